@@ -17,7 +17,7 @@ export function picture(drawn, caption) {
   if (drawn.columns === 0) {
     return element("p", { className: "scalars" }, "Every operand and the result are scalars: there is no axis.");
   }
-  // If the rule aligns nothing, a column is no axis of the result.
+  // If the rule aligns nothing, a column is not an axis of the result.
   const axes = Array.from({ length: drawn.columns }, (_, axis) =>
     (drawn.is_aligned ? element("th", { scope: "col" }, `axis ${axis}`) : element("td")));
   const head = element("thead", {}, element("tr", {}, element("td"), ...axes));

@@ -176,7 +176,7 @@ function showAnswer() {
   }
   markField(found);
   answer.dataset.answer = JSON.stringify({ ok: found.ok, code: found.code, label: found.label, shape: found.shape, maps: found.maps, axes: found.axes });
-  // Half a shape is no mistake yet: the last drawing stays, pale, until the shape is complete.
+  // Half a shape is not a mistake yet: the last drawing stays, pale, until the shape is complete.
   const isUnread = !found.ok && found.code.startsWith("bad-") && Boolean(answer.firstChild);
   answer.classList.toggle("stale", isUnread);
   if (isUnread) {

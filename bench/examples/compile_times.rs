@@ -26,14 +26,18 @@ type Next = fn(usize, &[Value]) -> Value;
 /// Builds a graph of any number of operations, up to a maximum.
 struct Kind {
     name: &'static str,
-    most: usize,
+    max_operations: usize,
     next: Next,
 }
 
 const KINDS: [Kind; 3] = [
-    Kind { name: "sums and products, one after another", most: 100_000, next: chained },
-    Kind { name: "sums and products, of values from long before", most: 100_000, next: lasting },
-    Kind { name: "sines, of some fifty primitives each", most: 1000, next: sine },
+    Kind { name: "sums and products, one after another", max_operations: 100_000, next: chained },
+    Kind {
+        name: "sums and products, of values from long before",
+        max_operations: 100_000,
+        next: lasting,
+    },
+    Kind { name: "sines, of some fifty primitives each", max_operations: 1000, next: sine },
 ];
 
 fn chained(index: usize, values: &[Value]) -> Value {
@@ -106,10 +110,11 @@ fn main() {
     let names: Vec<String> = levels.iter().map(|level| format!("code {level}")).collect();
     let columns = ["build", "compile"].into_iter().chain(names.iter().map(String::as_str));
     let heading: String = columns.map(|name| format!("{name:>12} {:>8}", "each")).collect();
-    for Kind { name, most, next } in KINDS {
+    for Kind { name, max_operations, next } in KINDS {
         println!("{name}; microseconds\n{:>10}{heading}", "operations");
         let mut before = (0, vec![0.0; 2 + levels.len()]);
-        for operations in OPERATIONS.into_iter().filter(|&operations| operations <= most) {
+        for operations in OPERATIONS.into_iter().filter(|&operations| operations <= max_operations)
+        {
             let times = measure(next, operations, &levels);
             let more = (operations - before.0) as f64;
             let each = times.iter().zip(&before.1).map(|(time, before)| (time - before) / more);

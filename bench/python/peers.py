@@ -181,7 +181,7 @@ def numpy_program(trace, arguments):
 
 
 class Text:
-    """What numexpr is given for a value. Numbers in a text would be f64; they are variables."""
+    """A value for numexpr, as text. Numbers are variables, because numbers in a text would be f64."""
 
     def __init__(self, numbers, text):
         self.numbers, self.text = numbers, text
@@ -397,7 +397,7 @@ def seconds_of(run, budget):
 
 
 def disagreement(task, result):
-    """What is wrong with a result, or None."""
+    """The difference between a result and the expected one, or None."""
     if list(result.shape) != task["shape"]:
         return f"shape {list(result.shape)}"
     sample = task["sample"]

@@ -1,4 +1,4 @@
-"""What the runners share: each case of a kit is run, and what comes of it compared with what is expected."""
+"""Shared by the runners: each case of a kit is run, and its result is compared with the expected one."""
 
 import json
 from collections import Counter
@@ -43,7 +43,7 @@ class Worker:
 
 
 def compare_case(folder: Path, case: dict, run: Run) -> tuple[str, str]:
-    """What came of a case, and more words on it."""
+    """The outcome of a case, and its explanation."""
     is_legal = case["expected"]["ok"]
     # The operands of an illegal case are not in its folder.
     inputs = [array_of(operand) for operand in case["case"]["operands"]]

@@ -17,9 +17,9 @@ static ALLOCATOR: Counting = Counting;
 fn count(bytes: isize) {
     // A thread that ends has no count any more.
     let _ = HELD.try_with(|counts| {
-        let (held, most) = counts.get();
+        let (held, peak) = counts.get();
         let held = held.saturating_add(bytes);
-        counts.set((held, most.max(held)));
+        counts.set((held, peak.max(held)));
     });
 }
 
@@ -46,13 +46,13 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Runs a call on this thread alone and returns its result with the peak bytes held meanwhile, its
 /// result included.
-pub(crate) fn most<T>(call: impl FnOnce() -> T) -> (T, usize) {
+pub(crate) fn peak<T>(call: impl FnOnce() -> T) -> (T, usize) {
     let before = HELD.with(|counts| {
         let (held, _) = counts.get();
         counts.set((held, held));
         held
     });
     let result = call();
-    let most = HELD.with(|counts| counts.get().1);
-    (result, usize::try_from(most - before).unwrap_or(0))
+    let peak = HELD.with(|counts| counts.get().1);
+    (result, usize::try_from(peak - before).unwrap_or(0))
 }

@@ -8,7 +8,7 @@ use indim::ArrayType;
 use indim::files::{FileErrorKind, read_tensor, read_tensor_type};
 use indim_stores::{Region, Source, StoreError, copy_from_region, open};
 
-use crate::held::most;
+use crate::held::peak;
 use crate::npy;
 
 /// The memory that a source is opened with, and the largest array that is read.
@@ -73,7 +73,7 @@ pub fn safetensors(bytes: &[u8]) {
         let path = folder.join("x.safetensors");
         fs::write(&path, bytes).unwrap();
         let tensor = |name: &str| {
-            let (read, held) = most(|| read_tensor(&path, name, LIMIT));
+            let (read, held) = peak(|| read_tensor(&path, name, LIMIT));
             let allowed = LIMIT + SLACK + 8 * bytes.len();
             assert!(held <= allowed, "{held} bytes for a file of {}", bytes.len());
             read
@@ -151,7 +151,7 @@ fn read_file(name: &str, bytes: &[u8], slack: usize) {
 /// Opens an array and reads it, in one go and by parts, each within the memory that was said before.
 fn read(path: &Path, slack: usize) {
     let text = path.to_str().unwrap();
-    let (opened, held) = most(|| open(text, LIMIT).expect("a format"));
+    let (opened, held) = peak(|| open(text, LIMIT).expect("a format"));
     assert!(held <= LIMIT + slack, "{held} bytes to open {text}");
     match opened.and_then(|source| read_parts(&*source, slack)) {
         Ok(()) => {}
@@ -164,7 +164,7 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
     assert!(source.scratch_bytes() <= LIMIT + slack, "{} bytes", source.scratch_bytes());
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
     let read = |region: &Region| {
-        let (read, held) = most(|| source.read(region));
+        let (read, held) = peak(|| source.read(region));
         let result = region.extents().byte_count(dtype.size()).unwrap_or(usize::MAX);
         let allowed = result + source.scratch_bytes() + slack;
         assert!(held <= allowed, "{held} bytes for a region of {result}, {allowed} are said");
@@ -211,10 +211,10 @@ mod tests {
         in_folder(|folder| {
             let path = folder.join("many.safetensors");
             fs::write(&path, &file).unwrap();
-            let (read, held) = most(|| read_tensor(&path, "ff", LIMIT));
+            let (read, held) = peak(|| read_tensor(&path, "ff", LIMIT));
             assert_eq!(read.unwrap().bytes(), [7]);
             assert!(held <= 2 * file.len(), "{held} bytes for a file of {}", file.len());
-            let (read, held) = most(|| read_tensor(&path, "none", LIMIT));
+            let (read, held) = peak(|| read_tensor(&path, "none", LIMIT));
             assert!(read.is_err() && held <= 2 * file.len(), "{held} bytes for the names");
         });
     }

@@ -46,7 +46,7 @@ def driver():
     """One browser for all tests."""
     options = webdriver.ChromeOptions()
     arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    # A test that changes the address two hundred times within ten seconds is no attack.
+    # A test that changes the address two hundred times within ten seconds is not an attack.
     arguments.append("--disable-ipc-flooding-protection")
     for argument in arguments:
         options.add_argument(argument)
@@ -100,7 +100,7 @@ class Pages:
         field.send_keys(text)
 
     def answer(self):
-        """What the page was answered."""
+        """The answer that the page received."""
         return json.loads(self.find("#answer").get_attribute("data-answer"))
 
     def headline(self):
@@ -108,11 +108,11 @@ class Pages:
         return self.find("#answer h2").text
 
     def fields(self):
-        """What stands behind `#` in the address."""
+        """The part of the address after `#`."""
         return self.script("return location.hash.slice(1)")
 
     def log(self):
-        """What the browser complains of."""
+        """The messages of the browser's console."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def screenshot(self, name):

@@ -55,7 +55,7 @@ def test_the_rules_have_their_labels():
 
 
 def live_examples(pages, page):
-    """Of each example of a page what stands there, and what it gives."""
+    """The text and the result of each example of a page."""
     pages.open(page)
     pages.script("document.querySelectorAll('.run').forEach((button) => button.click())")
     count = len(pages.all(".run"))

@@ -39,7 +39,7 @@ def test_what_cannot_be_read_is_marked_in_its_field(pages):
     pages.type("#shape-0", "2,,3")
     assert pages.find("#shape-0").get_attribute("aria-invalid") == "true"
     assert pages.answer()["code"] == "bad-shape"
-    assert "is no shape" in pages.find("li .wrong").text
+    assert "is not a shape" in pages.find("li .wrong").text
     assert pages.all(".picture"), "the last drawing stays"
     pages.type("#shape-0", "2, 3")
     assert pages.find("#shape-0").get_attribute("aria-invalid") is None

@@ -29,7 +29,7 @@ struct Machine {
 /// The emulator of the other machine.
 enum Runner {
     /// QEMU's emulator of user programs, with the first version that computes correctly.
-    Emulator { program: &'static str, libraries: &'static str, least: (u32, u32) },
+    Emulator { program: &'static str, libraries: &'static str, min_version: (u32, u32) },
     /// This processor, with the other machine's loader.
     Native { loader: &'static str },
     /// Node.js, for one module without imports.
@@ -44,7 +44,7 @@ const MACHINES: &[Machine] = &[
         runner: Runner::Emulator {
             program: "qemu-aarch64",
             libraries: "/usr/aarch64-linux-gnu",
-            least: (7, 2),
+            min_version: (7, 2),
         },
         packages: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
     },
@@ -56,7 +56,7 @@ const MACHINES: &[Machine] = &[
         runner: Runner::Emulator {
             program: "qemu-s390x",
             libraries: "/usr/s390x-linux-gnu",
-            least: (8, 1),
+            min_version: (8, 1),
         },
         packages: "gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
     },
@@ -140,11 +140,11 @@ fn missing(machine: &Machine) -> Vec<String> {
     };
     let packages = machine.packages;
     match machine.runner {
-        Runner::Emulator { program, libraries, least } => {
-            let (major, minor) = least;
+        Runner::Emulator { program, libraries, min_version } => {
+            let (major, minor) = min_version;
             let found = version(program).as_deref().and_then(emulator_version);
             need(
-                found.is_some_and(|found| found >= least),
+                found.is_some_and(|found| found >= min_version),
                 format!(
                     "{program} {major}.{minor} or later (Debian, or its backports: {packages})"
                 ),

@@ -65,7 +65,7 @@ pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
         let name = name.to_string_lossy();
         let refused = |_: UnknownExecutor| {
             let message = format!(
-                "INDIM_EXECUTOR is `{}`, which is no executor; there are automatic, blocks and machine",
+                "INDIM_EXECUTOR is `{}`, which is not an executor; there are automatic, blocks and machine",
                 shown(&name)
             );
             Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, message)

@@ -58,7 +58,8 @@ impl Convert {
         }
         let [file, types @ ..] = self.operands.as_slice() else { return Ok(()) };
         if !Path::new(file).exists() {
-            let message = format!("`{}` is no file; shapes are converted --from RULE", shown(file));
+            let message =
+                format!("`{}` is not a file; shapes are converted --from RULE", shown(file));
             return Err(Failure::Usage(message));
         }
         let Some(format) = ModelFormat::named(&self.to) else {

@@ -14,7 +14,7 @@ use indim_text::parse_type;
 /// Translate the axes of a reduction to another system's rule.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-What onnx is converted to is of opset 18, where the axes are an input.
+The target onnx means opset 18, in which the axes are an input.
 
 Examples:
   indim convert-reduction --from numpy --axes=-1 --keepdims true --to xla 4x3

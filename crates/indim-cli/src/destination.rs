@@ -171,7 +171,7 @@ impl Destination {
         };
         drop(progress);
         match written {
-            // A closed pipe is no error.
+            // A closed pipe is not an error.
             Err(FileErrorKind::Io(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             written => written
                 .map_err(|kind| FileError { path: self.path().to_owned(), kind }.diagnostic()),

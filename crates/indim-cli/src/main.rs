@@ -38,6 +38,8 @@
 //! - `source.rs`: sources of operands: a file, a member of an archive, a literal, or standard input;
 //! - `streamed.rs`: computations over files larger than memory, piece by piece;
 //! - `timing.rs`: `--timing`: how long each phase of a command takes.
+//!
+//! Unsafe code stands only in `signals.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![deny(unsafe_code)]
 

@@ -12,13 +12,13 @@ use indim_graph::terminal::{lines_shown, shown};
 
 use crate::color;
 
-/// Writes to standard output; a closed pipe is no error.
+/// Writes to standard output; a closed pipe is not an error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
     let mut output = io::stdout().lock();
     written(output.write_all(bytes).and_then(|()| output.flush()))
 }
 
-/// The result of writing to standard output; a closed pipe is no error.
+/// The result of writing to standard output; a closed pipe is not an error.
 pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

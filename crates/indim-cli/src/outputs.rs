@@ -104,7 +104,7 @@ impl<'a> Outputs<'a> {
     /// The expression with the requested results.
     ///
     /// # Errors
-    /// `unknown-result`; `several-results` for one file that is no archive.
+    /// `unknown-result`; `several-results` for one file that is not an archive.
     pub(crate) fn of(&self, expression: Expression) -> Result<Expression, Report> {
         match self.each.as_slice() {
             [] => Ok(expression),
@@ -127,7 +127,7 @@ impl<'a> Outputs<'a> {
     /// Selects one of the results with these names, or all of them for a folder, an archive, or none.
     ///
     /// # Errors
-    /// `unknown-result`; `several-results` for one file that is no archive.
+    /// `unknown-result`; `several-results` for one file that is not an archive.
     pub(crate) fn among(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
         match self.each.as_slice() {
             [] => Ok((self, (0..names.len()).collect())),
@@ -334,7 +334,7 @@ fn is_name(text: &str) -> bool {
 }
 
 fn terminal() -> Diagnostic {
-    let message = "a .npy file is no text, and standard output is a terminal".to_owned();
+    let message = "a .npy file is not text, and standard output is a terminal".to_owned();
     let mut refused = Diagnostic::new(ErrorCode::TERMINAL, message);
     refused.help(
         "without `-o -` the result is printed as text; `-o x.npy` writes a file, and `-o - | ...` hands the \

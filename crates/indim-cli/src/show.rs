@@ -68,7 +68,7 @@ impl Show {
         }
     }
 
-    /// Prints to standard output, several results with their labels; a closed pipe is no error.
+    /// Prints to standard output, several results with their labels; a closed pipe is not an error.
     pub(crate) fn print(&self, labels: &[String], results: &[Buffer]) -> Result<(), Diagnostic> {
         let mut output = BufWriter::new(io::stdout().lock());
         let written = match results {

@@ -354,7 +354,7 @@ fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     })
 }
 
-/// Whether a text that is no literal looks like one: it begins like a number or a list, or has brackets.
+/// Whether a text that is not a literal looks like one: it begins like a number or a list, or has brackets.
 fn looks_like_literal(text: &str) -> bool {
     let begins_like_number = |c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.');
     let begins = text.trim_start().starts_with(begins_like_number);

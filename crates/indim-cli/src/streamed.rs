@@ -209,8 +209,8 @@ fn plan_in_chunks(
     loop {
         let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
         if let Some(plan) = Plan::within_limit(graph, inputs, &stored, options)? {
-            let decodings = plan.most_decodings();
-            if best.as_ref().is_none_or(|(best, _)| decodings < best.most_decodings()) {
+            let decodings = plan.max_decodings();
+            if best.as_ref().is_none_or(|(best, _)| decodings < best.max_decodings()) {
                 best = Some((plan, chosen.clone()));
             }
             if decodings <= WASTEFUL_DECODINGS {
@@ -285,7 +285,7 @@ impl StreamedRun {
             Ok(complete) => complete
                 .into_iter()
                 .try_for_each(|result| result.put_in_place().map_err(|error| error.diagnostic())),
-            // A closed pipe is no error.
+            // A closed pipe is not an error.
             Err(StreamError::Store(StoreError { kind: StoreErrorKind::Io(error), .. }))
                 if error.kind() == ErrorKind::BrokenPipe =>
             {
@@ -317,7 +317,7 @@ impl StreamedRun {
     /// Prints a note on each input that is read several times, or whose chunks are decoded several times.
     fn say_what_is_read_again(&self) {
         let decoded = self.plan.decodings();
-        let is_wasteful = self.plan.most_decodings() > WASTEFUL_DECODINGS;
+        let is_wasteful = self.plan.max_decodings() > WASTEFUL_DECODINGS;
         let mut again = Vec::new();
         for (name, passes) in self.plan.readings() {
             let chunks =

@@ -207,7 +207,7 @@ impl<'a> NestRecorder<'a> {
             }
             InstructionKind::Take { .. } => return,
             InstructionKind::ScatterAdd { .. } => {
-                unreachable!("invariant: scatters are no code of executors")
+                unreachable!("invariant: executors compile no scatters")
             }
         };
         let body =

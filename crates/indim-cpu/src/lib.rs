@@ -5,9 +5,7 @@
 //!
 //! Unsafe code stands only in `run/executable.rs`, `run/float_environment.rs`, `run/groups.rs`,
 //! `run/in_place.rs`, `run/indices.rs`, `run/bound_program.rs`, `run/scatter.rs`, `run/scratch.rs`,
-//! `run/team.rs` and `run/threads.rs`; of the other crates in `indim-arrays`, `indim-executors`,
-//! `indim-kernels` and `indim-targets`, in `numpy_api.rs` of the Python bindings and `signals.rs` of the
-//! command.
+//! `run/team.rs` and `run/threads.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod run;

@@ -107,10 +107,10 @@ impl<T: Element> StridedArray<T> {
         let size = T::DTYPE.size();
         let strides = self.strides.iter().map(|&stride| stride * size as isize).collect();
         let input = ArrayView::from_bytes(self.array_type(), strides, &bytes, self.first * size);
-        let least = Array::identity(ReduceOp::Max, T::DTYPE).unwrap().data().to_ne_bytes();
+        let lowest = Array::identity(ReduceOp::Max, T::DTYPE).unwrap().data().to_ne_bytes();
         let rows = ArrayType::new(T::DTYPE, [self.shape[self.shape.len() - 1]]);
-        let least = ArrayView::from_bytes(rows, vec![0], &least, 0);
-        let inputs = [input.unwrap(), least.unwrap()];
+        let lowest = ArrayView::from_bytes(rows, vec![0], &lowest, 0);
+        let inputs = [input.unwrap(), lowest.unwrap()];
         let results = executable.run(&inputs[..executable.parameters().len()]).unwrap();
         results.iter().map(Buffer::to_array).collect()
     }
@@ -130,9 +130,9 @@ fn computed_arg_reductions(array_type: ArrayType, axis: usize) -> Graph {
     let ArrayType { dtype, shape } = array_type;
     let last = shape.rank() - 1;
     let x = b.parameter("x", dtype, shape.clone()).unwrap();
-    let least = b.parameter("least", dtype, [shape[last]]).unwrap();
-    let least = b.broadcast_in_dim(least, &[last as i64], shape).unwrap();
-    let y = b.elementwise(Op::Max, &[x, least], &RuleSet::Numpy).unwrap();
+    let lowest = b.parameter("lowest", dtype, [shape[last]]).unwrap();
+    let lowest = b.broadcast_in_dim(lowest, &[last as i64], shape).unwrap();
+    let y = b.elementwise(Op::Max, &[x, lowest], &RuleSet::Numpy).unwrap();
     let arg_reduce = |op| b.reduce(op, &y, axis as i64).unwrap();
     b.finish(&[arg_reduce(ReduceOp::ArgMax), arg_reduce(ReduceOp::ArgMin)]).unwrap()
 }

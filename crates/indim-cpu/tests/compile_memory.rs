@@ -58,14 +58,14 @@ fn graph(text: &str, rank: usize) -> Graph {
 
 /// The bound that compilation reports, from the error of a limit that is too small.
 fn promised(graph: &Graph) -> usize {
-    let mut least = 0;
+    let mut min_bytes = 0;
     loop {
-        let options = CompileOptions::new().memory_limit(least);
+        let options = CompileOptions::new().memory_limit(min_bytes);
         match compile(graph, &options) {
-            Ok(_) => return least,
+            Ok(_) => return min_bytes,
             Err(CompileError::MemoryLimit { bytes, limit }) => {
                 assert!(bytes > limit);
-                least = bytes;
+                min_bytes = bytes;
             }
             Err(error) => panic!("{error}"),
         }

@@ -32,7 +32,7 @@ fn outer_product() -> Executable {
     executable(&b, &[u * v + x])
 }
 
-/// `exp` of more and more axes: four nests, each of which reads the result of the nest before it.
+/// `exp` of more and more axes: four nests; each reads the result of the nest before it.
 fn growing(size: usize) -> Executable {
     let b = GraphBuilder::new();
     let mut y = b.exp(b.parameter("x1", DType::F32, [size]).unwrap()).unwrap();

@@ -170,8 +170,8 @@ fn sizes_that_do_not_fit_are_refused() {
         "axis 0 of `x` is 1, the program was made for sizes from 2 to 2147483647"
     );
     assert_eq!(refused(&[3]), "`x` has 1 axes, the program was made for 2");
-    let most = i32::MAX as usize;
-    assert_eq!(refused(&[most, most]), "an intermediate array would not fit into memory");
+    let large = i32::MAX as usize;
+    assert_eq!(refused(&[large, large]), "an intermediate array would not fit into memory");
     let doubles = ArrayView::from_slice([2, 2], &[0.0f64; 4]).unwrap();
     assert_eq!(program.run(&[doubles]).unwrap_err().code(), "input-type");
     assert_eq!(program.run(&[]).unwrap_err().code(), "input-count");

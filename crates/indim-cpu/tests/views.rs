@@ -210,13 +210,14 @@ fn an_array_is_extended_as_index_arithmetic_says() {
     for n in 1..=4i64 {
         let x: Vec<i32> = (1..=n as i32).collect();
         for mode in PadMode::ALL {
-            let most = match mode {
+            let max_padding = match mode {
                 PadMode::Edge | PadMode::Wrap => 9,
                 PadMode::Symmetric => n,
                 PadMode::Reflect => n - 1,
             };
-            let widths: Vec<(i64, i64)> =
-                (0..=most).flat_map(|low| (0..=most).map(move |high| (low, high))).collect();
+            let widths: Vec<(i64, i64)> = (0..=max_padding)
+                .flat_map(|low| (0..=max_padding).map(move |high| (low, high)))
+                .collect();
             let found = results(&[n as usize], &x, |b, x| {
                 let extend = |&(low, high): &(i64, i64)| {
                     b.extend(x, &[(low as usize, high as usize)], mode).unwrap()

@@ -19,6 +19,14 @@ fn each_code_has_one_row() {
 }
 
 #[test]
+fn each_title_belongs_to_one_code() {
+    let mut titles = BTreeSet::new();
+    for entry in ErrorCode::all().map(ErrorCode::entry) {
+        assert!(titles.insert(entry.title), "{}: the title of another code", entry.code);
+    }
+}
+
+#[test]
 fn rows_are_filled() {
     for entry in ErrorCode::sections().iter().flat_map(|section| section.entries) {
         let code = entry.code;

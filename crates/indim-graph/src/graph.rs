@@ -376,7 +376,7 @@ impl GraphArena {
         value
     }
 
-    /// A new value of `node`, which is no parameter, even if an equal node exists.
+    /// A new value of `node`, which is not a parameter, even if an equal node exists.
     pub(crate) fn add_distinct(&mut self, node: Node) -> ValueId {
         self.nodes.push(node);
         ValueId::from_index(self.nodes.len() - 1)

@@ -174,7 +174,7 @@ fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [Op
 /// elements, and `mode` makes that an error.
 pub(crate) fn is_checked(mode: TakeMode, dtype: DType, size: usize) -> bool {
     let fits = |index| mode.resolve(index, size).is_some();
-    !integer_range(dtype).is_some_and(|(least, most)| fits(least) && fits(most))
+    !integer_range(dtype).is_some_and(|(min, max)| fits(min) && fits(max))
 }
 
 /// Whether a node becomes an instruction.

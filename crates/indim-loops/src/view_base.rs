@@ -6,7 +6,7 @@ use indim_shape::Shape;
 
 use crate::view::{View, is_unit_reshape};
 
-/// The base of a view; for a value that is no view, the value itself.
+/// The base of a view; for a value that is not a view, the value itself.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewBase {
     /// The base: no broadcast or slice, and no reshape that only adds or drops axes of size 1.

@@ -10,7 +10,7 @@ use indim_loops::lower;
 use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_ops::{DType, ReduceOp};
 
-/// Sizes of which no two products are equal.
+/// Sizes whose products all differ.
 const SHAPE: [usize; 3] = [3, 5, 7];
 
 /// All lists of different axes, in any order.

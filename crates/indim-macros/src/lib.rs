@@ -56,7 +56,7 @@ impl Parse for Input {
         let is_bare = begins.is_empty() || begins.peek(Token![,]);
         let is_named = begins.peek(Token![=]) && !begins.peek(Token![==]);
         let Some(name) = name.ok().filter(|_| is_bare || is_named) else {
-            let message = "a value that is no variable needs a name from the text: \
+            let message = "a value that is not a variable needs a name from the text: \
                 write `name = ` before it";
             return Err(Error::new_spanned(input.parse::<Expr>()?, message));
         };

@@ -394,7 +394,9 @@ impl fmt::Display for FormatError {
             FormatErrorKind::ElementCount { array_type, given } => {
                 write!(f, "{} do not fill a constant of type {array_type}", shown(given))
             }
-            FormatErrorKind::Element { dtype } => write!(f, "this is no element of type {dtype}"),
+            FormatErrorKind::Element { dtype } => {
+                write!(f, "this is not an element of type {dtype}")
+            }
             FormatErrorKind::Elided { .. } => {
                 f.write_str("the elements of this constant are not in the file")
             }

@@ -62,7 +62,7 @@ pub(super) fn thresholded_relu(call: &Call<'_>) -> LoweringResult {
     one(x.gt(call.float("alpha", 1.0)?).select(x, 0))
 }
 
-/// Integers are computed in double precision too, because the threshold and the bias are no integers.
+/// Integers are computed in double precision too, because the threshold and the bias are not integers.
 pub(super) fn shrink(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let computed = if dtype.is_float() { dtype } else { DType::F64 };

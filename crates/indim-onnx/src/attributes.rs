@@ -21,12 +21,12 @@ enum Kind {
 impl Kind {
     const fn expected(self) -> &'static str {
         match self {
-            Kind::Float => "is no number",
-            Kind::Int => "is no whole number",
-            Kind::Text => "is no text",
-            Kind::Tensor => "is no array",
-            Kind::Floats => "is no list of numbers",
-            Kind::Ints => "is no list of whole numbers",
+            Kind::Float => "is not a number",
+            Kind::Int => "is not a whole number",
+            Kind::Text => "is not text",
+            Kind::Tensor => "is not an array",
+            Kind::Floats => "is not a list of numbers",
+            Kind::Ints => "is not a list of whole numbers",
         }
     }
 }

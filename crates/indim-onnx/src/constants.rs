@@ -36,7 +36,8 @@ pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
 
 fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
     let count = elements.len();
-    Array::new([count], elements).map_err(|_| FormatErrorKind::attribute("value", "is no array"))
+    Array::new([count], elements)
+        .map_err(|_| FormatErrorKind::attribute("value", "is not an array"))
 }
 
 pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {

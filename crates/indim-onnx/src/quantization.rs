@@ -21,7 +21,7 @@ fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
         return Ok(call.builder.broadcast_in_dim(scalar, &[], &shape)?);
     }
     if call.version() < AXES_SINCE || own.rank() != 1 {
-        let problem = format!("is no place for scales of shape {own}");
+        let problem = format!("is not a place for scales of shape {own}");
         return Err(FormatErrorKind::attribute("axis", problem));
     }
     let axis = call.axis(call.int("axis", 1)?, shape.rank())? as i64;
@@ -36,7 +36,7 @@ fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
     }
 }
 
-/// Whether this is a type of quantized elements.
+/// Whether this is a type of quantised elements.
 fn is_quantized(dtype: DType) -> bool {
     matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16)
 }

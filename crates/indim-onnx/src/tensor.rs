@@ -91,7 +91,7 @@ impl Tensors {
         let number = |key: &'static str| match entry(key).map(str::parse::<usize>) {
             None => Ok(None),
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => Err(FormatErrorKind::attribute(key, "is no number of bytes")),
+            Some(Err(_)) => Err(FormatErrorKind::attribute(key, "is not a number of bytes")),
         };
         let external_file =
             |problem: String| FormatErrorKind::ExternalFile { file: location.to_owned(), problem };

@@ -265,7 +265,7 @@ fn single_repeat(call: &Call<'_>, rank: usize) -> Result<Vec<i64>, FormatErrorKi
 fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     let block = usize::try_from(call.required_int("blocksize")?).ok().filter(|&block| block > 0);
     let block = block.filter(|block| block.checked_mul(*block).is_some());
-    let block = block.ok_or_else(|| FormatErrorKind::attribute("blocksize", "is no size"))?;
+    let block = block.ok_or_else(|| FormatErrorKind::attribute("blocksize", "is not a size"))?;
     let expected = "an operand with four axes".to_owned();
     let shape = <[usize; 4]>::try_from(call.shape(0)?.sizes());
     Ok((shape.map_err(|_| FormatErrorKind::Unexpected { expected })?, block))

@@ -87,9 +87,9 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     let place = none.div(none.sub(&x, &low)?, none.sub(&high, &low)?)? * steps;
     let new_width = none.sub(&new_high, &new_low)?;
     let rounded = none.add(none.mul(place.round_even() / steps, new_width)?, &new_low)?;
-    let (least, most) = (none.minimum(&low, &high)?, none.maximum(&low, &high)?);
-    let above = none.select(none.gt(&x, most)?, new_high, rounded)?;
-    Ok(none.select(none.le(&x, least)?, new_low, above)?)
+    let (min, max) = (none.minimum(&low, &high)?, none.maximum(&low, &high)?);
+    let above = none.select(none.gt(&x, max)?, new_high, rounded)?;
+    Ok(none.select(none.le(&x, min)?, new_low, above)?)
 }
 
 /// An operand broadcast to the shape of the first.

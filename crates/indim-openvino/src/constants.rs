@@ -114,7 +114,7 @@ fn name(source: &SourceFile) -> String {
 }
 
 fn range_end(layer: &Layer, name: &str) -> Result<u64, FormatErrorKind> {
-    let wrong = |_| FormatErrorKind::attribute(name, "is no number of bytes");
+    let wrong = |_| FormatErrorKind::attribute(name, "is not a number of bytes");
     layer.text(name)?.trim().parse().map_err(wrong)
 }
 

@@ -157,7 +157,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
 
 /// `3`, `?` or `1..5`; either bound can be missing.
 fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
-    let wrong = || FormatErrorKind::attribute("shape", "is no list of sizes");
+    let wrong = || FormatErrorKind::attribute("shape", "is not a list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     match (text.trim(), text.split_once("..")) {
         ("?" | "-1", _) => Ok(DeclaredSize::Any),

@@ -76,7 +76,12 @@ pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
     let epsilon = match call.layer.word("eps_mode", "").as_str() {
         "inside_sqrt" => Epsilon::InsideRoot(eps),
         "outside_sqrt" => Epsilon::OutsideRoot(eps),
-        _ => return Err(FormatErrorKind::attribute("eps_mode", "is no place of `eps`")),
+        _ => {
+            return Err(FormatErrorKind::attribute(
+                "eps_mode",
+                "is neither inside_sqrt nor outside_sqrt",
+            ));
+        }
     };
     let axes = call.axes(1, call.shape(0)?.rank())?;
     normalized(call, &axes, epsilon)

@@ -116,11 +116,11 @@ fn check_operands(
 ) -> Result<(), FormatError> {
     let given = layer.sources.len();
     if !operation.operands.contains(&given) {
-        let (least, most) = (operation.operands.start(), operation.operands.end());
-        let expected = match (least == most, *most == usize::MAX) {
-            (true, _) => least.to_string(),
-            (false, true) => format!("{least} or more"),
-            (false, false) => format!("{least} to {most}"),
+        let (min, max) = (operation.operands.start(), operation.operands.end());
+        let expected = match (min == max, *max == usize::MAX) {
+            (true, _) => min.to_string(),
+            (false, true) => format!("{min} or more"),
+            (false, false) => format!("{min} to {max}"),
         };
         let kind = FormatErrorKind::Count { what: "operands", expected, given };
         return Err(kind.at(layer.place()));

@@ -116,6 +116,6 @@ pub(super) fn attribute<'a>(node: Node<'a, '_>, name: &str) -> Result<&'a str, F
 /// # Errors
 /// `attribute`.
 pub(super) fn number(node: Node<'_, '_>, name: &str) -> Result<u64, FormatError> {
-    let wrong = || FormatErrorKind::attribute(name, "is no number").in_text(start_tag(&node));
+    let wrong = || FormatErrorKind::attribute(name, "is not a number").in_text(start_tag(&node));
     attribute(node, name)?.trim().parse().map_err(|_| wrong())
 }

@@ -87,7 +87,7 @@ fn logaddexp_is_near_the_exact_value() {
 
 /// If `e^x + e^y` is nearly 1, the error stays below the last bit of the larger operand.
 #[test]
-#[allow(clippy::approx_constant, reason = "a number beside ln 2 is meant")]
+#[allow(clippy::approx_constant, reason = "a number near ln 2 is meant")]
 fn logaddexp_near_zero_keeps_its_absolute_error() {
     // From 400 bits.
     let cases = [
@@ -215,7 +215,7 @@ fn complex_functions_reach_the_largest_numbers() {
     let (quarter, turn) = (core::f64::consts::FRAC_PI_4, core::f64::consts::FRAC_PI_2);
     let (log, log_diagonal) = (710.475860073944, 710.8224336642239);
     let root = 1.3407807929942596e154;
-    let least = 2.0f64.powi(-537);
+    let tiny = 2.0f64.powi(-537);
     let cases = [
         ("acos", Acos::apply(c128(-MOST, MOST)), c128(3.0 * quarter, -log_diagonal)),
         ("acos", Acos::apply(c128(MOST, 1.0)), c128(1.0 / MOST, -log)),
@@ -227,7 +227,7 @@ fn complex_functions_reach_the_largest_numbers() {
         ("acosh", Acosh::apply(c128(MOST, MOST)), c128(log_diagonal, quarter)),
         ("sqrt", Sqrt::apply(c128(-MOST, 1.0 / root)), c128(0.5 / MOST, root)),
         ("sqrt", Sqrt::apply(c128(-MOST, -1.0)), c128(0.5 / root, -root)),
-        ("sqrt", Sqrt::apply(c128(0.0, f64::from_bits(2))), c128(least, least)),
+        ("sqrt", Sqrt::apply(c128(0.0, f64::from_bits(2))), c128(tiny, tiny)),
     ];
     for (name, found, expected) in cases {
         for (found, expected) in [(found.re, expected.re), (found.im, expected.im)] {

@@ -94,7 +94,7 @@ fn attributes(case: &Case<'_>) -> Result<Attributes, CaseError> {
     Ok(Attributes { dims: case.dims.clone(), axis: case.axis, broadcast, target, names })
 }
 
-/// The names of axes in a case; an empty text is no name.
+/// The names of axes in a case; an empty text is not a name.
 fn axis_names(names: &[String]) -> AxisNames {
     names.iter().map(String::as_str).collect()
 }

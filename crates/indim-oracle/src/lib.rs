@@ -2,7 +2,7 @@
 //!
 //! It serves tests of other systems against the rules. A case names a rule, its attributes, and operands by
 //! element type and shape; if all operands have data, the verdict has the result too. Every line gets a
-//! verdict: one that is no case gets the code `bad-request`.
+//! verdict: one that is not a case gets the code `bad-request`.
 //!
 //! ```
 //! let case = r#"{"rule":"numpy","operands":[{"shape":[2,3]},{"shape":[3]}]}"#;
@@ -104,7 +104,7 @@ impl From<GraphError> for CaseError {
     }
 }
 
-/// The refusal of a line that is no case.
+/// The refusal of a line that is not a case.
 fn bad_request(message: impl Into<String>) -> CaseError {
     CaseError { code: ErrorCode::BAD_REQUEST, label: None, message: message.into() }
 }
@@ -135,7 +135,7 @@ pub fn verdict(line: &str) -> String {
 /// ```
 ///
 /// # Errors
-/// Those of `output`. A line that is no case gets a verdict, not an error.
+/// Those of `output`. A line that is not a case gets a verdict, not an error.
 pub fn write_verdict(line: &str, element_limit: usize, output: &mut impl Write) -> io::Result<()> {
     let fields = match Fields::read(line, &case::FIELDS) {
         Ok(fields) => fields,
@@ -156,7 +156,7 @@ fn answered(line: &str) -> Result<Answer, CaseError> {
     answer::answer(&case, DEFAULT_ELEMENT_LIMIT)
 }
 
-/// The verdict on a line that [`verdict`] cannot take, such as bytes that are no text.
+/// The verdict on a line that [`verdict`] cannot take, such as bytes that are not text.
 ///
 /// ```
 /// let verdict = indim_oracle::bad_line("the line is too long");

@@ -12,10 +12,10 @@ use indim::formats::{
 use indim::{ArrayView, Buffer};
 use indim_oracle::{Kit, KitCase, native_rules};
 
-/// The one file that lies beside a model.
-struct Beside(String, Bytes);
+/// The single companion file of a model.
+struct Companion(String, Bytes);
 
-impl Folder for Beside {
+impl Folder for Companion {
     fn read(&self, name: &str) -> io::Result<Bytes> {
         if name == self.0 { Ok(self.1.clone()) } else { Err(io::ErrorKind::NotFound.into()) }
     }
@@ -26,7 +26,7 @@ fn run(case: &KitCase, format: ModelFormat) -> Result<Vec<Buffer>, LoadError> {
     assert_eq!(ModelFormat::of(&written.content), Some(format));
     let mut source = SourceFile::new("model.xml", written.content);
     if let Some((name, content)) = written.external_file {
-        source = source.with_folder(Arc::new(Beside(name, content.into())));
+        source = source.with_folder(Arc::new(Companion(name, content.into())));
     }
     let model = LoadedModel::from_source(source, &ReadOptions::default())?;
     let operands: Vec<_> = case.operands().iter().map(|it| Some(ArrayView::from(it))).collect();
@@ -55,7 +55,7 @@ fn read_back(format: ModelFormat) {
                     assert_eq!(found.bytes(), expected.data().to_le_bytes(), "{}", case.line());
                     legal += 1;
                 }
-                // Which types an operation takes, readers say in the words of their format.
+                // Readers report wrong element types in the words of their format.
                 (Err(_), None) if case.label().is_some_and(|it| it.starts_with("TY")) => {}
                 (Err(error), None) => {
                     assert_eq!(label(&error), case.label(), "{}\n{}", case.line(), error.draw());

@@ -24,7 +24,11 @@ fn format(dtype: &str) -> Option<(i32, i32)> {
 /// The distance of two floats of a type in units in the last place, read from decimals that need not
 /// be the same for the same float. `None` when no distance makes sense: one is a NaN or infinite and
 /// the other is not, or the zeros' signs differ.
-fn ulp_distance(expected: &Value, given: &Value, (fraction, least): (i32, i32)) -> Option<f64> {
+fn ulp_distance(
+    expected: &Value,
+    given: &Value,
+    (fraction, min_exponent): (i32, i32),
+) -> Option<f64> {
     let decimal = |value: &Value| match value {
         Value::String(text) => text.parse().ok(),
         value => value.as_f64(),
@@ -37,7 +41,7 @@ fn ulp_distance(expected: &Value, given: &Value, (fraction, least): (i32, i32)) 
     }
     let unit = |value: f64| {
         let biased = (value.abs().to_bits() >> 52) as i32;
-        f64::from((biased - 1023).max(least) - fraction).exp2()
+        f64::from((biased - 1023).max(min_exponent) - fraction).exp2()
     };
     // The float itself: the nearest of the type to the decimal.
     let float = |value: f64| (value / unit(value)).round() * unit(value);
@@ -424,8 +428,8 @@ fn elements_are_written_as_they_come() {
 
 #[test]
 fn the_rank_is_limited_and_the_number_of_operands_is_not() {
-    let most = vec![1; 64];
-    let case = shapes_only("numpy", "add", "f32", &[&most, &[2]]);
+    let largest = vec![1; 64];
+    let case = shapes_only("numpy", "add", "f32", &[&largest, &[2]]);
     let given: Value = serde_json::from_str(&verdict(&case)).expect("a verdict is JSON");
     assert_eq!(given["shape"].as_array().map(Vec::len), Some(64));
     assert_eq!(given["maps"][1], json!([63]));
@@ -449,7 +453,7 @@ fn the_rank_is_limited_and_the_number_of_operands_is_not() {
     assert_eq!(onto(63, 64, 20_000), "rank-limit");
     // A result beyond the limit, from shapes within it.
     let prepended =
-        json!({"rule": "xla", "op": "broadcast", "operands": [{"shape": most}], "target": [2]});
+        json!({"rule": "xla", "op": "broadcast", "operands": [{"shape": largest}], "target": [2]});
     assert_eq!(code(&prepended.to_string()), "rank-limit");
 }
 

@@ -14,10 +14,10 @@ use crate::tile::TileFn;
 use crate::vector::Vector;
 
 /// Most rows of a register tile.
-pub(crate) const MAX_ROWS: usize = 12;
+pub(crate) const MAX_ROWS: usize = 8;
 
 /// Most columns of a register tile.
-pub(crate) const MAX_COLUMNS: usize = 32;
+pub(crate) const MAX_COLUMNS: usize = 16;
 
 /// Most vectors of a row of a register tile.
 const MAX_VECTORS: usize = 3;
@@ -103,15 +103,9 @@ impl Kernels {
             return None;
         }
         match level.instruction_set() {
+            // Every level with AVX-512 has AVX2.
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => {
-                use crate::vector::avx512::{F32x16, F64x8, I32x16, I64x8};
-                type Shells = crate::shells::avx512::Avx512;
-                by_element!(product, Shells, [1 2 3 4 5 6 7 8 9 10 11 12] [1 2],
-                    F32x16 F64x8 I32x16 I64x8)
-            }
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => {
+            InstructionSet::Avx2 | InstructionSet::Avx512 => {
                 use crate::vector::avx2::{F32x8, F64x4, I32x8};
                 use crate::vector::portable::Lanes;
                 type I64x4 = Lanes<i64, 4>;

@@ -61,7 +61,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
 }
 
-/// The error of an argument that is no array, with advice.
+/// The error of an argument that is not an array, with advice.
 fn no_argument(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let py = object.py();
     let advised = NO_ARGUMENT.import(py, "indim._arrays", "no_argument");
@@ -96,7 +96,7 @@ impl<'py> Argument<'py> {
     fn nested(object: &Bound<'py, PyAny>, name: &str, depth: usize) -> PyResult<Self> {
         if object.is_none() {
             return Err(PyTypeError::new_err(format!(
-                "`{name}` is None; an argument that is no array is named in `static=`"
+                "`{name}` is None; an argument that is not an array is named in `static=`"
             )));
         }
         if !holds_arrays(object, name, depth)? {

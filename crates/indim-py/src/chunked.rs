@@ -1,6 +1,6 @@
-//! Programs over arrays that come in chunks, as `indim/_dask.py` runs them: what may be cut, the stages, and
-//! the program of each for the chunks it is given. They are found again from the text of the graph, which is
-//! what travels to other processes.
+//! Programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the program of each
+//! stage for given chunk sizes. Only the text of the graph is sent to other processes, which compute the rest
+//! from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,7 +28,7 @@ use crate::run::run;
 /// Maximum number of chunk sizes for which a stage caches programs.
 const MAX_KEPT: usize = 16;
 
-/// Types of inputs, and sizes of what a stage goes through.
+/// Key of a program: the types of its inputs, and the sizes of the stage's axes.
 type Sizes = (Vec<ArrayType>, Vec<usize>);
 
 /// Compiled programs with their sizes, least recently used first.
@@ -75,7 +75,7 @@ impl Kept {
         self.run_into(py, chunks, 0, sizes, graph)
     }
 
-    /// Like [`Kept::run`]; as many results as `over` says are written over the first chunks.
+    /// Like [`Kept::run`]; the first `over` results are written over the first `over` chunks.
     fn run_into<'py>(
         &self,
         py: Python<'py>,
@@ -109,7 +109,7 @@ impl Kept {
     }
 }
 
-/// Refuses chunks that are not what the metadata of their array says.
+/// Refuses chunks whose types differ from the metadata of their array.
 fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
     let expected: Vec<&ArrayType> =
         graph.parameters().iter().map(|&value| &graph[value].array_type).collect();
@@ -133,10 +133,10 @@ fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
 /// A value of the graph: its number, element type by NumPy's name, sizes, and the cut of each axis.
 type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
-/// A stage: what it goes through (sizes, cuts), its inputs (the number of a value, and the axis of the stage
-/// that each of its axes moves with), its outputs (the numbers, and where chunks are reduced by what, which
-/// makes how many arrays of each), the axis that is reduced, and whether lanes are carried along it: lanes
-/// that have elements, and lanes that may have none.
+/// A stage, as a tuple: the sizes and the cuts of its axes; its inputs (the number of a value, and the axis of
+/// the stage that cuts each of its axes); its outputs (a value, and for a reduction its name and the number of
+/// partial results per chunk); the reduced axis; and whether lanes can be carried along that axis (lanes with
+/// elements, lanes that may be empty).
 type DescribedStage = (
     Vec<usize>,
     Vec<Option<usize>>,
@@ -146,16 +146,16 @@ type DescribedStage = (
     (bool, bool),
 );
 
-/// A program over arrays that come in chunks.
+/// A program over arrays in chunks.
 #[pyclass(frozen, name = "_ChunkedProgram", module = "indim._indim")]
 pub(crate) struct ChunkedProgram {
     graph: Graph,
     cuts: Cuts,
-    /// The cuts along which is reduced in stages of their own, where that can be.
+    /// Cuts of reductions that get stages of their own: see [`ChunkedProgram::first`].
     first: Vec<usize>,
-    /// The slices of inputs that parameters stand for: whole inputs first.
+    /// The input slice that each parameter stands for; whole inputs come first.
     parts: Vec<InputSlice>,
-    /// The whole of it, compiled for arrays that are in one piece.
+    /// The whole program, for arrays of one chunk.
     whole: Kept,
 }
 
@@ -178,8 +178,8 @@ impl ChunkedProgram {
 
 #[pymethods]
 impl ChunkedProgram {
-    /// The program of the text of a graph; `counted`, with counters for parameters, so that what counts
-    /// elements may be cut; `sliced`, with slices of inputs for parameters.
+    /// The program of a graph in text form. With `counted`, counters such as `iota` become parameters, so that
+    /// their axes can be cut. With `sliced`, slices of inputs become parameters.
     #[new]
     #[pyo3(signature = (text, counted=false, sliced=false))]
     fn new(py: Python<'_>, text: &str, counted: bool, sliced: bool) -> PyResult<Self> {
@@ -208,8 +208,8 @@ impl ChunkedProgram {
         Ok(ChunkedProgram { graph, cuts, first, parts, whole: Kept::default() })
     }
 
-    /// The slices of inputs that its parameters stand for, behind the inputs themselves: the number of the
-    /// input, and along each axis where it starts and its size.
+    /// The slices among its parameters, which follow the whole inputs: the number of the input, and along each
+    /// axis the start and the size.
     fn slices(&self) -> Vec<(usize, Vec<(usize, usize)>)> {
         let parameters = self.graph.parameters().iter().zip(&self.parts).enumerate();
         let slices = parameters.filter_map(|(index, (&value, part))| {
@@ -220,8 +220,7 @@ impl ChunkedProgram {
         slices.collect()
     }
 
-    /// The cuts along which it reduces in stages of their own, even in one chunk: what comes after them reads
-    /// less.
+    /// Cuts of reductions that get stages of their own even in one chunk, so that later stages read less.
     fn first(&self) -> Vec<usize> {
         self.first.clone()
     }
@@ -232,17 +231,18 @@ impl ChunkedProgram {
     fn lane_groups(group: usize) -> PyResult<Vec<usize>> {
         match matches!(group, 1 | 2 | 4 | 8 | 16 | 32) {
             true => Ok(lane_groups(group)),
-            false => Err(PyValueError::new_err("a group of 1, 2, 4, 8, 16 or 32 lanes")),
+            false => Err(PyValueError::new_err("a group has 1, 2, 4, 8, 16 or 32 lanes")),
         }
     }
 
-    /// The length of the longest run of whole blocks between two rows that is a node of a sum's tree.
+    /// The number of rows from `start` on that are the largest node of the summation tree up to `end`; `None`
+    /// if no whole block begins there.
     #[staticmethod]
     fn whole_blocks(start: usize, end: usize) -> Option<usize> {
         whole_blocks(start, end)
     }
 
-    /// Runs all of it on arrays in one piece.
+    /// Runs the whole program on arrays of one chunk.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
         &self,
@@ -252,24 +252,25 @@ impl ChunkedProgram {
         self.whole.run(py, &arrays, Vec::new(), |_| Ok(self.graph.clone()))
     }
 
-    /// Its inputs.
+    /// The inputs.
     fn parameters(&self) -> Vec<DescribedValue> {
         self.graph.parameters().iter().map(|&value| self.described(value)).collect()
     }
 
-    /// Its results.
+    /// The results.
     fn outputs(&self) -> Vec<DescribedValue> {
         self.graph.outputs().iter().map(|&value| self.described(value)).collect()
     }
 
-    /// The axes of what it takes, and of what it gives: those that meet have one number.
+    /// For the axes of the inputs and of the results, a class number: axes that operations align have the same
+    /// one.
     fn axis_classes(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let axes = axis_classes(&self.graph);
         let of = |values: &[ValueId]| values.iter().map(|it| axes[it.index()].clone()).collect();
         (of(self.graph.parameters()), of(self.graph.outputs()))
     }
 
-    /// The size along each cut, and where it may be cut.
+    /// The size of each cut, and its legal positions.
     fn cuts(&self) -> Vec<(usize, &'static str)> {
         let described = |cut: &Cut| {
             let place = match cut.policy {
@@ -282,7 +283,7 @@ impl ChunkedProgram {
         self.cuts.cuts().iter().map(described).collect()
     }
 
-    /// The stages where these of the cuts are cut.
+    /// The stages, given which cuts are made.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<DescribedStage>> {
         let described = |stage: Stage| {
@@ -320,7 +321,7 @@ impl ChunkedProgram {
 }
 
 impl ChunkedProgram {
-    /// The reduction whose results of chunks are combined.
+    /// The reduction that combines the results of chunks, and the number of partial results per chunk.
     fn combined_by(&self, value: ValueId) -> Option<(&'static str, usize)> {
         match self.graph[value].kind {
             NodeKind::Reduce { op, .. } => Some((op.name(), partial_count(op))),
@@ -329,25 +330,25 @@ impl ChunkedProgram {
     }
 }
 
-/// The program of one stage, compiled for the sizes of the chunks it meets.
+/// The program of one stage, compiled for the chunk sizes that occur.
 #[pyclass(frozen, name = "_ChunkProgram", module = "indim._indim")]
 pub(crate) struct ChunkProgram {
     stage: Stage,
-    /// What it reduces by, and the element types of the results.
+    /// The reductions, and the element types of their results.
     reductions: Vec<(ReduceOp, DType)>,
     kept: Kept,
-    /// Programs that add to lanes, make and fold them.
+    /// Programs that make lanes, add to them and fold them.
     lanes: Kept,
 }
 
-/// Uses of lanes, in the keys of their programs.
+/// Purposes of programs over lanes, the last entry of their keys.
 const MADE: usize = 0;
 const FOLDED: usize = 1;
 const ADDED: usize = 2;
 
 #[pymethods]
 impl ChunkProgram {
-    /// Runs it on these chunks; `sizes` are those along the axes of the stage.
+    /// Runs the stage on these chunks; `sizes` is the shape of the stage.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
         &self,
@@ -364,7 +365,7 @@ impl ChunkProgram {
         })
     }
 
-    /// Lanes of these sizes without elements, one array for each output.
+    /// Empty lanes of these sizes, one array for each output.
     fn new_lanes<'py>(
         &self,
         py: Python<'py>,
@@ -377,7 +378,7 @@ impl ChunkProgram {
         })
     }
 
-    /// Adds `count` rows of lanes to lanes, in place: `sizes` are those of one row.
+    /// Adds `count` rows to the lanes, in place; `sizes` is the shape of one row.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn add_to_lanes<'py>(
         &self,
@@ -399,8 +400,8 @@ impl ChunkProgram {
         run.map(drop)
     }
 
-    /// Folds lanes of these sizes along an axis: those that have elements, behind what lanes before them were
-    /// folded to.
+    /// Folds lanes that have elements along the reduced axis; continues from `folded`, the result of the lanes
+    /// before them, if there is one.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn fold_lanes<'py>(
         &self,
@@ -431,13 +432,13 @@ impl ChunkProgram {
     }
 }
 
-/// The graph of lanes without elements.
+/// The graph that makes empty lanes.
 fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> {
     let mut assembler = GraphAssembler::new();
     let mut outputs = Vec::new();
     for (op, array_type) in types {
         let identity = Array::identity(*op, array_type.dtype);
-        let identity = identity.expect("invariant: what has lanes is folded");
+        let identity = identity.expect("invariant: reductions with lanes are folds");
         let scalar = identity.array_type();
         let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
         let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
@@ -461,8 +462,7 @@ impl Combination {
         Ok(Combination { op, kept: Kept::default() })
     }
 
-    /// Combines the partial results in chunk order by pairs, neighbours first, an odd one
-    /// carried up.
+    /// Combines partial results, in chunk order, by pairs of neighbours; an odd one is carried up unchanged.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
         &self,
@@ -470,7 +470,9 @@ impl Combination {
         chunks: Vec<Bound<'py, PyAny>>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         if chunks.is_empty() || !chunks.len().is_multiple_of(partial_count(self.op)) {
-            return Err(PyValueError::new_err("as many arrays of each chunk as there are"));
+            return Err(PyValueError::new_err(
+                "each chunk needs the same number of partial results",
+            ));
         }
         self.kept.run(py, &chunks, Vec::new(), |(types, _)| {
             self.graph(types).map_err(|error| PyValueError::new_err(error.to_string()))

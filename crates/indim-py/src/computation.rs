@@ -298,7 +298,7 @@ impl Computation {
             if let Some(target) = targets.get(index) {
                 value = b.convert(value, target.array_type.dtype)?;
                 let shape = target.array_type.shape.clone();
-                // A broadcast would be to this size.
+                // A broadcast would expand to this size.
                 if value.array_type()?.shape != shape {
                     value = b
                         .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
@@ -459,7 +459,7 @@ pub(crate) fn compile_options() -> Result<CompileOptions, ComputationError> {
             Ok(CompileOptions::new().memory_limit(pool::memory_limit()).executor(*executor))
         }
         Err(name) => Err(ComputationError::Exception(PyRuntimeError::new_err(format!(
-            "INDIM_EXECUTOR is `{name}`, which is no executor; there are automatic, blocks and machine"
+            "INDIM_EXECUTOR is `{name}`, which is not an executor; there are automatic, blocks and machine"
         )))),
     }
 }
@@ -529,7 +529,7 @@ fn about_result(mut error: GraphError) -> GraphError {
     error
 }
 
-/// Adds a parameter; `as_stored`, a bool array as the bytes that NumPy stores.
+/// Adds a parameter. With `as_stored`, a bool array has the type of the bytes that NumPy stores, `u8`.
 pub(crate) fn parameter(
     b: &GraphBuilder,
     name: &str,

@@ -10,7 +10,7 @@ use indim::{CompileError, GraphError};
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
-/// A mistake in a computation, with the text of the definition where it is.
+/// A mistake in a computation, with the text of its definition.
 #[derive(Debug)]
 pub(crate) enum ComputationError {
     /// In a definition.
@@ -19,7 +19,7 @@ pub(crate) enum ComputationError {
     Graph(Box<GraphError>),
     /// When the graph was compiled.
     Compile(CompileError),
-    /// An exception: a signal raised one meanwhile, or the environment names no executor.
+    /// An exception: a signal handler raised one, or the environment names an unknown executor.
     Exception(PyErr),
 }
 

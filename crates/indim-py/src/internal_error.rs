@@ -20,7 +20,7 @@ fn internal_error(py: Python<'_>, panic: &Diagnostic) -> PyErr {
 
 /// The page of an error code, such as ``"size-mismatch"``: title, explanation, example and origin.
 ///
-/// Raises ``ValueError`` for a text that is no code, with a near one if one exists.
+/// Raises ``ValueError`` for a text that is not an error code; the message suggests a similar one.
 #[pyfunction]
 pub(crate) fn explain_error(code: &str) -> PyResult<String> {
     indim::errors::error_page(code).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -34,7 +34,7 @@ type InputDescription<'py> =
 
 #[pymethods]
 impl Model {
-    /// Loads the program in a file, or in `content`, for which `path` is the name in messages.
+    /// Loads the program in a file, or in `content`; messages then call it `path`.
     #[new]
     #[pyo3(signature = (path, content=None, function=None))]
     fn new(

@@ -1,6 +1,6 @@
 //! Operands from Python: arrays, and numbers that adapt to the arrays they meet.
 //!
-//! NumPy arrays are used in place. NumPy converts other objects to arrays: by the buffer protocol,
+//! NumPy arrays are read without a copy. NumPy converts other objects to arrays: by the buffer protocol,
 //! `__array_interface__`, `__array__`, DLPack, and last as sequences of numbers.
 
 use indim::ArrayType;

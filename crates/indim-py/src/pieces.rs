@@ -1,6 +1,7 @@
 //! The expression text of each value of a recording, for messages.
 //!
-//! A recording names its values `_0`, `_1`, ...; nobody has written these names, so no message has them.
+//! A recording names its values `_0`, `_1`, ... The user has not written these names, so messages do not
+//! contain them.
 
 use core::ops::Range;
 use std::collections::HashMap;
@@ -18,7 +19,7 @@ const WIDTH: usize = 40;
 pub(crate) struct Pieces(HashMap<String, String>);
 
 impl Pieces {
-    /// Keeps that `name` is the value of `text`, which is written over earlier names; returns the piece.
+    /// Records that `name` is the value of `text`, an expression over earlier names; returns its piece.
     pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
         let (piece, _) = self.written(text, &(0..0));
         let piece = shown_within(&piece, WIDTH);
@@ -47,8 +48,7 @@ impl Pieces {
         }
     }
 
-    /// `text` with pieces in place of names, in parentheses where they are not alone, and where `span` is
-    /// then.
+    /// `text` with pieces in place of names, in parentheses if needed, and the position of `span` in it.
     fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         let mut written = String::new();
         let mut place = 0..0;

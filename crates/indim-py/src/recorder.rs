@@ -106,7 +106,7 @@ impl Recorder {
         let array_type = match Operand::from_python(array, name)? {
             Operand::Array(array) => array.array_type(),
             Operand::Number(_) | Operand::Constant(_) => {
-                return Err(PyValueError::new_err("a number is no parameter"));
+                return Err(PyValueError::new_err("a number is not a parameter"));
             }
         };
         let mut recording = self.recording();
@@ -140,7 +140,7 @@ impl Recorder {
 
     /// Records an operator on numbers, by name or by value. Returns the name of the result and its present
     /// value; the name is `None` if the recording is valid only for this value. Returns `None` if the result
-    /// is no number or is undefined.
+    /// is not a number or is undefined.
     fn record_number<'py>(
         &self,
         py: Python<'py>,
@@ -155,7 +155,7 @@ impl Recorder {
             .transpose()
     }
 
-    /// Makes the recording valid for the present value of a number alone.
+    /// Makes the recording valid only for the present value of a number.
     fn pin(&self, name: &str) {
         if let Some(Binding::Input(number)) = self.recording().values.get(name) {
             number.pin();

@@ -12,14 +12,14 @@ use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, inputs_among};
 use crate::pool;
 
-/// Below this much memory a run takes less time than giving the interpreter's lock away and back.
+/// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less time
+/// than the release.
 const DETACH_BYTES: usize = 64 * 1024;
 
-/// Runs `compiled` on operands it was compiled for, into `outputs`; where there is none, or `None`, into
-/// new arrays.
+/// Runs `compiled` on operands of its types, into `outputs`. A missing output, or `None`, is a new array.
 ///
 /// # Errors
-/// When an output cannot be written or outputs overlap; `KeyboardInterrupt`.
+/// If an output cannot be written, or outputs overlap; `KeyboardInterrupt`.
 pub(crate) fn run<'py>(
     py: Python<'py>,
     compiled: &Compiled,
@@ -33,7 +33,7 @@ pub(crate) fn run<'py>(
     });
     let numbers = in_default_float_environment(|| compiled.numbers.inputs(&inputs_among(operands)));
     let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
-    // From here on no Python code runs, which could change an array: only memory is asked for.
+    // From here on no Python code runs that could change an array; only memory is allocated.
     let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(compiled.dense_inputs.len());
     for array in inputs {
         views.push(array.view(compiled.dense_inputs.get(views.len()))?);
@@ -53,7 +53,7 @@ pub(crate) fn run<'py>(
     Ok(outputs)
 }
 
-/// The arrays that are given, and new ones where none is.
+/// The given output arrays, and new arrays for the others.
 fn whole_outputs<'py>(
     py: Python<'py>,
     compiled: &Compiled,
@@ -106,8 +106,8 @@ fn run_error(error: RunError) -> PyErr {
     }
 }
 
-/// Runs without the interpreter's lock. This thread computes and looks for signals; those of the pool help
-/// where there is enough work.
+/// Runs without the interpreter's lock. This thread computes and checks for signals; the threads of the pool
+/// help if there is enough work.
 fn run_detached(
     py: Python<'_>,
     compiled: &Compiled,

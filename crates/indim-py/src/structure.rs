@@ -18,7 +18,7 @@ pub(crate) enum Structure {
 }
 
 impl Structure {
-    /// The arrays of `out`, in the order of the results; `None` where a new one is asked for.
+    /// The arrays of `out`, in the order of the results; `None` requests a new array.
     pub(crate) fn outputs<'py>(
         &self,
         out: &Bound<'py, PyAny>,
@@ -28,7 +28,7 @@ impl Structure {
             false => output_array(object, name).map(Some),
         };
         match self {
-            // NumPy's ufuncs take a tuple of one, too.
+            // Like NumPy's ufuncs, a tuple of one array.
             Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
             Structure::Dict(keys) => {
                 if out.len()? != keys.len() {
@@ -49,7 +49,7 @@ impl Structure {
         }
     }
 
-    /// Whether `out` itself is what a call returns: not if something in it is new, or it is a tuple of one.
+    /// Whether a call returns `out` itself. It does not if an array is new, or if `out` is a tuple of one array.
     pub(crate) fn is_returned(
         &self,
         out: &Bound<'_, PyAny>,

@@ -1,4 +1,4 @@
-//! Programs written for other systems, as `indim/_written.py` hands them on.
+//! Programs written for other systems, for `indim/_written.py`.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ impl Destination {
     fn format(&self) -> PyResult<ModelFormat> {
         let format = ModelFormat::named(&self.0).ok_or_else(|| {
             let names = ModelFormat::ALL.map(ModelFormat::name).join(", ");
-            PyValueError::new_err(format!("{:?} is no format: {names}", self.0))
+            PyValueError::new_err(format!("{:?} is not a format: {names}", self.0))
         })?;
         match self.1.as_deref().filter(|path| !format.fits_name(path)) {
             Some(path) => {

@@ -276,5 +276,5 @@ def test_static_arguments_by_name_and_by_position():
         np.testing.assert_array_equal(compiled(x, 2, name="other"), x)
     with pytest.raises(TypeError, match="static='nothing' is none of the parameters"):
         indim.jit(function, static_argnames="nothing")
-    with pytest.raises(TypeError, match="static_argnums=2 is no position of the parameters"):
+    with pytest.raises(TypeError, match="static_argnums=2 is not a position of the parameters"):
         indim.jit(function, static_argnums=2)

@@ -140,7 +140,7 @@ def test_reductions_along_cut_axes_have_the_bits_of_one_process(data, rows, colu
 @st.composite
 def searched(draw):
     """Few different elements, so that many tie, with NaNs, infinities and zeros of both signs; the same in
-    random chunks, some of which are empty; and an axis."""
+    random chunks, some empty; and an axis."""
     shape = draw(st.lists(st.integers(1, 9), min_size=1, max_size=3))
     choose = np.random.default_rng(draw(st.integers(0, 2**32 - 1))).choice
     dtype = draw(st.sampled_from(["f2", "f4", "f8", "i4", "u1", "?"]))
@@ -188,7 +188,7 @@ def test_searches_over_several_axes_keep_no_chunk():
     lazy = da.from_array(x, chunks=(7, 6, 8))
     result = indim.argmax(lazy)
     same_bits(result, np.asarray(np.argmax(x)))
-    # What follows the first stage reads its results alone.
+    # The second stage reads only the results of the first.
     readers = [name for name, of in result.dask.dependencies.items() if lazy.name in of]
     assert len(readers) == 1 and lazy.npartitions == 8
 
@@ -217,7 +217,7 @@ def test_searches_read_an_array_once():
     before = {name: of for result in results for name, of in result.dask.dependencies.items()}
     assert len([name for name, of in before.items() if lazy.name in of]) == 1
     assert not [name for name in results[0].dask.layers if name.startswith("rechunk")]
-    # What is found is gone on with.
+    # The index is an operand of a later operation.
     f = indim.jit(lambda x: np.take(x, 2, axis=1) - np.argmax(x, axis=0)[0])
     same_bits(f(lazy), f(x))
 
@@ -283,11 +283,11 @@ def test_sums_over_any_chunks_have_the_bits_of_one_process(task_bytes, given):
 
 
 def test_how_many_tasks_sums_take():
-    # Ten terabytes of which nothing is touched; rows of chunks that blocks straddle are tasks too.
-    for chunks, most in (((1, 721, 1440), 0.5), ((24, 180, 360), 0.6), ((365, 103, 103), 1.4)):
+    # Ten terabytes, none of them read. Rows of chunks that straddle blocks are tasks too.
+    for chunks, ratio in (((1, 721, 1440), 0.5), ((24, 180, 360), 0.6), ((365, 103, 103), 1.4)):
         x = da.zeros((87600, 721, 1440), chunks=chunks, dtype="f4")
         ours, theirs = indim.mean(x, axis=0), x.mean(axis=0)
-        assert len(dict(ours.dask)) <= most * len(dict(theirs.dask))
+        assert len(dict(ours.dask)) <= ratio * len(dict(theirs.dask))
 
 
 def read(chunk, taken):
@@ -406,7 +406,7 @@ def test_what_is_read_is_fused_and_one_chunk_takes_its_own_tasks():
     assert len(dict(chunk.dask.cull(chunk.__dask_keys__()))) == 4
     (chunk,) = dask.optimize(chunk)
     assert len(dict(chunk.dask)) == 2
-    # What a chunk has all of, though it moves with no axis of the result.
+    # Every task reads the whole table, because no axis of the result cuts it.
     table, rows = random.standard_normal((4, 5)), np.arange(6) % 4
     f = indim.jit(lambda x, table, rows: x.T + np.take(table, rows, axis=0) - table.sum())
     y = random.standard_normal((5, 6))

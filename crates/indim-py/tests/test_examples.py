@@ -38,14 +38,14 @@ PAGES = {"docs/python.md": (5, ()), "README.md": (3, ()), CLUSTER: (4, ("dask.ar
 
 @pytest.mark.parametrize("page", PAGES)
 def test_examples_of_the_documentation(page):
-    least, packages = PAGES[page]
+    min_blocks, packages = PAGES[page]
     for package in packages:
         pytest.importorskip(package)
     path = HERE.parents[2] / page
     if not path.exists():
         pytest.skip("the package is tested without the repository")
     blocks = re.findall(r"^```python\n(.*?)^```", path.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert len(blocks) >= least
+    assert len(blocks) >= min_blocks
     options = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
     parser, runner = doctest.DocTestParser(), doctest.DocTestRunner(optionflags=options)
     names = {"np": np, "indim": indim}

@@ -135,5 +135,5 @@ def test_joblib():
 
 def test_groups_of_arrays_are_no_arrays():
     zarr = pytest.importorskip("zarr")
-    with pytest.raises(TypeError, match=r"`x` is a zarr Group, which is no array: name one in it, `x\["):
+    with pytest.raises(TypeError, match=r"`x` is a zarr Group, which is not an array: name one in it, `x\["):
         indim.jit(lambda x: x + 1)(zarr.group())

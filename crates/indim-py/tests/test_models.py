@@ -133,7 +133,7 @@ def test_a_program_is_written_for_another_system(tmp_path):
     assert written.composed == [] and bytes(written) == path.read_bytes() and "Add" in written.text
     assert written.external_file[0] == "add.bin" and (tmp_path / "add.bin").exists()
     np.testing.assert_array_equal(indim.load(path)(X, V), X + V)
-    with pytest.raises(ValueError, match="is no format: stablehlo"):
+    with pytest.raises(ValueError, match="is not a format: stablehlo"):
         model.to("onxx")
 
 

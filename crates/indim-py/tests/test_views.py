@@ -124,7 +124,7 @@ def test_what_cannot_be_an_index():
         (lambda x, i: x[True], TypeError, "np.where"),
         (lambda x, i: x[x], indim.IndimError, "indices are integers"),
         (lambda x, i: x[i[0] :], TypeError, "static="),
-        (lambda x, i: x[1.5], IndexError, "is no index"),
+        (lambda x, i: x[1.5], IndexError, "is not an index"),
         (lambda x, i: x[4], indim.IndimError, "index-out-of-range"),
         (lambda x, i: x[0, 0], indim.IndimError, "too-many-indices"),
         (lambda x, i: np.concatenate([x, x], out=x), TypeError, "takes no `out`"),

@@ -220,7 +220,7 @@ fn write_shape_message(
         ),
         V::ImplicitBroadcastUnsupported { operand } => write!(
             out,
-            "{} of shape {} is no scalar and differs from the others' shape",
+            "{} of shape {} is not a scalar and differs from the others' shape",
             name(operand),
             shapes[operand]
         ),

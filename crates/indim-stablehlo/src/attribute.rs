@@ -101,7 +101,7 @@ impl<'t> Attributes<'t> {
         name: &str,
     ) -> Result<Vec<i64>, FormatError> {
         let span = self.required(operation, name)?;
-        let wrong = || self.wrong(name, "is no list of integers", span);
+        let wrong = || self.wrong(name, "is not a list of integers", span);
         if span.of(self.text).starts_with("dense") {
             let dense = Dense::read(self, span, None)?;
             return dense.full(MAX_LIST_LENGTH).as_ref().and_then(integers).ok_or_else(wrong);
@@ -157,7 +157,7 @@ impl<'t> Attributes<'t> {
         let span = self.required(operation, name)?;
         let text = span.of(self.text);
         let number = text.split(':').next().unwrap_or(text).trim_matches(['[', ']', ' ']);
-        number.parse().map_err(|_| self.wrong(name, "is no integer", span))
+        number.parse().map_err(|_| self.wrong(name, "is not an integer", span))
     }
 
     /// `0.1`, `0.1 : f64`.
@@ -167,7 +167,7 @@ impl<'t> Attributes<'t> {
     pub(super) fn float(&self, name: &str, span: Span) -> Result<f64, FormatError> {
         let text = span.of(self.text);
         let number = text.split(':').next().unwrap_or(text).trim();
-        number.parse().map_err(|_| self.wrong(name, "is no number", span))
+        number.parse().map_err(|_| self.wrong(name, "is not a number", span))
     }
 
     /// The last word: `LT` in `#stablehlo<comparison_direction LT>`, `"LT"` and `LT`.

@@ -111,7 +111,7 @@ impl CensusWalk<'_> {
             Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
             Lowering::Reduce if reducer::of(operation, self.attributes).is_none() => {
                 let reason =
-                    "its body is no sum, product, maximum, minimum, and, or, xor, or argmax";
+                    "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax";
                 self.add(operation, &operation.name, Some(reason));
             }
             Lowering::Array(ArrayOperation::Gather) => {

@@ -79,11 +79,11 @@ impl Dense {
     }
 
     /// All elements; `None` if they are more than `most`.
-    pub(super) fn full(self, most: usize) -> Option<Array> {
+    pub(super) fn full(self, max: usize) -> Option<Array> {
         match self {
             Dense::Full(array) => Some(array),
             Dense::Splat(element, shape) => {
-                let count = shape.element_count().ok().filter(|&count| count <= most)?;
+                let count = shape.element_count().ok().filter(|&count| count <= max)?;
                 let bytes = element.data().to_le_bytes().repeat(count);
                 array_of_bytes(&ArrayType::new(element.dtype(), shape), &bytes).ok()
             }
@@ -306,13 +306,13 @@ fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
         None => text.parse().ok()?,
     };
     let bits = 8 * dtype.size() as u32;
-    let most = u64::MAX >> (64 - bits);
+    let max = u64::MAX >> (64 - bits);
     let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
     let fits = match dtype {
         DType::Bool => magnitude <= 1 && !is_negative,
-        _ if dtype.is_float() => hexadecimal.is_some() && !is_negative && magnitude <= most,
-        _ if is_negative => is_signed && magnitude <= most / 2 + 1 || magnitude == 0,
-        _ => magnitude <= most,
+        _ if dtype.is_float() => hexadecimal.is_some() && !is_negative && magnitude <= max,
+        _ if is_negative => is_signed && magnitude <= max / 2 + 1 || magnitude == 0,
+        _ => magnitude <= max,
     };
     fits.then_some(if is_negative { magnitude.wrapping_neg() } else { magnitude })
 }

@@ -65,7 +65,7 @@ pub enum FileErrorKind {
         /// The available bytes.
         available: usize,
         /// The maximum length of a header.
-        most: usize,
+        max: usize,
     },
     /// The header does not parse.
     BadHeader {
@@ -83,7 +83,7 @@ pub enum FileErrorKind {
     ElementTypeNotInFormat {
         /// The type.
         dtype: DType,
-        /// What the name of such a file ends in.
+        /// The ending of such a file's name.
         format: &'static str,
     },
     /// Allocation of the elements failed.
@@ -116,7 +116,7 @@ pub enum FileErrorKind {
     BadArchive(String),
     /// An archive without the name of a member.
     MemberNotNamed {
-        /// What the name of such a file ends in.
+        /// The ending of such a file's name.
         extension: &'static str,
         /// The existing members.
         members: Vec<String>,
@@ -219,9 +219,9 @@ impl fmt::Display for FileErrorKind {
                     "version {major}.{minor} of the .npy format is not known; 1.0 to 3.0 are"
                 )
             }
-            FileErrorKind::HeaderTooLong { claimed, available, most } => write!(
+            FileErrorKind::HeaderTooLong { claimed, available, max } => write!(
                 formatter,
-                "the header claims {claimed} bytes; {available} follow, and a header has at most {most}"
+                "the header claims {claimed} bytes; {available} follow, and a header has at most {max}"
             ),
             FileErrorKind::BadHeader { position, expected } => {
                 write!(formatter, "damaged header: expected {expected} at byte {position}")
@@ -242,7 +242,7 @@ impl fmt::Display for FileErrorKind {
             }
             FileErrorKind::MemoryLimit { bytes, limit } => write!(
                 formatter,
-                "to read it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the \
+                "reading it takes {bytes} bytes of memory, and the limit leaves {limit}: raise the \
                  limit, or save the array as a .npy file, which is read where it is"
             ),
             FileErrorKind::RankLimit(error) => write!(formatter, "{error}"),
@@ -258,7 +258,7 @@ impl fmt::Display for FileErrorKind {
                 None => formatter.write_str("an archive without members"),
                 Some(first) => write!(
                     formatter,
-                    "an archive; name a member behind a colon, as in `.{extension}:{}`; there are: {}",
+                    "an archive; name a member after a colon, as in `.{extension}:{}`; there are: {}",
                     shown(first),
                     listed(members)
                 ),

@@ -49,7 +49,7 @@ pub(crate) fn refuse(
     help: &str,
 ) -> StoreErrorKind {
     let message = format!("{array_type} cannot be written as {format}, which takes {takes}");
-    let mut refused = Diagnostic::new(ErrorCode::NOT_A_PICTURE, message);
+    let mut refused = Diagnostic::new(ErrorCode::NOT_AN_IMAGE, message);
     refused.help(help.to_owned());
     refused.into()
 }
@@ -117,11 +117,11 @@ impl ImageRows {
 pub(crate) fn advice(array_type: &ArrayType) -> &'static str {
     match array_type.dtype {
         _ if sizes(&array_type.shape).is_none() => {
-            "a picture has rows and columns: x[None] makes one row of a list, .npy keeps any shape"
+            "an image has rows and columns: x[None] makes one row of a list, .npy keeps any shape"
         }
-        DType::Bool => "u8(x) * 255 makes it a picture",
+        DType::Bool => "u8(x) * 255 makes it an image",
         _ => {
-            "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 a picture, .npy keeps them as they are"
+            "u8(clip(x * 255, 0, 255)) makes numbers from 0 to 1 an image, .npy keeps them as they are"
         }
     }
 }

@@ -73,7 +73,7 @@ fn empty_fields_are_nan_and_told() {
 #[test]
 fn what_is_no_number_has_its_line() {
     let error = column("x;y\n1;2\n\"a\nb\";3\n1,5;4\n", Some("x")).unwrap_err().to_string();
-    assert!(error.contains("line 3: `a\\nb` in column `x` is no number"), "{error}");
+    assert!(error.contains("line 3: `a\\nb` in column `x` is not a number"), "{error}");
     let error = column("x;y\n1;2\n1,5;4\n", Some("x")).unwrap_err().to_string();
     assert!(error.contains("line 3: `1,5`") && error.contains("decimal point"), "{error}");
     let error = column("x;y\nLee, A;2\n", Some("x")).unwrap_err().to_string();
@@ -111,7 +111,7 @@ fn delimiters_marks_and_line_ends_are_seen() {
     }
 }
 
-/// Whatever ends the lines, and whatever is between them.
+/// Line numbers of errors, for every line ending, with empty lines and quoted line breaks.
 #[test]
 fn lines_are_counted_as_editors_count_them() {
     for (end, table) in ["\n", "\r\n", "\r"].into_iter().flat_map(|end| {

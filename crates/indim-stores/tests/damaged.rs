@@ -28,7 +28,7 @@ fn read(path: &Path) -> Result<(), String> {
     source.read(&part).map(drop).map_err(|error| error.to_string())
 }
 
-/// The files of which the samples consist, each with what is opened to read it.
+/// The files of all samples, each with the path that opens it.
 fn files(samples: &Samples) -> Vec<(PathBuf, PathBuf)> {
     let single = [
         "png/RGB.png",

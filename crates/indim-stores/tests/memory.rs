@@ -51,7 +51,7 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a call gives, and the most bytes that were held meanwhile, its result included.
+/// The result of a call, and its peak memory in bytes, including the result.
 fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
     // Threads are started once.
     rayon::broadcast(|_| ());
@@ -63,10 +63,10 @@ fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
 
 /// Reads a region, and compares what that holds with what the source says.
 fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Buffer {
-    let (read, most) = measured(|| source.read(region));
+    let (read, peak) = measured(|| source.read(region));
     let read = read.unwrap_or_else(|error| panic!("{error}"));
     let allowed = read.bytes().len() + source.scratch_bytes() + SLACK;
-    assert!(most <= allowed, "{}: {most} bytes are held, {allowed} are said", name.display());
+    assert!(peak <= allowed, "{}: {peak} bytes are held, {allowed} are said", name.display());
     read
 }
 
@@ -174,7 +174,7 @@ fn tiff(height: u32, width: u32, compression: u32, strip: &[u8], claimed: u32) -
 fn samples_are_read_within_their_forecasts() {
     let _turn = turn();
     let samples = Samples::unpack("");
-    for (kind, least) in [("zarr", 50), ("png", 7), ("tiff", 20)] {
+    for (kind, min_samples) in [("zarr", 50), ("png", 7), ("tiff", 20)] {
         let mut count = 0;
         for (path, _) in samples.pairs(kind) {
             let page = if path.ends_with("pages.tif") { ":1" } else { "" };
@@ -188,11 +188,11 @@ fn samples_are_read_within_their_forecasts() {
             }
             count += 1;
         }
-        assert!(count >= least, "{count} samples of {kind}");
+        assert!(count >= min_samples, "{count} samples of {kind}");
     }
 }
 
-/// One chunk, strip or picture of 8 MiB in each format.
+/// One chunk, strip or image of 8 MiB in each format.
 #[test]
 fn large_chunks_are_read_within_their_forecasts() {
     let _turn = turn();
@@ -216,9 +216,9 @@ fn large_chunks_are_read_within_their_forecasts() {
     let options = ZarrOptions { chunks: Some(vec![8 << 20]), axis_names: None };
     let mut sink = ZarrSink::create(&of("result.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &elements);
-    let (written, most) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
+    let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
     written.unwrap();
-    assert!(most <= sink.scratch_bytes() + 2 * SLACK + (2 << 20), "{most} bytes to write a chunk");
+    assert!(peak <= sink.scratch_bytes() + 2 * SLACK + (2 << 20), "{peak} bytes to write a chunk");
     Box::new(sink).finish().unwrap();
     fs::write(of("strip.tif"), tiff(2048, 4096, 1, &elements, 8 << 20)).unwrap();
     write_png(&of("x.png"), [2048, 4096], &elements);
@@ -246,14 +246,14 @@ fn large_chunks_are_read_within_their_forecasts() {
             assert!(part.bytes() == &elements[start..start + part.bytes().len()], "{name}");
         }
         // A limit that leaves less than that is refused.
-        let least = open(path.to_str().unwrap(), source.scratch_bytes() / 4).unwrap();
-        assert_eq!(least.unwrap_err().code(), "memory-limit", "{name}");
+        let denied = open(path.to_str().unwrap(), source.scratch_bytes() / 4).unwrap();
+        assert_eq!(denied.unwrap_err().code(), "memory-limit", "{name}");
     }
-    // A picture is not held as a whole while a part of it is read.
-    let picture = open(of("x.png").to_str().unwrap(), 1 << 20).unwrap().unwrap();
-    assert!(picture.is_sequential());
-    read_within_forecast(&*picture, &Region::new([1000, 1], [2, 7]), &of("x.png"));
-    read_within_forecast(&*picture, &Region::new([10, 1], [2, 7]), &of("x.png"));
+    // An image is not held as a whole while a part of it is read.
+    let image = open(of("x.png").to_str().unwrap(), 1 << 20).unwrap().unwrap();
+    assert!(image.is_sequential());
+    read_within_forecast(&*image, &Region::new([1000, 1], [2, 7]), &of("x.png"));
+    read_within_forecast(&*image, &Region::new([10, 1], [2, 7]), &of("x.png"));
 }
 
 fn crc32c(bytes: &[u8]) -> u32 {
@@ -283,17 +283,17 @@ fn indices_of_shards_are_bounded() {
     let path = folder.path().join("x.zarr");
     let refused = |metadata: &str, limit: usize| {
         array(&path, metadata, Some(b"a short shard"));
-        let (opened, most) = measured(|| {
+        let (opened, peak) = measured(|| {
             let source = ZarrArray::open(&path, limit)?;
             source.read(&Region::new([0], [2])).map(drop)
         });
-        assert!(most < SLACK, "{most} bytes for {metadata}");
+        assert!(peak < SLACK, "{peak} bytes for {metadata}");
         opened.unwrap_err().code()
     };
     let big = "[68719476736]";
     for limit in [usize::MAX, 64 << 20] {
         assert_eq!(refused(&metadata(big, big, &sharded("[1]", BYTES)), limit), "memory-limit");
-        // Shards within shards, the inner one of which has the index.
+        // Nested shards; the inner one has the index.
         let nested = sharded("[34359738368]", &sharded("[1]", BYTES));
         assert_eq!(refused(&metadata(big, big, &nested), limit), "memory-limit");
     }
@@ -345,7 +345,7 @@ fn very_many_chunks_are_not_listed() {
         (&read.bytes()[..4], read.bytes().iter().all(|&it| it <= 7)),
         (&[1, 2, 7, 7][..], true)
     );
-    // Inner chunks of one shard, of which none is stored.
+    // A shard without stored inner chunks.
     array(&path, &metadata("[65536]", "[65536]", &sharded("[1]", BYTES)), None);
     fs::remove_file(path.join("c/0")).unwrap();
     let source = ZarrArray::open(&path, 16 << 20).unwrap();
@@ -356,20 +356,20 @@ fn very_many_chunks_are_not_listed() {
     let options = ZarrOptions { chunks: Some(vec![1]), axis_names: None };
     let mut sink = ZarrSink::create(&folder.path().join("y.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &[0; 20_000]);
-    let (written, most) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
+    let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
     written.unwrap();
-    assert!(most <= sink.scratch_bytes() + SLACK, "{most} bytes to write chunks of one");
+    assert!(peak <= sink.scratch_bytes() + SLACK, "{peak} bytes to write chunks of one");
 }
 
-/// Rows of one element, each of which is a run of its own.
+/// Rows of one element: each is a run of its own.
 #[test]
 fn very_many_runs_are_not_listed() {
     let _turn = turn();
     let (tall, one) = (Shape::from([1 << 18, 2]), Region::new([0, 1], [1 << 18, 1]));
     let source =
         MemorySource::new(buffer(ArrayType::new(DType::U8, tall), &noise(1 << 19))).unwrap();
-    let (read, most) = measured(|| source.read(&one));
-    assert!(read.is_ok() && most <= (1 << 18) + SLACK, "{most} bytes");
+    let (read, peak) = measured(|| source.read(&one));
+    assert!(read.is_ok() && peak <= (1 << 18) + SLACK, "{peak} bytes");
 }
 
 /// Files that claim what they cannot hold are refused before memory is taken for it.
@@ -384,15 +384,15 @@ fn short_files_make_no_large_arrays() {
             let source = open(path.to_str().unwrap(), usize::MAX).unwrap()?;
             source.read(&Region::whole(&source.array_type().shape)).map(drop)
         };
-        let (read, most) = measured(read);
-        assert!(most < 2 * SLACK, "{name}: {most} bytes");
+        let (read, peak) = measured(read);
+        assert!(peak < 2 * SLACK, "{name}: {peak} bytes");
         read.unwrap_err().code()
     };
     for compression in [1, 5, 8, 32773] {
         let file = tiff(1 << 15, 1 << 15, compression, &[0; 8], 1 << 30);
         assert_eq!(refused("x.tif", &file), "bad-tiff", "{compression}");
     }
-    // The header of a picture of 2^15 rows and columns.
+    // The header of an image of 2^15 rows and columns.
     let mut header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x80\0\0\0\x80\0\x08\0\0\0\0".to_vec();
     let crc = |bytes: &[u8]| {
         !bytes.iter().fold(!0u32, |crc, &byte| {
@@ -417,9 +417,9 @@ fn metadata_is_bounded_by_the_limit() {
     let list = format!(r#""attributes":{{"a":[{}0]}}"#, "0,".repeat(1 << 19));
     let text = metadata("[2]", "[2]", BYTES).replace(r#""attributes":{}"#, &list);
     array(&path, &text, None);
-    let (opened, most) = measured(|| ZarrArray::open(&path, 16 << 20));
+    let (opened, peak) = measured(|| ZarrArray::open(&path, 16 << 20));
     assert_eq!(opened.unwrap_err().code(), "bad-zarr");
-    assert!(most <= 16 << 20, "{most} bytes");
-    let (opened, most) = measured(|| ZarrArray::open(&path, 256 << 20));
-    assert!(opened.is_ok() && most <= 256 << 20, "{most} bytes");
+    assert!(peak <= 16 << 20, "{peak} bytes");
+    let (opened, peak) = measured(|| ZarrArray::open(&path, 256 << 20));
+    assert!(opened.is_ok() && peak <= 256 << 20, "{peak} bytes");
 }

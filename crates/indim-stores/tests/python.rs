@@ -1,4 +1,4 @@
-//! What is written here is what zarr-python, xarray, Pillow, tifffile and rasterio read.
+//! Files that indim writes are read back by zarr-python, xarray, Pillow, tifffile and rasterio.
 //!
 //! Where `INDIM_STORES_PYTHON` names a Python that has them (`requirements-test.txt`); `cargo xtask
 //! stores` makes one.
@@ -17,7 +17,7 @@ use indim_stores::zarr::{ZarrOptions, ZarrSink};
 use indim_stores::{Geography, MemorySource, OutputFile, Region, Sink, Source};
 use samples::Samples;
 
-/// Small numbers, all of which every type has.
+/// Small numbers that every element type represents.
 fn counted(array_type: &ArrayType) -> Buffer {
     let element = |index: usize| -> Vec<u8> {
         let number = (index % 120) as u8;
@@ -83,7 +83,7 @@ fn write_pictures(folder: &Path, geography: &Geography) {
     for dtype in [DType::U8, DType::U16] {
         for channels in 1..=4 {
             if dtype == DType::U16 && channels > 1 {
-                // Pillow reads 16 bits of gray alone.
+                // Pillow reads 16 bits of grey alone.
                 continue;
             }
             let shape = if channels == 1 { vec![6, 5] } else { vec![6, 5, channels] };

@@ -1,4 +1,4 @@
-//! Files that are no regular files: pipes, whose reader would wait for ever, and devices without an end.
+//! Files that are not regular files: pipes, whose reader would wait for ever, and devices without an end.
 #![cfg(unix)]
 
 mod samples;

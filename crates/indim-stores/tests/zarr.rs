@@ -226,7 +226,7 @@ fn groups_around_a_result_are_made_with_it() {
         let error = write(&bad, &array, &ZarrOptions::default()).unwrap_err();
         assert_eq!(error.code(), "zarr-in-place", "{error}");
     }
-    // What was to be a group has become an array.
+    // A folder that should become a group is now an array.
     let paths = ["n", "n/below"].map(|name| folder.path().join("y.zarr").join(name));
     let mut sinks = paths.each_ref().map(|path| begin(path));
     for sink in &mut sinks {
@@ -236,7 +236,7 @@ fn groups_around_a_result_are_made_with_it() {
     assert!(put.is_ok());
     assert_eq!(refused.unwrap_err().code(), "zarr-in-place");
     assert!(!paths[1].exists());
-    // What is put together at the root knows of no other array.
+    // Consolidated metadata at the root would lack the new array.
     fs::write(
         root.join("zarr.json"),
         r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline"}}"#,

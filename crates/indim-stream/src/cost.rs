@@ -1,7 +1,7 @@
 //! The I/O cost of a job: bytes moved between memory and storage, for pieces of one shape.
 //!
-//! A run of bytes that lie together costs some more than its bytes, and so does a piece; a chunk is read as a
-//! whole.
+//! Each contiguous run of bytes and each piece has a fixed cost in addition to its bytes. A chunk is read as
+//! a whole.
 
 use indim_ops::ArrayType;
 use indim_shape::Shape;
@@ -11,7 +11,7 @@ use crate::input::StorageInfo;
 use crate::job::{Job, Operand};
 use crate::rows::RowOrder;
 
-/// Cost of one seek, in bytes: the bytes a sequential read moves in that time.
+/// Cost of one seek, in bytes: the bytes that a sequential read moves in the time of a seek.
 const RUN_BYTES: u128 = 16 << 10;
 
 /// Cost of starting a piece, in bytes.
@@ -38,7 +38,7 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let begun = pieces.saturating_mul(PIECE_BYTES);
     let carried = match job.row_order {
         RowOrder::Independent => 0,
-        // Lanes are read and written for each few rows.
+        // Every few rows the lanes are read and written once.
         RowOrder::Carried | RowOrder::ByLanes(_) => {
             job.shape.iter().map(|&size| size as u128).product::<u128>()
         }
@@ -46,8 +46,8 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     read.chain(written).chain([carried]).fold(begun, u128::saturating_add)
 }
 
-/// The bytes of the chunks that pieces of this shape decode of an operand, each as often as it is decoded, or
-/// that they write; `None` for what is stored without chunks.
+/// The bytes that all pieces together decode of an operand, or write: whole chunks, each counted as often as
+/// it is decoded. `None` for storage without chunks.
 pub(crate) fn decoded_bytes(
     job: &Job,
     operand: &Operand,
@@ -60,14 +60,14 @@ pub(crate) fn decoded_bytes(
         let chunk = chunk.max(1);
         let touched = match axis {
             Some(axis) if !job.is_by_lanes(axis) => touched(size, piece[axis], chunk),
-            // Groups of lanes are made of whole chunks.
+            // Groups of lanes consist of whole chunks.
             _ => size.div_ceil(chunk),
         };
         touched as u128 * chunk as u128
     };
     let once = operand.axes.iter().zip(shape.iter()).zip(chunks).map(decoded);
     let once = once.fold(operand.array_type.dtype.size() as u128, u128::saturating_mul);
-    // Visits that no axis of its own makes.
+    // Visits due to axes that do not cut the operand.
     let moves = |axis: &usize| operand.axes.contains(&Some(*axis));
     let own = (0..counts.len()).filter(moves).map(|axis| counts[axis] as u128).product::<u128>();
     Some(once.saturating_mul(visits(job, operand, &counts) / own.max(1)))
@@ -80,8 +80,8 @@ pub(crate) fn stored_bytes(array_type: &ArrayType, chunks: &[usize]) -> u128 {
     sizes.fold(array_type.dtype.size() as u128, u128::saturating_mul)
 }
 
-/// How many chunks pieces of an extent touch along an axis, all together: as many as parts that the borders
-/// of both make of the axis.
+/// The number of chunks that all pieces together touch along an axis: the number of intervals between the
+/// borders of pieces and of chunks.
 fn touched(size: usize, extent: usize, chunk: usize) -> usize {
     let (pieces, chunks) = (size.div_ceil(extent.max(1)), size.div_ceil(chunk));
     let common = common_multiple(extent.max(1), chunk, size);
@@ -89,7 +89,7 @@ fn touched(size: usize, extent: usize, chunk: usize) -> usize {
     (pieces + chunks).saturating_sub(1 + shared)
 }
 
-/// How often a region of an operand is read. A region that the next piece shares stays in memory for it.
+/// The number of region reads of an operand. If the next piece has the same region, it is not read again.
 fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
     let order = job.order();
     let moves = |axis: &usize| counts[*axis] > 1 && operand.axes.contains(&Some(*axis));
@@ -98,7 +98,7 @@ fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
     outer.iter().map(|&axis| counts[axis] as u128).product()
 }
 
-/// The cost of one region of an operand that is stored without chunks, in bytes.
+/// The cost, in bytes, of one region of an operand stored without chunks.
 fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;

@@ -6,7 +6,7 @@ use indim_graph::chunks::{CounterGraph, InputSlice, SlicedGraph};
 use indim_ops::{ArrayType, DType};
 use indim_stores::{Region, Source, StoreError, check_region};
 
-/// An `i64[n]` of the numbers from 0 on.
+/// The array `0, 1, 2, ...` as `i64[n]`.
 #[derive(Debug)]
 pub(crate) struct IndexSource(ArrayType);
 
@@ -35,10 +35,11 @@ impl Source for IndexSource {
     }
 }
 
-/// The graph with counters for inputs, where it counts elements: so it can be cut where it counts.
+/// The graph with its counters (such as `iota`) turned into inputs, so that their axes can be cut; `None` if
+/// it has none.
 ///
 /// # Errors
-/// None, unless this is a bug: the nodes are those of a legal graph.
+/// None for a legal graph.
 pub(crate) fn counted(sliced: &SlicedGraph) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
     let graph = CounterGraph::of(&sliced.graph)?.graph;
     let counters = &graph.parameters()[sliced.parts.len()..];

@@ -12,15 +12,15 @@ use indim_stores::StoreError;
 /// The maximum number of obstacles that a message names.
 const LISTED: usize = 3;
 
-/// Why a program is not computed piece by piece, or stopped.
+/// The error of a streamed program.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Even in small pieces it would hold more memory than is allowed.
+    /// Even with small pieces the program needs more memory than the limit.
     MemoryLimit {
-        /// A limit that does, in bytes, near the least one; `None` where none was found.
+        /// A sufficient limit, in bytes, near the smallest one; `None` if none was found.
         enough: Option<usize>,
-        /// The bytes that are allowed.
+        /// The limit, in bytes.
         limit: usize,
         /// Operations that cannot be cut, the largest operand first.
         obstacles: Vec<Obstacle>,
@@ -29,31 +29,31 @@ pub enum StreamError {
     RereadLimit,
     /// The program of a piece cannot be compiled.
     Compile(CompileError),
-    /// The program of a piece does not run.
+    /// The program of a piece fails.
     Run(RunError),
-    /// An input cannot be read, or an output not written.
+    /// An input cannot be read, or an output cannot be written.
     Store(StoreError),
     /// An array would be too large.
     Graph(VerifyErrorKind),
-    /// The system gives no thread to read or write on.
+    /// The system refuses a thread for reading or writing.
     Threads(std::io::Error),
     /// `progress` stopped the run.
     Stopped,
 }
 
-/// An operation that needs all elements along an axis at once, or moves them.
+/// An operation that needs all elements along an axis at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obstacle {
     /// The name of the operation.
     pub operation: &'static str,
     /// The type of its operand.
     pub operand: ArrayType,
-    /// The axis; of its result for one that makes elements.
+    /// The axis of its operand; of its result for an operation without operands.
     pub axis: usize,
 }
 
 impl Obstacle {
-    /// Those of a graph, the largest first.
+    /// The obstacles in a graph, the largest operand first.
     pub(crate) fn all(graph: &Graph, cuts: &Cuts) -> Vec<Obstacle> {
         let mut obstacles: Vec<Obstacle> = Vec::new();
         for (value, node) in graph.iter() {
@@ -131,7 +131,7 @@ impl fmt::Display for StreamError {
                 match enough {
                     Some(enough) => write!(
                         formatter,
-                        "piece by piece the program takes a limit of {enough} bytes, and it is {limit}"
+                        "piece by piece the program needs a limit of {enough} bytes, and the limit is {limit}"
                     )?,
                     None => write!(
                         formatter,
@@ -150,7 +150,7 @@ impl fmt::Display for StreamError {
             StreamError::Store(error) => write!(formatter, "{error}"),
             StreamError::Graph(error) => write!(formatter, "{error}"),
             StreamError::Threads(error) => {
-                write!(formatter, "no thread to read or write on: {error}")
+                write!(formatter, "the system refuses a thread for reading or writing: {error}")
             }
             StreamError::Stopped => formatter.write_str("the run was stopped"),
         }
@@ -191,11 +191,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_that_does_is_said_where_it_is_known() {
+    fn the_message_names_a_sufficient_limit_if_it_is_known() {
         let of = |enough| {
             StreamError::MemoryLimit { enough, limit: 100, obstacles: Vec::new() }.to_string()
         };
-        assert!(of(Some(101)).contains("takes a limit of 101 bytes, and it is 100;"));
+        assert!(of(Some(101)).contains("needs a limit of 101 bytes, and the limit is 100;"));
         assert!(of(None).contains("holds more than the limit of 100 bytes at a time;"));
     }
 }

@@ -1,4 +1,4 @@
-//! The largest pieces of a job that fit a limit of memory.
+//! The largest pieces of a job within a memory limit.
 
 use indim_graph::chunks::{CutPolicy, run_length};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
@@ -6,16 +6,16 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use crate::job::{Job, Operand};
 use crate::rows::RowOrder;
 
-/// Which axis is cut first: the one whose elements lie farthest from one another, if arrays are stored
-/// row-major, or the other end.
+/// The axis that is cut first: the outermost one, whose elements are farthest apart in row-major arrays, or
+/// the innermost one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CutOrder {
     First,
     Last,
 }
 
-/// The bytes that a job holds at a time with pieces of this shape: one piece is read while one is computed
-/// and one is written.
+/// Peak memory of a job with pieces of this shape, in bytes: one piece is read while another is computed and
+/// a third is written.
 pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     let inputs = job.inputs.iter().filter(|(_, stored)| !stored.is_held);
     let inputs = inputs.map(|(operand, stored)| {
@@ -25,7 +25,8 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
         None => 2,
         Some((axis, _)) => {
             let size = job.shape[axis];
-            // Partial results wait for a neighbour at each level of a tree; each is copied once.
+            // Each level of the pair tree holds one partial result until its neighbour exists; results are
+            // copied once.
             let leaves = match job.row_order {
                 RowOrder::Independent => job.counts(piece)[axis],
                 RowOrder::Carried | RowOrder::ByLanes(_) => size.div_ceil(BLOCK),
@@ -46,8 +47,8 @@ fn carried_rows(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
         RowOrder::Carried => size.min(LANES),
-        // One group that is added to, one for each level of pairs, and one that two are combined to; what
-        // they are folded to, before and after.
+        // The open group, one group for each level of pairs, and the result of combining two groups; then
+        // the folded row before and after a run.
         RowOrder::ByLanes(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
     }
 }
@@ -60,8 +61,8 @@ pub(crate) fn carried_bytes(job: &Job, piece: &[usize]) -> usize {
     bytes.fold(0, usize::saturating_add)
 }
 
-/// The shape of pieces for which the job holds at most `limit` bytes, as large as can be; where there are
-/// none, of pieces that are as small as can be, or nearly.
+/// The largest piece shape with which the job holds at most `limit` bytes. If none fits, the smallest shape,
+/// or nearly the smallest.
 pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<usize> {
     let mut piece = job.shape.to_vec();
     if let Some((axis, _)) = job.reduced {
@@ -90,7 +91,7 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<us
     piece
 }
 
-/// Whether pieces come in the order of the elements, where a sink or a source asks for that.
+/// Whether pieces follow the order of the elements, for each sink and source that is sequential.
 pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
     let is_cut = |axis: usize| piece[axis] < job.shape[axis];
     let order: Vec<usize> = job.order().into_iter().filter(|&axis| is_cut(axis)).collect();
@@ -105,8 +106,8 @@ pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
         })
 }
 
-/// Whether pieces that go along these axes, the slowest first, have the elements of an array in the order in
-/// which they are stored. The last region is kept for pieces that have the same one.
+/// Whether pieces in the order of these axes, the slowest first, visit the elements of an array in storage
+/// order. Successive pieces with the same region visit it once.
 fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece: &[usize]) -> bool {
     let extents = operand.extents(piece);
     let mut axes: Vec<usize> = (0..extents.rank()).collect();
@@ -116,12 +117,12 @@ fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece:
     let moved = |&axis: &usize| operand.axes[axis].filter(|along| order.contains(along));
     let along: Vec<usize> = axes.iter().filter_map(moved).collect();
     let last = axes.iter().rposition(|axis| moved(axis).is_some());
-    // Within a region nothing lies between two that follow one another.
+    // Regions are contiguous in storage.
     let is_dense = last.is_none_or(|last| axes[..last].iter().all(|&axis| extents[axis] == 1));
     is_dense && order.starts_with(&along)
 }
 
-/// The unit of the extents along an axis: each is a multiple of it.
+/// The unit of piece extents along an axis.
 enum Unit {
     /// 512 elements, times a power of two.
     Aligned,
@@ -152,7 +153,7 @@ impl Unit {
         let of_sources = of_sources.filter_map(|(it, stored)| chunk(&stored.chunks, &it.axes));
         let must = of_sinks.fold(1, |unit, chunk| common_multiple(unit, chunk, size));
         let wanted = of_sources.fold(must, |unit, chunk| common_multiple(unit, chunk, size));
-        // A multiple of all that is no piece any more is not worth it.
+        // A common multiple that exceeds a piece is useless.
         Unit::MultipleOf(if wanted < size { wanted } else { must })
     }
 
@@ -176,7 +177,7 @@ impl Unit {
                     let to = if fits(middle * unit) { &mut fitting } else { &mut too_many };
                     *to = middle;
                 }
-                // Pieces of about one size.
+                // Pieces have about equal sizes.
                 let pieces = size.div_ceil(fitting * unit);
                 size.div_ceil(pieces).next_multiple_of(unit).min(size)
             }
@@ -184,11 +185,11 @@ impl Unit {
     }
 }
 
-/// The least common multiple, or `most`.
-pub(crate) fn common_multiple(a: usize, b: usize, most: usize) -> usize {
+/// The least common multiple, at most `max`.
+pub(crate) fn common_multiple(a: usize, b: usize, max: usize) -> usize {
     let (mut x, mut y) = (a, b);
     while y != 0 {
         (x, y) = (y, x % y);
     }
-    (a / x).checked_mul(b).map_or(most, |multiple| multiple.min(most))
+    (a / x).checked_mul(b).map_or(max, |multiple| multiple.min(max))
 }

@@ -31,7 +31,7 @@ impl StreamInput<'_> {
     }
 }
 
-/// How an array that is read or written piece by piece is stored: what a plan must know of it.
+/// The storage of an array that is read or written piece by piece: the facts that a plan depends on.
 ///
 /// ```
 /// use indim_stream::StorageInfo;
@@ -41,21 +41,21 @@ impl StreamInput<'_> {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StorageInfo {
-    /// Whether it is in memory already, and costs nothing to read.
+    /// Whether it is in memory, so that reading it costs nothing.
     pub is_held: bool,
-    /// The sizes of the pieces that it is stored in.
+    /// The shape of its chunks, if it is chunked.
     pub chunks: Option<Vec<usize>>,
-    /// Whether neighbours lie along the first axis, not the last.
+    /// Whether the first axis is contiguous, instead of the last.
     pub is_column_major: bool,
-    /// Whether it must be written in the order of its elements, as to a pipe, or read in the order in which
-    /// they are stored, as what is compressed as a whole.
+    /// Whether it must be written in the order of its elements (a pipe), or read in storage order (a file
+    /// compressed as a whole).
     pub is_sequential: bool,
     /// Bytes of scratch memory that reading or writing takes in addition to the pieces.
     pub scratch_bytes: usize,
 }
 
 impl StorageInfo {
-    /// How an input is stored.
+    /// The storage of an input.
     pub fn input(input: &StreamInput<'_>) -> Self {
         match input {
             StreamInput::Held(_) => StorageInfo { is_held: true, ..StorageInfo::default() },
@@ -69,7 +69,7 @@ impl StorageInfo {
         }
     }
 
-    /// How an output is stored.
+    /// The storage of an output.
     pub fn output(sink: &dyn Sink) -> Self {
         StorageInfo {
             chunks: sink.chunks().map(<[usize]>::to_vec),

@@ -1,4 +1,4 @@
-//! The jobs of a graph: each goes once over what it reads, piece by piece.
+//! The jobs of a graph: each is one pass over its inputs, piece by piece.
 
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
@@ -10,17 +10,17 @@ use indim_stores::Region;
 use crate::input::StorageInfo;
 use crate::rows::RowOrder;
 
-/// An array that a job reads or gives, and how it moves with the pieces.
+/// An input or output array of a job, and the job axes along which it is cut.
 #[derive(Debug, Clone)]
 pub(crate) struct Operand {
     pub(crate) value: ValueId,
     pub(crate) array_type: ArrayType,
-    /// For each of its axes the axis of the job that it moves with; none where a piece has all of it.
+    /// For each of its axes, the job axis that cuts it; `None` if every piece has the whole axis.
     pub(crate) axes: Vec<Option<usize>>,
 }
 
 impl Operand {
-    /// The extents of the operand in one piece of the job.
+    /// The region of the operand that belongs to one piece of the job.
     pub(crate) fn region(&self, piece: &Region) -> Region {
         let along = |(&axis, &size): (&Option<usize>, &usize)| match axis {
             Some(axis) => (piece.starts()[axis], piece.extents()[axis]),
@@ -31,13 +31,13 @@ impl Operand {
         Region::new(starts, extents)
     }
 
-    /// The shape of what a piece of this shape has of it.
+    /// The shape of the operand's region for a piece of this shape.
     pub(crate) fn extents(&self, piece: &[usize]) -> Shape {
         let sizes = self.axes.iter().zip(self.array_type.shape.iter());
         sizes.map(|(axis, &size)| axis.map_or(size, |axis| piece[axis])).collect()
     }
 
-    /// The bytes of that.
+    /// The bytes of that region.
     pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
         let bytes = self.extents(piece).byte_count(self.array_type.dtype.size());
         bytes.unwrap_or(usize::MAX)
@@ -52,14 +52,14 @@ pub(crate) struct Output {
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
     pub(crate) is_kept: bool,
-    /// What reduces pieces to it, in a reducing job.
+    /// The reduction that computes it, in a reducing job.
     pub(crate) reduction: Option<ReduceOp>,
-    /// The second result of an arg-reduction of a piece: the extremes.
+    /// Element type of the second result of an arg-reduction of a piece: the extremes.
     extremes: Option<DType>,
 }
 
 impl Output {
-    /// The bytes that a piece gives for it.
+    /// The bytes that a piece computes of it.
     pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
         let indices = self.operand.bytes(piece);
         let Some(extremes) = self.extremes else { return indices };
@@ -68,10 +68,10 @@ impl Output {
     }
 }
 
-/// One pass over what it reads.
+/// One pass over its inputs.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The sizes of what it goes through: those of its results, or of what is reduced.
+    /// The iteration shape: that of its results, or of the reduced values.
     pub(crate) shape: Shape,
     /// For each axis, whether it is cut.
     pub(crate) is_cut: Vec<bool>,
@@ -96,7 +96,7 @@ impl Job {
     /// The program for a piece of this shape.
     ///
     /// # Errors
-    /// When an array would be too large.
+    /// If an array would be too large.
     pub(crate) fn program(&self, piece: &[usize]) -> Result<Graph, VerifyErrorKind> {
         match &self.program {
             PieceProgram::Stage(stage) => stage.program(piece),
@@ -104,10 +104,10 @@ impl Job {
         }
     }
 
-    /// The program that adds `count` rows of lanes to lanes: `sizes` are those of a row.
+    /// The program that adds `count` rows to the lanes; `sizes` is the shape of a row.
     ///
     /// # Errors
-    /// When an array would be too large.
+    /// If an array would be too large.
     pub(crate) fn lanes_program(
         &self,
         sizes: &[usize],
@@ -124,14 +124,14 @@ impl Job {
         self.outputs.iter().filter_map(|output| output.reduction)
     }
 
-    /// The types of the lanes of each output, whose sizes are these along the axes of the job.
+    /// The type of the lanes of each output; `sizes` is their shape, along the axes of the job.
     pub(crate) fn lane_types(&self, sizes: &[usize]) -> impl Iterator<Item = ArrayType> {
         let shape = Shape::from(sizes);
         let dtypes = self.outputs.iter().map(|output| output.operand.array_type.dtype);
         dtypes.map(move |dtype| ArrayType::new(dtype, shape.clone()))
     }
 
-    /// The types of the results of a piece; `sizes` are those of the first of each output.
+    /// The types of the results of a piece; `sizes` is the shape of each output's first result.
     pub(crate) fn result_types(&self, sizes: &[usize]) -> Vec<ArrayType> {
         let of_output = |output: &Output| {
             let result = ArrayType::new(output.operand.array_type.dtype, Shape::from(sizes));
@@ -148,13 +148,13 @@ impl Job {
         is_reduced && matches!(self.row_order, RowOrder::ByLanes(_))
     }
 
-    /// The axes of an operand that move with the axis that is reduced.
+    /// The axes of an operand that are cut by the reduced axis.
     pub(crate) fn rows_of(&self, operand: &Operand) -> Vec<usize> {
         let Some((reduced, _)) = self.reduced else { return Vec::new() };
         (0..operand.axes.len()).filter(|&axis| operand.axes[axis] == Some(reduced)).collect()
     }
 
-    /// The orders in which the job can read what it reduces.
+    /// The orders in which the job can read the reduced values.
     pub(crate) fn row_orders(&self) -> Vec<RowOrder> {
         let mut orders = vec![RowOrder::Independent];
         let (Some((axis, CutPolicy::Aligned)), PieceProgram::Stage(stage)) =
@@ -165,7 +165,7 @@ impl Job {
         if !self.is_cut[axis] || !stage.carries_lanes() {
             return orders;
         }
-        // Without chunks aligned pieces read as little, by smaller programs.
+        // Without chunks, aligned pieces read no more bytes, and their programs are smaller.
         if self.inputs.iter().all(|(_, stored)| stored.chunks.is_none()) {
             return orders;
         }
@@ -191,8 +191,8 @@ impl Job {
         orders
     }
 
-    /// The axes in the order in which pieces follow one another, the slowest first: what is combined comes at
-    /// once.
+    /// The axes in the order of the pieces, the slowest first. The reduced axis is the fastest, so pieces whose
+    /// results are combined follow one another.
     pub(crate) fn order(&self) -> Vec<usize> {
         let reduced = self.reduced.map(|(axis, _)| axis);
         let kept = (0..self.shape.rank()).filter(|axis| Some(*axis) != reduced);
@@ -209,7 +209,7 @@ impl Job {
     }
 }
 
-/// The graph that gives what it is given.
+/// The graph whose output is its input.
 pub(crate) fn copy(array_type: ArrayType) -> Graph {
     let kind = NodeKind::Parameter { index: 0, name: "x".to_owned() };
     let node = Node { kind, operands: Operands::new(&[]), array_type };
@@ -227,7 +227,7 @@ pub(crate) struct CutGraph<'a> {
 }
 
 impl CutGraph<'_> {
-    /// The jobs of the graph where these of its cuts are cut, in the order in which they run.
+    /// The jobs of the graph in the order in which they run; `is_cut` selects the cuts.
     pub(crate) fn jobs(&self, is_cut: &[bool]) -> Result<Vec<Job>, RereadLimit> {
         let stages = stages(self.graph, self.cuts, is_cut)?;
         let read: Vec<ValueId> =
@@ -290,14 +290,14 @@ impl CutGraph<'_> {
         })
     }
 
-    /// The type of what is searched by the reduction that a value is.
+    /// The element type that an arg-reduction searches; `None` for other values.
     fn searched(&self, value: ValueId) -> Option<DType> {
         let Node { kind, operands, .. } = &self.graph[value];
         let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction());
         is_search.then(|| self.graph[operands[0]].array_type.dtype)
     }
 
-    /// What reduces pieces to a value.
+    /// The reduction that computes a value.
     fn reduction(&self, value: ValueId) -> Option<ReduceOp> {
         match self.graph[value].kind {
             NodeKind::Reduce { op, .. } => Some(op),
@@ -309,7 +309,7 @@ impl CutGraph<'_> {
         Operand { value, array_type: self.graph[value].array_type.clone(), axes }
     }
 
-    /// How a parameter is stored; results of earlier jobs are in memory.
+    /// The storage of a parameter. Results of earlier jobs are in memory.
     fn stored(&self, value: ValueId) -> StorageInfo {
         match self.graph[value].kind {
             NodeKind::Parameter { index, .. } => self.inputs[index].clone(),

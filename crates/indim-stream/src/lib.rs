@@ -1,17 +1,18 @@
 //! Programs over arrays larger than memory: read, computed and written piece by piece.
 //!
-//! A graph is cut as `indim_graph::chunks` says, into stages of which each goes once over what it reads. The
-//! pieces of a stage are read, computed and written one after another, on three threads.
+//! `indim_graph::chunks` cuts a graph into stages; each stage is one pass over its inputs. The pieces of a
+//! stage are read, computed and written in order, by three threads at the same time.
 //!
-//! - `input.rs`: what a program reads, and how what it reads and writes is stored; `options.rs`: what it may
-//!   take;
-//! - `job.rs`: the jobs of a graph, each one pass; `extents.rs`: the largest pieces of a job that fit a
-//!   limit; `cost.rs`: how many bytes such pieces move;
-//! - `counter.rs`: what counts elements; `plan.rs`: which axes are cut,
-//!   so that the fewest bytes are moved;
-//! - `programs.rs`: what runs on the pieces; `pipeline.rs`: reading, computing and writing at the same time;
-//!   `rows.rs`: the order in which pieces are read; `pair_tree.rs`: results of neighbouring pieces,
-//!   combined; `carried.rs`: sums whose pieces are cut within a block; `run.rs`: a plan carried out;
+//! Planning:
+//! - `input.rs`: inputs, and the storage of inputs and outputs; `options.rs`: options of a run;
+//! - `job.rs`: jobs: the passes of a graph; `counter.rs`: element indices as an input;
+//! - `extents.rs`: the largest piece shapes within a memory limit; `cost.rs`: the bytes that they move;
+//! - `plan.rs`: the plan that moves the fewest bytes.
+//!
+//! Running:
+//! - `run.rs`: the run of a plan; `pipeline.rs`: its three threads; `programs.rs`: its compiled programs;
+//! - `rows.rs`: the order in which a reduction reads its pieces; `pair_tree.rs`: combination of the results
+//!   of neighbouring pieces; `carried.rs`: sums whose pieces end within a block of the summation tree;
 //! - `error.rs`: errors of plans and streamed runs.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![warn(clippy::missing_errors_doc)]

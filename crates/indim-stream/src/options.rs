@@ -5,10 +5,10 @@ use core::ops::ControlFlow;
 
 use indim_cpu::{CompileOptions, Progress};
 
-/// The memory that is asked for where no limit is set: more makes no disk faster.
+/// Default memory limit, in bytes: larger pieces do not speed up reading from a disk.
 const DEFAULT_BYTES: usize = 256 << 20;
 
-/// How a program over pieces is planned and run.
+/// Options for planning and running a streamed program.
 ///
 /// ```
 /// use indim_stream::StreamOptions;
@@ -19,19 +19,19 @@ const DEFAULT_BYTES: usize = 256 << 20;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct StreamOptions<'a> {
-    /// The most bytes that a run may hold: the pieces that are read, computed and written at the same time,
-    /// what is kept between passes, what sources and sinks hold, and the compiled programs.
+    /// Maximum memory of a run, in bytes: the pieces being read, computed and written, results kept between
+    /// passes, scratch memory of sources and sinks, and compiled programs.
     pub memory_limit: usize,
-    /// The bytes of memory that the caller holds for the inputs and that are to count towards the limit.
+    /// Memory that the caller holds for the inputs, in bytes; it counts towards the limit.
     pub input_bytes: usize,
     /// How programs are compiled.
     pub compile: CompileOptions,
-    /// Hears how many elements of the passes have been gone through, and may stop the run.
+    /// Called with the number of elements processed since the last call; it may stop the run.
     pub progress: &'a Progress<'a>,
 }
 
 impl Default for StreamOptions<'_> {
-    /// 256 MiB, compiled for this processor, nobody listens.
+    /// A limit of 256 MiB, compiled for this processor, without progress.
     fn default() -> Self {
         StreamOptions {
             memory_limit: DEFAULT_BYTES,
@@ -58,7 +58,7 @@ impl<'a> StreamOptions<'a> {
         StreamOptions { input_bytes, ..self }
     }
 
-    /// The options of compiling.
+    /// The compiler options.
     pub fn compile(self, compile: CompileOptions) -> Self {
         StreamOptions { compile, ..self }
     }

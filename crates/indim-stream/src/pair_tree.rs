@@ -1,4 +1,5 @@
-//! Results of neighbouring pieces, combined to those of the whole by the tree that a sum takes in memory.
+//! Combines the results of neighbouring pieces by the summation tree, so a streamed sum has the bits of a
+//! sum in memory.
 
 use indim_cpu::Buffer;
 use indim_graph::chunks::partial_count;
@@ -6,16 +7,17 @@ use indim_graph::chunks::partial_count;
 use crate::error::StreamError;
 use crate::programs::Programs;
 
-/// Results of pieces of a reduction: those of complete pairs, pairs of pairs and so on.
+/// Partial results of a reduction, one for each complete subtree of pairs.
 #[derive(Default)]
 pub(crate) struct PairTree {
-    /// Of how many levels of pairs each is made, the largest first; no results where there are no elements.
+    /// Partial results, each with its height in levels of pairs, the highest first. `None` for a subtree
+    /// without elements.
     waiting: Vec<(usize, Option<Vec<Buffer>>)>,
 }
 
 impl PairTree {
-    /// Adds the results of what comes next, which are made of `level` levels of pairs: those of a piece, one
-    /// or more for each reduction. Neighbours are combined first.
+    /// Adds the results of the next subtree, of height `level`: one or more for each reduction. Neighbours of
+    /// equal height are combined.
     pub(crate) fn add(
         &mut self,
         mut level: usize,
@@ -30,7 +32,8 @@ impl PairTree {
         Ok(())
     }
 
-    /// The results of all: odd ones are carried up to where they meet a neighbour. `None` without elements.
+    /// The results of the whole tree. A subtree without a neighbour moves up unchanged. `None` without
+    /// elements.
     pub(crate) fn finish(
         &mut self,
         programs: &mut Programs<'_>,
@@ -42,7 +45,8 @@ impl PairTree {
         Ok(results)
     }
 
-    /// One result of each reduction, of all that was added; a search has several.
+    /// The result of each reduction over the whole tree. An arg-reduction has several partial results; this
+    /// is the first of them, the index.
     pub(crate) fn finish_each(
         &mut self,
         programs: &mut Programs<'_>,

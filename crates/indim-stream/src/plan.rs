@@ -19,17 +19,17 @@ use crate::options::StreamOptions;
 use crate::programs::{ProgramKey, graph_of};
 use crate::rows::RowOrder;
 
-/// The maximum number of cuts, of the longest axes, that are tried in all combinations.
+/// Maximum number of cuts, those of the longest axes, that are tried in all combinations.
 const MAX_CUTS: usize = 5;
 
-/// Memory of a job, in bytes, that piece sizes are tried for; the last is the whole limit. Small pieces stay
-/// in the caches between reading, computing and writing; large pieces take fewer reads.
+/// Memory budgets of a job, in bytes, for which piece shapes are tried; the last is the whole limit. Small
+/// pieces stay in the caches between reading, computing and writing; large pieces need fewer reads.
 const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
-/// Attempts with smaller pieces when the program's scratch memory exceeds the estimate.
+/// Maximum number of attempts with smaller pieces, if the programs exceed the estimate of their memory.
 const TRIES: usize = 8;
 
-/// Maximum number of higher limits that are tried to find the least sufficient one for the message.
+/// Maximum number of higher limits that are tried to find a sufficient one for the message.
 const MAX_LIMITS: usize = 24;
 
 /// A program over arrays in files, cut into passes and pieces that fit a memory limit.
@@ -82,8 +82,8 @@ impl Pass {
         Ok(Pass { job, piece, executables })
     }
 
-    /// Bytes of the programs without their inputs and outputs; pieces of other shapes have programs of their
-    /// own.
+    /// Memory of the programs without their inputs and outputs, in bytes. The compiled programs count twice,
+    /// because pieces of other shapes have programs of their own.
     fn program_bytes(&self) -> usize {
         let executables = self.executables.iter().map(|(_, executable)| executable);
         let running = executables.clone().map(|executable| {
@@ -104,11 +104,11 @@ impl Plan {
     /// The plan for a graph with this storage of inputs and outputs.
     ///
     /// # Errors
-    /// `memory-limit` when even small pieces take more memory, or the program cannot be cut;
+    /// `memory-limit` if even small pieces need more memory, or the program cannot be cut;
     /// `too-many-readings`.
     ///
     /// # Panics
-    /// When there is not one [`StorageInfo`] for each parameter and each output.
+    /// If there is not one [`StorageInfo`] for each parameter and each output.
     pub fn new(
         graph: &Graph,
         inputs: &[StorageInfo],
@@ -122,7 +122,7 @@ impl Plan {
             Ok(plan) => return Ok(plan),
             Err(refused) => refused,
         };
-        let enough = search.limit_that_does(limit, refused)?;
+        let enough = search.sufficient_limit(limit, refused)?;
         Err(StreamError::MemoryLimit {
             enough: enough.map(|bytes| bytes.saturating_add(options.input_bytes)),
             limit: options.memory_limit,
@@ -130,14 +130,14 @@ impl Plan {
         })
     }
 
-    /// Like [`Plan::new`], for those who have another way where the limit is too low: `None` then, without
-    /// the search for one that does.
+    /// Like [`Plan::new`], but `None` if the limit is too low, without the search for a sufficient limit. For
+    /// callers that have an alternative to streaming.
     ///
     /// # Errors
     /// `too-many-readings`.
     ///
     /// # Panics
-    /// When there is not one [`StorageInfo`] for each parameter and each output.
+    /// If there is not one [`StorageInfo`] for each parameter and each output.
     pub fn within_limit(
         graph: &Graph,
         inputs: &[StorageInfo],
@@ -149,13 +149,12 @@ impl Plan {
         Ok(search.plan_within(search.limit())?.ok())
     }
 
-    /// How many passes there are over what is stored elsewhere, in part or as a whole: each reads some of the
-    /// inputs.
+    /// The number of passes that read stored inputs, in part or as a whole.
     pub fn passes(&self) -> usize {
         self.passes.iter().filter(|pass| !self.inputs_read(pass).is_empty()).count()
     }
 
-    /// The names of the inputs that are stored elsewhere, each with how many passes read it.
+    /// The names of the stored inputs, each with the number of passes that read it.
     pub fn readings(&self) -> Vec<(&str, usize)> {
         let passes: Vec<BTreeSet<usize>> =
             self.passes.iter().map(|pass| self.inputs_read(pass)).collect();
@@ -164,8 +163,7 @@ impl Plan {
         inputs.into_iter().map(|input| (self.input_name(input), count(input))).collect()
     }
 
-    /// The names of the inputs that are stored in chunks, each with how often its chunks are decoded, on
-    /// average.
+    /// The names of the chunked inputs, each with the average number of times that a chunk is decoded.
     pub fn decodings(&self) -> Vec<(&str, f64)> {
         let mut decoded: BTreeMap<usize, (u128, Vec<usize>)> = BTreeMap::new();
         for pass in &self.passes {
@@ -185,8 +183,9 @@ impl Plan {
         decoded.into_iter().map(average).collect()
     }
 
-    /// How often a pass decodes the chunks of an input, on average, where most; 1 without chunks.
-    pub fn most_decodings(&self) -> f64 {
+    /// The maximum over all inputs of the average number of times that one pass decodes a chunk; 1 without
+    /// chunks.
+    pub fn max_decodings(&self) -> f64 {
         let readings = self.readings();
         let passes = |name: &str| readings.iter().find(|(of, _)| *of == name).map_or(1, |it| it.1);
         let decodings = self.decodings().into_iter();
@@ -209,13 +208,13 @@ impl Plan {
         visits.fold(0, usize::saturating_add) <= 1
     }
 
-    /// The inputs stored elsewhere that a pass reads.
+    /// The stored inputs that a pass reads.
     fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
         let input = |(operand, stored): &(Operand, StorageInfo)| self.input_of(operand, stored);
         pass.job.inputs.iter().filter_map(input).collect()
     }
 
-    /// The input stored elsewhere that an operand is, or is a slice of.
+    /// The stored input of which an operand is the whole or a slice.
     fn input_of(&self, operand: &Operand, stored: &StorageInfo) -> Option<usize> {
         match self.graph[operand.value].kind {
             NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
@@ -223,31 +222,31 @@ impl Plan {
         }
     }
 
-    /// Inputs come before parts of them.
+    /// The name of an input. Parameters for inputs precede those for slices of inputs.
     fn input_name(&self, input: usize) -> &str {
         self.graph.parameter_name(input)
     }
 
-    /// The number of pieces, of all passes together.
+    /// The number of pieces of all passes.
     pub fn pieces(&self) -> usize {
         let pieces = |pass: &Pass| pass.job.counts(&pass.piece).iter().product::<usize>();
         self.passes.iter().map(pieces).fold(0, usize::saturating_add)
     }
 
-    /// The most bytes of memory that a run holds.
+    /// Peak memory of a run, in bytes.
     pub fn held_bytes(&self) -> usize {
         let passes = self.passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
         self.kept.held_with(passes).saturating_add(self.input_bytes)
     }
 
-    /// How many elements are gone through, of all passes together: what `progress` hears of.
+    /// The number of elements that all passes process: the sum of the numbers that `progress` receives.
     pub fn elements(&self) -> usize {
         let elements = |pass: &Pass| pass.job.shape.element_count().unwrap_or(usize::MAX);
         self.passes.iter().map(elements).fold(0, usize::saturating_add)
     }
 }
 
-/// One line for each pass, and for what is computed of results of passes alone.
+/// One line for each pass, and for each job that reads only results of passes.
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut number = 0;
@@ -258,7 +257,7 @@ impl fmt::Display for Plan {
             }
             let read = self.inputs_read(pass);
             if read.is_empty() {
-                write!(formatter, "of what is held: ")?;
+                write!(formatter, "from memory: ")?;
             } else {
                 number += 1;
                 let names = read.into_iter().map(|input| shown(self.input_name(input)));
@@ -279,7 +278,7 @@ impl fmt::Display for Plan {
     }
 }
 
-/// The threads that compute: those of the current pool.
+/// The number of computing threads: that of the current pool.
 fn thread_count() -> usize {
     #[cfg(feature = "rayon")]
     return rayon::current_num_threads();
@@ -348,8 +347,8 @@ impl Search<'_> {
             let (way, chosen) = cheapest(self.variants, self.outputs, for_pieces)?;
             let CutChoice { jobs, kept, .. } = match chosen {
                 Ok(chosen) => chosen,
-                Err(least) => {
-                    let with_programs = least.saturating_add(limit - for_pieces);
+                Err(min_bytes) => {
+                    let with_programs = min_bytes.saturating_add(limit - for_pieces);
                     return Ok(Err(MemoryLowerBound(Some(with_programs))));
                 }
             };
@@ -371,9 +370,9 @@ impl Search<'_> {
         Ok(Err(MemoryLowerBound(None)))
     }
 
-    /// A limit within which there is a plan, above one within which there is none: each is a tenth higher, or
-    /// as high as is known to be needed.
-    fn limit_that_does(
+    /// A sufficient limit above `limit`, which is too low. Each attempt is a tenth higher, or as high as the
+    /// known lower bound.
+    fn sufficient_limit(
         &self,
         mut limit: usize,
         mut refused: MemoryLowerBound,
@@ -397,7 +396,7 @@ struct CutChoice {
     cost: u128,
 }
 
-/// The way that moves the fewest bytes, with its jobs; or the least that any holds.
+/// The variant that moves the fewest bytes, with its jobs; or the minimum memory of all variants, in bytes.
 fn cheapest<'a>(
     variants: &'a [GraphVariant],
     outputs: &[StorageInfo],
@@ -412,20 +411,21 @@ fn cheapest<'a>(
     // If none fits, the variant that holds the least memory.
     let order = |chosen: &Result<CutChoice, usize>| match chosen {
         Ok(chosen) => (false, chosen.cost),
-        Err(least) => (true, *least as u128),
+        Err(min_bytes) => (true, *min_bytes as u128),
     };
     let cheapest = chosen.into_iter().min_by_key(|(_, chosen)| order(chosen));
-    Ok(cheapest.expect("invariant: the graph as it is is one way"))
+    Ok(cheapest.expect("invariant: the unchanged graph is a variant"))
 }
 
-/// The jobs that move the fewest bytes and hold at most `limit`; or else the least that any hold.
+/// The jobs that move the fewest bytes and hold at most `limit` bytes; or the minimum memory of any jobs, in
+/// bytes.
 fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>, StreamError> {
     let mut best: Option<(u128, CutChoice)> = None;
-    let mut least = usize::MAX;
+    let mut min_bytes = usize::MAX;
     for is_cut in combinations(whole.cuts) {
         let mut jobs = match whole.jobs(&is_cut) {
             Ok(jobs) => jobs,
-            // Another way to cut may read them in fewer.
+            // Another combination of cuts may need fewer readings.
             Err(error) if is_cut.contains(&true) => {
                 let _ = error;
                 continue;
@@ -442,7 +442,7 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             .map(|(_, cost)| *cost)
             .try_fold(0, |total: u128, cost| Some(total.saturating_add(cost?)));
         match total.filter(|_| held <= limit) {
-            None => least = least.min(held.max(limit.saturating_add(1))),
+            None => min_bytes = min_bytes.min(held.max(limit.saturating_add(1))),
             Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
                 let pieces = pieces.into_iter().map(|(piece, _)| piece);
                 let jobs = jobs.into_iter().zip(pieces).collect();
@@ -451,11 +451,11 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             Some(_) => {}
         }
     }
-    Ok(best.map(|(_, chosen)| chosen).ok_or(least))
+    Ok(best.map(|(_, chosen)| chosen).ok_or(min_bytes))
 }
 
-/// The best pieces of a job with what they cost; no costs where they do not fit. The job takes the order of
-/// rows that they are best for.
+/// The cheapest pieces of a job with their cost; without a cost if no pieces fit. Sets the row order of the
+/// job to that of the pieces.
 fn pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     let mut best: Option<(RowOrder, Vec<usize>, u128)> = None;
     let mut smallest: Option<(RowOrder, Vec<usize>, usize)> = None;
@@ -469,13 +469,13 @@ fn pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
                     continue;
                 }
                 if held > limit {
-                    if smallest.as_ref().is_none_or(|(_, _, least)| held < *least) {
+                    if smallest.as_ref().is_none_or(|(_, _, bytes)| held < *bytes) {
                         smallest = Some((order, piece, held));
                     }
                     continue;
                 }
                 let cost = cost(job, &piece);
-                if best.as_ref().is_none_or(|(_, _, least)| cost < *least) {
+                if best.as_ref().is_none_or(|(_, _, known)| cost < *known) {
                     best = Some((order, piece, cost));
                 }
             }
@@ -519,9 +519,9 @@ fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
 /// Bytes of results that later jobs read.
 #[derive(Debug, Clone, Copy, Default)]
 struct KeptBytes {
-    /// Of all together.
+    /// Bytes of all results.
     all: usize,
-    /// Of the largest, which is held twice when its job is done.
+    /// Bytes of the largest result, which is held twice when its job ends.
     largest: usize,
 }
 
@@ -538,7 +538,7 @@ impl KeptBytes {
         })
     }
 
-    /// The most that is held with them, if a job holds `job_bytes` while it runs.
+    /// Peak memory, in bytes, if a job holds `job_bytes` while it runs.
     fn held_with(self, job_bytes: usize) -> usize {
         self.all.saturating_add(self.largest.max(job_bytes))
     }

@@ -50,7 +50,7 @@ pub(crate) fn graph_of(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, Str
     graph.map_err(StreamError::Graph)
 }
 
-/// The programs of a pass; there are few shapes, since only the last piece along an axis has another size.
+/// The programs of a pass. Shapes are few, because only the last piece along an axis has another size.
 pub(crate) struct Programs<'a> {
     job: &'a Job,
     /// Programs that the plan has compiled.
@@ -75,7 +75,7 @@ impl<'a> Programs<'a> {
         &self.reductions
     }
 
-    /// Runs the program for a piece of this shape on these parts of its inputs.
+    /// Runs the program for a piece of this shape on its parts of the inputs.
     pub(crate) fn run(
         &mut self,
         piece: &[usize],
@@ -91,7 +91,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(&[], &RunOptions::default())?)
     }
 
-    /// Adds `count` rows of lanes to lanes: `sizes` are those of a row of lanes, `inputs` those of all rows.
+    /// Adds `count` rows to the lanes. `sizes` is the shape of a row, and `inputs` has the inputs of all rows.
     pub(crate) fn add_to_lanes(
         &mut self,
         sizes: Vec<usize>,
@@ -105,7 +105,7 @@ impl<'a> Programs<'a> {
         Ok(executable.run_in_place(lanes.chain(inputs).collect())?)
     }
 
-    /// Folds lanes of these sizes to results of a block, onto the results `before`.
+    /// Folds lanes of these sizes to the result of a block; continues from the results `before`.
     pub(crate) fn fold_lanes(
         &mut self,
         sizes: Vec<usize>,
@@ -147,13 +147,13 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// The graph that gives identities, as lanes of these sizes.
+/// The graph whose outputs are identities, as lanes of these sizes.
 fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     let mut assembler = GraphAssembler::new();
     let mut outputs = Vec::new();
     for (op, array_type) in job.reductions().zip(job.lane_types(sizes)) {
         let identity = Array::identity(op, array_type.dtype);
-        let identity = identity.expect("invariant: what is carried is folded");
+        let identity = identity.expect("invariant: carried reductions are folds");
         let scalar = identity.array_type();
         let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
         let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
@@ -162,7 +162,7 @@ fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     assembler.finish(outputs)
 }
 
-/// The graph that combines the results of two pieces; `sizes` are those of the first result of each.
+/// The graph that combines the results of two pieces; `sizes` is the shape of each output's first result.
 fn combination(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     let types: Vec<ArrayType> = job.result_types(sizes);
     let mut assembler = GraphAssembler::new();

@@ -1,4 +1,4 @@
-//! The order in which a reducing job reads what it reduces, and the pieces of a job.
+//! The order in which a reducing job reads its input, and the pieces of a job.
 
 use core::ops::Range;
 
@@ -11,20 +11,20 @@ use crate::job::Job;
 /// How pieces along a reduced axis are read and combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// One after another, each reduced by itself: nodes of the tree of a sum, or pieces of any size where
-    /// nothing depends on the order.
+    /// In order, each reduced independently: nodes of the summation tree, or pieces of any size if the order
+    /// does not affect the result.
     Independent,
-    /// One after another, of any size: the lanes of a block that is not complete are carried.
+    /// In order, of any size: the lanes of an incomplete block are carried to the next piece.
     Carried,
-    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each of a
-    /// group.
+    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with the
+    /// elements of one group.
     ByLanes(usize),
 }
 
-/// A piece of a job: what is read, computed and written at a time.
+/// A piece of a job: the unit of reading, computing and writing.
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
-    /// One region; several if it is read by lanes.
+    /// Its regions: one, or several if rows are read by lanes.
     pub(crate) parts: Vec<Region>,
     /// Whether it is the last along the reduced axis.
     pub(crate) is_last: bool,
@@ -96,8 +96,8 @@ impl RowOrder {
 }
 
 impl Job {
-    /// The pieces, in the order of their elements; those along an axis that is reduced come at once, in the
-    /// order of the job.
+    /// The pieces in the order of their elements. Pieces along the reduced axis follow one another, in the
+    /// row order of the job.
     pub(crate) fn pieces(&self, extents: &[usize]) -> impl Iterator<Item = Piece> + Send + use<> {
         let reduced = self.reduced.map(|(axis, _)| axis);
         let mut steps = extents.to_vec();

@@ -23,7 +23,7 @@ use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
 use crate::rows::{Piece, RowOrder};
 
-/// Computes a graph piece by piece: reads the inputs, writes the outputs, and makes these appear, all or
+/// Computes a graph piece by piece: reads the inputs, writes the outputs, and gives them their names, all or
 /// none.
 ///
 /// ```
@@ -39,7 +39,7 @@ use crate::rows::{Piece, RowOrder};
 /// let (sink, doubled) = MemorySink::new(ArrayType::new(DType::F32, [3]))?;
 /// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
 /// let plan = run(&graph, &[x], vec![Box::new(sink) as Box<dyn Sink>], &StreamOptions::default())?;
-/// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // nothing lies elsewhere
+/// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // all inputs are in memory
 /// assert_eq!(doubled.take().unwrap().elements::<f32>(), Some(&[2.0, 4.0, 6.0][..]));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
@@ -68,7 +68,7 @@ pub fn run(
 /// memory.
 type Pieces = Vec<Option<Arc<Vec<Buffer>>>>;
 
-/// What a reader keeps of an input for pieces that read the same: the regions, and what is in them.
+/// The last regions read of an input, with their data, for the next piece if it needs the same ones.
 type LastRead = Option<(Vec<Region>, Arc<Vec<Buffer>>)>;
 
 /// The data of one operand of a job.
@@ -76,7 +76,7 @@ type LastRead = Option<(Vec<Region>, Arc<Vec<Buffer>>)>;
 enum OperandData<'a> {
     Held(&'a ArrayView<'a>),
     Kept(&'a Buffer),
-    /// From these indices on.
+    /// Part of a source, from these indices on.
     Stored(&'a dyn Source, &'a [usize]),
 }
 
@@ -87,16 +87,14 @@ enum ParameterData<'a> {
 }
 
 impl Plan {
-    /// Computes what the plan is of: reads the inputs and writes every element of the outputs, which the
-    /// caller completes afterwards. The threads that compute are those of the current rayon pool; one more
-    /// reads, and one writes.
+    /// Runs the plan: reads the inputs and writes every element of the outputs, which the caller completes
+    /// afterwards. The threads of the current rayon pool compute; one more thread reads, and one writes.
     ///
     /// # Errors
-    /// As sources, runs and sinks; `file-changed` when an input changed meanwhile; `stopped`.
+    /// Those of sources, runs and sinks; `file-changed` if an input changed during the run; `stopped`.
     ///
     /// # Panics
-    /// When there are not as many inputs and sinks, of the same types, as the graph has parameters and
-    /// outputs.
+    /// If the inputs and sinks differ from the graph's parameters and outputs in number or type.
     pub fn run(
         &self,
         inputs: &[StreamInput<'_>],
@@ -127,7 +125,7 @@ impl Plan {
                         ParameterData::Stored(*source, &part.starts)
                     }
                     (None, Some(counter)) => ParameterData::Stored(counter, &part.starts),
-                    (None, None) => unreachable!("what is no input is a counter"),
+                    (None, None) => unreachable!("a parameter is an input or a counter"),
                 }
             })
             .collect();
@@ -163,7 +161,7 @@ impl Plan {
             values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
         };
         let given: Vec<ArrayType> = inputs.iter().map(|input| input.array_type().clone()).collect();
-        // Parts of them follow.
+        // The parameters for slices of inputs follow.
         let parameters = &self.graph.parameters()[..given.len()];
         assert_eq!(given, types(parameters), "inputs of the types of the parameters");
         let given: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
@@ -179,7 +177,7 @@ struct RunningPass<'a> {
 }
 
 impl<'a> RunningPass<'a> {
-    /// What reads the inputs of a piece: those that the piece before has had are kept for it.
+    /// The function that reads the inputs of a piece. A region that the last piece had too is not read again.
     fn reader(&self) -> impl FnMut(&Piece) -> Result<Pieces, StreamError> + Send {
         let (job, given) = (&self.pass.job, self.given);
         let mut last: Vec<LastRead> = vec![None; given.len()];
@@ -193,7 +191,7 @@ impl<'a> RunningPass<'a> {
                 if let Some((_, buffers)) = last.as_ref().filter(|(of, _)| *of == regions) {
                     return Ok(Some(Arc::clone(buffers)));
                 }
-                // Makes room before more is read.
+                // Frees the last regions before the next are read.
                 *last = None;
                 let buffers = Arc::new(match &regions[..] {
                     [region] => vec![source.read(region)?],
@@ -227,11 +225,11 @@ impl<'a> RunningPass<'a> {
             (_, Some(buffers)) => buffers.iter().map(Buffer::view).collect(),
             (OperandData::Held(view), None) => of_part(view),
             (OperandData::Kept(buffer), None) => of_part(&buffer.view()),
-            (OperandData::Stored(..), None) => unreachable!("what is stored is read"),
+            (OperandData::Stored(..), None) => unreachable!("stored operands have been read"),
         }
     }
 
-    /// Says how far the run is; the answer may be to stop.
+    /// Reports progress, which may stop the run.
     fn advance(&self, piece: &Piece) -> Result<(), StreamError> {
         match (self.options.progress)(piece.element_count()) {
             ControlFlow::Continue(()) => Ok(()),
@@ -239,7 +237,7 @@ impl<'a> RunningPass<'a> {
         }
     }
 
-    /// Computes a piece of what was read for it.
+    /// Computes a piece from the data read for it.
     fn compute(
         &self,
         piece: &Piece,
@@ -254,7 +252,7 @@ impl<'a> RunningPass<'a> {
         Ok(results)
     }
 
-    /// Writes what each piece gives.
+    /// Computes each piece and writes its results.
     fn map(&self, sinks: &mut [Box<dyn Sink>]) -> Result<(), StreamError> {
         let outputs = &self.pass.job.outputs;
         let mut programs =
@@ -272,7 +270,7 @@ impl<'a> RunningPass<'a> {
         pipeline(pieces, self.reader(), compute, write)
     }
 
-    /// Combines what pieces give along an axis; gives what later passes read.
+    /// Combines the results of pieces along an axis; returns the results that later passes read.
     fn reduce(
         &self,
         axis: usize,
@@ -308,7 +306,7 @@ impl<'a> RunningPass<'a> {
         gathered.finish()
     }
 
-    /// An input of a piece whose rows go to lanes.
+    /// An input of a piece whose rows are added to lanes.
     fn input<'v>(&'v self, input: usize, piece: &Piece, read: &'v Pieces) -> PieceInput<'v> {
         let operand = &self.pass.job.inputs[input].0;
         let mut views = self.views(input, piece, &read[input]);
@@ -319,7 +317,7 @@ impl<'a> RunningPass<'a> {
     }
 }
 
-/// The parts of a piece of which an input has elements of its own: one, if it has the same for all rows.
+/// The parts of a piece for which an operand is read: only the first if the reduced axis does not cut it.
 fn parts_of<'p>(job: &Job, operand: &Operand, piece: &'p Piece) -> &'p [Region] {
     if job.rows_of(operand).is_empty() { &piece.parts[..1] } else { &piece.parts }
 }
@@ -348,7 +346,7 @@ impl<'a> ReductionOutputs<'a> {
         for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
             let region = output.operand.region(piece);
             let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
-            // The axis that is gone has size 1.
+            // The reduced axis has size 1.
             let result = Buffer::filled(array_type, |bytes| {
                 bytes.copy_from_slice(result.bytes());
                 Ok::<(), indim_cpu::ArrayError>(())
@@ -376,7 +374,7 @@ impl<'a> ReductionOutputs<'a> {
     }
 }
 
-/// The region of an array that is this one of the part of it from `starts` on.
+/// A region of a part of an array, which begins at `starts`, as a region of the array.
 fn behind(region: &Region, starts: &[usize]) -> Region {
     let both = region.starts().iter().zip(starts);
     let starts: Vec<usize> = both.map(|(of_part, of_array)| of_part + of_array).collect();

@@ -122,8 +122,8 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
             ("standardised", 3, vec![b.numpy().div(&centred, &deviation).unwrap()])
         }
         6 => {
-            let most = b.reduce(ReduceOp::Max, &x, axis).unwrap();
-            ("mean and maximum", 1, vec![flat(), most])
+            let maximum = b.reduce(ReduceOp::Max, &x, axis).unwrap();
+            ("mean and maximum", 1, vec![flat(), maximum])
         }
         7 => {
             let place = b.reduce(ReduceOp::ArgMax, &x, axis).unwrap();
@@ -204,7 +204,7 @@ fn any_chunks_give_the_bits_of_the_whole() {
     );
 }
 
-/// A mean over time of maps in one chunk each is read once, whatever the limit holds of maps.
+/// In a mean over time, with one chunk per map, each map is read once under any memory limit.
 #[test]
 fn maps_of_one_time_each_are_read_once() {
     let array_type = ArrayType::new(DType::F32, [600, 40, 60]);

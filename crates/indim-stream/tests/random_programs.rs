@@ -50,7 +50,7 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
     }
 }
 
-/// One long axis, on both sides of what sums align to.
+/// Sizes of one long axis, around multiples of a block of the summation tree.
 fn random_sizes(choices: &mut Choices) -> Vec<usize> {
     let rank = 1 + choices.below(3);
     let mut sizes: Vec<usize> = (0..rank).map(|_| *choices.pick(&[1, 2, 3, 5])).collect();
@@ -79,13 +79,13 @@ fn random_graph(choices: &mut Choices) -> (Graph, Vec<Buffer>) {
     (b.finish(&outputs).unwrap(), arguments)
 }
 
-/// A value of the full rank, so that any two meet axis by axis.
+/// A value of the full rank, so that any two values align axis by axis.
 fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: usize) -> Value {
     let x = choices.pick(values).clone();
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let dims: Vec<i64> = (0..rank as i64).collect();
     match choices.below(20) {
-        // Reduced, and its axis put back with size 1.
+        // A reduction, followed by insertion of its axis with size 1.
         0..=6 => {
             let axis = choices.below(rank);
             let ops = [
@@ -97,7 +97,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
                 ReduceOp::ArgMin,
             ];
             let op = *choices.pick(&ops);
-            // Sums are of doubles.
+            // Sums are computed in f64.
             let is_exact = !matches!(op, ReduceOp::Add | ReduceOp::Mul) || dtype != DType::F32;
             let x = if is_exact { x } else { b.convert(x, DType::F64).unwrap() };
             let reduced = b.reduce(op, &x, axis as i64).unwrap();
@@ -106,7 +106,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             b.reshape(reduced, sizes).unwrap()
         }
         7..=8 => b.convert(x, *choices.pick(&[DType::F32, DType::F64, DType::I32])).unwrap(),
-        // Slices, which are shorter: the other operands of what follows are too.
+        // Slices are shorter, so the other operands are sliced too.
         10..=11 if shape.contains(&5) || shape.iter().any(|&size| size > 300) => {
             let axis = shape.iter().position(|&size| size >= 5).unwrap();
             let [first, second] = [0, 1 + choices.below(3)].map(|start| {
@@ -118,13 +118,13 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
                 b.slice(&x, &slices).unwrap()
             });
             let met = b.elementwise(Op::Sub, &[second, first], &RuleSet::None).unwrap();
-            // Back to the size of before, so that it meets the others.
+            // Restores the size, so that the value aligns with the others.
             let mut sizes = shape.to_vec();
             sizes[axis] = 1;
             let reduced = b.reduce(ReduceOp::Max, met, axis as i64).unwrap();
             b.reshape(reduced, sizes).unwrap()
         }
-        // A search over several axes, which stay with size 1.
+        // An arg-reduction over several axes, which stay with size 1.
         12 => {
             let mut axes: Vec<i64> = dims.clone();
             for _ in 0..choices.below(rank) {
@@ -134,7 +134,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             let function = *choices.pick(&[Reduction::ArgMax, Reduction::ArgMin]);
             b.along(function, &x, &along).unwrap()
         }
-        // A slice of what is reduced.
+        // A slice of a reduction.
         13 if rank > 1 => {
             let axis = choices.below(rank);
             let sums = b.reduce(ReduceOp::Add, b.convert(x, DType::F64).unwrap(), axis as i64);
@@ -144,7 +144,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             sizes[axis] = 1;
             let of_x = cut + usize::from(cut >= axis);
             if choices.chance(50) {
-                // With the axis that is gone as one of size 1.
+                // Inserts the reduced axis with size 1.
                 (sums, cut) = (b.reshape(sums, &sizes[..]).unwrap(), of_x);
             }
             sizes[of_x] = 1;
@@ -157,7 +157,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
             let some = b.slice(sums, &slices).unwrap();
             b.reshape(b.reduce(ReduceOp::Max, some, cut as i64).unwrap(), sizes).unwrap()
         }
-        // What counts elements.
+        // A counter.
         9 => b.iota(DType::F32, shape, choices.below(rank) as i64).unwrap(),
         _ => {
             let y = b.convert(choices.pick(values), dtype).unwrap();
@@ -171,11 +171,11 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
     }
 }
 
-/// A source that wants to be read in the order of its elements, as what is compressed does.
+/// A source that must be read in the order of its elements, like a compressed file.
 #[derive(Debug)]
 struct InOrder {
     source: MemorySource,
-    /// Where readings stand: each goes on from the nearest one before it, or begins anew.
+    /// The positions of open readers. A read continues at the nearest one before it, or starts again.
     readings: Mutex<Readings>,
 }
 
@@ -224,7 +224,7 @@ impl Source for InOrder {
     }
 }
 
-/// How a source or a sink says that it is stored.
+/// The storage that a source or a sink declares.
 fn random_chunks(choices: &mut Choices, shape: &Shape) -> Option<Vec<usize>> {
     let chunk = |&size: &usize| match size {
         0..7 => size.max(1),
@@ -250,7 +250,7 @@ fn random_source(choices: &mut Choices, argument: &Buffer) -> MemorySource {
     }
 }
 
-/// The results piece by piece, with the plan; none where the memory is too little.
+/// The results of a streamed run, with the plan; `None` if the memory limit is too low.
 fn streamed(
     choices: &mut Choices,
     graph: &Graph,
@@ -270,7 +270,7 @@ fn streamed(
     let (mut sinks, results): (Vec<_>, Vec<_>) =
         outputs.map(|array_type| random_sink(choices, array_type)).unzip();
     let stored: Vec<StorageInfo> = inputs.iter().map(StorageInfo::input).collect();
-    // These sinks hold their results, which is not to count.
+    // The results in these sinks do not count as memory of the run.
     let unheld = |sink: &dyn Sink| StorageInfo { scratch_bytes: 0, ..StorageInfo::output(sink) };
     let stored_outputs: Vec<StorageInfo> = sinks.iter().map(|sink| unheld(&**sink)).collect();
     let options = StreamOptions::new().memory_limit(memory_limit);
@@ -291,7 +291,7 @@ fn streamed(
     Some((plan, results.iter().map(|result| result.take().unwrap()).collect()))
 }
 
-/// The results of one run over the whole, row-major.
+/// The results of one run over whole arrays, row-major.
 fn whole(graph: &Graph, arguments: &[Buffer]) -> Vec<Buffer> {
     let executable = compile(graph, &CompileOptions::default()).unwrap();
     let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
@@ -306,7 +306,7 @@ fn check(results: &[Buffer], whole: &[Buffer], of_what: impl Fn() -> String) {
     }
 }
 
-/// Of what is to be read in order nothing is read anew, but by later passes.
+/// A sequential source is read again only by a later pass.
 #[test]
 fn what_is_to_be_read_in_order_is() {
     let (mut cut, mut refused, mut pieces, mut begun) = (0, 0, 0, 0);
@@ -339,7 +339,7 @@ fn what_is_to_be_read_in_order_is() {
                 let readings = source.readings.lock().unwrap();
                 pieces += readings.read;
                 begun += readings.begun;
-                // Each slice of the input is read by itself.
+                // Each slice of the input is read separately.
                 assert!(
                     readings.begun <= 6 * plan.passes(),
                     "seed {seed}: {readings:?} {plan}\n{graph}"
@@ -367,6 +367,6 @@ fn pieces_give_the_bits_of_the_whole() {
             check(&results, &whole, || format!("seed {seed}, {limit}: {plan}\n{graph}"));
         }
     }
-    // What is refused most has an operation that needs all of an axis.
+    // Most refused programs have an operation that needs a whole axis.
     assert!(cut > 100 && in_passes > 50 && refused > 10, "{cut}, {in_passes}, {refused}");
 }

@@ -96,7 +96,7 @@ pub(crate) fn allocate<O: Opcode>(
 /// elements of the step do.
 pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
     let uses = Uses::new(code);
-    let (mut live, mut most) = (0usize, 0);
+    let (mut live, mut max_live) = (0usize, 0);
     for (index, instruction) in code.instructions.iter().enumerate() {
         let is_vector = |register: &Register| code.classes[register.index()] == Class::Vector;
         let is_own = |register: &Register| match code.homes[register.index()] {
@@ -110,15 +110,15 @@ pub(crate) fn pressure<O: Opcode>(code: &VirtualCode<O>) -> usize {
             code.homes[register.index()].is_some() && uses.first(**register) == Some(index)
         };
         live += sources.iter().filter(begins).count();
-        most = most.max(live);
+        max_live = max_live.max(live);
         live -= sources.iter().filter(|register| uses.last(**register) == Some(index)).count();
         if let Some(result) = instruction.result.filter(is_vector) {
             live += 1;
-            most = most.max(live);
+            max_live = max_live.max(live);
             live -= usize::from(uses.last(result).is_none());
         }
     }
-    most
+    max_live
 }
 
 /// The register whose value an instruction moves into an accumulator.

@@ -80,8 +80,8 @@ fn choose_lanes<O: TargetLowering>(
         let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
         if held <= room {
             let instructions = selection.step.instructions.len().max(1);
-            let most = (room / held).min(MAX_INSTRUCTIONS / instructions).max(1);
-            let copies = (1 << most.ilog2()).min(LANES / lanes);
+            let max_copies = (room / held).min(MAX_INSTRUCTIONS / instructions).max(1);
+            let copies = (1 << max_copies.ilog2()).min(LANES / lanes);
             return Some((selection, Lanes { step: lanes * copies, copy: lanes }));
         }
         if lanes * widest(body, layout) <= O::REGISTER_BYTES as usize {

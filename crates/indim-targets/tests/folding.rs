@@ -284,10 +284,10 @@ fn every_number_of_columns() {
     let mut random = Random(2);
     let (body, _) = producer(Producer::SquaredDifference, DType::F32);
     let sum = body.with_folds(&[(ReduceOp::Add, DType::F64)]).unwrap();
-    let most = body.with_folds(&[(ReduceOp::Max, DType::F32)]).unwrap();
+    let maximum = body.with_folds(&[(ReduceOp::Max, DType::F32)]).unwrap();
     for columns in 1..=200 {
         let size = Size { units: 2, rows: 1 + columns % 17, columns };
-        for folding in [&sum, &most] {
+        for folding in [&sum, &maximum] {
             for begins in [false, true] {
                 check(
                     folding,

@@ -44,11 +44,11 @@ fn bodies() -> Vec<Body> {
     let operations = all.filter_map(|(op, dtype)| Definition::Operation(op, dtype).body());
     let of_operation = |body: &Body| {
         let folded = |op, dtype| body.with_folds(&[(op, dtype)]);
-        let most = folded(ReduceOp::Max, body.outputs[0].0);
+        let maximum = folded(ReduceOp::Max, body.outputs[0].0);
         let is_float = matches!(body.outputs[0].0, DType::F32 | DType::F64);
         let [sum, product] = [ReduceOp::Add, ReduceOp::Mul]
             .map(|op| is_float.then(|| folded(op, DType::F64)).flatten());
-        [Some(body.clone()), most, sum, product].into_iter().flatten()
+        [Some(body.clone()), maximum, sum, product].into_iter().flatten()
     };
     operations.flat_map(|body| of_operation(&body).collect::<Vec<Body>>()).collect()
 }

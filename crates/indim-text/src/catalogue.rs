@@ -161,7 +161,7 @@ pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
 
 impl Entry {
     /// The measured accuracy for each element type. Empty if results are exact or correctly rounded, and for
-    /// functions composed of several operations, each of which has its own accuracy.
+    /// functions composed of several operations, because each of these has its own accuracy.
     pub fn accuracy(&self) -> Vec<Accuracy> {
         accuracies().filter(|accuracy| accuracy.name == self.name).collect()
     }

@@ -24,7 +24,7 @@ use indim_shape::{
 pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
     let bad =
         |what: &str| Diagnostic::new(ErrorCode::BAD_SHAPE, format!("`{}` {what}", shown(text)));
-    let wrong = || bad("is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
+    let wrong = || bad("is not a shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar");
     let trimmed = text.trim();
     if trimmed.contains('(') || trimmed.contains("[[") {
         return Err(bad("is an array's elements; write its type here, such as f32[2, 3]"));
@@ -132,7 +132,7 @@ pub fn split_axis_names(text: &str) -> Result<(Cow<'_, str>, Option<AxisNames>),
             return Err(refuse(format!("axis {axis} has no name, but other axes have")));
         };
         let name = axis_name(name)
-            .ok_or_else(|| refuse(format!("`{}` is no name of an axis", shown(name.trim()))))?;
+            .ok_or_else(|| refuse(format!("`{}` is not an axis name", shown(name.trim()))))?;
         if size.trim().is_empty() {
             return Err(refuse(format!("the axis `{name}` has no size")));
         }
@@ -195,7 +195,7 @@ pub fn parse_integers(text: &str) -> Result<Vec<i64>, String> {
     pieces
         .map(|piece| piece.parse::<i64>())
         .collect::<Result<_, _>>()
-        .map_err(|_| format!("`{}` is no list of whole numbers, such as 0,2", shown(text)))
+        .map_err(|_| format!("`{}` is not a list of whole numbers, such as 0,2", shown(text)))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What expressions mean: how they group, what literals become, which rule an operation follows.
+//! The meaning of expressions: precedence, the types of literals, the rule of an operation.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, NodeKind, evaluate};

@@ -356,7 +356,7 @@ fn shape_errors_are_followed_by_the_picture_of_the_shapes() {
     assert!(lines.next().unwrap().starts_with("error[size-mismatch]"), "{drawing}");
     assert_eq!(lines.next(), Some("   | x * 2 + (w - 1)"));
     assert_eq!(lines.next(), Some("   |       ^"));
-    // The rest is the builder's picture, whatever it looks like.
+    // The rest is the picture that the builder draws.
     let picture = graph_error.draw();
     assert!(drawing.ends_with(picture.split_once('\n').unwrap().1), "{drawing}");
 }

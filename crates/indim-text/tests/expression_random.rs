@@ -145,7 +145,7 @@ proptest! {
         let _ = read(&pieces.join(" "), rule.as_ref());
     }
 
-    /// What is wrong with these is types, shapes and literals: never the grammar.
+    /// Random expressions may have wrong types, shapes and literals, but their grammar is right.
     #[test]
     fn well_formed_expressions_parse(text in expression(), rule in prop::sample::select(rules())) {
         prop_assert!(Expression::parse(&text, &ParseLimits::default()).is_ok(), "{}", text);

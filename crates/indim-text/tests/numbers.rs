@@ -68,7 +68,7 @@ fn check(text: &str, first: [Literal; 2], then: [Literal; 2], rule: Option<&Rule
         pairs.filter(|(first, _)| Numbers::accepts(*first)).map(|(_, of)| of).collect()
     };
     assert!(numbers.holds(&taken(first)), "{text}: holds for what it was made for, {first:?}");
-    // Those that are no inputs are constants, of which a program is made for each.
+    // Other numbers are constants, and each needs a program of its own.
     let is_alike = |(x, y): (Literal, Literal)| Numbers::accepts(x) || x == y;
     if !first.into_iter().zip(then).all(is_alike) {
         return false;

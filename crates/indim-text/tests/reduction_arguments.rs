@@ -1,4 +1,4 @@
-//! What functions along axes take beside their axes: `where`, `initial`, `dtype`; and those of several
+//! Arguments of functions along axes, other than the axes: `where`, `initial`, `dtype`; and those of several
 //! operands.
 
 use indim_builder::GraphBuilder;
@@ -65,7 +65,7 @@ fn a_selection_leaves_elements_out() {
     assert_eq!(elements::<bool>("all(x, axis=1, where=x != 0)"), [true, true]);
     assert_eq!(elements::<bool>("any(x > 1, axis=1, where=~w)"), [true, false]);
     assert_eq!(floats("norm(x, axis=1, where=x < 3)"), [5f32.sqrt(), 3.0]);
-    // What is left out may be anything.
+    // Elements outside `where` may have any value.
     assert_eq!(floats("sum(n, where=n == n)"), [-2.0]);
     assert_eq!(floats("var(n, where=n == n)"), [9.0]);
 }
@@ -125,7 +125,7 @@ fn nans_are_left_out() {
     assert_eq!(floats("nanmin(n, axis=1)")[0], -4.0);
     assert_eq!(elements::<i64>("nanargmax(n, axis=1)"), [1, -1]);
     assert_eq!(elements::<i64>("nanargmin(n, axis=1)"), [2, -1]);
-    // An infinity is no stand-in for what is left out.
+    // An infinity does not stand for an omitted argument.
     assert_eq!(elements::<i64>("nanargmax(where(n == n, -inf, n), axis=1)"), [1, -1]);
     assert_eq!(floats("nansum(n, axis=1, where=n > 0, initial=1)"), [3.0, 1.0]);
     assert_eq!(elements::<i64>("nansum(i)"), [197]);

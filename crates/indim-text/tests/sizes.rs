@@ -91,7 +91,7 @@ fn rules() -> Vec<Option<RuleSet>> {
     [None, None, None].into_iter().chain(all.into_iter().map(Some)).collect()
 }
 
-/// What is done to one array.
+/// Expressions of one operand.
 const OF_ONE: &[&str] = &[
     "exp(#)",
     "2 * #",
@@ -154,7 +154,7 @@ const OF_ONE: &[&str] = &[
     "nansum(#, axis=0)",
 ];
 
-/// What is done to two.
+/// Expressions of two operands.
 const OF_TWO: &[&str] = &[
     "(# + @)",
     "(# * @)",
@@ -256,7 +256,7 @@ fn guards_say_what_the_rules_relied_on() {
             let (name, sizes) = part.split_once(": ").unwrap();
             assert!(expression.mentions(name));
             let part = format!("{name}: {}]", sizes.trim_end_matches(']'));
-            // Symbols are numbered over all operands, of which those before may not be used.
+            // Symbols are numbered over all operands, including unused ones.
             let sizes_of = |guards: &str, name: &str| {
                 let start = guards.find(&format!("{name}: [")).unwrap() + name.len() + 2;
                 guards[start..].split_inclusive(']').next().unwrap().to_owned()

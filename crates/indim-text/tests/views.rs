@@ -66,7 +66,8 @@ fn indices_are_pythons() {
         ("x[ 1 : 2 , ... ]", &[1, 4], &[4, 5, 6, 7]),
     ] {
         if text == "x[v, 0]" {
-            // NumPy broadcasts an integer beside an array: so does this, one axis after the other.
+            // NumPy broadcasts an integer index with an array index. Indexing one axis after the other gives
+            // the same.
             assert_eq!(of("x[v][:, 0]"), (shape.to_vec(), elements.to_vec()));
         }
         assert_eq!(of(text), (shape.to_vec(), elements.to_vec()), "{text}");
@@ -111,7 +112,7 @@ fn functions_are_numpys() {
     assert_eq!(looked_up.elements::<f32>(), Some(&[0.5f32, 1.5, 2.5, 3.5][..]));
     let promoted = result("concatenate([v, lut])").unwrap();
     assert_eq!(promoted.array_type().to_string(), "f64[7]");
-    // Not by pairs: i8 and u16 alone are i32, which is f64 beside f16.
+    // Promotion is not by pairs: i8 and u16 give i32, and i32 with f16 would give f64.
     let many = result("stack([i8(v), u16(v), f16(v)])").unwrap();
     assert_eq!(many.array_type().to_string(), "f32[3, 3]");
 }
@@ -122,7 +123,7 @@ fn every_call_of_the_catalogue_can_be_written() {
     let calls: Vec<String> = views.map(|entry| entry.call).collect();
     assert!(calls.len() > 8, "{calls:?}");
     for call in calls {
-        // What is a name in a call to read stands for these.
+        // Placeholder names in the documented calls stand for these values.
         let values = [
             ("start:stop:step", "2:0:-1"),
             ("[x, y]", "[x, x]"),

@@ -103,7 +103,7 @@ pub(crate) fn number<N: core::str::FromStr>(
 ) -> Result<Option<N>, Box<Refusal>> {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     let read = text.map(|text| {
-        text.parse().map_err(|_| bad_field(format!("`{field}` is no whole number"), field))
+        text.parse().map_err(|_| bad_field(format!("`{field}` is not a whole number"), field))
     });
     read.transpose()
 }

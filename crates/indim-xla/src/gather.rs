@@ -93,7 +93,7 @@ impl Gather {
                 Ok(b.reshape(indices, sizes)?)
             }
             _ => {
-                let problem = format!("is no axis of one component of {shape}");
+                let problem = format!("is not an axis of one component of {shape}");
                 Err(FormatErrorKind::attribute("index_vector_dim", problem))
             }
         }
@@ -111,7 +111,7 @@ impl Gather {
         let is_ascending = self.offset_dims.windows(2).all(|pair| pair[0] < pair[1]);
         let exist = self.offset_dims.iter().all(|&dim| (0..rank as i64).contains(&dim));
         if self.offset_dims.len() != others || !is_ascending || !exist {
-            let problem = format!("is no ascending list of {others} of {rank} axes");
+            let problem = format!("is not an ascending list of {others} of {rank} axes");
             return Err(FormatErrorKind::attribute("offset_dims", problem));
         }
         let (mut offsets, mut batches) = (0, 0);

@@ -31,7 +31,7 @@ use indim_model::{FormatError, FormatErrorKind, SourceFile};
 /// `damaged`.
 pub fn checked_text(source: &SourceFile) -> Result<&str, FormatError> {
     core::str::from_utf8(source.bytes()).map_err(|error| {
-        let problem = "it is no text from here on, in UTF-8".to_owned();
+        let problem = "from here on it is not UTF-8 text".to_owned();
         let place = error.valid_up_to();
         FormatErrorKind::Damaged { problem }.in_text(place..place)
     })

@@ -235,9 +235,9 @@ fn check_alignment(operands: &[Value], dims: Option<&[i64]>) -> Result<(), Forma
     for operand in operands {
         ranks.push(operand.array_type()?.shape.rank() as i64);
     }
-    let least = ranks.iter().copied().min().unwrap_or(0);
-    let most = ranks.iter().copied().max().unwrap_or(0);
-    if dims.iter().copied().eq(most - least..most) {
+    let min_rank = ranks.iter().copied().min().unwrap_or(0);
+    let max_rank = ranks.iter().copied().max().unwrap_or(0);
+    if dims.iter().copied().eq(max_rank - min_rank..max_rank) {
         return Ok(());
     }
     let problem = "aligns the operands otherwise than NumPy's rule";

@@ -13,12 +13,12 @@ use crate::input::Input;
 
 /// Evaluates an expression over named inputs.
 ///
-/// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`;
-/// where neither is given, NumPy's rule; several statements; the last gives the result. The inputs
-/// are arrays, or numbers, which adapt to what they meet. What is compiled is kept, by the text, the names,
-/// and the element types and ranks of the arrays: once there have been two shapes, one program serves all
-/// whose sizes meet its [guards](crate::graph::Guards), and a number that differs from call to call compiles
-/// nothing, unless it is an exponent or the like.
+/// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`
+/// (without them NumPy's rule), and several statements, of which the last is the result. The inputs are
+/// arrays, or numbers, which take the types of the arrays they meet. Programs are cached by the text, the
+/// names, and the element types and ranks of the arrays. From the second shape on, one program serves all
+/// sizes that satisfy its [guards](crate::graph::Guards). A number may differ from call to call without
+/// another compilation, unless the program depends on its value, as on an exponent.
 ///
 /// ```
 /// use indim::{Array, evaluate};
@@ -45,7 +45,7 @@ use crate::input::Input;
 /// ```
 ///
 /// # Errors
-/// What is wrong with the expression or its shapes, drawn by `{}`; `unused-input` and `duplicate-input`;
+/// Mistakes in the expression or its shapes, drawn by `{}`; `unused-input` and `duplicate-input`;
 /// `several-results`; [`RunError`].
 #[track_caller]
 pub fn evaluate<'a, I: Into<Input<'a>>>(
@@ -123,7 +123,7 @@ fn run(
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EvaluateError {
-    /// What is wrong.
+    /// The mistake.
     pub kind: EvaluateErrorKind,
     /// The caller's location.
     pub location: &'static Location<'static>,
@@ -141,14 +141,14 @@ pub struct EvaluateError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EvaluateErrorKind {
-    /// In the expression, or in the types and shapes that it meets.
+    /// In the expression, or in the types and shapes of its inputs.
     Expression {
         /// The text.
         text: String,
-        /// What is wrong.
+        /// The mistake.
         error: Box<ExprError>,
     },
-    /// In what the graph is made of.
+    /// In the graph.
     Graph(Box<GraphError>),
     /// The graph is not compiled.
     Compile(CompileError),

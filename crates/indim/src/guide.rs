@@ -38,8 +38,8 @@
 //! ```
 //!
 //! `dims` is XLA's `broadcast_dimensions`: axis 0 of `column` lands on axis 0 of `x`. No copy of `column`
-//! is made. A whole expression becomes one loop where that is possible, and what a broadcast would
-//! repeat is computed before it. What was compiled is kept for the next call with the same text and types.
+//! is made. An expression becomes one loop if possible, and computations that a broadcast would repeat run
+//! before it. The compiled program is cached for the next call with the same text and types.
 //!
 //! # Numbers and element types
 //!
@@ -99,7 +99,7 @@
 //! [N2](crate::rules#numpy-n) or [X4](crate::rules#xla-x), which errors name;
 //! [`rules`](crate::rules) lists them all, with examples.
 //!
-//! Where axes have names, [`RuleSet::Named`] lets those of the same name meet, whatever their order:
+//! If axes have names, [`RuleSet::Named`] aligns axes of the same name, in any order:
 //!
 //! ```
 //! use indim::{DType, GraphBuilder};
@@ -228,7 +228,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`run_into`](Executable::run_into) writes into arrays of yours, whatever their strides, and
+//! [`run_into`](Executable::run_into) writes into your arrays, of any strides, and
 //! [`run_in_place`](Executable::run_in_place) over inputs:
 //!
 //! ```
@@ -284,7 +284,7 @@
 //! ```
 //!
 //! The help is data as well: [`find_repairs`](crate::errors::find_repairs) gives the [`Repair`]s of a
-//! [`ShapeError`], of which each was tried and is legal.
+//! [`ShapeError`]. Each was tried and is legal.
 //!
 //! ```
 //! use indim::{RuleSet, Shape};

@@ -27,7 +27,7 @@ impl<'a> From<ArrayView<'a>> for Input<'a> {
     }
 }
 
-/// What `eval!` takes for a name: arrays, slices and vectors of elements, numbers, and references to them.
+/// The values that `eval!` accepts as an input: arrays, slices and vectors of elements, numbers, and references to them.
 ///
 /// ```
 /// use indim::{AsInput, evaluate};

@@ -12,7 +12,7 @@ use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 
-/// A text that is no literal.
+/// A text that is not a literal.
 ///
 /// ```
 /// let text = "[[1, 2], [3]]";
@@ -42,7 +42,7 @@ pub struct LiteralError {
 pub enum LiteralErrorKind {
     /// Something else should stand here.
     Expected(&'static str),
-    /// The word before the brackets is no element type.
+    /// The word before the brackets is not an element type.
     UnknownElementType,
     /// The element is not of the literal's type.
     WrongElement(DType),
@@ -140,7 +140,7 @@ impl core::error::Error for LiteralError {}
 /// ```
 ///
 /// # Errors
-/// When the text is no literal; the error knows the place.
+/// When the text is not a literal; the error knows the place.
 pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
     let (dtype, list) = read(text)?;
     let dtype = match dtype {
@@ -312,11 +312,11 @@ impl LiteralParser<'_> {
 /// The lists that are open while a literal is read, and the shape as far as it is known.
 #[derive(Default)]
 struct OpenLists {
-    /// Of each open list, from the outermost: where it begins, and how many items it has so far.
+    /// For each open list, from the outermost: its position, and the number of its items so far.
     open: Vec<(usize, usize)>,
-    /// Of each axis the size, once a list along it has ended.
+    /// The size of each axis, known once a list along it has ended.
     sizes: Vec<Option<usize>>,
-    /// How many brackets are around the elements: known from the first element or empty list on.
+    /// The nesting depth of the elements, known from the first element or empty list on.
     rank: Option<usize>,
 }
 

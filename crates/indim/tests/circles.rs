@@ -74,7 +74,7 @@ fn imports(crate_name: &str) -> BTreeMap<Module, BTreeSet<Module>> {
     imports
 }
 
-/// What a module names, and what that names, and so on.
+/// The modules that a module imports, directly or through others.
 fn reached(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
     let mut reached = BTreeSet::new();
     let mut next = vec![from.clone()];

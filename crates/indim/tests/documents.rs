@@ -60,12 +60,12 @@ impl<'a> Document<'a> {
 struct Parameter<'a> {
     name: &'a str,
     array_type: ArrayType,
-    /// What its axes are called, where its type says it.
+    /// The names of its axes, if its type has them.
     axis_names: Option<AxisNames>,
     elements: Option<Array>,
 }
 
-/// What the first part of a document says.
+/// The first part of a document.
 #[derive(Default)]
 struct Input<'a> {
     expression: &'a str,
@@ -165,7 +165,7 @@ fn baseline() -> CompileOptions {
     CompileOptions::new().level(Level::BASELINE)
 }
 
-/// What a section shows of a graph.
+/// The text of a section about a graph.
 fn show(name: &str, input: &Input<'_>, graph: &Graph) -> String {
     let explanation = || Explanation::new(graph, &baseline()).expect("compiles");
     match name {

@@ -155,13 +155,13 @@ fn columns_of_a_slice_are_read_and_written_where_they_lie() {
     doubled.run_into(&[channel(0)], &mut [into]).unwrap();
     assert_eq!(target, [6.0, 0.0, 4.0, 0.0, 2.0, 0.0]);
 
-    let (most, elements) = (isize::MAX, &[0.0f64; 4][..]);
+    let (large, elements) = (isize::MAX, &[0.0f64; 4][..]);
     for (shape, strides, offset) in [
         ([2, 2], &[2, 2][..], 0),
         ([2, 2], &[2, 1], 1),
         ([2, 2], &[-1, 1], 0),
-        ([2, 2], &[most, 1], 0),
-        ([2, 2], &[-most, most], 2),
+        ([2, 2], &[large, 1], 0),
+        ([2, 2], &[-large, large], 2),
         ([2, 2], &[0, 0], usize::MAX),
         ([2, 2], &[0, 0], 4),
     ] {
@@ -170,7 +170,7 @@ fn columns_of_a_slice_are_read_and_written_where_they_lie() {
     }
     let error = ArrayView::from_strided([2, 2], &[1], elements, 0).unwrap_err();
     assert_eq!(error.code(), "stride-count");
-    assert!(ArrayView::from_strided([2, 0], &[most, most], elements, usize::MAX).is_ok());
+    assert!(ArrayView::from_strided([2, 0], &[large, large], elements, usize::MAX).is_ok());
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn buffers_are_copied_printed_and_read_as_numbers() {
     assert_eq!(row.scalar::<f32>().unwrap_err().code(), "not-scalar");
 }
 
-/// What `?` hands to a `main` of any error type.
+/// Errors that `?` passes to a `main` with a boxed error.
 #[test]
 fn errors_are_drawn_whichever_way_they_are_shown() {
     fn fails() -> Result<(), Box<dyn std::error::Error>> {

@@ -60,7 +60,7 @@ fn members_longer_than_any_header_are_read_whole() {
     let steps = dense(&read_npz_member(&data("compressed.npz"), "steps").unwrap().view());
     let expected: Vec<i32> = (0..70_000).map(|step| step % 250).collect();
     assert_eq!(steps.elements::<i32>().unwrap(), expected);
-    // Around the length that is read at first, 64 KiB and 12 bytes, of which the header takes 128.
+    // Around the length of the first read, 64 KiB and 12 bytes; the header takes 128.
     for count in (64 * 1024 - 122)..(64 * 1024 - 110) {
         let bytes = archive(&[("x.npy", &npy(count))], CompressionMethod::Stored);
         assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
@@ -135,7 +135,8 @@ fn claims_of_the_header_take_no_memory() {
 
 #[test]
 fn a_bomb_is_read_no_further_than_its_header_asks() {
-    // 64 MiB of zeros in 64 KiB, of which the header asks for ten; as many as the checksum is worth are read.
+    // 64 MiB of zeros in 64 KiB; the header states ten elements. A limited number of bytes after them is read
+    // for the checksum.
     let bytes = archive(&[("x.npy", &claiming(10, 64 << 20))], CompressionMethod::Deflated);
     assert!(bytes.len() < 100_000);
     let error = read(&bytes, "x").unwrap_err();
@@ -151,7 +152,7 @@ fn the_type_of_a_member_is_read_without_its_elements() {
     let whole = archive(&[("x.npy", &npy(300_000))], CompressionMethod::Stored);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.npz");
-    // A byte of the elements: whoever reads them all finds that the checksum is another.
+    // A changed byte of the elements. Reading all elements finds the wrong checksum.
     let mut damaged = whole.clone();
     damaged[200_000] ^= 1;
     fs::write(&path, damaged).unwrap();
@@ -316,7 +317,8 @@ fn regions_of_members() {
     }
 }
 
-/// What is inflated piece by piece to its end is compared with its checksum, and what ends early is an error.
+/// A member that is inflated piece by piece to its end is compared with its checksum; one that ends early is an
+/// error.
 #[test]
 fn a_damaged_member_is_found_when_it_has_been_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What each published crate brings along: licences, a README, and where its documentation is.
+//! Contents of each published crate: licences, a README, and the address of its documentation.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -44,7 +44,7 @@ fn with_header(header: &str, zeros: usize) -> Kept {
     Kept::new(&file)
 }
 
-/// What the library writes is read: whole, mapped and by regions.
+/// Files of the library are read: whole, mapped and by regions.
 #[test]
 fn tensors_of_the_library_are_read() {
     let floats: Vec<u8> = (0..24u16).flat_map(|at| f32::from(at).to_le_bytes()).collect();
@@ -184,7 +184,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }
 
-/// What is written is what the library reads, in memory and in pieces of any order.
+/// The library reads the written files, written whole and in pieces of any order.
 #[test]
 fn tensors_are_written() {
     let types = [DType::U8, DType::F64, DType::Bf16, DType::Bool, DType::C64, DType::I16];

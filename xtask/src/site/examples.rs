@@ -30,7 +30,7 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
         ("xla", Some(&"broadcast_in_dim")) => "xla-broadcast-in-dim",
         ("stablehlo", Some(&"broadcast_in_dim")) => "stablehlo-broadcast-in-dim",
         ("pdpd", Some(&"broadcast")) => "pdpd-broadcast",
-        // The rule of this operation has no form: its last operand is no scalar.
+        // The rule of this operation has no form: its last operand is not a scalar.
         ("stablehlo", Some(&"select")) => return None,
         (rule, _) => rule,
     };
@@ -127,7 +127,7 @@ pub(crate) fn of_command(line: &str) -> Option<String> {
     Some(address_of(text, rule.map(String::as_str), inputs.into_iter()))
 }
 
-/// A `NAME=SOURCE` that is no file. `explain` takes a type, `eval` a list of elements.
+/// A `NAME=SOURCE` that is not a file. `explain` takes a type, `eval` a list of elements.
 fn binding<'a>(command: &str, word: &'a str) -> Option<(&'a str, String)> {
     let (name, value) = word.split_once('=')?;
     if value.contains(".np") || value == "-" || value.contains('/') {

@@ -10,7 +10,7 @@ use crate::buffer::Buffer;
 
 use super::{Style, elements_format};
 
-/// The error for an array that is no table, because it has more than two axes.
+/// The error for an array that is not a table, because it has more than two axes.
 ///
 /// ```
 /// use indim_arrays::print::csv_shape;

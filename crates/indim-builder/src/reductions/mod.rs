@@ -9,7 +9,7 @@
 //! - `exact.rs`: correctly rounded sums, by a superaccumulator;
 //! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
 //! - `extremes.rs`: extremes and arg-reductions;
-//! - `normalization.rs`: layer normalization and RMS normalization;
+//! - `normalization.rs`: layer normalisation and RMS normalisation;
 //! - `sums.rs`: sums, products, means, variances and counts.
 
 mod context;
@@ -88,7 +88,7 @@ macro_rules! for_each_reduction {
             /// `x - logsumexp(x)` without cancellation, in the shape of `x`; -inf for unselected elements.
             log_softmax(x) = LogSoftmax {} all -> whole [where], [];
             /// `(x - mean(x)) / sqrt(var(x) + epsilon) * gain + bias`, in the shape of `x`. `gain` and `bias`
-            /// have that shape, or the shape of the normalized axes, or are scalars. 16-bit floats are scaled
+            /// have that shape, or the shape of the normalised axes, or are scalars. 16-bit floats are scaled
             /// in `f32`.
             layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
             /// `x / sqrt(mean(square(x)) + epsilon) * gain`, with the shapes and types of `layer_norm`.

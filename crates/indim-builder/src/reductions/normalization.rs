@@ -1,4 +1,4 @@
-//! Layer normalization and RMS normalization.
+//! Layer normalisation and RMS normalisation.
 
 use indim_ops::DType;
 

@@ -5,8 +5,7 @@ no
 special values of expm1.
 
 Run: python3 corpus.py (needs numpy, mpmath and cc); it writes special_values.txt, values.txt and edges.txt
-beside itself;
-`python3 corpus.py edges` writes the last only.
+into its folder. `python3 corpus.py edges` writes only the last.
 A line is a function, the bits of its operands' parts, and the bits of its result's parts.
 """
 

@@ -259,7 +259,7 @@ fn an_error_as_json_is_one_object() {
         ),
         (
             &["x + y", "x=f32[2"],
-            "in `x`: `f32[2` is no shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar",
+            "in `x`: `f32[2` is not a shape; write f32[2, 3], [2, 3] or 2x3, and [] for a scalar",
         ),
     ] {
         assert_eq!(error_facts(arguments)["message"], message);

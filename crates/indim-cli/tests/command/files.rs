@@ -269,7 +269,7 @@ mod linux {
         let folder = Folder::new();
         // A result of 256 MiB; its computation needs no other array.
         let expression = "iota(u8, [1024, 262144], axis=0)";
-        // In the pages of a file they are no memory of ours.
+        // The pages of a file do not count as memory of the process.
         let mut to_file = eval_to(expression, &folder.file("y.npy"));
         to_file.extend(["--memory-limit".to_owned(), "1MiB".to_owned()]);
         succeeds(&to_file);

@@ -272,7 +272,7 @@ fn what_goes_in_pieces_is_explained() {
     for line in [
         "pass 1 of 2, reading a: [1000000, 8]",
         "pass 2 of 2, reading b: [2000000, 8]",
-        "of what is held: [8]",
+        "from memory: [8]",
     ] {
         assert!(text.contains(&format!("\n  {line} in ")), "{text}");
     }

@@ -36,7 +36,7 @@ fn root() -> PathBuf {
 }
 
 /// Runs the examples of a document, at least `least`, in a folder with the data.
-fn run_examples(document: &str, least: usize) -> Folder {
+fn run_examples(document: &str, min_examples: usize) -> Folder {
     let root = root();
     let text = std::fs::read_to_string(root.join(document)).expect("the document");
     let folder = Folder::new();
@@ -48,7 +48,7 @@ fn run_examples(document: &str, least: usize) -> Folder {
     let binaries = crate::run::binary().parent().expect("a folder");
     let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap_or_default());
     let examples = examples(&text);
-    assert!(examples.len() >= least, "{document} has examples");
+    assert!(examples.len() >= min_examples, "{document} has examples");
     for Example { command, output } in examples {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{{ {command}\n}} 2>&1")]);

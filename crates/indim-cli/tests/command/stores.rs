@@ -74,11 +74,11 @@ fn pictures_in_and_out() {
     assert_eq!(succeeds(&eval("x[0, 0]", &output, None)), "[255 218 181]\n");
     let error = fails(&eval("f32(x)", &samples.file("png/L.png"), Some(&samples.file("z.png"))));
     assert!(
-        error.contains("error[not-a-picture]") && error.contains("u8(clip(x * 255, 0, 255))"),
+        error.contains("error[not-an-image]") && error.contains("u8(clip(x * 255, 0, 255))"),
         "{error}"
     );
     let error = fails(&eval("x[0]", &samples.file("png/L.png"), Some(&samples.file("z.png"))));
-    assert!(error.contains("error[not-a-picture]") && error.contains("x[None]"), "{error}");
+    assert!(error.contains("error[not-an-image]") && error.contains("x[None]"), "{error}");
     assert!(!samples.file("z.png").exists());
     fails_with("unknown-format", &eval("x", &output, Some(&samples.file("z.jpg"))));
     fails_with("several-pages", &eval("x", &samples.file("tiff/pages.tif"), None));
@@ -165,7 +165,7 @@ fn columns_of_tables() {
         run.stderr
     );
     let error = fails(&eval("x", &samples.file("t.csv:name"), None));
-    assert!(error.contains("line 2: `Ann` in column `name` is no number"), "{error}");
+    assert!(error.contains("line 2: `Ann` in column `name` is not a number"), "{error}");
     assert!(fails(&eval("x", &table, None)).contains("the columns are name, height"));
 }
 
@@ -216,7 +216,7 @@ fn results_are_in_chunks_that_fit_the_limit() {
     for name in ["y.zarr", "y.tif"] {
         let refused = within(name, "100KiB").stderr;
         let enough =
-            refused.split("takes a limit of ").nth(1).and_then(|rest| rest.split(' ').next());
+            refused.split("needs a limit of ").nth(1).and_then(|rest| rest.split(' ').next());
         let run = within(name, enough.unwrap_or_else(|| panic!("{refused}")));
         assert_eq!(run.code, Some(0), "{}", run.stderr);
     }
@@ -327,7 +327,7 @@ fn pieces_of_a_file_are_explained_with_its_chunks() {
 #[test]
 fn decoding_is_within_the_limit() {
     let folder = Folder::new();
-    let (source, picture) = (folder.file("x.zarr"), folder.file("x.png"));
+    let (source, image) = (folder.file("x.zarr"), folder.file("x.png"));
     zarr(&source, "[8388608]", "[8388608]");
     fs::write(source.join("c/0"), vec![1; 8 << 20]).expect("written");
     let arguments = |limit: &str| {
@@ -344,14 +344,14 @@ fn decoding_is_within_the_limit() {
         // Each piece decodes the one chunk of the array.
         assert!(run.stderr.is_empty() || run.stderr.starts_with("warning: "), "{}", run.stderr);
     }
-    // A picture is read row by row, even if the limit is far smaller.
+    // An image is read row by row, even if the limit is far smaller.
     succeeds(&[
         "eval",
         "u8(iota(i64, [2048, 2048], axis=1) % 251)",
         "-o",
-        &picture.display().to_string(),
+        &image.display().to_string(),
     ]);
-    let mut rows = eval("max(x, axis=0)[:3], sum(u64(x))", &picture, None);
+    let mut rows = eval("max(x, axis=0)[:3], sum(u64(x))", &image, None);
     rows.extend(["--memory-limit".to_owned(), "3MiB".to_owned()]);
     let run = finish(command().args(rows));
     assert_eq!(run.code, Some(0), "{}", run.stderr);

@@ -44,7 +44,7 @@ impl fmt::Display for ExecutorChoice {
 ///
 /// ```
 /// let error = "gpu".parse::<indim_cpu::ExecutorChoice>().unwrap_err();
-/// assert_eq!(error.to_string(), "`gpu` is no executor; there are automatic, blocks and machine");
+/// assert_eq!(error.to_string(), "`gpu` is not an executor; there are automatic, blocks and machine");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownExecutor {
@@ -53,7 +53,7 @@ pub struct UnknownExecutor {
 
 impl fmt::Display for UnknownExecutor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "`{}` is no executor; there are {EXECUTORS}", self.name)
+        write!(formatter, "`{}` is not an executor; there are {EXECUTORS}", self.name)
     }
 }
 

@@ -44,7 +44,7 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 /// let sums = executable.run(&[x, v])?;
 /// assert_eq!(sums[0].elements::<f32>().unwrap(), [8.0, 10.0, 12.0, 11.0, 13.0, 15.0]);
 /// assert_eq!(executable.outputs()[0].to_string(), "f32[2, 3]");
-/// assert!(!executable.is_parallel()); // six elements are no work for several threads
+/// assert!(!executable.is_parallel()); // six elements are not enough work for several threads
 /// assert!(executable.held_bytes() > 0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

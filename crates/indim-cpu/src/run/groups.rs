@@ -383,7 +383,7 @@ fn layout_inner(
     (offsets, bytes)
 }
 
-/// Offset of an access in the memory of a thread; `None` if it is no inner temporary.
+/// Offset of an access in the memory of a thread; `None` if it is not an inner temporary.
 fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize> {
     match access.buffer {
         BufferId::Temporary(index) => inner.get(&index).copied(),
@@ -410,8 +410,8 @@ fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
     let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
     for (buffer, of_access) in arrays {
-        let most = bytes.entry(buffer).or_default();
-        *most = of_access.max(*most);
+        let max_bytes = bytes.entry(buffer).or_default();
+        *max_bytes = of_access.max(*max_bytes);
     }
     bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
 }

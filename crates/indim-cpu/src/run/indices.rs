@@ -145,10 +145,10 @@ unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Optio
         true => is_any_outside(row.count, size, |at| element(at, size_of::<T>() as isize)),
         false => is_any_outside(row.count, size, |at| element(at, row.stride)),
     };
-    let least = if T::IS_SIGNED { -(size as i128) } else { 0 };
+    let min = if T::IS_SIGNED { -(size as i128) } else { 0 };
     let indices = (0..row.count).map(|position| (position, element(position, row.stride).into()));
     let mut indices = indices.take_while(|_| is_any_outside);
-    indices.find(|&(_, index)| index < least || index >= size as i128)
+    indices.find(|&(_, index)| index < min || index >= size as i128)
 }
 
 /// Whether any of these indices may be out of range for `size` elements. The loop has no branch and no
@@ -158,11 +158,11 @@ fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -
     if size as u64 > MAX_SIZE {
         return true;
     }
-    let least = if T::IS_SIGNED { -(size as i64) } else { 0 };
-    let greatest = size as i64 - 1 - least;
+    let min = if T::IS_SIGNED { -(size as i64) } else { 0 };
+    let span = size as i64 - 1 - min;
     let outside = |index: i64| {
-        let from_least = index.wrapping_sub(least);
-        from_least | greatest.wrapping_sub(from_least)
+        let from_min = index.wrapping_sub(min);
+        from_min | span.wrapping_sub(from_min)
     };
     (0..count).fold(0, |signs, position| signs | outside(element(position).word())) < 0
 }

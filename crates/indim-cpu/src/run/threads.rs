@@ -76,8 +76,8 @@ pub(crate) fn share<B: Send>(
         return run(0..tiles);
     }
     let count = threads.count();
-    let most = (bytes / MAX_CHUNK_BYTES).max(count * CHUNKS_PER_THREAD);
-    let chunks = (bytes / MIN_CHUNK_BYTES).min(most).min(tiles).clamp(1, u32::MAX as usize);
+    let max_chunks = (bytes / MAX_CHUNK_BYTES).max(count * CHUNKS_PER_THREAD);
+    let chunks = (bytes / MIN_CHUNK_BYTES).min(max_chunks).min(tiles).clamp(1, u32::MAX as usize);
     let run_chunk = |chunk: usize| run(tiles * chunk / chunks..tiles * (chunk + 1) / chunks);
     #[cfg(feature = "rayon")]
     if count.min(chunks) > 1 {

@@ -180,7 +180,7 @@ codes! {
         title: "A PNG file is damaged, or of an unsupported kind",
         explanation: "Copy the file, or save it again.",
         example: Command(&[
-            "printf 'no picture' > x.png",
+            "printf 'not an image' > x.png",
             "indim eval 'x' x=x.png",
         ]),
         raised_by: ["indim-stores"],
@@ -189,7 +189,7 @@ codes! {
         title: "A TIFF file is damaged, or of an unsupported kind",
         explanation: "The message names the part. Save the file again without extensions.",
         example: Command(&[
-            "printf 'no picture' > x.tif",
+            "printf 'not an image' > x.tif",
             "indim eval 'x' x=x.tif",
         ]),
         raised_by: ["indim-stores"],
@@ -210,7 +210,7 @@ codes! {
             x=pages.tif`."),
         raised_by: ["indim-stores"],
     }
-    NOT_A_PICTURE = "not-a-picture" {
+    NOT_AN_IMAGE = "not-an-image" {
         title: "An array does not have the shape or type of an image",
         explanation: "PNG and TIFF take `[height, width]` or `[height, width, channels]` with 1 to 4 \
             channels, in the element types that the message lists.",
@@ -243,7 +243,7 @@ codes! {
         raised_by: ["indim-stores"],
     }
     NOT_A_NUMBER = "not-a-number" {
-        title: "A field of a CSV column is no number",
+        title: "A field of a CSV column is not a number",
         explanation: "All fields of a column must be numbers, or all truth values. The message states the \
             line.",
         example: Command(&[

@@ -72,7 +72,7 @@ codes! {
         raised_by: ["indim-cli", "indim-web"],
     }
     UNUSED_NAME = "unused-name" {
-        title: "A bound name does not occur in the expression",
+        title: "A name bound on the command line does not occur in the expression",
         explanation: "Remove the binding, or correct the name: the message suggests a similar one.",
         example: Command(&["indim eval 'x' x=1.0 y=2.0"]),
         raised_by: ["indim-cli"],

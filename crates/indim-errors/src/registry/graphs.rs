@@ -31,7 +31,7 @@ codes! {
         raised_by: ["indim-graph"],
     }
     NOT_A_PARAMETER = "not-a-parameter" {
-        title: "Axis names are given to a value that is no parameter",
+        title: "Axis names are given to a value that is not a parameter",
         explanation: "The axis names of a computed value follow from those of its operands. Name the axes \
             of the parameters.",
         example: Words("`GraphBuilder::name_axes` gets `sin(x)`."),
@@ -269,7 +269,7 @@ codes! {
         raised_by: ["indim-graph"],
     }
     UNKNOWN_OUTPUT = "unknown-output" {
-        title: "An output of a graph is no node of it",
+        title: "An output of a graph is not a node of it",
         explanation: "Outputs name nodes by number. Use the number of an existing node.",
         example: Words("`Graph::from_nodes` gets three nodes and the output 7."),
         raised_by: ["indim-graph"],

@@ -114,7 +114,7 @@ const SECTIONS: &[ErrorSection] = &[
     ErrorSection { title: "Command, oracle and site", entries: front_ends::ENTRIES },
 ];
 
-/// The error for a text that is no error code.
+/// The error for a text that is not an error code.
 ///
 /// ```
 /// use indim_errors::{ErrorCode, UnknownErrorCode};

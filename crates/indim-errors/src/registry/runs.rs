@@ -59,7 +59,7 @@ codes! {
         raised_by: ["indim-cpu"],
     }
     UNUSED_INPUT = "unused-input" {
-        title: "A bound name does not occur in the expression",
+        title: "An input array does not occur in the expression",
         explanation: "Remove the input, or correct its name: the expression may spell it differently.",
         example: Words("`x + 1` is evaluated in Rust with the inputs `x` and `y`."),
         raised_by: ["indim"],

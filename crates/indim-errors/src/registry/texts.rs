@@ -118,7 +118,7 @@ codes! {
         raised_by: ["indim-text"],
     }
     BAD_INDEX = "bad-index" {
-        title: "A number is no index",
+        title: "A number is not an index",
         explanation: "Indices are 64-bit whole numbers.",
         example: Command(&["indim eval 'x[1.5]' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
@@ -261,7 +261,7 @@ codes! {
         raised_by: ["indim-text"],
     }
     BAD_SHAPE = "bad-shape" {
-        title: "A text is no shape or type",
+        title: "A text is not a shape or type",
         explanation: "Write an element type and the sizes in brackets, as in `f32[2,3]`.",
         example: Command(&["indim explain 'x' 'x=f32[2;3]'"]),
         raised_by: ["indim-text"],
@@ -307,7 +307,7 @@ codes! {
         raised_by: ["indim-text"],
     }
     BAD_ELEMENT = "bad-element" {
-        title: "A text is no element of the element type",
+        title: "A text is not an element of the element type",
         explanation: "Write integers without a fraction, and `true` or `false` for `bool`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
@@ -342,7 +342,7 @@ codes! {
         raised_by: ["indim"],
     }
     WRONG_ELEMENT = "wrong-element" {
-        title: "A list has an entry that is no element",
+        title: "A list has an entry that is not an element",
         explanation: "Elements are numbers, `true` and `false`, `nan` and `inf`.",
         example: Command(&["indim eval 'x' 'x=[1.0, a]'"]),
         raised_by: ["indim"],

@@ -121,7 +121,7 @@ pub fn fold_lanes(
 /// use indim_graph::chunks::whole_blocks;
 ///
 /// assert_eq!(whole_blocks(0, 3000), Some(2048));
-/// assert_eq!(whole_blocks(512, 3000), Some(512)); // [512, 1536) is no node
+/// assert_eq!(whole_blocks(512, 3000), Some(512)); // [512, 1536) is not a node
 /// assert_eq!(whole_blocks(1024, 3000), Some(1024));
 /// assert_eq!(whole_blocks(1000, 3000), None);
 /// ```

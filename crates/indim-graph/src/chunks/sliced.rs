@@ -17,7 +17,7 @@ const MAX_SLICES: usize = 16;
 /// The slice of an input that a parameter stands for. Its shape is that of the parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputSlice {
-    /// The number of the input; `None` for a counter, which is no input of the program.
+    /// The number of the input; `None` for a counter, which is not an input of the program.
     pub input: Option<usize>,
     /// The first index along each axis.
     pub starts: Vec<usize>,
@@ -77,7 +77,7 @@ impl SlicedGraph {
 /// All of a value, or a part of it without gaps.
 type RequiredSlice = Option<Vec<AxisSlice>>;
 
-/// What is wanted of each value; `None` where no input is sliced, or too much would be wanted.
+/// The required slices of each value; `None` if no input is sliced, or there would be too many slices.
 fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
     let mut pending: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
@@ -107,7 +107,7 @@ fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
                 ask(&mut pending, operand, wanted);
             }
         }
-        // Of all its parts the whole is made first.
+        // The whole value precedes its slices.
         all.sort_by_key(Option::is_some);
         found.insert(value, all);
     }
@@ -120,8 +120,8 @@ fn is_parameter(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Parameter { .. })
 }
 
-/// What a node needs of its operands to give what is wanted; `None` where it can only be made as a whole, and
-/// then sliced.
+/// The slices of its operands that a node needs for a required slice; `None` if the node must be computed as a
+/// whole and then sliced.
 fn operands_of(
     graph: &Graph,
     node: &Node,

@@ -64,7 +64,7 @@ def sinc(z):
 
 
 def log_third(z):
-    """What follows 2/3 in log_tail: (log_tail(z) - 2/3) / z."""
+    """The terms of log_tail after 2/3: (log_tail(z) - 2/3) / z."""
     return (log_tail(z) - mpf(2) / 3) / z if z > 1e-8 else mpf(2) / 5 + z * 2 / 7 + z * z * 2 / 9
 
 

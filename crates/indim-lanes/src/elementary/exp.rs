@@ -93,9 +93,13 @@ impl<F: FloatLane> Exponential<F> {
     /// The value with an exponent of at most 60; for a larger exponent the result is arbitrary.
     #[inline(always)]
     pub(super) fn at_most_moderate(self) -> Self {
-        let most = F::Bits::constant(60);
+        let max_exponent = F::Bits::constant(60);
         Exponential {
-            exponent: F::Bits::select(most.less(self.exponent), most, self.exponent),
+            exponent: F::Bits::select(
+                max_exponent.less(self.exponent),
+                max_exponent,
+                self.exponent,
+            ),
             ..self
         }
     }
@@ -207,8 +211,9 @@ pub fn logistic<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);
     let power = exponential(bounded(x.abs().neg()));
     // The power itself may underflow; it is then negligible in the sum with 1.
-    let least = F::Bits::constant(-70);
-    let sum_exponent = F::Bits::select(power.exponent.less(least), least, power.exponent);
+    let min_exponent = F::Bits::constant(-70);
+    let sum_exponent =
+        F::Bits::select(power.exponent.less(min_exponent), min_exponent, power.exponent);
     let significand = power.significand().normalized();
     let factor: F = power_of_two(sum_exponent);
     let sum = two_sum_ordered(one, significand.high.mul(factor));

@@ -213,7 +213,7 @@ impl ReductionNest<'_> {
         let inner = kept.sizes.last().copied().unwrap_or(1);
         let outer: usize = kept.sizes.iter().rev().skip(1).product();
         let is_direct = self.are_direct(|operand| self.across(operand));
-        let most = match (is_direct, self.has_lanes) {
+        let max_columns = match (is_direct, self.has_lanes) {
             (true, _) => MAX_DIRECT_COLUMNS,
             (false, true) => MAX_LANE_COLUMNS.min(self.block),
             (false, false) => MAX_UNIT_COLUMNS.min(self.block),
@@ -221,9 +221,12 @@ impl ReductionNest<'_> {
         let shared = (inner * outer).div_ceil(MIN_UNITS).next_multiple_of(MIN_UNIT_COLUMNS);
         let is_shared =
             *length <= BLOCK && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
-        let most = if is_shared { most.min(shared) } else { most };
+        let max_columns = if is_shared { max_columns.min(shared) } else { max_columns };
         // Columns are spread evenly, so that the last unit is not much smaller than the others.
-        even_steps(inner, most).next_multiple_of(COLUMN_ALIGNMENT).min(most).min(inner)
+        even_steps(inner, max_columns)
+            .next_multiple_of(COLUMN_ALIGNMENT)
+            .min(max_columns)
+            .min(inner)
     }
 
     /// The innermost stride of a unit of `columns` columns.

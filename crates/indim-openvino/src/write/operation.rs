@@ -141,7 +141,7 @@ pub(super) fn warning(op: Op, dtype: DType) -> Option<&'static str> {
             Some("integers divided by 0 are undefined, and CPUs round all quotients towards 0")
         }
         Op::Rem | Op::PyMod if dtype.is_float() => {
-            Some("Mod and FloorMod by an infinity are no number on CPUs")
+            Some("Mod and FloorMod by an infinity give NaN on CPUs")
         }
         Op::Shl | Op::ShrArithmetic | Op::ShrLogical => {
             Some("shifts by amounts that are negative or beyond the width are undefined")

@@ -15,7 +15,7 @@ pub(crate) struct FunctionLine {
 }
 
 const HEADER: &str = "\
-# What examples/accuracy.rs measured: function, type, largest error, arguments tried, results that
+# Measured by examples/accuracy.rs: function, type, largest error, arguments tried, results that
 # are not the nearest float; for f32 the checksums over the sample and, if all were tried, over all arguments.
 # The error is in ULP for f32, for the others in floats from the correctly rounded result.
 ";

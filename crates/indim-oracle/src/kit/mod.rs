@@ -115,7 +115,7 @@ impl Kit {
             candidates += 1;
             if rarest
                 .as_ref()
-                .is_none_or(|(_, least)| self.count_of(&mistake) < self.count_of(least))
+                .is_none_or(|(_, rarest)| self.count_of(&mistake) < self.count_of(rarest))
             {
                 rarest = Some((draft, mistake));
             }

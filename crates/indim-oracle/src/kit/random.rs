@@ -21,8 +21,8 @@ impl SplitMix64 {
     }
 
     /// A number between `least` and `most`, both included.
-    pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
-        least + self.below((most - least + 1) as usize) as i64
+    pub(super) fn between(&mut self, min: i64, max: i64) -> i64 {
+        min + self.below((max - min + 1) as usize) as i64
     }
 
     /// True with probability `1 / times`.

@@ -1,4 +1,4 @@
-"""What the scripts that ask the real systems share: writing a corpus, and values as JSON."""
+"""Helpers of the scripts that ask the real systems: writing a corpus, and values as JSON."""
 
 import json
 import math

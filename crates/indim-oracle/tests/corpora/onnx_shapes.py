@@ -1,8 +1,8 @@
 """ONNX's rules: Expand (bidirectional) by onnxruntime 1.31.1, and the rule before opset 7.
 
 No engine computes the old rule as written. OpenVINO 2026.4.1 reads such models, but also takes what the old
-text refuses, so it is asked only about what the rules allow: it must agree on every such shape. What the
-rules refuse has the code that `rules_model.py` reads out of them.
+text refuses, so it is asked only about legal cases and must agree on each shape. The codes of illegal cases
+come from `rules_model.py`, which reads the rules.
 """
 
 import io

@@ -74,8 +74,8 @@ def onto(a, target, dims):
     attributes = f"{{broadcast_dimensions = array<i64{listed}>}}"
     real = answer(refusal("broadcast_in_dim", [tensor(a)], tensor(target), attributes), target)
     if real.get("code") != "dims-length-mismatch" and any(not 0 <= d < len(target) for d in dims):
-        # The verifier looks for duplicates first and at the sizes entry by entry; the rules first
-        # at which axes exist. Of two mistakes either may be named.
+        # The verifier checks duplicates first, and then sizes entry by entry; the rules first check that the
+        # axes exist. If there are two mistakes, either may be named.
         real.pop("code", None)
     return case, real
 

@@ -88,8 +88,8 @@ def special(dtype, *, subnormals=True):
     near += [kind(float(whole) - 0.5), whole, whole + one, kind(2) * whole + kind(2)]
     positive = np.array([*positive, *near], kind)
     if subnormals:
-        least = float(limits.smallest_subnormal)
-        tiny = [least, least * 3, float(limits.tiny) / 2]
+        smallest = float(limits.smallest_subnormal)
+        tiny = [smallest, smallest * 3, float(limits.tiny) / 2]
         positive = np.concatenate([positive, np.array(tiny, kind)])
     return np.concatenate([positive, -positive, np.array([np.nan], kind)])
 

@@ -1,13 +1,10 @@
 //! Shells: the only functions compiled for a level, with all their callees inlined. Holds unsafe code.
 //!
 //! - `baseline.rs`: the level that every processor of the target has;
-//! - `avx2.rs`: AVX2;
-//! - `avx512.rs`: AVX-512.
+//! - `avx2.rs`: AVX2, also for processors with AVX-512.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
 pub(crate) mod baseline;
 
 use crate::pack::PackFn;

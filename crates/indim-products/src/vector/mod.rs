@@ -2,13 +2,10 @@
 //!
 //! - `portable.rs`: arrays of elements, for every machine;
 //! - `avx2.rs`: 256 bits, AVX2 and FMA;
-//! - `avx512.rs`: 512 bits, AVX-512;
 //! - `neon.rs`: 128 bits, NEON.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
-#[cfg(target_arch = "x86_64")]
-pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;

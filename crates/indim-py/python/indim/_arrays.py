@@ -86,7 +86,7 @@ def no_argument(error, value, name):
         return error
     parameter = name.partition("[")[0]
     return TypeError(
-        f"{error}. Name an argument that is no array in `static=`, as in indim.jit(f, static={parameter!r})"
+        f"{error}. Name an argument that is not an array in `static=`, as in indim.jit(f, static={parameter!r})"
     )
 
 
@@ -125,7 +125,7 @@ def placeholder(value):
     if match is None:
         if is_type_with_names(value):
             raise ValueError(f"{value!r} has names, which types in `indim.explain(expression, ...)` may have")
-        raise ValueError(f"{value!r} is no type; write 'f32[2, 3]'")
+        raise ValueError(f"{value!r} is not a type; write 'f32[2, 3]'")
     name = match["dtype"] or "f32"
     name = _INDIM_NAMES.get(name, name)
     if name not in NUMPY_NAMES:

@@ -101,7 +101,7 @@ class _Search:
 
     def add(self, kind, holder, key):
         if len(self.places) == _MAX_PLACES:
-            _warn(f"it reads more than {_MAX_PLACES} names, attributes and entries, of which the others")
+            _warn(f"it reads more than {_MAX_PLACES} names, attributes and entries; the others")
         value = read(kind, holder, key)
         self.places[kind, id(holder), key] = (kind, holder, key, value)
         self.pending.extend(value if kind == "entries" else (value,))
@@ -312,7 +312,7 @@ def _is_installed(package):
 
 def _warn(what):
     warnings.warn(
-        f"a compiled function is traced: {what} are not looked at again when it is called. Pass what "
-        "changes as an argument",
+        f"a compiled function is traced: {what} are not read again in later calls. Pass values that "
+        "change as arguments",
         stacklevel=2,
     )

@@ -1,7 +1,7 @@
 """Dask arrays: programs over their chunks, computed when Dask computes.
 
-The compiled part says which axes are cut together, and in which stages a program runs over chunks. Here
-chunks are brought together, and each stage becomes a layer of Dask's graph.
+The compiled part determines which axes are cut together, and the stages of a program. This module rechunks
+the operands and turns each stage into a layer of Dask's graph.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from . import _arrays, _lanes
 from ._engines import chunked_program, returned
 from ._indim import _graph_of_expression
 
-#: Elements of a node of a sum's tree: chunks of this size times a power of two are nodes.
+#: Elements of a block of the summation tree: chunks of this size times a power of two are nodes of it.
 ALIGNED = _lanes.BLOCK
 
-#: So many partial results are combined by one task; a power of two, so that it does whole levels of the tree.
+#: Partial results that one task combines: a power of two, so that a task covers whole levels of the tree.
 COMBINED_BY_A_TASK = 16
 
-#: Chunks are not brought into one of more bytes than this, unless it is one already.
+#: Maximum bytes of a chunk that is merged from several.
 MERGED_BYTES = 2 << 30
 
 
@@ -45,21 +45,21 @@ def evaluate(text, objects, rule, results, out):
 
 
 def placeholders(leaves, names):
-    """The Dask arrays by the ids of what stands in for them, and the leaves with stand-ins, which take no
-    memory."""
+    """The Dask arrays by the ids of their placeholders, and the leaves with placeholders for these arrays. A
+    placeholder takes no memory."""
     sources, replaced = {}, []
     for leaf, name in zip(leaves, names):
         if isinstance(leaf, da.Array):
             check(leaf, name)
             array, leaf = leaf, np.broadcast_to(np.zeros((), leaf.dtype.newbyteorder("=")), leaf.shape)
-            # The stand-in is kept, so that its id stays its own.
+            # Holding the placeholder keeps its id unique.
             sources[id(leaf)] = (leaf, array)
         replaced.append(leaf)
     return sources, replaced
 
 
 def check(array, name):
-    """Refuses a Dask array that cannot be computed with."""
+    """Refuses a Dask array of unknown sizes, or of chunks that are not NumPy arrays."""
     if any(math.isnan(size) for size in array.shape):
         raise ValueError(
             f"`{name}` is a Dask array of unknown sizes, {array.shape}, and broadcasts are checked by sizes: "
@@ -113,12 +113,12 @@ def _with_slices(text, operands):
 
 
 def _native(array):
-    """A result; one that is an argument may be of the other byte order."""
+    """A result in native byte order; a result that is an argument may have the other one."""
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def _in_chunks(array, shape, cuts, chunks):
-    """An operand in the chunks of its cuts."""
+    """An operand, rechunked to the chunks of its cuts."""
     sizes = tuple((size,) if cut is None else chunks[cut] for size, cut in zip(shape, cuts))
     return array.rechunk(sizes) if isinstance(array, da.Array) else da.from_array(array, chunks=sizes)
 
@@ -127,8 +127,9 @@ def _in_chunks(array, shape, cuts, chunks):
 
 
 class _Chunks:
-    """The sizes of the chunks along each cut, as the first ``count`` operands have them, and which cuts they
-    are cut along together. Operands behind these are slices, whose chunks follow those of others."""
+    """The chunk sizes along each cut, from the first ``count`` operands; and for each cut, the cuts that some
+    operand has together with it. The operands after the first ``count`` are slices; they determine the chunks
+    of a cut only if no other operand does."""
 
     def __init__(self, program, operands, count):
         met = [set() for _ in program.cuts()]
@@ -145,22 +146,22 @@ class _Chunks:
 
 
 def _is_brought_together(program, chunks):
-    """For each cut whether the chunks along it have to become one."""
+    """For each cut, whether its chunks must be merged into one."""
     return [
         len(sizes) > 1 and place == "nowhere" for sizes, (_, place) in zip(chunks.sizes, program.cuts())
     ]
 
 
 def _chunks(program, operands, count):
-    """The sizes of the chunks along each cut."""
+    """The chunk sizes along each cut."""
     given = _Chunks(program, operands, count)
     chunks = given.sizes
     for cut, is_one in enumerate(_is_brought_together(program, given)):
         size, place = program.cuts()[cut]
         if is_one:
             warnings.warn(
-                f"an axis of size {size} is brought into one chunk, since a slice, a concatenation "
-                "or an operation that moves elements needs all of it; rechunk it yourself to say so",
+                f"an axis of size {size} is merged into one chunk, because a slice, a concatenation "
+                "or an operation that moves elements needs all of it; rechunk it to avoid this warning",
                 PerformanceWarning,
                 stacklevel=5,
             )
@@ -176,7 +177,7 @@ def _chunks(program, operands, count):
 
 
 def _check_merged(program, operands, chunks):
-    """Refuses to bring chunks into one that would take very much memory."""
+    """Refuses to merge chunks into one of more than ``MERGED_BYTES``."""
     for array, (_, _, _, cuts) in zip(operands, program.parameters()):
         if not isinstance(array, da.Array):
             continue
@@ -186,8 +187,8 @@ def _check_merged(program, operands, chunks):
         if merged and count > MERGED_BYTES:
             axis = merged[0]
             raise ValueError(
-                f"an array of shape {array.shape} in chunks of {array.chunksize} would be brought into "
-                f"chunks of {tuple(sizes)}, {count} bytes each, since an operation needs all of axis {axis}: "
+                f"an array of shape {array.shape} in chunks of {array.chunksize} would be merged into "
+                f"chunks of {tuple(sizes)}, {count} bytes each, because an operation needs all of axis {axis}: "
                 f"cut its other axes, `x.rechunk({{{axis}: -1, ...}})`, or leave the operation to Dask"
             )
 
@@ -200,13 +201,13 @@ def _carries_lanes(program, chunks, cut):
 
 
 def _is_aligned(sizes):
-    """Whether chunks are nodes of the tree of a sum, but for the last."""
+    """Whether all chunks except the last are nodes of the summation tree."""
     return tuple(sizes) == _aligned(sizes)
 
 
 def _aligned(sizes):
-    """Chunks between which the tree of a sum can be cut: all of one size, 512 times a power of two, but the
-    last, which may be shorter; as they are where they are so, else of about their size."""
+    """Chunk sizes at which the summation tree can be cut: 512 times a power of two, near the largest given
+    size; the last chunk may be shorter. Aligned chunks are returned unchanged."""
     total, largest = sum(sizes), max(sizes)
     length = ALIGNED
     while 2 * length <= largest:
@@ -216,8 +217,8 @@ def _aligned(sizes):
 
 
 def _divide(chunks, cuts, factor):
-    """Divides the chunks along these cuts, so that they do not take more memory when they have grown by
-    ``factor`` along another."""
+    """Divides the chunks along these cuts, to keep their memory when they have grown by ``factor`` along
+    another cut."""
     for cut in sorted(cuts, key=lambda cut: -max(chunks[cut])):
         pieces = min(int(factor), max(chunks[cut]))
         if pieces > 1:
@@ -235,14 +236,14 @@ def _pieces(size, length):
 
 
 class _Stage:
-    """One stage of a program: what its layers are, and what runs on a chunk."""
+    """One stage of a program: its layers, and the task for a chunk."""
 
     def __init__(self, program, is_cut, number, described):
         self._program = *program, tuple(is_cut), number
         self._shape, self._cuts, self._inputs, self._outputs, self._reduced, self._carries = described
 
     def layers(self, values, chunks):
-        """The arrays that the stage gives, by the numbers of their values."""
+        """The output arrays of the stage, by the numbers of their values."""
         if self._reduced is not None and self._carries[0]:
             sizes = chunks[self._cuts[self._reduced]]
             moves = any(self._reduced in of for _, of in self._inputs)
@@ -254,7 +255,7 @@ class _Stage:
         walked = {axis for of in read for axis in of}
         new_axes = {axis: self._shape[axis] for axis in axes if self._cuts[axis] is None}
         for axis in axes:
-            # No input moves with this axis: zeros that do say how long the chunks are.
+            # No input has this axis; an array of zeros states its chunk sizes.
             if axis not in walked and axis not in new_axes:
                 given.append(da.zeros(self._shape[axis], chunks=(chunks[self._cuts[axis]],), dtype=bool))
                 read.append((axis,))
@@ -284,7 +285,7 @@ class _Stage:
         return arrays
 
     def _carried(self, values, chunks):
-        """The same, of a stage whose sums carry lanes."""
+        """Like ``layers``, for a stage whose sums carry lanes."""
         cells = [
             (size,) if cut is None else chunks[cut] for size, cut in zip(self._shape, self._cuts)
         ]
@@ -301,7 +302,7 @@ class _Stage:
         return arrays
 
     def _combined(self, array, reduction):
-        """The tree over what the stage made of each chunk."""
+        """The tree that combines the stage's partial results of all chunks."""
         axis = self._reduced
         return da.reduction(
             array,
@@ -335,9 +336,9 @@ def _one(_):
 
 
 class _Run:
-    """What runs on the chunks of a stage. It travels as text.
+    """The task of a stage for one chunk of each input. It is sent to workers as text.
 
-    Of each output it gives an array, or where a reduction makes several of a chunk a tuple of these.
+    It returns an array for each output; for a reduction with several partial results, a tuple of arrays.
     """
 
     def __init__(self, program, shape, read, count, counts):
@@ -363,7 +364,7 @@ class _Run:
 
 
 def _alone(chunk):
-    """The only chunk along axes that are not cut, which Dask puts into lists."""
+    """The chunk inside the lists in which Dask passes axes that are not cut."""
     while isinstance(chunk, list):
         (chunk,) = chunk
     return chunk
@@ -374,7 +375,7 @@ def _as_it_is(chunk, axis, keepdims):
 
 
 def _combine(reduction, count, chunks, axis, keepdims):
-    """What a reduction made of chunks, ``count`` arrays of each, combined by pairs."""
+    """Combines the partial results of chunks, ``count`` arrays for each chunk, by pairs."""
     chunks = chunks if isinstance(chunks, list) else [chunks]
     arrays = chunks if count == 1 else [array for of_chunk in chunks for array in of_chunk]
     combined = _lanes.combination(reduction).run(arrays)
@@ -382,7 +383,7 @@ def _combine(reduction, count, chunks, axis, keepdims):
 
 
 def _result(reduction, count, chunks, axis, keepdims):
-    """The result of a reduction, of all that it made of chunks."""
+    """The result of a reduction, from the partial results of all chunks."""
     combined = _combine(reduction, count, chunks, axis, keepdims)
     combined = combined if count == 1 else combined[0]
     return combined if keepdims else combined.squeeze(axis)

@@ -1,4 +1,4 @@
-"""Calls with arrays that others hold, and which engine computes with them.
+"""Calls with arrays of other packages, and the choice of the engine that computes them.
 
 The compiled part comes here when it meets such an array: first come labels (xarray, then pandas), whose
 arrays may be Dask's in turn.
@@ -30,7 +30,7 @@ def evaluate(text, objects, rule, results, out):
 
 
 def _engine(names, objects, out):
-    """The module that computes with these."""
+    """The engine for these values, a module."""
     packages = {package_of(value) for value in objects}
     refuse_mixture(names, objects)
     if packages & {"dask", "xarray"}:
@@ -45,7 +45,7 @@ def _engine(names, objects, out):
 
 
 def refuse_mixture(names, objects):
-    """Refuses pandas objects mixed with other arrays, which would meet them by position."""
+    """Refuses pandas objects mixed with other arrays: their axes would be matched by position."""
     packages = {package_of(value) for value in objects}
     other, advice = "Dask", ""
     if "xarray" in packages:
@@ -62,8 +62,8 @@ def refuse_mixture(names, objects):
 
 @functools.lru_cache(maxsize=64)
 def chunked_program(text, counted=False, sliced=False):
-    """The program of the text of a graph over arrays in chunks, or with labels; ``counted``, with counters
-    for its last parameters; ``sliced``, with slices of inputs for parameters behind the inputs."""
+    """The program of a graph in text form, over arrays in chunks or with labels. With ``counted``, its last
+    parameters are counters; with ``sliced``, slices of inputs are parameters after the inputs."""
     return _ChunkedProgram(text, counted, sliced)
 
 
@@ -102,7 +102,7 @@ class _Arguments:
         return type(value), keys, tuple([self._collect(item, f"{name}[{key!r}]") for key, item in items])
 
     def without_leaves(self):
-        """The same without what it is called with: for other leaves."""
+        """The same arguments without leaves, as a template for other leaves."""
         other = copy.copy(self)
         other._arguments = self.with_leaves([None] * len(self.leaves))
         other.static = [argument for argument, static in zip(other._arguments, self._is_static) if static]
@@ -110,7 +110,7 @@ class _Arguments:
         return other
 
     def with_leaves(self, leaves):
-        """The arguments with these in the place of the leaves."""
+        """The arguments with other leaves."""
         leaves = iter(leaves)
         return tuple(
             frozen(argument) if static else _replaced(argument, leaves)
@@ -119,7 +119,7 @@ class _Arguments:
 
 
 def _is_leaf(value):
-    """Whether it is no container of arrays; a list of numbers is an array."""
+    """Whether it is not a container of arrays; a list of numbers is an array."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(item, _NUMBERS) or _is_list_of_numbers(item) for item in value)
     return not isinstance(value, dict)
@@ -145,7 +145,7 @@ def name_of(compiled):
 
 
 def returned(kind, keys, values):
-    """Results as they are returned: alone, as a tuple, a list or a dict."""
+    """Results in their container: a single array, a tuple, a list or a dict."""
     if kind == "single":
         return values[0]
     if kind == "dict":

@@ -99,7 +99,7 @@ def _dask(value, name):
 
 def _stored(value, name):
     if hasattr(value, "keys") and not hasattr(value, "dtype"):
-        return f"which is no array: name one in it, `{name}['...']`"
+        return f"which is not an array: name one in it, `{name}['...']`"
     return (
         f"which would be loaded whole: load it yourself, `{name}[...]`, or a part at a time, "
         f"`{name}[:1000]`; or have Dask load its chunks, `dask.array.from_array({name})`, and the result "

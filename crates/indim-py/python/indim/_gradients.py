@@ -64,7 +64,7 @@ class Gradient:
         for position in positions:
             if not -len(args) <= position < len(args):
                 raise TypeError(
-                    f"argnums={position} is no position of the {len(args)} arguments of {self._name}"
+                    f"argnums={position} is not a position of the {len(args)} arguments of {self._name}"
                 )
         return [position % len(args) for position in positions]
 

@@ -102,8 +102,8 @@ def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
     NumPy and of indim, and gradients. It is run once on values that record what is done to them, for each
     combination of element types and ranks.
 
-    ``static`` names the arguments that are no arrays, such as ``self`` or a string: they are passed to the
-    function as they are, and each value is compiled for. A default that is no array, such as ``None``, needs
+    ``static`` names the arguments that are not arrays, such as ``self`` or a string: they are passed to the
+    function as they are, and each value is compiled for. A default that is not an array, such as ``None``, needs
     no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
 
     >>> import indim, numpy as np

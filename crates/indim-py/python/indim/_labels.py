@@ -1,7 +1,7 @@
 """Keys of the labels that a function may see, without elements: for equal keys, so are
 the labels.
 
-A program that was traced with labelled arrays serves others with the same key. A label that is no plain
+A program that was traced with labelled arrays serves others with the same key. A label that is not a plain
 value, or too large to be compared faster than the function is traced, has no key.
 """
 
@@ -20,7 +20,7 @@ from ._statics import key as static_key
 #: Labels of at most this size in bytes are compared; tracing again costs less than comparing more.
 _MAX_BYTES = 1 << 20
 
-#: What an object among labels is counted for.
+#: Bytes that an object among labels counts for.
 _OBJECT_BYTES = 64
 
 
@@ -29,7 +29,7 @@ class NoKeyError(Exception):
 
 
 def of_call(arguments):
-    """The key of a call: of its labelled arguments, the containers they are in, what is passed as it is, and
+    """The key of a call: of its labelled arguments, their containers, the arguments passed unchanged, and
     xarray's options."""
     keys = _Keys()
     leaves = tuple(keys.labelled(leaf) if _is_labelled(leaf) else None for leaf in arguments.leaves)
@@ -57,7 +57,7 @@ _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
 _ARRAYS = (*_LABELLED, np.ndarray, pd.Series, pd.DataFrame, pd.Index)
 
-#: Values that nobody changes, and that their text tells apart.
+#: Types of immutable values that differ if and only if their texts differ.
 _TOLD_BY_TEXT = (float, complex, datetime.date, datetime.timedelta, pd.Interval, pd.Period)
 
 
@@ -119,7 +119,7 @@ class _Keys:
 
     def _elements(self, variable):
         if not variable._in_memory:
-            # The name of a Dask array says how it is computed.
+            # The name of a Dask array identifies its computation.
             if hasattr(variable.data, "dask"):
                 return variable.data.name
             raise NoKeyError
@@ -144,7 +144,7 @@ class _Keys:
         return type(index), index.dim, types, self.pandas_index(index.index)
 
     def _encoding(self, encoding):
-        """How a variable was stored; what describes codecs are objects, which others do not change."""
+        """The encoding of a variable. Codecs are described by objects, which nobody else changes."""
         key = []
         for name, value in encoding.items():
             items = value if type(value) is tuple else (value,)
@@ -182,7 +182,7 @@ class _Keys:
         return array.shape, array.dtype, hashlib.blake2b(np.ascontiguousarray(array).view("u1")).digest()
 
     def plain(self, value):
-        """A value of Python's, which may hold others."""
+        """A Python value, which may contain others."""
         kind = type(value)
         if kind in (str, int, bool, bytes, type(None)):
             self._count(_OBJECT_BYTES)
@@ -214,5 +214,5 @@ class _Keys:
 
 
 def is_numeric(variable):
-    """Whether a variable of a Dataset is computed with; the others stay what they are."""
+    """Whether a variable of a Dataset is numeric. Others are passed through unchanged."""
     return variable.dtype.kind in "biufc"

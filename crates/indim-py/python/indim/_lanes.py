@@ -1,10 +1,10 @@
-"""Sums over Dask's chunks of any sizes: the tasks of a stage whose lanes are carried from chunk to chunk.
+"""Sums over Dask's chunks of any sizes: the tasks of a stage that carries lanes from chunk to chunk.
 
 A sum takes elements in blocks of 512. Element ``i`` of a block goes to lane ``i % 32``, and each lane takes
 its elements in order. Whole blocks within one chunk are reduced at once. A block that several chunks share is
-summed by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit, and
-hands on the lanes; chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by tasks that wait for
-no other.
+summed by one task if its rows fit in ``TASK_BYTES``. Otherwise each task takes as many chunks as fit and
+passes the lanes to the next task. Chunks of 1, 2, 4, 8 or 16 elements are read lane by lane instead, by
+independent tasks.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from ._indim import _ChunkedProgram, _Combination
 #: Elements of a block, and its lanes.
 BLOCK, LANES = 512, 32
 
-#: Bytes of chunks that one task takes at most, if it can do with fewer than a block.
+#: Maximum bytes of the chunks of one task, unless a single chunk or a whole block has more.
 TASK_BYTES = 64 << 20
 
-#: So many nodes of the tree are combined by one task; a power of two, so that it does whole levels.
+#: Nodes that one task combines: a power of two, so that a task covers whole levels of the tree.
 COMBINED_BY_A_TASK = 16
 
-#: So many rows of lanes are added by one run of a program.
+#: Maximum rows that one run of a program adds to the lanes.
 ROWS_AT_ONCE = 4
 
 
 class Stage(NamedTuple):
-    """A reducing stage, as it travels to workers: its program, the reduced axis, the reductions, and for each
+    """A reducing stage, as it is sent to workers: its program, the reduced axis, the reductions, and for each
     input the stage axis of each of its axes."""
 
     program: tuple
@@ -48,27 +48,27 @@ class Stage(NamedTuple):
         return chunk_program(*self.program)
 
     def moves(self):
-        """For each input whether it moves with the reduced axis."""
+        """For each input, whether the reduced axis cuts it."""
         return [self.axis in axes for axes in self.read]
 
 
 @functools.lru_cache(maxsize=64)
 def chunk_program(text, is_counted, is_sliced, is_cut, number):
-    """The program of a stage for the chunks it is given."""
+    """The program of a stage, for chunks of any sizes."""
     return chunked_program(text, is_counted, is_sliced).stage(list(is_cut), number)
 
 
 @functools.lru_cache(maxsize=64)
 def combination(reduction):
-    """What combines the results that a reduction makes of chunks."""
+    """The program that combines the partial results of chunks."""
     return _Combination(reduction)
 
 
-# The tasks, made where the graph is.
+# Construction of the tasks, in the process that builds the graph.
 
 
 class Layer:
-    """The tasks of a stage; each of the last gives all outputs of a cell of the kept axes."""
+    """The tasks of a stage. Each final task returns all outputs for one cell of the kept axes."""
 
     def __init__(self, name, tasks, arrays, cells, count):
         self._name, self._tasks, self._arrays, self._cells, self._count = name, tasks, arrays, cells, count
@@ -85,7 +85,7 @@ class Layer:
 
 
 def layer(stage, arrays, chunks, may_be_empty):
-    """The tasks of a stage over these arrays; ``chunks`` are the sizes along its axes."""
+    """The tasks of a stage over these arrays; ``chunks`` has the chunk sizes along its axes."""
     name = "indim-sum-" + tokenize("indim", stage, [array.name for array in arrays], chunks)
     kept = [axis for axis in range(len(chunks)) if axis != stage.axis]
     units = _units(chunks[stage.axis])
@@ -100,7 +100,7 @@ def layer(stage, arrays, chunks, may_be_empty):
 
 
 class _Node(NamedTuple):
-    """A node of the tree: the block it begins with, of how many levels of pairs it is, and its key."""
+    """A node of the tree: its first block, its height in levels of pairs, and the key of its task."""
 
     block: int
     level: int
@@ -117,8 +117,8 @@ class _Part(NamedTuple):
 
 
 def _units(sizes):
-    """The units that are reduced at once, in order: whole blocks of one chunk, or one block of several
-    chunks. Each is its first row and its parts."""
+    """The units of reduction, in order: whole blocks within one chunk, or one block that several chunks share.
+    A unit consists of its first row and its parts."""
     ends = list(itertools.accumulate(sizes))
     total, row, chunk, units = ends[-1], 0, 0, []
 
@@ -148,7 +148,7 @@ def _units(sizes):
 
 
 def _group(sizes):
-    """The number of lanes of chunks that have few rows each, if they are read lane by lane."""
+    """The number of lanes that one chunk covers, if chunks are short enough to be read lane by lane."""
     size = sizes[0]
     is_even = all(other == size for other in sizes[:-1]) and sizes[-1] <= size
     return size if is_even and size in (1, 2, 4, 8, 16) else None
@@ -181,12 +181,12 @@ class _Cell:
         self._tasks[(self._name, *self._cell)] = (result, [node.key for node in nodes])
 
     def _combined(self, nodes, width):
-        """Nodes of fewer than ``width`` blocks combined to some of as many."""
+        """Combines nodes of fewer than ``width`` blocks into nodes of ``width`` blocks."""
         level, combined = width.bit_length() - 1, []
         for block, group in itertools.groupby(nodes, lambda node: node.block // width):
             group = list(group)
             if len(group) == 1:
-                # One that is alone is carried up.
+                # A node without a neighbour moves up unchanged.
                 combined.append(group[0]._replace(level=max(level, group[0].level)))
                 continue
             combine = _Combine(self._stage.reductions, tuple(node.level for node in group))
@@ -196,7 +196,7 @@ class _Cell:
         return combined
 
     def _unit(self, row, parts, group):
-        """The node of some blocks of one chunk, or of one block of several."""
+        """The node of a unit."""
         block = row // BLOCK
         length = sum(part.length for part in parts)
         level = max(length // BLOCK, 1).bit_length() - 1
@@ -215,7 +215,7 @@ class _Cell:
         return _AddRows(self._stage, tuple(self._sizes), is_last)
 
     def _chain(self, key, block, parts):
-        """Tasks that take as many chunks as memory allows, and hand on the lanes."""
+        """Adds a chain of tasks: each takes as many chunks as memory allows, and passes on the lanes."""
         lanes, row, taken, step = None, 0, [], 0
         for part in parts:
             if taken and (sum(one.length for one in taken) + part.length) * self._row_bytes > TASK_BYTES:
@@ -227,11 +227,11 @@ class _Cell:
         self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(taken))
 
     def _lane_by_lane(self, key, block, parts, group):
-        """Tasks that take the chunks of a group of lanes each, and others that combine their results."""
+        """Adds one chain of tasks for each group of lanes, and tasks that combine their results."""
         of_group = {}
         for index, part in enumerate(parts):
             of_group.setdefault(index * group % LANES, []).append(part)
-        most = max(TASK_BYTES // (group * self._row_bytes), 1)
+        limit = max(TASK_BYTES // (group * self._row_bytes), 1)
         firsts = _ChunkedProgram.lane_groups(group)
         length = LANES // max(group, 4)
         runs = []
@@ -239,9 +239,9 @@ class _Cell:
             lanes = []
             for first in firsts[run : run + length]:
                 of_lanes, before = of_group.get(first, []), None
-                for step in range(0, len(of_lanes), most):
+                for step in range(0, len(of_lanes), limit):
                     after = self._key("lanes", block, first, step)
-                    chunks = self._chunks(of_lanes[step : step + most])
+                    chunks = self._chunks(of_lanes[step : step + limit])
                     self._tasks[after] = (_AddParts(self._stage, tuple(self._sizes), group), before, chunks)
                     before = after
                 lanes.append(before)
@@ -255,7 +255,7 @@ class _Cell:
         return (self._name + "-" + "-".join(map(str, of)), *self._cell)
 
     def _chunks(self, parts):
-        """For each input the chunks of all parts, or the one that they have in common."""
+        """For each input, the chunks of all parts, or the one chunk that they share."""
         inputs = []
         for array, axes in zip(self._arrays, self._stage.read):
             if self._stage.axis not in axes:
@@ -269,7 +269,7 @@ class _Cell:
         key = (array.name, *(0 if axis is None else place[axis] for axis in axes))
         if part.is_whole or self._stage.axis not in axes:
             return key
-        # Only the rows of a block travel.
+        # Only the rows of the block are sent to the task.
         rows = slice(part.start, part.start + part.length)
         rows = tuple(rows if axis == self._stage.axis else slice(None) for axis in axes)
         of = self._key("rows", array.name, "-".join(map(str, key[1:])), part.start)
@@ -277,7 +277,7 @@ class _Cell:
         return of
 
 
-# What runs on workers.
+# The functions that run on workers.
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ class _Reduce:
 
 @dataclass(frozen=True)
 class _AddRows:
-    """Adds rows to the lanes of a block; folds these after the last."""
+    """Adds rows to the lanes of a block; after the last rows, folds the lanes."""
 
     stage: Stage
     sizes: tuple
@@ -307,7 +307,7 @@ class _AddRows:
         if lanes is None:
             lanes = program.new_lanes(_with(self.sizes, axis, LANES))
         else:
-            # Tasks may be repeated.
+            # A scheduler may repeat a task, so its arguments are not changed.
             lanes = [array.copy() for array in lanes]
         for part, length in enumerate(lengths):
             start = 0
@@ -331,7 +331,7 @@ class _AddRows:
 
 @dataclass(frozen=True)
 class _AddParts:
-    """Adds chunks that go to one group of lanes, one after another."""
+    """Adds chunks to one group of lanes, in order."""
 
     stage: Stage
     sizes: tuple
@@ -358,7 +358,7 @@ class _AddParts:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Combines by pairs; ``None`` stands for lanes without elements."""
+    """Combines groups of lanes by pairs; ``None`` stands for empty lanes."""
 
     reductions: tuple
 
@@ -373,7 +373,7 @@ class _Pairs:
 
 @dataclass(frozen=True)
 class _Fold:
-    """Folds the lanes of the runs of a block, one after another."""
+    """Folds the lanes of the runs of a block, in order."""
 
     stage: Stage
 
@@ -386,7 +386,7 @@ class _Fold:
 
 @dataclass(frozen=True)
 class _Combine:
-    """Combines neighbouring nodes of these levels, as the tree does."""
+    """Combines neighbouring nodes of these heights by the summation tree."""
 
     reductions: tuple
     levels: tuple
@@ -405,7 +405,7 @@ class _Combine:
 
 @dataclass(frozen=True)
 class _Result:
-    """The outputs of a cell, of the last nodes: without the reduced axis."""
+    """The outputs of a cell, from its last nodes; removes the reduced axis."""
 
     axis: int
     reductions: tuple
@@ -417,7 +417,7 @@ class _Result:
 
 
 def _both(reductions, before, behind=None):
-    """What neighbours combine to, one result of each reduction."""
+    """Combines two neighbours; returns one result for each reduction."""
     if before is None or behind is None:
         return behind if before is None else before
     arrays = zip(reductions, before, behind)
@@ -425,14 +425,14 @@ def _both(reductions, before, behind=None):
 
 
 def _rows(stage, inputs):
-    """How many rows each part has."""
+    """The number of rows of each part."""
     moving = stage.moves().index(True)
     axis = stage.read[moving].index(stage.axis)
     return [chunk.shape[axis] for chunk in inputs[moving]]
 
 
 def _chunks_of_rows(stage, inputs, rows):
-    """The elements of rows of parts (which, from where on, how many), or what they have in common."""
+    """The input elements of these rows, each ``(part, start, size)``. An input that is not cut is passed once."""
     chunks = []
     for moves, axes, given in zip(stage.moves(), stage.read, inputs):
         if moves:
@@ -453,5 +453,5 @@ def _with(sizes, axis, size):
     return [size if along == axis else other for along, other in enumerate(sizes)]
 
 
-def _power_of_two(most):
-    return 1 << (most.bit_length() - 1)
+def _power_of_two(limit):
+    return 1 << (limit.bit_length() - 1)

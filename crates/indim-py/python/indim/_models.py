@@ -17,9 +17,8 @@ class ModelInput(NamedTuple):
     """An input of a model: its name, element type and sizes, as far as the file says them.
 
     A size is a number, a name (equal names, equal sizes), a range (``"1..5"``) or ``None``; ``dtype`` and
-    ``shape`` are ``None`` where the file leaves them open. An input with a default need not be given. The
-    elements of one that
-    ``is_shape`` say sizes, so that the program is made anew for others.
+    ``shape`` are ``None`` if the file leaves them open. An input with a default may be omitted. The elements
+    of an input with ``is_shape`` are sizes; the program is compiled again for other elements.
     """
 
     name: str
@@ -62,8 +61,8 @@ class Model:
         ``"onnx"``.
 
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
-        What the format lacks is composed of what it has, and listed in ``composed`` of the result;
-        ``exact=True`` refuses it. ``opset`` is the version of the operation set. With ``path`` the file is
+        Operations that the format lacks are composed of others, and listed in ``composed`` of the result;
+        ``exact=True`` refuses them. ``opset`` is the version of the operation set. With ``path`` the file is
         written there, and its companion file into the same folder.
         """
         inputs = self._bound(args, kwargs, _arrays.placeholder)
@@ -111,15 +110,17 @@ def _given(declared, value, convert):
     dtype = _arrays.numpy_dtype(_arrays.indim_name(declared.dtype))
     is_whole = isinstance(value, (bool, int))
     if not is_whole and dtype.kind in "biu" or isinstance(value, complex) and dtype.kind == "f":
-        raise TypeError(f"the input `{declared.name}` is of {dtype}, which {value!r} is no number of")
+        raise TypeError(
+            f"the input `{declared.name}` has the element type {dtype}, and {value!r} is not a number of it"
+        )
     return numpy.asarray(value, dtype=dtype)
 
 
 def load(source, *, function=None):
-    """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX, which is seen in the content.
+    """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX. The content determines the format.
 
-    ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs,
-    where a file has several.
+    ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs, if
+    the file has several.
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
         return Model("<bytes>", bytes(source), function)

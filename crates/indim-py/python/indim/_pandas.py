@@ -40,24 +40,24 @@ def evaluate(text, objects, rule, results, out):
 
 @contextlib.contextmanager
 def _advice(leaves):
-    """Says of Series of several lengths that they are not joined by their labels."""
+    """Adds help to size errors of Series: they are not joined by their labels."""
     try:
         yield
     except ShapeError as error:
         lengths = {len(leaf) for leaf in leaves if isinstance(leaf, pd.Series)}
         if error.code == "size-mismatch" and len(lengths) > 1:
-            advice = "Series are not joined by their labels; such as `x, y = x.align(y)` does it first"
+            advice = "Series are not joined by their labels; align them first: `x, y = x.align(y)`"
             error.args = (f"{error}\n   = help: {advice}",)
         raise
 
 
 def _arrays(leaves, names):
-    """The leaves as arrays, and, by the ids of these, what they are called with the labels of their axes."""
+    """The leaves as arrays, and by the id of each array its name and the labels of its axes."""
     arrays, labels = [], {}
     for leaf, name in zip(leaves, names):
         if isinstance(leaf, (pd.Series, pd.DataFrame)):
             axes = [leaf.index] if isinstance(leaf, pd.Series) else [leaf.index, leaf.columns]
-            # A view of its own: the id tells the operand.
+            # A new view, so that its id identifies the operand.
             leaf = _elements(leaf, name).view()
             labels[id(leaf)] = (leaf, name, axes)
         arrays.append(leaf)
@@ -65,9 +65,9 @@ def _arrays(leaves, names):
 
 
 def _elements(leaf, name):
-    """The elements as one array: those of columns are of the type that they have in common."""
+    """The elements as one array; columns are converted to their common type."""
     kinds = [leaf.dtype] if isinstance(leaf, pd.Series) else list(leaf.dtypes)
-    # Categories are labels, also where they are numbers.
+    # Categories are labels, even if they are numbers.
     array = leaf.to_numpy() if not any(isinstance(kind, pd.CategoricalDtype) for kind in kinds) else None
     if array is not None and array.dtype != object:
         return array
@@ -100,7 +100,7 @@ class _Labelled:
     def __init__(self, parts, labels):
         text, operands, self._kind, self._keys = parts
         inputs, self._outputs = chunked_program(text).axis_classes()
-        #: What is called how with which labels, by the number of the axis.
+        #: By the class number of an axis: the name of an operand with this axis, and its labels.
         self._met = {}
         for array, numbers in zip(operands, inputs):
             _, name, axes = labels.get(id(array), (None, None, ()))
@@ -108,7 +108,7 @@ class _Labelled:
                 _meet(self._met.setdefault(number, (name, axis)), (name, axis))
 
     def results(self, computed, given):
-        """The results with labels, where they have some."""
+        """The results, with labels if their axes have them."""
         values = [computed] if self._kind == "single" else computed
         values = list(values.values() if self._kind == "dict" else values)
         name = _common_name(given)
@@ -117,7 +117,7 @@ class _Labelled:
         return returned(self._kind, self._keys, values)
 
     def _labels_of(self, numbers):
-        """The labels of each axis of a result; none where an axis has none of an operand's."""
+        """The labels of all axes of a result; ``None`` if some axis belongs to no labelled operand."""
         labels = [self._met[number][1] for number in numbers if number in self._met]
         return labels if len(labels) == len(numbers) else None
 
@@ -126,8 +126,8 @@ def _meet(known, other):
     (known_name, known_axis), (name, axis) = known, other
     if not known_axis.equals(axis):
         raise ValueError(
-            f"the labels of `{name}` are not those of `{known_name}`, which they meet: {_short(axis)} and "
-            f"{_short(known_axis)}. Align them first, such as by `x, y = x.align(y)`, or pass "
+            f"the labels of `{name}` differ from those of `{known_name}` along a common axis: {_short(axis)} and "
+            f"{_short(known_axis)}. Align them first, for example by `x, y = x.align(y)`, or pass "
             "`.to_numpy()` to match by position"
         )
 

@@ -61,7 +61,7 @@ def _names_at(parameters, positions, name):
     found = []
     for position in [positions] if isinstance(positions, int) else positions:
         if not -len(names) <= operator.index(position) < len(names):
-            raise TypeError(f"{name}: static_argnums={position} is no position of the parameters {names}")
+            raise TypeError(f"{name}: static_argnums={position} is not a position of the parameters {names}")
         found.append(names[position])
     return found
 

@@ -164,7 +164,7 @@ class Tracer:
     # Operations that a traced value refuses.
 
     def _refuse(
-        self, what, advice="use indim.where for choices, and name arguments that are no arrays in `static=`"
+        self, what, advice="use indim.where for choices, and name arguments that are not arrays in `static=`"
     ):
         self._recording.recorder(self._piece)
         raise TypeError(

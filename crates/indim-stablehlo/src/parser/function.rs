@@ -147,7 +147,7 @@ impl Parser<'_, '_> {
         };
         let signature = self.within(function_type, |parser| parser.signature())?;
         let Signature::Function(_, types) = signature else {
-            let kind = FormatErrorKind::attribute("function_type", "is no type of a function");
+            let kind = FormatErrorKind::attribute("function_type", "is not a function type");
             return Err(kind.in_text(function_type.start..function_type.end));
         };
         let mut attributes = attributes.into_iter();

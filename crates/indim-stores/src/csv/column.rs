@@ -64,7 +64,7 @@ pub(super) fn is_number(field: &str) -> bool {
 impl ParsedColumn {
     fn no_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
         let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
-        let is = if is_beyond { "beyond f64" } else { "no number" };
+        let is = if is_beyond { "beyond f64" } else { "not a number" };
         let has_truths = matches!(self.elements, ColumnValues::Bools(_));
         let is = if has_truths { "neither true nor false, as those before it" } else { is };
         let message =

@@ -33,7 +33,7 @@ use crate::{Region, Source, StoreError, StoreErrorKind};
 /// let height = CsvColumn::open(&path, Some("height"), usize::MAX)?;
 /// assert_eq!(height.read(&Region::new([0], [2]))?.elements(), Some(&[1.5, 2.0][..]));
 /// let error = CsvColumn::open(&path, Some("name"), usize::MAX).unwrap_err();
-/// assert!(error.to_string().contains("line 2: `Lee, A` in column `name` is no number"), "{error}");
+/// assert!(error.to_string().contains("line 2: `Lee, A` in column `name` is not a number"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]

@@ -124,10 +124,7 @@ fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, 
                 ErrorCode::NO_COLUMN,
                 format!("there is no column `{}`", shown(wanted)),
             ),
-            None => Diagnostic::new(
-                ErrorCode::NO_COLUMN,
-                "a table, of which one column is to be named behind a colon",
-            ),
+            None => Diagnostic::new(ErrorCode::NO_COLUMN, "a table; name one column after a colon"),
         };
         let listed: Vec<String> = names.iter().take(20).map(|name| shown(name)).collect();
         let listed = listed.join(", ");
@@ -158,8 +155,8 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
         }
     }
     // A tie goes to the first in `DELIMITERS`.
-    let most = counts.iter().copied().max().unwrap_or_default();
-    Ok(DELIMITERS[counts.iter().position(|&count| count == most).unwrap_or_default()])
+    let max_count = counts.iter().copied().max().unwrap_or_default();
+    Ok(DELIMITERS[counts.iter().position(|&count| count == max_count).unwrap_or_default()])
 }
 
 fn error_of(error: &csv::Error) -> StoreErrorKind {

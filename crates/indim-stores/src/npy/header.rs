@@ -109,7 +109,7 @@ pub(crate) fn parse(start: &[u8], file_length: usize) -> Result<ArrayHeader, Fil
         return Err(FileErrorKind::HeaderTooLong {
             claimed: length,
             available,
-            most: MAX_HEADER_BYTES,
+            max: MAX_HEADER_BYTES,
         });
     };
     let mut parser = HeaderParser { file: text, position: text_offset };

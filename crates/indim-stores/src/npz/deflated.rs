@@ -154,9 +154,9 @@ impl InflateCursor {
     fn finish(mut self, expected: u32) -> io::Result<()> {
         let damaged = |message: String| Err(io::Error::other(message));
         let mut trailing = Vec::new();
-        let most = MAX_TRAILING_BYTES + 1;
-        self.inflated.by_ref().take(most).read_to_end(&mut trailing)?;
-        if trailing.len() as u64 == most {
+        let limit = MAX_TRAILING_BYTES + 1;
+        self.inflated.by_ref().take(limit).read_to_end(&mut trailing)?;
+        if trailing.len() as u64 == limit {
             return damaged(format!(
                 "more than {MAX_TRAILING_BYTES} bytes stand behind the elements of the member"
             ));

@@ -113,7 +113,7 @@ fn read_member<T>(
         let mut archive = ZipArchive::new(file).map_err(archive_error)?;
         let name = find(&archive, member)?;
         let mut file = archive.by_name(&name).map_err(archive_error)?;
-        let length = most_bytes(&file);
+        let length = max_bytes(&file);
         read(&mut file, length).map_err(without_io)
     };
     read().map_err(|kind| FileError::new(path, kind))
@@ -133,7 +133,7 @@ pub(crate) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErr
     let mut archive = ZipArchive::new(file).map_err(archive_error)?;
     let name = find(&archive, member)?;
     let mut file = archive.by_name(&name).map_err(archive_error)?;
-    let length = most_bytes(&file);
+    let length = max_bytes(&file);
     let header = read_header(&mut file, length).map_err(without_io)?.1;
     let compression = file.compression();
     let (compressed_bytes, checksum) = (file.compressed_size(), file.crc32());
@@ -150,13 +150,13 @@ pub(crate) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErr
 }
 
 /// Maximum bytes of a member: the claimed size, bounded by the compressed size.
-fn most_bytes(member: &ZipFile<'_, File>) -> usize {
+fn max_bytes(member: &ZipFile<'_, File>) -> usize {
     let compressed = member.compressed_size();
-    let most = match member.compression() {
+    let limit = match member.compression() {
         CompressionMethod::Stored => compressed,
         _ => compressed.saturating_mul(DEFLATE_RATIO),
     };
-    usize::try_from(member.size().min(most)).unwrap_or(usize::MAX)
+    usize::try_from(member.size().min(limit)).unwrap_or(usize::MAX)
 }
 
 /// The error of an archive without the name of a member; lists the members.

@@ -78,7 +78,7 @@ pub fn npz_sinks(
     let path = file.path().to_owned();
     let error = |kind: FileErrorKind| FileError::new(&path, kind);
     let types: Vec<&ArrayType> = members.iter().map(|(_, of)| *of).collect();
-    file.reserve(least_bytes(&types).map_err(error)?)?;
+    file.reserve(min_bytes(&types).map_err(error)?)?;
     let folder = file.folder().to_owned();
     let straight = largest(&types);
     let mut writer = NpzWriter::new(file);
@@ -109,7 +109,7 @@ pub fn npz_sinks(
 
 /// Bytes of the members without the archive's own records. Reserving more would leave unused space at the end
 /// of the file.
-fn least_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
+fn min_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
     members.iter().try_fold(0u64, |sum, of| {
         let elements = of.shape.byte_count(of.dtype.size()).map_err(FileErrorKind::TooLarge)?;
         Ok(sum.saturating_add((npy_header(of).len() + elements) as u64))
@@ -132,7 +132,7 @@ struct DeferredMember {
 
 impl fmt::Debug for NpzArchive {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Archive, of which {} members wait", self.waiting.len())
+        write!(formatter, "Archive, with {} members waiting", self.waiting.len())
     }
 }
 

@@ -28,7 +28,7 @@ const HELD_ROWS: usize = 10;
 /// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: u64 = 1032;
 
-/// An image: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for gray with alpha
+/// An image: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for grey with alpha
 /// (2), RGB (3) and RGBA (4).
 ///
 /// Palettes become RGB, or RGBA if colours are transparent. Gray of fewer than eight bits is scaled to
@@ -164,7 +164,7 @@ impl RowDecoder {
         self.next += 1;
         match read {
             Some(_) => Ok(()),
-            None => Err(bad_text("rows that are not those of the picture")),
+            None => Err(bad_text("rows that are not those of the image")),
         }
     }
 
@@ -194,7 +194,7 @@ fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> 
     if bits / 8 > u128::from(length) * u128::from(DEFLATE_RATIO) {
         let (width, height) = (info.width, info.height);
         return Err(bad_text(&format!(
-            "{length} bytes cannot hold a picture of {height} rows and {width} columns"
+            "{length} bytes cannot hold an image of {height} rows and {width} columns"
         )));
     }
     Ok(())
@@ -202,7 +202,7 @@ fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> 
 
 fn too_large(bytes: usize, limit: usize) -> StoreErrorKind {
     let message = format!(
-        "to decode it takes {bytes} bytes of memory, of which the limit leaves {limit}: raise the limit"
+        "decoding it takes {bytes} bytes of memory, and the limit leaves {limit}: raise the limit"
     );
     MemoryLimitError::new(Some(bytes), limit, message).into()
 }
@@ -215,7 +215,7 @@ fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
     match error {
         DecodingError::LimitsExceeded => {
             let message =
-                "a row, or what is around the picture, takes more memory than the limit leaves";
+                "a row, or what is around the image, takes more memory than the limit leaves";
             MemoryLimitError::new(None, limit, message).into()
         }
         _ => bad(error),
@@ -241,7 +241,7 @@ fn array_type(reader: &FileReader) -> Result<ArrayType, StoreErrorKind> {
 fn remarks(info: &png::Info<'_>) -> Vec<String> {
     let mut remarks = Vec::new();
     if info.animation_control.is_some() {
-        remarks.push("it is animated: its first picture is read".to_owned());
+        remarks.push("it is animated: its first image is read".to_owned());
     }
     remarks
 }

@@ -23,7 +23,7 @@ impl PngSink {
     /// A sink that writes an image of this type to `output`.
     ///
     /// # Errors
-    /// `not-a-picture` for an element type or shape that PNG does not support; `io`.
+    /// `not-an-image` for an element type or shape that PNG does not support; `io`.
     pub fn create(output: OutputFile, array_type: &ArrayType) -> Result<Self, StoreError> {
         let place = output.path().to_string_lossy().into_owned();
         let create = || {

@@ -150,7 +150,7 @@ fn read_header(
     let claimed = usize::try_from(u64::from_le_bytes(length)).unwrap_or(usize::MAX);
     let available = file_length.saturating_sub(LENGTH_BYTES);
     if claimed > available.min(MAX_HEADER_BYTES) {
-        return Err(FileErrorKind::HeaderTooLong { claimed, available, most: MAX_HEADER_BYTES });
+        return Err(FileErrorKind::HeaderTooLong { claimed, available, max: MAX_HEADER_BYTES });
     }
     let mut header = Vec::new();
     input.take(claimed as u64).read_to_end(&mut header)?;

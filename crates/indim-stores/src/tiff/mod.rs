@@ -65,7 +65,7 @@ impl FormatCode for Tiff {
 fn no_page(path: &Path, part: &str) -> StoreError {
     let part = shown(part);
     let message =
-        format!("`{part}` is no number of a page; they are counted from 0, as in `file.tif:0`");
+        format!("`{part}` is not a page number; pages are counted from 0, as in `file.tif:0`");
     StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::NO_PAGE, message))
 }
 

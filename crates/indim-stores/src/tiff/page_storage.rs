@@ -82,7 +82,7 @@ impl PageStorage {
     /// Bytes of memory held while a strip or tile of `bytes` decoded bytes is decoded.
     pub(super) fn scratch_bytes(&self, bytes: usize) -> usize {
         let copies = match self.compression {
-            // The library holds the whole picture, its coefficients and its samples before it returns any.
+            // The library holds the whole image, its coefficients and its samples before it returns any.
             JPEG => 6,
             // The encoded bytes.
             ZSTD => 2,

@@ -118,22 +118,22 @@ impl TiffFile {
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let page_storage = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
-        let (scratch, most) = (page_storage.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
-        if bytes > most || scratch > limit {
+        let (scratch, max_bytes) = (page_storage.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
+        if bytes > max_bytes || scratch > limit {
             let message = format!(
-                "to decode its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, of at most \
-                 {most}; {}",
+                "decoding its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, the maximum is \
+                 {max_bytes}; {}",
                 enough(&array_type, scratch)
             );
-            return Err(MemoryLimitError::new(Some(scratch.max(bytes)), most, message).into());
+            return Err(MemoryLimitError::new(Some(scratch.max(bytes)), max_bytes, message).into());
         }
         let zstd_page = match page_storage.is_zstd() {
             true => Some(ZstdPage::of(&mut decoder, grid.is_tiled, path, open_file(path)?)?),
             false => None,
         };
         let mut limits = Limits::default();
-        limits.decoding_buffer_size = most;
-        limits.intermediate_buffer_size = most;
+        limits.decoding_buffer_size = max_bytes;
+        limits.intermediate_buffer_size = max_bytes;
         if let Some(sizes) = grid.of_whole_tiles() {
             let patched_file = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
             decoder = decoder_of(patched_file, page)?;
@@ -213,7 +213,7 @@ impl TiffFile {
                 columns: chunk.sizes[1],
                 bands: self.grid.bands_of_chunk(),
                 bytes,
-                most: chunk_bytes(&self.grid, self.array_type.dtype),
+                max_bytes: chunk_bytes(&self.grid, self.array_type.dtype),
             };
             return page.read(chunk.index, self.page_storage.stored(chunk.index), layout);
         }
@@ -297,9 +297,9 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
             if pages > 1 {
                 let mut several = Diagnostic::new(
                     ErrorCode::SEVERAL_PAGES,
-                    format!("there are {pages} pages, of which one is to be named"),
+                    format!("the file has {pages} pages: name one"),
                 );
-                several.help("name one behind a colon, from 0 on, as in `file.tif:0`");
+                several.help("write its number after a colon, from 0 on, as in `file.tif:0`");
                 return Err(several.into());
             }
             decoder.seek_to_image(0).map_err(|error| bad(&error))

@@ -49,7 +49,7 @@ impl TiffSink {
     /// and width.
     ///
     /// # Errors
-    /// `not-a-picture` for an element type or shape that TIFF does not support; `io`.
+    /// `not-an-image` for an element type or shape that TIFF does not support; `io`.
     pub fn create(
         output: OutputFile,
         array_type: &ArrayType,

@@ -39,7 +39,7 @@ pub(super) struct ChunkLayout {
     pub(super) bands: usize,
     /// Bytes of the elements, and the most that are stored: a last strip may be filled up.
     pub(super) bytes: usize,
-    pub(super) most: usize,
+    pub(super) max_bytes: usize,
 }
 
 impl ZstdPage {
@@ -75,7 +75,7 @@ impl ZstdPage {
         let offset = *self.offsets.get(index).ok_or_else(|| bad_text("a strip without offset"))?;
         let mut encoded = Vec::new();
         FileRange::new(&self.file, offset, stored).read_to_end(&mut encoded)?;
-        let decoded = zstd::decompress(&encoded, layout.most);
+        let decoded = zstd::decompress(&encoded, layout.max_bytes);
         let mut elements = decoded.map_err(|error| bad_text(&format!("zstd: {error}")))?;
         if elements.len() < layout.bytes {
             let (length, bytes) = (elements.len(), layout.bytes);

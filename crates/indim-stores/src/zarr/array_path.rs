@@ -116,7 +116,7 @@ fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
     let metadata = metadata(group);
     if metadata["node_type"] != "group" {
         return Err(in_place(
-            "the folder around it is no group of Zarr, version 3, in which results are written: name \
+            "the folder around it is not a Zarr group of version 3, in which results are written: name \
              another, as in `out.zarr` or `out.zarr/name`",
         ));
     }
@@ -139,7 +139,7 @@ fn check_free(path: &Path) -> Result<(), StoreErrorKind> {
         true => {
             "a group of Zarr is there, which is not replaced: name an array in it, or remove it first"
         }
-        false => "there is something that is no array of Zarr: name another, or remove it first",
+        false => "another file or folder has this name: name another array, or remove it first",
     }))
 }
 

@@ -191,8 +191,8 @@ pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
         [[NEWEST_FORMAT, LZ4_FORMAT, flags, element as u8], sizes[0], sizes[1], sizes[2]].concat()
     };
     // The encoding never becomes longer than a copy, so that its memory has a bound.
-    let most = HEADER_BYTES + bytes.len();
-    let mut encoded = Vec::with_capacity(most + 4 * count);
+    let max_length = HEADER_BYTES + bytes.len();
+    let mut encoded = Vec::with_capacity(max_length + 4 * count);
     encoded.resize(HEADER_BYTES + 4 * count, 0);
     let (mut shuffled, mut compressed) = (vec![0; block], vec![0; get_maximum_output_size(block)]);
     for (index, block) in bytes.chunks(block.max(1)).enumerate() {
@@ -206,9 +206,9 @@ pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
         // A part that does not become smaller is stored as it is.
         let length = compress_into(shuffled, &mut compressed).unwrap_or(block.len());
         let part = if length < block.len() { &compressed[..length] } else { &*shuffled };
-        if encoded.len() + 4 + part.len() > most {
+        if encoded.len() + 4 + part.len() > max_length {
             encoded.clear();
-            encoded.extend(header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, most));
+            encoded.extend(header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, max_length));
             encoded.extend_from_slice(bytes);
             return encoded;
         }

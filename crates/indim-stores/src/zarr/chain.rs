@@ -108,7 +108,7 @@ impl CodecChain {
         chunk: &[u64],
         depth: usize,
     ) -> Result<Self, StoreErrorKind> {
-        let codecs = codecs.as_array().ok_or_else(|| bad_text("codecs that are no list"))?;
+        let codecs = codecs.as_array().ok_or_else(|| bad_text("`codecs` is not a list"))?;
         let (mut shape, mut permutation) = (chunk.to_vec(), None::<Vec<usize>>);
         let (mut elements, mut bytes) = (None, Vec::new());
         for codec in codecs {

@@ -113,10 +113,10 @@ impl ByteCodec {
 /// Inflates `compressed` bytes to at most `limit` bytes.
 fn read_within(reader: impl Read, compressed: usize, limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let most = compressed.saturating_mul(DEFLATE_RATIO).min(limit);
-    bytes.try_reserve_exact(most).map_err(|error| error.to_string())?;
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let read: io::Result<usize> = reader.take(most).read_to_end(&mut bytes);
+    let max_bytes = compressed.saturating_mul(DEFLATE_RATIO).min(limit);
+    bytes.try_reserve_exact(max_bytes).map_err(|error| error.to_string())?;
+    let max_bytes = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    let read: io::Result<usize> = reader.take(max_bytes).read_to_end(&mut bytes);
     read.map_err(|error| error.to_string())?;
     match bytes.len() <= limit {
         true => Ok(bytes),

@@ -33,7 +33,7 @@ pub(super) fn dtype(name: &str) -> Option<DType> {
 
 /// The element type of a NumPy description in version 2, and whether its bytes are in the other order.
 pub(super) fn dtype_of_descr(descr: &str) -> Option<(DType, bool)> {
-    // Two raw bytes are no number in version 2.
+    // Version 2 has no number type for two raw bytes.
     from_descr(descr).filter(|(dtype, _)| *dtype != DType::Bf16)
 }
 

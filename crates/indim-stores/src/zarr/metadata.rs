@@ -207,7 +207,7 @@ fn coding(fill: &Value, dtype: DType) -> Result<ElementCoding, StoreErrorKind> {
 }
 
 fn shape(sizes: &Value) -> Result<Vec<u64>, StoreErrorKind> {
-    let sizes = numbers(sizes).ok_or_else(|| bad_text("a shape that is no list of sizes"))?;
+    let sizes = numbers(sizes).ok_or_else(|| bad_text("`shape` is not a list of sizes"))?;
     RankLimitError::check(sizes.len(), MAX_RANK).map_err(RankLimitError::diagnostic)?;
     Ok(sizes)
 }

@@ -171,7 +171,7 @@ fn check_decode_plan(
     };
     if decode_plan.largest_stage_bytes > MAX_CHUNK_BYTES {
         let message = format!(
-            "to decode a chunk of shape {shape} takes steps of {} bytes, of at most {MAX_CHUNK_BYTES}: \
+            "a step of decoding a chunk of shape {shape} takes {} bytes, the maximum is {MAX_CHUNK_BYTES}: \
              store the array in smaller chunks",
             decode_plan.largest_stage_bytes
         );
@@ -184,7 +184,7 @@ fn check_decode_plan(
             bytes => format!(" ({bytes} for the index of its shard)"),
         };
         let message = format!(
-            "to decode a chunk of shape {shape} takes {bytes} bytes of memory{index}, of which the limit \
+            "decoding a chunk of shape {shape} takes {bytes} bytes of memory{index}, and the limit \
              leaves {limit}; {}",
             enough(array_type, usize_of(bytes))
         );
@@ -306,7 +306,7 @@ pub fn is_zarr(path: &Path) -> bool {
 }
 
 /// The metadata of the array at a path, from files of at most `most` bytes each.
-fn read_array_metadata(path: &Path, most: u64) -> Result<ArrayMetadata, StoreErrorKind> {
+fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // An absent name in a group is probably misspelt, so list the arrays of the group.
         let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
@@ -319,7 +319,7 @@ fn read_array_metadata(path: &Path, most: u64) -> Result<ArrayMetadata, StoreErr
     }
     let has = |name: &str| path.join(name).exists();
     if has("zarr.json") {
-        let text = parsed(path, "zarr.json", most)?;
+        let text = parsed(path, "zarr.json", max_bytes)?;
         return match text["node_type"] == "group" {
             true => Err(group(path)),
             false => ArrayMetadata::of_version_3(text),
@@ -329,14 +329,14 @@ fn read_array_metadata(path: &Path, most: u64) -> Result<ArrayMetadata, StoreErr
         return Err(if has(".zgroup") { group(path) } else { no_array(path) });
     }
     let attributes = match has(".zattrs") {
-        true => parsed(path, ".zattrs", most)?,
+        true => parsed(path, ".zattrs", max_bytes)?,
         false => Value::Null,
     };
-    ArrayMetadata::of_version_2(&parsed(path, ".zarray", most)?, attributes)
+    ArrayMetadata::of_version_2(&parsed(path, ".zarray", max_bytes)?, attributes)
 }
 
-fn parsed(folder: &Path, name: &str, most: u64) -> Result<Value, StoreErrorKind> {
-    let text = read_metadata_within(folder, name, most)?;
+fn parsed(folder: &Path, name: &str, max_bytes: u64) -> Result<Value, StoreErrorKind> {
+    let text = read_metadata_within(folder, name, max_bytes)?;
     serde_json::from_slice(&text).map_err(|error| bad_text(&format!("{name}: {error}")))
 }
 
@@ -354,9 +354,13 @@ fn read_metadata(folder: &Path, name: &str) -> Result<Vec<u8>, StoreErrorKind> {
     read_metadata_within(folder, name, MAX_METADATA_BYTES)
 }
 
-fn read_metadata_within(folder: &Path, name: &str, most: u64) -> Result<Vec<u8>, StoreErrorKind> {
-    read_file(&folder.join(name), most)?
-        .map_err(|length| bad_text(&format!("`{name}` has {length} bytes, of at most {most}")))
+fn read_metadata_within(
+    folder: &Path,
+    name: &str,
+    max_bytes: u64,
+) -> Result<Vec<u8>, StoreErrorKind> {
+    read_file(&folder.join(name), max_bytes)?
+        .map_err(|length| bad_text(&format!("`{name}` has {length} bytes, of at most {max_bytes}")))
 }
 
 /// Whether a folder is a Zarr group.
@@ -371,7 +375,7 @@ fn is_group(path: &Path) -> bool {
 
 /// The error of a group in place of an array.
 fn group(path: &Path) -> StoreErrorKind {
-    arrays_of(path, "a group of Zarr, in which an array is to be named")
+    arrays_of(path, "a Zarr group; name one of its arrays")
 }
 
 /// An error that lists the arrays of a group.

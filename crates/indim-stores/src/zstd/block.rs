@@ -78,7 +78,7 @@ const MATCH_LENGTH: CodeKind = CodeKind {
 #[derive(Debug)]
 pub(super) struct BlockDecoder {
     huffman: Option<HuffmanTable>,
-    /// Of literals lengths, offsets and match lengths.
+    /// Tables of literals lengths, offsets and match lengths.
     tables: [Option<FseTable>; 3],
     /// The last three offsets.
     offsets: [usize; 3],

@@ -95,8 +95,8 @@ pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize
 /// Decompresses a frame, without its magic number; returns the bytes behind it.
 fn decompress_frame<'a>(data: &'a [u8], output: &mut Output<'_>) -> Result<&'a [u8], String> {
     let header = FrameHeader::parse(data)?;
-    let most = output.bytes.len();
-    let too_long = || format!("more than the {most} bytes that it can hold");
+    let max_bytes = output.bytes.len();
+    let too_long = || format!("more than the {max_bytes} bytes that it can hold");
     let left = (output.bytes.len() - output.written) as u64;
     if header.content.is_some_and(|content| content > left) {
         return Err(too_long());
@@ -174,13 +174,13 @@ mod tests {
 
     #[test]
     fn damaged_frames_are_errors() {
-        let most = 4 * LEVELS * CONTENT_BYTES;
+        let max_bytes = 4 * LEVELS * CONTENT_BYTES;
         for at in (0..FRAMES.len()).step_by(29) {
             let mut damaged = FRAMES.to_vec();
             damaged[at] ^= 1 << (at % 8);
             // Not every bit of a header matters.
-            let _ = decompress(&damaged, most);
-            let _ = decompress(&FRAMES[at..], most);
+            let _ = decompress(&damaged, max_bytes);
+            let _ = decompress(&FRAMES[at..], max_bytes);
         }
     }
 

@@ -66,7 +66,7 @@ def zarr_samples():
             codec = numcodecs.Blosc(cname=library, clevel=5, shuffle=shuffle)
             zarr_array(f"v2-blosc-{library}-{shuffle}", big, (40, 50), zarr_format=2, compressors=codec)
     for length in (17, 100, 3001):
-        # Of so many elements no bits are shuffled.
+        # The bits of so few elements are not shuffled.
         zarr_array(f"v2-blosc-bits-{length}", np.arange(length) * 3.0, (length,), zarr_format=2,
                    compressors=numcodecs.Blosc(cname="zstd", shuffle=2))
     zarr_array("v2-fortran-scalar", np.array(7, ">i2"), (), zarr_format=2, order="F")
@@ -104,7 +104,7 @@ def zarr_samples():
         zarr.consolidate_metadata(str(HERE / "zarr" / f"group-v{version}"))
 
 
-def picture(channels, dtype, size=(6, 5)):
+def image(channels, dtype, size=(6, 5)):
     shape = size if channels == 1 else (*size, channels)
     numbers = np.arange(np.prod(shape)).reshape(shape) * 37
     return (numbers % (np.iinfo(dtype).max + 1)).astype(dtype)
@@ -114,16 +114,16 @@ def png_samples():
     folder = HERE / "png"
     folder.mkdir(exist_ok=True)
     for name, channels in [("L", 1), ("LA", 2), ("RGB", 3), ("RGBA", 4)]:
-        array = picture(channels, np.uint8)
+        array = image(channels, np.uint8)
         Image.fromarray(array, name).save(folder / f"{name}.png")
         save_npy(folder / f"{name}.npy", array)
-    array = picture(1, np.uint16)
+    array = image(1, np.uint16)
     Image.fromarray(array).save(folder / "L16.png")
     save_npy(folder / "L16.npy", array)
-    bits = Image.fromarray(picture(1, np.uint8) > 120)
+    bits = Image.fromarray(image(1, np.uint8) > 120)
     bits.save(folder / "bits.png")
     save_npy(folder / "bits.npy", np.asarray(bits).astype(np.uint8) * 255)
-    palette = Image.fromarray(picture(3, np.uint8), "RGB").quantize(16)
+    palette = Image.fromarray(image(3, np.uint8), "RGB").quantize(16)
     palette.save(folder / "palette.png")
     save_npy(folder / "palette.npy", np.asarray(palette.convert("RGB")))
 
@@ -138,8 +138,8 @@ def tiff_samples():
 
     for name in "int8 int16 int32 uint8 uint16 uint32 float32 float64".split():
         save(name, counted(name), photometric="minisblack")
-    save("rgb", picture(3, np.uint8), photometric="rgb")
-    save("rgba16", picture(4, np.uint16), photometric="rgb", extrasamples=["unassalpha"])
+    save("rgb", image(3, np.uint8), photometric="rgb")
+    save("rgba16", image(4, np.uint16), photometric="rgb", extrasamples=["unassalpha"])
     save("strips", counted("f4"), photometric="minisblack", rowsperstrip=2)
     save("tiles", counted("u2", (40, 35)), photometric="minisblack", tile=(16, 16))
     save("big", counted("i2"), photometric="minisblack", bigtiff=True)

@@ -33,7 +33,7 @@ impl Samples {
         self.0.path().join(name)
     }
 
-    /// What lies beside a `.npy` file of what it holds, and that file.
+    /// The samples of a kind, each with the `.npy` file of its expected elements.
     pub(crate) fn pairs(&self, kind: &str) -> Vec<(PathBuf, PathBuf)> {
         let entries = fs::read_dir(self.path(kind)).unwrap().map(|entry| entry.unwrap().path());
         let mut others: Vec<PathBuf> = entries

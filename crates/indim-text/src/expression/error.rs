@@ -90,7 +90,7 @@ pub enum ExprErrorKind {
         /// The function or operator.
         name: String,
     },
-    /// A number between brackets that is no index.
+    /// A number between brackets that is not an index.
     BadIndex {
         /// The number.
         literal: Literal,
@@ -139,7 +139,7 @@ pub enum ExprErrorKind {
         /// The attribute.
         argument: &'static str,
     },
-    /// An argument is no number, or a number of the wrong kind.
+    /// An argument is not a number, or a number of the wrong kind.
     BadArgument {
         /// The function.
         function: &'static str,
@@ -403,7 +403,7 @@ impl fmt::Display for ExprErrorKind {
                 write!(f, "`{}` neither computes element by element nor reduces", shorten(name))
             }
             K::BadIndex { literal } => {
-                write!(f, "{literal} is no index: that is a whole number of 64 bits")
+                write!(f, "{literal} is not an index: that is a whole number of 64 bits")
             }
             K::SqueezedSize { axis, size } => {
                 write!(f, "axis {axis} has size {size}; only an axis of size 1 can go")

@@ -60,7 +60,7 @@ pub(super) fn function(name: &str) -> Option<ExprErrorKind> {
     Some(spelling(name, instead))
 }
 
-/// The replacement of `owner.name`; `owner` is `None` if it is no name.
+/// The replacement of `owner.name`; `owner` is `None` if it is not a name.
 pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
     if let Some(known) = function(name) {
         return Some(known);

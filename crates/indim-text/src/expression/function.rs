@@ -19,7 +19,7 @@ pub(super) enum Function {
     View(ViewFunction),
 }
 
-/// Functions that are no operations of the table.
+/// Functions that are not operations of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StructuralFunction {
     /// An element type as a function.
@@ -58,7 +58,7 @@ pub(super) enum OpVariant {
     ShiftBySign,
 }
 
-/// A parameter of a function that is no operand.
+/// A parameter of a function that is not an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attribute {
     Dims,

@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An item that is no expression; otherwise reads nothing.
+    /// An item that is not an expression; otherwise reads nothing.
     fn index_item(&mut self) -> ParseResult<Option<IndexItem>> {
         let mut ahead = self.lexer;
         let (token, span) = ahead.next()?;

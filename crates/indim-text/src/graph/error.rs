@@ -72,7 +72,7 @@ pub enum ParseErrorKind {
         /// The value's name, without the sign.
         name: String,
     },
-    /// A text is no element of the type.
+    /// A text is not an element of the type.
     BadElement {
         /// The element type.
         dtype: DType,
@@ -148,7 +148,9 @@ impl fmt::Display for ParseError {
             ParseErrorKind::DuplicateValue { name } => {
                 write!(f, "`%{}` is already defined", shorten(name))
             }
-            ParseErrorKind::BadElement { dtype } => write!(f, "this is no element of type {dtype}"),
+            ParseErrorKind::BadElement { dtype } => {
+                write!(f, "this is not an element of type {dtype}")
+            }
             ParseErrorKind::WrongElementCount { array_type, given } => {
                 write!(f, "{given} elements do not fill a constant of type {array_type}")
             }

@@ -44,7 +44,7 @@ impl<'t> Attributes<'t> {
     pub(super) fn integer(&self, name: &str) -> ReadResult<i64> {
         let span = self.required(name)?;
         let number = span.of(self.text).trim_matches(['{', '}', ' ']).parse();
-        number.map_err(|_| self.wrong(name, "is no integer", span))
+        number.map_err(|_| self.wrong(name, "is not an integer", span))
     }
 
     /// `{0,2}`; empty if the attribute is absent.
@@ -57,7 +57,7 @@ impl<'t> Attributes<'t> {
         let numbers = parts.filter(|part| !part.is_empty()).map(str::parse);
         numbers
             .collect::<Result<_, _>>()
-            .map_err(|_| self.wrong(name, "is no list of integers", span))
+            .map_err(|_| self.wrong(name, "is not a list of integers", span))
     }
 
     /// `{[0:4:2], [1:6]}`.

@@ -249,9 +249,9 @@ fn integer_bits(text: &str, dtype: DType) -> Option<u64> {
     let number: i128 = text.parse().ok()?;
     let bits = 8 * dtype.size() as u32;
     let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
-    let (least, most) = match is_signed {
+    let (min, max) = match is_signed {
         true => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
         false => (0, (1i128 << bits) - 1),
     };
-    (least..=most).contains(&number).then_some(number as u64)
+    (min..=max).contains(&number).then_some(number as u64)
 }

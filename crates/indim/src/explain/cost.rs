@@ -17,7 +17,7 @@ impl Explanation {
         text += &format!("writes {}\n", bytes_text(forecast.bytes_written));
         text += &format!("keeps {} between loops\n", bytes_text(forecast.temporary_bytes));
         let peak = bytes_text(forecast.peak_bytes(1));
-        text + &format!("peak memory {peak} beside the inputs, with one thread\n")
+        text + &format!("peak memory {peak} in addition to the inputs, with one thread\n")
     }
 
     /// Bytes of the broadcast operands, each counted once, and bytes of their broadcast shapes.

@@ -109,7 +109,7 @@ impl SymbolicExpression {
     /// named sizes to be equal, they become one size, and a guard of the program checks arrays for it.
     ///
     /// # Errors
-    /// What is wrong with the expression over these inputs.
+    /// A mistake in the expression over these inputs.
     pub fn new(
         expression: &Expression,
         inputs: &[TypedInput<'_>],
@@ -244,7 +244,7 @@ impl core::error::Error for InputError {}
 /// own attributes.
 ///
 /// # Errors
-/// What is wrong with the expression over these inputs.
+/// A mistake in the expression over these inputs.
 pub fn build_typed(
     expression: &Expression,
     inputs: &[TypedInput<'_>],

@@ -139,7 +139,7 @@ impl LoadedModel {
     /// The program for these inputs.
     ///
     /// # Errors
-    /// What is wrong with the file, or with the inputs for it.
+    /// A mistake in the file, or in its inputs.
     pub fn program(&self, inputs: &[InputBinding]) -> Result<ModelProgram, LoadError> {
         self.model.build(inputs).map_err(|error| self.error(error))
     }

@@ -1,4 +1,4 @@
-//! What tests of files and of printing share.
+//! Helpers of the tests of files and of printing.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ pub(crate) fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The elements of a view in row-major order, whatever its strides: the result of a graph that does nothing.
+/// The elements of a view, of any strides, in row-major order: the result of a graph without operations.
 pub(crate) fn dense(view: &ArrayView<'_>) -> Buffer {
     let b = GraphBuilder::new();
     let array_type = view.array_type().clone();

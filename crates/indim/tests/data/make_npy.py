@@ -1,4 +1,4 @@
-"""Makes the `.npy` and `.npz` fixtures beside this file: `pip install numpy==2.4.6`, then `python
+"""Makes the `.npy` and `.npz` fixtures in the folder of this file: `pip install numpy==2.4.6`, then `python
 make_npy.py`.
 
 `npy_files.npz` holds files as NumPy writes them, one per member; `npy_files.txt` says of each what is in it:

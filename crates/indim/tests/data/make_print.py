@@ -1,4 +1,4 @@
-"""Makes `numpy_print.txt` beside this file: `pip install numpy==2.4.6`, then `python make_print.py`.
+"""Makes `numpy_print.txt` in the folder of this file: `pip install numpy==2.4.6`, then `python make_print.py`.
 
 Each case is a line `# TYPE SHAPE BYTES` and the text that `print` of NumPy gives for the array. The bytes
 are those of the elements, little-endian, in hexadecimal; when there are fewer than the shape asks for they
@@ -230,7 +230,7 @@ def summaries():
             yield case("f8", shape, [0.5, 1.25, 3e9, np.nan, 7.0, 8.0, 9.0, 1e-9, 3.0, 4.0, 2.0, 1.0, -1.0])
     yield case("b1", (1001,), [True, False])
     yield case("f4", (5000,), [1 / 3, 2.0, 1e7])
-    # What is not shown makes nothing wider.
+    # Elements that are not shown do not widen the columns.
     yield case("i8", (1001,), [1] * 500 + [10**12] + [1] * 500)
     yield case("f4", (1001,), [1] * 500 + [-np.inf] + [1] * 500)
 

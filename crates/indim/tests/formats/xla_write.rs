@@ -251,7 +251,7 @@ fn round_trip_exactly(format: ModelFormat, seed: u64, graph: &Graph, arguments: 
 /// integer exponent.
 const DIFFERENT_IN_XLA: [(Op, DType); 1] = [(Op::Pow, DType::I32)];
 
-/// Puts 0.75 in place of zeros, of which XLA's digamma is NaN; indim's is an infinity, as SciPy's.
+/// Replaces zeros by 0.75: XLA's digamma of 0 is NaN, indim's an infinity, like SciPy's.
 fn replace_zeros(array: &mut Array) {
     let numbers = array.elements::<f32>().expect("digamma is compared in f32").iter();
     let numbers: Vec<f32> = numbers.map(|&x| if x == 0.0 { 0.75 } else { x }).collect();

@@ -84,8 +84,8 @@ impl BoundArgReduction {
                     reduction.place_pieces(shared, region.pieces(), &code.folds[reduction.store]);
             }
         }
-        let most = regions.iter().map(|region| region.bytes).max().unwrap_or(0);
-        debug_assert!(most <= accumulator_bytes(nest, &code.folds), "it has been counted");
+        let max_bytes = regions.iter().map(|region| region.bytes).max().unwrap_or(0);
+        debug_assert!(max_bytes <= accumulator_bytes(nest, &code.folds), "it has been counted");
         debug_assert!(shared <= piece_bytes(nest, &code.folds), "it has been counted");
         let tiles = regions.iter().map(|region| region.region.pieces()).sum();
         let tile_elements = nest.points_per(tiles);

@@ -82,11 +82,14 @@ fn widening_product<I: IntLane>(x: I, y: I) -> Int128<I> {
     let mask = I::constant(0xffff_ffff);
     let (x0, x1) = (x.and(mask), x.shr_logical(half));
     let (y0, y1) = (y.and(mask), y.shr_logical(half));
-    let least = x0.mul(y0);
-    let middle = x1.mul(y0).add(least.shr_logical(half));
+    let low_product = x0.mul(y0);
+    let middle = x1.mul(y0).add(low_product.shr_logical(half));
     let other_middle = x0.mul(y1).add(middle.and(mask));
     let carried = middle.shr_logical(half).add(other_middle.shr_logical(half));
-    Int128 { upper: x1.mul(y1).add(carried), lower: other_middle.shl(half).or(least.and(mask)) }
+    Int128 {
+        upper: x1.mul(y1).add(carried),
+        lower: other_middle.shl(half).or(low_product.and(mask)),
+    }
 }
 
 /// `|x| * 2 / π` modulo 4, in units of `2^-126`, for a finite `|x| >= 1/2`.

@@ -60,7 +60,7 @@ class VariableNode(ExpressionNode):
 
     def __init__(self, name):
         if not name.isidentifier():
-            raise ValueError(f"{name!r} is no name")
+            raise ValueError(f"{name!r} is not a name")
         super().__init__(name, [name])
 
 

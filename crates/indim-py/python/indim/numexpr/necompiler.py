@@ -25,7 +25,7 @@ class NumExpr:
     def __init__(self, ex, signature=(), sanitize=True, **context):
         for name, value in context.items():
             if value not in _CONTEXT.get(name, ()):
-                raise ValueError(f"{name}={value!r} is no option of NumExpr")
+                raise ValueError(f"{name}={value!r} is not an option of NumExpr")
         self.expression = ex.text if isinstance(ex, ExpressionNode) else ex
         names, constants = (ex.names, ()) if isinstance(ex, ExpressionNode) else _names_of(self.expression)
         types = dict(signature)

@@ -207,11 +207,11 @@ impl Selector<'_, Avx2> {
             let x = self.binary_constant(Opcode::ADD_F64, 8, x, TWO_52.to_bits());
             return self.narrow(x, 8, 4);
         }
-        let (least, limit) = match to {
+        let (min, limit) = match to {
             LaneType::I64 => (-TWO_63, TWO_63),
             _ => (0.0, 2.0 * TWO_63),
         };
-        let x = self.binary_constant(Opcode::MAX_F64, 8, x, least.to_bits());
+        let x = self.binary_constant(Opcode::MAX_F64, 8, x, min.to_bits());
         let limit_register = self.constant(limit.to_bits(), 8);
         let is_large =
             self.compare_floats(8, x, RegisterGroup::uniform(x.count, limit_register), AT_LEAST);
@@ -224,8 +224,8 @@ impl Selector<'_, Avx2> {
         let low = self.binary_constant(Opcode::ADD_F64, 8, low, TWO_52.to_bits());
         let high = self.unary(Opcode::SHIFT_LEFT_64, 8, high, Some(32));
         let joined = self.binary_immediate(Opcode::BLEND_CONSTANT_32, 8, high, low, Some(0x55));
-        let most = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
-        let most = self.constant(most, 8);
-        self.blend(8, is_large, RegisterGroup::uniform(x.count, most), joined)
+        let max = if to == LaneType::I64 { i64::MAX as u64 } else { u64::MAX };
+        let max = self.constant(max, 8);
+        self.blend(8, is_large, RegisterGroup::uniform(x.count, max), joined)
     }
 }

@@ -107,14 +107,14 @@ impl Selector<'_, Avx512> {
         x: RegisterGroup,
         converted: RegisterGroup,
         limit: u64,
-        most: u64,
+        max: u64,
     ) -> RegisterGroup {
         let limit = self.constant(limit, size);
         let limit = RegisterGroup::uniform(x.count, limit);
         let is_large = self.compare_floats(size, x, limit, AT_LEAST);
-        let most = self.constant(most, size);
-        let most = RegisterGroup::uniform(x.count, most);
-        let saturated = self.blend(size, is_large, most, converted);
+        let max = self.constant(max, size);
+        let max = RegisterGroup::uniform(x.count, max);
+        let saturated = self.blend(size, is_large, max, converted);
         let is_number = self.compare_floats(size, x, x, ORDERED);
         Avx512::move_or_zero(self, size, is_number, saturated)
     }

@@ -160,8 +160,8 @@ impl<S: InstructionSet> Selector<'_, S> {
         &mut self,
         x: RegisterGroup,
         size: usize,
-        least: f64,
-        most: f64,
+        min: f64,
+        max: f64,
     ) -> RegisterGroup {
         let is_number = self.compare_floats(size, x, x, ORDERED);
         let x = S::move_or_zero(self, size, is_number, x);
@@ -173,20 +173,20 @@ impl<S: InstructionSet> Selector<'_, S> {
             by_size(size, Opcode::MAX_F32, Opcode::MAX_F64),
             size,
             x,
-            bits(least),
+            bits(min),
         );
-        self.binary_constant(by_size(size, Opcode::MIN_F32, Opcode::MIN_F64), size, x, bits(most))
+        self.binary_constant(by_size(size, Opcode::MIN_F32, Opcode::MIN_F64), size, x, bits(max))
     }
 
     /// Converts floats to integers of 8 or 16 bits, saturating: clamps, converts to 32 bits, and truncates.
     fn float_to_narrow(&mut self, x: RegisterGroup, from: LaneType, to: LaneType) -> RegisterGroup {
-        let (least, most) = match to {
+        let (min, max) = match to {
             LaneType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
             LaneType::U8 => (0.0, f64::from(u8::MAX)),
             LaneType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
             _ => (0.0, f64::from(u16::MAX)),
         };
-        let x = self.clamp(x, from.size(), least, most);
+        let x = self.clamp(x, from.size(), min, max);
         let x = match from {
             LaneType::F32 => self.unary(Opcode::F32_TO_I32, 4, x, None),
             _ => self.narrow_with(Opcode::F64_TO_I32, 8, x, None),

@@ -14,8 +14,8 @@ import onnxruntime
 
 TOLERANCES = {"float32": 1e-4, "float64": 1e-9, "float16": 1e-2}
 
-# What ONNX Runtime 1.32 does otherwise than ONNX says: Sign of a NaN of 16 bits is 0 there, and the sum over
-# an axis of size 0 that Expand has made is what was expanded.
+# Differences of ONNX Runtime 1.32 from ONNX: Sign of a 16-bit NaN is 0, and a sum over an axis of size 0 made
+# by Expand is the operand of Expand.
 KNOWN = ("sign_f16", "sum_of_nothing")
 
 
@@ -38,7 +38,7 @@ def agrees(found, expected):
 
 
 def outcome(folder):
-    """What becomes of one model, which the checker must take."""
+    """The result of one model, which must pass the checker."""
     path = str(folder / "model.onnx")
     onnx.checker.check_model(path, full_check=True)
     if any("bfloat16" in types.read_text() for types in folder.glob("*.txt")):

@@ -1,4 +1,4 @@
-//! Pictures and grids that other packages wrote, and what is written here, read back.
+//! Images and grids that other packages wrote, and what is written here, read back.
 
 mod samples;
 
@@ -92,7 +92,7 @@ fn pictures_that_are_written_are_read_back() {
         [(DType::F32, vec![3, 4]), (DType::U8, vec![3]), (DType::U8, vec![3, 4, 5])]
     {
         let error = png(&path, &ArrayType::new(dtype, shape)).unwrap_err();
-        assert_eq!(error.code(), "not-a-picture");
+        assert_eq!(error.code(), "not-an-image");
     }
 }
 
@@ -111,7 +111,7 @@ fn grids_that_are_written_are_read_back() {
                 Err(error) => {
                     let refused =
                         matches!(dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);
-                    assert!(refused && error.code() == "not-a-picture", "{error}");
+                    assert!(refused && error.code() == "not-an-image", "{error}");
                     continue;
                 }
             };
@@ -124,7 +124,7 @@ fn grids_that_are_written_are_read_back() {
     for shape in [vec![3], vec![0, 3], vec![1, 2, 3, 4]] {
         assert_eq!(
             tiff(&path, &ArrayType::new(DType::U8, shape)).unwrap_err().code(),
-            "not-a-picture"
+            "not-an-image"
         );
     }
 }
