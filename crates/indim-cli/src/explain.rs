@@ -9,6 +9,7 @@ use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
 };
+use indim::formats::LintOptions;
 use indim::stream::{Plan, StorageInfo, StreamOptions};
 use indim::{CompileError, Graph};
 
@@ -19,6 +20,7 @@ use crate::computation::compile_options;
 use crate::error_page::explain_code;
 use crate::expression::{check_names, no_misspelt_option, parse_expression, refused as not_typed};
 use crate::failure::Failure;
+use crate::lint::{Declared, report};
 use crate::model::{declared_inputs, is_path, load, refused};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
@@ -85,6 +87,8 @@ pub(crate) struct Explain {
     /// Print the page of an error code, such as size-mismatch; `list` prints all codes.
     #[arg(long, value_name = "CODE", exclusive = true)]
     code: Option<String>,
+    #[command(flatten)]
+    declared: Declared,
     /// Warn of outer products, where the result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
@@ -202,10 +206,41 @@ impl Explain {
         if !self.attributes.is_empty() || self.rule != RuleChoice::default() {
             return Err(Failure::Usage("a program carries its own rules".to_owned()));
         }
+        match self.explanation_of_program() {
+            Ok(explanation) => self.deliver_explanation(&explanation, ""),
+            Err(diagnostic) if self.has_outline(&diagnostic) => self.explain_outline(),
+            Err(diagnostic) => Err(diagnostic.into()),
+        }
+    }
+
+    fn explanation_of_program(&self) -> Result<Explanation, Diagnostic> {
         let model = load(Path::new(self.first()), None)?.compiled_with(compile_options()?);
         let bound = declared_inputs(&model, &self.others)?;
-        let explanation = model.explain(&bound).map_err(|error| refused(&error, &model))?;
-        self.deliver_explanation(&explanation, "")
+        model.explain(&bound).map_err(|error| refused(&error, &model))
+    }
+
+    /// Whether the program has parts that indim does not compute, or sizes that the file leaves open.
+    fn has_outline(&self, diagnostic: &Diagnostic) -> bool {
+        let codes = [
+            ErrorCode::UNSUPPORTED_OP,
+            ErrorCode::UNSUPPORTED,
+            ErrorCode::UNSUPPORTED_TYPE,
+            ErrorCode::DEPENDS_ON_DATA,
+            ErrorCode::INPUT_MISSING,
+            ErrorCode::INPUT_ELEMENTS,
+        ];
+        self.others.is_empty()
+            && !self.machine_code
+            && self.svg.is_none()
+            && codes.contains(&diagnostic.code)
+    }
+
+    /// Explains a program with nodes that indim does not compute.
+    fn explain_outline(&self) -> Result<(), Failure> {
+        let options = LintOptions { outline: self.declared.options()?, ..LintOptions::default() };
+        let report = report(Path::new(self.first()), &options)?;
+        let text = report.outline().to_string();
+        self.deliver(&text, || report.to_json(), String::new)
     }
 
     fn deliver_explanation(&self, explanation: &Explanation, more: &str) -> Result<(), Failure> {

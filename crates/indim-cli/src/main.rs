@@ -59,6 +59,7 @@ mod explain;
 mod expression;
 mod failure;
 mod kit;
+mod lint;
 mod model;
 mod ops;
 mod oracle;
@@ -99,6 +100,7 @@ enum Command {
     Run(run::Run),
     Check(check::Check),
     Explain(explain::Explain),
+    Lint(lint::Lint),
     Convert(convert::Convert),
     ConvertReduction(convert_reduction::ConvertReduction),
     Ops(ops::Ops),
@@ -120,6 +122,7 @@ fn main() -> ExitCode {
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
         Command::Explain(explain) => explain.run(),
+        Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),
         Command::ConvertReduction(convert) => convert.run(),
         Command::Ops(ops) => ops.run(),

@@ -7,6 +7,8 @@
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
 //!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
 //!   value; `shape_values.rs`: constant folding of shapes.
+//! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
+//! * `lint/`: findings about an outline.
 //! * `error.rs`: errors; `agreement.rs`: comparison of results with expected results.
 //! * `writer.rs`: the interface of writers, from a graph to a file; `match_composition.rs` and
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
@@ -18,10 +20,12 @@ mod agreement;
 mod error;
 mod format;
 mod limits;
+pub mod lint;
 mod match_composition;
 mod match_reduction;
 mod model;
 mod model_builder;
+pub mod outline;
 mod pattern;
 pub mod shape_values;
 mod source;
@@ -63,6 +67,17 @@ pub trait Reader {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError>;
+
+    /// Every node of the file with its types and broadcasts, also nodes that cannot be read.
+    ///
+    /// # Errors
+    /// Errors of the file itself: `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
+    fn outline(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+        outline: &outline::OutlineOptions,
+    ) -> Result<outline::Outline, FormatError>;
 
     /// The names of the operations that can be read.
     fn operations(&self) -> Vec<String>;

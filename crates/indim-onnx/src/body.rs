@@ -29,7 +29,7 @@ pub(super) struct Node {
 
 /// A function of the model.
 pub(super) struct Function {
-    pub(super) body: Body,
+    pub(super) body: Arc<Body>,
     pub(super) inputs: Vec<String>,
     pub(super) outputs: Vec<String>,
     /// Names of the attributes without a default.
@@ -94,6 +94,19 @@ impl Body {
             body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), place)?)));
         }
         Ok(body)
+    }
+
+    /// The nodes of a region, with the operator sets of the body around it.
+    ///
+    /// # Errors
+    /// `damaged`, `limit`.
+    pub(super) fn region(
+        &self,
+        nodes: &[Bytes],
+        limits: &FormatLimits,
+    ) -> Result<Body, FormatError> {
+        let body = Body::new(nodes, &[], limits)?;
+        Ok(Body { opsets: self.opsets.clone(), ..body })
     }
 
     /// The operator set version of a domain.
@@ -161,7 +174,7 @@ impl Function {
             domain => format!("{domain}.{}", proto.name),
         };
         Ok(Function {
-            body,
+            body: Arc::new(body),
             inputs: proto.input,
             outputs: proto.output,
             attributes: proto.attribute,

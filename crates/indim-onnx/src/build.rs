@@ -190,7 +190,7 @@ impl<'m> ProgramBuilder<'m> {
 }
 
 /// The results of a node: constants if all its dependencies are known.
-fn make_known(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
+pub(super) fn make_known(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
     let again = folded(call.operands, |builder, operands| {
         make(meaning, &Call { builder, operands, ..*call })
     });

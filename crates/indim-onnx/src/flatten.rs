@@ -8,11 +8,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_graph::terminal::shown;
-use indim_model::{Census, FormatError, FormatErrorKind, FormatLimits, Location};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::attribute_table;
 use super::body::{Attributes, Body, Function, Node, domain_of};
 use super::flat_node::{FlatNode, ValueNumber, node_place};
+use super::opaque::OpaqueStep;
 use super::operators::{NEWEST_OPSET, Operator};
 use super::unsupported::{refusal, why_unknown};
 
@@ -33,7 +34,8 @@ pub(super) struct Flattener<'m> {
     functions: &'m Functions,
     limits: &'m FormatLimits,
     pub(super) nodes: Vec<Step>,
-    pub(super) census: Census,
+    /// Nodes without a lowering.
+    pub(super) opaque: Vec<OpaqueStep>,
     pub(super) value_count: usize,
     /// Remarks about attributes that the called functions lack.
     pub(super) remarks: Vec<String>,
@@ -98,7 +100,7 @@ impl<'m> Flattener<'m> {
             functions,
             limits,
             nodes: Vec::new(),
-            census: Census::default(),
+            opaque: Vec::new(),
             value_count: 0,
             remarks: Vec::new(),
             work: 0,
@@ -176,7 +178,8 @@ impl<'m> Flattener<'m> {
         let frame = &frames[last];
         let Some((operator, version)) = operator(node, opset)? else {
             let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
-            self.census.add(&name, reason, frame.place_of(graph, index, node));
+            let place = frame.place_of(graph, index, node);
+            self.opaque.push(OpaqueStep { name, reason, place, operands, results });
             return Ok(None);
         };
         attribute_table::check(operator.name, version, &attributes)?;
@@ -192,7 +195,13 @@ impl<'m> Flattener<'m> {
             function: frame.function_name(),
         };
         match refusal(&flat) {
-            Some(reason) => self.census.add(operator.name, Some(reason), flat.place()),
+            Some(reason) => self.opaque.push(OpaqueStep {
+                name: operator.name.to_owned(),
+                reason: Some(reason),
+                place: flat.place(),
+                operands: flat.operands,
+                results: flat.results,
+            }),
             None => self.nodes.push(Step { node: flat, operator }),
         }
         Ok(None)

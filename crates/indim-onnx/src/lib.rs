@@ -7,11 +7,12 @@
 //! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
 //!   `flat_node.rs`: a node of it; `operators.rs`: the table of operators; `attribute_table.rs`: the table
 //!   of their attributes; `attributes.rs`: access to the attributes of a node.
-//! * `unsupported.rs`: unsupported nodes; `analysis.rs`: values that must be known at build time;
-//!   `model.rs`: the model.
+//! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `analysis.rs`:
+//!   values that must be known at build time; `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
 //!   `normalizations.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
+//! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -27,9 +28,11 @@ mod constants;
 mod elementwise;
 mod flat_node;
 mod flatten;
+mod infer;
 mod messages;
 mod model;
 mod normalizations;
+mod opaque;
 mod operators;
 mod quantization;
 mod reductions;
@@ -42,6 +45,7 @@ mod write;
 pub use tensor::read_onnx_tensor;
 pub use write::OnnxNode;
 
+use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{FormatError, Location, Model, ReadOptions, Reader, SourceFile};
 
 use self::messages::ModelProto;
@@ -58,6 +62,16 @@ impl Reader for Onnx {
     ) -> Result<Box<dyn Model>, FormatError> {
         let proto: ModelProto = body::decoded(source.shared_bytes(), Location::default)?;
         Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
+    }
+
+    fn outline(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+        outline: &OutlineOptions,
+    ) -> Result<Outline, FormatError> {
+        let proto: ModelProto = body::decoded(source.shared_bytes(), Location::default)?;
+        infer::outline(proto, source, &options.limits, outline)
     }
 
     fn operations(&self) -> Vec<String> {

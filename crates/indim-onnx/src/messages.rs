@@ -46,6 +46,9 @@ pub(super) struct GraphProto {
     /// Encoded [`ValueInfoProto`]s.
     #[prost(bytes = "bytes", repeated, tag = "12")]
     pub(super) output: Vec<Bytes>,
+    /// Encoded [`ValueInfoProto`]s of other values.
+    #[prost(bytes = "bytes", repeated, tag = "13")]
+    pub(super) value_info: Vec<Bytes>,
     /// Only the presence of sparse constants is read.
     #[prost(bytes = "bytes", repeated, tag = "15")]
     pub(super) sparse_initializer: Vec<Bytes>,

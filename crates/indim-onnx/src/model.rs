@@ -17,10 +17,11 @@ use super::flatten::{Flattener, Functions, Step};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
+use super::opaque::prune;
 use super::types::{declared_at, dtype_of, input_of};
 
 /// The version of the format since which a model states the operator sets that it imports.
-const OPSETS_SINCE: i64 = 3;
+pub(super) const OPSETS_SINCE: i64 = 3;
 
 /// A model read from a file.
 pub(super) struct OnnxModel {
@@ -94,7 +95,8 @@ impl OnnxModel {
             |output: &ModelInput| (output.name.clone(), declared_at("output", &output.name));
         let sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
         let output_numbers = flattening.graph(&body, names.values, &sought)?;
-        let Flattener { nodes, census, value_count, remarks, .. } = flattening;
+        let Flattener { mut nodes, opaque, value_count, remarks, .. } = flattening;
+        let census = prune(&mut nodes, &opaque, &output_numbers, value_count);
         let mut model = OnnxModel {
             source: source.clone(),
             limits: *limits,
@@ -215,7 +217,11 @@ fn declared(
     infos.iter().enumerate().map(one).collect()
 }
 
-fn check_many(what: &'static str, count: usize, limits: &FormatLimits) -> Result<(), FormatError> {
+pub(super) fn check_many(
+    what: &'static str,
+    count: usize,
+    limits: &FormatLimits,
+) -> Result<(), FormatError> {
     let limit = limits.operations;
     match count > limit {
         true => Err(FormatErrorKind::Limit { what, limit }.nowhere()),
@@ -223,7 +229,7 @@ fn check_many(what: &'static str, count: usize, limits: &FormatLimits) -> Result
     }
 }
 
-fn functions_of(
+pub(super) fn functions_of(
     functions: &[bytes::Bytes],
     limits: &FormatLimits,
 ) -> Result<Functions, FormatError> {

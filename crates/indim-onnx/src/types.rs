@@ -52,6 +52,16 @@ pub(super) fn dtype_of(number: i64) -> Result<DType, FormatErrorKind> {
     }
 }
 
+/// The name of the element type with this number: indim's, or ONNX's in small letters.
+pub(super) fn element_name(number: i64) -> String {
+    let row = usize::try_from(number).ok().and_then(|number| ELEMENT_TYPES.get(number));
+    match row {
+        Some((_, Some(dtype))) => dtype.name().to_owned(),
+        Some((name, None)) => name.to_lowercase(),
+        None => format!("type{number}"),
+    }
+}
+
 /// ONNX's number of an element type.
 pub(super) fn number_of(dtype: DType) -> i32 {
     let is_same = |row: &(&str, Option<DType>)| row.1 == Some(dtype);
@@ -106,7 +116,7 @@ fn kind_of(declared: &TypeProto) -> &'static str {
     }
 }
 
-fn sizes_of(
+pub(super) fn sizes_of(
     shape: &TensorShapeProto,
     limits: &FormatLimits,
 ) -> Result<Vec<DeclaredSize>, FormatErrorKind> {

@@ -147,11 +147,20 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     }
     let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
     for (position, &axis) in axes.iter().enumerate() {
-        let [start, end, step] = [&starts, &ends, &steps].map(|list| Some(list[position]));
-        let slice = AxisSlice::python(start, end, step, shape[axis]);
+        let [start, end, step] = [&starts, &ends, &steps].map(|list| list[position]);
+        let start = first_place(start, step, shape[axis]);
+        let slice = AxisSlice::python(Some(start), Some(end), Some(step), shape[axis]);
         slices[axis] = slice.map_err(|kind| call.graph_error(kind))?;
     }
     one(call.builder.slice(call.value(0)?, &slices)?)
+}
+
+/// A start before the axis: backwards, ONNX begins at its first element; Python has none.
+pub(super) fn first_place(start: i64, step: i64, size: usize) -> i64 {
+    match i64::try_from(size) {
+        Ok(size) if step < 0 => start.max(-size),
+        _ => start,
+    }
 }
 
 /// The list has all beginnings, then all ends; negative padding crops.

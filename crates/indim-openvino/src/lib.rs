@@ -7,6 +7,7 @@
 //!   names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
+//! * `outline.rs`: every layer with the types of its ports.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
 //!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
 //!   `reduction.rs`, `slice.rs` and `view.rs`.
@@ -26,6 +27,7 @@ mod layer;
 mod model;
 mod network;
 mod operation;
+mod outline;
 mod reduction;
 mod slice;
 mod survey;
@@ -34,6 +36,7 @@ mod write;
 mod xml;
 
 use indim_graph::Graph;
+use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{
     FormatError, Model, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
 };
@@ -51,6 +54,16 @@ impl Reader for OpenVino {
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
         Ok(Box::new(IrModel::read(source, &options.limits)?))
+    }
+
+    fn outline(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+        outline: &OutlineOptions,
+    ) -> Result<Outline, FormatError> {
+        let network = network::Network::read(model::text(source)?, &options.limits)?;
+        Ok(outline::outline(&network, outline))
     }
 
     fn operations(&self) -> Vec<String> {

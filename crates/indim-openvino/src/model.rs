@@ -126,7 +126,7 @@ fn pdpd_remark(layers: &[Layer]) -> Option<String> {
 }
 
 /// The file as text; all of it must be text.
-fn text(source: &SourceFile) -> Result<&str, FormatError> {
+pub(super) fn text(source: &SourceFile) -> Result<&str, FormatError> {
     let text = source.text();
     match text.len() == source.bytes().len() {
         true => Ok(text.strip_prefix('\u{feff}').unwrap_or(text)),

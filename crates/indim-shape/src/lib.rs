@@ -28,6 +28,7 @@
 //! - `axis_names.rs`: axis names, by which `RuleSet::Named` matches axes;
 //! - `broadcast_picture.rs`: the table that draws a legal broadcast: one column for each axis of the result,
 //!   one row for each operand;
+//! - `conditional.rs`: broadcasts of shapes with unknown sizes, legal under conditions;
 //! - `lint.rs`: a lint for legal broadcasts that are seldom intended;
 //! - `named_repair.rs`: repairs under rule `named`: renamed axes, or an axis of size 1 removed;
 //! - `placement.rs`: the search for placements of one shape's axes on those of another;
@@ -51,6 +52,7 @@ mod attributes;
 mod axis_map;
 mod axis_names;
 mod broadcast_picture;
+mod conditional;
 mod convert;
 mod error;
 mod explicit;
@@ -81,6 +83,7 @@ pub use attributes::{AttributeError, Attributes};
 pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
+pub use conditional::{ConditionalBroadcast, SizeCondition};
 pub use convert::{RuleConversion, RuleConversionError, convert_broadcast};
 pub use error::ShapeError;
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};

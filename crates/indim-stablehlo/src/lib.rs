@@ -4,6 +4,7 @@
 //!
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `census.rs`: finds unsupported operations; `elaborate.rs` and `results.rs`: build the graph.
+//! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
@@ -18,6 +19,7 @@ mod dense;
 mod elaborate;
 mod lexer;
 mod lowering;
+mod outline;
 mod parser;
 mod reducer;
 mod results;
@@ -29,6 +31,7 @@ use std::collections::HashSet;
 use attribute::{Attributes, find, unquoted};
 use elaborate::Elaborator;
 use indim_graph::Graph;
+use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelInput,
     ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
@@ -60,6 +63,18 @@ impl Reader for StableHloText {
         let outputs = outputs(function, &attributes);
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
+    }
+
+    fn outline(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+        _: &OutlineOptions,
+    ) -> Result<Outline, FormatError> {
+        let text = checked_text(source)?;
+        let module = parser::parse(text, &options.limits)?;
+        let entry = entry(&module, options.function.as_deref())?;
+        Ok(outline::outline(&module, &Attributes::new(text, &module), entry))
     }
 
     fn operations(&self) -> Vec<String> {

@@ -68,6 +68,15 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("too-many-nodes", "indim-text/tests/expression_errors.rs"),
     ("undefined-value", "indim-text/tests/graph_text.rs"),
     ("duplicate-value", "indim-text/tests/graph_text.rs"),
+    ("operand-shapes", "indim/tests/formats/lint.rs"),
+    ("sizes-may-differ", "indim/tests/formats/lint.rs"),
+    ("unknown-type", "indim/tests/formats/lint.rs"),
+    ("rank-promoted", "indim/tests/formats/lint.rs"),
+    ("outer-product", "indim/tests/formats/lint.rs"),
+    ("wrong-axis", "indim/tests/formats/lint.rs"),
+    ("needless-expand", "indim/tests/formats/lint.rs"),
+    ("cancelling-reshapes", "indim/tests/formats/lint.rs"),
+    ("runtime-dependent", "indim/tests/formats/lint.rs"),
 ];
 
 /// Runs lines of a shell in an empty folder.

@@ -266,3 +266,43 @@ fn shapes_and_programs_are_told_apart() {
     assert_eq!(run.code, Some(2), "{}", run.stderr);
     assert!(run.stderr.contains("onnx is a format of files"), "{}", run.stderr);
 }
+
+/// A bias without its axis, behind an operation that indim does not compute.
+const BIAS: &str = "\
+func.func @main(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+  %0 = stablehlo.dot_general %x, %w, algorithm_of_mine = [1] x [0]
+      : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
+  %1 = stablehlo.mine %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = stablehlo.add %1, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
+";
+
+#[test]
+fn lint_names_the_line_and_fails() {
+    let (_folder, path) = file("bias.mlir", BIAS);
+    let run = indim(&["lint", &path]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(run.stdout.contains("bias.mlir:5:"), "{}", run.stdout);
+    let last = "1 broadcast: 0 legal, 1 illegal, 0 legal if, 0 unknown\n";
+    assert!(run.stdout.ends_with(last), "{}", run.stdout);
+    let run = indim(&["lint", &path, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let finding = &json["files"][0]["findings"][0];
+    assert_eq!((&finding["verdict"], &finding["line"]), (&"illegal".into(), &5.into()));
+
+    let (_folder, clean) = file("add.mlir", ADD);
+    assert!(succeeds(&["lint", "--strict", &clean]).ends_with("0 unknown\n"));
+    let two = indim(&["lint", &clean, &path]);
+    assert_eq!(two.code, Some(1));
+    let usage = indim(&["lint", &clean, "--declare", "y"]);
+    assert_eq!(usage.code, Some(2), "{}", usage.stderr);
+}
+
+#[test]
+fn explain_draws_around_operations_that_are_not_computed() {
+    let (_folder, path) = file("bias.mlir", BIAS);
+    let text = succeeds(&["explain", &path]);
+    assert!(text.contains("opaque 1 (stablehlo.mine)\n  0: f32[4, 8] -> 1: f32[4, 8]"), "{text}");
+    assert!(text.ends_with("1 illegal, 0 legal if, 0 unknown\n"), "{text}");
+}

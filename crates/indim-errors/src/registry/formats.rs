@@ -1,6 +1,6 @@
 //! Errors of model files: StableHLO, HLO, OpenVINO IR, ONNX.
 
-use super::ErrorExample::Command;
+use super::ErrorExample::{Command, Words};
 use super::{ErrorCode, ErrorEntry};
 
 codes! {
@@ -15,7 +15,7 @@ codes! {
             "  return %y : tensor<2xf32>",
             "}",
             "end",
-            "indim explain p.mlir",
+            "indim run p.mlir",
         ]),
         raised_by: ["indim-model"],
     }
@@ -29,7 +29,7 @@ codes! {
             "  return %y : tensor<2xf64>",
             "}",
             "end",
-            "indim explain p.mlir",
+            "indim run p.mlir 'f32([1, 2])'",
         ]),
         raised_by: ["indim-model"],
     }
@@ -200,7 +200,7 @@ codes! {
                 \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002b\\017\
                 \\012\\001y\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\021' \
                 > p.onnx",
-            "indim explain p.onnx",
+            "indim run p.onnx 'f32([1, 2])'",
         ]),
         raised_by: ["indim-model"],
     }
@@ -242,7 +242,7 @@ codes! {
                 \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002Z\\017\
                 \\012\\001s\\022\\012\\012\\010\\010\\007\\022\\004\\012\\002\\010\\002b\\017\\012\\001y\
                 \\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002B\\002\\020\\021' > p.onnx",
-            "indim explain p.onnx",
+            "indim explain p.onnx 'x=f32[2]' 's=i64[2]'",
         ]),
         raised_by: ["indim-model"],
     }
@@ -272,5 +272,12 @@ codes! {
             "indim check tests",
         ]),
         raised_by: ["indim-cli"],
+    }
+    OPERAND_SHAPES = "operand-shapes" {
+        title: "The shapes of the operands do not fit the operator",
+        explanation: "The inner sizes of a matrix product, the channels of a convolution, or the other \
+            sizes of a concatenation differ. The message names the node, its operands and their types.",
+        example: Words("`indim lint` of an ONNX model with a product of `f32[5, 8]` and `f32[6, 4]`."),
+        raised_by: ["indim-model"],
     }
 }

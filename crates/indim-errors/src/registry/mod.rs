@@ -4,6 +4,7 @@
 //! so an error without an entry does not compile.
 //!
 //! - `files.rs`: errors of array files;
+//! - `findings.rs`: findings about models;
 //! - `formats.rs`: errors of model files: StableHLO, HLO, OpenVINO IR, ONNX;
 //! - `front_ends.rs`: errors of the command, the oracle and the site; broken invariants;
 //! - `graphs.rs`: errors of graphs: operations, element types, views, derivatives;
@@ -38,6 +39,7 @@ macro_rules! codes {
 }
 
 mod files;
+mod findings;
 mod formats;
 mod front_ends;
 mod graphs;
@@ -111,6 +113,7 @@ const SECTIONS: &[ErrorSection] = &[
     ErrorSection { title: "Arrays and runs", entries: runs::ENTRIES },
     ErrorSection { title: "Array files", entries: files::ENTRIES },
     ErrorSection { title: "Model files", entries: formats::ENTRIES },
+    ErrorSection { title: "Findings about models", entries: findings::ENTRIES },
     ErrorSection { title: "Command, oracle and site", entries: front_ends::ENTRIES },
 ];
 

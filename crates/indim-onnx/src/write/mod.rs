@@ -97,6 +97,7 @@ impl Writer for Onnx {
                     .map(|(n, v)| declared(n, v))
                     .collect(),
                 output: names.iter().zip(graph.outputs()).map(|(n, v)| declared(n, v)).collect(),
+                value_info: Vec::new(),
                 sparse_initializer: Vec::new(),
             }),
             opset_import: vec![OperatorSetIdProto { domain: String::new(), version: opset }],

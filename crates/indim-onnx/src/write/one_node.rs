@@ -69,6 +69,7 @@ impl OnnxNode<'_> {
             initializer: self.list.map(list_tensor).into_iter().collect(),
             input: inputs.map(|(index, it)| info(&format!("x{index}"), it)).collect(),
             output: vec![of_any_shape("y", self.result)],
+            value_info: Vec::new(),
             sparse_initializer: Vec::new(),
         };
         let is_legacy = self.opset < 7;

@@ -1,14 +1,15 @@
 //! The parser of StableHLO text.
 //!
 //! This file parses the top level of a file. `operation.rs`: operations; `pretty.rs`: their pretty forms;
-//! `function.rs`: functions; `types.rs`: types; `skip.rs`: skips attributes, locations and unsupported
-//! operations.
+//! `function.rs`: functions; `types.rs`: types; `unknown.rs`: operations of unknown syntax; `skip.rs`:
+//! skips attributes and locations.
 
 mod function;
 mod operation;
 mod pretty;
 mod skip;
 mod types;
+mod unknown;
 
 pub(super) use types::{array_type, type_name};
 

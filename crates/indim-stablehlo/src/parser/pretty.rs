@@ -66,7 +66,7 @@ struct Pieces {
 impl Parser<'_, '_> {
     pub(super) fn pretty(&mut self, operation: &mut Operation) -> ParseResult<()> {
         if !lowering::is_known(&operation.name) {
-            return self.skip_operation();
+            return self.unknown_operation(operation);
         }
         self.advance();
         let mut pieces = Pieces::default();

@@ -148,7 +148,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    fn begins_operation(&self) -> bool {
+    pub(super) fn begins_operation(&self) -> bool {
         match self.next.kind {
             TokenKind::Value
             | TokenKind::String

@@ -5,6 +5,7 @@
 //! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
 //!   protobuf to the same tree.
 //! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph.
+//! * `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`: attributes; `literal.rs`: constants; `layout.rs`:
 //!   bitcasts; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
@@ -16,6 +17,7 @@ mod layout;
 mod lexer;
 mod literal;
 mod lowering;
+mod outline;
 mod parser;
 mod proto;
 mod reducer;
@@ -27,6 +29,7 @@ use std::collections::HashSet;
 
 use elaborate::Elaborator;
 use indim_graph::Graph;
+use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat,
     ModelInput, ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
@@ -47,18 +50,22 @@ impl Reader for Hlo {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        let (module, text) = match ModelFormat::is_binary(source.bytes()) {
-            true => {
-                let (module, synthetic_text) =
-                    proto::read(&source.shared_bytes(), &options.limits)?;
-                (module, SourceText::SyntheticText(synthetic_text))
-            }
-            false => {
-                let module = parser::parse(checked_text(source)?, &options.limits)?;
-                (module, SourceText::File(source.clone()))
-            }
-        };
+        let (module, text) = parsed(source, options)?;
         Ok(Box::new(HloModel::new(module, text, options)?))
+    }
+
+    fn outline(
+        &self,
+        source: &SourceFile,
+        options: &ReadOptions,
+        _: &OutlineOptions,
+    ) -> Result<Outline, FormatError> {
+        let (module, text) = parsed(source, options)?;
+        let outlined = || {
+            let entry = entry(&module, options.function.as_deref())?;
+            Ok(outline::outline(&module, text.get()?, entry, &|span| text.place(span.start)))
+        };
+        outlined().map_err(|error| text.placed(error))
     }
 
     fn operations(&self) -> Vec<String> {
@@ -77,6 +84,16 @@ impl Writer for Hlo {
     }
 }
 
+/// The module of a file, and the text that its spans refer to.
+fn parsed(source: &SourceFile, options: &ReadOptions) -> Result<(Module, SourceText), FormatError> {
+    if ModelFormat::is_binary(source.bytes()) {
+        let (module, synthetic_text) = proto::read(&source.shared_bytes(), &options.limits)?;
+        return Ok((module, SourceText::SyntheticText(synthetic_text)));
+    }
+    let module = parser::parse(checked_text(source)?, &options.limits)?;
+    Ok((module, SourceText::File(source.clone())))
+}
+
 /// The text that spans refer to.
 enum SourceText {
     /// The file itself.
@@ -90,6 +107,14 @@ impl SourceText {
         match self {
             SourceText::File(source) => checked_text(source),
             SourceText::SyntheticText(synthetic_text) => Ok(&synthetic_text.text),
+        }
+    }
+
+    /// Location of an instruction; `number` is the byte offset of its opcode.
+    fn place(&self, number: usize) -> Location {
+        match self {
+            SourceText::File(_) => Location::text(number..number),
+            SourceText::SyntheticText(synthetic_text) => synthetic_text.described(number),
         }
     }
 
@@ -147,10 +172,7 @@ impl Model for HloModel {
 
     /// Location of an instruction; `number` is the byte offset of its opcode.
     fn place(&self, number: usize) -> Location {
-        match &self.text {
-            SourceText::File(_) => Location::text(number..number),
-            SourceText::SyntheticText(synthetic_text) => synthetic_text.described(number),
-        }
+        self.text.place(number)
     }
 }
 

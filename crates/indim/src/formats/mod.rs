@@ -22,12 +22,14 @@
 //!
 //! - `check.rs`: comparison of results with expected results;
 //! - `error.rs`: errors of loading, compiling and running;
+//! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `save.rs`: saves a written model with its external file.
 
 mod check;
 mod error;
+mod lint;
 mod loaded;
 mod registry;
 #[cfg(feature = "files")]
@@ -35,6 +37,11 @@ mod save;
 
 pub use check::{CheckFailure, CheckReport};
 pub use error::{LoadError, LoadErrorKind};
+pub use indim_model::lint::{Finding, FindingLevel, FindingVerdict};
+pub use indim_model::outline::{
+    NodeRole, Outline, OutlineBroadcast, OutlineNode, OutlineOptions, OutlineValue, SymbolicSize,
+    TypeSource, ValueType, Verdict, VerdictCounts,
+};
 pub use indim_model::{
     Agreement, DeclaredSize, Decomposition, Disagreement, Expectation, Folder, FormatError,
     FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat, ModelInput,
@@ -42,6 +49,7 @@ pub use indim_model::{
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::read_onnx_tensor;
+pub use lint::{LintOptions, LintReport};
 pub use loaded::{LoadedModel, LoadedProgram};
 pub use registry::{operations, read, read_as, write};
 #[cfg(feature = "files")]

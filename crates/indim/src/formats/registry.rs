@@ -1,5 +1,6 @@
 //! The formats of this build: each with its reader and writer, behind a feature.
 
+use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{
     FormatError, FormatErrorKind, Model, ModelFormat, ReadOptions, Reader, SourceFile,
     WriteOptions, Writer, WrittenModel,
@@ -32,6 +33,32 @@ pub fn read_as(
     }
     match reader(format) {
         Some(reader) => reader.read(source, options),
+        None => {
+            let what = format!("this build has no reader of {format}, which is");
+            Err(FormatErrorKind::Unsupported { what }.nowhere())
+        }
+    }
+}
+
+/// Every node of a file with its types; its content says the format.
+///
+/// # Errors
+/// `unknown-format`, `limit`, and the errors of the file itself.
+pub(super) fn outline(
+    source: &SourceFile,
+    options: &ReadOptions,
+    outline: &OutlineOptions,
+) -> Result<Outline, FormatError> {
+    let Some(format) = ModelFormat::of(source.bytes()) else {
+        return Err(FormatErrorKind::UnknownFormat { advice: ModelFormat::advice(source.bytes()) }
+            .nowhere());
+    };
+    let limit = options.limits.file_bytes;
+    if source.bytes().len() > limit {
+        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
+    }
+    match reader(format) {
+        Some(reader) => reader.outline(source, options, outline),
         None => {
             let what = format!("this build has no reader of {format}, which is");
             Err(FormatErrorKind::Unsupported { what }.nowhere())

@@ -2,6 +2,7 @@
 
 mod hlo;
 mod hlo_proto;
+mod lint;
 mod onnx_models;
 mod onnx_operators;
 mod onnx_write;

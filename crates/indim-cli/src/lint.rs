@@ -1,0 +1,118 @@
+//! `indim lint`: finds broadcasts of models that are illegal, unknown or hardly meant.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indim::errors::{Diagnostic, ErrorCode};
+use indim::formats::{LintOptions, LintReport, OutlineOptions, ValueType};
+use indim_graph::terminal::shown;
+
+use crate::failure::Failure;
+use crate::model::open;
+use crate::output::{print, tell};
+
+/// Find broadcasts in models that are illegal, unknown or hardly meant, without running them.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each finding has a code; `indim explain --code CODE` explains it, `--allow CODE` switches it off. Nodes that
+indim does not compute have their types from a shape rule, from the file, or from --declare.
+
+  indim lint model.onnx
+  indim lint *.onnx --strict --json
+  indim lint model.onnx --declare 'foo_y=f32[2, N]' --allow outer-product")]
+pub(crate) struct Lint {
+    /// Models: StableHLO, HLO, OpenVINO IR or ONNX.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+    /// Fail also if broadcasts are unknown.
+    #[arg(long)]
+    strict: bool,
+    #[command(flatten)]
+    declared: Declared,
+    /// Leave out findings with this code.
+    #[arg(long, value_name = "CODE")]
+    allow: Vec<ErrorCode>,
+}
+
+/// Types that the user declares for values of a file.
+#[derive(Debug, Args)]
+pub(crate) struct Declared {
+    /// The type of a value that neither the file nor a rule gives, such as 'y=f32[2, N]'.
+    #[arg(long = "declare", value_name = "NAME=TYPE")]
+    declared: Vec<String>,
+}
+
+impl Declared {
+    /// The declared types by their names.
+    pub(crate) fn options(&self) -> Result<OutlineOptions, Failure> {
+        let one = |text: &String| {
+            let declared = text.rsplit_once('=').and_then(|(name, value_type)| {
+                Some((name.to_owned(), ValueType::parse(value_type, name)?))
+            });
+            declared.ok_or_else(|| {
+                Failure::Usage(format!(
+                    "--declare takes NAME=TYPE, as in 'y=f32[2, N]': {}",
+                    shown(text)
+                ))
+            })
+        };
+        Ok(OutlineOptions { declared: self.declared.iter().map(one).collect::<Result<_, _>>()? })
+    }
+}
+
+impl Lint {
+    /// Runs the command.
+    pub(crate) fn run(&self) -> Result<(), Failure> {
+        let options = LintOptions {
+            outline: self.declared.options()?,
+            allowed: self.allow.clone(),
+            ..LintOptions::default()
+        };
+        let mut passes = true;
+        let mut reports = Vec::new();
+        for file in &self.files {
+            match report(file, &options) {
+                Ok(report) => {
+                    passes &= report.passes(self.strict);
+                    match self.json {
+                        true => reports.push(report.to_json()),
+                        false => print(report.to_string().as_bytes())?,
+                    }
+                }
+                Err(diagnostic) => {
+                    passes = false;
+                    match self.json {
+                        true => reports.push(refused_json(file, &diagnostic)),
+                        false => tell(&diagnostic),
+                    }
+                }
+            }
+        }
+        if self.json {
+            print(format!("{{\"files\":[{}]}}\n", reports.join(",")).as_bytes())?;
+        }
+        if passes { Ok(()) } else { Err(Failure::Told) }
+    }
+}
+
+/// The findings about a file.
+pub(crate) fn report(file: &Path, options: &LintOptions) -> Result<LintReport, Diagnostic> {
+    LintReport::new(open(file)?, options).map_err(|error| error.diagnostic())
+}
+
+/// A file that cannot be read, as JSON.
+fn refused_json(file: &Path, diagnostic: &Diagnostic) -> String {
+    serde_json::json!({
+        "file": shown(&file.to_string_lossy()),
+        "error": {
+            "code": diagnostic.code.as_str(),
+            "level": "error",
+            "place": diagnostic.place,
+            "message": diagnostic.headline,
+        },
+    })
+    .to_string()
+}

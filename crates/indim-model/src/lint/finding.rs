@@ -1,0 +1,134 @@
+//! A finding: its code, verdict, place, sentence, drawing and repair.
+
+use core::fmt;
+
+use indim_shape::{Diagnostic, ErrorCode};
+
+use crate::error::Location;
+use crate::outline::{Outline, OutlineNode};
+
+/// A finding about a node of a model.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The code, which switches the finding off.
+    pub code: ErrorCode,
+    /// The verdict.
+    pub verdict: FindingVerdict,
+    /// Index of the node in the outline.
+    pub node: Option<usize>,
+    /// Label of the node.
+    pub label: String,
+    /// Operator of the node.
+    pub operator: String,
+    /// Names of the results of the node.
+    pub results: Vec<String>,
+    /// Place in the file.
+    pub place: Location,
+    /// What was found, and why it matters.
+    pub message: String,
+    /// Drawing of an error.
+    pub drawing: Option<Diagnostic>,
+    /// A repair that was tried.
+    pub repair: Option<String>,
+}
+
+/// The verdict of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FindingVerdict {
+    /// No runtime can compute the node.
+    Illegal,
+    /// The file states another type than its nodes give.
+    Contradiction,
+    /// Legal, and hardly meant.
+    Suspicious,
+    /// Legal if sizes agree.
+    LegalIf,
+    /// Not known, because of a node.
+    Unknown,
+    /// Legal; a simpler program does the same, or the reader wants to know.
+    Advice,
+}
+
+/// The weight of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FindingLevel {
+    /// For the reader to know.
+    Note,
+    /// Probably a mistake.
+    Warning,
+    /// Certainly a mistake.
+    Error,
+}
+
+impl FindingVerdict {
+    /// `illegal`, `contradiction`, `suspicious`, `legal-if`, `unknown`, `advice`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FindingVerdict::Illegal => "illegal",
+            FindingVerdict::Contradiction => "contradiction",
+            FindingVerdict::Suspicious => "suspicious",
+            FindingVerdict::LegalIf => "legal-if",
+            FindingVerdict::Unknown => "unknown",
+            FindingVerdict::Advice => "advice",
+        }
+    }
+
+    /// The weight.
+    pub const fn level(self) -> FindingLevel {
+        match self {
+            FindingVerdict::Illegal | FindingVerdict::Contradiction => FindingLevel::Error,
+            FindingVerdict::Suspicious => FindingLevel::Warning,
+            FindingVerdict::LegalIf | FindingVerdict::Unknown | FindingVerdict::Advice => {
+                FindingLevel::Note
+            }
+        }
+    }
+}
+
+impl FindingLevel {
+    /// `note`, `warning`, `error`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FindingLevel::Note => "note",
+            FindingLevel::Warning => "warning",
+            FindingLevel::Error => "error",
+        }
+    }
+}
+
+impl Finding {
+    /// A finding about a node.
+    pub(super) fn new(
+        outline: &Outline,
+        node: usize,
+        (code, verdict): (ErrorCode, FindingVerdict),
+        message: String,
+    ) -> Finding {
+        let at: &OutlineNode = &outline.nodes[node];
+        let name = |&index: &usize| indim_graph::terminal::shown(&outline.values[index].name);
+        Finding {
+            code,
+            verdict,
+            node: Some(node),
+            label: outline.label(at),
+            operator: at.operator.clone(),
+            results: at.results.iter().flatten().map(name).collect(),
+            place: at.place.clone(),
+            message,
+            drawing: None,
+            repair: None,
+        }
+    }
+
+    /// This finding with a repair that was tried.
+    #[must_use]
+    pub(super) fn repaired(self, repair: Option<String>) -> Finding {
+        Finding { repair, ..self }
+    }
+}
+
+impl fmt::Display for FindingVerdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}

@@ -1,0 +1,211 @@
+//! Broadcasts in which each of two operands expands: outer products, meant or not.
+
+use indim_shape::{AxisMap, ErrorCode, RuleSet};
+
+use super::facts::Facts;
+use super::finding::{Finding, FindingVerdict};
+use crate::outline::{
+    NodeRole, Outline, OutlineBroadcast, OutlineNode, SymbolicForm, SymbolicSize, Verdict,
+};
+
+pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+    for (number, node) in outline.nodes.iter().enumerate() {
+        if !matches!(node.role, NodeRole::Elementwise | NodeRole::Predicate) {
+            continue;
+        }
+        for broadcast in &node.broadcasts {
+            let values = node.operands.iter().flatten().copied().collect();
+            let through = Roots::of(outline, node, broadcast);
+            let (broadcast, values) = match &through {
+                Some(roots) => (&roots.broadcast, roots.values.clone()),
+                None => (broadcast, values),
+            };
+            found.extend(one(outline, facts, (number, &values), broadcast));
+        }
+    }
+}
+
+/// The values behind the broadcasts that a lowering writes as nodes of their own, and their broadcast.
+struct Roots {
+    values: Vec<usize>,
+    broadcast: OutlineBroadcast,
+}
+
+/// Broadcasts one after another that are followed: a lowering writes two.
+const MAX_CHAIN: usize = 8;
+
+impl Roots {
+    /// `None` unless each operand is the result of a broadcast.
+    fn of(outline: &Outline, node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<Roots> {
+        let result = broadcast.form()?.result.clone();
+        let (mut values, mut operands, mut maps) = (Vec::new(), Vec::new(), Vec::new());
+        for &operand in node.operands.iter().flatten() {
+            let (root, map) = root(outline, operand, result.len())?;
+            let value = &outline.values[root];
+            operands.push((indim_graph::terminal::shown(&value.name), value.value_type.clone()));
+            values.push(root);
+            maps.push(map);
+        }
+        let verdict = Verdict::Legal(SymbolicForm { result, maps });
+        Some(Roots {
+            values,
+            broadcast: OutlineBroadcast { rule: RuleSet::Numpy.into(), operands, verdict },
+        })
+    }
+}
+
+/// The value behind the broadcasts that make `value`, and the axes of `value` on which its axes lie.
+fn root(outline: &Outline, value: usize, rank: usize) -> Option<(usize, AxisMap)> {
+    let (mut value, mut map) = (value, AxisMap::identity(rank));
+    let mut steps = 0;
+    while let Some(maker) = outline.values[value].maker.map(|maker| &outline.nodes[maker]) {
+        let ([broadcast], true) = (&maker.broadcasts[..], maker.role == NodeRole::Expand) else {
+            break;
+        };
+        let (Some(form), Some(Some(operand))) = (broadcast.form(), maker.operands.first()) else {
+            break;
+        };
+        if steps == MAX_CHAIN || form.result.len() != map.len() {
+            break;
+        }
+        map = form.maps.first()?.compose(&map);
+        value = *operand;
+        steps += 1;
+    }
+    (steps > 0).then_some((value, map))
+}
+
+fn one(
+    outline: &Outline,
+    facts: &Facts,
+    (number, values): (usize, &[usize]),
+    broadcast: &OutlineBroadcast,
+) -> Option<Finding> {
+    let node = &outline.nodes[number];
+    let expanding: Vec<usize> =
+        (0..broadcast.operands.len()).filter(|&operand| broadcast.expands(operand)).collect();
+    // A scalar always expands.
+    let is_array = |&operand: &usize| rank(broadcast, operand) > 0;
+    let expanding: Vec<usize> = expanding.into_iter().filter(is_array).collect();
+    if expanding.len() < 2 || expanding.len() < broadcast.operands.len() {
+        return None;
+    }
+    let (first, second) = (expanding[0], expanding[1]);
+    let (low, high) = match rank(broadcast, first) < rank(broadcast, second) {
+        true => (first, second),
+        false => (second, first),
+    };
+    match is_promoted(broadcast, low, high)
+        && !is_meant(outline, facts, (node, values), [low, high])
+    {
+        true => Some(promoted(outline, number, broadcast, [low, high])),
+        false => outer_product(outline, facts, (number, values), broadcast),
+    }
+}
+
+fn rank(broadcast: &OutlineBroadcast, operand: usize) -> usize {
+    sizes(broadcast, operand).len()
+}
+
+fn sizes(broadcast: &OutlineBroadcast, operand: usize) -> &[SymbolicSize] {
+    broadcast.operands[operand].1.sizes.as_deref().unwrap_or(&[])
+}
+
+/// Whether the operand of lower rank lacks an axis of size n, and has an axis of size n where the other
+/// has 1: `[n]` meets `[n, 1]`, `[n, d]` meets `[n, 1, d]`.
+fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
+    let (few, many) = (sizes(broadcast, low), sizes(broadcast, high));
+    let (Some(form), true) = (broadcast.form(), few.len() + 1 == many.len()) else { return false };
+    let to_result = |operand: usize, axis: usize| form.maps[operand][axis];
+    let at = |axis: usize| (0..few.len()).find(|&own| to_result(low, own) == axis);
+    let lacked = (0..many.len()).find(|&axis| at(to_result(high, axis)).is_none());
+    let Some(lacked) = lacked.filter(|&axis| !many[axis].is(1)) else { return false };
+    // The next axis of the other operand is 1, the own one has the size that is lacked.
+    let next = (lacked + 1..many.len()).find(|&axis| many[axis].is(1));
+    let own = next.and_then(|next| at(to_result(high, next)));
+    let others = (lacked + 1..many.len()).filter(|&axis| Some(axis) != next);
+    let mut others =
+        others.map(|axis| at(to_result(high, axis)).map(|own| (&few[own], &many[axis])));
+    own.is_some_and(|own| few[own] == many[lacked])
+        && next == Some(lacked + 1)
+        && others.all(|pair| pair.is_some_and(|(a, b)| a == b))
+}
+
+/// Whether the program makes the column on purpose: it compares, inserts the axis itself,
+/// or computes constants.
+fn is_meant(
+    outline: &Outline,
+    facts: &Facts,
+    (node, values): (&OutlineNode, &[usize]),
+    operands: [usize; 2],
+) -> bool {
+    let value = |operand: usize| values.get(operand).copied();
+    let [low, high] = operands.map(value);
+    let (Some(low), Some(high)) = (low, high) else { return true };
+    let is_shaped = |value: usize| {
+        let maker = outline.values[value].maker.map(|maker| &outline.nodes[maker].role);
+        matches!(maker, Some(NodeRole::Reshape | NodeRole::Expand))
+    };
+    node.role == NodeRole::Predicate
+        || is_shaped(high)
+        || (facts.is_constant(low) && facts.is_constant(high))
+}
+
+fn promoted(
+    outline: &Outline,
+    number: usize,
+    broadcast: &OutlineBroadcast,
+    [low, high]: [usize; 2],
+) -> Finding {
+    let code = (ErrorCode::RANK_PROMOTED, FindingVerdict::Suspicious);
+    let named = |operand: usize| {
+        let (name, value_type) = &broadcast.operands[operand];
+        format!("{name}: {value_type}")
+    };
+    let result = result_text(broadcast);
+    let message = format!(
+        "{} meets {}: both expand, and the result is {result}, an outer product that is hardly meant",
+        named(high),
+        named(low)
+    );
+    let finding = Finding::new(outline, number, code, message);
+    finding.repaired(column(broadcast, [low, high]))
+}
+
+fn result_text(broadcast: &OutlineBroadcast) -> String {
+    let result = broadcast.form().map(|form| form.result.clone()).unwrap_or_default();
+    let sizes: Vec<String> = result.iter().map(SymbolicSize::to_string).collect();
+    format!("[{}]", sizes.join(", "))
+}
+
+/// The lower operand with an axis of size 1 where the other has one, if the result then has the other's
+/// shape.
+fn column(broadcast: &OutlineBroadcast, [low, high]: [usize; 2]) -> Option<String> {
+    let mut operands = broadcast.operands.clone();
+    let many = sizes(broadcast, high).to_vec();
+    let place = many.iter().rposition(|size| size.is(1))?;
+    operands[low].1.sizes.as_mut()?.insert(place, SymbolicSize::known(1));
+    let shape = operands[low].1.clone();
+    let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
+    let is_legal = matches!(&tried.verdict, Verdict::Legal(form) if form.result == many);
+    let name = &broadcast.operands[low].0;
+    is_legal
+        .then(|| format!("reshape {name} to {shape}: the result is then {}", result_text(&tried)))
+}
+
+fn outer_product(
+    outline: &Outline,
+    facts: &Facts,
+    (number, values): (usize, &[usize]),
+    broadcast: &OutlineBroadcast,
+) -> Option<Finding> {
+    if values.iter().all(|&operand| facts.is_constant(operand)) {
+        return None;
+    }
+    let code = (ErrorCode::OUTER_PRODUCT, FindingVerdict::Advice);
+    let bytes =
+        broadcast.repeated_bytes().map_or(String::new(), |it| format!(", {it} bytes repeated"));
+    let result = result_text(broadcast);
+    let message = format!("every operand expands: the result is {result}{bytes}");
+    Some(Finding::new(outline, number, code, message))
+}

@@ -1,0 +1,97 @@
+//! Findings from the verdicts on broadcasts, from errors of nodes, and from types that the file states.
+
+use std::collections::BTreeMap;
+use std::collections::HashSet;
+
+use indim_shape::{Diagnostic, ErrorCode};
+
+use super::finding::{Finding, FindingVerdict};
+use crate::outline::{NamedCondition, Outline, OutlineNode, TypeSource, Verdict};
+
+/// Labels of nodes that one sentence lists.
+const MAX_LISTED: usize = 4;
+
+pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
+    let mut conditions: HashSet<&NamedCondition> = HashSet::new();
+    let mut unknown: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (number, node) in outline.nodes.iter().enumerate() {
+        for problem in &node.problems {
+            found.push(illegal(outline, number, problem));
+        }
+        for broadcast in &node.broadcasts {
+            match &broadcast.verdict {
+                Verdict::Legal(_) => {}
+                Verdict::Illegal(diagnostic) => found.push(illegal(outline, number, diagnostic)),
+                Verdict::LegalIf(_, all) => {
+                    for condition in all.iter().filter(|condition| conditions.insert(condition)) {
+                        found.push(legal_if(outline, number, condition));
+                    }
+                }
+                Verdict::Unknown => {
+                    let cause = outline.cause_of(node);
+                    unknown.entry(cause.unwrap_or(number)).or_default().push(number);
+                }
+            }
+        }
+    }
+    found.extend(
+        unknown.into_iter().filter_map(|(cause, nodes)| unknown_type(outline, cause, &nodes)),
+    );
+    for contradiction in &outline.contradictions {
+        let code = (ErrorCode::TYPE_MISMATCH, FindingVerdict::Contradiction);
+        let message = contradiction.message.clone();
+        found.extend(contradiction.node.map(|node| Finding::new(outline, node, code, message)));
+    }
+}
+
+fn illegal(outline: &Outline, number: usize, diagnostic: &Diagnostic) -> Finding {
+    let code = (diagnostic.code, FindingVerdict::Illegal);
+    let message = diagnostic.headline.clone();
+    let finding = Finding::new(outline, number, code, message);
+    Finding { drawing: Some(diagnostic.clone()), ..finding }
+}
+
+fn legal_if(outline: &Outline, number: usize, condition: &NamedCondition) -> Finding {
+    let code = (ErrorCode::SIZES_MAY_DIFFER, FindingVerdict::LegalIf);
+    let condition = condition.shown();
+    let message =
+        format!("the broadcast is legal if {condition}; the file does not say that this holds");
+    Finding::new(outline, number, code, message)
+}
+
+/// One finding for the node that causes unknown types, at the node itself.
+fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Finding> {
+    let node = &outline.nodes[cause];
+    // The error of the node has been told.
+    let is_illegal = |node: &OutlineNode| {
+        !node.problems.is_empty()
+            || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)))
+    };
+    if is_illegal(node) {
+        return None;
+    }
+    let code = (ErrorCode::UNKNOWN_TYPE, FindingVerdict::Unknown);
+    let is_open = |&&result: &&usize| {
+        let value = &outline.values[result];
+        matches!(value.source, TypeSource::UnknownBecauseOf(_)) && !value.value_type.is_known()
+    };
+    let value = node.results.iter().flatten().find(is_open);
+    let value = value.map(|&value| indim_graph::terminal::shown(&outline.values[value].name));
+    let mut labels: Vec<String> =
+        nodes.iter().take(MAX_LISTED).map(|&it| outline.label(&outline.nodes[it])).collect();
+    if nodes.len() > MAX_LISTED {
+        labels.push(format!("{} more", nodes.len() - MAX_LISTED));
+    }
+    let (label, labels) = (outline.label(node), labels.join(", "));
+    let message = match &value {
+        Some(value) => format!(
+            "the type of {value}, a result of {label}, is stated nowhere, so that the broadcasts of {labels} \
+             are unknown"
+        ),
+        None => format!(
+            "the type of an operand is stated nowhere, so that the broadcasts of {labels} are unknown"
+        ),
+    };
+    let repair = value.map(|value| format!("state the type: --declare '{value}=f32[2, N]'"));
+    Some(Finding::new(outline, cause, code, message).repaired(repair))
+}

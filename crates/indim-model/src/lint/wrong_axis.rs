@@ -1,0 +1,98 @@
+//! Constants with one number for each channel that lie on another axis than the channels.
+
+use indim_shape::ErrorCode;
+
+use super::facts::Facts;
+use super::finding::{Finding, FindingVerdict};
+use crate::outline::{NodeRole, Outline, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
+
+pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+    for (number, node) in outline.nodes.iter().enumerate() {
+        if node.role != NodeRole::Elementwise {
+            continue;
+        }
+        for broadcast in &node.broadcasts {
+            for (position, operand) in node.operands.iter().enumerate() {
+                if operand.is_some_and(|operand| facts.is_constant(operand)) {
+                    found.extend(one(outline, facts, (number, broadcast), position));
+                }
+            }
+        }
+    }
+    add_repairs(outline, facts, found);
+}
+
+/// The data that meets the constant: its sizes and its channel axis.
+fn data<'o>(
+    outline: &'o Outline,
+    facts: &Facts,
+    number: usize,
+) -> Option<(&'o [SymbolicSize], usize)> {
+    let operands = outline.nodes[number].operands.iter().flatten();
+    operands.into_iter().find_map(|&operand| {
+        let channels = facts.channels(operand)?;
+        Some((outline.values[operand].value_type.sizes.as_deref()?, channels))
+    })
+}
+
+fn one(
+    outline: &Outline,
+    facts: &Facts,
+    (number, broadcast): (usize, &OutlineBroadcast),
+    position: usize,
+) -> Option<Finding> {
+    let (sizes, channels) = data(outline, facts, number)?;
+    let form = broadcast.form()?;
+    let (name, constant) = broadcast.operands.get(position)?;
+    let own = constant.sizes.as_ref()?;
+    let mut wide = (0..own.len()).filter(|&axis| !own[axis].is(1));
+    let (Some(axis), None) = (wide.next(), wide.next()) else { return None };
+    let to = *form.maps.get(position)?.get(axis)?;
+    if to == channels || form.result.len() != sizes.len() || own[axis] != sizes[channels] {
+        return None;
+    }
+    let code = (ErrorCode::WRONG_AXIS, FindingVerdict::Suspicious);
+    let message = format!(
+        "{name}: {constant} has one number for each of the {} channels on axis {channels}, but lies on axis \
+         {to}",
+        sizes[channels]
+    );
+    let repair = moved(broadcast, position, (sizes, channels));
+    Some(Finding::new(outline, number, code, message).repaired(repair))
+}
+
+/// The constant with its numbers on the channel axis, if the broadcast then is legal.
+fn moved(
+    broadcast: &OutlineBroadcast,
+    position: usize,
+    (sizes, channels): (&[SymbolicSize], usize),
+) -> Option<String> {
+    let mut operands = broadcast.operands.clone();
+    let mut shape = vec![sizes[channels].clone()];
+    shape.resize(sizes.len() - channels, SymbolicSize::known(1));
+    let element = operands[position].1.element.clone();
+    operands[position].1 = ValueType { element, sizes: Some(shape) };
+    let (name, constant) = operands[position].clone();
+    let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
+    let is_legal = matches!(&tried.verdict, Verdict::Legal(form) if form.result == sizes);
+    is_legal.then(|| format!("reshape {name} to {constant}"))
+}
+
+/// An illegal broadcast of a constant with one number for each channel has the same repair.
+fn add_repairs(outline: &Outline, facts: &Facts, found: &mut [Finding]) {
+    for finding in found.iter_mut().filter(|it| it.verdict == FindingVerdict::Illegal) {
+        let Some(number) = finding.node else { continue };
+        let node = &outline.nodes[number];
+        let Some(broadcast) = node.broadcasts.first() else { continue };
+        let Some((sizes, channels)) = data(outline, facts, number) else { continue };
+        for (position, operand) in node.operands.iter().enumerate() {
+            let Some(operand) = operand.filter(|&operand| facts.is_constant(operand)) else {
+                continue;
+            };
+            let own = outline.values[operand].value_type.sizes.as_deref();
+            if own == Some(core::slice::from_ref(&sizes[channels])) {
+                finding.repair = moved(broadcast, position, (sizes, channels));
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Verdicts on broadcasts of symbolic sizes. `indim-shape` decides them; this file names the sizes.
+
+use indim_shape::{
+    AnyRule, AxisMap, AxisOwner, Diagnostic, ErrorCode, OperandLabel, Shape, SizeCondition,
+    SizedAxis, diagnose,
+};
+
+use super::size::SymbolicSize;
+use super::value_type::ValueType;
+
+/// A broadcast of a node, with its verdict.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutlineBroadcast {
+    /// The rule.
+    pub rule: AnyRule,
+    /// Name and type of each operand. The type of the target follows for a target rule.
+    pub operands: Vec<(String, ValueType)>,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+/// The verdict on a broadcast.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// Legal for all sizes.
+    Legal(SymbolicForm),
+    /// Legal if the conditions hold; the form assumes sizes that meet to be equal.
+    LegalIf(SymbolicForm, Vec<NamedCondition>),
+    /// Illegal, with the drawn error.
+    Illegal(Box<Diagnostic>),
+    /// Unknown, because the shape of an operand is unknown.
+    Unknown,
+}
+
+/// The explicit form of a broadcast of symbolic sizes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SymbolicForm {
+    /// The size of each axis of the result.
+    pub result: Vec<SymbolicSize>,
+    /// The result axis of each operand axis, for each operand.
+    pub maps: Vec<AxisMap>,
+}
+
+/// A condition on two sizes: they are equal, or one of `ones` is 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NamedCondition {
+    /// The two sizes.
+    pub sizes: [SymbolicSize; 2],
+    /// The sizes that may be 1 instead.
+    pub ones: Vec<SymbolicSize>,
+}
+
+impl NamedCondition {
+    /// `N = M or N = 1`.
+    pub fn shown(&self) -> String {
+        let [first, second] = &self.sizes;
+        let mut text = format!("{first} = {second}");
+        for one in &self.ones {
+            text += &format!(" or {one} = 1");
+        }
+        text
+    }
+}
+
+impl OutlineBroadcast {
+    /// Judges a broadcast of these operands, for a message about `operation`.
+    pub fn judge(
+        rule: AnyRule,
+        operands: Vec<(String, ValueType)>,
+        target: Option<&[SymbolicSize]>,
+        operation: &str,
+    ) -> OutlineBroadcast {
+        let sizes: Option<Vec<&[SymbolicSize]>> =
+            operands.iter().map(|(_, value_type)| value_type.sizes.as_deref()).collect();
+        let verdict = match sizes {
+            Some(sizes) => judged(&rule, &operands, &sizes, target, operation),
+            None => Verdict::Unknown,
+        };
+        OutlineBroadcast { rule, operands, verdict }
+    }
+
+    /// The explicit form, unless the broadcast is illegal or unknown.
+    pub fn form(&self) -> Option<&SymbolicForm> {
+        match &self.verdict {
+            Verdict::Legal(form) | Verdict::LegalIf(form, _) => Some(form),
+            Verdict::Illegal(_) | Verdict::Unknown => None,
+        }
+    }
+
+    /// Bytes that operands repeat: the bytes of each operand over the whole result, less its own. `None` if
+    /// a size is no number.
+    pub fn repeated_bytes(&self) -> Option<u64> {
+        let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();
+        let result = count(&self.form()?.result)?;
+        let repeated = |(_, value_type): &(String, ValueType)| {
+            let own = count(value_type.sizes.as_deref()?)?;
+            let size = i64::try_from(value_type.dtype()?.size()).ok()?;
+            u64::try_from(result.saturating_sub(own).max(0).saturating_mul(size)).ok()
+        };
+        self.operands
+            .iter()
+            .map(repeated)
+            .try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)))
+    }
+
+    /// Whether a size of an operand differs from the result's, so that the operand is repeated.
+    pub fn expands(&self, operand: usize) -> bool {
+        let Some(form) = self.form() else { return false };
+        let Some((map, (_, value_type))) = form.maps.get(operand).zip(self.operands.get(operand))
+        else {
+            return false;
+        };
+        let Some(sizes) = &value_type.sizes else { return false };
+        let is_repeated = |axis: usize| {
+            let own = map.iter().position(|&to| to == axis).map(|from| &sizes[from]);
+            !form.result[axis].is(1) && own.is_none_or(|own| own.is(1))
+        };
+        (0..form.result.len()).any(is_repeated)
+    }
+}
+
+/// Numbers that stand for symbolic sizes, smallest first, so that products of sizes stay small.
+#[derive(Default)]
+struct Placeholders {
+    known: Vec<i64>,
+    symbols: Vec<(SymbolicSize, usize)>,
+}
+
+impl Placeholders {
+    fn number(&mut self, size: &SymbolicSize) -> usize {
+        if let Some(number) = size.number().and_then(|number| usize::try_from(number).ok()) {
+            return number;
+        }
+        if let Some((_, number)) = self.symbols.iter().find(|(known, _)| known == size) {
+            return *number;
+        }
+        let mut number = self.symbols.last().map_or(2, |(_, last)| last + 1);
+        while self.known.iter().any(|&known| usize::try_from(known) == Ok(number)) {
+            number += 1;
+        }
+        self.symbols.push((size.clone(), number));
+        number
+    }
+
+    fn size(&self, number: usize) -> SymbolicSize {
+        let symbol = self.symbols.iter().find(|(_, known)| *known == number);
+        let known = || SymbolicSize::known(i64::try_from(number).unwrap_or(i64::MAX));
+        symbol.map_or_else(known, |(size, _)| size.clone())
+    }
+}
+
+fn judged(
+    rule: &AnyRule,
+    operands: &[(String, ValueType)],
+    sizes: &[&[SymbolicSize]],
+    target: Option<&[SymbolicSize]>,
+    operation: &str,
+) -> Verdict {
+    let mut placeholders = Placeholders::default();
+    let all = sizes.iter().copied().chain(target).flatten();
+    placeholders.known = all.filter_map(SymbolicSize::number).collect();
+    let mut shape = |sizes: &[SymbolicSize]| -> Shape {
+        sizes.iter().map(|size| placeholders.number(size)).collect()
+    };
+    let shapes: Vec<Shape> = sizes.iter().map(|sizes| shape(sizes)).collect();
+    let target = target.map(&mut shape);
+    let is_unknown = |size: usize| placeholders.symbols.iter().any(|(_, known)| *known == size);
+    match rule.elaborate_if(&shapes, target.as_ref(), is_unknown) {
+        Ok(legal) => {
+            let result = legal.form.result().iter().map(|&n| placeholders.size(n)).collect();
+            let form = SymbolicForm { result, maps: legal.form.maps().to_vec() };
+            let named = |condition: &SizeCondition| named(condition, &placeholders);
+            let conditions: Vec<NamedCondition> = legal.conditions.iter().map(named).collect();
+            match conditions.is_empty() {
+                true => Verdict::Legal(form),
+                false => Verdict::LegalIf(form, conditions),
+            }
+        }
+        Err(error) if placeholders.symbols.is_empty() => {
+            let labels: Vec<OperandLabel<'_>> = operands
+                .iter()
+                .map(|(name, value_type)| {
+                    OperandLabel::new(name, value_type.element.as_deref().unwrap_or(""))
+                })
+                .collect();
+            Verdict::Illegal(Box::new(diagnose(&error, operation, &labels)))
+        }
+        Err(error) => {
+            let headline = match error.violation().clash() {
+                Some((first, second)) => {
+                    let axis = |sized| named_axis(sized, operands, &placeholders);
+                    format!("{operation}: {} meets {}", axis(first), axis(second))
+                }
+                None => format!("{operation}: the operands do not broadcast under {rule}"),
+            };
+            let mut diagnostic = Diagnostic::new(error.error_code(), headline);
+            for (name, value_type) in operands {
+                diagnostic.line(format!("   | {name}: {value_type}"));
+            }
+            diagnostic.help("sizes that meet must be equal, or one of them 1");
+            Verdict::Illegal(Box::new(diagnostic))
+        }
+    }
+}
+
+fn named(condition: &SizeCondition, placeholders: &Placeholders) -> NamedCondition {
+    let [first, second] = [condition.first, condition.second].map(|it| placeholders.size(it.size));
+    let mut ones = Vec::new();
+    if condition.first_may_be_one {
+        ones.push(first.clone());
+    }
+    if condition.second_may_be_one {
+        ones.push(second.clone());
+    }
+    ones.sort();
+    let mut sizes = [first, second];
+    // The name comes first: `N = 5`.
+    sizes.sort_by_key(|size| (size.number().is_some(), size.clone()));
+    NamedCondition { sizes, ones }
+}
+
+fn named_axis(
+    sized: SizedAxis,
+    operands: &[(String, ValueType)],
+    placeholders: &Placeholders,
+) -> String {
+    let size = placeholders.size(sized.size);
+    match sized.owner {
+        AxisOwner::Operand(operand) => {
+            let name = operands.get(operand).map_or("?", |(name, _)| name.as_str());
+            format!("axis {} of `{name}` ({size})", sized.axis)
+        }
+        AxisOwner::Result => format!("axis {} of the target ({size})", sized.axis),
+    }
+}
+
+/// The error of a shape rule: operands whose shapes do not fit their operator.
+pub fn shape_problem(
+    operation: &str,
+    problem: &str,
+    operands: &[(String, ValueType)],
+) -> Diagnostic {
+    let headline = format!("{operation}: {problem}");
+    let mut diagnostic = Diagnostic::new(ErrorCode::OPERAND_SHAPES, headline);
+    for (name, value_type) in operands {
+        diagnostic.line(format!("   | {name}: {value_type}"));
+    }
+    diagnostic
+}

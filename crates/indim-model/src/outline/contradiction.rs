@@ -1,0 +1,57 @@
+//! Types that the file states against those that its nodes give.
+
+use std::collections::HashMap;
+
+use super::node::ValueIndex;
+use super::size::SymbolicSize;
+use super::value_type::ValueType;
+use crate::error::Location;
+use crate::model::{DeclaredSize, ModelInput};
+
+/// A type in the file that the nodes before it contradict.
+#[derive(Debug, Clone)]
+pub struct Contradiction {
+    /// The value.
+    pub value: ValueIndex,
+    /// The node that makes the value.
+    pub node: Option<usize>,
+    /// Place of the node, or of the declaration.
+    pub place: Location,
+    /// The difference, in one sentence.
+    pub message: String,
+}
+
+/// The numbers that names of sizes stand for, as the nodes give them.
+#[derive(Debug, Default)]
+pub struct SizeNames(HashMap<String, (i64, String)>);
+
+impl SizeNames {
+    /// Compares a declared type with the inferred one. Returns the difference, if there is one.
+    pub fn compare(&mut self, declared: &ModelInput, inferred: &ValueType) -> Option<String> {
+        let stated = ValueType::declared(declared);
+        let name = indim_graph::terminal::shown(&declared.name);
+        if stated.contradicts(inferred) {
+            return Some(format!("the file states {name}: {stated}, its node gives {inferred}"));
+        }
+        let sizes = declared.sizes.as_ref()?.iter().zip(inferred.sizes.as_ref()?);
+        sizes.enumerate().find_map(|(axis, pair)| self.one(pair, &format!("axis {axis} of {name}")))
+    }
+
+    /// Two numbers for one name contradict each other.
+    fn one(&mut self, pair: (&DeclaredSize, &SymbolicSize), place: &str) -> Option<String> {
+        let (DeclaredSize::Named(name), Some(number)) = (pair.0, pair.1.number()) else {
+            return None;
+        };
+        match self.0.get(name) {
+            Some((known, before)) if *known != number => {
+                let name = indim_graph::terminal::shown(name);
+                Some(format!("the size {name} is {known} on {before}, and {number} on {place}"))
+            }
+            Some(_) => None,
+            None => {
+                self.0.insert(name.clone(), (number, place.to_owned()));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Outlines: every node of a model with types and broadcasts, also around nodes that indim does not compute.
+//!
+//! Read in this order:
+//!
+//! * `size.rs`: symbolic sizes; `value_type.rs`: types of them.
+//! * `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
+//! * `stated.rs`: builds outlines of formats that state all types.
+//! * `contradiction.rs`: types that the file states against those that its nodes give.
+//! * `text.rs`: an outline as text; `needed.rs`: the opaque nodes that a run needs.
+
+mod broadcast;
+mod contradiction;
+mod needed;
+mod node;
+mod size;
+mod stated;
+mod text;
+mod value_type;
+
+pub use broadcast::{NamedCondition, OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
+pub use contradiction::{Contradiction, SizeNames};
+pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex};
+pub use size::SymbolicSize;
+pub use stated::StatedNode;
+pub use value_type::ValueType;
+
+/// Options of an outline.
+#[derive(Debug, Clone, Default)]
+pub struct OutlineOptions {
+    /// Types of values that the caller declares, by their names.
+    pub declared: Vec<(String, ValueType)>,
+}
+
+/// All nodes of a model in the order of execution, regions before the results of their node.
+#[derive(Debug, Clone, Default)]
+pub struct Outline {
+    /// The nodes.
+    pub nodes: Vec<OutlineNode>,
+    /// The values.
+    pub values: Vec<OutlineValue>,
+    /// The inputs.
+    pub inputs: Vec<ValueIndex>,
+    /// The outputs.
+    pub outputs: Vec<ValueIndex>,
+    /// Types that the file states against those that its nodes give.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// The number of broadcasts with each verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct VerdictCounts {
+    /// Legal for all sizes.
+    pub legal: usize,
+    /// Illegal.
+    pub illegal: usize,
+    /// Legal under conditions.
+    pub legal_if: usize,
+    /// Unknown.
+    pub unknown: usize,
+}
+
+impl Outline {
+    /// The number of broadcasts with each verdict.
+    pub fn counts(&self) -> VerdictCounts {
+        let mut counts = VerdictCounts::default();
+        for broadcast in self.nodes.iter().flat_map(|node| &node.broadcasts) {
+            match broadcast.verdict {
+                Verdict::Legal(_) => counts.legal += 1,
+                Verdict::LegalIf(..) => counts.legal_if += 1,
+                Verdict::Illegal(_) => counts.illegal += 1,
+                Verdict::Unknown => counts.unknown += 1,
+            }
+        }
+        counts
+    }
+
+    /// The value with this index.
+    ///
+    /// # Panics
+    /// If the outline has no such value.
+    pub fn value(&self, index: ValueIndex) -> &OutlineValue {
+        &self.values[index]
+    }
+
+    /// The label of a node in messages: its name, or its operator and its first result.
+    pub fn label(&self, node: &OutlineNode) -> String {
+        if !node.name.is_empty() {
+            return indim_graph::terminal::shown(&node.name);
+        }
+        let result = node.results.iter().flatten().next();
+        match result.map(|&index| self.values[index].name.as_str()) {
+            Some(name) if !name.is_empty() => indim_graph::terminal::shown(name),
+            _ => node.operator.clone(),
+        }
+    }
+}
+
+impl core::fmt::Display for VerdictCounts {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let VerdictCounts { legal, illegal, legal_if, unknown } = self;
+        let all = legal + illegal + legal_if + unknown;
+        let noun = if all == 1 { "broadcast" } else { "broadcasts" };
+        write!(
+            formatter,
+            "{all} {noun}: {legal} legal, {illegal} illegal, {legal_if} legal if, {unknown} unknown"
+        )
+    }
+}

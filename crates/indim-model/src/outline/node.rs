@@ -1,0 +1,97 @@
+//! Nodes and values of an outline.
+
+use std::sync::Arc;
+
+use indim_shape::Diagnostic;
+
+use super::broadcast::OutlineBroadcast;
+use super::size::SymbolicSize;
+use super::value_type::ValueType;
+use crate::error::Location;
+
+/// Index of a value of an outline.
+pub type ValueIndex = usize;
+
+/// A node of a model: an operation that indim computes, or an opaque one.
+#[derive(Debug, Clone)]
+pub struct OutlineNode {
+    /// Name in the file; may be empty.
+    pub name: String,
+    /// Operator, with its domain: `MatMul`, `com.acme.Foo`.
+    pub operator: String,
+    /// Place in the file.
+    pub place: Location,
+    /// Path of the region that holds the node, empty for the graph itself: `/If.then_branch`.
+    pub region: Arc<str>,
+    /// The operands; `None` for a missing optional one.
+    pub operands: Vec<Option<ValueIndex>>,
+    /// The results; `None` for an unnamed one.
+    pub results: Vec<Option<ValueIndex>>,
+    /// Attributes as short text.
+    pub attributes: Vec<(String, String)>,
+    /// Whether indim has no kernel for the node.
+    pub is_opaque: bool,
+    /// The part that the node plays in findings.
+    pub role: NodeRole,
+    /// Broadcasts of its operands.
+    pub broadcasts: Vec<OutlineBroadcast>,
+    /// Errors of the node other than in a broadcast: operands that do not fit its operator.
+    pub problems: Vec<Diagnostic>,
+}
+
+/// The part that a node plays in findings.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum NodeRole {
+    /// A computation of each element.
+    Elementwise,
+    /// A comparison or a logical operation of each element.
+    Predicate,
+    /// A conversion or identity, which keeps shape and axes.
+    SameShape,
+    /// A broadcast to a larger shape by a node of its own: `Expand`, `Tile`, `Broadcast`.
+    Expand,
+    /// A change of shape that keeps the order of elements: `Reshape`, `Squeeze`, `Unsqueeze`, `Flatten`.
+    Reshape,
+    /// A permutation of axes: the operand axis of each result axis.
+    Transpose(Vec<usize>),
+    /// A convolution or pooling: results with the channels on this axis.
+    Channels(usize),
+    /// A constant or a counted sequence.
+    Constant,
+    /// Any other node.
+    #[default]
+    Other,
+}
+
+/// A value of a model.
+#[derive(Debug, Clone, Default)]
+pub struct OutlineValue {
+    /// Name in the file.
+    pub name: String,
+    /// Type, as far as it is known.
+    pub value_type: ValueType,
+    /// Elements of a short list of integers that builds shapes.
+    pub elements: Option<Vec<SymbolicSize>>,
+    /// Source of the type.
+    pub source: TypeSource,
+    /// Whether the value is a constant of the file.
+    pub is_constant: bool,
+    /// The node that makes the value.
+    pub maker: Option<usize>,
+}
+
+/// The source of the type of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TypeSource {
+    /// An input or constant of the file.
+    File,
+    /// The kernel or the shape rule of the node.
+    Rule,
+    /// A declaration of the caller.
+    Declared,
+    /// The type is not fully known; the node is the first cause, if a node is.
+    #[default]
+    Unknown,
+    /// The type is not fully known because of this node.
+    UnknownBecauseOf(usize),
+}

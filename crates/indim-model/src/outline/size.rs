@@ -1,0 +1,233 @@
+//! Symbolic sizes: polynomials with integer coefficients over names.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::model::DeclaredSize;
+
+/// Terms of a polynomial: real shape subgraphs have one or two, so that hostile ones stay cheap.
+const MAX_TERMS: usize = 16;
+
+/// Names in one product, for the same reason.
+const MAX_FACTORS: usize = 8;
+
+/// Bytes of one name, with the expressions inside it.
+const MAX_NAME_BYTES: usize = 200;
+
+/// A size of an axis that may depend on names: `N`, `2 * N + 1`, `(N + 1) / 2`. Equal texts are equal sizes.
+///
+/// ```
+/// use indim_model::outline::SymbolicSize;
+///
+/// let n = SymbolicSize::named("N");
+/// let doubled = n.times(&SymbolicSize::known(2)).unwrap();
+/// assert_eq!(doubled.plus(&SymbolicSize::known(-1)).unwrap().to_string(), "2*N - 1");
+/// assert_eq!(doubled.divided_exactly(&n), Some(SymbolicSize::known(2)));
+/// let half = n.plus(&SymbolicSize::known(1)).unwrap().floor_divided(2).unwrap();
+/// assert_eq!(half.to_string(), "floor((N + 1)/2)");
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SymbolicSize(Polynomial);
+
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Polynomial {
+    Known(i64),
+    /// Sorted products of names, each with its coefficient; the constant has no names and is last.
+    Terms(Arc<[Term]>),
+}
+
+/// A product of sorted names, with its coefficient, which is not 0.
+type Term = (Vec<Arc<str>>, i64);
+
+impl SymbolicSize {
+    /// A number. Sizes are not negative, but steps towards one may be.
+    pub fn known(size: i64) -> Self {
+        SymbolicSize(Polynomial::Known(size))
+    }
+
+    /// A size with a name. A sum in the name, such as `past + 1`, is a sum of sizes.
+    pub fn named(name: &str) -> Self {
+        let part = |part: &str| match part.trim().parse::<i64>() {
+            Ok(number) => SymbolicSize::known(number),
+            Err(_) => SymbolicSize::atom(part.trim()),
+        };
+        let parts: Vec<SymbolicSize> = name.split(" + ").map(part).collect();
+        let sum = parts.iter().skip(1).try_fold(parts[0].clone(), |sum, part| sum.plus(part));
+        sum.unwrap_or_else(|| SymbolicSize::atom(name))
+    }
+
+    /// A size with this text as its one name.
+    pub fn atom(name: &str) -> Self {
+        let mut end = name.len().min(MAX_NAME_BYTES);
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        let name = indim_graph::terminal::shown(&name[..end]);
+        SymbolicSize(Polynomial::Terms([(vec![Arc::from(name.as_str())], 1)].into()))
+    }
+
+    /// The declared size; `name` names a size that the file leaves open.
+    pub fn declared(size: &DeclaredSize, name: impl FnOnce() -> String) -> Self {
+        match size {
+            DeclaredSize::Known(size) => {
+                SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX))
+            }
+            DeclaredSize::Named(name) => SymbolicSize::named(name),
+            DeclaredSize::Between { .. } | DeclaredSize::Any => SymbolicSize::atom(&name()),
+        }
+    }
+
+    /// The number, if the size does not depend on names.
+    pub fn number(&self) -> Option<i64> {
+        match self.0 {
+            Polynomial::Known(size) => Some(size),
+            Polynomial::Terms(_) => None,
+        }
+    }
+
+    /// Whether this is the number.
+    pub fn is(&self, size: i64) -> bool {
+        self.number() == Some(size)
+    }
+
+    /// The sum, unless it is too long.
+    pub fn plus(&self, other: &Self) -> Option<Self> {
+        SymbolicSize::sum(self.terms().into_iter().chain(other.terms()))
+    }
+
+    /// The difference, unless it is too long.
+    pub fn minus(&self, other: &Self) -> Option<Self> {
+        self.plus(&other.times(&SymbolicSize::known(-1))?)
+    }
+
+    /// The product, unless it is too long.
+    pub fn times(&self, other: &Self) -> Option<Self> {
+        let (ours, theirs) = (self.terms(), other.terms());
+        let mut products = Vec::new();
+        for (names, factor) in &ours {
+            for (more, other) in &theirs {
+                let mut names = names.clone();
+                names.extend(more.iter().cloned());
+                names.sort();
+                if names.len() > MAX_FACTORS {
+                    return None;
+                }
+                products.push((names, factor.checked_mul(*other)?));
+            }
+        }
+        SymbolicSize::sum(products.into_iter())
+    }
+
+    /// The product of sizes.
+    pub fn product<'s>(sizes: impl IntoIterator<Item = &'s SymbolicSize>) -> Option<Self> {
+        sizes.into_iter().try_fold(SymbolicSize::known(1), |product, size| product.times(size))
+    }
+
+    /// The quotient, if the division by a product has no remainder.
+    pub fn divided_exactly(&self, divisor: &Self) -> Option<Self> {
+        let terms = divisor.terms();
+        let [(names, by)] = &terms[..] else {
+            return (self == divisor && !terms.is_empty()).then(|| SymbolicSize::known(1));
+        };
+        let mut quotient = Vec::new();
+        for (mut left, factor) in self.terms() {
+            for name in names {
+                let place = left.iter().position(|known| known == name)?;
+                left.remove(place);
+            }
+            (factor.checked_rem(*by)? == 0).then_some(())?;
+            quotient.push((left, factor.checked_div(*by)?));
+        }
+        SymbolicSize::sum(quotient.into_iter())
+    }
+
+    /// The quotient, rounded down, by a positive number.
+    pub fn floor_divided(&self, divisor: i64) -> Option<Self> {
+        if divisor <= 0 {
+            return None;
+        }
+        if let Some(number) = self.number() {
+            return Some(SymbolicSize::known(number.div_euclid(divisor)));
+        }
+        let exact = self.divided_exactly(&SymbolicSize::known(divisor));
+        exact.or_else(|| SymbolicSize::checked_atom(format!("floor(({self})/{divisor})")))
+    }
+
+    /// The smaller one of two sizes.
+    pub fn least(&self, other: &Self) -> Option<Self> {
+        match (self.number(), other.number(), self.minus(other)?.number()) {
+            (Some(a), Some(b), _) => Some(SymbolicSize::known(a.min(b))),
+            (.., Some(difference)) => Some(if difference <= 0 { self } else { other }.clone()),
+            _ => SymbolicSize::checked_atom(format!("min({self}, {other})")),
+        }
+    }
+
+    /// The size of two that meet in a broadcast, where they are not both known.
+    pub fn broadcast(&self, other: &Self) -> Self {
+        let (first, second) = if self <= other { (self, other) } else { (other, self) };
+        let joined = SymbolicSize::checked_atom(format!("broadcast({first}, {second})"));
+        joined.unwrap_or_else(|| first.clone())
+    }
+
+    fn checked_atom(name: String) -> Option<Self> {
+        (name.len() <= MAX_NAME_BYTES).then(|| SymbolicSize::atom(&name))
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        match &self.0 {
+            Polynomial::Known(0) => Vec::new(),
+            Polynomial::Known(size) => vec![(Vec::new(), *size)],
+            Polynomial::Terms(terms) => terms.to_vec(),
+        }
+    }
+
+    fn sum(terms: impl Iterator<Item = Term>) -> Option<Self> {
+        let mut sum: Vec<Term> = Vec::new();
+        for (names, factor) in terms {
+            match sum.iter_mut().find(|(known, _)| *known == names) {
+                Some((_, total)) => *total = total.checked_add(factor)?,
+                None => sum.push((names, factor)),
+            }
+        }
+        sum.retain(|(_, factor)| *factor != 0);
+        if sum.len() > MAX_TERMS {
+            return None;
+        }
+        // More names first; the constant is last.
+        sum.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.0.cmp(&b.0)));
+        Some(SymbolicSize(match &sum[..] {
+            [] => Polynomial::Known(0),
+            [(names, factor)] if names.is_empty() => Polynomial::Known(*factor),
+            _ => Polynomial::Terms(sum.into()),
+        }))
+    }
+}
+
+impl fmt::Display for SymbolicSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Polynomial::Terms(terms) = &self.0 else {
+            return write!(formatter, "{}", self.number().unwrap_or_default());
+        };
+        for (position, (names, factor)) in terms.iter().enumerate() {
+            match (position, *factor < 0) {
+                (0, false) => {}
+                (0, true) => write!(formatter, "-")?,
+                (_, false) => write!(formatter, " + ")?,
+                (_, true) => write!(formatter, " - ")?,
+            }
+            let factor = factor.unsigned_abs();
+            match (names.is_empty(), factor) {
+                (true, _) => write!(formatter, "{factor}")?,
+                (false, 1) => write!(formatter, "{}", names.join("*"))?,
+                (false, _) => write!(formatter, "{factor}*{}", names.join("*"))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for SymbolicSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}

@@ -1,0 +1,133 @@
+//! Types of values: element type and symbolic sizes, each as far as it is known.
+
+use core::fmt;
+use std::sync::Arc;
+
+use indim_ops::{ArrayType, DType};
+
+use super::size::SymbolicSize;
+use crate::model::ModelInput;
+
+/// A type, as far as it is known. Element types that indim does not compute keep the name in their file.
+///
+/// ```
+/// use indim_model::outline::{SymbolicSize, ValueType};
+///
+/// let sizes = vec![SymbolicSize::named("N"), SymbolicSize::known(3)];
+/// assert_eq!(ValueType::new("f32", sizes).to_string(), "f32[N, 3]");
+/// assert_eq!(ValueType::default().to_string(), "?[...]");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ValueType {
+    /// Name of the element type, if known.
+    pub element: Option<Arc<str>>,
+    /// Size of each axis, if the rank is known.
+    pub sizes: Option<Vec<SymbolicSize>>,
+}
+
+impl ValueType {
+    /// A known type.
+    pub fn new(element: &str, sizes: Vec<SymbolicSize>) -> Self {
+        ValueType { element: Some(Arc::from(element)), sizes: Some(sizes) }
+    }
+
+    /// The type of arrays.
+    pub fn of_arrays(array_type: &ArrayType) -> Self {
+        let size = |&size: &usize| SymbolicSize::known(i64::try_from(size).unwrap_or(i64::MAX));
+        ValueType::new(array_type.dtype.name(), array_type.shape.iter().map(size).collect())
+    }
+
+    /// The declared type of an input or another value. Open sizes are named by the value and the axis.
+    pub fn declared(input: &ModelInput) -> Self {
+        let name = |axis: usize| format!("{}[{axis}]", input.name);
+        let size = |(axis, size)| SymbolicSize::declared(size, || name(axis));
+        ValueType {
+            element: input.dtype.map(|dtype| Arc::from(dtype.name())),
+            sizes: input.sizes.as_ref().map(|sizes| sizes.iter().enumerate().map(size).collect()),
+        }
+    }
+
+    /// Parses `f32[2, N]`, `f32[2, ?]` or `f32[...]`; `name` names open sizes.
+    pub fn parse(text: &str, name: &str) -> Option<Self> {
+        let (element, rest) = text.trim().split_once('[')?;
+        let list = rest.strip_suffix(']')?.trim();
+        let is_name = |text: &str| {
+            !text.is_empty()
+                && text.chars().all(|c| c.is_ascii_alphanumeric() || "_.<>:".contains(c))
+        };
+        let element = element.trim();
+        if !is_name(element) && element != "?" {
+            return None;
+        }
+        let element = (element != "?").then(|| Arc::from(element));
+        let size = |(axis, text): (usize, &str)| match text.trim() {
+            "" => None,
+            "?" => Some(SymbolicSize::atom(&format!("{name}[{axis}]"))),
+            text => match text.parse::<i64>() {
+                Ok(number) => (number >= 0).then(|| SymbolicSize::known(number)),
+                Err(_) => Some(SymbolicSize::named(text)),
+            },
+        };
+        let sizes = match list {
+            "..." => None,
+            "" => Some(Vec::new()),
+            list => Some(list.split(',').enumerate().map(size).collect::<Option<_>>()?),
+        };
+        Some(ValueType { element, sizes })
+    }
+
+    /// The element type, if indim computes it.
+    pub fn dtype(&self) -> Option<DType> {
+        self.element.as_deref()?.parse().ok()
+    }
+
+    /// The type of arrays, if all of it is a number.
+    pub fn array_type(&self) -> Option<ArrayType> {
+        let size = |size: &SymbolicSize| usize::try_from(size.number()?).ok();
+        let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(size).collect::<Option<_>>()?;
+        Some(ArrayType::new(self.dtype()?, sizes))
+    }
+
+    /// Whether element type and rank are known.
+    pub fn is_known(&self) -> bool {
+        self.element.is_some() && self.sizes.is_some()
+    }
+
+    /// The numbers and names in which two types contradict each other, if they do: another element type,
+    /// another rank, or another number.
+    pub fn contradicts(&self, other: &ValueType) -> bool {
+        let is_other_element =
+            self.element.as_ref().zip(other.element.as_ref()).is_some_and(|(a, b)| a != b);
+        let differ = |(a, b): (&SymbolicSize, &SymbolicSize)| {
+            a.number().zip(b.number()).is_some_and(|(a, b)| a != b)
+        };
+        let is_other_shape = self
+            .sizes
+            .as_ref()
+            .zip(other.sizes.as_ref())
+            .is_some_and(|(a, b)| a.len() != b.len() || a.iter().zip(b).any(differ));
+        is_other_element || is_other_shape
+    }
+
+    /// This type, with what only the other one knows.
+    #[must_use]
+    pub fn completed_by(&self, other: &ValueType) -> ValueType {
+        ValueType {
+            element: self.element.clone().or_else(|| other.element.clone()),
+            sizes: self.sizes.clone().or_else(|| other.sizes.clone()),
+        }
+    }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.element.as_deref().unwrap_or("?"))?;
+        match &self.sizes {
+            None => formatter.write_str("[...]"),
+            Some(sizes) => {
+                let sizes: Vec<String> = sizes.iter().map(SymbolicSize::to_string).collect();
+                write!(formatter, "[{}]", sizes.join(", "))
+            }
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! A node with the types of its operands, for its shape rule.
+
+use std::cell::RefCell;
+
+use indim_graph::Array;
+use indim_model::outline::{OutlineBroadcast, SymbolicSize, ValueType, Verdict};
+use indim_model::{FormatErrorKind, integers};
+use indim_ops::DType;
+use indim_shape::{AnyRule, RuleSet};
+
+use crate::call::Call;
+
+/// Elements of a list that builds shapes; no shape, list of axes or list of indices has more.
+pub(super) const MAX_ELEMENTS: usize = 1024;
+
+/// An operand or a result of a node: its type, and its elements if they build shapes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Typed {
+    pub(super) name: String,
+    pub(super) value_type: ValueType,
+    /// Symbolic elements of a short list of integers or booleans.
+    pub(super) elements: Option<Vec<SymbolicSize>>,
+    /// All elements, if they are few and known.
+    pub(super) array: Option<Array>,
+}
+
+impl Typed {
+    pub(super) fn of(value_type: ValueType) -> Typed {
+        Typed { value_type, ..Typed::default() }
+    }
+
+    pub(super) fn with_elements(mut self, elements: Option<Vec<SymbolicSize>>) -> Typed {
+        self.elements = elements.filter(|elements| elements.len() <= MAX_ELEMENTS);
+        self
+    }
+
+    /// The symbolic elements, or the known ones as numbers. Floats count if they are whole.
+    pub(super) fn symbols(&self) -> Option<Vec<SymbolicSize>> {
+        if let Some(elements) = &self.elements {
+            return Some(elements.clone());
+        }
+        let array = self.array.as_ref()?;
+        let numbers = match array.dtype() {
+            DType::F32 => whole(array.elements::<f32>()?.iter().map(|&n| f64::from(n)))?,
+            DType::F64 => whole(array.elements::<f64>()?.iter().copied())?,
+            DType::Bool => array.elements::<bool>()?.iter().map(|&b| i64::from(b)).collect(),
+            _ => integers(array)?,
+        };
+        Some(numbers.into_iter().map(SymbolicSize::known).collect())
+    }
+
+    /// The known elements as floats.
+    pub(super) fn floats(&self) -> Option<Vec<f64>> {
+        let array = self.array.as_ref()?;
+        match array.dtype() {
+            DType::F32 => Some(array.elements::<f32>()?.iter().map(|&n| n.into()).collect()),
+            DType::F64 => Some(array.elements::<f64>()?.to_vec()),
+            _ => None,
+        }
+    }
+}
+
+fn whole(numbers: impl Iterator<Item = f64>) -> Option<Vec<i64>> {
+    // 2^53: beyond it floats skip integers.
+    let one = |n: f64| (n.fract() == 0.0 && n.abs() < 9e15).then_some(n as i64);
+    numbers.map(one).collect()
+}
+
+/// The reason why a shape rule gives no types.
+#[derive(Debug)]
+pub(super) enum RuleError {
+    /// The type of an operand is unknown.
+    Unknown,
+    /// The broadcast of the operands is illegal; the call has recorded it.
+    Broadcast,
+    /// The shapes of the operands do not fit the operator.
+    Shapes(String),
+    /// An attribute is wrong.
+    Attribute(FormatErrorKind),
+}
+
+impl From<FormatErrorKind> for RuleError {
+    fn from(kind: FormatErrorKind) -> Self {
+        RuleError::Attribute(kind)
+    }
+}
+
+pub(super) type RuleResult = Result<Vec<Typed>, RuleError>;
+
+/// A shape rule.
+pub(super) type Rule = fn(&RuleCall<'_>) -> RuleResult;
+
+/// A node with the types of its operands.
+pub(super) struct RuleCall<'c> {
+    /// Access to the attributes.
+    pub(super) call: &'c Call<'c>,
+    pub(super) operands: &'c [Option<Typed>],
+    /// Name of the first result.
+    pub(super) result: &'c str,
+    /// Name of the node and its operator, for messages.
+    pub(super) label: String,
+    pub(super) broadcasts: RefCell<Vec<OutlineBroadcast>>,
+}
+
+/// A single result.
+pub(super) fn one(value_type: ValueType) -> RuleResult {
+    Ok(vec![Typed::of(value_type)])
+}
+
+/// A single result with an element type and sizes.
+pub(super) fn array(element: &str, sizes: Vec<SymbolicSize>) -> RuleResult {
+    one(ValueType::new(element, sizes))
+}
+
+pub(super) fn known(size: i64) -> SymbolicSize {
+    SymbolicSize::known(size)
+}
+
+pub(super) fn wrong<T>(problem: impl Into<String>) -> Result<T, RuleError> {
+    Err(RuleError::Shapes(problem.into()))
+}
+
+impl RuleCall<'_> {
+    pub(super) fn optional(&self, position: usize) -> Option<&Typed> {
+        self.operands.get(position)?.as_ref()
+    }
+
+    pub(super) fn operand(&self, position: usize) -> Result<&Typed, RuleError> {
+        let missing = || RuleError::Shapes(format!("operand {position} is missing"));
+        self.optional(position).ok_or_else(missing)
+    }
+
+    /// The element type of an operand; `?` if it is unknown.
+    pub(super) fn element(&self, position: usize) -> Result<String, RuleError> {
+        let element = &self.operand(position)?.value_type.element;
+        element.as_deref().map(str::to_owned).ok_or(RuleError::Unknown)
+    }
+
+    pub(super) fn sizes(&self, position: usize) -> Result<&[SymbolicSize], RuleError> {
+        self.operand(position)?.value_type.sizes.as_deref().ok_or(RuleError::Unknown)
+    }
+
+    /// # Errors
+    /// `RuleError::Shapes` for another rank.
+    pub(super) fn ranked(
+        &self,
+        position: usize,
+        rank: usize,
+    ) -> Result<&[SymbolicSize], RuleError> {
+        let sizes = self.sizes(position)?;
+        match sizes.len() == rank {
+            true => Ok(sizes),
+            false => wrong(format!("operand {position} has rank {}, not {rank}", sizes.len())),
+        }
+    }
+
+    /// The symbolic elements of an operand.
+    pub(super) fn symbols(&self, position: usize) -> Option<Vec<SymbolicSize>> {
+        self.optional(position)?.symbols()
+    }
+
+    /// The elements of an operand, all numbers.
+    pub(super) fn numbers(&self, position: usize) -> Option<Vec<i64>> {
+        self.symbols(position)?.iter().map(SymbolicSize::number).collect()
+    }
+
+    /// A list of numbers: an attribute before version `since`, an operand from it on. `Ok(None)`: it is
+    /// absent.
+    ///
+    /// # Errors
+    /// `RuleError::Unknown` if its elements are unknown.
+    pub(super) fn list(
+        &self,
+        name: &str,
+        position: usize,
+        since: i64,
+    ) -> Result<Option<Vec<i64>>, RuleError> {
+        if self.call.version() < since {
+            return Ok(self.call.ints(name)?);
+        }
+        match self.optional(position) {
+            None => Ok(None),
+            Some(_) => Ok(Some(self.numbers(position).ok_or(RuleError::Unknown)?)),
+        }
+    }
+
+    /// A size that only the data or a long expression determines: a name of its own.
+    pub(super) fn fresh(&self, axis: usize) -> SymbolicSize {
+        SymbolicSize::atom(&format!("{}[{axis}]", self.result))
+    }
+
+    pub(super) fn fresh_sizes(&self, rank: usize) -> Vec<SymbolicSize> {
+        (0..rank).map(|axis| self.fresh(axis)).collect()
+    }
+
+    pub(super) fn or_fresh(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
+        size.unwrap_or_else(|| self.fresh(axis))
+    }
+
+    /// # Errors
+    /// `RuleError::Shapes` for an axis out of range.
+    pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, RuleError> {
+        let counted = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+        match usize::try_from(counted) {
+            Ok(counted) if counted < rank => Ok(counted),
+            _ => wrong(format!("axis {axis} is out of range for rank {rank}")),
+        }
+    }
+
+    /// # Errors
+    /// `RuleError::Shapes` if two numbers differ.
+    pub(super) fn agree(
+        &self,
+        (first, second): (&SymbolicSize, &SymbolicSize),
+        what: &str,
+    ) -> Result<SymbolicSize, RuleError> {
+        match (first.number(), second.number()) {
+            (Some(a), Some(b)) if a != b => wrong(format!("{what}: {a} and {b} differ")),
+            (Some(_), _) => Ok(first.clone()),
+            _ => Ok(second.clone()),
+        }
+    }
+
+    /// Judges a broadcast and records it. Returns the sizes of the result.
+    ///
+    /// # Errors
+    /// `RuleError::Unknown`, `RuleError::Broadcast`.
+    pub(super) fn broadcast(
+        &self,
+        rule: impl Into<AnyRule>,
+        operands: Vec<(String, ValueType)>,
+        target: Option<&[SymbolicSize]>,
+    ) -> Result<Vec<SymbolicSize>, RuleError> {
+        let judged = OutlineBroadcast::judge(rule.into(), operands, target, &self.label);
+        let sizes = match &judged.verdict {
+            Verdict::Legal(form) | Verdict::LegalIf(form, _) => Ok(form.result.clone()),
+            Verdict::Illegal(_) => Err(RuleError::Broadcast),
+            Verdict::Unknown => Err(RuleError::Unknown),
+        };
+        self.broadcasts.borrow_mut().push(judged);
+        sizes
+    }
+
+    /// The names and types of operands.
+    pub(super) fn named(&self, positions: &[usize]) -> Result<Vec<(String, ValueType)>, RuleError> {
+        let one = |&position: &usize| {
+            let operand = self.operand(position)?;
+            Ok((indim_graph::terminal::shown(&operand.name), operand.value_type.clone()))
+        };
+        positions.iter().map(one).collect()
+    }
+
+    /// NumPy's broadcast of operands.
+    ///
+    /// # Errors
+    /// Those of [`RuleCall::broadcast`].
+    pub(super) fn numpy(&self, positions: &[usize]) -> Result<Vec<SymbolicSize>, RuleError> {
+        self.broadcast(RuleSet::Numpy, self.named(positions)?, None)
+    }
+}

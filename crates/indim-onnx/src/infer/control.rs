@@ -1,0 +1,238 @@
+//! Types of `If`, `Loop` and `Scan`, from their bodies. Each body has its own names.
+
+use std::sync::Arc;
+
+use indim_model::outline::{SymbolicSize, ValueType};
+use indim_model::{FormatError, FormatErrorKind, Location};
+
+use super::call::Typed;
+use super::node::{Found, label};
+use super::scope::{Scope, value_of};
+use super::walker::Walker;
+use crate::body::decoded;
+use crate::flat_node::FlatNode;
+use crate::messages::GraphProto;
+
+impl Walker<'_> {
+    /// Goes through the bodies of a node; returns its results.
+    pub(super) fn control(
+        &mut self,
+        flat: &FlatNode,
+        operands: &[Option<Typed>],
+    ) -> Result<Found, FormatError> {
+        let results = match &flat.node.proto.op_type[..] {
+            "If" => self.branches(flat)?,
+            "Loop" => self.repeated(flat, operands)?,
+            _ => self.scanned(flat, operands)?,
+        };
+        Ok(Found { results, ..Found::default() })
+    }
+
+    /// Goes through a body; returns the types of its outputs. Without the attribute, nothing.
+    fn region(
+        &mut self,
+        flat: &FlatNode,
+        attribute: &str,
+        given: &[Typed],
+    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        let Some(graph) = flat.attributes.get(attribute).and_then(|graph| graph.g.clone()) else {
+            return Ok(None);
+        };
+        let place = || Location::described(format!("{attribute} of {}", label(flat)));
+        let graph: GraphProto = decoded(graph, place)?;
+        let outer_body = self.scope().body.clone();
+        let body = outer_body.region(&graph.node, self.limits)?;
+        let (name, outer) = (label_in_path(flat), self.scope().region.clone());
+        let region = format!("{}/{name}.{attribute}", tail(&outer));
+        let mut scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
+        scope.arguments = self.scope().arguments.clone();
+        scope.function = self.scope().function.clone();
+        self.enter(scope)?;
+        self.inputs(&graph, Some(given))?;
+        self.graph(&graph)?;
+        let mut outputs = Vec::with_capacity(graph.output.len());
+        for bytes in &graph.output {
+            let stated = super::scope::StatedType::decode(bytes, "output", self.limits)?;
+            let value =
+                value_of(&self.scopes, &stated.input.name).map_err(|kind| kind.at(place()))?;
+            outputs.push(value.map(|value| self.typed(value)).unwrap_or_default());
+        }
+        self.scopes.pop();
+        Ok(Some(outputs))
+    }
+
+    /// `If`: where the branches differ, the result is unknown, or the size.
+    fn branches(&mut self, flat: &FlatNode) -> Result<Option<Vec<Typed>>, FormatError> {
+        let then = self.region(flat, "then_branch", &[])?;
+        let other = self.region(flat, "else_branch", &[])?;
+        let (Some(then), Some(other)) = (then, other) else { return Ok(None) };
+        let result =
+            |position: usize| flat.node.proto.output.get(position).map_or("", String::as_str);
+        let pairs = then.into_iter().zip(other).enumerate();
+        let joined =
+            pairs.map(|(at, (a, b))| Typed::of(joined(&a.value_type, &b.value_type, result(at))));
+        Ok(Some(joined.collect()))
+    }
+
+    /// `Loop`: the carried values, then the values of each step along a new first axis. Sizes that a step
+    /// changes are open.
+    fn repeated(
+        &mut self,
+        flat: &FlatNode,
+        operands: &[Option<Typed>],
+    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        let operand = |position: usize| operands.get(position).cloned().flatten();
+        let unit = |element: &str| Typed::of(ValueType::new(element, Vec::new()));
+        let carried: Vec<Typed> = (2..operands.len())
+            .map(|at| without_elements(operand(at).unwrap_or_default()))
+            .collect();
+        let mut given = [&[unit("i64"), unit("bool")], &carried[..]].concat();
+        let marks = self.mark();
+        let Some(mut outputs) = self.region(flat, "body", &given)? else { return Ok(None) };
+        let changed = (0..carried.len()).filter(|&at| {
+            outputs.get(at + 1).is_some_and(|output| output.value_type != carried[at].value_type)
+        });
+        let changed: Vec<usize> = changed.collect();
+        if !changed.is_empty() {
+            self.reset(marks);
+            for at in changed {
+                let name = operand(at + 2).map_or(String::new(), |operand| operand.name);
+                let name = format!("{name}, of a later step");
+                let (before, after) = (&carried[at].value_type, &outputs[at + 1].value_type);
+                given[at + 2].value_type = joined(before, after, &name);
+            }
+            outputs = self.region(flat, "body", &given)?.unwrap_or_default();
+        }
+        let trips = operand(0).and_then(|trips| trips.symbols()?.first().cloned());
+        // A condition may end the loop before.
+        let trips = trips.filter(|_| operand(1).is_none());
+        let mut results = Vec::new();
+        for (at, output) in outputs.into_iter().skip(1).enumerate() {
+            let name = flat.node.proto.output.get(at).map_or("", String::as_str);
+            results.push(match given.get(at + 2) {
+                Some(before) => Typed::of(joined(&before.value_type, &output.value_type, name)),
+                None => {
+                    let trips = trips.clone();
+                    let trips = trips.unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[0]")));
+                    Typed::of(stacked(output.value_type, 0, trips))
+                }
+            });
+        }
+        Ok(Some(results))
+    }
+
+    /// `Scan`: states, then the values of each step along an axis.
+    fn scanned(
+        &mut self,
+        flat: &FlatNode,
+        operands: &[Option<Typed>],
+    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        let ints = |name: &str| flat.attributes.get(name).map(|list| list.ints.clone());
+        let count = flat.attributes.get("num_scan_inputs").and_then(|count| count.i).unwrap_or(0);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let Some(states) = operands.len().checked_sub(count) else {
+            let expected = format!("at least {count}");
+            let kind = FormatErrorKind::Count { what: "operands", expected, given: operands.len() };
+            return Err(kind.at(flat.place()));
+        };
+        // Version 8 has a batch axis and an operand before the states.
+        if flat.opset < 9 {
+            return Ok(None);
+        }
+        let axes = ints("scan_input_axes").unwrap_or_default();
+        let mut length = None;
+        let mut given = Vec::new();
+        for (at, operand) in operands.iter().enumerate() {
+            let mut typed = without_elements(operand.clone().unwrap_or_default());
+            if let Some(scan) = at.checked_sub(states)
+                && let Some(sizes) = &mut typed.value_type.sizes
+            {
+                let axis = counted(axes.get(scan).copied().unwrap_or(0), sizes.len());
+                let Some(axis) = axis else { return Ok(None) };
+                length = Some(sizes.remove(axis));
+            }
+            given.push(typed);
+        }
+        let Some(outputs) = self.region(flat, "body", &given)? else { return Ok(None) };
+        let axes = ints("scan_output_axes").unwrap_or_default();
+        let results = outputs.into_iter().enumerate().map(|(at, output)| {
+            let name = flat.node.proto.output.get(at).map_or("", String::as_str);
+            let Some(scan) = at.checked_sub(states) else {
+                return Typed::of(joined(&given[at].value_type, &output.value_type, name));
+            };
+            let length =
+                length.clone().unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[length]")));
+            let axis = axes.get(scan).copied().unwrap_or(0);
+            let rank = output.value_type.sizes.as_ref().map_or(0, Vec::len) + 1;
+            Typed::of(match counted(axis, rank) {
+                Some(axis) => stacked(output.value_type, axis, length),
+                None => ValueType::default(),
+            })
+        });
+        Ok(Some(results.collect()))
+    }
+
+    /// The state before a body that may be walked again.
+    fn mark(&self) -> [usize; 3] {
+        let outline = &self.outline;
+        [outline.nodes.len(), outline.values.len(), outline.contradictions.len()]
+    }
+
+    /// Drops what a body added.
+    fn reset(&mut self, [nodes, values, contradictions]: [usize; 3]) {
+        self.outline.nodes.truncate(nodes);
+        self.outline.values.truncate(values);
+        self.arrays.truncate(values);
+        self.outline.contradictions.truncate(contradictions);
+    }
+}
+
+/// The type of either of two values: sizes that differ are open.
+fn joined(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
+    let sizes = match (&first.sizes, &second.sizes) {
+        (Some(a), Some(b)) if a.len() == b.len() => {
+            let open = |axis| SymbolicSize::atom(&format!("{name}[{axis}]"));
+            let size = |(axis, (a, b)): (usize, (&SymbolicSize, &SymbolicSize))| {
+                if a == b { a.clone() } else { open(axis) }
+            };
+            Some(a.iter().zip(b).enumerate().map(size).collect())
+        }
+        _ => None,
+    };
+    let element = first.element.clone().filter(|_| first.element == second.element);
+    ValueType { element, sizes }
+}
+
+fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> ValueType {
+    if let Some(sizes) = &mut value_type.sizes {
+        sizes.insert(axis.min(sizes.len()), length);
+    }
+    value_type
+}
+
+/// Elements of the first step are not those of later ones.
+fn without_elements(typed: Typed) -> Typed {
+    Typed { elements: None, array: None, ..typed }
+}
+
+fn counted(axis: i64, rank: usize) -> Option<usize> {
+    let counted = if axis < 0 { axis + i64::try_from(rank).ok()? } else { axis };
+    usize::try_from(counted).ok().filter(|&axis| axis < rank)
+}
+
+fn label_in_path(flat: &FlatNode) -> String {
+    let name = match flat.node.proto.name.as_str() {
+        "" => format!("{}_{}", flat.node.proto.op_type, flat.index),
+        name => name.trim_start_matches('/').to_owned(),
+    };
+    indim_graph::terminal::shown(&name)
+}
+
+/// The end of a path: regions within regions would make it long.
+fn tail(path: &str) -> &str {
+    let mut start = path.len().saturating_sub(200);
+    while !path.is_char_boundary(start) {
+        start += 1;
+    }
+    &path[start..]
+}

@@ -1,0 +1,120 @@
+//! Shape rules of operators that make arrays from numbers.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+
+use super::call::{MAX_ELEMENTS, RuleCall, RuleError, RuleResult, Typed, array, known};
+use crate::messages::TensorProto;
+use crate::types::element_name;
+
+/// The type in the header of an array.
+pub(super) fn header(tensor: &TensorProto) -> ValueType {
+    let sizes = tensor.dims.iter().map(|&size| known(size)).collect();
+    ValueType::new(&element_name(tensor.data_type.into()), sizes)
+}
+
+pub(super) fn constant(call: &RuleCall<'_>) -> RuleResult {
+    let call = call.call;
+    let list = |element: &str, count: usize| {
+        let value_type = ValueType::new(element, vec![known(count as i64)]);
+        Ok(vec![Typed::of(value_type)])
+    };
+    if let Some(tensor) = call.tensor("value")? {
+        return Ok(vec![Typed::of(header(tensor))]);
+    }
+    if let Some(numbers) = call.ints("value_ints")? {
+        return list("i64", numbers.len());
+    }
+    if let Some(numbers) = call.floats("value_floats")? {
+        return list("f32", numbers.len());
+    }
+    let has = |name: &str| call.node.attributes.get(name).is_some();
+    match (has("value_int"), has("value_float"), has("value_string")) {
+        (true, ..) => array("i64", Vec::new()),
+        (_, true, _) => array("f32", Vec::new()),
+        (.., true) => array("string", Vec::new()),
+        _ => Err(RuleError::Unknown),
+    }
+}
+
+/// Sizes from an operand with elements; open ones if only their number is known.
+pub(super) fn shape_of_elements(
+    call: &RuleCall<'_>,
+    position: usize,
+) -> Result<Vec<SymbolicSize>, RuleError> {
+    if let Some(sizes) = call.symbols(position) {
+        return Ok(sizes);
+    }
+    let rank = call.ranked(position, 1)?[0].number().ok_or(RuleError::Unknown)?;
+    match usize::try_from(rank) {
+        Ok(rank) if rank <= indim_shape::MAX_RANK => Ok(call.fresh_sizes(rank)),
+        _ => Err(RuleError::Unknown),
+    }
+}
+
+pub(super) fn constant_of_shape(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = shape_of_elements(call, 0)?;
+    let value = call.call.tensor("value")?;
+    let element = value.map_or("f32".to_owned(), |value| element_name(value.data_type.into()));
+    let number = match value {
+        Some(tensor) if element.starts_with(['i', 'u']) => {
+            let array = call.call.tensors.of_attribute(tensor).ok();
+            array.and_then(|array| indim_model::integers(&array)?.first().copied())
+        }
+        _ => None,
+    };
+    let count = SymbolicSize::product(&sizes).and_then(|count| count.number());
+    let count = count.and_then(|count| usize::try_from(count).ok());
+    let elements = match (number, count) {
+        (Some(number), Some(count)) if count <= MAX_ELEMENTS => Some(vec![known(number); count]),
+        _ => None,
+    };
+    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+}
+
+pub(super) fn range(call: &RuleCall<'_>) -> RuleResult {
+    let element = call.element(0)?;
+    let one = |position| Some(call.symbols(position)?.first()?.clone());
+    let count = || {
+        let (start, limit, step) = (one(0)?, one(1)?, one(2)?.number()?);
+        let distance = limit.minus(&start)?;
+        match (distance.number(), step) {
+            (_, 0) => None,
+            (Some(number), step) => {
+                let steps = number.checked_div_euclid(step)?;
+                Some(known((steps + i64::from(number.rem_euclid(step) != 0 && step > 0)).max(0)))
+            }
+            (None, 1) => Some(distance),
+            (None, _) => None,
+        }
+    };
+    array(&element, vec![call.or_fresh(count(), 0)])
+}
+
+/// The type in the attribute `dtype`, in the shape of operand 0.
+pub(super) fn like(call: &RuleCall<'_>) -> RuleResult {
+    let element = match call.call.optional_int("dtype")? {
+        Some(number) => element_name(number),
+        None => call.element(0)?,
+    };
+    array(&element, call.sizes(0)?.to_vec())
+}
+
+/// Random numbers in the shape of an attribute.
+pub(super) fn random(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.call.ints("shape")?.ok_or(RuleError::Unknown)?;
+    let element = element_name(call.call.int("dtype", 1)?);
+    array(&element, sizes.into_iter().map(known).collect())
+}
+
+pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
+    let rows = call.ranked(0, 2)?[0].clone();
+    let element = element_name(call.call.int("dtype", 6)?);
+    array(&element, vec![rows, known(call.call.int("sample_size", 1)?)])
+}
+
+/// A window of a signal: as many numbers as operand 0 says.
+pub(super) fn window(call: &RuleCall<'_>) -> RuleResult {
+    let count = call.symbols(0).and_then(|count| count.first().cloned());
+    let element = element_name(call.call.int("output_datatype", 1)?);
+    array(&element, vec![call.or_fresh(count, 0)])
+}

@@ -1,0 +1,194 @@
+//! Shape rules of element-wise operators.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+use indim_shape::{RuleSet, TargetRule};
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed, array, one};
+use crate::types::{dtype_named, element_name};
+
+/// The type of operand 0.
+pub(super) fn same(call: &RuleCall<'_>) -> RuleResult {
+    one(call.operand(0)?.value_type.clone())
+}
+
+/// Operand 0 with its elements.
+pub(super) fn identity(call: &RuleCall<'_>) -> RuleResult {
+    Ok(vec![Typed { name: String::new(), ..call.operand(0)?.clone() }])
+}
+
+/// The floor of whole numbers is themselves.
+pub(super) fn rounded(call: &RuleCall<'_>) -> RuleResult {
+    let elements = call.symbols(0);
+    Ok(vec![Typed::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
+}
+
+/// Booleans in the shape of operand 0.
+pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?.to_vec();
+    let not = |size: &SymbolicSize| size.number().map(|n| SymbolicSize::known(i64::from(n == 0)));
+    let elements = match call.call.node.operator {
+        "Not" => call.symbols(0).and_then(|all| all.iter().map(not).collect()),
+        _ => None,
+    };
+    Ok(vec![Typed::of(ValueType::new("bool", sizes)).with_elements(elements)])
+}
+
+/// Operands under NumPy's rule, or the rule of opsets before 7.
+fn binary_sizes(call: &RuleCall<'_>) -> Result<Vec<SymbolicSize>, RuleError> {
+    call.broadcast(call.call.rule()?, call.named(&[0, 1])?, None)
+}
+
+/// Arithmetic on two operands; the result has the element type of the first.
+pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = binary_sizes(call)?;
+    let compute = match call.call.node.operator {
+        "Add" => SymbolicSize::plus,
+        "Sub" => SymbolicSize::minus,
+        "Mul" => SymbolicSize::times,
+        "Div" => divided,
+        _ => |_: &SymbolicSize, _: &SymbolicSize| None,
+    };
+    let elements = paired(call, 0, 1)
+        .and_then(|pairs| pairs.iter().map(|(a, b)| compute(a, b)).collect::<Option<Vec<_>>>());
+    Ok(vec![Typed::of(ValueType::new(&call.element(0)?, sizes)).with_elements(elements)])
+}
+
+/// Integer division of sizes, which are not negative.
+fn divided(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
+    a.divided_exactly(b).or_else(|| a.floor_divided(b.number()?))
+}
+
+/// Comparisons and logical operations.
+pub(super) fn comparison(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = binary_sizes(call)?;
+    let elements = match call.call.node.operator {
+        "Equal" => {
+            paired(call, 0, 1).and_then(|pairs| pairs.iter().map(|(a, b)| is_equal(a, b)).collect())
+        }
+        _ => None,
+    };
+    Ok(vec![Typed::of(ValueType::new("bool", sizes)).with_elements(elements)])
+}
+
+/// Whether two sizes are equal, if that is certain. No size is negative.
+fn is_equal(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
+    let difference = a.minus(b)?.number();
+    let is_negative = |size: &SymbolicSize| size.number().is_some_and(|n| n < 0);
+    match difference {
+        Some(difference) => Some(SymbolicSize::known(i64::from(difference == 0))),
+        None if is_negative(a) || is_negative(b) => Some(SymbolicSize::known(0)),
+        None => None,
+    }
+}
+
+/// Pairs of elements; a single element meets each of the others.
+fn paired(
+    call: &RuleCall<'_>,
+    first: usize,
+    second: usize,
+) -> Option<Vec<(SymbolicSize, SymbolicSize)>> {
+    let (a, b) = (call.symbols(first)?, call.symbols(second)?);
+    let count = a.len().max(b.len());
+    let at = |list: &[SymbolicSize], index: usize| match list.len() {
+        1 => list.first().cloned(),
+        length if length == count => list.get(index).cloned(),
+        _ => None,
+    };
+    (0..count).map(|index| Some((at(&a, index)?, at(&b, index)?))).collect()
+}
+
+/// `Max`, `Min`, `Sum`, `Mean`: any number of operands.
+pub(super) fn variadic(call: &RuleCall<'_>) -> RuleResult {
+    let positions: Vec<usize> = (0..call.operands.len()).collect();
+    let rule = if call.call.version() >= 8 { RuleSet::Numpy } else { RuleSet::None };
+    let sizes = match positions.len() {
+        1 => call.sizes(0)?.to_vec(),
+        _ => call.broadcast(rule, call.named(&positions)?, None)?,
+    };
+    array(&call.element(0)?, sizes)
+}
+
+pub(super) fn choose(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.numpy(&[0, 1, 2])?;
+    let elements = || {
+        let conditions = call.symbols(0)?;
+        let pairs = paired(call, 1, 2)?;
+        let one = |(index, (a, b)): (usize, (SymbolicSize, SymbolicSize))| {
+            let condition =
+                if conditions.len() == 1 { &conditions[0] } else { conditions.get(index)? };
+            Some(if condition.number()? != 0 { a } else { b })
+        };
+        pairs.into_iter().enumerate().map(one).collect::<Option<Vec<_>>>()
+    };
+    let elements = elements();
+    let element = call.element(1).or_else(|_| call.element(2))?;
+    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+}
+
+/// The slope broadcasts to the operand; the operand does not grow.
+pub(super) fn slope(call: &RuleCall<'_>) -> RuleResult {
+    let target = call.sizes(0)?.to_vec();
+    if call.call.version() >= 7 {
+        call.broadcast(TargetRule::Unidirectional, call.named(&[1])?, Some(&target))?;
+    }
+    array(&call.element(0)?, target)
+}
+
+pub(super) fn cast(call: &RuleCall<'_>) -> RuleResult {
+    let element = match call.call.version() < 6 {
+        true => dtype_named(&call.call.text("to", "")?)?.name().to_owned(),
+        false => element_name(call.call.required_int("to")?),
+    };
+    converted(call, &element)
+}
+
+pub(super) fn cast_like(call: &RuleCall<'_>) -> RuleResult {
+    converted(call, &call.element(1)?)
+}
+
+fn converted(call: &RuleCall<'_>, element: &str) -> RuleResult {
+    let value_type = ValueType::new(element, call.sizes(0)?.to_vec());
+    let is_bool = element == "bool";
+    let elements = call.symbols(0).filter(|_| !is_bool);
+    Ok(vec![Typed::of(value_type).with_elements(elements)])
+}
+
+pub(super) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
+    array(&element_name(call.call.required_int("to")?), call.sizes(0)?.to_vec())
+}
+
+/// The operand, and a mask of booleans.
+pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
+    let operand = call.operand(0)?.value_type.clone();
+    let mask = match call.call.version() < 10 {
+        true => operand.clone(),
+        false => ValueType { element: Some("bool".into()), ..operand.clone() },
+    };
+    Ok(vec![Typed::of(operand), Typed::of(mask)])
+}
+
+/// `QuantizeLinear`: the element type of the zero point, `u8` without one.
+pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
+    let element = match (call.optional(2), call.call.optional_int("output_dtype")?) {
+        (Some(_), _) => call.element(2)?,
+        (None, None | Some(0)) => "u8".to_owned(),
+        (None, Some(number)) => element_name(number),
+    };
+    array(&element, call.sizes(0)?.to_vec())
+}
+
+/// `DequantizeLinear`: the element type of the scale.
+pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
+    let element = match call.call.optional_int("output_dtype")? {
+        None | Some(0) => call.element(1)?,
+        Some(number) => element_name(number),
+    };
+    array(&element, call.sizes(0)?.to_vec())
+}
+
+/// `DynamicQuantizeLinear`: bytes, a scale and a zero point.
+pub(super) fn quantize_by_data(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?.to_vec();
+    let types = [("u8", sizes), ("f32", Vec::new()), ("u8", Vec::new())];
+    Ok(types.map(|(element, sizes)| Typed::of(ValueType::new(element, sizes))).into())
+}

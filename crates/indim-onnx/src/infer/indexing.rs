@@ -1,0 +1,223 @@
+//! Shape rules of operators by indices: gathers, scatters, sorts, reductions.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, one, wrong};
+
+pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
+    let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
+    let axis = call.axis(call.call.int("axis", 0)?, data.len())?;
+    let sizes = [&data[..axis], indices, &data[axis + 1..]].concat();
+    let elements = || {
+        let (list, picked) = (call.symbols(0).filter(|_| data.len() == 1)?, call.numbers(1)?);
+        let at = |index: i64| {
+            let counted = if index < 0 { index + list.len() as i64 } else { index };
+            list.get(usize::try_from(counted).ok()?).cloned()
+        };
+        picked.into_iter().map(at).collect::<Option<Vec<_>>>()
+    };
+    let value_type = ValueType::new(&call.element(0)?, sizes);
+    Ok(vec![Typed::of(value_type).with_elements(elements())])
+}
+
+/// `GatherElements`: the shape of the indices.
+pub(super) fn gather_elements(call: &RuleCall<'_>) -> RuleResult {
+    let rank = call.sizes(0)?.len();
+    array(&call.element(0)?, call.ranked(1, rank)?.to_vec())
+}
+
+pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
+    let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
+    let batch = usize::try_from(call.call.int("batch_dims", 0)?).unwrap_or(usize::MAX);
+    let Some((last, before)) = indices.split_last() else {
+        return wrong("the indices are a scalar");
+    };
+    let depth = last.number().and_then(|n| usize::try_from(n).ok()).ok_or(RuleError::Unknown)?;
+    let rest = batch.checked_add(depth).and_then(|start| data.get(start..));
+    let Some(rest) = rest.filter(|_| batch <= before.len()) else {
+        return wrong(format!("indices of depth {depth} for rank {}", data.len()));
+    };
+    array(&call.element(0)?, [before, rest].concat())
+}
+
+/// `ScatterElements`, `ScatterND`: the shape of the data, if the updates fit.
+pub(super) fn scatter(call: &RuleCall<'_>) -> RuleResult {
+    one(call.operand(0)?.value_type.clone())
+}
+
+pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
+    let indices = call.sizes(1)?;
+    let updates = call.ranked(2, indices.len())?;
+    for (axis, pair) in indices.iter().zip(updates).enumerate() {
+        call.agree(pair, &format!("axis {axis} of indices and updates"))?;
+    }
+    scatter(call)
+}
+
+pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
+    let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
+    if let Some((last, before)) = indices.split_last()
+        && let Some(depth) = last.number().and_then(|n| usize::try_from(n).ok())
+    {
+        let Some(rest) = data.get(depth..) else {
+            return wrong(format!("indices of depth {depth} for rank {}", data.len()));
+        };
+        let expected = [before, rest].concat();
+        let updates = call.ranked(2, expected.len())?;
+        for (axis, pair) in expected.iter().zip(updates).enumerate() {
+            call.agree(pair, &format!("axis {axis} of indices with data, and of updates"))?;
+        }
+    }
+    scatter(call)
+}
+
+/// Values and indices of the `k` largest.
+pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let axis = call.axis(call.call.int("axis", -1)?, sizes.len())?;
+    let k = match call.call.version() < 10 {
+        true => Some(known(call.call.required_int("k")?)),
+        false => call.symbols(1).and_then(|k| k.first().cloned()),
+    };
+    if let (Some(k), Some(size)) = (k.as_ref().and_then(SymbolicSize::number), sizes[axis].number())
+        && !(0..=size).contains(&k)
+    {
+        return wrong(format!("k is {k}, axis {axis} has {size} elements"));
+    }
+    sizes[axis] = call.or_fresh(k, axis);
+    let values = Typed::of(ValueType::new(&call.element(0)?, sizes.clone()));
+    Ok(vec![values, Typed::of(ValueType::new("i64", sizes))])
+}
+
+/// Indices of the largest or smallest element along an axis.
+pub(super) fn arg_reduce(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
+    match call.call.int("keepdims", 1)? != 0 {
+        true => sizes[axis] = known(1),
+        false => drop(sizes.remove(axis)),
+    }
+    array("i64", sizes)
+}
+
+/// The opset since which the axes of a reduction are an operand.
+fn axes_since(operator: &str) -> i64 {
+    if operator == "ReduceSum" { 13 } else { 18 }
+}
+
+pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let element = call.element(0)?;
+    let keeps = call.call.int("keepdims", 1)? != 0;
+    let axes = match call.list("axes", 1, axes_since(call.call.node.operator)) {
+        Ok(axes) => axes,
+        Err(_) if keeps => return array(&element, call.fresh_sizes(sizes.len())),
+        Err(error) => return Err(error),
+    };
+    let axes: Vec<usize> = match axes {
+        Some(axes) if !axes.is_empty() => {
+            let axes: Result<Vec<usize>, _> =
+                axes.into_iter().map(|axis| call.axis(axis, sizes.len())).collect();
+            axes?
+        }
+        _ if call.call.int("noop_with_empty_axes", 0)? != 0 => Vec::new(),
+        _ => (0..sizes.len()).collect(),
+    };
+    let kept = |(axis, size): (usize, &SymbolicSize)| match axes.contains(&axis) {
+        false => Some(size.clone()),
+        true => keeps.then(|| known(1)),
+    };
+    let product = || match (call.call.node.operator, call.symbols(0)) {
+        ("ReduceProd", Some(elements)) if axes.len() == sizes.len() => {
+            Some(vec![SymbolicSize::product(&elements)?])
+        }
+        _ => None,
+    };
+    let result = sizes.iter().enumerate().filter_map(kept).collect();
+    Ok(vec![Typed::of(ValueType::new(&element, result)).with_elements(product())])
+}
+
+pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let axis = call.axis(call.call.int("axis", -1)?, sizes.len() + 1)?;
+    let depth = call.symbols(1).and_then(|depth| depth.first().cloned());
+    sizes.insert(axis, call.or_fresh(depth, axis));
+    array(&call.element(2)?, sizes)
+}
+
+/// `NonZero`: one row an axis, as many columns as there are elements other than 0.
+pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
+    let rank = call.sizes(0)?.len().max(1);
+    array("i64", vec![known(rank as i64), call.fresh(1)])
+}
+
+pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let element = call.element(0)?;
+    match call.call.optional_int("axis")? {
+        None => array(&element, vec![call.fresh(0)]),
+        Some(axis) => {
+            let axis = call.axis(axis, sizes.len())?;
+            sizes[axis] = call.fresh(axis);
+            array(&element, sizes)
+        }
+    }
+}
+
+/// Unique elements, their first places, the inverse and the counts.
+pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let element = call.element(0)?;
+    let (count, all) = match call.call.optional_int("axis")? {
+        None => (call.fresh(0), call.or_fresh(SymbolicSize::product(&sizes), 1)),
+        Some(axis) => {
+            let axis = call.axis(axis, sizes.len())?;
+            (call.fresh(axis), core::mem::replace(&mut sizes[axis], call.fresh(axis)))
+        }
+    };
+    if call.call.optional_int("axis")?.is_none() {
+        sizes = vec![count.clone()];
+    }
+    let list = |size: &SymbolicSize| Typed::of(ValueType::new("i64", vec![size.clone()]));
+    let values = Typed::of(ValueType::new(&element, sizes));
+    Ok(vec![values, list(&count), list(&all), list(&count)])
+}
+
+/// `NonMaxSuppression`: rows of batch, class and box.
+pub(super) fn suppression(call: &RuleCall<'_>) -> RuleResult {
+    array("i64", vec![call.fresh(0), known(3)])
+}
+
+/// The first result has the type of operand 0, statistics follow.
+pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
+    let operand = call.operand(0)?.value_type.clone();
+    let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };
+    let axis = call.axis(call.call.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
+    let kept = |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known(1) };
+    let statistics = ValueType::new("f32", sizes.iter().enumerate().map(kept).collect());
+    Ok(vec![Typed::of(operand.clone()), Typed::of(statistics.clone()), Typed::of(statistics)])
+}
+
+/// `BatchNormalization`: the operand, and statistics of each channel while training.
+pub(super) fn batch_normalized(call: &RuleCall<'_>) -> RuleResult {
+    let operand = call.operand(0)?.value_type.clone();
+    if let (Some([_, channels, ..]), Some(scale)) =
+        (operand.sizes.as_deref(), call.operand(1)?.value_type.sizes.as_deref())
+        && let [scale] = scale
+    {
+        call.agree((channels, scale), "the channels and the scale")?;
+    }
+    let statistics = call.optional(3).map(|mean| mean.value_type.clone()).unwrap_or_default();
+    let mut results = vec![Typed::of(operand)];
+    results.resize_with(5, || Typed::of(statistics.clone()));
+    Ok(results)
+}
+
+/// A loss: one number, or one for each target; and the logarithms of probabilities.
+pub(super) fn loss(call: &RuleCall<'_>) -> RuleResult {
+    let reduction = call.call.text("reduction", "mean")?;
+    let target = call.sizes(1)?.to_vec();
+    let sizes = if reduction == "none" { target } else { Vec::new() };
+    let log = Typed::of(call.operand(0)?.value_type.clone());
+    Ok(vec![Typed::of(ValueType::new(&call.element(0)?, sizes)), log])
+}

@@ -1,0 +1,85 @@
+//! The types that the kernel of a node gives for operands of known types.
+
+use indim_builder::GraphBuilder;
+use indim_graph::Array;
+use indim_model::shape_values::KnownValue;
+use indim_model::{FormatErrorKind, RuleNote};
+use indim_ops::ArrayType;
+
+use super::call::Typed;
+use crate::attribute_table;
+use crate::build::make_known;
+use crate::call::Call;
+use crate::flat_node::FlatNode;
+use crate::operators::{Lowering, Operator};
+use crate::tensor::Tensors;
+use crate::unsupported::refusal;
+
+/// A result of a kernel.
+pub(super) struct KernelResult {
+    pub(super) array_type: ArrayType,
+    pub(super) elements: Option<Array>,
+}
+
+/// Lowers the node in a graph of its own. `Ok(None)`: an operand has no known type, or the kernel does not
+/// take this node.
+///
+/// # Errors
+/// The error of the node.
+pub(super) fn results(
+    operator: &Operator,
+    node: &FlatNode,
+    operands: &[Option<Typed>],
+    tensors: &Tensors,
+) -> Result<Option<Vec<KernelResult>>, FormatErrorKind> {
+    attribute_table::check(node.operator, node.version, &node.attributes)?;
+    // A constant may be large: its type is in its header.
+    if refusal(node).is_some() || matches!(operator.becomes, Lowering::Constant) {
+        return Ok(None);
+    }
+    let builder = GraphBuilder::new();
+    let mut known: Vec<Option<KnownValue>> = Vec::with_capacity(operands.len());
+    for (position, operand) in operands.iter().enumerate() {
+        let number = node.operands[position];
+        let before = node.operands[..position].iter().position(|&other| other == number);
+        known.push(match (operand, before) {
+            (None, _) => None,
+            // A graph has each parameter once.
+            (Some(_), Some(before)) => known[before].clone(),
+            (Some(typed), None) => match value(&builder, typed, position) {
+                Some(value) => Some(value),
+                None => return Ok(None),
+            },
+        });
+    }
+    let rule = RuleNote::default();
+    let call = Call { builder: &builder, node, operands: &known, tensors, rule: &rule };
+    let made = make_known(&operator.becomes, &call);
+    match made {
+        Ok(made) => made.into_iter().map(result).collect(),
+        Err(kind) if is_open(&kind) => Ok(None),
+        Err(kind) => Err(kind),
+    }
+}
+
+/// Whether an error is about what indim computes, not about the file.
+fn is_open(kind: &FormatErrorKind) -> bool {
+    kind.clone().nowhere().is_out_of_scope()
+        || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })
+}
+
+fn value(builder: &GraphBuilder, typed: &Typed, position: usize) -> Option<KnownValue> {
+    if let Some(array) = &typed.array {
+        return Some(KnownValue::constant(builder, array.clone()));
+    }
+    let ArrayType { dtype, shape } = typed.value_type.array_type()?;
+    // Names of regions may repeat.
+    let value = builder.parameter(&typed.name, dtype, shape.clone());
+    let value = value.or_else(|_| builder.parameter(&format!("operand {position}"), dtype, shape));
+    value.ok().map(KnownValue::from)
+}
+
+fn result(known: KnownValue) -> Result<Option<KernelResult>, FormatErrorKind> {
+    let array_type = known.value.array_type().map_err(FormatErrorKind::from)?;
+    Ok(Some(KernelResult { array_type, elements: known.elements }))
+}

@@ -1,0 +1,24 @@
+//! Types of every node of a model, also of those that indim does not compute.
+//!
+//! - `walker.rs`: goes through graphs, functions and regions, each with its own names; `scope.rs`: the names;
+//! - `node.rs`: the types of one node: from its rule, its kernel, the file, the caller; `kernel.rs`: from its
+//!   kernel; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
+//! - `rules.rs`: the table of shape rules; `call.rs`: a node with the types of its operands. The rules are in
+//!   `creation.rs`, `elementwise.rs`, `indexing.rs`, `products.rs`, `recurrent.rs`, `views.rs`, `windows.rs`.
+
+mod call;
+mod control;
+mod creation;
+mod elementwise;
+mod indexing;
+mod kernel;
+mod node;
+mod products;
+mod recurrent;
+mod rules;
+mod scope;
+mod views;
+mod walker;
+mod windows;
+
+pub(super) use walker::outline;

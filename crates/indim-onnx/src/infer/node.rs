@@ -1,0 +1,341 @@
+//! The types of one node's results: from its kernel or its shape rule, from the file, from the caller.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use indim_builder::GraphBuilder;
+use indim_graph::terminal::shown;
+use indim_model::outline::{
+    Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
+    Verdict, shape_problem,
+};
+use indim_model::{FormatError, Location, RuleNote, SourceFile};
+use indim_shape::Diagnostic;
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed};
+use super::kernel;
+use super::rules::{self, RuleRow};
+use super::scope::StatedType;
+use super::walker::Walker;
+use crate::body::{Attributes, Node, domain_of};
+use crate::call::Call;
+use crate::flat_node::FlatNode;
+use crate::messages::AttributeProto;
+use crate::operators::{NEWEST_OPSET, Operator};
+
+/// Characters of one attribute as text.
+const MAX_ATTRIBUTE: usize = 60;
+
+/// Attributes of one node as text.
+const MAX_ATTRIBUTES: usize = 16;
+
+/// The rule and kernel of a node.
+struct Meaning {
+    row: Option<&'static RuleRow>,
+    kernel: Option<&'static Operator>,
+}
+
+/// What a node gives: its results, as far as they are known, and what was found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) results: Option<Vec<Typed>>,
+    pub(super) broadcasts: Vec<OutlineBroadcast>,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl Walker<'_> {
+    /// Infers the types of a node's results, and adds the node.
+    pub(super) fn operator(
+        &mut self,
+        (index, node): (usize, &Arc<Node>),
+        operands: Vec<Option<usize>>,
+        attributes: Attributes,
+        place: Location,
+    ) -> Result<(), FormatError> {
+        let proto = &node.proto;
+        let opset = self.scope().body.opset(&proto.domain).unwrap_or(NEWEST_OPSET);
+        let is_own = domain_of(&proto.domain).is_empty();
+        let kernel = Operator::named(&proto.op_type).filter(|_| is_own);
+        let kernel = kernel.and_then(|kernel| Some((kernel, kernel.version(opset)?)));
+        let row = RuleRow::named(&proto.op_type).filter(|_| is_own);
+        let name = row.map_or("", |row| row.static_name(&proto.op_type));
+        let flat = FlatNode {
+            node: node.clone(),
+            operator: kernel.map_or(name, |(kernel, _)| kernel.name),
+            version: kernel.map_or_else(|| rules::version(name, opset), |(_, version)| version),
+            opset,
+            attributes,
+            results: (0..proto.output.len()).map(Some).collect(),
+            operands,
+            index,
+            function: self.scope().function.clone(),
+        };
+        let typed: Vec<Option<Typed>> =
+            flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
+        let meaning = Meaning { row, kernel: kernel.map(|(kernel, _)| kernel) };
+        let number = self.outline.nodes.len();
+        let outline_node = self.outline_node(&flat, &meaning, place);
+        let region_operator = is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan");
+        let found = match region_operator {
+            // Nodes of its regions come before it.
+            true => self.control(&flat, &typed)?,
+            false => self.inferred(&flat, &meaning, &typed),
+        };
+        let number = if region_operator { self.outline.nodes.len() } else { number };
+        self.outline.nodes.push(OutlineNode {
+            broadcasts: found.broadcasts,
+            problems: found.problems,
+            ..outline_node
+        });
+        self.define_results(number, &flat, found.results.unwrap_or_default())
+    }
+
+    fn outline_node(&mut self, flat: &FlatNode, meaning: &Meaning, place: Location) -> OutlineNode {
+        let texts = flat.attributes.iter().take(MAX_ATTRIBUTES);
+        let perm = flat.attributes.get("perm").map(|perm| &perm.ints);
+        let order =
+            perm.and_then(|perm| perm.iter().map(|&axis| usize::try_from(axis).ok()).collect());
+        let role = match (flat.operator, order) {
+            ("Transpose", Some(order)) => NodeRole::Transpose(order),
+            _ => meaning.row.map(|row| row.role.clone()).unwrap_or_default(),
+        };
+        OutlineNode {
+            name: flat.node.proto.name.clone(),
+            operator: flat.node.operator_name(),
+            place,
+            region: self.scope().region.clone(),
+            operands: flat.operands.clone(),
+            results: Vec::new(),
+            attributes: texts.map(|(name, it)| (shown(name), attribute_text(it))).collect(),
+            is_opaque: meaning.kernel.is_none(),
+            role,
+            broadcasts: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The results by rule and kernel.
+    fn inferred(&self, flat: &FlatNode, meaning: &Meaning, operands: &[Option<Typed>]) -> Found {
+        let (by_rule, mut found) = self.by_rule(flat, meaning, operands);
+        found.results = by_rule.ok();
+        if let Some(kernel) = meaning.kernel {
+            match kernel::results(kernel, flat, operands, &self.tensors) {
+                Ok(None) => {}
+                Ok(Some(results)) => {
+                    let known = found.results.take().unwrap_or_default();
+                    let elements =
+                        |at: usize| known.get(at).and_then(|typed| typed.elements.clone());
+                    let typed = results.into_iter().enumerate().map(|(at, result)| Typed {
+                        value_type: ValueType::of_arrays(&result.array_type),
+                        elements: elements(at),
+                        array: result.elements,
+                        name: String::new(),
+                    });
+                    found.results = Some(typed.collect());
+                    found.problems.clear();
+                }
+                Err(kind) => {
+                    let is_told =
+                        found.broadcasts.iter().any(is_illegal) || !found.problems.is_empty();
+                    if !is_told {
+                        let nothing = SourceFile::new("", Vec::new());
+                        let mut diagnostic = kind.nowhere().diagnostic(&nothing);
+                        diagnostic.place = None;
+                        found.problems.push(diagnostic);
+                    }
+                    found.results = None;
+                }
+            }
+        }
+        found
+    }
+
+    fn by_rule(
+        &self,
+        flat: &FlatNode,
+        meaning: &Meaning,
+        operands: &[Option<Typed>],
+    ) -> (RuleResult, Found) {
+        let Some(row) = meaning.row else { return (Err(RuleError::Unknown), Found::default()) };
+        let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
+        let call = Call {
+            builder: &builder,
+            node: flat,
+            operands: &[],
+            tensors: &self.tensors,
+            rule: &rule,
+        };
+        let first = flat.node.proto.output.first().map_or("", String::as_str);
+        let label = label(flat);
+        let call = RuleCall {
+            call: &call,
+            operands,
+            result: first,
+            label: label.clone(),
+            broadcasts: RefCell::default(),
+        };
+        let mut made = (row.rule)(&call);
+        if flat.operator == "Constant"
+            && let Ok(results) = &mut made
+            && let [result] = &mut results[..]
+        {
+            let tensor = flat.attributes.get("value").and_then(|value| value.t.as_ref());
+            result.array = match tensor {
+                Some(tensor) => self.small_array(tensor),
+                None => crate::constants::of_node(call.call).ok(),
+            };
+        }
+        let mut found = Found { broadcasts: call.broadcasts.take(), ..Found::default() };
+        let typed = || {
+            let named = |typed: &Typed| (shown(&typed.name), typed.value_type.clone());
+            operands.iter().flatten().map(named).collect::<Vec<_>>()
+        };
+        match &made {
+            Err(RuleError::Shapes(problem)) => {
+                found.problems.push(shape_problem(&label, problem, &typed()));
+            }
+            Err(RuleError::Attribute(kind)) => {
+                let nothing = SourceFile::new("", Vec::new());
+                let mut diagnostic = kind.clone().nowhere().diagnostic(&nothing);
+                diagnostic.place = None;
+                found.problems.push(diagnostic);
+            }
+            Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => {}
+        }
+        (made, found)
+    }
+
+    /// Defines the results: inferred types, else those of the file, else those that the caller declares.
+    pub(super) fn define_results(
+        &mut self,
+        number: usize,
+        flat: &FlatNode,
+        mut made: Vec<Typed>,
+    ) -> Result<(), FormatError> {
+        made.resize_with(flat.node.proto.output.len(), Typed::default);
+        let cause = self.cause(number);
+        let place = self.outline.nodes[number].place.clone();
+        for (name, typed) in flat.node.proto.output.iter().zip(made) {
+            if name.is_empty() {
+                self.outline.nodes[number].results.push(None);
+                continue;
+            }
+            let stated = self.scope().stated.get(name).cloned();
+            let value = self.result(number, name, typed, stated.as_ref());
+            let (mut value, array) = value;
+            if !value.value_type.is_known() {
+                value.source = TypeSource::UnknownBecauseOf(cause);
+            }
+            let index = self.new_value(value, array);
+            self.outline.nodes[number].results.push(Some(index));
+            let defined = self.scope().define(name, Some(index));
+            defined.map_err(|kind| kind.at(place.clone()))?;
+        }
+        Ok(())
+    }
+
+    fn result(
+        &mut self,
+        number: usize,
+        name: &str,
+        typed: Typed,
+        stated: Option<&StatedType>,
+    ) -> (OutlineValue, Option<indim_graph::Array>) {
+        let mut value = OutlineValue {
+            name: name.to_owned(),
+            maker: Some(number),
+            source: TypeSource::Rule,
+            elements: typed.elements,
+            is_constant: self.outline.nodes[number].role == NodeRole::Constant,
+            ..OutlineValue::default()
+        };
+        value.value_type = typed.value_type;
+        // An equation may have any number of letters.
+        let is_long = |sizes: &Vec<_>| sizes.len() > indim_shape::MAX_RANK;
+        if value.value_type.sizes.as_ref().is_some_and(is_long) {
+            value.value_type.sizes = None;
+        }
+        if let Some(stated) = stated {
+            let difference = self.size_names.compare(&stated.input, &value.value_type);
+            self.contradiction(number, difference);
+            if !value.value_type.is_known() {
+                value.value_type = value.value_type.completed_by(&stated.value_type);
+                value.source = TypeSource::File;
+            }
+        }
+        if let Some(declared) = self.declared(name) {
+            if value.value_type.contradicts(&declared) {
+                let (name, inferred) = (shown(name), &value.value_type);
+                let message = format!("{name} is declared {declared}, its node gives {inferred}");
+                self.contradiction(number, Some(message));
+            }
+            if !value.value_type.is_known() {
+                value.value_type = value.value_type.completed_by(&declared);
+                value.source = TypeSource::Declared;
+            }
+        }
+        (value, typed.array)
+    }
+
+    fn contradiction(&mut self, number: usize, message: Option<String>) {
+        if let Some(message) = message {
+            let place = self.outline.nodes[number].place.clone();
+            let value = self.outline.values.len();
+            self.outline.contradictions.push(Contradiction {
+                value,
+                node: Some(number),
+                place,
+                message,
+            });
+        }
+    }
+
+    /// The first node because of which a result of this node is unknown.
+    fn cause(&self, number: usize) -> usize {
+        let node = &self.outline.nodes[number];
+        let before = node.operands.iter().flatten().find_map(|&operand| {
+            match self.outline.values[operand].source {
+                TypeSource::UnknownBecauseOf(cause) => Some(cause),
+                _ => None,
+            }
+        });
+        before.unwrap_or(number)
+    }
+}
+
+fn is_illegal(broadcast: &OutlineBroadcast) -> bool {
+    matches!(broadcast.verdict, Verdict::Illegal(_))
+}
+
+/// ``Add `scores` ``, for messages.
+pub(super) fn label(flat: &FlatNode) -> String {
+    match flat.node.proto.name.as_str() {
+        "" => flat.node.operator_name(),
+        name => format!("{} `{}`", flat.node.operator_name(), shown(name)),
+    }
+}
+
+/// An attribute as a short text.
+fn attribute_text(attribute: &AttributeProto) -> String {
+    let text = match attribute {
+        AttributeProto { s: Some(text), .. } => {
+            let end = text.len().min(MAX_ATTRIBUTE);
+            format!("\"{}\"", String::from_utf8_lossy(&text[..end]))
+        }
+        AttributeProto { t: Some(tensor), .. } => super::creation::header(tensor).to_string(),
+        AttributeProto { g: Some(_), .. } => "a graph".to_owned(),
+        AttributeProto { f: Some(number), .. } => number.to_string(),
+        AttributeProto { i: Some(number), .. } => number.to_string(),
+        _ if !attribute.ints.is_empty() => list_text(&attribute.ints),
+        _ if !attribute.floats.is_empty() => list_text(&attribute.floats),
+        _ if !attribute.graphs.is_empty() => format!("{} graphs", attribute.graphs.len()),
+        _ => "0".to_owned(),
+    };
+    shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>())
+}
+
+fn list_text<T: ToString>(list: &[T]) -> String {
+    let more = if list.len() > 8 { ", ..." } else { "" };
+    let texts: Vec<String> = list.iter().take(8).map(ToString::to_string).collect();
+    format!("[{}{more}]", texts.join(", "))
+}

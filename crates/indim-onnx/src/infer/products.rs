@@ -1,0 +1,198 @@
+//! Shape rules of matrix products.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+use indim_shape::{RuleSet, TargetRule};
+
+use super::call::{RuleCall, RuleError, RuleResult, array, known, wrong};
+
+pub(super) fn mat_mul(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = product(call, 0, 1)?;
+    array(&call.element(0)?, sizes)
+}
+
+/// `MatMulInteger`: sums in 32 bits.
+pub(super) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
+    array("i32", product(call, 0, 1)?)
+}
+
+/// `QLinearMatMul`: operands 0 and 3, in the type of the last zero point.
+pub(super) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
+    array(&call.element(7)?, product(call, 0, 3)?)
+}
+
+/// NumPy's `matmul`: the batch axes broadcast.
+fn product(
+    call: &RuleCall<'_>,
+    first: usize,
+    second: usize,
+) -> Result<Vec<SymbolicSize>, RuleError> {
+    let (a, b) = (call.sizes(first)?, call.sizes(second)?);
+    let ([.., inner], [.., _]) = (a, b) else { return wrong("a scalar has no matrix product") };
+    let other = if b.len() == 1 { &b[0] } else { &b[b.len() - 2] };
+    call.agree((inner, other), "the inner sizes")?;
+    let batch = |sizes: &[SymbolicSize]| sizes[..sizes.len().saturating_sub(2)].to_vec();
+    let (rows, columns) = (batch(a), batch(b));
+    let mut sizes = match rows.is_empty() || columns.is_empty() {
+        true => [rows, columns].concat(),
+        false => batch_sizes(call, [(first, rows), (second, columns)])?,
+    };
+    if a.len() > 1 {
+        sizes.push(a[a.len() - 2].clone());
+    }
+    if b.len() > 1 {
+        sizes.push(b[b.len() - 1].clone());
+    }
+    Ok(sizes)
+}
+
+fn batch_sizes(
+    call: &RuleCall<'_>,
+    batches: [(usize, Vec<SymbolicSize>); 2],
+) -> Result<Vec<SymbolicSize>, RuleError> {
+    let mut operands = Vec::new();
+    for (position, sizes) in batches {
+        let operand = call.operand(position)?;
+        let element = operand.value_type.element.clone();
+        let name = format!("batch of {}", indim_graph::terminal::shown(&operand.name));
+        operands.push((name, ValueType { element, sizes: Some(sizes) }));
+    }
+    call.broadcast(RuleSet::Numpy, operands, None)
+}
+
+pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
+    let matrix = |position: usize, name: &str| {
+        let sizes = call.ranked(position, 2)?;
+        let (rows, columns) = (sizes[0].clone(), sizes[1].clone());
+        Ok::<_, RuleError>(match call.call.int(name, 0)? != 0 {
+            true => (columns, rows),
+            false => (rows, columns),
+        })
+    };
+    let ((rows, inner), (other, columns)) = (matrix(0, "transA")?, matrix(1, "transB")?);
+    call.agree((&inner, &other), "the inner sizes")?;
+    let sizes = vec![rows, columns];
+    if call.optional(2).is_some() {
+        let is_broadcast = call.call.version() >= 7 || call.call.int("broadcast", 0)? != 0;
+        match is_broadcast {
+            true => {
+                let rule = TargetRule::Unidirectional;
+                call.broadcast(rule, call.named(&[2])?, Some(&sizes))?;
+            }
+            false => {
+                call.ranked(2, 2)?;
+            }
+        }
+    }
+    array(&call.element(0)?, sizes)
+}
+
+/// `Einsum`: a letter for each axis, `...` for axes that broadcast.
+pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
+    let equation: String =
+        call.call.text("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();
+    let (inputs, output) = match equation.split_once("->") {
+        Some((inputs, output)) => (inputs.to_owned(), Some(output.to_owned())),
+        None => (equation.clone(), None),
+    };
+    let terms: Vec<&str> = inputs.split(',').collect();
+    if terms.len() != call.operands.len() {
+        return wrong(format!("{} terms for {} operands", terms.len(), call.operands.len()));
+    }
+    let mut letters: Vec<(char, SymbolicSize)> = Vec::new();
+    let mut ellipsis: Vec<(String, ValueType)> = Vec::new();
+    for (position, term) in terms.iter().enumerate() {
+        let sizes = call.sizes(position)?;
+        let (before, after) = match term.split_once("...") {
+            Some((before, after)) => (before, Some(after)),
+            None => (*term, None),
+        };
+        let named = before.chars().count() + after.map_or(0, |after| after.chars().count());
+        let open = sizes.len().checked_sub(named);
+        let Some(open) = open.filter(|&open| after.is_some() || open == 0) else {
+            return wrong(format!("term {position} has {named} axes for rank {}", sizes.len()));
+        };
+        let first = before.chars().zip(sizes);
+        let last = after.unwrap_or("").chars().zip(&sizes[before.chars().count() + open..]);
+        for (letter, size) in first.chain(last) {
+            match letters.iter_mut().find(|(known, _)| *known == letter) {
+                Some((_, known)) => {
+                    *known = call.agree((known, size), &format!("the sizes of `{letter}`"))?;
+                }
+                None => letters.push((letter, size.clone())),
+            }
+        }
+        if after.is_some() {
+            let start = before.chars().count();
+            let value_type =
+                ValueType { element: None, sizes: Some(sizes[start..start + open].to_vec()) };
+            ellipsis.push((format!("... of operand {position}"), value_type));
+        }
+    }
+    let open = match ellipsis.len() {
+        0 => Vec::new(),
+        1 => ellipsis.swap_remove(0).1.sizes.unwrap_or_default(),
+        _ => call.broadcast(RuleSet::Numpy, ellipsis, None)?,
+    };
+    let output = output.unwrap_or_else(|| implicit_output(&inputs));
+    let mut sizes = Vec::new();
+    let mut rest = output.as_str();
+    while let Some(letter) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("...") {
+            sizes.extend(open.iter().cloned());
+            rest = after;
+            continue;
+        }
+        match letters.iter().find(|(known, _)| *known == letter) {
+            Some((_, size)) => sizes.push(size.clone()),
+            None => return wrong(format!("the letter `{letter}` is in no term")),
+        }
+        rest = &rest[letter.len_utf8()..];
+    }
+    array(&call.element(0)?, sizes)
+}
+
+/// The letters that occur once, sorted, behind the ellipsis.
+fn implicit_output(inputs: &str) -> String {
+    let mut letters: Vec<char> = inputs.chars().filter(|c| c.is_alphabetic()).collect();
+    letters.retain(|letter| inputs.matches(*letter).count() == 1);
+    letters.sort_unstable();
+    let dots = if inputs.contains("...") { "..." } else { "" };
+    format!("{dots}{}", letters.into_iter().collect::<String>())
+}
+
+/// `Attention` of opset 23: queries, keys and values of rank 3 or 4, with a cache.
+pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
+    use super::call::Typed;
+    let (q, k, v) = (call.sizes(0)?, call.sizes(1)?, call.sizes(2)?);
+    if q.len() != k.len() || k.len() != v.len() || !(3..=4).contains(&q.len()) {
+        return wrong("queries, keys and values have one rank, 3 or 4");
+    }
+    let element = call.element(0)?;
+    let heads = |name: &str| Ok::<_, RuleError>(known(call.call.int(name, 1)?.max(1)));
+    let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
+    // As [batch, heads, length, width].
+    let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {
+        [batch, length, width] => {
+            let width = width.divided_exactly(heads).unwrap_or_else(|| call.fresh(3));
+            [batch.clone(), heads.clone(), length.clone(), width]
+        }
+        _ => [0, 1, 2, 3].map(|axis| sizes[axis].clone()),
+    };
+    let [q4, k4, v4] = [split(q, &q_heads), split(k, &kv_heads), split(v, &kv_heads)];
+    let past = call.optional(4).and_then(|past| past.value_type.sizes.as_ref()?.get(2).cloned());
+    let total = match (call.optional(4), past) {
+        (Some(_), Some(past)) => call.or_fresh(past.plus(&k4[2]), 2),
+        (Some(_), None) => call.fresh(2),
+        (None, _) => k4[2].clone(),
+    };
+    let result = match q.len() {
+        4 => vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), v4[3].clone()],
+        _ => vec![q4[0].clone(), q4[2].clone(), call.or_fresh(q4[1].times(&v4[3]), 2)],
+    };
+    let cache = |own: &[SymbolicSize; 4]| {
+        vec![own[0].clone(), own[1].clone(), total.clone(), own[3].clone()]
+    };
+    let scores = vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), total.clone()];
+    let types = [result, cache(&k4), cache(&v4), scores];
+    Ok(types.map(|sizes| Typed::of(ValueType::new(&element, sizes))).into())
+}

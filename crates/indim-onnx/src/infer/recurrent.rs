@@ -1,0 +1,142 @@
+//! Shape rules of recurrent layers and transforms of signals.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+
+/// `LSTM`, `GRU`, `RNN`: all states, the last state, and for `LSTM` the last cell.
+pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
+    let (x, weights) = (call.ranked(0, 3)?, call.ranked(1, 3)?);
+    call.agree((&x[2], &weights[2]), "the width of the operand and the weights")?;
+    let directions = match &call.call.text("direction", "forward")?[..] {
+        "bidirectional" => 2,
+        _ => 1,
+    };
+    let gates = match call.call.node.operator {
+        "LSTM" => 4,
+        "GRU" => 3,
+        _ => 1,
+    };
+    let hidden = match call.call.optional_int("hidden_size")? {
+        Some(hidden) => known(hidden),
+        None => call.or_fresh(weights[1].divided_exactly(&known(gates)), 3),
+    };
+    call.agree((&known(directions), &weights[0]), "the directions and the weights")?;
+    let is_batch_first = call.call.int("layout", 0)? != 0;
+    let (length, batch) = if is_batch_first { (&x[1], &x[0]) } else { (&x[0], &x[1]) };
+    let [all, last] = match is_batch_first {
+        false => [
+            vec![length.clone(), known(directions), batch.clone(), hidden.clone()],
+            vec![known(directions), batch.clone(), hidden],
+        ],
+        true => [
+            vec![batch.clone(), length.clone(), known(directions), hidden.clone()],
+            vec![batch.clone(), known(directions), hidden],
+        ],
+    };
+    let element = call.element(0)?;
+    let typed = |sizes: &[SymbolicSize]| Typed::of(ValueType::new(&element, sizes.to_vec()));
+    Ok(vec![typed(&all), typed(&last), typed(&last)])
+}
+
+/// `DFT`: the size along one axis changes, the last axis is a complex pair.
+pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let rank = sizes.len();
+    if rank < 2 {
+        return wrong(format!("rank {rank} has no axis before the complex one"));
+    }
+    let axis = match call.call.version() < 20 {
+        true => Some(call.call.int("axis", 1)?),
+        false if call.optional(2).is_none() => Some(-2),
+        false => call.numbers(2).and_then(|axis| axis.first().copied()),
+    };
+    let axis = call.axis(axis.ok_or(RuleError::Unknown)?, rank)?;
+    if call.optional(1).is_some() {
+        let length = call.symbols(1).and_then(|length| length.first().cloned());
+        sizes[axis] = call.or_fresh(length, axis);
+    }
+    let is_one_sided = call.call.int("onesided", 0)? != 0;
+    let is_inverse = call.call.int("inverse", 0)? != 0;
+    if is_one_sided && !is_inverse {
+        let half = sizes[axis].floor_divided(2).and_then(|half| half.plus(&known(1)));
+        sizes[axis] = call.or_fresh(half, axis);
+    }
+    sizes[rank - 1] = known(if is_one_sided && is_inverse { 1 } else { 2 });
+    array(&call.element(0)?, sizes)
+}
+
+/// `STFT`: frames of a signal, each with its spectrum.
+pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
+    let signal = call.sizes(0)?;
+    let (batch, length) = match signal {
+        [batch, length, ..] => (batch.clone(), length.clone()),
+        _ => return wrong("a signal has a batch and a length"),
+    };
+    let step = call.numbers(1).and_then(|step| step.first().copied());
+    let frame = match call.optional(3) {
+        Some(_) => call.symbols(3).and_then(|frame| frame.first().cloned()),
+        None => {
+            call.optional(2).and_then(|window| window.value_type.sizes.as_ref()?.first().cloned())
+        }
+    };
+    let frames = || length.minus(frame.as_ref()?)?.floor_divided(step?)?.plus(&known(1));
+    let bins = || match call.call.int("onesided", 1) {
+        Ok(0) => frame.clone(),
+        _ => frame.as_ref()?.floor_divided(2)?.plus(&known(1)),
+    };
+    let sizes = vec![batch, call.or_fresh(frames(), 1), call.or_fresh(bins(), 2), known(2)];
+    array(&call.element(0)?, sizes)
+}
+
+/// `MelWeightMatrix`: spectrum bins by mel bins.
+pub(super) fn mel(call: &RuleCall<'_>) -> RuleResult {
+    let first = |position| call.symbols(position).and_then(|list| list.first().cloned());
+    let rows = first(1).and_then(|length| length.floor_divided(2)?.plus(&known(1)));
+    let element = crate::types::element_name(call.call.int("output_datatype", 1)?);
+    array(&element, vec![call.or_fresh(rows, 0), call.or_fresh(first(0), 1)])
+}
+
+/// `Det`: the determinant of the last two axes.
+pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    match sizes.split_at_checked(sizes.len().wrapping_sub(2)) {
+        Some((batch, _)) => array(&call.element(0)?, batch.to_vec()),
+        None => wrong("a determinant takes rank 2 or more"),
+    }
+}
+
+/// `Col2Im`: a picture of the given sizes from its blocks.
+pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.ranked(0, 3)?;
+    let (image, block) = (call.symbols(1), call.symbols(2));
+    let (Some(image), Some(block)) = (image, block) else { return Err(RuleError::Unknown) };
+    let count = SymbolicSize::product(&block);
+    let channels = count.and_then(|count| x[1].divided_exactly(&count));
+    let mut sizes = vec![x[0].clone(), call.or_fresh(channels, 1)];
+    sizes.extend(image);
+    array(&call.element(0)?, sizes)
+}
+
+/// `AffineGrid`: a place for each element of the result.
+pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
+    let size = call.symbols(1).filter(|size| (4..=5).contains(&size.len()));
+    let size = size.ok_or(RuleError::Unknown)?;
+    let mut sizes = vec![size[0].clone()];
+    sizes.extend(size[2..].iter().cloned());
+    sizes.push(known(size.len() as i64 - 2));
+    array(&call.element(0)?, sizes)
+}
+
+/// `CenterCropPad`: other sizes on some axes.
+pub(super) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..sizes.len() as i64).collect());
+    let wanted = call.symbols(1);
+    for (position, axis) in axes.into_iter().enumerate() {
+        let axis = call.axis(axis, sizes.len())?;
+        let size = wanted.as_ref().and_then(|wanted| wanted.get(position).cloned());
+        sizes[axis] = call.or_fresh(size, axis);
+    }
+    array(&call.element(0)?, sizes)
+}

@@ -1,0 +1,152 @@
+//! The table of shape rules: the rule of each operator, and its part in findings.
+//!
+//! An operator without a kernel needs its row here and one function. A rule may serve several operators.
+
+use indim_model::outline::NodeRole;
+
+use super::call::Rule;
+use super::{creation, elementwise, indexing, products, recurrent, views, windows};
+
+/// The shape rule of operators.
+pub(super) struct RuleRow {
+    pub(super) names: &'static [&'static str],
+    pub(super) rule: Rule,
+    pub(super) role: NodeRole,
+}
+
+const fn row(names: &'static [&'static str], rule: Rule) -> RuleRow {
+    part(names, rule, NodeRole::Other)
+}
+
+const fn part(names: &'static [&'static str], rule: Rule, role: NodeRole) -> RuleRow {
+    RuleRow { names, rule, role }
+}
+
+impl RuleRow {
+    /// The rule of an operator of ONNX.
+    pub(super) fn named(name: &str) -> Option<&'static RuleRow> {
+        RULES.iter().find(|row| row.names.contains(&name))
+    }
+
+    /// The name of an operator, as a static text.
+    pub(super) fn static_name(&self, name: &str) -> &'static str {
+        self.names.iter().copied().find(|known| *known == name).unwrap_or("")
+    }
+}
+
+/// Versions of operators without a kernel whose attributes or operands changed: opsets, oldest first.
+const VERSIONS: &[(&str, &[i64])] = &[
+    ("DFT", &[17, 20]),
+    ("Dropout", &[1, 6, 7, 10, 12, 13, 22]),
+    ("Gemm", &[1, 6, 7, 9, 11, 13]),
+    ("Resize", &[10, 11, 13, 18, 19]),
+    ("TopK", &[1, 10, 11, 24]),
+    ("Upsample", &[1, 7, 9]),
+];
+
+/// The version of an operator that indim does not compute.
+pub(super) fn version(name: &str, opset: i64) -> i64 {
+    let row = VERSIONS.iter().find(|(known, _)| *known == name);
+    row.and_then(|(_, since)| since.iter().copied().rfind(|&since| since <= opset)).unwrap_or(opset)
+}
+
+#[rustfmt::skip]
+const RULES: &[RuleRow] = &[
+    part(&[
+        "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Clip", "Cos", "Cosh",
+        "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish",
+        "Neg", "Reciprocal", "Relu", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus",
+        "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Affine", "ParametricSoftplus",
+        "Scale", "ScaledTanh", "ImageScaler", "Swish",
+    ], elementwise::same, NodeRole::SameShape),
+    part(&["Ceil", "Floor", "Round"], elementwise::rounded, NodeRole::SameShape),
+    part(&["Identity"], elementwise::identity, NodeRole::SameShape),
+    part(&["Cast"], elementwise::cast, NodeRole::SameShape),
+    part(&["CastLike"], elementwise::cast_like, NodeRole::SameShape),
+    part(&["BitCast"], elementwise::bit_cast, NodeRole::SameShape),
+    part(&["Dropout"], elementwise::dropout, NodeRole::SameShape),
+    part(&["IsInf", "IsNaN", "Not"], elementwise::predicate, NodeRole::Predicate),
+    part(&[
+        "Add", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Mod", "Mul", "Pow", "Sub",
+    ], elementwise::arithmetic, NodeRole::Elementwise),
+    part(&[
+        "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Or", "Xor",
+    ], elementwise::comparison, NodeRole::Predicate),
+    part(&["Max", "Mean", "Min", "Sum"], elementwise::variadic, NodeRole::Elementwise),
+    part(&["Where"], elementwise::choose, NodeRole::Elementwise),
+    part(&["PRelu"], elementwise::slope, NodeRole::Elementwise),
+    part(&["QuantizeLinear"], elementwise::quantize, NodeRole::SameShape),
+    part(&["DequantizeLinear"], elementwise::dequantize, NodeRole::SameShape),
+    part(&["DynamicQuantizeLinear"], elementwise::quantize_by_data, NodeRole::SameShape),
+    part(&["Hardmax", "LogSoftmax", "Softmax"], elementwise::same, NodeRole::SameShape),
+    part(&[
+        "CumProd", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN", "LpNormalization",
+        "MeanVarianceNormalization", "ReverseSequence", "RotaryEmbedding", "Trilu",
+    ], elementwise::same, NodeRole::SameShape),
+    part(&["LayerNormalization", "RMSNormalization"], indexing::normalized, NodeRole::SameShape),
+    part(&["BatchNormalization"], indexing::batch_normalized, NodeRole::SameShape),
+    part(&["Constant"], creation::constant, NodeRole::Constant),
+    part(&["ConstantOfShape"], creation::constant_of_shape, NodeRole::Constant),
+    part(&["Range"], creation::range, NodeRole::Constant),
+    row(&["Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"], creation::like),
+    row(&["RandomNormal", "RandomUniform"], creation::random),
+    row(&["Multinomial"], creation::multinomial),
+    row(&["BlackmanWindow", "HammingWindow", "HannWindow"], creation::window),
+    row(&["Shape"], views::shape),
+    row(&["Size"], views::size),
+    part(&["Reshape"], views::reshape, NodeRole::Reshape),
+    part(&["Flatten"], views::flatten, NodeRole::Reshape),
+    part(&["Squeeze"], views::squeeze, NodeRole::Reshape),
+    part(&["Unsqueeze"], views::unsqueeze, NodeRole::Reshape),
+    row(&["Transpose"], views::transpose),
+    row(&["Concat"], views::concat),
+    row(&["Split"], views::split),
+    part(&["Expand"], views::expand, NodeRole::Expand),
+    part(&["Tile"], views::tile, NodeRole::Expand),
+    row(&["Pad"], views::pad),
+    row(&["Slice"], views::slice),
+    row(&["DepthToSpace"], views::depth_to_space),
+    row(&["SpaceToDepth"], views::space_to_depth),
+    row(&["MatMul"], products::mat_mul),
+    row(&["MatMulInteger"], products::mat_mul_integer),
+    row(&["QLinearMatMul"], products::mat_mul_quantized),
+    row(&["Gemm"], products::gemm),
+    row(&["Einsum"], products::einsum),
+    row(&["Attention"], products::attention),
+    part(&["Conv"], windows::convolution, NodeRole::Channels(1)),
+    part(&["ConvInteger"], windows::convolution_integer, NodeRole::Channels(1)),
+    part(&["QLinearConv"], windows::convolution_quantized, NodeRole::Channels(1)),
+    part(&["ConvTranspose"], windows::transposed, NodeRole::Channels(1)),
+    part(&["AveragePool", "LpPool", "MaxPool"], windows::pool, NodeRole::Channels(1)),
+    row(&["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"], windows::global_pool),
+    row(&["MaxRoiPool", "RoiAlign"], windows::regions),
+    row(&["Resize", "Upsample"], windows::resize),
+    row(&["GridSample"], windows::grid_sample),
+    row(&["MaxUnpool"], windows::unpool),
+    row(&["Gather"], indexing::gather),
+    row(&["GatherElements"], indexing::gather_elements),
+    row(&["GatherND"], indexing::gather_nd),
+    row(&["Scatter", "ScatterElements"], indexing::scatter_elements),
+    row(&["ScatterND"], indexing::scatter_nd),
+    row(&["TensorScatter"], indexing::scatter),
+    row(&["TopK"], indexing::top_k),
+    row(&["ArgMax", "ArgMin"], indexing::arg_reduce),
+    row(&[
+        "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+        "ReduceProd", "ReduceSum", "ReduceSumSquare",
+    ], indexing::reduce),
+    row(&["OneHot"], indexing::one_hot),
+    row(&["NonZero"], indexing::non_zero),
+    row(&["Compress"], indexing::compress),
+    row(&["Unique"], indexing::unique),
+    row(&["NonMaxSuppression"], indexing::suppression),
+    row(&["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"], indexing::loss),
+    row(&["GRU", "LSTM", "RNN"], recurrent::recurrent),
+    row(&["DFT"], recurrent::dft),
+    row(&["STFT"], recurrent::stft),
+    row(&["MelWeightMatrix"], recurrent::mel),
+    row(&["Det"], recurrent::determinant),
+    row(&["Col2Im"], recurrent::blocks),
+    row(&["AffineGrid"], recurrent::affine_grid),
+    row(&["CenterCropPad"], recurrent::crop_or_pad),
+];

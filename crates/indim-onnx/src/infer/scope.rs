@@ -1,0 +1,121 @@
+//! Names of values: a graph sees those of the graphs around it, a function only its own.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_model::outline::{OutlineValue, ValueType};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, ModelInput};
+
+use crate::body::{Attributes, Body, decoded};
+use crate::messages::ValueInfoProto;
+use crate::types::{declared_at, element_name, sizes_of};
+
+/// A body during its traversal, with the values of its names.
+pub(super) struct Scope {
+    pub(super) body: Arc<Body>,
+    /// `None` for an input that a call omits.
+    names: HashMap<String, Option<usize>>,
+    /// Types that the file states.
+    pub(super) stated: HashMap<String, StatedType>,
+    /// Arguments of the function, for references to its attributes.
+    pub(super) arguments: Attributes,
+    pub(super) function: Option<Arc<str>>,
+    /// Whether names of the scopes before this one are hidden.
+    pub(super) is_function: bool,
+    /// Path of the region.
+    pub(super) region: Arc<str>,
+}
+
+impl Scope {
+    pub(super) fn new(body: Arc<Body>, region: Arc<str>) -> Scope {
+        Scope {
+            body,
+            names: HashMap::new(),
+            stated: HashMap::new(),
+            arguments: Attributes::default(),
+            function: None,
+            is_function: false,
+            region,
+        }
+    }
+
+    /// # Errors
+    /// `duplicate`.
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        value: Option<usize>,
+    ) -> Result<(), FormatErrorKind> {
+        if self.names.insert(name.to_owned(), value).is_some() {
+            let name = name.to_owned();
+            return Err(FormatErrorKind::Duplicate { what: "value", name });
+        }
+        Ok(())
+    }
+
+    pub(super) fn own(&self, name: &str) -> Option<Option<usize>> {
+        self.names.get(name).copied()
+    }
+}
+
+/// The value of a name, sought in the innermost scope first.
+///
+/// # Errors
+/// `undefined`.
+pub(super) fn value_of(scopes: &[Scope], name: &str) -> Result<Option<usize>, FormatErrorKind> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    for scope in scopes.iter().rev() {
+        if let Some(value) = scope.own(name) {
+            return Ok(value);
+        }
+        if scope.is_function {
+            break;
+        }
+    }
+    Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() })
+}
+
+/// A type in the file: the declaration, and the type with the name of any element type.
+#[derive(Debug, Clone)]
+pub(super) struct StatedType {
+    pub(super) input: ModelInput,
+    pub(super) value_type: ValueType,
+}
+
+impl StatedType {
+    /// # Errors
+    /// `damaged`, `limit`.
+    pub(super) fn decode(
+        bytes: &bytes::Bytes,
+        what: &'static str,
+        limits: &FormatLimits,
+    ) -> Result<StatedType, FormatError> {
+        let place = || Location::described(format!("a type of {what}"));
+        let info: ValueInfoProto = decoded(bytes.clone(), place)?;
+        let tensor = info.r#type.as_ref().and_then(|stated| stated.tensor_type.as_ref());
+        let sizes = tensor.and_then(|tensor| tensor.shape.as_ref());
+        let sizes = sizes.map(|shape| sizes_of(shape, limits)).transpose();
+        let element = tensor.map(|tensor| tensor.elem_type).filter(|&number| number != 0);
+        let element = element.map(|number| Arc::<str>::from(element_name(number.into())));
+        let input = ModelInput {
+            dtype: element.as_ref().and_then(|element| element.parse().ok()),
+            sizes: sizes.map_err(|kind| kind.at(declared_at(what, &info.name)))?,
+            has_default: false,
+            is_shape: false,
+            name: info.name,
+        };
+        let value_type = ValueType { element, ..ValueType::declared(&input) };
+        Ok(StatedType { input, value_type })
+    }
+
+    pub(super) fn value(&self) -> OutlineValue {
+        OutlineValue {
+            name: self.input.name.clone(),
+            value_type: self.value_type.clone(),
+            source: indim_model::outline::TypeSource::File,
+            ..OutlineValue::default()
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! Shape rules of operators that rearrange elements: reshapes, slices, concatenations, transpositions.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+use indim_shape::TargetRule;
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+use super::creation::shape_of_elements;
+
+pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let rank = sizes.len() as i64;
+    let bound = |name: &str, default: i64| {
+        let bound = call.call.int(name, default)?;
+        let counted = if bound < 0 { bound.saturating_add(rank) } else { bound };
+        Ok::<i64, RuleError>(counted.clamp(0, rank))
+    };
+    let (start, end) = (bound("start", 0)?, bound("end", rank)?);
+    let listed = sizes.get(start as usize..end.max(start) as usize).unwrap_or(&[]).to_vec();
+    let value_type = ValueType::new("i64", vec![known(listed.len() as i64)]);
+    Ok(vec![Typed::of(value_type).with_elements(Some(listed))])
+}
+
+pub(super) fn size(call: &RuleCall<'_>) -> RuleResult {
+    let count = SymbolicSize::product(call.sizes(0)?);
+    let typed = Typed::of(ValueType::new("i64", Vec::new()));
+    Ok(vec![typed.with_elements(count.map(|count| vec![count]))])
+}
+
+pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
+    let element = call.element(0)?;
+    let target = match call.call.version() < 5 {
+        true => call.call.ints("shape")?.map(|list| list.into_iter().map(known).collect()),
+        false => call.symbols(1),
+    };
+    let Some(target) = target else {
+        return array(&element, shape_of_elements(call, 1)?);
+    };
+    let allows_zero = call.call.int("allowzero", 0)? != 0;
+    let operand = call.sizes(0).ok();
+    let mut sizes = Vec::with_capacity(target.len());
+    for (axis, size) in target.iter().enumerate() {
+        sizes.push(match size.number() {
+            Some(0) if !allows_zero => match operand {
+                Some(operand) => match operand.get(axis) {
+                    Some(size) => size.clone(),
+                    None => {
+                        return wrong(format!("axis {axis} copies a size that operand 0 lacks"));
+                    }
+                },
+                None => call.fresh(axis),
+            },
+            _ => size.clone(),
+        });
+    }
+    let open: Vec<usize> = (0..sizes.len()).filter(|&axis| sizes[axis].is(-1)).collect();
+    match open[..] {
+        [] => check_counts(operand, &sizes)?,
+        [axis] => {
+            let others = sizes.iter().enumerate().filter(|(other, _)| *other != axis);
+            let others = SymbolicSize::product(others.map(|(_, size)| size));
+            let all = operand.and_then(SymbolicSize::product);
+            let rest = all.as_ref().zip(others.as_ref());
+            if let Some((Some(all), Some(others))) =
+                rest.map(|(all, others)| (all.number(), others.number()))
+                && others != 0
+                && all % others != 0
+            {
+                return wrong(format!("{all} elements do not divide by {others}"));
+            }
+            let rest = rest.and_then(|(all, others)| all.divided_exactly(others));
+            sizes[axis] = call.or_fresh(rest, axis);
+        }
+        _ => return wrong("more than one size is -1"),
+    }
+    let elements = call.symbols(0).filter(|_| sizes.len() <= 1);
+    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+}
+
+fn check_counts(operand: Option<&[SymbolicSize]>, sizes: &[SymbolicSize]) -> Result<(), RuleError> {
+    let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();
+    match (operand.and_then(count), count(sizes)) {
+        (Some(given), Some(wanted)) if given != wanted => {
+            wrong(format!("{given} elements do not fill a shape of {wanted}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn flatten(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let axis = call.call.int("axis", 1)?;
+    let rank = sizes.len() as i64;
+    let axis = if axis < 0 { axis.saturating_add(rank) } else { axis };
+    let Some((rows, columns)) =
+        usize::try_from(axis).ok().and_then(|at| sizes.split_at_checked(at))
+    else {
+        return wrong(format!("axis {axis} is out of range for rank {rank}"));
+    };
+    let sizes = [rows, columns].map(SymbolicSize::product);
+    let sizes = sizes.into_iter().enumerate().map(|(axis, size)| call.or_fresh(size, axis));
+    array(&call.element(0)?, sizes.collect())
+}
+
+pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let axes = match call.list("axes", 1, 13)? {
+        Some(axes) => {
+            let axes: Result<Vec<usize>, _> =
+                axes.into_iter().map(|axis| call.axis(axis, sizes.len())).collect();
+            axes?
+        }
+        None if sizes.iter().all(|size| size.number().is_some()) => {
+            (0..sizes.len()).filter(|&axis| sizes[axis].is(1)).collect()
+        }
+        None => return Err(RuleError::Unknown),
+    };
+    if let Some(&axis) = axes.iter().find(|&&axis| sizes[axis].number().is_some_and(|n| n != 1)) {
+        return wrong(format!("axis {axis} has {} elements, not 1", sizes[axis]));
+    }
+    let kept = sizes.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+    let value_type =
+        ValueType::new(&call.element(0)?, kept.map(|(_, size)| size.clone()).collect());
+    Ok(vec![Typed::of(value_type).with_elements(call.symbols(0))])
+}
+
+pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let axes = call.list("axes", 1, 13)?.ok_or(RuleError::Unknown)?;
+    let rank = sizes.len() + axes.len();
+    if rank > indim_shape::MAX_RANK {
+        return wrong(format!("rank {rank} is too large"));
+    }
+    let axes: Result<Vec<usize>, _> = axes.into_iter().map(|axis| call.axis(axis, rank)).collect();
+    let axes = axes?;
+    let mut rest = sizes.iter();
+    let size = |axis| match axes.contains(&axis) {
+        true => known(1),
+        false => rest.next().cloned().unwrap_or_else(|| known(1)),
+    };
+    let value_type = ValueType::new(&call.element(0)?, (0..rank).map(size).collect());
+    Ok(vec![Typed::of(value_type).with_elements(call.symbols(0))])
+}
+
+pub(super) fn transpose(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let order = match call.call.ints("perm")? {
+        Some(order) => order,
+        None => (0..sizes.len() as i64).rev().collect(),
+    };
+    if order.len() != sizes.len() {
+        return wrong(format!("perm has {} axes for rank {}", order.len(), sizes.len()));
+    }
+    let size = |axis| Ok(sizes[call.axis(axis, sizes.len())?].clone());
+    let sizes: Result<Vec<SymbolicSize>, RuleError> = order.into_iter().map(size).collect();
+    array(&call.element(0)?, sizes?)
+}
+
+pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
+    let positions = 0..call.operands.len();
+    let mut result = call.sizes(0)?.to_vec();
+    let axis = call.axis(call.call.int("axis", 1)?, result.len())?;
+    let mut total = Some(known(0));
+    for position in positions.clone() {
+        let sizes = call.ranked(position, result.len())?;
+        for (other, size) in sizes.iter().enumerate().filter(|(other, _)| *other != axis) {
+            let what = format!("axis {other} of operands 0 and {position}");
+            result[other] = call.agree((&result[other], size), &what)?;
+        }
+        total = total.and_then(|total| total.plus(&sizes[axis]));
+    }
+    result[axis] = call.or_fresh(total, axis);
+    let elements = match result.len() {
+        1 => positions.map(|at| call.symbols(at)).collect::<Option<Vec<_>>>(),
+        _ => None,
+    };
+    let value_type = ValueType::new(&call.element(0)?, result);
+    Ok(vec![Typed::of(value_type).with_elements(elements.map(|lists| lists.concat()))])
+}
+
+pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let axis = call.axis(call.call.int("axis", 0)?, sizes.len())?;
+    let count = call.call.node.results.len() as i64;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let parts = match call.list("split", 1, 13) {
+        Ok(Some(parts)) => parts.into_iter().map(known).map(Some).collect(),
+        Ok(None) => equal_parts(&sizes[axis], count),
+        Err(_) => vec![None; count as usize],
+    };
+    if let (Some(whole), Some(sum)) = (
+        sizes[axis].number(),
+        parts.iter().try_fold(0i64, |sum, part| part.as_ref()?.number()?.checked_add(sum)),
+    ) && whole != sum
+    {
+        return wrong(format!("the parts have {sum} elements, axis {axis} has {whole}"));
+    }
+    let element = call.element(0)?;
+    let elements = call.symbols(0).filter(|_| sizes.len() == 1);
+    let mut start = Some(0usize);
+    let mut results = Vec::new();
+    for (index, part) in parts.into_iter().enumerate() {
+        let length = part.as_ref().and_then(|part| usize::try_from(part.number()?).ok());
+        let end = start.zip(length).and_then(|(start, length)| start.checked_add(length));
+        let list = elements.as_ref().and_then(|list| Some(list.get(start?..end?)?.to_vec()));
+        start = end;
+        let mut own = sizes.to_vec();
+        let name = || SymbolicSize::atom(&format!("{}.{index}[{axis}]", call.result));
+        own[axis] = part.unwrap_or_else(name);
+        results.push(Typed::of(ValueType::new(&element, own)).with_elements(list));
+    }
+    Ok(results)
+}
+
+/// Parts of one size, the last one smaller.
+fn equal_parts(size: &SymbolicSize, count: i64) -> Vec<Option<SymbolicSize>> {
+    let Some(number) = size.number() else {
+        return vec![size.divided_exactly(&known(count)); count as usize];
+    };
+    let part = number / count + i64::from(number % count != 0);
+    (0..count)
+        .map(|index| Some(known(number.saturating_sub(index.saturating_mul(part)).clamp(0, part))))
+        .collect()
+}
+
+pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
+    let element = call.element(0)?;
+    let target = shape_of_elements(call, 1)?;
+    let sizes = call.broadcast(TargetRule::Bidirectional, call.named(&[0])?, Some(&target))?;
+    let count = sizes.first().and_then(SymbolicSize::number);
+    let elements = match (call.symbols(0).as_deref(), &sizes[..], count) {
+        (Some([one]), [_], Some(count)) if count <= 64 => Some(vec![one.clone(); count as usize]),
+        _ => None,
+    };
+    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+}
+
+pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let Some(repeats) = call.symbols(1) else {
+        return array(&call.element(0)?, call.fresh_sizes(sizes.len()));
+    };
+    if repeats.len() != sizes.len() {
+        return wrong(format!("{} repeats for rank {}", repeats.len(), sizes.len()));
+    }
+    let tiled = sizes.iter().zip(&repeats).enumerate();
+    let tiled = tiled.map(|(axis, (size, times))| call.or_fresh(size.times(times), axis));
+    array(&call.element(0)?, tiled.collect())
+}
+
+pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let element = call.element(0)?;
+    let name = if call.call.version() < 2 { "paddings" } else { "pads" };
+    let pads = match call.call.version() < 11 {
+        true => call.call.ints(name)?.map(|list| list.into_iter().map(known).collect()),
+        false => call.symbols(1),
+    };
+    let axes = match call.optional(3) {
+        None => (0..sizes.len() as i64).collect(),
+        Some(_) => call.numbers(3).ok_or(RuleError::Unknown)?,
+    };
+    let Some(pads) = pads else {
+        return array(&element, call.fresh_sizes(sizes.len()));
+    };
+    if pads.len() != 2 * axes.len() {
+        return wrong(format!("{} pads for {} axes", pads.len(), axes.len()));
+    }
+    for (position, axis) in axes.iter().enumerate() {
+        let axis = call.axis(*axis, sizes.len())?;
+        let both = pads[position].plus(&pads[position + axes.len()]);
+        sizes[axis] = call.or_fresh(both.and_then(|both| sizes[axis].plus(&both)), axis);
+    }
+    array(&element, sizes)
+}
+
+pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
+    let mut sizes = call.sizes(0)?.to_vec();
+    let element = call.element(0)?;
+    let is_attribute = call.call.version() < 10;
+    let list = |name: &str, position: usize| match is_attribute {
+        true => Ok::<_, RuleError>(
+            call.call.ints(name)?.map(|list| list.into_iter().map(known).collect::<Vec<_>>()),
+        ),
+        false => Ok(call.symbols(position)),
+    };
+    let (starts, ends) = (list("starts", 1)?, list("ends", 2)?);
+    let has_axes = if is_attribute { true } else { call.optional(3).is_some() };
+    let axes = match list("axes", 3)? {
+        Some(axes) => axes.iter().map(SymbolicSize::number).collect::<Option<Vec<i64>>>(),
+        None if has_axes && !is_attribute => None,
+        None => Some((0..starts.as_ref().map_or(sizes.len(), Vec::len) as i64).collect()),
+    };
+    let Some(axes) = axes else { return array(&element, call.fresh_sizes(sizes.len())) };
+    let steps = match call.optional(4) {
+        Some(_) if !is_attribute => call.numbers(4),
+        _ => Some(vec![1; axes.len()]),
+    };
+    let mut listed = call.symbols(0).filter(|_| sizes.len() == 1);
+    for (position, axis) in axes.into_iter().enumerate() {
+        let axis = call.axis(axis, sizes.len())?;
+        let at = |list: &Option<Vec<SymbolicSize>>| list.as_ref()?.get(position).cloned();
+        let step = steps.as_ref().and_then(|steps| steps.get(position).copied());
+        let range = at(&starts).zip(at(&ends)).zip(step);
+        let range = range.map(|((start, end), step)| (start, end, step));
+        listed = listed.and_then(|list| {
+            let (start, end, step) = range.as_ref()?;
+            sliced(&list, (start.number()?, end.number()?, *step))
+        });
+        let size =
+            range.and_then(|(start, end, step)| slice_size(&sizes[axis], (start, end, step)));
+        sizes[axis] = call.or_fresh(size, axis);
+    }
+    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(listed)])
+}
+
+/// The elements of a slice of a list.
+fn sliced(list: &[SymbolicSize], (start, end, step): (i64, i64, i64)) -> Option<Vec<SymbolicSize>> {
+    let length = list.len() as i64;
+    let bound = |at: i64| if at < 0 { at.saturating_add(length) } else { at };
+    let mut picked = Vec::new();
+    match step {
+        1.. => {
+            let (mut at, end) = (bound(start).clamp(0, length), bound(end).clamp(0, length));
+            while at < end {
+                picked.push(list[at as usize].clone());
+                at = at.saturating_add(step);
+            }
+        }
+        0 => return None,
+        _ if list.is_empty() => {}
+        _ => {
+            let end = if end < -length { -1 } else { bound(end).clamp(-1, length - 1) };
+            let mut at = bound(start).clamp(0, length - 1);
+            while at > end {
+                picked.push(list[at as usize].clone());
+                at = at.saturating_add(step);
+            }
+        }
+    }
+    Some(picked)
+}
+
+/// Bounds from this number on mean the end of the axis.
+const FAR: i64 = i32::MAX as i64;
+
+/// The size of a slice of an axis. Named sizes are taken to reach the numbers in the bounds.
+fn slice_size(
+    size: &SymbolicSize,
+    (start, end, step): (SymbolicSize, SymbolicSize, i64),
+) -> Option<SymbolicSize> {
+    if let (Some(length), Some(start), Some(end)) = (size.number(), start.number(), end.number()) {
+        let count = sliced_count(length, (start, end, step))?;
+        return Some(known(count));
+    }
+    let bound = |at: &SymbolicSize| match at.number() {
+        Some(number) if number >= FAR => Some(size.clone()),
+        Some(number) if number < 0 => size.plus(at),
+        Some(0) => Some(known(0)),
+        _ => size.least(at),
+    };
+    if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -FAR) {
+        return Some(size.clone());
+    }
+    let distance = bound(&end)?.minus(&bound(&start)?)?;
+    match step {
+        1 => Some(distance),
+        2.. => distance.plus(&known(step - 1))?.floor_divided(step),
+        _ => None,
+    }
+}
+
+fn sliced_count(length: i64, (start, end, step): (i64, i64, i64)) -> Option<i64> {
+    let bound = |at: i64| if at < 0 { at.saturating_add(length) } else { at };
+    let (start, end) = match step {
+        1.. => (bound(start).clamp(0, length), bound(end).clamp(0, length)),
+        0 => return None,
+        _ if length == 0 => return Some(0),
+        _ => (bound(start).clamp(0, length - 1), bound(end).clamp(-1, length - 1)),
+    };
+    let distance = if step > 0 { end - start } else { start - end };
+    let step = step.unsigned_abs().min(i64::MAX as u64) as i64;
+    Some(if distance <= 0 { 0 } else { (distance - 1) / step + 1 })
+}
+
+/// `DepthToSpace` and its inverse.
+pub(super) fn depth_to_space(call: &RuleCall<'_>) -> RuleResult {
+    moved(call, true)
+}
+
+pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
+    moved(call, false)
+}
+
+fn moved(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
+    let sizes = call.ranked(0, 4)?;
+    let block = call.call.required_int("blocksize")?;
+    if !(1..=FAR).contains(&block) {
+        return wrong(format!("blocksize is {block}"));
+    }
+    let scale = |size: &SymbolicSize, by: i64, grows: bool| match grows {
+        true => size.times(&known(by)),
+        false => size.divided_exactly(&known(by)).or_else(|| size.floor_divided(by)),
+    };
+    let channels = scale(&sizes[1], block.saturating_mul(block), !to_space);
+    let mut result = vec![sizes[0].clone(), call.or_fresh(channels, 1)];
+    for axis in 2..4 {
+        result.push(call.or_fresh(scale(&sizes[axis], block, to_space), axis));
+    }
+    array(&call.element(0)?, result)
+}

@@ -1,0 +1,298 @@
+//! Goes through all nodes of a model: graphs, functions and regions, each with its own names.
+//!
+//! Each node counts against the limit on operations, each region and call against a limit on depth, so that
+//! every file ends.
+
+use std::sync::Arc;
+
+use indim_graph::Array;
+use indim_model::outline::{Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource};
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFile};
+
+use super::call::{MAX_ELEMENTS, Typed};
+use super::creation::header;
+use super::scope::{Scope, StatedType, value_of};
+use crate::body::{Attributes, Body, Function, Node, decoded, domain_of};
+use crate::flat_node::node_place;
+use crate::flatten::Functions;
+use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
+use crate::model::{OPSETS_SINCE, check_many, functions_of};
+use crate::tensor::Tensors;
+
+/// Regions and calls within one another: each level takes a part of the stack.
+const MAX_DEPTH: usize = 60;
+
+/// Elements of all short lists together, so that many nodes with long lists do not fill the memory.
+const MAX_KEPT_ELEMENTS: usize = 1 << 22;
+
+/// Goes through the nodes of one model.
+pub(super) struct Walker<'m> {
+    pub(super) functions: &'m Functions,
+    pub(super) limits: &'m FormatLimits,
+    pub(super) options: &'m OutlineOptions,
+    pub(super) tensors: Tensors,
+    pub(super) outline: Outline,
+    /// Known elements of the values, as far as they are few.
+    pub(super) arrays: Vec<Option<Array>>,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) size_names: SizeNames,
+    /// Keeps attributes alive: arrays are cached by their addresses.
+    kept: Vec<Arc<Body>>,
+    work: usize,
+    /// Elements that may still be kept.
+    elements_left: usize,
+}
+
+/// The outline of a model.
+///
+/// # Errors
+/// `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
+pub(crate) fn outline(
+    proto: ModelProto,
+    source: &SourceFile,
+    limits: &FormatLimits,
+    options: &OutlineOptions,
+) -> Result<Outline, FormatError> {
+    let missing = || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
+    let graph = proto.graph.ok_or_else(|| missing().nowhere())?;
+    let functions = functions_of(&proto.functions, limits)?;
+    let mut opsets = proto.opset_import;
+    if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {
+        opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
+    }
+    let mut walker = Walker {
+        functions: &functions,
+        limits,
+        options,
+        tensors: Tensors::new(source, limits),
+        outline: Outline::default(),
+        arrays: Vec::new(),
+        scopes: Vec::new(),
+        size_names: SizeNames::default(),
+        kept: Vec::new(),
+        work: 0,
+        elements_left: MAX_KEPT_ELEMENTS,
+    };
+    let body = Arc::new(Body::new(&graph.node, &opsets, limits)?);
+    walker.enter(Scope::new(body, Arc::from("")))?;
+    walker.outline.inputs = walker.inputs(&graph, None)?;
+    walker.graph(&graph)?;
+    walker.outline.outputs = walker.outputs(&graph)?;
+    Ok(walker.outline)
+}
+
+impl Walker<'_> {
+    /// # Errors
+    /// `limit`.
+    pub(super) fn enter(&mut self, scope: Scope) -> Result<(), FormatError> {
+        if self.scopes.len() >= MAX_DEPTH {
+            let kind = FormatErrorKind::Limit { what: "regions and calls", limit: MAX_DEPTH };
+            return Err(kind.at(Location::described(format!("region {}", scope.region))));
+        }
+        self.kept.push(scope.body.clone());
+        self.scopes.push(scope);
+        Ok(())
+    }
+
+    pub(super) fn scope(&mut self) -> &mut Scope {
+        self.scopes.last_mut().expect("invariant: a scope is open")
+    }
+
+    pub(super) fn new_value(&mut self, mut value: OutlineValue, array: Option<Array>) -> usize {
+        let listed = value.elements.as_ref().map_or(0, Vec::len);
+        let count = listed + array.as_ref().map_or(0, |array| array.data().len());
+        let is_kept = count <= self.elements_left;
+        match is_kept {
+            true => self.elements_left -= count,
+            false => value.elements = None,
+        }
+        self.outline.values.push(value);
+        self.arrays.push(array.filter(|_| is_kept));
+        self.outline.values.len() - 1
+    }
+
+    /// # Errors
+    /// `limit`.
+    pub(super) fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
+        self.work = self.work.saturating_add(work);
+        let limit = self.limits.operations;
+        match self.work > limit {
+            true => Err(FormatErrorKind::Limit { what: "operations, with calls inlined,", limit }),
+            false => Ok(()),
+        }
+    }
+
+    /// Defines the inputs of a graph. A region's inputs have the types of `given`, as far as these are known.
+    pub(super) fn inputs(
+        &mut self,
+        graph: &GraphProto,
+        given: Option<&[Typed]>,
+    ) -> Result<Vec<usize>, FormatError> {
+        check_many("inputs", graph.input.len(), self.limits)?;
+        let mut inputs = Vec::with_capacity(graph.input.len());
+        for (position, bytes) in graph.input.iter().enumerate() {
+            let stated = StatedType::decode(bytes, "input", self.limits)?;
+            let mut value = stated.value();
+            let given = given.and_then(|given| given.get(position));
+            if let Some(given) = given {
+                value.value_type = given.value_type.completed_by(&value.value_type);
+                value.elements = given.elements.clone();
+            }
+            if let Some(declared) = self.declared(&value.name) {
+                value.value_type = declared;
+            }
+            let name = value.name.clone();
+            let index = self.new_value(value, given.and_then(|given| given.array.clone()));
+            let defined = self.scope().define(&name, Some(index));
+            defined.map_err(|kind| kind.at(Location::described("an input".to_owned())))?;
+            inputs.push(index);
+        }
+        Ok(inputs)
+    }
+
+    /// The type that the caller declares for a name.
+    pub(super) fn declared(&self, name: &str) -> Option<indim_model::outline::ValueType> {
+        let mut declared = self.options.declared.iter();
+        declared.find(|(known, _)| known == name).map(|(_, value_type)| value_type.clone())
+    }
+
+    /// Goes through a graph whose inputs are defined.
+    pub(super) fn graph(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
+        check_many("values", graph.value_info.len(), self.limits)?;
+        for (what, infos) in [("value", &graph.value_info), ("output", &graph.output)] {
+            for bytes in infos {
+                let stated = StatedType::decode(bytes, what, self.limits)?;
+                self.scope().stated.insert(stated.input.name.clone(), stated);
+            }
+        }
+        self.initializers(graph)?;
+        self.nodes()
+    }
+
+    fn initializers(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
+        check_many("initializers", graph.initializer.len(), self.limits)?;
+        for (index, bytes) in graph.initializer.iter().enumerate() {
+            let place = || Location::described(format!("initializer {index}"));
+            let tensor: TensorProto = decoded(bytes.clone(), place)?;
+            // An input with a default keeps its declared type.
+            if self.scope().own(&tensor.name).is_some() {
+                continue;
+            }
+            let (value_type, array) = (header(&tensor), self.small_array(&tensor));
+            let value = OutlineValue {
+                name: tensor.name.clone(),
+                value_type,
+                source: TypeSource::File,
+                is_constant: true,
+                ..OutlineValue::default()
+            };
+            let number = self.new_value(value, array);
+            self.scope().define(&tensor.name, Some(number)).map_err(|kind| kind.at(place()))?;
+        }
+        Ok(())
+    }
+
+    /// The array, if it is small enough to build shapes. Weights are not read.
+    pub(super) fn small_array(&self, tensor: &TensorProto) -> Option<Array> {
+        let size = |count: usize, &size: &i64| count.checked_mul(usize::try_from(size).ok()?);
+        let count = tensor.dims.iter().try_fold(1, size)?;
+        if count > MAX_ELEMENTS {
+            return None;
+        }
+        self.tensors.array(tensor).ok()
+    }
+
+    /// All nodes of the innermost scope.
+    pub(super) fn nodes(&mut self) -> Result<(), FormatError> {
+        let body = self.scope().body.clone();
+        for (index, node) in body.nodes.iter().enumerate() {
+            self.node(&body, index, node)?;
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, body: &Body, index: usize, node: &Arc<Node>) -> Result<(), FormatError> {
+        let opset = body.opset(&node.proto.domain);
+        let function = self.scope().function.clone();
+        let place = node_place(node, index, opset, function.as_deref());
+        self.count(node.work()).map_err(|kind| kind.at(place.clone()))?;
+        let operands = node.proto.input.iter().map(|name| value_of(&self.scopes, name));
+        let operands: Result<Vec<Option<usize>>, _> = operands.collect();
+        let operands = operands.map_err(|kind| kind.at(place.clone()))?;
+        let attributes = node.resolved(&self.scope().arguments);
+        match self.function_of(node) {
+            Some(function) => self.call(&function, node, &operands, &attributes, &place),
+            None => self.operator((index, node), operands, attributes, place),
+        }
+    }
+
+    fn function_of(&self, node: &Node) -> Option<Arc<Function>> {
+        let proto = &node.proto;
+        let domain = domain_of(&proto.domain).to_owned();
+        let key = (domain, proto.op_type.clone(), proto.overload.clone());
+        self.functions.get(&key).cloned()
+    }
+
+    /// Goes through the function that a node calls.
+    fn call(
+        &mut self,
+        function: &Arc<Function>,
+        node: &Arc<Node>,
+        operands: &[Option<usize>],
+        attributes: &Attributes,
+        place: &Location,
+    ) -> Result<(), FormatError> {
+        let name: Arc<str> = Arc::from(function.shown.as_str());
+        if self.scopes.iter().any(|scope| scope.function.as_deref() == Some(&name[..])) {
+            let name = function.shown.clone();
+            return Err(FormatErrorKind::Cycle { name }.at(place.clone()));
+        }
+        self.count(function.work()).map_err(|kind| kind.at(place.clone()))?;
+        let region = format!("{}/{name}", self.scope().region);
+        let mut scope = Scope::new(function.body.clone(), Arc::from(region.as_str()));
+        scope.arguments = function.arguments(attributes);
+        (scope.function, scope.is_function) = (Some(name), true);
+        for (position, input) in function.inputs.iter().enumerate() {
+            let value = operands.get(position).copied().flatten();
+            scope.define(input, value).map_err(|kind| kind.at(place.clone()))?;
+        }
+        self.enter(scope)?;
+        self.nodes()?;
+        let results: Result<Vec<Option<usize>>, _> =
+            function.outputs.iter().map(|name| value_of(&self.scopes, name)).collect();
+        self.scopes.pop();
+        let results = results.map_err(|kind| kind.at(place.clone()))?;
+        for (result, name) in results.into_iter().zip(&node.proto.output) {
+            if !name.is_empty() {
+                self.scope().define(name, result).map_err(|kind| kind.at(place.clone()))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The values of a graph's outputs, compared with their declared types.
+    fn outputs(&mut self, graph: &GraphProto) -> Result<Vec<usize>, FormatError> {
+        let mut outputs = Vec::with_capacity(graph.output.len());
+        for bytes in &graph.output {
+            let stated = StatedType::decode(bytes, "output", self.limits)?;
+            let name = &stated.input.name;
+            let place = || Location::described(format!("output {name}"));
+            let value = value_of(&self.scopes, name).map_err(|kind| kind.at(place()))?;
+            outputs.extend(value);
+        }
+        Ok(outputs)
+    }
+}
+
+/// The operand or result `index` as a rule takes it.
+impl Walker<'_> {
+    pub(super) fn typed(&self, index: usize) -> Typed {
+        let value = &self.outline.values[index];
+        Typed {
+            name: value.name.clone(),
+            value_type: value.value_type.clone(),
+            elements: value.elements.clone(),
+            array: self.arrays[index].clone(),
+        }
+    }
+}

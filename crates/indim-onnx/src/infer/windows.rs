@@ -1,0 +1,311 @@
+//! Shape rules of convolutions, pooling and resampling.
+
+use indim_model::outline::{SymbolicSize, ValueType};
+
+use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+
+/// Kernel, strides, dilations and pads along the spatial axes.
+struct Windows {
+    kernel: Vec<SymbolicSize>,
+    strides: Vec<i64>,
+    dilations: Vec<i64>,
+    /// Pads before and behind each axis.
+    pads: Vec<(i64, i64)>,
+    auto_pad: String,
+}
+
+/// Numbers in these attributes: far beyond every real window, so that sums cannot overflow.
+const MAX_NUMBER: i64 = 1 << 40;
+
+impl Windows {
+    fn new(call: &RuleCall<'_>, kernel: Vec<SymbolicSize>) -> Result<Windows, RuleError> {
+        let rank = kernel.len();
+        let list = |name: &str, count: usize, default: i64| {
+            let list = call.call.ints(name)?.unwrap_or_else(|| vec![default; count]);
+            match list.len() == count && list.iter().all(|n| (0..=MAX_NUMBER).contains(n)) {
+                true => Ok::<Vec<i64>, RuleError>(list),
+                false => wrong(format!("{name} is {list:?} for {rank} spatial axes")),
+            }
+        };
+        let pads = list("pads", 2 * rank, 0)?;
+        let pads = (0..rank).map(|axis| (pads[axis], pads[axis + rank])).collect();
+        let (strides, dilations) = (list("strides", rank, 1)?, list("dilations", rank, 1)?);
+        if strides.iter().chain(&dilations).any(|&n| n == 0) {
+            return wrong("strides and dilations are at least 1");
+        }
+        let auto_pad = call.call.text("auto_pad", "NOTSET")?;
+        Ok(Windows { kernel, strides, dilations, pads, auto_pad })
+    }
+
+    /// The extent of a dilated kernel.
+    fn extent(&self, axis: usize) -> Option<SymbolicSize> {
+        let dilation = known(self.dilations[axis]);
+        self.kernel[axis].plus(&known(-1))?.times(&dilation)?.plus(&known(1))
+    }
+
+    /// The number of windows along an axis.
+    fn count(&self, axis: usize, size: &SymbolicSize, ceils: bool) -> Option<SymbolicSize> {
+        let (stride, (before, behind)) = (self.strides[axis], self.pads[axis]);
+        match &self.auto_pad[..] {
+            "SAME_UPPER" | "SAME_LOWER" => {
+                return size.plus(&known(stride - 1))?.floor_divided(stride);
+            }
+            "VALID" => {
+                let rest = size.minus(&self.extent(axis)?)?;
+                let round = if ceils { stride - 1 } else { 0 };
+                return rest.plus(&known(stride + round))?.floor_divided(stride);
+            }
+            _ => {}
+        }
+        let rest = size.plus(&known(before + behind))?.minus(&self.extent(axis)?)?;
+        let round = if ceils { stride - 1 } else { 0 };
+        let count = rest.plus(&known(stride + round))?.floor_divided(stride)?;
+        // The last window starts inside the axis or its first pad.
+        match (ceils, count.number(), size.number()) {
+            (true, Some(n), Some(size))
+                if (n - 1).saturating_mul(stride) >= size.saturating_add(before) =>
+            {
+                Some(known(n - 1))
+            }
+            _ => Some(count),
+        }
+    }
+
+    fn counts(
+        &self,
+        call: &RuleCall<'_>,
+        spatial: &[SymbolicSize],
+        ceils: bool,
+    ) -> Result<Vec<SymbolicSize>, RuleError> {
+        let mut counts = Vec::with_capacity(spatial.len());
+        for (axis, size) in spatial.iter().enumerate() {
+            let count = self.count(axis, size, ceils);
+            if count.as_ref().and_then(SymbolicSize::number).is_some_and(|count| count < 0) {
+                return wrong(format!(
+                    "the kernel {} is larger than axis {} ({size}) with its pads",
+                    self.kernel[axis],
+                    axis + 2
+                ));
+            }
+            counts.push(call.or_fresh(count, axis + 2));
+        }
+        Ok(counts)
+    }
+}
+
+/// Operand and weights of a convolution, with the kernel of the attribute or the weights.
+fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicSize>, RuleError> {
+    let spatial = weights.get(2..).unwrap_or(&[]);
+    match call.call.ints("kernel_shape")? {
+        None => Ok(spatial.to_vec()),
+        Some(stated) if stated.len() != spatial.len() => {
+            wrong(format!("kernel_shape is {stated:?} for {} spatial axes", spatial.len()))
+        }
+        Some(stated) => {
+            let pair = |(stated, size): (i64, &SymbolicSize)| {
+                call.agree((&known(stated), size), "kernel_shape and the weights")
+            };
+            stated.into_iter().zip(spatial).map(pair).collect()
+        }
+    }
+}
+
+fn convolved(
+    call: &RuleCall<'_>,
+    (data, weights): (usize, usize),
+) -> Result<Vec<SymbolicSize>, RuleError> {
+    let x = call.sizes(data)?;
+    if x.len() < 3 {
+        return wrong(format!("a convolution takes rank 3 or more, not {}", x.len()));
+    }
+    let w = call.ranked(weights, x.len())?;
+    let groups = call.call.int("group", 1)?;
+    if !(1..=MAX_NUMBER).contains(&groups) {
+        return wrong(format!("group is {groups}"));
+    }
+    if let (Some(channels), Some(taken)) =
+        (x[1].number(), w[1].number().and_then(|taken| taken.checked_mul(groups)))
+        && channels != taken
+    {
+        return wrong(format!("the operand has {channels} channels, the weights take {taken}"));
+    }
+    let windows = Windows::new(call, kernel(call, w)?)?;
+    let mut sizes = vec![x[0].clone(), w[0].clone()];
+    sizes.extend(windows.counts(call, &x[2..], false)?);
+    Ok(sizes)
+}
+
+pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = convolved(call, (0, 1))?;
+    if call.optional(2).is_some() {
+        let bias = call.ranked(2, 1)?;
+        call.agree((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
+    }
+    array(&call.element(0)?, sizes)
+}
+
+/// `ConvInteger`: sums in 32 bits.
+pub(super) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
+    array("i32", convolved(call, (0, 1))?)
+}
+
+/// `QLinearConv`: operands 0 and 3, in the type of the last zero point.
+pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
+    array(&call.element(7)?, convolved(call, (0, 3))?)
+}
+
+pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.sizes(0)?;
+    if x.len() < 3 {
+        return wrong(format!("a convolution takes rank 3 or more, not {}", x.len()));
+    }
+    let w = call.ranked(1, x.len())?;
+    call.agree((&x[1], &w[0]), "the channels of the operand and the weights")?;
+    let windows = Windows::new(call, kernel(call, w)?)?;
+    let rank = x.len() - 2;
+    let more = call.call.ints("output_padding")?.unwrap_or_else(|| vec![0; rank]);
+    let stated = call.call.ints("output_shape")?.unwrap_or_default();
+    if more.len() != rank || more.iter().any(|n| !(0..=MAX_NUMBER).contains(n)) {
+        return wrong(format!("output_padding is {more:?} for {rank} spatial axes"));
+    }
+    let channels = w[1].times(&known(call.call.int("group", 1)?));
+    let mut sizes = vec![x[0].clone(), call.or_fresh(channels, 1)];
+    for axis in 0..rank {
+        let stride = known(windows.strides[axis]);
+        let size = || match (stated.len() >= rank, &windows.auto_pad[..]) {
+            (true, _) => Some(known(stated[stated.len() - rank + axis])),
+            (false, "SAME_UPPER" | "SAME_LOWER") => x[axis + 2].times(&stride),
+            (false, auto_pad) => {
+                let (before, behind) = windows.pads[axis];
+                let pads = if auto_pad == "VALID" { 0 } else { before + behind };
+                let steps = x[axis + 2].plus(&known(-1))?.times(&stride)?;
+                steps.plus(&windows.extent(axis)?)?.plus(&known(more[axis] - pads))
+            }
+        };
+        sizes.push(call.or_fresh(size(), axis + 2));
+    }
+    array(&call.element(0)?, sizes)
+}
+
+/// Pooling: the pooled values, and for `MaxPool` their indices.
+pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.sizes(0)?;
+    let kernel = call.call.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
+    if x.len() < 3
+        || kernel.len() != x.len() - 2
+        || kernel.iter().any(|n| !(1..=MAX_NUMBER).contains(n))
+    {
+        return wrong(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
+    }
+    let windows = Windows::new(call, kernel.into_iter().map(known).collect())?;
+    let ceils = call.call.int("ceil_mode", 0)? != 0;
+    let mut sizes = x[..2].to_vec();
+    sizes.extend(windows.counts(call, &x[2..], ceils)?);
+    let pooled = Typed::of(ValueType::new(&call.element(0)?, sizes.clone()));
+    Ok(vec![pooled, Typed::of(ValueType::new("i64", sizes))])
+}
+
+/// Pooling over all axes except the first two.
+pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
+    let sizes = call.sizes(0)?;
+    let size =
+        |(axis, size): (usize, &SymbolicSize)| if axis < 2 { size.clone() } else { known(1) };
+    array(&call.element(0)?, sizes.iter().enumerate().map(size).collect())
+}
+
+/// `RoiAlign`, `MaxRoiPool`: a fixed grid for each region.
+pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
+    let (x, rois) = (call.ranked(0, 4)?, call.ranked(1, 2)?);
+    let (rows, columns) = match call.call.ints("pooled_shape")? {
+        Some(shape) if shape.len() == 2 => (shape[0], shape[1]),
+        Some(shape) => return wrong(format!("pooled_shape is {shape:?}")),
+        None => (call.call.int("output_height", 1)?, call.call.int("output_width", 1)?),
+    };
+    let sizes = vec![rois[0].clone(), x[1].clone(), known(rows), known(columns)];
+    array(&call.element(0)?, sizes)
+}
+
+/// `Resize` and `Upsample`: sizes, or scales of the operand's.
+pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.sizes(0)?;
+    let (element, version) = (call.element(0)?, call.call.version());
+    let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..x.len() as i64).collect());
+    let axes: Result<Vec<usize>, _> =
+        axes.into_iter().map(|axis| call.axis(axis, x.len())).collect();
+    let axes = axes?;
+    let is_plain = call.call.text("keep_aspect_ratio_policy", "stretch")? == "stretch";
+    let mut sizes = x.to_vec();
+    let is_given = |position| {
+        call.optional(position).is_some_and(|given| {
+            given.value_type.sizes.as_ref().is_none_or(|sizes| !sizes.iter().any(|n| n.is(0)))
+        })
+    };
+    if version >= 11 && is_given(3) {
+        let given = call.symbols(3).filter(|given| given.len() == axes.len() && is_plain);
+        for (position, &axis) in axes.iter().enumerate() {
+            let size = given.as_ref().map(|given| given[position].clone());
+            sizes[axis] = call.or_fresh(size, axis);
+        }
+        return array(&element, sizes);
+    }
+    let position = if version >= 11 { 2 } else { 1 };
+    let scales = match call.call.floats("scales")? {
+        Some(scales) => Some(scales.iter().map(|&scale| f64::from(scale)).collect()),
+        None => call.optional(position).and_then(Typed::floats),
+    };
+    let scales: Option<Vec<f64>> = scales.filter(|scales: &Vec<f64>| scales.len() == axes.len());
+    for (position, &axis) in axes.iter().enumerate() {
+        let scale = scales.as_ref().map(|scales| scales[position]);
+        let size = scale.and_then(|scale| scaled(&x[axis], scale));
+        sizes[axis] = call.or_fresh(size, axis);
+    }
+    array(&element, sizes)
+}
+
+/// A size times a scale, rounded down.
+fn scaled(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
+    match size.number() {
+        // The scale is an `f32`, as is the product in other systems.
+        Some(number) => Some(known((number as f32 * scale as f32).floor() as i64)),
+        None if scale.fract() == 0.0 && scale.abs() < 1e6 => size.times(&known(scale as i64)),
+        None if (1.0 / scale).fract() == 0.0 && scale > 0.0 => {
+            size.floor_divided((1.0 / scale) as i64)
+        }
+        None => None,
+    }
+}
+
+/// `GridSample`: the operand's channels at the places of the grid.
+pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
+    let (x, grid) = (call.sizes(0)?, call.sizes(1)?);
+    if x.len() < 3 || grid.len() != x.len() {
+        return wrong(format!("ranks {} and {} of operand and grid", x.len(), grid.len()));
+    }
+    let mut sizes = x[..2].to_vec();
+    sizes.extend(grid[1..grid.len() - 1].iter().cloned());
+    array(&call.element(0)?, sizes)
+}
+
+/// `MaxUnpool`: the inverse of a pooling.
+pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
+    let x = call.sizes(0)?;
+    let element = call.element(0)?;
+    if call.optional(2).is_some() {
+        return array(&element, super::creation::shape_of_elements(call, 2)?);
+    }
+    let kernel = call.call.ints("kernel_shape")?.ok_or(RuleError::Unknown)?;
+    if x.len() < 3 || kernel.len() != x.len() - 2 {
+        return wrong(format!("kernel_shape is {kernel:?} for rank {}", x.len()));
+    }
+    let windows = Windows::new(call, kernel.into_iter().map(known).collect())?;
+    let mut sizes = x[..2].to_vec();
+    for axis in 0..x.len() - 2 {
+        let (before, behind) = windows.pads[axis];
+        let steps =
+            x[axis + 2].plus(&known(-1)).and_then(|n| n.times(&known(windows.strides[axis])));
+        let size =
+            steps.and_then(|n| n.plus(&windows.kernel[axis])?.plus(&known(-before - behind)));
+        sizes.push(call.or_fresh(size, axis + 2));
+    }
+    array(&element, sizes)
+}

@@ -1,0 +1,104 @@
+//! Broadcasts of shapes with unknown sizes: legal under conditions on these sizes.
+
+use alloc::vec::Vec;
+
+use crate::error::ShapeError;
+use crate::explicit::Broadcast;
+use crate::rule::AnyRule;
+use crate::shape::Shape;
+use crate::violation::{AxisOwner, SizedAxis};
+
+/// A condition on two sizes that meet, at least one of them unknown: they are equal, or one of them is 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SizeCondition {
+    /// One axis, with its size.
+    pub first: SizedAxis,
+    /// The other axis, with its size.
+    pub second: SizedAxis,
+    /// Whether the broadcast is legal too if the first size is 1.
+    pub first_may_be_one: bool,
+    /// Whether the broadcast is legal too if the second size is 1.
+    pub second_may_be_one: bool,
+}
+
+/// A broadcast that is legal if all conditions hold. Its form assumes that sizes that meet are equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConditionalBroadcast {
+    /// The explicit form.
+    pub form: Broadcast,
+    /// The conditions, none for a broadcast that is legal for all sizes.
+    pub conditions: Vec<SizeCondition>,
+}
+
+impl AnyRule {
+    /// The explicit form of operands with unknown sizes. A size that `is_unknown` accepts stands for an
+    /// unknown size: equal numbers are equal sizes. Choose numbers other than 0, 1 and the known sizes.
+    ///
+    /// ```
+    /// use indim_shape::{AnyRule, RuleSet, Shape};
+    ///
+    /// let rule = AnyRule::from(RuleSet::Numpy);
+    /// let (n, m) = (7, 11);
+    /// let is_unknown = |size: usize| size == n || size == m;
+    /// let row = rule.elaborate_if(&[Shape::from([n, 6]), Shape::from([6])], None, is_unknown)?;
+    /// assert!(row.conditions.is_empty());
+    /// let two = rule.elaborate_if(&[Shape::from([n, 6]), Shape::from([m, 6])], None, is_unknown)?;
+    /// assert_eq!((two.conditions[0].first.size, two.conditions[0].second.size), (m, n));
+    /// assert!(two.conditions[0].first_may_be_one && two.conditions[0].second_may_be_one);
+    /// let known = rule.elaborate_if(&[Shape::from([n, 6]), Shape::from([m, 5])], None, is_unknown);
+    /// assert_eq!(known.unwrap_err().code(), "size-mismatch");
+    /// # Ok::<(), indim_shape::ShapeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`AnyRule::elaborate`] that no unknown size can avoid.
+    pub fn elaborate_if(
+        &self,
+        operands: &[Shape],
+        target: Option<&Shape>,
+        is_unknown: impl Fn(usize) -> bool,
+    ) -> Result<ConditionalBroadcast, ShapeError> {
+        let (mut operands, mut target) = (operands.to_vec(), target.cloned());
+        let mut conditions = Vec::new();
+        loop {
+            let error = match self.elaborate(&operands, target.as_ref()) {
+                Ok(form) => return Ok(ConditionalBroadcast { form, conditions }),
+                Err(error) => error,
+            };
+            let Some((first, second)) = error.violation().clash() else { return Err(error) };
+            let (from, to) = match (is_unknown(first.size), is_unknown(second.size)) {
+                (true, _) => (first.size, second.size),
+                (false, true) => (second.size, first.size),
+                (false, false) => return Err(error),
+            };
+            let is_legal_with_one = |axis: SizedAxis| {
+                let one = |shape: &Shape| replaced(shape, axis.size, 1);
+                let operands: Vec<Shape> = operands.iter().map(one).collect();
+                let elaborated = self.elaborate(&operands, target.as_ref().map(one).as_ref());
+                is_unknown(axis.size)
+                    && elaborated
+                        .err()
+                        .and_then(|e| e.violation().clash())
+                        .is_none_or(|clash| !is_same_pair(clash, (first, second)))
+            };
+            let [first_may_be_one, second_may_be_one] = [first, second].map(is_legal_with_one);
+            conditions.push(SizeCondition { first, second, first_may_be_one, second_may_be_one });
+            operands.iter_mut().for_each(|shape| *shape = replaced(shape, from, to));
+            target = target.map(|target| replaced(&target, from, to));
+        }
+    }
+}
+
+fn replaced(shape: &Shape, from: usize, to: usize) -> Shape {
+    shape.iter().map(|&size| if size == from { to } else { size }).collect()
+}
+
+fn is_same_pair(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {
+    let axis = |sized: SizedAxis| (sized.owner, sized.axis);
+    let is = |a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)| {
+        let same: [((AxisOwner, usize), (AxisOwner, usize)); 2] =
+            [(axis(a.0), axis(b.0)), (axis(a.1), axis(b.1))];
+        same.iter().all(|(a, b)| a == b)
+    };
+    is(a, b) || is(a, (b.1, b.0))
+}

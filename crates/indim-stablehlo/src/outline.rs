@@ -1,0 +1,247 @@
+//! Every operation of a module with its stated types, also those that indim does not compute.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_graph::terminal::shown;
+use indim_model::Location;
+use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueIndex, ValueType};
+use indim_shape::{AnyRule, RuleSet, TargetRule};
+
+use crate::attribute::Attributes;
+use crate::lowering::{ArrayOperation, Lowering};
+use crate::syntax::{Block, Module, Operation, Signature, Type};
+
+/// Characters of one attribute as text, and their number.
+const MAX_ATTRIBUTE: usize = 60;
+const MAX_ATTRIBUTES: usize = 8;
+
+/// The outline of a module: the entry function, then the others.
+pub(super) fn outline(module: &Module, attributes: &Attributes<'_>, entry: usize) -> Outline {
+    let mut walk = OutlineWalk { attributes, outline: Outline::default(), scopes: Vec::new() };
+    let others = (0..module.functions.len()).filter(|&number| number != entry);
+    for number in core::iter::once(entry).chain(others) {
+        let function = &module.functions[number];
+        let Some(body) = &function.body else { continue };
+        let is_entry = number == entry;
+        let region = if is_entry { String::new() } else { format!("/{}", shown(&function.name)) };
+        let (inputs, outputs) = walk.block(body, &Arc::from(region.as_str()));
+        if is_entry {
+            (walk.outline.inputs, walk.outline.outputs) = (inputs, outputs);
+        }
+    }
+    walk.outline
+}
+
+/// Goes through the blocks, each with its own names.
+struct OutlineWalk<'m> {
+    attributes: &'m Attributes<'m>,
+    outline: Outline,
+    scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
+}
+
+impl<'m> OutlineWalk<'m> {
+    /// Adds the operations of a block; returns its arguments and the operands of its last operation. The
+    /// recursion is bounded by the parser's nesting limit.
+    fn block(&mut self, block: &Block, region: &Arc<str>) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
+        let text = self.attributes.text;
+        let mut names = HashMap::new();
+        let mut arguments = Vec::with_capacity(block.arguments.len());
+        for argument in &block.arguments {
+            let name = argument.name.of(text);
+            let value_type = self.value_type(&argument.value_type, name);
+            let value = self.outline.add_value(plain(name), value_type, false);
+            names.insert(name, vec![value]);
+            arguments.push(value);
+        }
+        self.scopes.push(names);
+        let mut last = Vec::new();
+        for operation in &block.operations {
+            let operands: Vec<Option<ValueIndex>> = operation
+                .operands
+                .iter()
+                .map(|used| self.value(used.name.of(text), used.index))
+                .collect();
+            if operation.name.ends_with(".return") {
+                last = operands.into_iter().flatten().collect();
+                continue;
+            }
+            self.operation(operation, operands, region);
+        }
+        self.scopes.pop();
+        (arguments, last)
+    }
+
+    fn value(&self, name: &str, index: usize) -> Option<ValueIndex> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name))?;
+        found.get(index).copied()
+    }
+
+    fn operation(
+        &mut self,
+        operation: &Operation,
+        operands: Vec<Option<ValueIndex>>,
+        region: &Arc<str>,
+    ) {
+        let text = self.attributes.text;
+        let names = operation.results.iter().flat_map(|names| {
+            let name = names.name.of(text);
+            (0..names.count).map(move |index| match names.count {
+                1 => plain(name),
+                _ => format!("{}#{index}", plain(name)),
+            })
+        });
+        let names: Vec<String> = names.collect();
+        let first = names.first().cloned().unwrap_or_default();
+        for (number, body) in operation.regions.iter().enumerate() {
+            let path = format!(
+                "{}/{}.{number}",
+                tail(region),
+                if first.is_empty() { "region" } else { &first }
+            );
+            self.block(body, &Arc::from(path.as_str()));
+        }
+        let types = self.result_types(operation, &names);
+        let lowering = Lowering::of(&operation.name);
+        let (role, rule) = self.role(lowering, operation);
+        let target = match &rule {
+            Some(AnyRule::Target(_)) => types.first().and_then(|first| first.sizes.clone()),
+            _ => None,
+        };
+        let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || target.is_some());
+        let made = self.outline.add_node(StatedNode {
+            name: first,
+            operator: operation.name.clone(),
+            place: Location::text(operation.span.start..operation.span.end),
+            region: region.clone(),
+            operands,
+            results: names.into_iter().zip(types).collect(),
+            attributes: self.attribute_texts(operation),
+            is_opaque: lowering.is_none(),
+            role,
+            rule,
+            target,
+        });
+        let mut made = made.into_iter();
+        if let Some(scope) = self.scopes.last_mut() {
+            for names in &operation.results {
+                scope.insert(names.name.of(text), made.by_ref().take(names.count).collect());
+            }
+        }
+    }
+
+    /// A type for each result, unknown if the signature has another number of types.
+    fn result_types(&self, operation: &Operation, names: &[String]) -> Vec<ValueType> {
+        let types: &[Type] = match &operation.signature {
+            Signature::Function(_, results) => results,
+            Signature::List(types) if types.len() == names.len() => types,
+            // One type for all operands and results, or the last one for the result.
+            Signature::List(types) => types.last().map_or(&[], core::slice::from_ref),
+            Signature::None => &[],
+        };
+        let one = |(at, name): (usize, &String)| match types.get(at) {
+            Some(value_type) => self.value_type(value_type, name),
+            None => ValueType::default(),
+        };
+        names.iter().enumerate().map(one).collect()
+    }
+
+    fn value_type(&self, value_type: &Type, name: &str) -> ValueType {
+        match value_type {
+            Type::Array(array_type) => ValueType::of_arrays(array_type),
+            Type::Tuple(_) => ValueType { element: Some(Arc::from("tuple")), sizes: None },
+            Type::Dynamic(span) | Type::Other(span) => {
+                tensor(span.of(self.attributes.text), &plain(name)).unwrap_or_default()
+            }
+        }
+    }
+
+    fn role(
+        &self,
+        lowering: Option<Lowering>,
+        operation: &Operation,
+    ) -> (NodeRole, Option<AnyRule>) {
+        let is_several = operation.operands.len() > 1;
+        let short = operation.name.rsplit('.').next().unwrap_or_default();
+        match (short, lowering) {
+            ("broadcast_in_dim", Some(_)) => {
+                let dims = self.attributes.integers(operation, "broadcast_dimensions").ok();
+                let rule = dims.map(|dims| TargetRule::StableHloBroadcastInDim { dims }.into());
+                (NodeRole::Expand, rule)
+            }
+            ("constant" | "iota", _) => (NodeRole::Constant, None),
+            ("reshape", _) => (NodeRole::Reshape, None),
+            ("select", Some(_)) => (NodeRole::Elementwise, Some(RuleSet::StableHloSelect.into())),
+            (_, Some(Lowering::Array(ArrayOperation::Compare))) => {
+                (NodeRole::Predicate, Some(RuleSet::StableHlo.into()))
+            }
+            (_, Some(Lowering::Array(ArrayOperation::Elementwise(_)))) if is_several => {
+                (NodeRole::Elementwise, Some(RuleSet::StableHlo.into()))
+            }
+            (_, Some(Lowering::Array(_) | Lowering::Same))
+                if lowering.is_some_and(Lowering::is_elementwise) =>
+            {
+                (NodeRole::SameShape, None)
+            }
+            _ => (NodeRole::Other, None),
+        }
+    }
+
+    fn attribute_texts(&self, operation: &Operation) -> Vec<(String, String)> {
+        let text = |span: indim_text::Span| {
+            let text: String = span.of(self.attributes.text).chars().take(MAX_ATTRIBUTE).collect();
+            shown(&text)
+        };
+        let listed = operation.attributes.iter().take(MAX_ATTRIBUTES);
+        listed.map(|it| (shown(&it.name), it.value.map_or(String::new(), text))).collect()
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim_start_matches('%').to_owned()
+}
+
+/// The end of a path: regions within regions would make it long.
+fn tail(path: &str) -> &str {
+    let mut start = path.len().saturating_sub(200);
+    while !path.is_char_boundary(start) {
+        start += 1;
+    }
+    &path[start..]
+}
+
+/// `tensor<?x3xf32>`, `tensor<2x!quant.uniform<i8:f32, 0.1>>`.
+fn tensor(text: &str, name: &str) -> Option<ValueType> {
+    let mut rest = text.trim().strip_prefix("tensor<")?.strip_suffix('>')?;
+    let mut sizes = Vec::new();
+    while let Some((size, behind)) = rest.split_once('x') {
+        let size = match size.trim() {
+            "?" => SymbolicSize::atom(&format!("{name}[{}]", sizes.len())),
+            number => match number.parse() {
+                Ok(number) => SymbolicSize::known(number),
+                Err(_) => break,
+            },
+        };
+        sizes.push(size);
+        rest = behind;
+    }
+    if sizes.len() > indim_shape::MAX_RANK {
+        return None;
+    }
+    // An encoding follows a comma.
+    let element = if rest.starts_with('!') { rest } else { rest.split(',').next()?.trim() };
+    let element = match element {
+        "i1" => "bool",
+        _ => element.strip_prefix('u').filter(|rest| rest.starts_with('i')).map_or(element, |_| {
+            match element {
+                "ui8" => "u8",
+                "ui16" => "u16",
+                "ui32" => "u32",
+                "ui64" => "u64",
+                _ => element,
+            }
+        }),
+    };
+    let element: String = element.chars().take(MAX_ATTRIBUTE).collect();
+    Some(ValueType::new(&shown(&element), sizes))
+}

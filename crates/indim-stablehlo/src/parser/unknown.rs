@@ -1,0 +1,86 @@
+//! Operations of unknown syntax: their operands, types and regions, as far as the text shows them.
+
+use super::{ParseResult, Parser};
+use crate::lexer::TokenKind;
+use crate::syntax::{Argument, Operation, Signature, ValueUse};
+
+impl Parser<'_, '_> {
+    /// Reads an operation of unknown syntax, up to a line that begins another operation. Values before the
+    /// first `:` outside brackets are its operands, types behind it its signature; the words `cond` and `do`
+    /// begin regions.
+    pub(super) fn unknown_operation(&mut self, operation: &mut Operation) -> ParseResult<()> {
+        let (lexer, next, nested) = (self.lexer, self.next, self.nested);
+        if self.shown_parts(operation).is_ok() {
+            return Ok(());
+        }
+        // A form that is not understood: only the name stays.
+        (self.lexer, self.next, self.nested) = (lexer, next, nested);
+        operation.operands.clear();
+        operation.regions.clear();
+        operation.signature = Signature::None;
+        self.skip_operation()
+    }
+
+    fn shown_parts(&mut self, operation: &mut Operation) -> ParseResult<()> {
+        self.advance();
+        let mut names: Vec<ValueUse> = Vec::new();
+        while !self.ends_operation() {
+            match self.next.kind {
+                TokenKind::Value => {
+                    let value = self.value_use()?;
+                    match self.eat_mark(b'=') {
+                        // `%state = %start`: an argument of the regions, and its start.
+                        Some(_) => names.push(value),
+                        None => operation.operands.push(value),
+                    }
+                }
+                TokenKind::Mark(b'(' | b')') => drop(self.advance()),
+                TokenKind::Mark(b':') => {
+                    self.advance();
+                    operation.signature = self.signature()?;
+                    return self.shown_regions(operation, &names);
+                }
+                TokenKind::Mark(b'{' | b'[' | b'<') => drop(self.skip_balanced()?),
+                TokenKind::Bad => return Err(self.unexpected("an operation")),
+                _ => drop(self.advance()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Attributes, and regions behind words: `cond { .. } do { .. }`.
+    fn shown_regions(&mut self, operation: &mut Operation, names: &[ValueUse]) -> ParseResult<()> {
+        let types: Vec<_> = match &operation.signature {
+            Signature::List(types) => types.clone(),
+            Signature::Function(operands, _) => operands.clone(),
+            Signature::None => Vec::new(),
+        };
+        while !self.ends_operation() || self.is_word("cond") || self.is_word("do") {
+            if self.eat_word("cond").is_some() || self.eat_word("do").is_some() {
+                let typed = names.iter().zip(&types);
+                let arguments = typed.map(|(name, value_type)| Argument {
+                    name: name.name,
+                    value_type: value_type.clone(),
+                    location: None,
+                });
+                let region = self.region(arguments.collect())?;
+                operation.regions.push(region);
+                continue;
+            }
+            match self.next.kind {
+                TokenKind::Bad => return Err(self.unexpected("an operation")),
+                TokenKind::Mark(b'{' | b'[' | b'<' | b'(') => drop(self.skip_balanced()?),
+                // `loc(..)` is read by the caller.
+                TokenKind::Word if self.is_word("loc") => return Ok(()),
+                _ => drop(self.advance()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the next token begins another operation or ends the region.
+    fn ends_operation(&self) -> bool {
+        let is_end = matches!(self.next.kind, TokenKind::End | TokenKind::Mark(b'}' | b']' | b'>'));
+        is_end || self.next.begins_line && self.begins_operation()
+    }
+}

@@ -1,0 +1,122 @@
+//! Every instruction of a module with its stated type, also those that indim does not compute.
+
+use std::sync::Arc;
+
+use indim_graph::terminal::shown;
+use indim_model::Location;
+use indim_model::outline::{NodeRole, Outline, StatedNode, ValueIndex, ValueType};
+use indim_shape::{AnyRule, RuleSet, TargetRule};
+use indim_text::Span;
+
+use super::attribute::Attributes;
+use super::lowering::{ArrayOperation, Lowering};
+use super::syntax::{Computation, HloShape, Instruction, Module};
+
+/// Characters of one attribute as text, and their number.
+const MAX_ATTRIBUTE: usize = 60;
+const MAX_ATTRIBUTES: usize = 8;
+
+/// The outline of a module: all computations that come before the entry, and the entry.
+///
+/// `place` is the place of an instruction in the file.
+pub(super) fn outline(
+    module: &Module,
+    text: &str,
+    entry: usize,
+    place: &dyn Fn(Span) -> Location,
+) -> Outline {
+    let mut outline = Outline::default();
+    let mut names = vec![""; module.computations.len()];
+    for (name, number) in &module.by_name {
+        names[*number] = name;
+    }
+    for (number, computation) in module.computations.iter().enumerate().take(entry + 1) {
+        let is_entry = number == entry;
+        let region = if is_entry { String::new() } else { format!("/{}", shown(names[number])) };
+        let region = Arc::from(region.as_str());
+        let values = instructions(&mut outline, computation, (text, place), &region);
+        if is_entry {
+            outline.inputs = computation.parameters.iter().map(|&index| values[index]).collect();
+            outline.outputs = vec![values[computation.root]];
+        }
+    }
+    outline
+}
+
+fn instructions(
+    outline: &mut Outline,
+    computation: &Computation,
+    (text, place): (&str, &dyn Fn(Span) -> Location),
+    region: &Arc<str>,
+) -> Vec<ValueIndex> {
+    let mut values: Vec<ValueIndex> = Vec::with_capacity(computation.instructions.len());
+    for instruction in &computation.instructions {
+        let name = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
+        let value_type = value_type(instruction.shape.as_ref());
+        if instruction.opcode == "parameter" {
+            values.push(outline.add_value(name.to_owned(), value_type, false));
+            continue;
+        }
+        let operands: Vec<Option<ValueIndex>> =
+            instruction.operands.iter().map(|&operand| values.get(operand).copied()).collect();
+        let lowering = Lowering::of(&instruction.opcode);
+        let (role, rule) = role(lowering, instruction, text);
+        let target = matches!(rule, Some(AnyRule::Target(_))).then(|| value_type.sizes.clone());
+        let made = outline.add_node(StatedNode {
+            name: name.to_owned(),
+            operator: instruction.opcode.clone(),
+            place: place(instruction.span),
+            region: region.clone(),
+            operands,
+            results: vec![(name.to_owned(), value_type)],
+            attributes: attributes(instruction, text),
+            is_opaque: lowering.is_none(),
+            role,
+            rule,
+            target: target.flatten(),
+        });
+        values.push(made[0]);
+    }
+    values
+}
+
+fn value_type(shape: Option<&HloShape>) -> ValueType {
+    match shape {
+        Some(HloShape::Array(array_type, _)) => ValueType::of_arrays(array_type),
+        Some(HloShape::Tuple(_)) => ValueType { element: Some(Arc::from("tuple")), sizes: None },
+        Some(HloShape::Dynamic(_) | HloShape::Other(_)) | None => ValueType::default(),
+    }
+}
+
+fn role(
+    lowering: Option<Lowering>,
+    instruction: &Instruction,
+    text: &str,
+) -> (NodeRole, Option<AnyRule>) {
+    let is_several = instruction.operands.len() > 1;
+    match (&instruction.opcode[..], lowering) {
+        ("broadcast", _) => {
+            let dims = Attributes { text, instruction }.integers("dimensions").ok();
+            let rule = dims.map(|dims| TargetRule::HloBroadcast { dims }.into());
+            (NodeRole::Expand, rule)
+        }
+        ("constant" | "iota", _) => (NodeRole::Constant, None),
+        ("reshape", _) => (NodeRole::Reshape, None),
+        ("select", _) => (NodeRole::Elementwise, Some(RuleSet::StableHloSelect.into())),
+        (_, Some(Lowering::Array(ArrayOperation::Compare))) => {
+            (NodeRole::Predicate, Some(RuleSet::StableHlo.into()))
+        }
+        (_, Some(Lowering::Array(ArrayOperation::Elementwise(_)))) if is_several => {
+            (NodeRole::Elementwise, Some(RuleSet::StableHlo.into()))
+        }
+        (_, Some(lowering)) if lowering.is_elementwise() => (NodeRole::SameShape, None),
+        _ => (NodeRole::Other, None),
+    }
+}
+
+fn attributes(instruction: &Instruction, text: &str) -> Vec<(String, String)> {
+    let shortened = |text: &str| shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
+    let listed = instruction.attributes.iter().take(MAX_ATTRIBUTES);
+    let listed = listed.filter(|(name, _)| name.of(text) != "metadata");
+    listed.map(|(name, value)| (shown(name.of(text)), shortened(value.of(text)))).collect()
+}

@@ -1,0 +1,157 @@
+//! Findings about the broadcasts of a model in a file, also around nodes that indim does not compute.
+
+use core::fmt;
+
+use indim_model::lint::{Finding, FindingLevel, FindingVerdict, findings};
+use indim_model::outline::{Outline, OutlineOptions, VerdictCounts};
+use indim_model::{ReadOptions, SourceFile};
+use indim_shape::ErrorCode;
+
+use super::error::LoadError;
+use super::registry::outline;
+
+/// The nodes of a model with their types, and the findings about them.
+///
+/// ```
+/// use indim::formats::{LintOptions, LintReport, SourceFile};
+///
+/// let text = "
+/// func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+///   %0 = stablehlo.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+///   return %0 : tensor<4x8xf32>
+/// }";
+/// let report = LintReport::new(SourceFile::new("bias.mlir", text), &LintOptions::default())?;
+/// assert_eq!(report.counts().illegal, 1);
+/// assert!(report.to_string().contains("bias.mlir:3:"));
+/// # Ok::<(), indim::formats::LoadError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LintReport {
+    source: SourceFile,
+    outline: Outline,
+    findings: Vec<Finding>,
+}
+
+/// Options of a lint.
+#[derive(Debug, Clone, Default)]
+pub struct LintOptions {
+    /// Options of reading.
+    pub read: ReadOptions,
+    /// Types that the caller declares for values of the file.
+    pub outline: OutlineOptions,
+    /// Codes of findings that are switched off.
+    pub allowed: Vec<ErrorCode>,
+}
+
+impl LintReport {
+    /// Finds what is illegal, unknown or hardly meant in a file. Nothing is computed, and
+    /// weights are not read.
+    ///
+    /// # Errors
+    /// Errors of the file itself: `unknown-format`, `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
+    pub fn new(source: SourceFile, options: &LintOptions) -> Result<LintReport, LoadError> {
+        match outline(&source, &options.read, &options.outline) {
+            Ok(outline) => {
+                let findings = findings(&outline, &options.allowed);
+                Ok(LintReport { source, outline, findings })
+            }
+            Err(error) => Err(LoadError::new(error, &source)),
+        }
+    }
+
+    /// The nodes with their types.
+    pub fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    /// The findings, in the order of the nodes.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// The number of broadcasts with each verdict.
+    pub fn counts(&self) -> VerdictCounts {
+        self.outline.counts()
+    }
+
+    /// Whether there is no error, and, if `strict`, no broadcast is unknown.
+    pub fn passes(&self, strict: bool) -> bool {
+        let is_bad = |finding: &Finding| {
+            finding.verdict.level() == FindingLevel::Error
+                || (strict && finding.verdict == FindingVerdict::Unknown)
+        };
+        !self.findings.iter().any(is_bad)
+    }
+
+    /// The place of a finding: `model.onnx: node 4 ...` or `model.mlir:14:10`.
+    pub fn place(&self, finding: &Finding) -> String {
+        finding.place.shown(&self.source)
+    }
+
+    /// Line and column of a finding in a text, counted from 1.
+    pub fn line_and_column(&self, finding: &Finding) -> Option<(usize, usize)> {
+        let span = finding.place.span.as_ref()?;
+        Some(self.source.line_and_column(span.start))
+    }
+
+    /// The findings and the counts as one JSON object.
+    #[cfg(feature = "json")]
+    pub fn to_json(&self) -> String {
+        let findings = self.findings.iter().map(|finding| self.finding_json(finding));
+        let counts = self.counts();
+        serde_json::json!({
+            "file": indim_graph::terminal::shown(self.source.name()),
+            "findings": findings.collect::<Vec<_>>(),
+            "broadcasts": {
+                "legal": counts.legal,
+                "illegal": counts.illegal,
+                "legal_if": counts.legal_if,
+                "unknown": counts.unknown,
+            },
+        })
+        .to_string()
+    }
+
+    #[cfg(feature = "json")]
+    fn finding_json(&self, finding: &Finding) -> serde_json::Value {
+        let position = self.line_and_column(finding);
+        serde_json::json!({
+            "code": finding.code.as_str(),
+            "verdict": finding.verdict.name(),
+            "level": finding.verdict.level().name(),
+            "node": finding.label,
+            "operator": finding.operator,
+            "results": finding.results,
+            "place": self.place(finding),
+            "line": position.map(|(line, _)| line),
+            "column": position.map(|(_, column)| column),
+            "message": finding.message,
+            "drawing": finding.drawing.as_ref().map(ToString::to_string),
+            "repair": finding.repair,
+        })
+    }
+}
+
+impl fmt::Display for LintReport {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            let (level, code) = (finding.verdict.level().name(), finding.code);
+            writeln!(formatter, "{}: {}", self.place(finding), finding.label)?;
+            writeln!(formatter, "  {level}[{code}] {}: {}", finding.verdict, finding.message)?;
+            if let Some(drawing) = &finding.drawing {
+                for line in drawing.to_string().lines().skip(1) {
+                    writeln!(formatter, "  {line}")?;
+                }
+            }
+            if let Some(repair) = &finding.repair {
+                writeln!(formatter, "   = help: {repair}")?;
+            }
+        }
+        writeln!(
+            formatter,
+            "{}: {}",
+            indim_graph::terminal::shown(self.source.name()),
+            self.counts()
+        )
+    }
+}

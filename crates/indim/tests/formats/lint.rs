@@ -1,0 +1,391 @@
+//! Findings about models: verdicts, places, repairs; regions, functions, damaged and hostile files.
+
+use indim::formats::{
+    FindingVerdict, LintOptions, LintReport, OutlineOptions, SourceFile, ValueType,
+};
+
+use crate::support::onnx::{
+    BOOL, FLOAT, INT64, Message, Model, floats, function, int, ints, list, node, tensor, value,
+};
+
+fn options(declared: &[(&str, &str)]) -> LintOptions {
+    let one = |(name, text): &(&str, &str)| {
+        ((*name).to_owned(), ValueType::parse(text, name).expect("a type"))
+    };
+    let declared = declared.iter().map(one).collect();
+    LintOptions { outline: OutlineOptions { declared }, ..LintOptions::default() }
+}
+
+fn lint(name: &str, content: impl Into<Vec<u8>>) -> LintReport {
+    LintReport::new(SourceFile::new(name, content.into()), &LintOptions::default()).unwrap()
+}
+
+fn named(name: &str) -> Message {
+    Message::default().bytes(1, name)
+}
+
+fn graph_attribute(name: &str, nodes: &[Message], outputs: &[&str]) -> Message {
+    let graph = nodes.iter().fold(Message::default(), |graph, node| graph.bytes(1, node));
+    let graph = outputs.iter().fold(graph, |graph, output| graph.bytes(12, named(output)));
+    Message::default().bytes(1, name).bytes(6, graph).int(20, 5)
+}
+
+fn model(inputs: Vec<Message>, initializers: Vec<Message>, nodes: Vec<Message>) -> Vec<u8> {
+    let outputs = vec![named("y")];
+    Model { opset: 17, inputs, initializers, nodes, outputs, ..Model::default() }.encoded()
+}
+
+/// Code, verdict and node of each finding.
+fn found(report: &LintReport) -> Vec<(&'static str, &'static str, String)> {
+    let one = |finding: &indim::formats::Finding| {
+        (finding.code.as_str(), finding.verdict.name(), finding.label.clone())
+    };
+    report.findings().iter().map(one).collect()
+}
+
+fn output(report: &LintReport) -> String {
+    report.outline().typed(report.outline().outputs[0])
+}
+
+#[test]
+fn a_bias_without_axes_is_illegal_and_its_repair_is_tried() {
+    let inputs = vec![value("x", FLOAT, Some(&["1", "3", "8", "8"]))];
+    let weights = tensor("w", FLOAT, &[16, 3, 3, 3]);
+    let bias = tensor("b", FLOAT, &[16]);
+    let nodes = vec![
+        node("Conv", &["x", "w"], &["c"], &[ints("pads", &[1, 1, 1, 1])]),
+        node("Add", &["c", "b"], &["y"], &[]),
+    ];
+    let report = lint("bias.onnx", model(inputs, vec![weights, bias], nodes));
+    assert_eq!(found(&report), [("size-mismatch", "illegal", "y".to_owned())]);
+    assert!(!report.passes(false));
+    let finding = &report.findings()[0];
+    assert_eq!(finding.repair.as_deref(), Some("reshape b to f32[16, 1, 1]"));
+    assert!(report.to_string().contains("axis 0 of `b` is 16, axis 3 of `c` is 8"), "{report}");
+}
+
+#[test]
+fn a_bias_on_the_width_is_suspicious_if_the_width_is_the_number_of_channels() {
+    let case = |shape: &[i64]| {
+        let inputs = vec![value("x", FLOAT, Some(&["1", "3", "16", "16"]))];
+        let arrays = vec![tensor("w", FLOAT, &[16, 3, 3, 3]), tensor("b", FLOAT, shape)];
+        let nodes = vec![
+            node("Conv", &["x", "w"], &["c"], &[ints("pads", &[1, 1, 1, 1])]),
+            node("Relu", &["c"], &["r"], &[]),
+            node("Add", &["r", "b"], &["y"], &[]),
+        ];
+        found(&lint("width.onnx", model(inputs, arrays, nodes)))
+    };
+    assert_eq!(case(&[16]), [("wrong-axis", "suspicious", "y".to_owned())]);
+    assert!(case(&[16, 1, 1]).is_empty());
+    assert!(case(&[1, 16, 1, 1]).is_empty());
+}
+
+#[test]
+fn a_column_against_a_vector_is_suspicious_unless_the_program_makes_the_column() {
+    let inputs = || {
+        let x = value("x", FLOAT, Some(&["32", "10"]));
+        vec![x, value("t", FLOAT, Some(&["32"]))]
+    };
+    let weights = tensor("w", FLOAT, &[10, 1]);
+    let nodes =
+        vec![node("MatMul", &["x", "w"], &["p"], &[]), node("Sub", &["p", "t"], &["y"], &[])];
+    let report = lint("loss.onnx", model(inputs(), vec![weights], nodes));
+    assert_eq!(found(&report), [("rank-promoted", "suspicious", "y".to_owned())]);
+    assert!(report.passes(true), "a warning does not fail");
+    let repair = report.findings()[0].repair.as_deref();
+    assert_eq!(repair, Some("reshape t to f32[32, 1]: the result is then [32, 1]"));
+
+    let pairs =
+        vec![node("Unsqueeze", &["t", "axes"], &["c"], &[]), node("Sub", &["c", "t"], &["y"], &[])];
+    let report = lint("pairs.onnx", model(inputs(), vec![list("axes", &[1])], pairs));
+    assert_eq!(found(&report), [("outer-product", "advice", "y".to_owned())]);
+}
+
+#[test]
+fn masks_of_rows_and_columns_are_no_alarm() {
+    let inputs = vec![
+        value("causal", BOOL, Some(&["1", "1", "S", "S"])),
+        value("padding", BOOL, Some(&["N", "1", "1", "S"])),
+    ];
+    let nodes = vec![node("And", &["causal", "padding"], &["y"], &[])];
+    let report = lint("masks.onnx", model(inputs, vec![], nodes));
+    assert_eq!(found(&report), [("outer-product", "advice", "y".to_owned())]);
+    assert_eq!(output(&report), "y: bool[N, 1, S, S]");
+}
+
+#[test]
+fn sizes_with_names_give_conditions() {
+    let inputs = vec![value("a", FLOAT, Some(&["N", "6"])), value("b", FLOAT, Some(&["M", "6"]))];
+    let nodes = vec![
+        node("Add", &["a", "b"], &["c"], &[]),
+        node("Mul", &["a", "b"], &["d"], &[]),
+        node("Add", &["c", "d"], &["y"], &[]),
+    ];
+    let report = lint("two.onnx", model(inputs, vec![], nodes));
+    assert_eq!(found(&report), [("sizes-may-differ", "legal-if", "c".to_owned())]);
+    assert!(report.findings()[0].message.contains("M = N or M = 1 or N = 1"), "{report}");
+    assert_eq!(
+        report.counts().to_string(),
+        "3 broadcasts: 1 legal, 0 illegal, 2 legal if, 0 unknown"
+    );
+}
+
+#[test]
+fn shape_subgraphs_are_evaluated_with_names() {
+    let inputs = vec![value("x", FLOAT, Some(&["batch", "length", "24"]))];
+    let first = || int("axis", 0);
+    let nodes = vec![
+        node("Shape", &["x"], &["s"], &[]),
+        node("Gather", &["s", "zero"], &["n"], &[first()]),
+        node("Gather", &["s", "one"], &["l"], &[first()]),
+        node("Unsqueeze", &["n", "zeros"], &["n1"], &[]),
+        node("Unsqueeze", &["l", "zeros"], &["l1"], &[]),
+        node("Concat", &["n1", "l1", "heads"], &["target"], &[first()]),
+        node("Reshape", &["x", "target"], &["split"], &[]),
+        node("Transpose", &["split"], &["y"], &[ints("perm", &[0, 2, 1, 3])]),
+    ];
+    let scalar = |name: &str, number: i64| tensor(name, INT64, &[]).packed(7, &[number]);
+    let arrays =
+        vec![scalar("zero", 0), scalar("one", 1), list("zeros", &[0]), list("heads", &[4, -1])];
+    let report = lint("heads.onnx", model(inputs, arrays, nodes));
+    assert_eq!(output(&report), "y: f32[batch, 4, length, 6]");
+}
+
+#[test]
+fn unknown_types_have_one_cause_and_a_declaration_ends_it() {
+    let inputs = vec![value("x", FLOAT, Some(&["2", "8"]))];
+    let arrays = || vec![tensor("b", FLOAT, &[8])];
+    let nodes = vec![
+        node("com.acme.Foo", &["x"], &["f"], &[]),
+        node("Add", &["f", "b"], &["g"], &[]),
+        node("Mul", &["g", "b"], &["y"], &[]),
+    ];
+    let content = model(inputs, arrays(), nodes);
+    let report = lint("foo.onnx", content.clone());
+    assert_eq!(found(&report), [("unknown-type", "unknown", "f".to_owned())]);
+    assert!(report.passes(false) && !report.passes(true));
+    assert!(report.findings()[0].message.contains("broadcasts of g, y are unknown"), "{report}");
+    let outline = report.outline();
+    let provided: Vec<String> =
+        outline.values_to_provide().iter().map(|&it| outline.typed(it)).collect();
+    assert_eq!(provided, ["f: ?[...]"]);
+
+    let source = SourceFile::new("foo.onnx", content);
+    let report = LintReport::new(source, &options(&[("f", "f32[2, N]")])).unwrap();
+    assert_eq!(
+        report.counts().to_string(),
+        "2 broadcasts: 1 legal, 0 illegal, 1 legal if, 0 unknown"
+    );
+}
+
+#[test]
+fn what_the_file_states_is_compared() {
+    let inputs = vec![value("x", FLOAT, Some(&["5", "6"]))];
+    let nodes = vec![node("MatMul", &["x", "w"], &["y"], &[])];
+    let outputs = vec![value("y", FLOAT, Some(&["5", "9"]))];
+    let initializers = vec![tensor("w", FLOAT, &[6, 8])];
+    let stated = Model { opset: 17, inputs, initializers, nodes, outputs, ..Model::default() };
+    let report = lint("stated.onnx", stated.encoded());
+    assert_eq!(found(&report), [("type-mismatch", "contradiction", "y".to_owned())]);
+    assert!(!report.passes(false));
+
+    let inputs = vec![value("a", FLOAT, Some(&["256"])), value("b", FLOAT, Some(&["440"]))];
+    let nodes = vec![node("Relu", &["a"], &["y"], &[]), node("Relu", &["b"], &["z"], &[])];
+    let outputs = vec![value("y", FLOAT, Some(&["N"])), value("z", FLOAT, Some(&["N"]))];
+    let one_name = Model { opset: 17, inputs, nodes, outputs, ..Model::default() };
+    let report = lint("name.onnx", one_name.encoded());
+    assert_eq!(found(&report), [("type-mismatch", "contradiction", "z".to_owned())]);
+    assert!(report.findings()[0].message.contains("N is 256 on axis 0 of y, and 440"), "{report}");
+}
+
+#[test]
+fn operands_that_do_not_fit_are_drawn() {
+    let case = |operator: &str, a: &[&str], b: &[&str], attributes: &[Message]| {
+        let inputs = vec![value("a", FLOAT, Some(a)), value("b", FLOAT, Some(b))];
+        let nodes = vec![node(operator, &["a", "b"], &["y"], attributes)];
+        found(&lint("fit.onnx", model(inputs, vec![], nodes)))
+    };
+    let illegal = [("operand-shapes", "illegal", "y".to_owned())];
+    assert_eq!(case("MatMul", &["5", "8"], &["6", "4"], &[]), illegal);
+    assert_eq!(case("Conv", &["1", "3", "8", "8"], &["4", "2", "3", "3"], &[]), illegal);
+    assert_eq!(case("Concat", &["1", "8"], &["2", "8"], &[int("axis", 1)]), illegal);
+    assert_eq!(case("Gemm", &["5", "8"], &["8", "4"], &[int("transB", 1)]), illegal);
+    assert_eq!(case("MatMul", &["5", "8"], &["8", "4"], &[]), []);
+}
+
+#[test]
+fn a_tile_that_a_broadcast_does_is_advice() {
+    let inputs = vec![value("x", FLOAT, Some(&["2", "16", "32"]))];
+    let arrays = vec![floats("t", &[1, 1, 32], &[0.5; 32]), list("n", &[2, 16, 1])];
+    let nodes = |user: &str| {
+        vec![node("Tile", &["t", "n"], &["r"], &[]), node(user, &["x", "r"], &["y"], &[])]
+    };
+    let report = lint("tile.onnx", model(inputs.clone(), arrays.clone(), nodes("Add")));
+    assert_eq!(found(&report), [("needless-expand", "advice", "r".to_owned())]);
+    let report = lint("tile.onnx", model(inputs, arrays, nodes("com.acme.Foo")));
+    assert!(found(&report).is_empty());
+}
+
+#[test]
+fn branches_and_loops_are_walked_in_their_own_scopes() {
+    let add = |result: &str| node("Add", &["x", "rows"], &[result], &[]);
+    let then = graph_attribute("then_branch", &[add("sum")], &["sum"]);
+    let other = graph_attribute("else_branch", &[node("Neg", &["x"], &["sum"], &[])], &["sum"]);
+    let inputs = vec![value("x", FLOAT, Some(&["3", "4"])), value("flag", BOOL, Some(&[]))];
+    let nodes = vec![node("If", &["flag"], &["y"], &[then, other])];
+    let report = lint("if.onnx", model(inputs, vec![tensor("rows", FLOAT, &[3])], nodes));
+    assert_eq!(found(&report), [("size-mismatch", "illegal", "sum".to_owned())]);
+    let region = &report.outline().nodes[0].region;
+    assert_eq!(&**region, "/If_0.then_branch");
+}
+
+#[test]
+fn functions_are_walked_and_cycles_are_errors() {
+    let body = [node("Add", &["a", "b"], &["c"], &[])];
+    let twice = Model {
+        opset: 17,
+        inputs: vec![value("x", FLOAT, Some(&["2", "3"])), value("v", FLOAT, Some(&["4"]))],
+        nodes: vec![node("my.F", &["x", "v"], &["y"], &[])],
+        outputs: vec![named("y")],
+        functions: vec![function("F", &["a", "b"], &["c"], &body, &[], 17)],
+        ..Model::default()
+    };
+    let report = lint("function.onnx", twice.encoded());
+    assert_eq!(report.findings()[0].verdict, FindingVerdict::Illegal);
+    assert!(report.to_string().contains("in the function my.F"), "{report}");
+
+    let itself = [node("my.F", &["a", "b"], &["c"], &[])];
+    let functions = vec![function("F", &["a", "b"], &["c"], &itself, &[], 17)];
+    let source = SourceFile::new("cycle.onnx", Model { functions, ..twice }.encoded());
+    let error = LintReport::new(source, &LintOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "cycle");
+}
+
+#[test]
+fn hostile_files_end() {
+    // Regions within regions.
+    let mut inner = node("Relu", &["x"], &["y"], &[]);
+    for _ in 0..10_000 {
+        let branch = graph_attribute("then_branch", &[inner], &["y"]);
+        inner = node("If", &["flag"], &["y"], &[branch]);
+    }
+    let inputs = vec![value("x", FLOAT, Some(&["3"])), value("flag", BOOL, Some(&[]))];
+    let source = SourceFile::new("deep.onnx", model(inputs, vec![], vec![inner]));
+    let error = LintReport::new(source, &LintOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "limit");
+
+    // Sizes that would double with each node.
+    let inputs = vec![value("x", FLOAT, Some(&["A", "B", "C", "D"]))];
+    let mut nodes = vec![node("Flatten", &["x"], &["f0"], &[int("axis", 2)])];
+    for step in 0..60 {
+        let (from, to) = (format!("f{step}"), format!("f{}", step + 1));
+        nodes.push(node("Concat", &[&from, &from], &[&to], &[int("axis", 1)]));
+    }
+    nodes.push(node("Flatten", &["f60"], &["y"], &[int("axis", 0)]));
+    let report = lint("grow.onnx", model(inputs, vec![], nodes));
+    assert!(output(&report).len() < 1000, "{}", output(&report));
+}
+
+#[test]
+fn damaged_files_are_errors_at_their_place() {
+    let inputs = vec![value("x", FLOAT, Some(&["3"]))];
+    let content = model(inputs, vec![], vec![node("Relu", &["x"], &["y"], &[])]);
+    for end in 0..content.len() {
+        let source = SourceFile::new("cut.onnx", content[..end].to_vec());
+        // A cut may leave a smaller model; it never panics.
+        drop(LintReport::new(source, &LintOptions::default()));
+    }
+    let unknown = model(vec![], vec![], vec![node("Relu", &["x"], &["y"], &[])]);
+    let source = SourceFile::new("undefined.onnx", unknown);
+    let error = LintReport::new(source, &LintOptions::default()).unwrap_err();
+    assert_eq!(error.code(), "undefined");
+    assert!(error.draw().contains("node 0 (Relu, opset 17)"), "{error}");
+}
+
+#[test]
+fn stablehlo_is_checked_around_operations_of_unknown_syntax() {
+    let text = "\
+func.func @main(%x: tensor<8x1xf32>, %a: tensor<8x8xf32>, %step: tensor<8xf32>) -> tensor<8x1xf32> {
+  %n = stablehlo.constant dense<5> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %n, %s = %x) : tensor<i32>, tensor<8x1xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.dot_general %a, %s, contracting_dims = [1] x [0]
+      : (tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x1xf32>
+    %2 = stablehlo.add %1, %step : (tensor<8x1xf32>, tensor<8xf32>) -> tensor<8x1xf32>
+    stablehlo.return %i, %2 : tensor<i32>, tensor<8x1xf32>
+  }
+  return %0#1 : tensor<8x1xf32>
+}
+";
+    let report = lint("loop.mlir", text);
+    let illegal: Vec<_> =
+        report.findings().iter().filter(|it| it.verdict == FindingVerdict::Illegal).collect();
+    assert_eq!(illegal.len(), 1, "{report}");
+    assert_eq!(report.line_and_column(illegal[0]).map(|(line, _)| line), Some(10));
+    assert_eq!(output(&report), "0#1: f32[8, 1]");
+}
+
+#[test]
+fn hlo_is_checked_around_opcodes_without_a_kernel() {
+    let hlo = "\
+HloModule m
+
+ENTRY main {
+  x = f32[4,16] parameter(0)
+  w = f32[16,8] parameter(1)
+  b = f32[8] parameter(2)
+  d = f32[4,8] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT a = f32[4,8] add(d, b)
+}
+";
+    let report = lint("add.hlo", hlo);
+    assert_eq!(report.findings()[0].verdict, FindingVerdict::Illegal);
+    assert_eq!(report.line_and_column(&report.findings()[0]).map(|(line, _)| line), Some(8));
+    assert_eq!(report.outline().nodes.iter().filter(|node| node.is_opaque).count(), 1);
+}
+
+/// ONNX's own inference on nodes with random attributes, if its Python package is there.
+#[test]
+fn rules_agree_with_onnx() {
+    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else { return };
+    let folder = std::env::temp_dir().join(format!("indim-shapes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/formats/support/onnx_shapes.py");
+    let mut command = std::process::Command::new(python);
+    let status = command.arg(script).arg(&folder).args(["4000", "1"]).status().unwrap();
+    assert!(status.success());
+    let report = lint("model.onnx", std::fs::read(folder.join("model.onnx")).unwrap());
+    let outline = report.outline();
+    let sizes: std::collections::HashMap<&str, Vec<String>> = outline
+        .values
+        .iter()
+        .filter_map(|value| {
+            let sizes = value.value_type.sizes.as_ref()?;
+            Some((value.name.as_str(), sizes.iter().map(ToString::to_string).collect()))
+        })
+        .collect();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for line in std::fs::read_to_string(folder.join("types.txt")).unwrap().lines() {
+        let mut parts = line.split(' ');
+        let name = parts.next().unwrap();
+        let expected: Vec<&str> = parts.collect();
+        if expected == ["-"] {
+            continue;
+        }
+        compared += 1;
+        let agrees = sizes.get(name).is_some_and(|found| {
+            let pairs = found.iter().zip(&expected);
+            found.len() == expected.len() && { pairs }.all(|(a, b)| *b == "?" || a == b)
+        });
+        if !agrees {
+            wrong.push(format!("{line}: {:?}", sizes.get(name)));
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(compared > 3000, "{compared} results were compared");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
