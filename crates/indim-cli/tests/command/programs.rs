@@ -270,7 +270,7 @@ fn shapes_and_programs_are_told_apart() {
 /// A bias without its axis, behind an operation that indim does not compute.
 const BIAS: &str = "\
 func.func @main(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
-  %0 = stablehlo.dot_general %x, %w, algorithm_of_mine = [1] x [0]
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
       : (tensor<4x16xf32>, tensor<16x8xf32>) -> tensor<4x8xf32>
   %1 = stablehlo.mine %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %2 = stablehlo.add %1, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>

@@ -171,7 +171,7 @@ codes! {
             "  return %x : tensor<2xi5>",
             "}",
             "end",
-            "indim explain p.mlir",
+            "indim run p.mlir",
         ]),
         raised_by: ["indim-arrays", "indim-model"],
     }

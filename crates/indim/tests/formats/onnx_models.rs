@@ -312,7 +312,7 @@ fn unsupported_element_types_are_refused_while_reading() {
     assert_eq!(read(texts).map(|error| error.code()), Some("unsupported-type"));
     let text = array("value", &tensor("", 8, &[1]));
     let constant = node("Constant", &[], &["texts"], &[text]);
-    let nodes = vec![constant, node("Identity", &["x"], &["y"], &[])];
+    let nodes = vec![constant, node("Identity", &["texts"], &["y"], &[])];
     let error = read(Model { nodes, ..identity() }).expect("an error");
     assert!(error.is_out_of_scope(), "{error}");
     let small = Model { inputs: vec![value("x", 17, None)], ..identity() };
@@ -398,6 +398,8 @@ fn many_small_messages_and_deep_ones_end_quickly() {
         let attribute = Message::default().bytes(1, "body").bytes(6, deep).int(20, 5);
         deep = Message::default().bytes(1, node("Loop", &[], &["y"], &[attribute]));
     }
+    // An output depends on the outermost loop.
+    let deep = deep.bytes(12, named("y"));
     let model =
         Message::default().int(1, 10).bytes(8, Message::default().int(2, 18)).bytes(7, deep);
     let error = support::read("test.onnx", &model).err().expect("an error");
