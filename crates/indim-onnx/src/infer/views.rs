@@ -405,8 +405,8 @@ fn moved(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     };
     let channels = scale(&sizes[1], block.saturating_mul(block), !to_space);
     let mut result = vec![sizes[0].clone(), call.or_fresh(channels, 1)];
-    for axis in 2..4 {
-        result.push(call.or_fresh(scale(&sizes[axis], block, to_space), axis));
+    for (axis, size) in sizes.iter().enumerate().skip(2) {
+        result.push(call.or_fresh(scale(size, block, to_space), axis));
     }
     array(&call.element(0)?, result)
 }
