@@ -202,7 +202,7 @@ fn check_run(text: &str, graph: &Graph, inputs: Vec<(&str, Input<'_>)>) {
         (Ok(found), Ok(expected)) => {
             assert_eq!(found.len(), expected.len());
             for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!(found.to_array(), expected.to_array(), "{text}");
+                assert_eq!(found.clone(), expected.clone(), "{text}");
             }
         }
         (Err(found), Err(expected)) => assert_eq!(found.code(), expected.code(), "{text}"),

@@ -23,7 +23,7 @@ pub struct StridedLayout<'a> {
     /// The size of each axis.
     pub sizes: &'a [usize],
     /// The stride along each axis, in bytes.
-    pub strides: &'a [isize],
+    pub byte_strides: &'a [isize],
 }
 
 /// The distance in bytes from the first element to the lowest and past the highest byte of an array.
@@ -49,7 +49,7 @@ impl<'a> StridedLayout<'a> {
             None => first..first,
         };
         let (element_size, sizes) = (array_type.dtype.size(), array_type.shape.sizes());
-        StridedLayout { range, element_size, sizes, strides }
+        StridedLayout { range, element_size, sizes, byte_strides: strides }
     }
 
     /// Whether some byte belongs to an element of each array; `None` if the search gives up.
@@ -60,10 +60,10 @@ impl<'a> StridedLayout<'a> {
     /// // The two columns of a matrix, and the whole matrix.
     /// let column = |first| {
     ///     let range = first..first + 36;
-    ///     StridedLayout { range, element_size: 4, sizes: &[5], strides: &[8] }
+    ///     StridedLayout { range, element_size: 4, sizes: &[5], byte_strides: &[8] }
     /// };
     /// assert_eq!(column(0).shares_memory(&column(4)), Some(false));
-    /// let matrix = StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], strides: &[8, 4] };
+    /// let matrix = StridedLayout { range: 0..40, element_size: 4, sizes: &[5, 2], byte_strides: &[8, 4] };
     /// assert_eq!(matrix.shares_memory(&column(4)), Some(true));
     /// ```
     pub fn shares_memory(&self, other: &StridedLayout<'_>) -> Option<bool> {
@@ -106,7 +106,7 @@ impl<'a> StridedLayout<'a> {
 
     /// One term for each axis of more than one element.
     fn terms(&self) -> impl Iterator<Item = Term> {
-        let axes = self.sizes.iter().zip(self.strides).filter(|&(&size, _)| size > 1);
+        let axes = self.sizes.iter().zip(self.byte_strides).filter(|&(&size, _)| size > 1);
         axes.map(|(&size, stride)| Term::new(stride.unsigned_abs(), size - 1))
     }
 }
@@ -251,13 +251,18 @@ mod tests {
     ) -> StridedLayout<'a> {
         let reach = |(&size, &stride): (&usize, &isize)| (size - 1) * stride.unsigned_abs();
         let reach: usize = sizes.iter().zip(strides).map(reach).sum();
-        StridedLayout { range: lowest..lowest + reach + element_size, element_size, sizes, strides }
+        StridedLayout {
+            range: lowest..lowest + reach + element_size,
+            element_size,
+            sizes,
+            byte_strides: strides,
+        }
     }
 
     /// The first byte of every element.
     fn elements(layout: &StridedLayout<'_>) -> Vec<usize> {
         let mut places = vec![layout.range.start];
-        for (&size, stride) in layout.sizes.iter().zip(layout.strides) {
+        for (&size, stride) in layout.sizes.iter().zip(layout.byte_strides) {
             let steps = |place: usize| (0..size).map(move |i| place + i * stride.unsigned_abs());
             places = places.into_iter().flat_map(steps).collect();
         }

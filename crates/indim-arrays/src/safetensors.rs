@@ -5,7 +5,7 @@ use indim_shape::Shape;
 use safetensors::Dtype;
 use safetensors::tensor::TensorView;
 
-use crate::strides::row_major_strides;
+use crate::strides::row_major_byte_strides;
 use crate::view::{ArrayError, ArrayView};
 
 /// The element types of both `safetensors` and indim.
@@ -83,7 +83,7 @@ impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
         let array_type = ArrayType::new(dtype, Shape::from(tensor.shape()));
         // Checked first, because sizes that overflow give strides that overflow.
         array_type.shape.byte_count(dtype.size()).map_err(ArrayError::TooLarge)?;
-        let strides = row_major_strides(&array_type);
+        let strides = row_major_byte_strides(&array_type);
         Self::from_bytes(array_type, strides, tensor.data(), 0)
     }
 }

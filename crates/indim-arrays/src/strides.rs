@@ -1,22 +1,33 @@
 //! Strides of dense arrays in any memory order.
 
+use std::sync::Arc;
+
 use indim_ops::{ArrayType, DType};
 
 /// The strides in bytes of a dense row-major array.
 ///
 /// ```
-/// use indim_arrays::row_major_strides;
+/// use indim_arrays::row_major_byte_strides;
 /// use indim_ops::{ArrayType, DType};
-/// assert_eq!(row_major_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
+/// assert_eq!(row_major_byte_strides(&ArrayType::new(DType::F32, [2, 3])), [12, 4]);
 /// ```
-pub fn row_major_strides(array_type: &ArrayType) -> Vec<isize> {
+pub fn row_major_byte_strides(array_type: &ArrayType) -> Vec<isize> {
     let mut strides = vec![0; array_type.shape.rank()];
-    write_row_major_strides(array_type, &mut strides);
+    write_row_major_byte_strides(array_type, &mut strides);
     strides
 }
 
-/// Like [`row_major_strides`], into existing memory: one stride for each axis.
-pub fn write_row_major_strides(array_type: &ArrayType, strides: &mut [isize]) {
+/// Like [`row_major_byte_strides`], in one allocation that arrays share.
+pub(crate) fn shared_byte_strides(array_type: &ArrayType) -> Arc<[isize]> {
+    let mut strides: Arc<[isize]> = core::iter::repeat_n(0, array_type.shape.rank()).collect();
+    if let Some(strides) = Arc::get_mut(&mut strides) {
+        write_row_major_byte_strides(array_type, strides);
+    }
+    strides
+}
+
+/// Like [`row_major_byte_strides`], into existing memory: one stride for each axis.
+pub fn write_row_major_byte_strides(array_type: &ArrayType, strides: &mut [isize]) {
     let is_empty = array_type.shape.contains(&0);
     let mut dense = if is_empty { 0 } else { array_type.dtype.size() as isize };
     for (stride, &size) in strides.iter_mut().zip(array_type.shape.iter()).rev() {
@@ -51,7 +62,7 @@ fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: D
 
 /// The strides in bytes of a dense array with this memory order of its axes, outermost first; `None` for
 /// row-major.
-pub fn dense_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
+pub fn dense_byte_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
     if axes.is_sorted() {
         return None;
     }

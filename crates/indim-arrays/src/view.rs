@@ -1,6 +1,6 @@
 //! Views of arrays in the caller's memory. Holds unsafe code.
 //!
-//! Executables run on views; `buffer.rs` has arrays that own their memory. A view consists of an element
+//! Executables run on views; `array.rs` has arrays that own their memory. A view consists of an element
 //! type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe constructors
 //! check that every element is inside the given memory. Elements need no alignment.
 
@@ -10,13 +10,12 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::borrow::Cow;
 
-use indim_graph::Array;
-use indim_ops::{ArrayType, DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_ops::{ArrayType, DType, Element};
 use indim_shape::{Diagnostic, ErrorCode, Shape, ShapeError};
 
 use crate::element_layout::{ElementLayout, as_elements, as_elements_mut};
 use crate::layout::{StridedLayout, extent};
-use crate::strides::{is_row_major, row_major_strides};
+use crate::strides::{is_row_major, row_major_byte_strides};
 
 /// The reason why memory cannot be viewed or allocated as an array. `{:?}` has the code and the message.
 ///
@@ -72,6 +71,13 @@ pub enum ArrayError {
         /// The requested type.
         wanted: DType,
     },
+    /// Elements in row-major order are requested from an array in another memory order.
+    NotRowMajor {
+        /// The array.
+        array_type: ArrayType,
+        /// Its strides, in elements.
+        strides: Vec<isize>,
+    },
     /// A scalar is requested from an array with more elements, or none.
     NotScalar {
         /// The array.
@@ -107,6 +113,7 @@ impl ArrayError {
             ArrayError::OutOfBounds { .. } => ErrorCode::OUT_OF_BOUNDS,
             ArrayError::SharedElements { .. } => ErrorCode::SHARED_ELEMENTS,
             ArrayError::ElementType { .. } => ErrorCode::ELEMENT_TYPE,
+            ArrayError::NotRowMajor { .. } => ErrorCode::NOT_ROW_MAJOR,
             ArrayError::NotScalar { .. } => ErrorCode::NOT_SCALAR,
             ArrayError::AxisCount { .. } => ErrorCode::AXIS_COUNT,
             ArrayError::ForeignElements { .. } => ErrorCode::UNSUPPORTED_TYPE,
@@ -146,6 +153,11 @@ impl fmt::Display for ArrayError {
                 formatter,
                 "the elements are of {elements}, not of {wanted}: ask for {elements}, or convert the \
                  result, as in {wanted}(x)"
+            ),
+            ArrayError::NotRowMajor { array_type, strides } => write!(
+                formatter,
+                "{array_type} is not in row-major order, its strides are {strides:?} elements: take a copy \
+                 by `to_row_major` or `into_vec`, or the elements as they are by `elements_in_memory`"
             ),
             ArrayError::NotScalar { array_type } => write!(
                 formatter,
@@ -231,7 +243,7 @@ macro_rules! define_view {
         #[derive(Debug)]
         pub struct $name<'a> {
             array_type: Cow<'a, ArrayType>,
-            strides: Cow<'a, [isize]>,
+            byte_strides: Cow<'a, [isize]>,
             first: NonNull<u8>,
             is_row_major: bool,
             /// The address range of all elements.
@@ -252,12 +264,17 @@ macro_rules! define_view {
             ///   `'a`, for reads, and for writes through a mutable view;
             /// - nothing else uses the memory of a mutable view while the view lives, except inputs of the
             ///   same call, whose overlap `run_into` handles;
-            /// - `strides` has one entry per axis, and the array's bytes fit `isize`.
-            pub unsafe fn from_raw(array_type: ArrayType, strides: Vec<isize>, first: NonNull<u8>) -> Self {
-                let is_row_major = is_row_major(&array_type, &strides);
-                let range = StridedLayout::new(&array_type, &strides, first.as_ptr() as usize).range;
-                let (array_type, strides) = (Cow::Owned(array_type), Cow::Owned(strides));
-                $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
+            /// - `byte_strides` has one entry per axis, and the array's bytes fit `isize`.
+            pub unsafe fn from_raw(
+                array_type: ArrayType,
+                byte_strides: Vec<isize>,
+                first: NonNull<u8>,
+            ) -> Self {
+                let is_row_major = is_row_major(&array_type, &byte_strides);
+                let address = first.as_ptr() as usize;
+                let range = StridedLayout::new(&array_type, &byte_strides, address).range;
+                let (array_type, byte_strides) = (Cow::Owned(array_type), Cow::Owned(byte_strides));
+                $name { array_type, byte_strides, first, is_row_major, range, memory: PhantomData }
             }
 
             /// Like [`Self::from_raw`], for a borrowed type and strides, a dense array over all of `memory`,
@@ -267,14 +284,14 @@ macro_rules! define_view {
             /// Like [`Self::from_raw`]; no stride is negative.
             pub unsafe fn of_dense(
                 array_type: &'a ArrayType,
-                strides: &'a [isize],
+                byte_strides: &'a [isize],
                 is_row_major: bool,
                 memory: NonNull<[u8]>,
             ) -> Self {
                 let first = memory.cast::<u8>();
                 let range = first.addr().get()..first.addr().get() + memory.len();
-                let (array_type, strides) = (Cow::Borrowed(array_type), Cow::Borrowed(strides));
-                $name { array_type, strides, first, is_row_major, range, memory: PhantomData }
+                let (array_type, byte_strides) = (Cow::Borrowed(array_type), Cow::Borrowed(byte_strides));
+                $name { array_type, byte_strides, first, is_row_major, range, memory: PhantomData }
             }
 
             /// Whether the elements are dense and in row-major order.
@@ -288,8 +305,8 @@ macro_rules! define_view {
             }
 
             /// The stride along each axis in bytes.
-            pub fn strides(&self) -> &[isize] {
-                &self.strides
+            pub fn byte_strides(&self) -> &[isize] {
+                &self.byte_strides
             }
 
             /// The address of the first element.
@@ -308,7 +325,7 @@ macro_rules! define_view {
                     range: self.range.clone(),
                     element_size: self.array_type.dtype.size(),
                     sizes: self.array_type.shape.sizes(),
-                    strides: &self.strides,
+                    byte_strides: &self.byte_strides,
                 }
             }
         }
@@ -338,7 +355,7 @@ define_view! {
     /// let mut memory = [0.0f32; 6];
     /// let x = ArrayViewMut::from_slice([2, 3], &mut memory)?;
     /// assert_eq!(x.array_type().to_string(), "f32[2, 3]");
-    /// assert_eq!(x.strides(), [12, 4]);
+    /// assert_eq!(x.byte_strides(), [12, 4]);
     /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     ArrayViewMut, &'a mut [u8], &'a mut [T], mut
@@ -380,25 +397,25 @@ impl<'a> ArrayView<'a> {
         elements: &'a [T],
     ) -> Result<Self, ArrayError> {
         let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
-        let strides = row_major_strides(&array_type);
+        let strides = row_major_byte_strides(&array_type);
         Self::from_bytes(array_type, strides, bytes_of(as_elements(elements)), 0)
     }
 
-    /// A view of `bytes`, with the first element at `offset` and `strides` in bytes.
+    /// A view of `bytes`, with the first element at `offset`, also in bytes.
     ///
     /// # Errors
     /// `out-of-bounds` if an element is outside; `stride-count`; `too-large`.
     pub fn from_bytes(
         array_type: ArrayType,
-        strides: Vec<isize>,
+        byte_strides: Vec<isize>,
         bytes: &'a [u8],
         offset: usize,
     ) -> Result<Self, ArrayError> {
-        check_within(&array_type, &strides, bytes.len(), offset)?;
+        check_within(&array_type, &byte_strides, bytes.len(), offset)?;
         let first = NonNull::from(bytes).cast::<u8>();
         // SAFETY: `check_within` has checked that every element is inside `bytes`, which lives for 'a.
         // Without elements the address is not used, and `wrapping_add` keeps it defined.
-        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+        Ok(unsafe { Self::from_raw(array_type, byte_strides, add_offset(first, offset)) })
     }
 
     /// A view of `elements`, with the first one at `offset`; `offset` and `strides` count elements. A stride
@@ -409,7 +426,7 @@ impl<'a> ArrayView<'a> {
     ///
     /// let image = [1u8, 2, 3, 4, 5, 6]; // two rows of three
     /// let columns = ArrayView::from_strided([3, 2], &[1, 3], &image, 0)?;
-    /// assert_eq!(columns.strides(), [1, 3]);
+    /// assert_eq!(columns.byte_strides(), [1, 3]);
     /// let backwards = ArrayView::from_strided([6], &[-1], &image, 5)?;
     /// assert_eq!(backwards.first(), image[5..].as_ptr().cast_mut());
     /// let beyond = ArrayView::from_strided([3, 2], &[1, 4], &image, 0).unwrap_err();
@@ -436,25 +453,18 @@ impl<'a> ArrayView<'a> {
     ///
     /// let x = ArrayView::from_slice([2, 3], &[0u8, 1, 2, 3, 4, 5])?;
     /// let column = x.part(&[0, 1], &[2, 1].into());
-    /// assert_eq!((column.array_type().to_string().as_str(), column.strides()), ("u8[2, 1]", &[3, 1][..]));
+    /// assert_eq!((column.array_type().to_string().as_str(), column.byte_strides()), ("u8[2, 1]", &[3, 1][..]));
     /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     ///
     /// # Panics
     /// If the part exceeds the array.
     pub fn part(&self, starts: &[usize], extents: &Shape) -> ArrayView<'a> {
-        let first = first_of_part(&self.array_type, &self.strides, self.first, starts, extents);
+        let first =
+            first_of_part(&self.array_type, &self.byte_strides, self.first, starts, extents);
         let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
         // SAFETY: the elements of a part are elements of this array, which are valid for 'a.
-        unsafe { ArrayView::from_raw(array_type, self.strides.to_vec(), first) }
-    }
-
-    /// A view of an array of `indim-graph`.
-    pub fn from_array(array: &'a Array) -> Self {
-        let array_type = array.array_type();
-        let strides = row_major_strides(&array_type);
-        Self::from_bytes(array_type, strides, bytes_of_array(array), 0)
-            .expect("invariant: an array has as many elements as its shape")
+        unsafe { ArrayView::from_raw(array_type, self.byte_strides.to_vec(), first) }
     }
 }
 
@@ -474,10 +484,11 @@ impl<'a> ArrayViewMut<'a> {
     /// When the array has not all of the part.
     #[must_use]
     pub fn into_part(self, starts: &[usize], extents: &Shape) -> ArrayViewMut<'a> {
-        let first = first_of_part(&self.array_type, &self.strides, self.first, starts, extents);
+        let first =
+            first_of_part(&self.array_type, &self.byte_strides, self.first, starts, extents);
         let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
         // SAFETY: the elements of a part are elements of this array, which is valid for 'a and given up.
-        unsafe { ArrayViewMut::from_raw(array_type, self.strides.to_vec(), first) }
+        unsafe { ArrayViewMut::from_raw(array_type, self.byte_strides.to_vec(), first) }
     }
 
     /// A dense row-major view of `elements`.
@@ -489,30 +500,31 @@ impl<'a> ArrayViewMut<'a> {
         elements: &'a mut [T],
     ) -> Result<Self, ArrayError> {
         let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
-        let strides = row_major_strides(&array_type);
+        let strides = row_major_byte_strides(&array_type);
         let first = NonNull::from(as_elements_mut(elements)).cast::<u8>();
         // SAFETY: the elements are of the view's type, and borrowed mutably for 'a.
         Ok(unsafe { Self::from_raw(array_type, strides, first) })
     }
 
-    /// A view of `bytes`, with the first element at `offset` and `strides` in bytes.
+    /// A view of `bytes`, with the first element at `offset`, also in bytes.
     ///
     /// # Errors
     /// Like [`ArrayView::from_bytes`], and `shared-elements`.
     pub fn from_bytes(
         array_type: ArrayType,
-        strides: Vec<isize>,
+        byte_strides: Vec<isize>,
         bytes: &'a mut [u8],
         offset: usize,
     ) -> Result<Self, ArrayError> {
-        check_within(&array_type, &strides, bytes.len(), offset)?;
-        if StridedLayout::new(&array_type, &strides, offset).has_separate_elements() != Some(true) {
+        check_within(&array_type, &byte_strides, bytes.len(), offset)?;
+        let layout = StridedLayout::new(&array_type, &byte_strides, offset);
+        if layout.has_separate_elements() != Some(true) {
             return Err(ArrayError::SharedElements { shape: array_type.shape });
         }
         let first = NonNull::from(bytes).cast::<u8>();
         // SAFETY: every element is inside `bytes`, borrowed mutably for 'a, and no two share memory; both are
         // checked above.
-        Ok(unsafe { Self::from_raw(array_type, strides, add_offset(first, offset)) })
+        Ok(unsafe { Self::from_raw(array_type, byte_strides, add_offset(first, offset)) })
     }
 
     /// Like [`ArrayView::from_strided`], for a writable view: elements must not share memory.
@@ -522,7 +534,7 @@ impl<'a> ArrayViewMut<'a> {
     ///
     /// let mut interleaved = [0.0f32; 6];
     /// let left = ArrayViewMut::from_strided([3], &[2], &mut interleaved, 0)?;
-    /// assert_eq!(left.strides(), [8]);
+    /// assert_eq!(left.byte_strides(), [8]);
     /// let repeated = ArrayViewMut::from_strided([3], &[0], &mut interleaved, 0).unwrap_err();
     /// assert_eq!(repeated.code(), "shared-elements");
     /// # Ok::<(), indim_arrays::ArrayError>(())
@@ -559,7 +571,11 @@ impl<'a> ArrayViewMut<'a> {
             // - the elements are valid for reads during this call, which the view does not outlive;
             // - the caller guarantees that `run` handles the overlap.
             unsafe {
-                ArrayView::from_raw(view.array_type().clone(), view.strides().to_vec(), view.first)
+                ArrayView::from_raw(
+                    view.array_type().clone(),
+                    view.byte_strides().to_vec(),
+                    view.first,
+                )
             }
         };
         let reads: Vec<ArrayView<'_>> = views.iter().map(read).collect();
@@ -569,12 +585,6 @@ impl<'a> ArrayViewMut<'a> {
     /// Whether no two elements share memory; `None` if the search for such elements exceeds its limit.
     pub fn has_separate_elements(&self) -> Option<bool> {
         if self.is_row_major { Some(true) } else { self.layout().has_separate_elements() }
-    }
-}
-
-impl<'a> From<&'a Array> for ArrayView<'a> {
-    fn from(array: &'a Array) -> Self {
-        Self::from_array(array)
     }
 }
 
@@ -602,18 +612,6 @@ impl<'a, T: ElementLayout, const N: usize> From<&'a [T; N]> for ArrayView<'a> {
 
 fn add_offset(first: NonNull<u8>, offset: usize) -> NonNull<u8> {
     NonNull::new(first.as_ptr().wrapping_add(offset)).unwrap_or(first)
-}
-
-/// The bytes of the elements of an `indim-graph` array.
-pub fn bytes_of_array(array: &Array) -> &[u8] {
-    macro_rules! bytes {
-        ($($variant:ident $type:ident $class:ident;)*) => {
-            match array.dtype() {
-                $(DType::$variant => array.elements::<$type>().map(bytes_of),)*
-            }
-        };
-    }
-    for_each_element!(bytes).expect("invariant: an array's data is of its type")
 }
 
 pub(crate) fn bytes_of<T: Element>(elements: &[T]) -> &[u8] {

@@ -185,13 +185,13 @@ impl GraphBuilder {
 
     /// A constant array.
     pub fn constant(&self, array: Array) -> Value {
-        let array_type = array.array_type();
+        let array_type = array.array_type().clone();
         self.add_node(NodeKind::Constant(array), &[], array_type)
     }
 
     /// A scalar constant.
     pub fn scalar<T: Element>(&self, value: T) -> Value {
-        self.constant(Array::scalar(value))
+        self.constant(Array::from_element(value))
     }
 
     /// The index of each element along `axis`, converted to `dtype`.

@@ -54,7 +54,7 @@ impl GraphBuilder {
     ///
     /// let b = GraphBuilder::new();
     /// let graph = b.finish(&[b.literal(Literal::Int(3), DType::F32)?])?;
-    /// assert_eq!(evaluate(&graph, &[])?[0].elements::<f32>(), Some(&[3.0][..]));
+    /// assert_eq!(evaluate(&graph, &[])?[0].elements::<f32>(), Ok(&[3.0][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -65,7 +65,7 @@ impl Value {
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F64, [])?;
     /// let graph = b.finish(&[x.fma(&x, -1.01)])?;
-    /// let x = Array::scalar(1.005f64);
+    /// let x = Array::from_scalar(1.005f64);
     /// let result = &evaluate(&graph, &[x])?[0];
     /// assert_eq!(result.elements::<f64>().unwrap(), [1.005f64.mul_add(1.005, -1.01)]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -20,8 +20,8 @@ impl GraphBuilder {
     /// let x = b.parameter("x", DType::I32, [2, 3])?;
     /// let graph = b.finish(&[b.reduce(ReduceOp::Add, &x, 1)?, b.reduce(ReduceOp::ArgMax, &x, 1)?])?;
     /// let results = evaluate(&graph, &[Array::new([2, 3], vec![1, 2, 3, 10, 30, 20])?])?;
-    /// assert_eq!(results[0].elements::<i32>(), Some(&[6, 60][..]));
-    /// assert_eq!(results[1].elements::<i64>(), Some(&[2, 1][..]));
+    /// assert_eq!(results[0].elements::<i32>(), Ok(&[6, 60][..]));
+    /// assert_eq!(results[1].elements::<i64>(), Ok(&[2, 1][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

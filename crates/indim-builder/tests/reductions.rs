@@ -9,8 +9,9 @@ fn reduce<T: Element, R: Element>(op: ReduceOp, shape: &[usize], x: &[T], axis: 
     let b = GraphBuilder::new();
     let parameter = b.parameter("x", T::DTYPE, shape).unwrap();
     let graph = b.finish(&[b.reduce(op, parameter, axis).unwrap()]).unwrap();
-    let results = evaluate(&graph, &[Array::new(shape, x.to_vec()).unwrap()]).unwrap();
-    results[0].elements::<R>().unwrap().to_vec()
+    let results =
+        evaluate(&graph, &[Array::from_data(shape, T::into_data(x.to_vec())).unwrap()]).unwrap();
+    results[0].element_slice::<R>().unwrap().to_vec()
 }
 
 #[test]

@@ -9,8 +9,10 @@ fn apply<T: Element, R: Element>(x: &[T], function: impl Fn(&Value) -> Value) ->
     let b = GraphBuilder::new();
     let parameter = b.parameter("x", T::DTYPE, [x.len()]).unwrap();
     let graph = b.finish(&[function(&parameter)]).unwrap();
-    let results = evaluate(&graph, &[Array::new([x.len()], x.to_vec()).unwrap()]).unwrap();
-    results[0].elements::<R>().unwrap().to_vec()
+    let results =
+        evaluate(&graph, &[Array::from_data([x.len()], T::into_data(x.to_vec())).unwrap()])
+            .unwrap();
+    results[0].element_slice::<R>().unwrap().to_vec()
 }
 
 /// The error of `function` for `x` of this type.

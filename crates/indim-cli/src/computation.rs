@@ -6,7 +6,7 @@ use clap::Args;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::CompleteResult;
 use indim::run::{ExecutorChoice, Level, UnknownExecutor, UnknownLevel};
-use indim::{ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, RunError, RunOptions};
+use indim::{Array, ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions};
 use indim_graph::terminal::shown;
 
 use crate::byte_size::parse_byte_size;
@@ -98,7 +98,7 @@ impl<'a> Computation<'a> {
     }
 
     /// The results, in new memory.
-    pub(crate) fn results(&self) -> Result<Vec<Buffer>, Diagnostic> {
+    pub(crate) fn results(&self) -> Result<Vec<Array>, Diagnostic> {
         self.run(|inputs, options| self.executable.run_with(inputs, options))
     }
 

@@ -10,7 +10,7 @@ use indim::files::{
     ArrayFormat, CompleteResult, FileError, FileErrorKind, FileWriter, NamedArray, NpySink,
     OutputFile, ResultMetadata, Sink, write_npy_to, write_whole,
 };
-use indim::{ArrayType, ArrayViewMut, Buffer};
+use indim::{Array, ArrayType, ArrayViewMut};
 use indim_graph::terminal::shown;
 
 use crate::progress::Progress;
@@ -142,7 +142,7 @@ impl Destination {
     /// When they cannot be written.
     pub(crate) fn write(
         &mut self,
-        results: &[Buffer],
+        results: &[Array],
         members: &[String],
     ) -> Result<(), Diagnostic> {
         let bytes = results.iter().map(|result| result.bytes().len());

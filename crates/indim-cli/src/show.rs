@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use clap::{Args, ValueEnum};
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::print::{PrintOptions, array_text_with, csv_shape, write_csv, write_json};
-use indim::{ArrayType, Buffer};
+use indim::{Array, ArrayType};
 use indim_graph::terminal::lines_shown;
 
 use crate::output;
@@ -69,7 +69,7 @@ impl Show {
     }
 
     /// Prints to standard output, several results with their labels; a closed pipe is not an error.
-    pub(crate) fn print(&self, labels: &[String], results: &[Buffer]) -> Result<(), Diagnostic> {
+    pub(crate) fn print(&self, labels: &[String], results: &[Array]) -> Result<(), Diagnostic> {
         let mut output = BufWriter::new(io::stdout().lock());
         let written = match results {
             [result] => self.write(&mut output, result),
@@ -83,7 +83,7 @@ impl Show {
         &self,
         output: &mut dyn Write,
         labels: &[String],
-        results: &[Buffer],
+        results: &[Array],
     ) -> io::Result<()> {
         if self.format != PrintFormat::Json {
             return labels.iter().zip(results).try_for_each(|(label, result)| {
@@ -99,7 +99,7 @@ impl Show {
         writeln!(output, "}}")
     }
 
-    fn write(&self, output: &mut dyn Write, result: &Buffer) -> io::Result<()> {
+    fn write(&self, output: &mut dyn Write, result: &Array) -> io::Result<()> {
         match self.format {
             PrintFormat::Csv => write_csv(output, result),
             PrintFormat::Json => {
@@ -109,8 +109,8 @@ impl Show {
             PrintFormat::Text => {
                 let default = PrintOptions::default();
                 let threshold = if self.print_all { usize::MAX } else { default.threshold };
-                let options =
-                    PrintOptions { precision: self.precision.map(usize::from), threshold };
+                let mut options = default.threshold(threshold);
+                options.precision = self.precision.map(usize::from);
                 writeln!(output, "{}", array_text_with(result, &options))
             }
         }

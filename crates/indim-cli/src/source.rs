@@ -11,7 +11,7 @@ use indim::files::{
 };
 use indim::literal::{parse_literal, parse_literal_as};
 use indim::stream::{StorageInfo, StreamInput};
-use indim::{Array, ArrayType, ArrayView, Buffer, DType};
+use indim::{Array, ArrayType, ArrayView, DType};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -30,7 +30,7 @@ pub(crate) enum LoadedOperand {
     File(ArrayFile),
     Literal(Array),
     /// The array of a file or folder of another format.
-    Whole(Buffer),
+    Whole(Array),
 }
 
 /// The metadata of an operand.
@@ -260,7 +260,7 @@ impl LoadedOperand {
                 })
             }
             SourceName::Literal(array) => Ok(OperandMetadata {
-                array_type: array.array_type(),
+                array_type: array.array_type().clone(),
                 axis_names: None,
                 storage: StorageInfo { is_held: true, ..StorageInfo::default() },
             }),
@@ -275,22 +275,22 @@ impl LoadedOperand {
         let own = LoadedOperand::metadata_of(text)?.array_type;
         let literal = declared.filter(|_| matches!(place(text), Ok(SourceName::Literal(_))));
         let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
-        Ok(taken.map_or(own, |array| array.array_type()))
+        Ok(taken.map_or(own, |array| array.array_type().clone()))
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
         match self {
             LoadedOperand::File(file) => file.array_type().clone(),
-            LoadedOperand::Literal(array) => array.array_type(),
-            LoadedOperand::Whole(array) => array.array_type().clone(),
+            LoadedOperand::Literal(array) | LoadedOperand::Whole(array) => {
+                array.array_type().clone()
+            }
         }
     }
 
     pub(crate) fn view(&self) -> ArrayView<'_> {
         match self {
             LoadedOperand::File(file) => file.view(),
-            LoadedOperand::Literal(array) => ArrayView::from_array(array),
-            LoadedOperand::Whole(array) => array.view(),
+            LoadedOperand::Literal(array) | LoadedOperand::Whole(array) => array.view(),
         }
     }
 
@@ -298,12 +298,7 @@ impl LoadedOperand {
     pub(crate) fn held_bytes(&self) -> usize {
         match self {
             LoadedOperand::File(file) => file.held_bytes(),
-            LoadedOperand::Literal(array) => array
-                .shape()
-                .element_count()
-                .unwrap_or(usize::MAX)
-                .saturating_mul(array.dtype().size()),
-            LoadedOperand::Whole(array) => array.bytes().len(),
+            LoadedOperand::Literal(array) | LoadedOperand::Whole(array) => array.bytes().len(),
         }
     }
 

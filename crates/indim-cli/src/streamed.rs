@@ -10,7 +10,7 @@ use indim::stream::{
     CompleteResult, MemoryResult, MemorySink, Plan, Sink, Source, StorageInfo, StoreError,
     StoreErrorKind, StreamError, StreamInput, StreamOptions,
 };
-use indim::{ArrayType, Buffer, Graph, compile};
+use indim::{Array, ArrayType, Graph, compile};
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
@@ -300,7 +300,7 @@ impl StreamedRun {
         &self,
         sources: &[(&str, OpenOperand)],
         types: &[ArrayType],
-    ) -> Result<Vec<Buffer>, Diagnostic> {
+    ) -> Result<Vec<Array>, Diagnostic> {
         let (mut sinks, mut results): (Vec<Box<dyn Sink>>, Vec<MemoryResult>) = Default::default();
         for array_type in types {
             let sink = MemorySink::new(array_type.clone());

@@ -172,7 +172,7 @@ impl<'a> NestRecorder<'a> {
     fn constant(&self, local: Local) -> Option<&'a Array> {
         let Local::Access(index) = local else { return None };
         let BufferId::Constant(index) = self.nest.accesses[index].buffer else { return None };
-        self.constants.get(index).filter(|constant| constant.data().len() == 1)
+        self.constants.get(index).filter(|constant| constant.element_count() == 1)
     }
 
     /// Lanes of a value: an earlier result, a constant, or a new input.
@@ -228,7 +228,7 @@ impl<'a> NestRecorder<'a> {
 fn constant_lanes(builder: &mut BodyBuilder, array: &Array) -> [Value; 2] {
     let (lane, count) = LaneType::of_element(array.dtype());
     let mut lanes = [Value(0); 2];
-    let bytes = array.data().to_le_bytes();
+    let bytes = array.to_le_bytes();
     for (value, bytes) in lanes[..count].iter_mut().zip(bytes.chunks(lane.size())) {
         let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));
         *value = builder.constant(lane, bits);

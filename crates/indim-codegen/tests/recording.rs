@@ -187,7 +187,7 @@ fn random_graph(choices: &mut Choices<'_>) -> (Graph, Vec<Array>) {
     };
     for index in 0..1 + choices.below(4) {
         let argument = special(choices);
-        let ArrayType { dtype, shape } = argument.array_type();
+        let ArrayType { dtype, shape } = argument.array_type().clone();
         values.push(b.parameter(&format!("p{index}"), dtype, shape).unwrap());
         arguments.push(argument);
     }
@@ -208,7 +208,7 @@ fn array(dtype: DType, element: [u64; 2]) -> Array {
 }
 
 fn element(array: &Array) -> [u64; 2] {
-    words(array.dtype(), &array.data().to_le_bytes())
+    words(array.dtype(), &array.to_le_bytes())
 }
 
 /// Runs the nests of a graph whose arrays have one element; returns the outputs.

@@ -14,9 +14,9 @@ pub use indim_arrays::print;
 #[cfg(feature = "safetensors")]
 pub use indim_arrays::safetensors;
 pub use indim_arrays::{
-    ALIGNMENT, ArrayError, ArrayView, ArrayViewMut, Buffer, CompleteFile, ElementLayout,
+    ALIGNMENT, Array, ArrayError, ArrayView, ArrayViewMut, CompleteFile, ElementLayout,
     IntoElementsError, MappedFile, UnnamedFile, as_elements, as_elements_mut, copy_owner_and_mode,
-    from_elements, row_major_strides, set_memory_pool_limit,
+    from_elements, row_major_byte_strides, set_memory_pool_limit,
 };
 pub use indim_executors::{KernelFallback, memory};
 pub use indim_ops::{Level, UnknownLevel};

@@ -7,9 +7,9 @@ use std::thread;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, Buffer, CompileOptions, Executable, ExecutorChoice, RunOptions, Threads, compile,
+    Array, ArrayView, CompileOptions, Executable, ExecutorChoice, RunOptions, Threads, compile,
 };
-use indim_graph::{Array, Graph};
+use indim_graph::Graph;
 use indim_ops::{DType, ReduceOp};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -99,7 +99,7 @@ fn numbers() -> Vec<f32> {
     (0..ROWS * COLUMNS).map(number).collect()
 }
 
-fn bytes(results: &[Buffer]) -> Vec<Vec<u8>> {
+fn bytes(results: &[Array]) -> Vec<Vec<u8>> {
     results.iter().map(|result| result.bytes().to_vec()).collect()
 }
 

@@ -36,13 +36,13 @@ fn assert_same_bits(graph: &Graph, arguments: &[Array], what: &str) {
     let expected = evaluate(graph, arguments).unwrap();
     for options in executors() {
         let executable = compile(graph, &options).unwrap();
-        let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+        let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
         // The second run may use machine code.
         for _ in 0..2 {
             let found = executable.run(&inputs).unwrap();
             for (found, expected) in found.iter().zip(&expected) {
-                let bytes = found.to_array().data().to_le_bytes();
-                let same = bytes == expected.data().to_le_bytes();
+                let bytes = found.clone().to_le_bytes();
+                let same = bytes == expected.to_le_bytes();
                 assert!(same, "{what}, {:?} {}", options.executor, options.level);
             }
         }
@@ -137,7 +137,7 @@ fn the_first_index_out_of_range_is_found_at_any_position() {
         let arguments = [table(DType::F32, &[size, 2]), list];
         let expected = evaluate(&graph, &arguments).is_ok();
         let executable = compile(&graph, &executors().next().unwrap()).unwrap();
-        let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+        let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
         assert_eq!(executable.run(&inputs).is_ok(), expected, "{dtype} {inputs:?} of {size}");
         expected
     };

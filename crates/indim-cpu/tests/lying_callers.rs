@@ -6,7 +6,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, Level, Order, RunError, compile,
-    row_major_strides,
+    row_major_byte_strides,
 };
 use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId};
 use indim_kernels::elementwise_kernel;
@@ -51,7 +51,7 @@ fn a_graph_that_reads_out_of_bounds_is_refused() {
         (node(neg(), &[99], DType::F32, &[4]), "operand-not-earlier"),
         // A constant with fewer elements than its type has, and a parameter that is not bound.
         (
-            node(NodeKind::Constant(Array::scalar(1.0f32)), &[], DType::F32, &[4_000_000]),
+            node(NodeKind::Constant(Array::from_scalar(1.0f32)), &[], DType::F32, &[4_000_000]),
             "result-type",
         ),
         (
@@ -81,7 +81,7 @@ fn a_graph_that_reads_out_of_bounds_is_refused() {
 fn arrays_have_as_many_elements_as_their_shapes() {
     assert!(Array::new([4], vec![1.0f32; 3]).is_err());
     assert!(Array::from_data([4_000_000], ArrayData::F64(vec![1.0])).is_err());
-    assert!(Array::scalar(1.0f32).reshaped(Shape::from([2])).is_err());
+    assert!(Array::from_scalar(1.0f32).reshaped(Shape::from([2])).is_err());
     let huge = [usize::MAX, usize::MAX];
     assert!(Array::new(huge, vec![1.0f32]).is_err());
     // The product is 1 modulo 2^64 (or 2^32).
@@ -140,7 +140,7 @@ fn arrays_without_elements_may_have_any_strides() {
         let strides = vec![isize::MIN, isize::MAX];
         let array_type = ArrayType::new(DType::F32, [3, 0]);
         let x = ArrayView::from_bytes(array_type, strides, &[], usize::MAX).unwrap();
-        assert!(doubled.output_strides(order, std::slice::from_ref(&x)).is_ok());
+        assert!(doubled.output_byte_strides(order, std::slice::from_ref(&x)).is_ok());
         assert!(doubled.run(&[x]).unwrap()[0].bytes().is_empty());
     }
 }
@@ -159,7 +159,7 @@ fn runs_refuse_arguments_that_do_not_fit() {
         let code = if inputs.is_empty() { "input-count" } else { "input-type" };
         assert_eq!(negated.run(inputs).unwrap_err().code(), code);
         for order in [Order::C, Order::F, Order::A, Order::K] {
-            assert_eq!(negated.output_strides(order, inputs).unwrap_err().code(), code);
+            assert_eq!(negated.output_byte_strides(order, inputs).unwrap_err().code(), code);
         }
     }
     let x = [1.0f32; 16];
@@ -187,7 +187,7 @@ fn a_bool_may_have_any_bits_and_results_are_0_and_1() {
             b.reshape(x, [256]).unwrap(),
         ]
     });
-    for strides in [row_major_strides(&array_type), vec![1, 16]] {
+    for strides in [row_major_byte_strides(&array_type), vec![1, 16]] {
         let x = ArrayView::from_bytes(array_type.clone(), strides, &bytes, 0).unwrap();
         for buffer in executable.run(&[x]).unwrap() {
             assert!(buffer.bytes().iter().all(|&byte| byte <= 1));

@@ -130,12 +130,12 @@ fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Ve
     };
     let given: Vec<_> = arguments.iter().map(|argument| memory(&argument.array_type())).collect();
     let results: Vec<_> = executable.outputs().iter().map(memory).collect();
-    let strides = |of: &ArrayType| indim_cpu::row_major_strides(of);
+    let strides = |of: &ArrayType| indim_cpu::row_major_byte_strides(of);
     let inputs: Vec<ArrayView<'_>> = arguments
         .iter()
         .zip(&given)
         .map(|(argument, (_, place, bytes))| {
-            let elements = argument.data().to_ne_bytes();
+            let elements = argument.bytes().to_vec();
             let of = argument.array_type();
             // SAFETY: `place` has room for the elements, in memory that outlives the views.
             unsafe {
@@ -172,7 +172,7 @@ fn check_guarded(texts: &[&str], types: &[(&str, DType, Vec<usize>)]) {
         for at_end in [true, false] {
             let found = run_guarded(&executable, &arguments, at_end);
             for (index, (found, expected)) in found.iter().zip(&expected).enumerate() {
-                let bytes = expected.data().to_ne_bytes();
+                let bytes = expected.bytes().to_vec();
                 assert!(
                     *found == bytes,
                     "{level}: output {index} of {texts:?} over {types:?}, {at_end}"
@@ -257,7 +257,7 @@ fn results_may_lie_over_their_operands() {
             let memory = [n, n].map(|n| Guarded::new(4 * n));
             let places = [0, 1].map(|index| memory[index].place(4 * n, true));
             for (argument, place) in arguments.iter().zip(&places) {
-                let bytes = argument.data().to_ne_bytes();
+                let bytes = argument.bytes().to_vec();
                 // SAFETY: `place` has room for the elements.
                 unsafe {
                     std::ptr::copy_nonoverlapping(bytes.as_ptr(), place.as_ptr(), bytes.len());
@@ -273,7 +273,7 @@ fn results_may_lie_over_their_operands() {
             for (place, expected) in order.iter().map(|&index| places[index]).zip(&expected) {
                 // SAFETY: the run has written these bytes.
                 let found = unsafe { std::slice::from_raw_parts(place.as_ptr(), 4 * n) };
-                let bytes = expected.data().to_ne_bytes();
+                let bytes = expected.bytes().to_vec();
                 assert!(found == bytes, "{level}: {n} elements, {order:?}");
             }
         }
@@ -300,10 +300,10 @@ fn nests_of_thousands_of_operations_give_the_same_bits() {
     let graph = b.finish(&[&total, &integers[1700]]).unwrap();
     let arguments = [numbers(DType::F32, &[100], 0), numbers(DType::I32, &[100], 1)];
     let expected = evaluate(&graph, &arguments).unwrap();
-    let inputs = [0, 1].map(|index| ArrayView::from_array(&arguments[index]));
+    let inputs = [0, 1].map(|index| ArrayView::from(&arguments[index]));
     for (level, executable) in machines(&graph) {
         for (result, expected) in executable.run(&inputs).unwrap().iter().zip(&expected) {
-            assert!(result.to_array().data().has_bits_of(expected.data()), "{level}");
+            assert!(result == expected, "{level}");
         }
     }
 }
@@ -318,8 +318,8 @@ fn machine_code_is_generated_once_the_budget_pays() {
     let held = automatic.held_bytes();
     let mut runs = 0;
     while automatic.held_bytes() == held && runs < 100_000 {
-        let result = automatic.run(&[ArrayView::from_array(&x)]).unwrap().remove(0);
-        assert!(result.to_array().data().has_bits_of(expected[0].data()), "run {runs}");
+        let result = automatic.run(&[ArrayView::from(&x)]).unwrap().remove(0);
+        assert!(result == expected[0], "run {runs}");
         runs += 1;
     }
     if indim_targets::machine_code_levels().is_empty() {
@@ -328,13 +328,13 @@ fn machine_code_is_generated_once_the_budget_pays() {
     }
     // The first run is too small for tier-up.
     assert!((2..100_000).contains(&runs), "{runs} runs");
-    let result = automatic.run(&[ArrayView::from_array(&x)]).unwrap().remove(0);
-    assert!(result.to_array().data().has_bits_of(expected[0].data()));
+    let result = automatic.run(&[ArrayView::from(&x)]).unwrap().remove(0);
+    assert!(result == expected[0]);
 
     let blocks = compile(&graph, &options(ExecutorChoice::Blocks)).unwrap();
     let held = blocks.held_bytes();
     for _ in 0..=runs {
-        blocks.run(&[ArrayView::from_array(&x)]).unwrap();
+        blocks.run(&[ArrayView::from(&x)]).unwrap();
     }
     assert_eq!(blocks.held_bytes(), held);
 }
@@ -404,7 +404,7 @@ fn the_baseline_of_a_better_processor_has_kernels() {
     for &level in Level::available() {
         let executable = compile(&graph, &options(ExecutorChoice::Machine).level(level)).unwrap();
         let held = executable.held_bytes();
-        executable.run(&[ArrayView::from_array(&x)]).unwrap();
+        executable.run(&[ArrayView::from(&x)]).unwrap();
         let is_allowed = level > Level::BASELINE || Level::detect() == Level::BASELINE;
         let is_made = is_allowed && !indim_targets::machine_code_levels().is_empty();
         assert_eq!(executable.held_bytes() > held, is_made, "{level}");
@@ -430,7 +430,7 @@ fn more_layouts_than_functions_are_computed() {
             let is_single = |index: usize| singles >> index & 1 == 1;
             let many = |index: usize| numbers(DType::F64, &[n], index);
             let arrays: Vec<Array> = (0..names.len()).map(many).collect();
-            let bytes: Vec<Vec<u8>> = arrays.iter().map(|it| it.data().to_ne_bytes()).collect();
+            let bytes: Vec<Vec<u8>> = arrays.iter().map(|it| it.bytes().to_vec()).collect();
             let view = |index: usize| {
                 let stride = if is_single(index) { 0 } else { 8 };
                 let of = ArrayType::new(DType::F64, [n]);
@@ -441,14 +441,14 @@ fn more_layouts_than_functions_are_computed() {
             let expected = results.entry(singles).or_insert_with(|| {
                 let repeated = |index: usize| match is_single(index) {
                     true => {
-                        let bytes = arrays[index].data().to_le_bytes()[..8].repeat(n);
+                        let bytes = arrays[index].to_le_bytes()[..8].repeat(n);
                         let data = indim_ops::ArrayData::from_le_bytes(DType::F64, &bytes);
                         Array::from_data([n], data).unwrap()
                     }
                     false => arrays[index].clone(),
                 };
                 let arguments: Vec<Array> = (0..names.len()).map(repeated).collect();
-                evaluate(&graph, &arguments).unwrap()[0].data().to_ne_bytes()
+                evaluate(&graph, &arguments).unwrap()[0].bytes().to_vec()
             });
             assert!(result == *expected, "{singles:b}");
         }
@@ -467,8 +467,8 @@ fn threads_may_run_a_nest_during_its_compilation() {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..20 {
-                        let result = executable.run(&[ArrayView::from_array(&x)]).unwrap();
-                        assert!(result[0].to_array().data().has_bits_of(expected[0].data()));
+                        let result = executable.run(&[ArrayView::from(&x)]).unwrap();
+                        assert!(result[0] == expected[0]);
                     }
                 });
             }

@@ -3,7 +3,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunError, compile,
-    row_major_strides,
+    row_major_byte_strides,
 };
 use indim_ops::{ArrayType, DType};
 
@@ -98,7 +98,7 @@ fn a_buffer_of_any_order_becomes_a_vector_in_row_major_order() {
     let doubled = compile(&b.finish(&[2 * x]).unwrap(), &CompileOptions::default()).unwrap();
     let options = indim_cpu::RunOptions::new().order(indim_cpu::Order::F);
     let result = doubled.run_with(&[view(&X)], &options).unwrap().remove(0);
-    assert_ne!(result.strides(), row_major_strides(result.array_type()));
-    let result = result.into_vec::<f32>().unwrap_err().into_buffer();
+    assert_ne!(result.byte_strides(), row_major_byte_strides(result.array_type()));
+    let result = result.into_vec::<f32>().unwrap_err().into_array();
     assert_eq!(result.into_vec::<f64>().unwrap(), X.map(|x| 2.0 * x));
 }

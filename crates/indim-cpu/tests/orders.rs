@@ -1,7 +1,7 @@
 //! The order of elements in memory of new outputs; the elements are the same in every order.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, Order, RunOptions, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, Executable, Order, RunOptions, compile};
 use indim_ops::{ArrayType, DType};
 
 fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
@@ -9,20 +9,20 @@ fn executable(builder: &GraphBuilder, outputs: &[Value]) -> Executable {
 }
 
 /// Runs in `order` and in row-major order, compares the elements, and returns the outputs in `order`.
-fn run(executable: &Executable, inputs: &[ArrayView<'_>], order: Order) -> Vec<Buffer> {
+fn run(executable: &Executable, inputs: &[ArrayView<'_>], order: Order) -> Vec<Array> {
     let options = RunOptions::new().order(order);
     let results = executable.run_with(inputs, &options).unwrap();
     for (result, expected) in results.iter().zip(executable.run(inputs).unwrap()) {
-        assert_eq!(result.to_array(), expected.to_array());
+        assert_eq!(result.clone(), expected.clone());
         assert_eq!(result.to_row_major().unwrap().bytes(), expected.bytes());
-        assert_eq!(result.elements::<f32>().is_some(), result.is_row_major());
+        assert_eq!(result.elements::<f32>().is_ok(), result.is_row_major());
     }
     results
 }
 
 /// The strides of the results, in elements.
 fn strides(executable: &Executable, inputs: &[ArrayView<'_>], order: Order) -> Vec<Vec<isize>> {
-    let in_elements = |result: &Buffer| result.strides().iter().map(|stride| stride / 4).collect();
+    let in_elements = |result: &Array| result.strides();
     run(executable, inputs, order).iter().map(in_elements).collect()
 }
 

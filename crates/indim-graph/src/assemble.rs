@@ -4,10 +4,10 @@ use core::ops::Index;
 
 use indim_ops::ArrayType;
 
-use crate::array::Array;
 use crate::describe::describe;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::verify::{VerifyError, VerifyErrorKind, check_node, check_parameter, verify};
+use indim_arrays::Array;
 
 /// Builds a graph from nodes with stated types, and verifies each node when it is added.
 ///
@@ -71,6 +71,7 @@ impl GraphAssembler {
         operands: &[ValueId],
         array_type: ArrayType,
     ) -> Result<ValueId, VerifyErrorKind> {
+        let kind = in_row_major_order(kind);
         if let NodeKind::Parameter { index, name } = &kind {
             let is_new = !self.has_parameter(name);
             check_parameter(*index, self.parameter_count(), name, is_new)?;
@@ -88,8 +89,8 @@ impl GraphAssembler {
     /// Adds a constant as a new node, even if an equal one exists. A builder may have facts about this one
     /// that are false for the other.
     pub fn add_distinct(&mut self, constant: Array) -> ValueId {
-        let array_type = constant.array_type();
-        let kind = NodeKind::Constant(constant);
+        let array_type = constant.array_type().clone();
+        let kind = in_row_major_order(NodeKind::Constant(constant));
         self.arena.add_distinct(Node { kind, operands: Operands::new(&[]), array_type })
     }
 
@@ -116,6 +117,14 @@ impl GraphAssembler {
             Some(&output) => Err(VerifyErrorKind::UnknownOutput { output }),
             None => Ok(()),
         }
+    }
+}
+
+/// The same kind, with a constant in row-major order: passes and executors read constants in this order.
+fn in_row_major_order(kind: NodeKind) -> NodeKind {
+    match kind {
+        NodeKind::Constant(array) => NodeKind::Constant(array.into_row_major()),
+        kind => kind,
     }
 }
 
@@ -156,7 +165,8 @@ impl Graph {
     /// # Panics
     /// If the graph has 2^32 nodes or more.
     pub fn from_nodes(nodes: Vec<Node>, outputs: Vec<ValueId>) -> Result<Graph, VerifyError> {
-        let graph = Graph::unchecked(nodes, outputs);
+        let in_order = |node: Node| Node { kind: in_row_major_order(node.kind), ..node };
+        let graph = Graph::unchecked(nodes.into_iter().map(in_order).collect(), outputs);
         verify(&graph)?;
         Ok(graph)
     }

@@ -5,10 +5,10 @@ use core::ops::Index;
 use indim_ops::{Op, UNARY_PRECEDENCE};
 use indim_shape::AxisMap;
 
-use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::terminal::{shown_within, width};
 use crate::views::{AxisSlice, TakeMode};
+use indim_arrays::Array;
 
 /// Maximum columns of a description.
 const MAX_WIDTH: usize = 40;

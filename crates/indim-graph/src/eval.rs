@@ -13,10 +13,10 @@ use indim_ops::{
 };
 use indim_shape::{AxisMap, Shape};
 
-use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::TakeMode;
 use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel};
+use indim_arrays::Array;
 
 /// An error in the arguments of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,13 +111,13 @@ pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalEr
 }
 
 fn check_argument(name: &str, expected: &ArrayType, given: &Array) -> Result<Array, EvalError> {
-    if given.array_type() == *expected {
-        return Ok(given.clone());
+    if given.array_type() == expected {
+        return Ok(given.clone().into_row_major());
     }
     Err(EvalError::ArgumentType {
         name: name.to_owned(),
         expected: expected.clone(),
-        given: given.array_type(),
+        given: given.array_type().clone(),
     })
 }
 
@@ -134,9 +134,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Convert => {
             Some(visit_convert(operands[0].dtype(), *dtype, Conversion { operand: operands[0] }))
         }
-        NodeKind::Bitcast => {
-            Some(ArrayData::from_le_bytes(*dtype, &operands[0].data().to_le_bytes()))
-        }
+        NodeKind::Bitcast => Some(ArrayData::from_le_bytes(*dtype, &operands[0].to_le_bytes())),
         NodeKind::Iota { axis } => Some(iota(*dtype, shape, *axis)),
         NodeKind::BroadcastInDim(map) => {
             Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
@@ -166,7 +164,9 @@ struct Elementwise<'a> {
 
 impl Elementwise<'_> {
     fn elements<T: Element>(&self, operand: usize) -> &[T] {
-        self.operands[operand].elements().expect("invariant: operands have the signature's types")
+        self.operands[operand]
+            .element_slice()
+            .expect("invariant: operands have the signature's types")
     }
 }
 
@@ -246,7 +246,7 @@ impl ConvertVisitor for Conversion<'_> {
     type Output = ArrayData;
 
     fn convert<A: ConvertTo<B>, B: Element>(self) -> ArrayData {
-        let elements = self.operand.elements().expect("invariant: visited with its own type");
+        let elements = self.operand.element_slice().expect("invariant: visited with its own type");
         B::into_data(of_one(elements, A::convert))
     }
 }
@@ -271,8 +271,10 @@ fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usiz
 fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
     macro_rules! pick {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match array.data() {
-                $(ArrayData::$variant(elements) => {
+            match array.dtype() {
+                $(DType::$variant => {
+                    let elements = array.elements::<$type>();
+                    let elements = elements.expect("invariant: of its own type");
                     ArrayData::$variant(sources.iter().map(|&source| elements[source]).collect())
                 })*
             }
@@ -304,8 +306,8 @@ fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayDa
     let places = places.map_err(out_of_range)?;
     macro_rules! scatter {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match operand.data() {
-                $(ArrayData::$variant(_) => scatter!(@$class $type),)*
+            match operand.dtype() {
+                $(DType::$variant => scatter!(@$class $type),)*
             }
         };
         (@boolean $type:ident) => { unreachable!("invariant: the builder checked the signature") };
@@ -317,7 +319,7 @@ fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayDa
 /// The operand's elements with all updates of each element added in order.
 fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize]) -> ArrayData {
     let elements = |array: &Array| -> Vec<T> {
-        array.elements().expect("invariant: operands are of one type").to_vec()
+        array.element_slice().expect("invariant: operands are of one type").to_vec()
     };
     let mut sums: Vec<T::Sum> = elements(operand).into_iter().map(T::begin).collect();
     for (&place, update) in places.iter().zip(elements(updates)) {
@@ -349,7 +351,8 @@ impl AxisReduction<'_> {
     /// The result of `each` on the elements along the axis.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
-        let elements: &[T] = self.operand.elements().expect("invariant: visited with its own type");
+        let elements: &[T] =
+            self.operand.element_slice().expect("invariant: visited with its own type");
         let mut results = Vec::with_capacity(self.outer * self.inner);
         for (outer, inner) in (0..self.outer).flat_map(|o| (0..self.inner).map(move |i| (o, i))) {
             let first = outer * self.length * self.inner + inner;
@@ -391,6 +394,6 @@ fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {
     let count = shape.element_count().expect("invariant: the builder checked the size");
     let indices: Vec<u64> =
         (0..count).map(|position| unravel(position, shape)[axis] as u64).collect();
-    let indices = Array::new(shape.clone(), indices).expect("invariant: one index per element");
+    let indices = Array::new(shape, indices).expect("invariant: one index per element");
     visit_convert(DType::U64, dtype, Conversion { operand: &indices })
 }

@@ -21,8 +21,8 @@ use hashbrown::HashTable;
 use indim_ops::{ArrayType, Fact, Op, ReduceOp};
 use indim_shape::AxisMap;
 
-use crate::array::Array;
 use crate::views::{AxisSlice, TakeMode};
+use indim_arrays::Array;
 
 /// The id of a node's result within one graph; prints as `%3`.
 ///

@@ -5,7 +5,6 @@
 //! result types of each kind of node), `passes/` (rewriting), `eval.rs` (the reference evaluator), `sizes/`
 //! (symbolic sizes).
 //!
-//! - `array.rs`: dense arrays: constants of a graph, and results of the reference evaluator;
 //! - `assemble.rs`: graphs from nodes with stated types: for builders and for readers of texts and files;
 //! - `chunks/`: graphs over arrays in chunks: legal cuts, and the programs that run over the chunks;
 //! - `describe.rs`: names of values in messages: the expression that computes each;
@@ -20,7 +19,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
-mod array;
 mod assemble;
 pub mod chunks;
 mod describe;
@@ -38,11 +36,11 @@ pub mod terminal;
 mod verify;
 mod views;
 
-pub use array::{Array, WrongElementCount};
 pub use assemble::GraphAssembler;
 pub use error::{GraphError, GraphErrorKind};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
+pub use indim_arrays::Array;
 pub use literal::Literal;
 pub use passes::{drop_bitcast_pairs, expand_for_loops, live_values, optimize, remove_unused};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};

@@ -7,7 +7,7 @@ use core::fmt;
 use indim_ops::meaning::convert::ConvertTo;
 use indim_ops::{DType, DTypeClass, Element, bf16, c64, c128, f16};
 
-use crate::array::Array;
+use indim_arrays::Array;
 
 /// A number without an element type.
 ///
@@ -98,24 +98,24 @@ impl Literal {
     pub fn element(self, dtype: DType) -> Array {
         let float = self.to_float();
         match (self.to_int(), dtype) {
-            (_, DType::Bool) => Array::scalar(self.is_true()),
+            (_, DType::Bool) => Array::from_scalar(self.is_true()),
             // Only 64-bit integers need more precision than `f64` has.
-            (Some(value), DType::I64) => Array::scalar(value as i64),
-            (Some(value), DType::U64) => Array::scalar(value as u64),
-            (_, DType::I8) => Array::scalar(float as i8),
-            (_, DType::I16) => Array::scalar(float as i16),
-            (_, DType::I32) => Array::scalar(float as i32),
-            (_, DType::I64) => Array::scalar(float as i64),
-            (_, DType::U8) => Array::scalar(float as u8),
-            (_, DType::U16) => Array::scalar(float as u16),
-            (_, DType::U32) => Array::scalar(float as u32),
-            (_, DType::U64) => Array::scalar(float as u64),
-            (_, DType::F16) => Array::scalar(converted::<f16>(float)),
-            (_, DType::Bf16) => Array::scalar(converted::<bf16>(float)),
-            (_, DType::F32) => Array::scalar(float as f32),
-            (_, DType::F64) => Array::scalar(float),
-            (_, DType::C64) => Array::scalar(converted::<c64>(float)),
-            (_, DType::C128) => Array::scalar(converted::<c128>(float)),
+            (Some(value), DType::I64) => Array::from_scalar(value as i64),
+            (Some(value), DType::U64) => Array::from_scalar(value as u64),
+            (_, DType::I8) => Array::from_scalar(float as i8),
+            (_, DType::I16) => Array::from_scalar(float as i16),
+            (_, DType::I32) => Array::from_scalar(float as i32),
+            (_, DType::I64) => Array::from_scalar(float as i64),
+            (_, DType::U8) => Array::from_scalar(float as u8),
+            (_, DType::U16) => Array::from_scalar(float as u16),
+            (_, DType::U32) => Array::from_scalar(float as u32),
+            (_, DType::U64) => Array::from_scalar(float as u64),
+            (_, DType::F16) => Array::from_scalar(converted::<f16>(float)),
+            (_, DType::Bf16) => Array::from_scalar(converted::<bf16>(float)),
+            (_, DType::F32) => Array::from_scalar(float as f32),
+            (_, DType::F64) => Array::from_scalar(float),
+            (_, DType::C64) => Array::from_scalar(converted::<c64>(float)),
+            (_, DType::C128) => Array::from_scalar(converted::<c128>(float)),
         }
     }
 

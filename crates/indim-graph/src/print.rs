@@ -2,13 +2,13 @@
 
 use core::fmt::{self, Display, Formatter, Write};
 
-use indim_ops::ArrayData;
+use indim_ops::{DType, bf16, c64, c128, f16};
 use indim_shape::is_printable;
 
-use crate::array::Array;
 use crate::element_text::ElementText;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::AxisSlice;
+use indim_arrays::Array;
 
 /// Elements on a line of a constant. A constant with more elements has several lines.
 const ELEMENTS_PER_LINE: usize = 16;
@@ -94,8 +94,11 @@ fn write_quoted(f: &mut Formatter<'_>, name: &str) -> fmt::Result {
 fn write_elements(f: &mut Formatter<'_>, array: &Array) -> fmt::Result {
     macro_rules! write_each {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match array.data() {
-                $(ArrayData::$variant(elements) => write_dense(f, elements),)*
+            match array.dtype() {
+                $(DType::$variant => {
+                    let elements = array.elements::<$type>();
+                    write_dense(f, elements.expect("invariant: constants are row-major"))
+                })*
             }
         };
     }

@@ -224,7 +224,7 @@ pub(crate) fn check_node(
     }
     match kind {
         NodeKind::Parameter { .. } => Ok(()),
-        NodeKind::Constant(array) => expect_type(array.array_type(), result),
+        NodeKind::Constant(array) => expect_type(array.array_type().clone(), result),
         NodeKind::Iota { axis } => check_iota(*axis, result).map_err(broken),
         NodeKind::Elementwise(op) => {
             let dtype = check_operation(*op, operands).map_err(broken)?;

@@ -70,7 +70,7 @@ fn every_broken_invariant_has_its_code() {
             node(NodeKind::Iota { axis: 0 }, &[], ArrayType::new(DType::Bool, [2])),
             "element-type-not-allowed",
         ),
-        (node(NodeKind::Constant(Array::scalar(1.0f32)), &[], f32s(&[1])), "result-type"),
+        (node(NodeKind::Constant(Array::from_scalar(1.0f32)), &[], f32s(&[1])), "result-type"),
         (parameter(1, "x", f32s(&[2, 3])), "duplicate-parameter"),
         (parameter(2, "y", f32s(&[2, 3])), "parameter-index"),
         (parameter(1, "y", f32s(&[usize::MAX, 2])), "too-large"),

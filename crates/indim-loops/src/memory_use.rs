@@ -73,10 +73,7 @@ impl MemoryUse {
     /// Counts the elements of an array.
     pub fn array(&mut self, array: &Array) {
         self.shape(array.shape());
-        let data = array.data();
-        if self.share(core::slice::from_ref(data)) {
-            self.own::<u8>(data.len().saturating_mul(data.dtype().size()));
-        }
+        self.share(array.bytes());
     }
 
     fn access(&mut self, access: &Access) {

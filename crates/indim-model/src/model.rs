@@ -180,7 +180,7 @@ impl InputBinding {
     pub fn array_type(&self) -> Option<ArrayType> {
         match self {
             InputBinding::Type(array_type) => Some(array_type.clone()),
-            InputBinding::Elements(array) => Some(array.array_type()),
+            InputBinding::Elements(array) => Some(array.array_type().clone()),
             InputBinding::Default => None,
         }
     }

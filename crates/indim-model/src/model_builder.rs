@@ -76,7 +76,7 @@ impl ModelBuilder {
         place: impl FnOnce() -> Location,
     ) -> Result<Value, FormatError> {
         let array_type = array.array_type();
-        let bytes = array.data().len().saturating_mul(array_type.dtype.size());
+        let bytes = array.element_count().saturating_mul(array_type.dtype.size());
         self.constant_bytes = self.constant_bytes.saturating_add(bytes);
         if self.constant_bytes > self.limits.constant_bytes {
             let limit = self.limits.constant_bytes;
@@ -147,17 +147,17 @@ pub fn array_of_bytes(array_type: &ArrayType, bytes: &[u8]) -> Result<Array, For
 /// The elements of an integer array, for shapes and axes.
 pub fn integers(array: &Array) -> Option<Vec<i64>> {
     let data = match array.dtype() {
-        DType::I64 => return array.elements::<i64>().map(<[i64]>::to_vec),
-        DType::I32 => array.elements::<i32>()?.iter().map(|&n| n.into()).collect(),
+        DType::I64 => array.elements::<i64>().ok()?.to_vec(),
+        DType::I32 => array.elements::<i32>().ok()?.iter().map(|&n| n.into()).collect(),
         DType::U64 => {
             let convert = |&n: &u64| i64::try_from(n).ok();
-            array.elements::<u64>()?.iter().map(convert).collect::<Option<_>>()?
+            array.elements::<u64>().ok()?.iter().map(convert).collect::<Option<_>>()?
         }
-        DType::U32 => array.elements::<u32>()?.iter().map(|&n| n.into()).collect(),
-        DType::I16 => array.elements::<i16>()?.iter().map(|&n| n.into()).collect(),
-        DType::U16 => array.elements::<u16>()?.iter().map(|&n| n.into()).collect(),
-        DType::I8 => array.elements::<i8>()?.iter().map(|&n| n.into()).collect(),
-        DType::U8 => array.elements::<u8>()?.iter().map(|&n| n.into()).collect(),
+        DType::U32 => array.elements::<u32>().ok()?.iter().map(|&n| n.into()).collect(),
+        DType::I16 => array.elements::<i16>().ok()?.iter().map(|&n| n.into()).collect(),
+        DType::U16 => array.elements::<u16>().ok()?.iter().map(|&n| n.into()).collect(),
+        DType::I8 => array.elements::<i8>().ok()?.iter().map(|&n| n.into()).collect(),
+        DType::U8 => array.elements::<u8>().ok()?.iter().map(|&n| n.into()).collect(),
         _ => return None,
     };
     Some(data)

@@ -93,14 +93,14 @@ pub(super) fn prelu(call: &Call<'_>) -> LoweringResult {
 pub(super) fn dropout(call: &Call<'_>) -> LoweringResult {
     if call.version() >= 12 && call.optional(2).is_some() {
         let is_training = call.elements(2)?;
-        if is_training.elements::<bool>() != Some(&[false][..]) {
+        if is_training.elements::<bool>() != Ok(&[false][..]) {
             let what = "Dropout for training is".to_owned();
             return Err(FormatErrorKind::Unsupported { what });
         }
     }
     let dtype = if call.version() < 10 { call.dtype(0)? } else { DType::Bool };
     let kept: Value = match dtype {
-        DType::Bool => call.builder.constant(Array::scalar(true)),
+        DType::Bool => call.builder.constant(Array::from_scalar(true)),
         dtype => call.builder.literal(Literal::Int(1), dtype)?,
     };
     let mask = call.builder.broadcast_in_dim(kept, &[], call.shape(0)?)?;

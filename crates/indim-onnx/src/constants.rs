@@ -20,10 +20,10 @@ pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
         return call.tensors.of_attribute(tensor);
     }
     if let Some(number) = call.optional_float("value_float")? {
-        return Ok(Array::scalar(number as f32));
+        return Ok(Array::from_scalar(number as f32));
     }
     if let Some(number) = call.optional_int("value_int")? {
-        return Ok(Array::scalar(number));
+        return Ok(Array::from_scalar(number));
     }
     if let Some(numbers) = call.floats("value_floats")? {
         return list(numbers.to_vec());
@@ -36,14 +36,14 @@ pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
 
 fn list<T: Element>(elements: Vec<T>) -> Result<Array, FormatErrorKind> {
     let count = elements.len();
-    Array::new([count], elements)
+    Array::from_data([count], T::into_data(elements))
         .map_err(|_| FormatErrorKind::attribute("value", "is not an array"))
 }
 
 pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
     let shape = sizes(&call.integers(0)?)?;
     let element = match call.tensor("value")? {
-        None => Array::scalar(0.0f32),
+        None => Array::from_scalar(0.0f32),
         Some(tensor) => {
             let one = call.tensors.of_attribute(tensor)?;
             let several = |_| FormatErrorKind::attribute("value", "has not one element");
@@ -67,7 +67,7 @@ pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
 
 pub(super) fn size(call: &Call<'_>) -> LoweringResult {
     let count = call.shape(0)?.element_count().unwrap_or(usize::MAX);
-    Ok(vec![KnownValue::constant(call.builder, Array::scalar(count as i64))])
+    Ok(vec![KnownValue::constant(call.builder, Array::from_scalar(count as i64))])
 }
 
 /// The numbers `start + i * delta` before `limit`.
@@ -112,7 +112,8 @@ fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
         let element = builder.constant(call.elements(position)?.clone());
         let element = builder.reshape(element, Shape::scalar())?.convert(DType::F64);
         let numbers = indim_graph::evaluate(&builder.finish(&[element])?, &[]).unwrap_or_default();
-        let first = numbers.first().and_then(|array| array.elements::<f64>()?.first().copied());
+        let first =
+            numbers.first().and_then(|array| array.elements::<f64>().ok()?.first().copied());
         first.ok_or_else(|| FormatErrorKind::Unexpected { expected: "a number".to_owned() })
     });
     let count = ((limit? - start?) / delta?).ceil();
@@ -155,8 +156,8 @@ fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     let element = builder.reshape(element, Shape::scalar())?.convert(dtype);
     let numbers = indim_graph::evaluate(&builder.finish(&[element])?, &[]).unwrap_or_default();
     let number = numbers.first().and_then(|array| match dtype {
-        DType::U64 => array.elements::<u64>()?.first().map(|&number| i128::from(number)),
-        _ => array.elements::<i64>()?.first().map(|&number| i128::from(number)),
+        DType::U64 => array.elements::<u64>().ok()?.first().map(|&number| i128::from(number)),
+        _ => array.elements::<i64>().ok()?.first().map(|&number| i128::from(number)),
     });
     match number {
         None => Err(FormatErrorKind::Unexpected { expected: "a number".to_owned() }),

@@ -142,7 +142,7 @@ pub(super) fn clamp(call: &Call<'_>) -> LoweringResult {
         None => (low, high),
     };
     let bound = |number: f64| -> LoweringResult {
-        let scalar = call.builder.constant(Array::scalar(number));
+        let scalar = call.builder.constant(Array::from_scalar(number));
         Ok(call.builder.convert(scalar, dtype)?)
     };
     Ok(call.builder.clamp(bound(low)?, x, bound(high)?)?)

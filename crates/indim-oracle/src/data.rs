@@ -5,7 +5,7 @@ use core::str::FromStr;
 use std::io::{self, Write};
 
 use indim_graph::Array;
-use indim_ops::{ArrayData, ArrayType, Complex, DType, for_each_element};
+use indim_ops::{ArrayData, ArrayType, Complex, DType, bf16, c64, c128, f16, for_each_element};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -110,9 +110,10 @@ fn truth(text: &str) -> Option<bool> {
 pub(super) fn write_elements(array: &Array, output: &mut impl Write) -> io::Result<()> {
     macro_rules! write_all {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match array.data() {
-                $(ArrayData::$variant(elements) => {
-                    write_list(elements, output, write_all!(@one $class))
+            match array.dtype() {
+                $(DType::$variant => {
+                    let elements = array.to_vec::<$type>().map_err(io::Error::other)?;
+                    write_list(&elements, output, write_all!(@one $class))
                 })*
             }
         };

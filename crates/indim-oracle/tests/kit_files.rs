@@ -9,7 +9,7 @@ use indim::formats::FormatErrorKind;
 use indim::formats::{
     Folder, LoadError, LoadErrorKind, LoadedModel, ModelFormat, ReadOptions, SourceFile,
 };
-use indim::{ArrayView, Buffer};
+use indim::{Array, ArrayView};
 use indim_oracle::{Kit, KitCase, native_rules};
 
 /// The single companion file of a model.
@@ -21,7 +21,7 @@ impl Folder for Companion {
     }
 }
 
-fn run(case: &KitCase, format: ModelFormat) -> Result<Vec<Buffer>, LoadError> {
+fn run(case: &KitCase, format: ModelFormat) -> Result<Vec<Array>, LoadError> {
     let written = case.file(format).expect("the format has the rule");
     assert_eq!(ModelFormat::of(&written.content), Some(format));
     let mut source = SourceFile::new("model.xml", written.content);
@@ -51,8 +51,13 @@ fn read_back(format: ModelFormat) {
             match (run(&case, format), case.expected()) {
                 (Ok(results), Some(expected)) => {
                     let found = &results[0];
-                    assert_eq!(*found.array_type(), expected.array_type(), "{}", case.line());
-                    assert_eq!(found.bytes(), expected.data().to_le_bytes(), "{}", case.line());
+                    assert_eq!(
+                        *found.array_type(),
+                        expected.array_type().clone(),
+                        "{}",
+                        case.line()
+                    );
+                    assert_eq!(found.bytes(), expected.to_le_bytes(), "{}", case.line());
                     legal += 1;
                 }
                 // Readers report wrong element types in the words of their format.

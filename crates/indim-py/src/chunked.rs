@@ -90,7 +90,7 @@ impl Kept {
                 chunks.iter().map(operand).collect::<PyResult<_>>()?;
             operands.iter_mut().try_for_each(Operand::settle)?;
             let array_type = |operand: &Operand<'py>| match operand {
-                Operand::Array(array) => Ok(array.array_type()),
+                Operand::Array(array) => Ok(array.array_type().clone()),
                 Operand::Number(_) | Operand::Constant(_) => {
                     Err(PyTypeError::new_err("a chunk is a number, not an array"))
                 }
@@ -439,7 +439,7 @@ fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> 
     for (op, array_type) in types {
         let identity = Array::identity(*op, array_type.dtype);
         let identity = identity.expect("invariant: reductions with lanes are folds");
-        let scalar = identity.array_type();
+        let scalar = identity.array_type().clone();
         let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
         let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
         outputs.push(assembler.add(nowhere, &[scalar], array_type.clone())?);

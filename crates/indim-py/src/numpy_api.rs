@@ -7,8 +7,8 @@
 use core::ffi::{c_char, c_int, c_void};
 use core::ptr::{self, NonNull};
 
-use indim::array::row_major_strides;
-use indim::{ArrayType, ArrayView, ArrayViewMut, Buffer, DType};
+use indim::array::row_major_byte_strides;
+use indim::{Array, ArrayType, ArrayView, ArrayViewMut, DType};
 use pyo3::exceptions::{PyImportError, PyMemoryError, PyRuntimeError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -50,7 +50,7 @@ const LARGE_BYTES: usize = 1 << 20;
 /// The owner of pooled memory: the base of the array, in NumPy's terms.
 #[pyclass(frozen, module = "indim._indim")]
 struct Memory {
-    _buffer: Buffer,
+    _buffer: Array,
 }
 
 type DescrFromType = unsafe extern "C" fn(c_int) -> *mut ffi::PyObject;
@@ -263,7 +263,7 @@ impl<'py> NumpyArray<'py> {
         let mut memory = None;
         if bytes >= LARGE_BYTES {
             // SAFETY: only kernels write it and only NumPy reads it, to which any bytes are numbers.
-            let buffer = unsafe { Buffer::uninitialised(array_type.clone()) };
+            let buffer = unsafe { Array::uninitialised(array_type.clone()) };
             memory = Some(buffer.map_err(|error| PyMemoryError::new_err(error.to_string()))?);
         }
         let data = memory.as_mut().map_or(ptr::null_mut(), |m| m.as_mut_ptr().as_ptr().cast());
@@ -420,7 +420,7 @@ pub(crate) struct DenseArray {
 
 impl DenseArray {
     pub(crate) fn new(array_type: &ArrayType) -> DenseArray {
-        let (array_type, strides) = (array_type.clone(), row_major_strides(array_type));
+        let (array_type, strides) = (array_type.clone(), row_major_byte_strides(array_type));
         let bytes = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(0);
         DenseArray { array_type, strides, bytes }
     }

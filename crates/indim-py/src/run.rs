@@ -38,7 +38,7 @@ pub(crate) fn run<'py>(
     for array in inputs {
         views.push(array.view(compiled.dense_inputs.get(views.len()))?);
     }
-    views.extend(numbers.iter().map(ArrayView::from_array));
+    views.extend(numbers.iter().map(ArrayView::from));
     let outputs = whole_outputs(py, compiled, outputs, order, &views)?;
     let mut views_mut: Vec<ArrayViewMut<'_>> = Vec::with_capacity(outputs.len());
     for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
@@ -66,7 +66,7 @@ fn whole_outputs<'py>(
     let mut strides = Vec::new();
     if (0..types.len()).any(|index| given(index).is_none()) {
         check_memory(compiled)?;
-        strides = compiled.executable.output_strides(order, inputs).map_err(run_error)?;
+        strides = compiled.executable.output_byte_strides(order, inputs).map_err(run_error)?;
     }
     let mut outputs = Vec::with_capacity(types.len());
     for (index, of) in types.iter().enumerate() {

@@ -84,7 +84,7 @@ impl Dense {
             Dense::Full(array) => Some(array),
             Dense::Splat(element, shape) => {
                 let count = shape.element_count().ok().filter(|&count| count <= max)?;
-                let bytes = element.data().to_le_bytes().repeat(count);
+                let bytes = element.to_le_bytes().repeat(count);
                 array_of_bytes(&ArrayType::new(element.dtype(), shape), &bytes).ok()
             }
         }

@@ -54,9 +54,9 @@ fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
 
 /// `dense<..>` without the type.
 fn dense(array: &Array) -> String {
-    let bytes = array.data().to_le_bytes();
+    let bytes = array.to_le_bytes();
     let size = array.dtype().size();
-    let count = array.data().len();
+    let count = array.element_count();
     let is_splat = count > 0 && bytes.chunks_exact(size).all(|element| element == &bytes[..size]);
     if !is_splat && count > MAX_LIST_LENGTH {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();

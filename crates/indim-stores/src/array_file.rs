@@ -22,7 +22,7 @@ use crate::{FileError, FileErrorKind};
 /// let path = folder.path().join("x.npy");
 /// write_npy(&path, &ArrayType::new(DType::U8, [2, 2]), &[1, 2, 3, 4])?;
 /// let file = ArrayFile::open(&path)?;
-/// assert_eq!((file.array_type().to_string().as_str(), file.strides()), ("u8[2, 2]", &[2, 1][..]));
+/// assert_eq!((file.array_type().to_string().as_str(), file.byte_strides()), ("u8[2, 2]", &[2, 1][..]));
 /// assert_eq!((file.bytes(), file.held_bytes(), file.is_unchanged()), (&[1, 2, 3, 4][..], 4, true));
 ///
 /// let error = ArrayFile::from_bytes(b"no array".to_vec()).unwrap_err();
@@ -152,7 +152,7 @@ impl ArrayFile {
     }
 
     /// Byte stride along each axis.
-    pub fn strides(&self) -> &[isize] {
+    pub fn byte_strides(&self) -> &[isize] {
         &self.strides
     }
 

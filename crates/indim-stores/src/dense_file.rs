@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
 use crate::{Region, Source, StoreError, StoreErrorKind};
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::npy::header::ArrayHeader;
@@ -61,7 +61,7 @@ impl Source for DenseFile {
         self.header.is_fortran
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = self.header.buffer(region, |bytes| self.read_runs(region, bytes));
         read.map_err(|kind| self.file.error(kind))
     }

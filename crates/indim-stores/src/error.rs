@@ -168,16 +168,16 @@ pub fn system_message(error: &io::Error) -> String {
 
 impl core::error::Error for StoreError {}
 
-/// The error has no place. For `?` and [`Buffer::filled`](indim_arrays::Buffer::filled) in your own
+/// The error has no place. For `?` and [`Array::filled`](indim_arrays::Array::filled) in your own
 /// implementation of [`Source`](crate::Source).
 ///
 /// ```
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::StoreError;
 ///
-/// fn zeros(sizes: &[usize]) -> Result<Buffer, StoreError> {
-///     Buffer::filled(ArrayType::new(DType::F32, sizes), |_| Ok(()))
+/// fn zeros(sizes: &[usize]) -> Result<Array, StoreError> {
+///     Array::filled(ArrayType::new(DType::F32, sizes), |_| Ok(()))
 /// }
 ///
 /// let error = zeros(&[usize::MAX, 2]).unwrap_err();

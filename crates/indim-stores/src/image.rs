@@ -1,7 +1,7 @@
 //! Shapes and strips of images, common to PNG and TIFF. An image is an array of height, width and, if it has
 //! several, channels.
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 
@@ -85,7 +85,7 @@ impl ImageRows {
     pub(crate) fn next(
         &mut self,
         region: &Region,
-        piece: &Buffer,
+        piece: &Array,
         write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::ArrayType;
 
 use crate::copy::{copy_from_region, copy_into_region};
@@ -14,7 +14,7 @@ use crate::{Region, StoreError, StoreErrorKind};
 /// An array in memory as a source; [`Source`] has an example.
 #[derive(Debug)]
 pub struct MemorySource {
-    array: Buffer,
+    array: Array,
     chunks: Option<Vec<usize>>,
 }
 
@@ -23,7 +23,7 @@ impl MemorySource {
     ///
     /// # Errors
     /// `out-of-memory`, for a copy in row-major order.
-    pub fn new(array: Buffer) -> Result<Self, ArrayError> {
+    pub fn new(array: Array) -> Result<Self, ArrayError> {
         let array = if array.is_row_major() { array } else { array.to_row_major()? };
         Ok(MemorySource { array, chunks: None })
     }
@@ -49,11 +49,11 @@ impl Source for MemorySource {
         self.chunks.as_deref()
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let ArrayType { dtype, shape } = self.array_type();
         let read = || {
             check_region(region, self.array_type())?;
-            Buffer::filled(ArrayType::new(*dtype, region.extents().clone()), |bytes| {
+            Array::filled(ArrayType::new(*dtype, region.extents().clone()), |bytes| {
                 copy_from_region(self.array.bytes(), shape, dtype.size(), region, bytes);
                 Ok::<(), StoreErrorKind>(())
             })
@@ -75,11 +75,11 @@ pub struct MemorySink {
 
 /// A handle to the array of a [`MemorySink`], available once the sink is finished.
 #[derive(Debug, Clone, Default)]
-pub struct MemoryResult(Arc<Mutex<Option<Buffer>>>);
+pub struct MemoryResult(Arc<Mutex<Option<Array>>>);
 
 impl MemoryResult {
     /// Takes the array. `None` if the sink is not finished, or the array has been taken.
-    pub fn take(&self) -> Option<Buffer> {
+    pub fn take(&self) -> Option<Array> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -117,7 +117,7 @@ impl MemorySink {
         MemorySink { chunks: Some(chunks), ..self }
     }
 
-    fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
+    fn store(&mut self, region: &Region, piece: &Array) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.array_type;
         with_elements(region, piece, &self.array_type, |elements| {
             copy_into_region(elements, &mut self.bytes, shape, dtype.size(), region);
@@ -127,10 +127,10 @@ impl MemorySink {
     }
 
     /// The whole array.
-    fn whole(&mut self) -> Result<Buffer, StoreErrorKind> {
+    fn whole(&mut self) -> Result<Array, StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
         let from = mem::take(&mut self.bytes);
-        Buffer::filled(self.array_type.clone(), |bytes| {
+        Array::filled(self.array_type.clone(), |bytes| {
             bytes.copy_from_slice(&from);
             Ok(())
         })
@@ -150,7 +150,7 @@ impl Sink for MemorySink {
         self.bytes.len()
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         self.store(region, piece).map_err(|kind| StoreError::new("memory", kind))
     }
 
@@ -162,7 +162,7 @@ impl Sink for MemorySink {
 
 #[derive(Debug)]
 struct CompleteArray {
-    array: Buffer,
+    array: Array,
     result: MemoryResult,
 }
 

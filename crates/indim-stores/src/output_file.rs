@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{HIDDEN_PREFIX, HIDDEN_SUFFIX, remove_stale_files};
-use indim_arrays::row_major_strides;
+use indim_arrays::row_major_byte_strides;
 use indim_arrays::{ArrayViewMut, CompleteFile, UnnamedFile, copy_owner_and_mode};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
@@ -303,7 +303,7 @@ fn map_npy<'a>(
     let mapped = file.map(bytes).map_err(|error| no_room(error, bytes as u64))?;
     let Some(bytes) = mapped else { return Ok(None) };
     bytes[..header.len()].copy_from_slice(&header);
-    let strides = row_major_strides(array_type);
+    let strides = row_major_byte_strides(array_type);
     let view = ArrayViewMut::from_bytes(array_type.clone(), strides, bytes, header.len());
     Ok(Some(view.expect("invariant: the file has a header and the elements")))
 }

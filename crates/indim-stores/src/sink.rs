@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::source::check_region;
@@ -15,11 +15,11 @@ use crate::{Region, StoreError, StoreErrorKind};
 /// dropped leaves nothing behind and does not touch an earlier result at its path.
 ///
 /// ```
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::{MemorySink, Region, Sink};
 ///
-/// let row = Buffer::filled(ArrayType::new(DType::U8, [1, 3]), |bytes| {
+/// let row = Array::filled(ArrayType::new(DType::U8, [1, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -29,7 +29,7 @@ use crate::{Region, StoreError, StoreErrorKind};
 ///     sink.write(&region, &row)?;
 /// }
 /// sink.finish()?;
-/// assert_eq!(result.take().unwrap().elements::<u8>(), Some(&[1, 2, 3, 1, 2, 3][..]));
+/// assert_eq!(result.take().unwrap().elements::<u8>(), Ok(&[1, 2, 3, 1, 2, 3][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Sink: fmt::Debug + Send {
@@ -58,7 +58,7 @@ pub trait Sink: fmt::Debug + Send {
     /// # Errors
     /// `outside-of-array`; `wrong-piece` if `piece` has another element type or shape than the
     /// region; `io`.
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError>;
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError>;
 
     /// The first half of [`Sink::finish`], which can take long and fail: writes everything to the disk. To
     /// publish several results together, complete all of them before the first one appears.
@@ -102,11 +102,11 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// implementations of [`Sink`].
 ///
 /// ```
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::{Region, with_elements};
 ///
-/// let piece = Buffer::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
+/// let piece = Array::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3, 4]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -124,7 +124,7 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// `out-of-memory` for its copy in row-major order; the errors of `write`.
 pub fn with_elements(
     region: &Region,
-    piece: &Buffer,
+    piece: &Array,
     array_type: &ArrayType,
     write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
 ) -> Result<(), StoreErrorKind> {

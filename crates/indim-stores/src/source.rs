@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::{Geography, Region, StoreError, StoreErrorKind};
@@ -13,18 +13,18 @@ use crate::{Geography, Region, StoreError, StoreErrorKind};
 /// any region. A read allocates the region and at most [`Source::scratch_bytes`].
 ///
 /// ```
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::{MemorySource, Region, Source};
 ///
-/// let array = Buffer::filled(ArrayType::new(DType::U8, [2, 3]), |bytes| {
+/// let array = Array::filled(ArrayType::new(DType::U8, [2, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
 /// let source: Box<dyn Source> = Box::new(MemorySource::new(array)?);
 /// let column = source.read(&Region::new([0, 1], [2, 1]))?;
 /// assert_eq!(column.array_type().to_string(), "u8[2, 1]");
-/// assert_eq!(column.elements::<u8>(), Some(&[1, 4][..]));
+/// assert_eq!(column.elements::<u8>(), Ok(&[1, 4][..]));
 /// assert_eq!(source.read(&Region::new([2, 0], [1, 3])).unwrap_err().code(), "outside-of-array");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -64,14 +64,14 @@ pub trait Source: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// `outside-of-array`; the errors of the file.
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError>;
+    fn read(&self, region: &Region) -> Result<Array, StoreError>;
 
     /// Reads several regions, concurrently if that is faster, within the same
     /// [scratch memory](Source::scratch_bytes).
     ///
     /// # Errors
     /// Like [`Source::read`].
-    fn read_each(&self, regions: &[Region]) -> Result<Vec<Buffer>, StoreError> {
+    fn read_each(&self, regions: &[Region]) -> Result<Vec<Array>, StoreError> {
         regions.iter().map(|region| self.read(region)).collect()
     }
 

@@ -1,6 +1,6 @@
 //! Reads or writes a whole array in one call.
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::copy::copy_from_region;
@@ -10,7 +10,7 @@ use crate::{Region, Sink, Source, StoreError};
 ///
 /// # Errors
 /// Like [`Source::read`].
-pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
+pub fn read_whole(source: &dyn Source) -> Result<Array, StoreError> {
     let whole = source.read(&Region::whole(&source.array_type().shape))?;
     match whole.is_row_major() {
         true => Ok(whole),
@@ -22,7 +22,7 @@ pub fn read_whole(source: &dyn Source) -> Result<Buffer, StoreError> {
 ///
 /// # Errors
 /// Like [`Sink::write`].
-pub fn write_whole(sink: &mut dyn Sink, array: &Buffer) -> Result<(), StoreError> {
+pub fn write_whole(sink: &mut dyn Sink, array: &Array) -> Result<(), StoreError> {
     let ArrayType { dtype, shape } = array.array_type().clone();
     let whole = Region::whole(&shape);
     let chunks = match sink.chunks() {
@@ -30,7 +30,7 @@ pub fn write_whole(sink: &mut dyn Sink, array: &Buffer) -> Result<(), StoreError
         _ => return sink.write(&whole, array),
     };
     for region in Region::grid(&shape, &chunks) {
-        let piece = Buffer::filled(ArrayType::new(dtype, region.extents().clone()), |bytes| {
+        let piece = Array::filled(ArrayType::new(dtype, region.extents().clone()), |bytes| {
             copy_from_region(array.bytes(), &shape, dtype.size(), &region, bytes);
             Ok::<(), indim_arrays::ArrayError>(())
         });

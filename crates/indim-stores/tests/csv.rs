@@ -1,13 +1,13 @@
 //! Columns of tables.
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::DType;
 use indim_shape::Diagnostic;
 use indim_stores::csv::CsvColumn;
 use indim_stores::{Region, Source};
 
 /// The column of a table, and the remarks.
-fn column(table: &str, column: Option<&str>) -> Result<(Buffer, Vec<String>), Diagnostic> {
+fn column(table: &str, column: Option<&str>) -> Result<(Array, Vec<String>), Diagnostic> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.csv");
     std::fs::write(&path, table).unwrap();
@@ -24,10 +24,10 @@ fn code(table: &str, name: Option<&str>) -> &'static str {
 fn columns_go_by_their_names_and_positions() {
     let table = "name,height,2\n\"Lee, A\",1.5,7\nBo,2,8\n";
     let numbers = |name| column(table, Some(name)).unwrap().0;
-    assert_eq!(numbers("height").elements(), Some(&[1.5, 2.0][..]));
-    assert_eq!(numbers("1").elements(), Some(&[1.5, 2.0][..]));
+    assert_eq!(numbers("height").elements(), Ok(&[1.5, 2.0][..]));
+    assert_eq!(numbers("1").elements(), Ok(&[1.5, 2.0][..]));
     // A name goes before a position.
-    assert_eq!(numbers("2").elements(), Some(&[7i64, 8][..]));
+    assert_eq!(numbers("2").elements(), Ok(&[7i64, 8][..]));
     let error = column(table, Some("weight")).unwrap_err().to_string();
     assert!(
         error.contains("[no-column]") && error.contains("the columns are name, height, 2"),
@@ -36,13 +36,13 @@ fn columns_go_by_their_names_and_positions() {
     assert_eq!(code(table, None), "no-column");
     assert_eq!(code(table, Some("3")), "no-column");
     assert_eq!(code("a,a\n1,2\n", Some("a")), "no-column");
-    assert_eq!(column("a\n1\n2\n", None).unwrap().0.elements(), Some(&[1i64, 2][..]));
+    assert_eq!(column("a\n1\n2\n", None).unwrap().0.elements(), Ok(&[1i64, 2][..]));
 }
 
 #[test]
 fn a_first_line_of_numbers_is_data() {
     let numbers = column("1,2\n3,4\n", Some("1")).unwrap().0;
-    assert_eq!(numbers.elements(), Some(&[2i64, 4][..]));
+    assert_eq!(numbers.elements(), Ok(&[2i64, 4][..]));
     let error = column("1,2\n3,4\n", Some("x")).unwrap_err().to_string();
     assert!(error.contains("columns go by their positions, 0 to 1"), "{error}");
 }
@@ -95,7 +95,7 @@ fn what_is_beyond_f64_is_no_infinity() {
     assert!(error.contains("write inf or -inf"), "{error}");
     let (array, _) = column("x\n1.7976931348623157e308\n-inf\nInfinity\n1e-400\n", None).unwrap();
     let expected = [f64::MAX, f64::NEG_INFINITY, f64::INFINITY, 0.0];
-    assert_eq!(array.elements(), Some(&expected[..]));
+    assert_eq!(array.elements(), Ok(&expected[..]));
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn delimiters_marks_and_line_ends_are_seen() {
         "x,y\n1,2\n\n",
         "\"x\",\"y;z;w\"\n1,2\n",
     ] {
-        assert_eq!(column(table, Some("x")).unwrap().0.elements(), Some(&[1i64][..]), "{table:?}");
+        assert_eq!(column(table, Some("x")).unwrap().0.elements(), Ok(&[1i64][..]), "{table:?}");
     }
 }
 

@@ -4,7 +4,7 @@ mod samples;
 
 use std::path::Path;
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_stores::png::{PngFile, PngSink};
 use indim_stores::tiff::{TiffFile, TiffSink};
@@ -49,8 +49,8 @@ fn what_takes_more_memory_than_there_is_is_refused_before_it_is_decoded() {
 }
 
 /// Numbers that differ.
-fn counted(array_type: &ArrayType) -> Buffer {
-    Buffer::filled(array_type.clone(), |bytes| {
+fn counted(array_type: &ArrayType) -> Array {
+    Array::filled(array_type.clone(), |bytes| {
         bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = (index * 37 % 251) as u8);
         Ok::<(), ArrayError>(())
     })
@@ -58,7 +58,7 @@ fn counted(array_type: &ArrayType) -> Buffer {
 }
 
 /// Writes an array strip by strip.
-fn write(mut sink: Box<dyn Sink>, array: Buffer) -> Result<(), StoreError> {
+fn write(mut sink: Box<dyn Sink>, array: Array) -> Result<(), StoreError> {
     let source = MemorySource::new(array).unwrap();
     let steps = sink.chunks().unwrap().to_vec();
     for region in Region::grid(&source.array_type().shape, &steps) {

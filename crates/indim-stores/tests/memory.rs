@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::png::PngSink;
@@ -62,7 +62,7 @@ fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
 }
 
 /// Reads a region, and compares what that holds with what the source says.
-fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Buffer {
+fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Array {
     let (read, peak) = measured(|| source.read(region));
     let read = read.unwrap_or_else(|error| panic!("{error}"));
     let allowed = read.bytes().len() + source.scratch_bytes() + SLACK;
@@ -81,8 +81,8 @@ fn noise(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|_| next()).collect()
 }
 
-fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {
-    let filled = Buffer::filled(array_type, |bytes| {
+fn buffer(array_type: ArrayType, elements: &[u8]) -> Array {
+    let filled = Array::filled(array_type, |bytes| {
         bytes.copy_from_slice(elements);
         Ok::<(), ArrayError>(())
     });

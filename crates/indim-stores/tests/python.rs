@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_stores::png::PngSink;
 use indim_stores::tiff::{TiffFile, TiffSink};
@@ -18,7 +18,7 @@ use indim_stores::{Geography, MemorySource, OutputFile, Region, Sink, Source};
 use samples::Samples;
 
 /// Small numbers that every element type represents.
-fn counted(array_type: &ArrayType) -> Buffer {
+fn counted(array_type: &ArrayType) -> Array {
     let element = |index: usize| -> Vec<u8> {
         let number = (index % 120) as u8;
         match array_type.dtype {
@@ -33,7 +33,7 @@ fn counted(array_type: &ArrayType) -> Buffer {
             }
         }
     };
-    Buffer::filled(array_type.clone(), |bytes| {
+    Array::filled(array_type.clone(), |bytes| {
         let places = bytes.chunks_exact_mut(array_type.dtype.size());
         places.enumerate().for_each(|(index, place)| place.copy_from_slice(&element(index)));
         Ok::<(), ArrayError>(())

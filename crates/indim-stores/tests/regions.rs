@@ -2,14 +2,14 @@
 
 use std::iter;
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::{MemorySink, MemorySource, Region, Sink, Source};
 use proptest::prelude::*;
 
 /// The numbers from 0 on, as an array of this shape.
-fn counted(shape: &Shape) -> Buffer {
+fn counted(shape: &Shape) -> Array {
     let array_type = ArrayType::new(DType::U32, shape.clone());
     let write = |bytes: &mut [u8]| {
         for (index, element) in bytes.chunks_exact_mut(4).enumerate() {
@@ -17,7 +17,7 @@ fn counted(shape: &Shape) -> Buffer {
         }
         Ok::<(), ArrayError>(())
     };
-    Buffer::filled(array_type, write).unwrap()
+    Array::filled(array_type, write).unwrap()
 }
 
 /// The indices of a region, one after another.
@@ -55,7 +55,7 @@ proptest! {
                 index.iter().zip(shape.iter()).fold(0, |flat, (i, size)| flat * size + i) as u32
             };
             let expected: Vec<u32> = indices(&region).into_iter().map(flat).collect();
-            prop_assert_eq!(piece.elements::<u32>(), Some(&expected[..]));
+            prop_assert_eq!(piece.elements::<u32>(), Ok(&expected[..]));
         }
     }
 

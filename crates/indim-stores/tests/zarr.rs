@@ -5,7 +5,7 @@ mod samples;
 use std::fs;
 use std::path::Path;
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink, is_zarr};
@@ -83,7 +83,7 @@ fn options_are_one_for_each_axis() {
 }
 
 /// The numbers from 1 on as an array; no element is the fill value.
-fn counted(array_type: &ArrayType) -> Buffer {
+fn counted(array_type: &ArrayType) -> Array {
     let size = array_type.dtype.size();
     let write = |bytes: &mut [u8]| {
         for (index, element) in bytes.chunks_exact_mut(size).enumerate() {
@@ -92,10 +92,10 @@ fn counted(array_type: &ArrayType) -> Buffer {
         }
         Ok::<(), ArrayError>(())
     };
-    Buffer::filled(array_type.clone(), write).unwrap()
+    Array::filled(array_type.clone(), write).unwrap()
 }
 
-fn write(path: &Path, array: &Buffer, options: &ZarrOptions) -> Result<(), StoreError> {
+fn write(path: &Path, array: &Array, options: &ZarrOptions) -> Result<(), StoreError> {
     let mut sink: Box<dyn Sink> = Box::new(ZarrSink::create(path, array.array_type(), options)?);
     let source = indim_stores::MemorySource::new(array.to_row_major().unwrap()).unwrap();
     let steps = sink.chunks().unwrap().to_vec();

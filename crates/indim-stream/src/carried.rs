@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use indim_cpu::{ArrayView, Buffer};
+use indim_cpu::{Array, ArrayView};
 use indim_graph::chunks::{lane_groups, run_length, whole_blocks};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_shape::Shape;
@@ -57,7 +57,7 @@ pub(crate) struct CarriedReduction<'a> {
 struct OpenBlock {
     index: usize,
     /// The lanes of each output that rows are added to: all lanes, or a group of neighbouring ones.
-    lanes: Vec<Buffer>,
+    lanes: Vec<Array>,
     /// The position of the group among those of the block.
     position: usize,
     /// The lanes of the groups of a run that are complete.
@@ -66,7 +66,7 @@ struct OpenBlock {
     run_position: usize,
     run_count: usize,
     /// The result of the complete runs.
-    folded: Option<Vec<Buffer>>,
+    folded: Option<Vec<Array>>,
 }
 
 impl<'a> CarriedReduction<'a> {
@@ -80,7 +80,7 @@ impl<'a> CarriedReduction<'a> {
         piece: &Piece,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
-    ) -> Result<Option<Vec<Buffer>>, StreamError> {
+    ) -> Result<Option<Vec<Array>>, StreamError> {
         match self.job.row_order {
             RowOrder::ByLanes(group) => self.add_lanes(group, piece, inputs, programs)?,
             RowOrder::Independent | RowOrder::Carried => {
@@ -315,7 +315,7 @@ impl OpenBlock {
         self.run_count = 0;
         let Some(lanes) = self.run.finish(programs)? else { return Ok(()) };
         let sizes = lanes[0].array_type().shape.to_vec();
-        let views: Vec<_> = lanes.iter().map(Buffer::view).collect();
+        let views: Vec<_> = lanes.iter().map(Array::view).collect();
         self.folded = Some(programs.fold_lanes(sizes, self.folded.as_deref(), &views)?);
         Ok(())
     }

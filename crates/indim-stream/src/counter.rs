@@ -1,6 +1,6 @@
 //! A source of element indices, generated on read, for programs that count elements.
 
-use indim_cpu::Buffer;
+use indim_cpu::Array;
 use indim_graph::VerifyErrorKind;
 use indim_graph::chunks::{CounterGraph, InputSlice, SlicedGraph};
 use indim_ops::{ArrayType, DType};
@@ -21,11 +21,11 @@ impl Source for IndexSource {
         &self.0
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let error = |kind| StoreError::new("a counter", kind);
         check_region(region, &self.0).map_err(error)?;
         let array_type = ArrayType::new(DType::I64, region.extents().clone());
-        Buffer::filled(array_type, |bytes| {
+        Array::filled(array_type, |bytes| {
             for (index, element) in (region.starts()[0]..).zip(bytes.as_chunks_mut().0) {
                 *element = (index as i64).to_ne_bytes();
             }

@@ -14,6 +14,7 @@ use indim_stores::{Sink, Source};
 /// assert_eq!(x.array_type().to_string(), "f32[2]");
 /// ```
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum StreamInput<'a> {
     /// In memory.
     Held(ArrayView<'a>),

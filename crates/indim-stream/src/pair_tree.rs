@@ -1,7 +1,7 @@
 //! Combines the results of neighbouring pieces by the summation tree, so a streamed sum has the bits of a
 //! sum in memory.
 
-use indim_cpu::Buffer;
+use indim_cpu::Array;
 use indim_graph::chunks::partial_count;
 
 use crate::error::StreamError;
@@ -12,7 +12,7 @@ use crate::programs::Programs;
 pub(crate) struct PairTree {
     /// Partial results, each with its height in levels of pairs, the highest first. `None` for a subtree
     /// without elements.
-    waiting: Vec<(usize, Option<Vec<Buffer>>)>,
+    waiting: Vec<(usize, Option<Vec<Array>>)>,
 }
 
 impl PairTree {
@@ -21,7 +21,7 @@ impl PairTree {
     pub(crate) fn add(
         &mut self,
         mut level: usize,
-        mut results: Option<Vec<Buffer>>,
+        mut results: Option<Vec<Array>>,
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
         while let Some((_, before)) = self.waiting.pop_if(|(waiting, _)| *waiting == level) {
@@ -37,7 +37,7 @@ impl PairTree {
     pub(crate) fn finish(
         &mut self,
         programs: &mut Programs<'_>,
-    ) -> Result<Option<Vec<Buffer>>, StreamError> {
+    ) -> Result<Option<Vec<Array>>, StreamError> {
         let mut results = None;
         while let Some((_, before)) = self.waiting.pop() {
             results = combined(before, results, programs)?;
@@ -50,7 +50,7 @@ impl PairTree {
     pub(crate) fn finish_each(
         &mut self,
         programs: &mut Programs<'_>,
-    ) -> Result<Vec<Buffer>, StreamError> {
+    ) -> Result<Vec<Array>, StreamError> {
         let mut results = self.finish(programs)?.unwrap_or_default().into_iter();
         let of_each = programs.reductions().iter().map(|&op| {
             let result = results.next();
@@ -62,10 +62,10 @@ impl PairTree {
 }
 
 fn combined(
-    before: Option<Vec<Buffer>>,
-    behind: Option<Vec<Buffer>>,
+    before: Option<Vec<Array>>,
+    behind: Option<Vec<Array>>,
     programs: &mut Programs<'_>,
-) -> Result<Option<Vec<Buffer>>, StreamError> {
+) -> Result<Option<Vec<Array>>, StreamError> {
     match (before, behind) {
         (Some(before), Some(behind)) => programs.combined(&before, &behind).map(Some),
         (one, None) | (None, one) => Ok(one),

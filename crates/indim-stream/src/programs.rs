@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use indim_cpu::{
-    ArrayView, ArrayViewMut, Buffer, CompileOptions, Executable, InPlace, RunOptions, compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, InPlace, RunOptions, compile,
 };
 use indim_graph::chunks::{combine, fold_lanes, partial_count};
 use indim_graph::{Array, Graph, GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
@@ -80,13 +80,13 @@ impl<'a> Programs<'a> {
         &mut self,
         piece: &[usize],
         inputs: &[ArrayView<'_>],
-    ) -> Result<Vec<Buffer>, StreamError> {
+    ) -> Result<Vec<Array>, StreamError> {
         let executable = self.executable(Use::Piece, piece.to_vec())?;
         Ok(executable.run_with(inputs, &RunOptions::default())?)
     }
 
     /// Lanes of these sizes that hold identities, one array for each output.
-    pub(crate) fn identities(&mut self, sizes: Vec<usize>) -> Result<Vec<Buffer>, StreamError> {
+    pub(crate) fn identities(&mut self, sizes: Vec<usize>) -> Result<Vec<Array>, StreamError> {
         let executable = self.executable(Use::Identities, sizes)?;
         Ok(executable.run_with(&[], &RunOptions::default())?)
     }
@@ -109,9 +109,9 @@ impl<'a> Programs<'a> {
     pub(crate) fn fold_lanes(
         &mut self,
         sizes: Vec<usize>,
-        before: Option<&[Buffer]>,
+        before: Option<&[Array]>,
         lanes: &[ArrayView<'_>],
-    ) -> Result<Vec<Buffer>, StreamError> {
+    ) -> Result<Vec<Array>, StreamError> {
         let of = Use::FoldLanes { continues: before.is_some() };
         let executable = self.executable(of, sizes)?;
         let inputs = lanes.iter().enumerate().flat_map(|(index, lanes)| {
@@ -122,14 +122,10 @@ impl<'a> Programs<'a> {
     }
 
     /// Combines the results of two pieces; `y` follows `x`.
-    pub(crate) fn combined(
-        &mut self,
-        x: &[Buffer],
-        y: &[Buffer],
-    ) -> Result<Vec<Buffer>, StreamError> {
+    pub(crate) fn combined(&mut self, x: &[Array], y: &[Array]) -> Result<Vec<Array>, StreamError> {
         let Some(first) = x.first() else { return Ok(Vec::new()) };
         let sizes = first.array_type().shape.to_vec();
-        let views: Vec<_> = x.iter().chain(y).map(Buffer::view).collect();
+        let views: Vec<_> = x.iter().chain(y).map(Array::view).collect();
         let executable = self.executable(Use::Combine, sizes)?;
         Ok(executable.run_with(&views, &RunOptions::default())?)
     }
@@ -154,7 +150,7 @@ fn identities(job: &Job, sizes: &[usize]) -> Result<Graph, VerifyErrorKind> {
     for (op, array_type) in job.reductions().zip(job.lane_types(sizes)) {
         let identity = Array::identity(op, array_type.dtype);
         let identity = identity.expect("invariant: carried reductions are folds");
-        let scalar = identity.array_type();
+        let scalar = identity.array_type().clone();
         let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
         let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
         outputs.push(assembler.add(nowhere, &[scalar], array_type)?);

@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use indim_cpu::{ArrayView, Buffer};
+use indim_cpu::{Array, ArrayView};
 use indim_graph::chunks::InputSlice;
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::ArrayType;
@@ -40,7 +40,7 @@ use crate::rows::{Piece, RowOrder};
 /// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
 /// let plan = run(&graph, &[x], vec![Box::new(sink) as Box<dyn Sink>], &StreamOptions::default())?;
 /// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // all inputs are in memory
-/// assert_eq!(doubled.take().unwrap().elements::<f32>(), Some(&[2.0, 4.0, 6.0][..]));
+/// assert_eq!(doubled.take().unwrap().elements::<f32>(), Ok(&[2.0, 4.0, 6.0][..]));
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 ///
@@ -66,16 +66,16 @@ pub fn run(
 
 /// The data read from each input for a piece, of each of its parts or of all together; `None` for inputs in
 /// memory.
-type Pieces = Vec<Option<Arc<Vec<Buffer>>>>;
+type Pieces = Vec<Option<Arc<Vec<Array>>>>;
 
 /// The last regions read of an input, with their data, for the next piece if it needs the same ones.
-type LastRead = Option<(Vec<Region>, Arc<Vec<Buffer>>)>;
+type LastRead = Option<(Vec<Region>, Arc<Vec<Array>>)>;
 
 /// The data of one operand of a job.
 #[derive(Debug, Clone, Copy)]
 enum OperandData<'a> {
     Held(&'a ArrayView<'a>),
-    Kept(&'a Buffer),
+    Kept(&'a Array),
     /// Part of a source, from these indices on.
     Stored(&'a dyn Source, &'a [usize]),
 }
@@ -129,7 +129,7 @@ impl Plan {
                 }
             })
             .collect();
-        let mut kept: HashMap<ValueId, Buffer> = HashMap::new();
+        let mut kept: HashMap<ValueId, Array> = HashMap::new();
         for pass in &self.passes {
             let given = |(operand, _): &(Operand, _)| match self.graph[operand.value].kind {
                 NodeKind::Parameter { index, .. } => match &parts[index] {
@@ -213,7 +213,7 @@ impl<'a> RunningPass<'a> {
         &'v self,
         input: usize,
         piece: &Piece,
-        read: &'v Option<Arc<Vec<Buffer>>>,
+        read: &'v Option<Arc<Vec<Array>>>,
     ) -> Vec<ArrayView<'v>> {
         let (job, given) = (&self.pass.job, &self.given[input]);
         let operand = &job.inputs[input].0;
@@ -222,7 +222,7 @@ impl<'a> RunningPass<'a> {
             parts.map(|region| part(view, &operand.region(region))).collect()
         };
         match (given, read) {
-            (_, Some(buffers)) => buffers.iter().map(Buffer::view).collect(),
+            (_, Some(buffers)) => buffers.iter().map(Array::view).collect(),
             (OperandData::Held(view), None) => of_part(view),
             (OperandData::Kept(buffer), None) => of_part(&buffer.view()),
             (OperandData::Stored(..), None) => unreachable!("stored operands have been read"),
@@ -243,7 +243,7 @@ impl<'a> RunningPass<'a> {
         piece: &Piece,
         read: &Pieces,
         programs: &mut Programs<'_>,
-    ) -> Result<Vec<Buffer>, StreamError> {
+    ) -> Result<Vec<Array>, StreamError> {
         let views: Vec<ArrayView<'_>> = (read.iter().enumerate())
             .flat_map(|(input, read)| self.views(input, piece, read))
             .collect();
@@ -258,7 +258,7 @@ impl<'a> RunningPass<'a> {
         let mut programs =
             Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
         let compute = |piece: &Piece, read: Pieces| self.compute(piece, &read, &mut programs);
-        let write = |piece: &Piece, results: Vec<Buffer>| {
+        let write = |piece: &Piece, results: Vec<Array>| {
             for (output, result) in outputs.iter().zip(&results) {
                 for &(sink, _) in &output.sinks {
                     sinks[sink].write(&piece.parts[0], result)?;
@@ -275,7 +275,7 @@ impl<'a> RunningPass<'a> {
         &self,
         axis: usize,
         sinks: &mut [Box<dyn Sink>],
-    ) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
+    ) -> Result<Vec<(ValueId, Array)>, StreamError> {
         let job = &self.pass.job;
         let mut programs =
             Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
@@ -342,12 +342,12 @@ impl<'a> ReductionOutputs<'a> {
     }
 
     /// Adds a complete block, whose last piece is `piece`.
-    fn add(&mut self, piece: &Region, results: Vec<Buffer>) -> Result<(), StreamError> {
+    fn add(&mut self, piece: &Region, results: Vec<Array>) -> Result<(), StreamError> {
         for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
             let region = output.operand.region(piece);
             let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
             // The reduced axis has size 1.
-            let result = Buffer::filled(array_type, |bytes| {
+            let result = Array::filled(array_type, |bytes| {
                 bytes.copy_from_slice(result.bytes());
                 Ok::<(), indim_cpu::ArrayError>(())
             });
@@ -363,7 +363,7 @@ impl<'a> ReductionOutputs<'a> {
     }
 
     /// The results that later passes read.
-    fn finish(self) -> Result<Vec<(ValueId, Buffer)>, StreamError> {
+    fn finish(self) -> Result<Vec<(ValueId, Array)>, StreamError> {
         let mut results = Vec::new();
         for (output, kept) in self.job.outputs.iter().zip(self.kept) {
             let Some((sink, result)) = kept else { continue };

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
+use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::Graph;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
@@ -36,7 +36,7 @@ struct Counting {
 }
 
 impl Counting {
-    fn new(argument: &Buffer, chunks: &[usize]) -> Self {
+    fn new(argument: &Array, chunks: &[usize]) -> Self {
         let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
         Counting { source, chunks: chunks.to_vec(), decoded: Mutex::default() }
     }
@@ -57,7 +57,7 @@ impl Source for Counting {
         Some(&self.chunks)
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let ranges = region.ranges().zip(&self.chunks);
         let (starts, counts): (Vec<usize>, Vec<usize>) = ranges
             .map(|(range, chunk)| {
@@ -76,9 +76,9 @@ impl Source for Counting {
     }
 }
 
-fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
+fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
     let (dtype, size) = (array_type.dtype, array_type.dtype.size());
-    Buffer::filled(array_type.clone(), |bytes| {
+    Array::filled(array_type.clone(), |bytes| {
         for element in bytes.chunks_exact_mut(size) {
             let mut number = || choices.below(4001) as f64 / 3.0 - 650.0;
             match dtype {
@@ -134,7 +134,7 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
     (name, passes, b.finish(&outputs).unwrap())
 }
 
-fn whole(graph: &Graph, argument: &Buffer) -> Vec<Buffer> {
+fn whole(graph: &Graph, argument: &Array) -> Vec<Array> {
     let executable = compile(graph, &CompileOptions::default()).unwrap();
     let results = executable.run(&[argument.view()]).unwrap();
     results.iter().map(|result| result.to_row_major().unwrap()).collect()

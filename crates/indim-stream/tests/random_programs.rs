@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_cpu::{ArrayError, Buffer, CompileOptions, compile};
+use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
@@ -29,7 +29,7 @@ impl Choices {
     }
 }
 
-fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
+fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Array {
     let (dtype, size) = (array_type.dtype, array_type.dtype.size());
     let is_column_major = choices.chance(25);
     let fill = |bytes: &mut [u8]| {
@@ -45,8 +45,8 @@ fn random_array(choices: &mut Choices, array_type: &ArrayType) -> Buffer {
         Ok::<(), ArrayError>(())
     };
     match is_column_major {
-        true => Buffer::filled_column_major(array_type.clone(), fill).unwrap(),
-        false => Buffer::filled(array_type.clone(), fill).unwrap(),
+        true => Array::filled_column_major(array_type.clone(), fill).unwrap(),
+        false => Array::filled(array_type.clone(), fill).unwrap(),
     }
 }
 
@@ -59,10 +59,10 @@ fn random_sizes(choices: &mut Choices) -> Vec<usize> {
     sizes
 }
 
-fn random_graph(choices: &mut Choices) -> (Graph, Vec<Buffer>) {
+fn random_graph(choices: &mut Choices) -> (Graph, Vec<Array>) {
     let full = random_sizes(choices);
     let b = GraphBuilder::new();
-    let (mut values, mut arguments): (Vec<Value>, Vec<Buffer>) = (Vec::new(), Vec::new());
+    let (mut values, mut arguments): (Vec<Value>, Vec<Array>) = (Vec::new(), Vec::new());
     for index in 0..1 + choices.below(3) {
         let dtype = *choices.pick(&[DType::F32, DType::F64, DType::I32, DType::U8]);
         let size = |&size: &usize| if choices.chance(20) { 1 } else { size };
@@ -187,7 +187,7 @@ struct Readings {
 }
 
 impl InOrder {
-    fn new(argument: &Buffer) -> Self {
+    fn new(argument: &Array) -> Self {
         let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
         InOrder { source, readings: Mutex::default() }
     }
@@ -202,7 +202,7 @@ impl Source for InOrder {
         true
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let shape = &self.array_type().shape;
         let place = |index: &[usize]| -> usize {
             index.iter().zip(shape.iter()).fold(0, |place, (&index, &size)| place * size + index)
@@ -242,7 +242,7 @@ fn random_sink(choices: &mut Choices, array_type: &ArrayType) -> (Box<dyn Sink>,
     }
 }
 
-fn random_source(choices: &mut Choices, argument: &Buffer) -> MemorySource {
+fn random_source(choices: &mut Choices, argument: &Array) -> MemorySource {
     let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
     match random_chunks(choices, &argument.array_type().shape) {
         Some(chunks) => source.in_chunks(chunks),
@@ -254,9 +254,9 @@ fn random_source(choices: &mut Choices, argument: &Buffer) -> MemorySource {
 fn streamed(
     choices: &mut Choices,
     graph: &Graph,
-    arguments: &[Buffer],
+    arguments: &[Array],
     memory_limit: usize,
-) -> Option<(Plan, Vec<Buffer>)> {
+) -> Option<(Plan, Vec<Array>)> {
     let sources: Vec<MemorySource> =
         arguments.iter().map(|argument| random_source(choices, argument)).collect();
     let mut inputs: Vec<StreamInput<'_>> = Vec::new();
@@ -292,14 +292,14 @@ fn streamed(
 }
 
 /// The results of one run over whole arrays, row-major.
-fn whole(graph: &Graph, arguments: &[Buffer]) -> Vec<Buffer> {
+fn whole(graph: &Graph, arguments: &[Array]) -> Vec<Array> {
     let executable = compile(graph, &CompileOptions::default()).unwrap();
-    let views: Vec<_> = arguments.iter().map(Buffer::view).collect();
+    let views: Vec<_> = arguments.iter().map(Array::view).collect();
     let results = executable.run(&views).unwrap();
     results.iter().map(|result| result.to_row_major().unwrap()).collect()
 }
 
-fn check(results: &[Buffer], whole: &[Buffer], of_what: impl Fn() -> String) {
+fn check(results: &[Array], whole: &[Array], of_what: impl Fn() -> String) {
     assert_eq!(results.len(), whole.len());
     for (result, expected) in results.iter().zip(whole) {
         assert_eq!(result.bytes(), expected.bytes(), "{}", of_what());
@@ -331,8 +331,7 @@ fn what_is_to_be_read_in_order_is() {
             };
             plan.run(&inputs, &mut sinks, &options).unwrap();
             sinks.into_iter().for_each(|sink| sink.finish().unwrap());
-            let results: Vec<Buffer> =
-                results.iter().map(|result| result.take().unwrap()).collect();
+            let results: Vec<Array> = results.iter().map(|result| result.take().unwrap()).collect();
             check(&results, &whole, || format!("seed {seed}: {plan}\n{graph}"));
             cut += usize::from(plan.pieces() > plan.passes());
             for source in &sources {

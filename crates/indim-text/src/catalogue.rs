@@ -8,6 +8,7 @@ use crate::suggest::closest;
 
 /// The kind of a catalogue entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum EntryKind {
     /// An operation of the table.
     Operation,

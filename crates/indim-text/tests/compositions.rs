@@ -15,9 +15,12 @@ fn apply<T: Element>(
     let b = GraphBuilder::new();
     let x = b.parameter("x", T::DTYPE, [values.len()]).unwrap();
     let graph = b.finish(&[function(&b, x).unwrap()]).unwrap();
-    let results =
-        evaluate(&graph, &[Array::new([values.len()], values.to_vec()).unwrap()]).unwrap();
-    results[0].elements::<T>().unwrap().to_vec()
+    let results = evaluate(
+        &graph,
+        &[Array::from_data([values.len()], T::into_data(values.to_vec())).unwrap()],
+    )
+    .unwrap();
+    results[0].element_slice::<T>().unwrap().to_vec()
 }
 
 /// Every bit counts, and NaNs are equal.

@@ -71,7 +71,7 @@ fn promotion_is_symmetric_and_bf16_stands_alone() {
 /// The arrays that `data/numpy_expressions.py` binds.
 fn arrays() -> Vec<(&'static str, Array)> {
     fn array<const R: usize, T: Element>(shape: [usize; R], elements: Vec<T>) -> Array {
-        Array::new(shape, elements).unwrap()
+        Array::from_data(shape, T::into_data(elements)).unwrap()
     }
     vec![
         ("b", array([3], vec![true, false, true])),

@@ -18,13 +18,18 @@ fn result<T: Element>(
     let expression = Expression::parse(text, &ParseLimits::default())?;
     let value = expression.build(&b, &[("x", parameter)], Some(rule))?;
     let graph = b.finish(&[value]).unwrap();
-    Ok(evaluate(&graph, &[Array::new(shape, x.to_vec()).unwrap()]).unwrap().remove(0))
+    Ok(evaluate(&graph, &[Array::from_data(shape, T::into_data(x.to_vec())).unwrap()])
+        .unwrap()
+        .remove(0))
 }
 
 /// The elements under NumPy's rule.
 fn elements<T: Element, R: Element>(text: &str, shape: &[usize], x: &[T]) -> Vec<R> {
     let result = result(text, shape, x, &RuleSet::Numpy).unwrap();
-    result.elements::<R>().unwrap_or_else(|| panic!("{text} is {}", result.array_type())).to_vec()
+    result
+        .element_slice::<R>()
+        .unwrap_or_else(|_| panic!("{text} is {}", result.array_type()))
+        .to_vec()
 }
 
 const X: [f32; 6] = [1.0, 2.0, 4.0, -3.0, 0.0, 5.0];
@@ -85,7 +90,7 @@ fn whole_numbers_go_by_the_rule() {
     assert_eq!(elements::<u8, u64>("prod(x)", &[3], &[100, 100, 100]), [1_000_000]);
     assert_eq!(elements::<bool, i64>("sum(x)", &[3], &[true, false, true]), [2]);
     let strict = result("sum(x)", &[3], &[100i8, 100, 100], &RuleSet::None).unwrap();
-    assert_eq!(strict.elements::<i8>(), Some(&[44i8][..]));
+    assert_eq!(strict.elements::<i8>(), Ok(&[44i8][..]));
     assert_eq!(elements::<f32, bool>("all(x, axis=1)", &[2, 3], &X), [true, false]);
     assert_eq!(elements::<f32, bool>("any(x > 4, axis=1)", &[2, 3], &X), [false, true]);
     assert_eq!(elements::<f32, i64>("count_nonzero(x, axis=1)", &[2, 3], &X), [3, 2]);
@@ -119,7 +124,7 @@ fn nothing_has_a_sum_but_no_extreme() {
     assert_eq!(elements::<f32, f32>("sum(x, axis=1)", &[2, 0], &[]), [0.0, 0.0]);
     assert_eq!(elements::<f32, f32>("prod(x)", &[0], &[]), [1.0]);
     assert!(elements::<f32, f32>("mean(x)", &[0], &[])[0].is_nan());
-    assert_eq!(elements::<f32, f32>("max(x, axis=0)", &[2, 0], &[]), []);
+    assert!(elements::<f32, f32>("max(x, axis=0)", &[2, 0], &[]).is_empty());
     for text in ["max(x)", "argmin(x)", "ptp(x, axis=1)"] {
         let error = result::<f32>(text, &[2, 0], &[], &RuleSet::Numpy).unwrap_err();
         assert_eq!(error.code(), "empty-reduction", "{text}");

@@ -25,8 +25,8 @@ fn values(expression: &Expression) -> Vec<(Option<String>, Vec<f64>)> {
     let graph = b.finish(&values).unwrap();
     let arrays = evaluate(&graph, &[Array::new([4], vec![1.0, 2.0, 3.0, 6.0]).unwrap()]).unwrap();
     let elements = arrays.iter().map(|array| match array.elements::<f64>() {
-        Some(elements) => elements.to_vec(),
-        None => array.elements::<i64>().unwrap().iter().map(|&element| element as f64).collect(),
+        Ok(elements) => elements.to_vec(),
+        Err(_) => array.elements::<i64>().unwrap().iter().map(|&element| element as f64).collect(),
     });
     let names = expression.results();
     names.into_iter().map(|name| name.map(str::to_owned)).zip(elements).collect()

@@ -242,7 +242,7 @@ impl InputText {
             None => (value, None),
         };
         let array = parse_literal(value).map_err(|error| refuse(error.diagnostic(value)))?;
-        Ok(InputValue { array_type: array.array_type(), elements: Some(array), axis_names })
+        Ok(InputValue { array_type: array.array_type().clone(), elements: Some(array), axis_names })
     }
 }
 
@@ -270,7 +270,7 @@ fn results(graph: &Graph, inputs: &[InputValue]) -> Result<Computation, Box<Refu
         return Ok(Computation::Skipped(note));
     }
     let executable = compile(graph, &options()).map_err(refuse_compile)?;
-    let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
+    let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from).collect();
     let results = executable.run(&views).map_err(|error| Refusal::new(&error.diagnostic()))?;
     Ok(Computation::Results(results.iter().map(array_text).collect()))
 }

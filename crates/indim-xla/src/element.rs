@@ -21,7 +21,7 @@ pub enum Number {
 /// The elements of an array in order; a complex element is two numbers.
 pub fn numbers(array: &Array) -> Vec<Number> {
     let dtype = part_of(array.dtype());
-    let bytes = array.data().to_le_bytes();
+    let bytes = array.to_le_bytes();
     bytes.chunks_exact(dtype.size()).map(|bytes| number(bytes, dtype)).collect()
 }
 

@@ -114,5 +114,5 @@ fn search(
 }
 
 fn is_zero(array: &Array) -> bool {
-    array.data().to_le_bytes().iter().all(|&byte| byte == 0)
+    array.to_le_bytes().iter().all(|&byte| byte == 0)
 }

@@ -18,7 +18,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let executable = indim::compile(&b.finish(&results)?, &CompileOptions::default())?;
 
     let weights = Array::new([8], vec![0.5f32; 8])?;
-    let bias = Array::scalar(0.25f32);
+    let bias = Array::from_scalar(0.25f32);
     let batches: Vec<Vec<f32>> = (0..100).map(|n| vec![n as f32 / 100.0; 32 * 8]).collect();
 
     // An `Executable` is shared by threads; each run counts as one piece of work of the pool.

@@ -4,13 +4,13 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
 
 use indim::eval;
-use ndarray::{Axis, array};
+use ndarray::{ArrayView2, Axis, array};
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let x = array![[1.0f64, 10.0], [2.0, 30.0], [3.0, 20.0], [6.0, 60.0]];
 
     let result = eval!("m = mean(x, axis=0); s = std(x, axis=0); (x - m) / s", x)?;
-    let standardised = result.ndarray::<f64>().expect("f64 in, f64 out"); // a view, not a copy
+    let standardised: ArrayView2<'_, f64> = result.ndarray()?; // no copy
 
     for column in standardised.axis_iter(Axis(1)) {
         assert!(column.sum().abs() < 1e-12);

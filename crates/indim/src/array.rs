@@ -19,10 +19,10 @@
 //! are inputs without a copy.
 
 pub use indim_cpu::{
-    ArrayError, ArrayView, ArrayViewMut, Buffer, ElementLayout, IntoElementsError, MappedFile,
-    Order, as_elements, as_elements_mut, from_elements, row_major_strides, set_memory_pool_limit,
+    Array, ArrayError, ArrayView, ArrayViewMut, ElementLayout, IntoElementsError, MappedFile,
+    Order, as_elements, as_elements_mut, from_elements, row_major_byte_strides,
+    set_memory_pool_limit,
 };
-pub use indim_graph::{Array, WrongElementCount};
 pub use indim_ops::{
     ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
 };

@@ -3,7 +3,7 @@
 use core::fmt;
 use core::panic::Location;
 
-use indim_cpu::{Buffer, CompileError, RunError};
+use indim_cpu::{Array, CompileError, RunError};
 use indim_graph::GraphError;
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::{ExprError, Expression, ParseLimits};
@@ -25,7 +25,7 @@ use crate::input::Input;
 ///
 /// let x = Array::new([2, 3], vec![1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 /// let m = Array::new([3], vec![2.5f32, 3.5, 4.5])?;
-/// let s = Array::scalar(1.5f32);
+/// let s = Array::from_scalar(1.5f32);
 /// let result = evaluate("(x - m) / s", [("x", &x), ("m", &m), ("s", &s)])?;
 /// assert_eq!(result.into_vec::<f32>().unwrap(), [-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]);
 ///
@@ -51,7 +51,7 @@ use crate::input::Input;
 pub fn evaluate<'a, I: Into<Input<'a>>>(
     text: &str,
     inputs: impl IntoIterator<Item = (&'a str, I)>,
-) -> Result<Buffer, EvaluateError> {
+) -> Result<Array, EvaluateError> {
     let location = Location::caller();
     let inputs = collected(inputs);
     let evaluate = || {
@@ -72,8 +72,8 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
 ///
 /// let text = "m = mean(x); d = x - m; m, sqrt(mean(d * d))";
 /// let results = evaluate_all(text, [("x", &[1.0, 2.0, 6.0, 3.0])])?;
-/// assert_eq!(results[0].elements::<f64>(), Some(&[3.0][..]));
-/// assert_eq!(results[1].elements::<f64>(), Some(&[3.5f64.sqrt()][..]));
+/// assert_eq!(results[0].elements::<f64>(), Ok(&[3.0][..]));
+/// assert_eq!(results[1].elements::<f64>(), Ok(&[3.5f64.sqrt()][..]));
 /// # Ok::<(), indim::EvaluateError>(())
 /// ```
 ///
@@ -83,7 +83,7 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
 pub fn evaluate_all<'a, I: Into<Input<'a>>>(
     text: &str,
     inputs: impl IntoIterator<Item = (&'a str, I)>,
-) -> Result<Vec<Buffer>, EvaluateError> {
+) -> Result<Vec<Array>, EvaluateError> {
     let location = Location::caller();
     let inputs = collected(inputs);
     let evaluate = || run(&program(text, &inputs)?, &inputs);
@@ -107,7 +107,7 @@ fn several_results(text: &str) -> EvaluateErrorKind {
 fn run(
     program: &BoundExpression,
     inputs: &[(&str, Input<'_>)],
-) -> Result<Vec<Buffer>, EvaluateErrorKind> {
+) -> Result<Vec<Array>, EvaluateErrorKind> {
     program.run(inputs).map_err(EvaluateErrorKind::Run)
 }
 

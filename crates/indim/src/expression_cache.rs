@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, Buffer, CompileOptions, Executable, RunError, SymbolicExecutable, compile,
+    Array, ArrayView, CompileOptions, Executable, RunError, SymbolicExecutable, compile,
     compile_symbolic, in_default_float_environment,
 };
-use indim_graph::{Array, Literal, SymbolicGraph};
+use indim_graph::{Literal, SymbolicGraph};
 use indim_ops::{ArrayType, DType};
 use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 
@@ -39,12 +39,12 @@ impl BoundExpression {
     }
 
     /// The results for these inputs.
-    pub(crate) fn run(&self, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Buffer>, RunError> {
+    pub(crate) fn run(&self, inputs: &[(&str, Input<'_>)]) -> Result<Vec<Array>, RunError> {
         let arrays = inputs.iter().filter_map(|(_, input)| match input {
             Input::Array(view) => Some(view.clone()),
             Input::Number(_) => None,
         });
-        let numbers = self.numbers.iter().map(ArrayView::from_array);
+        let numbers = self.numbers.iter().map(ArrayView::from);
         self.executable.run(&arrays.chain(numbers).collect::<Vec<ArrayView<'_>>>())
     }
 }

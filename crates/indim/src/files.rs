@@ -21,7 +21,7 @@
 //! sink.finish()?;
 //!
 //! let source = open(result.to_str().unwrap(), usize::MAX).expect("an ending that is known")?;
-//! assert_eq!(read_whole(&*source)?.elements(), Some(&[2u8, 4, 6, 8][..]));
+//! assert_eq!(read_whole(&*source)?.elements(), Ok(&[2u8, 4, 6, 8][..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

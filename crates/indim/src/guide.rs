@@ -179,8 +179,8 @@
 //! let x = Array::new([2, 3], vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
 //! let inputs = [ArrayView::from(&w), ArrayView::from(&x)];
 //! let results = compile(&graph, &CompileOptions::default())?.run(&inputs)?;
-//! assert_eq!(results[0].to_array().elements::<f64>(), Some(&[4.5][..]));
-//! assert_eq!(results[1].to_array().elements::<f64>(), Some(&[12.0, 15.0, 18.0][..]));
+//! assert_eq!(results[0].clone().elements::<f64>(), Ok(&[4.5][..]));
+//! assert_eq!(results[1].clone().elements::<f64>(), Ok(&[12.0, 15.0, 18.0][..]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -209,7 +209,7 @@
 //! ```
 //!
 //! New outputs are row-major. [`RunOptions`] has another [`Order`] for them: `F` is Fortran's, `K` is that
-//! of the inputs. A [`Buffer`] says its strides.
+//! of the inputs. A [`Array`](crate::Array) says its strides, in elements or in bytes.
 //!
 //! ```
 //! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, RunOptions, compile};
@@ -222,7 +222,7 @@
 //!
 //! let options = RunOptions::new().order(Order::F);
 //! let result = executable.run_with(&[x], &options)?.remove(0);
-//! assert_eq!(result.strides(), [4, 8]);
+//! assert_eq!(result.strides(), [1, 2]);
 //! assert_eq!(result.elements_in_memory::<f32>().unwrap(), [2.0, 8.0, 4.0, 10.0, 6.0, 12.0]);
 //! assert_eq!(result.to_row_major()?.elements::<f32>().unwrap(), [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -378,13 +378,13 @@
 //! let v = Array::new([3], vec![1.0f32, 2.0, 3.0])?;
 //! let computed = compile(&graph, &options)?.run(&[ArrayView::from(&x), ArrayView::from(&v)])?;
 //! let expected = reference::evaluate(&graph, &[x, v])?;
-//! assert_eq!(computed[0].to_array(), expected[0]);
+//! assert_eq!(computed[0].clone(), expected[0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 #[allow(unused_imports, reason = "the text links to them")]
 use crate::{
-    ArrayView, Buffer, CompileOptions, DType, Differentiate, Element, Executable, Graph,
+    Array, ArrayView, CompileOptions, DType, Differentiate, Element, Executable, Graph,
     GraphBuilder, RuleSet, RunOptions, array::Order, broadcast::Broadcast, broadcast::TargetRule,
     compile, errors::Repair, errors::ShapeError, evaluate, explain::Explanation, run::Forecast,
     text::ParseLimits,

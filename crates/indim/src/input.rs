@@ -1,7 +1,7 @@
 //! The inputs of an expression: arrays and numbers of any owner.
 
-use indim_cpu::{ArrayView, Buffer, ElementLayout};
-use indim_graph::{Array, Literal};
+use indim_cpu::{Array, ArrayView, ElementLayout};
+use indim_graph::Literal;
 
 /// An input of [`evaluate`](crate::evaluate): the value of a name.
 ///
@@ -110,6 +110,13 @@ where
 }
 
 #[cfg(feature = "ndarray")]
+impl<'a, T: ElementLayout, D: ndarray::Dimension> From<ndarray::ArrayView<'a, T, D>> for Input<'a> {
+    fn from(view: ndarray::ArrayView<'a, T, D>) -> Self {
+        Input::Array(view.into())
+    }
+}
+
+#[cfg(feature = "ndarray")]
 impl<S, D> AsInput for ndarray::ArrayBase<S, D>
 where
     S: ndarray::Data,
@@ -139,7 +146,6 @@ macro_rules! arrays {
 
 arrays! {
     [] Array;
-    [] Buffer;
     [T: ElementLayout] [T];
     [T: ElementLayout] Vec<T>;
     [T: ElementLayout, const N: usize] [T; N];

@@ -104,8 +104,7 @@ pub mod run;
 pub mod stream;
 pub mod text;
 
-pub use array::Array;
-pub use array::{ArrayError, ArrayType, ArrayView, ArrayViewMut, Buffer, DType, Element, Shape};
+pub use array::{Array, ArrayError, ArrayType, ArrayView, ArrayViewMut, DType, Element, Shape};
 pub use broadcast::RuleSet;
 pub use evaluate::{EvaluateError, evaluate, evaluate_all};
 pub use graph::{Differentiate, Graph, GraphBuilder, GraphError, ReduceOptions, Value};

@@ -1,5 +1,14 @@
 //! Array literals: `[[1, 2, 3], [4, 5, 6]]`, `2.5`, `f32[1, 2]`, `u8(7)`, `[1+2j, 3]`.
 //!
+//! ```
+//! use indim::literal::parse_literal;
+//!
+//! let x = parse_literal("f32[[1, 2], [3, inf]]")?;
+//! assert_eq!(x.array_type().to_string(), "f32[2, 2]");
+//! assert_eq!(parse_literal("[1, 2.5]")?.elements::<f64>()?, [1.0, 2.5]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! Without a type, whole numbers make `i64`, any other number makes `f64`, one with a `j` makes
 //! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user
 //! types can exhaust the stack.

@@ -16,7 +16,7 @@
 pub use crate::eval;
 pub use crate::run::Threads;
 pub use crate::{
-    Array, ArrayType, ArrayView, ArrayViewMut, Buffer, CompileOptions, DType, Differentiate,
-    Element, Executable, Graph, GraphBuilder, Input, ReduceOptions, RuleSet, RunOptions, Shape,
-    Value, compile, evaluate, evaluate_all, inputs,
+    Array, ArrayType, ArrayView, ArrayViewMut, CompileOptions, DType, Differentiate, Element,
+    Executable, Graph, GraphBuilder, Input, ReduceOptions, RuleSet, RunOptions, Shape, Value,
+    compile, evaluate, evaluate_all, inputs,
 };

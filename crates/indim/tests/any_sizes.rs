@@ -68,7 +68,7 @@ fn arrays(sizes: [usize; 2]) -> Vec<Array> {
 
 fn bytes_of(executable: &Executable, sizes: [usize; 2]) -> Vec<u8> {
     let arrays = arrays(sizes);
-    let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
+    let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from).collect();
     let result = executable.run(&views).unwrap().swap_remove(0);
     // In new memory, and in an array that is given.
     let mut given = executable.run(&views).unwrap().swap_remove(0);

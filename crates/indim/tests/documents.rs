@@ -94,7 +94,7 @@ impl<'a> Input<'a> {
                 }
                 Some((name, Some(("=", literal)))) => {
                     let elements = parse_literal(literal).expect("a literal");
-                    let array_type = elements.array_type();
+                    let array_type = elements.array_type().clone();
                     let (axis_names, elements) = (None, Some(elements));
                     input.parameters.push(Parameter { name, array_type, axis_names, elements });
                 }
@@ -135,12 +135,12 @@ impl<'a> Input<'a> {
     fn run(&self, graph: &Graph) -> String {
         let elements = |parameter: &Parameter<'_>| parameter.elements.clone().expect("elements");
         let arrays: Vec<Array> = self.parameters.iter().map(elements).collect();
-        let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from_array).collect();
+        let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from).collect();
         let expected = reference::evaluate(graph, &arrays).expect("evaluates");
         for &level in Level::available() {
             let options = CompileOptions::new().level(level);
             let found = compile(graph, &options).expect("compiles").run(&views).expect("runs");
-            assert_eq!(found[0].to_array(), expected[0], "{level}");
+            assert_eq!(found[0].clone(), expected[0], "{level}");
         }
         let printed = compile(graph, &baseline()).expect("compiles").run(&views).expect("runs");
         array_text(&printed[0])

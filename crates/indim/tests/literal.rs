@@ -258,7 +258,7 @@ error[ragged-literal]: this list has 2 items, the first one along axis 1 has 3
 fn written(array: &Array, comma: &str, is_named: bool) -> String {
     macro_rules! words {
         ($($variant:ident),*; $($complex:ident),*) => {
-            match array.data() {
+            match ArrayData::from_le_bytes(array.dtype(), &array.to_le_bytes()) {
                 $(ArrayData::$variant(elements) => elements.iter().map(|x| format!("{x:?}")).collect(),)*
                 $(ArrayData::$complex(elements) => elements.iter().map(|x| x.to_string()).collect(),)*
                 other => panic!("the test makes no elements of type {}", other.dtype()),

@@ -12,7 +12,7 @@ use indim::files::{
     read_npz_member_type, read_npz_member_within, write_npy_to, write_npz_to,
 };
 use indim::stream::{MemorySource, Region, Source};
-use indim::{ArrayError, ArrayType, Buffer, DType};
+use indim::{Array, ArrayError, ArrayType, DType};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -364,7 +364,7 @@ fn members_written_in_pieces() {
     let path = folder.path().join("x.npz");
     let (wide, flag) = (ArrayType::new(DType::U8, [40, 30]), ArrayType::new(DType::Bool, []));
     let members = [("flag", &flag), ("wide", &wide), ("again", &wide)];
-    let whole = Buffer::filled(wide.clone(), |bytes| {
+    let whole = Array::filled(wide.clone(), |bytes| {
         bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = index as u8);
         Ok::<(), ArrayError>(())
     });
@@ -378,7 +378,7 @@ fn members_written_in_pieces() {
     let mut written = sinks();
     let sequential: Vec<bool> = written.iter().map(|sink| sink.is_sequential()).collect();
     assert_eq!(sequential, [false, true, false]);
-    let truth = Buffer::filled(flag.clone(), |bytes| {
+    let truth = Array::filled(flag.clone(), |bytes| {
         bytes[0] = 1;
         Ok::<(), ArrayError>(())
     });

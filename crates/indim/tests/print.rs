@@ -8,10 +8,10 @@ use std::fs;
 
 use common::{bytes, data, dense, shape};
 use indim::array::{ArrayData, Order};
-use indim::array::{bf16, row_major_strides};
+use indim::array::{bf16, row_major_byte_strides};
 use indim::compile;
 use indim::print::array_text;
-use indim::{ArrayType, ArrayView, Buffer, CompileOptions, DType, GraphBuilder, RunOptions};
+use indim::{Array, ArrayType, ArrayView, CompileOptions, DType, GraphBuilder, RunOptions};
 
 /// An array and its text.
 struct Case {
@@ -39,8 +39,8 @@ fn cases() -> Vec<Case> {
     format!("\n{corpus}").split("\n# ").skip(1).filter_map(case).collect()
 }
 
-fn buffer(array_type: ArrayType, elements: &[u8]) -> Buffer {
-    let strides = row_major_strides(&array_type);
+fn buffer(array_type: ArrayType, elements: &[u8]) -> Array {
+    let strides = row_major_byte_strides(&array_type);
     dense(&ArrayView::from_bytes(array_type, strides, elements, 0).unwrap())
 }
 

@@ -12,7 +12,7 @@ use indim::files::{
     safetensors_sinks, write_safetensors_to,
 };
 use indim::stream::{MemorySource, Region, Source};
-use indim::{ArrayError, ArrayType, Buffer, DType};
+use indim::{Array, ArrayError, ArrayType, DType};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
 /// A file in a folder of its own.
@@ -189,7 +189,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
 fn tensors_are_written() {
     let types = [DType::U8, DType::F64, DType::Bf16, DType::Bool, DType::C64, DType::I16];
     let types: Vec<ArrayType> = types.iter().map(|&of| ArrayType::new(of, [5, 4])).collect();
-    let arrays: Vec<Buffer> = types
+    let arrays: Vec<Array> = types
         .iter()
         .map(|of| {
             let fill = |bytes: &mut [u8]| {
@@ -198,7 +198,7 @@ fn tensors_are_written() {
                 each.for_each(|(index, byte)| *byte = (index % (256 - zero_or_one)) as u8);
                 Ok::<(), ArrayError>(())
             };
-            Buffer::filled(of.clone(), fill).unwrap()
+            Array::filled(of.clone(), fill).unwrap()
         })
         .collect();
     let names: Vec<String> = (0..types.len()).map(|index| format!("größe.{index}")).collect();

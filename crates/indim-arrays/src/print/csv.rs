@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
 
-use crate::buffer::Buffer;
+use crate::array::Array;
 
 use super::{Style, elements_format};
 
@@ -62,9 +62,9 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
 /// `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers in Python's notation, `(1-2.5j)`.
 ///
 /// ```
-/// use indim_arrays::{Buffer, print::write_csv};
+/// use indim_arrays::{Array, print::write_csv};
 ///
-/// let x = Buffer::from_slice([2, 2], &[1.0f32, 2.5, f32::NAN, -1.0])?;
+/// let x = Array::from_slice([2, 2], &[1.0f32, 2.5, f32::NAN, -1.0])?;
 /// let mut csv = Vec::new();
 /// write_csv(&mut csv, &x)?;
 /// assert_eq!(String::from_utf8(csv)?, "1.0,2.5\nnan,-1.0\n");
@@ -73,14 +73,14 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
 ///
 /// # Errors
 /// Those of the writer; [`TooManyAxes`] as invalid input, before anything is written.
-pub fn write_csv(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
+pub fn write_csv(output: &mut dyn Write, array: &Array) -> io::Result<()> {
     let invalid = |error: TooManyAxes| io::Error::new(io::ErrorKind::InvalidInput, error);
-    let (rows, columns) = csv_shape(buffer.array_type()).map_err(invalid)?;
-    if !buffer.is_row_major() {
-        let copy = buffer.to_row_major().map_err(io::Error::other)?;
+    let (rows, columns) = csv_shape(array.array_type()).map_err(invalid)?;
+    if !array.is_row_major() {
+        let copy = array.to_row_major().map_err(io::Error::other)?;
         return write_csv(output, &copy);
     }
-    let text = elements_format(buffer, &[], Style::Scalar(None));
+    let text = elements_format(array, &[], Style::Scalar(None));
     for row in 0..rows {
         for column in 0..columns {
             let separator = if column == 0 { "" } else { "," };

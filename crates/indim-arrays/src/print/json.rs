@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
 
-use crate::buffer::Buffer;
+use crate::array::Array;
 
 use super::ElementText;
 use super::csv::count;
@@ -15,26 +15,26 @@ use super::float::{Float, scalar_text};
 /// `"inf"` and `"-inf"`, which JSON has no numbers for.
 ///
 /// ```
-/// use indim_arrays::{Buffer, print::write_json};
+/// use indim_arrays::{Array, print::write_json};
 ///
 /// let mut json = Vec::new();
-/// write_json(&mut json, &Buffer::from_slice([2], &[3.0, 4.0])?)?;
+/// write_json(&mut json, &Array::from_slice([2], &[3.0, 4.0])?)?;
 /// assert_eq!(String::from_utf8(json)?.trim(), r#"{"dtype":"f64","shape":[2],"data":[3.0,4.0]}"#);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// Those of the writer.
-pub fn write_json(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
-    if !buffer.is_row_major() {
-        let copy = buffer.to_row_major().map_err(io::Error::other)?;
+pub fn write_json(output: &mut dyn Write, array: &Array) -> io::Result<()> {
+    if !array.is_row_major() {
+        let copy = array.to_row_major().map_err(io::Error::other)?;
         return write_json(output, &copy);
     }
-    let shape = &buffer.array_type().shape;
+    let shape = &array.array_type().shape;
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    let dtype = buffer.array_type().dtype;
+    let dtype = array.array_type().dtype;
     write!(output, "{{\"dtype\":\"{dtype}\",\"shape\":[{}],\"data\":[", sizes.join(","))?;
-    let text = elements_text(buffer);
+    let text = elements_text(array);
     for position in 0..count(shape) {
         let separator = if position == 0 { "" } else { "," };
         write!(output, "{separator}{}", text(position))?;
@@ -42,12 +42,12 @@ pub fn write_json(output: &mut dyn Write, buffer: &Buffer) -> io::Result<()> {
     write!(output, "]}}")
 }
 
-fn elements_text(buffer: &Buffer) -> Box<ElementText<'_>> {
+fn elements_text(array: &Array) -> Box<ElementText<'_>> {
     macro_rules! text {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match buffer.array_type().dtype {
+            match array.array_type().dtype {
                 $(DType::$variant => {
-                    let elements = buffer.elements::<$type>().unwrap_or_default();
+                    let elements = array.elements::<$type>().unwrap_or_default();
                     text!(@one $class elements)
                 })*
             }

@@ -1,5 +1,19 @@
 //! Arrays as text, in NumPy's format.
 //!
+//! ```
+//! use indim_arrays::Array;
+//! use indim_arrays::print::{PrintOptions, array_text_with, write_csv};
+//!
+//! let x = Array::new([2, 2], vec![1.0 / 3.0, 2.5, 10.0, -1.0])?;
+//! assert_eq!(x.to_string(), "[[ 0.33333333  2.5       ]\n [10.         -1.        ]]");
+//! assert_eq!(array_text_with(&x, &PrintOptions::new().precision(2)), "[[ 0.33  2.5 ]\n [10.   -1.  ]]");
+//!
+//! let mut table = Vec::new();
+//! write_csv(&mut table, &x)?;
+//! assert_eq!(String::from_utf8(table)?, "0.3333333333333333,2.5\n10.0,-1.0\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The layout follows `numpy/_core/arrayprint.py` of NumPy 2.4 with its default options: 8 fractional
 //! digits, lines of 75 characters, and above 1000 elements only the first and last 3 along each axis.
 //! `float.rs` and `complex.rs` align elements by equal widths. `csv.rs` and `json.rs` print for programs.
@@ -14,7 +28,7 @@ use core::fmt::Write as _;
 use indim_ops::{DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{MAX_RANK, Shape};
 
-use crate::buffer::Buffer;
+use crate::array::Array;
 use complex::complex_format;
 pub use csv::{TooManyAxes, csv_shape, write_csv};
 use float::float_format;
@@ -27,21 +41,41 @@ const EDGE_ITEMS: usize = 3;
 /// Options of printing: precision and summary.
 ///
 /// ```
-/// use indim_arrays::Buffer;
+/// use indim_arrays::Array;
 /// use indim_arrays::print::{PrintOptions, array_text_with};
 ///
-/// let thirds = Buffer::from_slice([2], &[1.0 / 3.0, 2.0 / 3.0])?;
-/// let options = PrintOptions { precision: Some(2), ..PrintOptions::default() };
+/// let thirds = Array::from_slice([2], &[1.0 / 3.0, 2.0 / 3.0])?;
+/// let options = PrintOptions::new().precision(2);
 /// assert_eq!(array_text_with(&thirds, &options), "[0.33 0.67]");
 /// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PrintOptions {
     /// Maximum digits after the point. `None` is 8 in arrays, and the digits that read back the same for a
     /// scalar.
     pub precision: Option<usize>,
     /// Arrays with more elements are summarised: the first and last 3 along each axis.
     pub threshold: usize,
+}
+
+impl PrintOptions {
+    /// NumPy's defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the maximum digits after the point.
+    #[must_use]
+    pub fn precision(self, digits: usize) -> Self {
+        PrintOptions { precision: Some(digits), ..self }
+    }
+
+    /// Sets the number of elements above which an array is summarised.
+    #[must_use]
+    pub fn threshold(self, elements: usize) -> Self {
+        PrintOptions { threshold: elements, ..self }
+    }
 }
 
 impl Default for PrintOptions {
@@ -65,39 +99,39 @@ enum Style {
 /// For an array of more than 64 axes, which NumPy does not support, the text is a note.
 ///
 /// ```
-/// use indim_arrays::{Buffer, print::array_text};
+/// use indim_arrays::{Array, print::array_text};
 ///
-/// let x = Buffer::from_slice([2, 2], &[1.0f32, 2.5, 10.0, -1.0])?;
+/// let x = Array::from_slice([2, 2], &[1.0f32, 2.5, 10.0, -1.0])?;
 /// assert_eq!(array_text(&x), "[[ 1.   2.5]\n [10.  -1. ]]");
 /// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
-pub fn array_text(buffer: &Buffer) -> String {
-    array_text_with(buffer, &PrintOptions::default())
+pub fn array_text(array: &Array) -> String {
+    array_text_with(array, &PrintOptions::default())
 }
 
 /// Like [`array_text`]; `numpy.printoptions` sets the precision and the threshold.
 ///
 /// ```
-/// use indim_arrays::Buffer;
+/// use indim_arrays::Array;
 /// use indim_arrays::print::{PrintOptions, array_text_with};
 ///
-/// let small = Buffer::from_slice([7], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0])?;
-/// let options = PrintOptions { threshold: 5, ..PrintOptions::default() };
+/// let small = Array::from_slice([7], &[2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0])?;
+/// let options = PrintOptions::new().threshold(5);
 /// assert_eq!(array_text_with(&small, &options), "[ 2.  4.  6. ... 10. 12. 14.]");
 /// # Ok::<(), indim_arrays::ArrayError>(())
 /// ```
-pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
-    let shape = &buffer.array_type().shape;
+pub fn array_text_with(array: &Array, options: &PrintOptions) -> String {
+    let shape = &array.array_type().shape;
     if shape.rank() > MAX_RANK {
-        return format!("<{} has too many axes to print>", buffer.array_type());
+        return format!("<{} has too many axes to print>", array.array_type());
     }
     if shape.contains(&0) {
         return "[]".to_owned();
     }
-    if !buffer.is_row_major() {
-        return match buffer.to_row_major() {
+    if !array.is_row_major() {
+        return match array.to_row_major() {
             Ok(copy) => array_text_with(&copy, options),
-            Err(error) => format!("<{} cannot be printed: {error}>", buffer.array_type()),
+            Err(error) => format!("<{} cannot be printed: {error}>", array.array_type()),
         };
     }
     let layout = PrintLayout::new(shape, options.threshold);
@@ -106,19 +140,19 @@ pub fn array_text_with(buffer: &Buffer, options: &PrintOptions) -> String {
         true => Style::Scalar(options.precision),
         false => Style::Aligned(options.precision.unwrap_or(PRECISION)),
     };
-    let format = elements_format(buffer, &shown, style);
+    let format = elements_format(array, &shown, style);
     layout.text(&*format)
 }
 
 /// A function from the position of an element to its text.
 type ElementText<'a> = dyn Fn(usize) -> String + 'a;
 
-fn elements_format<'a>(buffer: &'a Buffer, shown: &[usize], style: Style) -> Box<ElementText<'a>> {
+fn elements_format<'a>(array: &'a Array, shown: &[usize], style: Style) -> Box<ElementText<'a>> {
     macro_rules! format {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match buffer.array_type().dtype {
+            match array.array_type().dtype {
                 $(DType::$variant => {
-                    let elements = buffer.elements::<$type>().unwrap_or_default();
+                    let elements = array.elements::<$type>().unwrap_or_default();
                     format!(@one $class elements)
                 })*
             }

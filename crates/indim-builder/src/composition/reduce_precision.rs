@@ -82,8 +82,8 @@ mod tests {
         let b = GraphBuilder::new();
         let x = b.parameter("x", T::DTYPE, [values.len()]).unwrap();
         let graph = b.finish(&[b.reduce_precision(&x, exponent, mantissa).unwrap()]).unwrap();
-        let array = Array::new([values.len()], values).unwrap();
-        evaluate(&graph, &[array]).unwrap()[0].elements::<T>().unwrap().to_vec()
+        let array = Array::from_data([values.len()], T::into_data(values)).unwrap();
+        evaluate(&graph, &[array]).unwrap()[0].element_slice::<T>().unwrap().to_vec()
     }
 
     /// Reduction to the format of an existing type is that type's rounding, except for its subnormals.

@@ -58,7 +58,7 @@ pub trait Differentiate {
     /// let v = Array::new([3], vec![5.0f32; 3])?;
     /// let cotangent = Array::new([2, 3], vec![1.0f32, 1.0, 1.0, 1.0, 1.0, 2.0])?;
     /// let gradients = evaluate(&pullback, &[x, v, cotangent])?;
-    /// assert_eq!(gradients[0].elements::<f32>(), Some(&[11.0, 22.0, 63.0][..]));
+    /// assert_eq!(gradients[0].elements::<f32>(), Ok(&[11.0, 22.0, 63.0][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -87,8 +87,8 @@ pub trait Differentiate {
     /// let graph = b.finish(&[b.reduce(ReduceOp::Add, x.square(), 0)?])?;
     /// let x = Array::new([3], vec![1.0, -2.0, 3.0])?;
     /// let results = evaluate(&graph.value_and_gradient(&[0])?, &[x])?;
-    /// assert_eq!(results[0].elements::<f64>(), Some(&[14.0][..]));
-    /// assert_eq!(results[1].elements::<f64>(), Some(&[2.0, -4.0, 6.0][..]));
+    /// assert_eq!(results[0].elements::<f64>(), Ok(&[14.0][..]));
+    /// assert_eq!(results[1].elements::<f64>(), Ok(&[2.0, -4.0, 6.0][..]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

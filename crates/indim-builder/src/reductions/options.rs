@@ -35,8 +35,8 @@ use crate::operand::{Operand, OperandArg};
 /// let graph = b.finish(&[largest, sum])?;
 /// let x = Array::new([2, 3], vec![1.0f32, 3.0, 2.0, -1.0, 3.0, -2.0])?;
 /// let results = evaluate(&graph, &[x])?;
-/// assert_eq!(results[0].elements::<f32>(), Some(&[3.0, 3.0][..]));
-/// assert_eq!(results[1].elements::<f32>(), Some(&[11.0, 16.0, 12.0][..]));
+/// assert_eq!(results[0].elements::<f32>(), Ok(&[3.0, 3.0][..]));
+/// assert_eq!(results[1].elements::<f32>(), Ok(&[11.0, 16.0, 12.0][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]

@@ -53,8 +53,8 @@ fn an_unused_parameter_has_gradient_0() {
     let arguments =
         [Array::new([2], vec![1.5, 2.5]).unwrap(), Array::new([3], vec![0.0f32; 3]).unwrap()];
     let gradients = evaluate(&graph.gradient(&[0, 1]).unwrap(), &arguments).unwrap();
-    assert_eq!(gradients[0].elements::<f64>(), Some(&[0.0, 0.0][..]));
-    assert_eq!(gradients[1].elements::<f32>(), Some(&[0.0, 0.0, 0.0][..]));
+    assert_eq!(gradients[0].elements::<f64>(), Ok(&[0.0, 0.0][..]));
+    assert_eq!(gradients[1].elements::<f32>(), Ok(&[0.0, 0.0, 0.0][..]));
 }
 
 /// Step functions have derivative 0, also after a conversion back to floats.
@@ -73,8 +73,9 @@ fn integers_conditions_and_bits_stop_derivatives() {
         let b = GraphBuilder::new();
         let x = b.parameter("x", F64, []).unwrap();
         let graph = b.finish(&[function(&b, &x)]).unwrap();
-        let gradients = evaluate(&graph.gradient(&[0]).unwrap(), &[Array::scalar(2.5)]).unwrap();
-        assert_eq!(gradients[0].elements::<f64>(), Some(&[expected][..]));
+        let gradients =
+            evaluate(&graph.gradient(&[0]).unwrap(), &[Array::from_scalar(2.5)]).unwrap();
+        assert_eq!(gradients[0].elements::<f64>(), Ok(&[expected][..]));
     }
 }
 
@@ -83,9 +84,9 @@ fn an_output_may_be_a_parameter_or_repeated() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", F64, []).unwrap();
     let graph = b.finish(&[&x, &x]).unwrap();
-    let arguments = [1.0, 10.0, 100.0].map(Array::scalar);
+    let arguments = [1.0, 10.0, 100.0].map(Array::from_scalar);
     let gradients = evaluate(&graph.vjp(&[0]).unwrap(), &arguments).unwrap();
-    assert_eq!(gradients[0].elements::<f64>(), Some(&[110.0][..]));
+    assert_eq!(gradients[0].elements::<f64>(), Ok(&[110.0][..]));
 }
 
 fn mistake(of: impl Fn(&GraphBuilder) -> Value, wrt: usize) -> GraphError {
@@ -125,10 +126,12 @@ fn nextafter_of_a_constant_is_allowed() {
     let x = b.parameter("x", F64, []).unwrap();
     let y = b.parameter("y", F64, []).unwrap();
     let graph = b.finish(&[y.nextafter(2) * &x]).unwrap();
-    let gradients =
-        evaluate(&graph.gradient(&[0]).unwrap(), &[Array::scalar(3.0), Array::scalar(1.0)])
-            .unwrap();
-    assert_eq!(gradients[0].elements::<f64>(), Some(&[1.0f64.next_up()][..]));
+    let gradients = evaluate(
+        &graph.gradient(&[0]).unwrap(),
+        &[Array::from_scalar(3.0), Array::from_scalar(1.0)],
+    )
+    .unwrap();
+    assert_eq!(gradients[0].elements::<f64>(), Ok(&[1.0f64.next_up()][..]));
 }
 
 /// Doubling `x` n times by adding it to itself has 2^n paths, and the length of the chain rules out

@@ -22,7 +22,7 @@ struct Argument<T>(Vec<usize>, Vec<T>);
 
 impl<T: Element> Argument<T> {
     fn array(&self) -> Array {
-        Array::new(&self.0[..], self.1.clone()).unwrap()
+        Array::from_data(&self.0[..], T::into_data(self.1.clone())).unwrap()
     }
 }
 
@@ -45,7 +45,7 @@ fn graph<T: Element>(function: Function<'_>, arguments: &[Argument<T>]) -> indim
 fn value<T: Element, R: Element>(function: Function<'_>, arguments: &[Argument<T>]) -> Vec<R> {
     let arrays: Vec<Array> = arguments.iter().map(Argument::array).collect();
     let results = evaluate(&graph(function, arguments), &arrays).unwrap();
-    results[0].elements::<R>().unwrap().to_vec()
+    results[0].element_slice::<R>().unwrap().to_vec()
 }
 
 /// The gradients with respect to all arguments, given the cotangent of the result.
@@ -60,9 +60,9 @@ fn pullback<T: Element, R: Element>(
     indim_graph::verify(&derived).unwrap();
     let shape = graph[graph.outputs()[0]].array_type.shape.clone();
     let mut arrays: Vec<Array> = arguments.iter().map(Argument::array).collect();
-    arrays.push(Array::new(shape, cotangent.to_vec()).unwrap());
+    arrays.push(Array::from_data(shape, R::into_data(cotangent.to_vec())).unwrap());
     let gradients = evaluate(&derived, &arrays).unwrap();
-    gradients.iter().map(|gradient| gradient.elements::<T>().unwrap().to_vec()).collect()
+    gradients.iter().map(|gradient| gradient.element_slice::<T>().unwrap().to_vec()).collect()
 }
 
 /// Numbers between -1 and 1 without a pattern.

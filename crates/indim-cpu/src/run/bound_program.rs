@@ -22,7 +22,7 @@ use crate::run::indices;
 use crate::run::options::RunOptions;
 use crate::run::scratch::Scratch;
 use crate::run::threads;
-use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut, bytes_of_array};
+use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
 use indim_executors::Bases;
 
 /// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
@@ -374,9 +374,7 @@ impl RunArrays<'_, '_, '_> {
         let first = match at.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
-            BufferId::Constant(index) => {
-                bytes_of_array(&program.loops.constants[index]).as_ptr().cast_mut()
-            }
+            BufferId::Constant(index) => program.loops.constants[index].bytes().as_ptr().cast_mut(),
             BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
             BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
         };
@@ -387,8 +385,8 @@ impl RunArrays<'_, '_, '_> {
     /// counters.
     fn strides(&self, access: &Access, dense: impl FnOnce() -> AxisStrides) -> AxisStrides {
         match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].strides().into(),
-            BufferId::Output(index) => self.outputs[index].strides().into(),
+            BufferId::Parameter(index) => self.inputs[index].byte_strides().into(),
+            BufferId::Output(index) => self.outputs[index].byte_strides().into(),
             _ => dense(),
         }
     }

@@ -268,7 +268,7 @@ const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
 
 fn bytes_for_graph(graph: &Graph) -> usize {
     let is_list =
-        |node: &Node| matches!(&node.kind, NodeKind::Constant(array) if array.data().len() > 1);
+        |node: &Node| matches!(&node.kind, NodeKind::Constant(array) if array.element_count() > 1);
     let folded = match graph.iter().any(|(_, node)| is_list(node)) {
         true => MAX_FOLDED_BYTES.min(graph.len().saturating_mul(FOLDED_BYTES_PER_NODE)),
         false => 0,

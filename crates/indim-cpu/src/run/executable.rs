@@ -23,7 +23,6 @@ use crate::run::options::{RunOptions, Threads};
 use crate::run::output_order::Order;
 use crate::run::overlap::{check_overlap, written_over_inputs};
 use crate::run::threads;
-use indim_arrays::Buffer;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
 /// A graph compiled for this machine.
@@ -147,7 +146,7 @@ impl Executable {
         match self.hidden_inputs.is_empty() {
             true => Cow::Borrowed(inputs),
             false => {
-                let hidden = self.hidden_inputs.iter().map(ArrayView::from_array);
+                let hidden = self.hidden_inputs.iter().map(ArrayView::from);
                 Cow::Owned(inputs.iter().cloned().chain(hidden).collect())
             }
         }
@@ -191,7 +190,7 @@ impl Executable {
     ///
     /// # Errors
     /// `input-count`, `input-type` if an input does not fit.
-    pub fn output_strides(
+    pub fn output_byte_strides(
         &self,
         order: Order,
         inputs: &[ArrayView<'_>],
@@ -201,7 +200,7 @@ impl Executable {
         Ok(self.strides(order, inputs))
     }
 
-    /// Like [`Executable::output_strides`], for checked inputs, the hidden ones included.
+    /// Like [`Executable::output_byte_strides`], for checked inputs, the hidden ones included.
     fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
         let CompiledProgram { output_orders, loops, .. } = &*self.nests.program;
         output_orders.strides(loops, self.outputs(), order, inputs)
@@ -215,7 +214,7 @@ impl Executable {
     ///
     /// # Errors
     /// `input-count`, `input-type` if an input does not fit; `out-of-memory`; `index-out-of-range`.
-    pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
+    pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Array>, RunError> {
         self.run_with(inputs, &RunOptions::default())
     }
 
@@ -227,7 +226,7 @@ impl Executable {
         &self,
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
-    ) -> Result<Vec<Buffer>, RunError> {
+    ) -> Result<Vec<Array>, RunError> {
         self.check_inputs(inputs)?;
         self.run_checked(&self.with_hidden_inputs(inputs), options)
     }
@@ -237,7 +236,7 @@ impl Executable {
         &self,
         inputs: &[ArrayView<'_>],
         options: &RunOptions<'_>,
-    ) -> Result<Vec<Buffer>, RunError> {
+    ) -> Result<Vec<Array>, RunError> {
         self.check_memory(options, true)?;
         let strides = self.strides(options.order, inputs);
         let mut strides = strides.into_iter();
@@ -246,11 +245,11 @@ impl Executable {
             // SAFETY: lowering gives each output a store over its whole shape, so the nests write every
             // element before anything reads the buffer. On an error the buffer is dropped unread.
             buffers.push(unsafe {
-                Buffer::uninitialised_in_order(output.clone(), strides.next().flatten())?
+                Array::uninitialised_in_order(output.clone(), strides.next().flatten())?
             });
         }
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 1]> =
-            buffers.iter_mut().map(Buffer::view_mut).collect();
+            buffers.iter_mut().map(Array::view_mut).collect();
         self.nests.run(inputs, &mut outputs, &[], options)?;
         drop(outputs);
         Ok(buffers)
@@ -373,7 +372,7 @@ fn is_of_type(given: &ArrayType, expected: &ArrayType) -> bool {
 
 /// Copies a result into a view of the same type with any strides.
 fn copy(
-    from: &Buffer,
+    from: &Array,
     to: &mut ArrayViewMut<'_>,
     level: Level,
     threads: Threads<'_>,

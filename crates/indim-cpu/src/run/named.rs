@@ -4,8 +4,8 @@ use indim_ops::ArrayType;
 
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
+use indim_arrays::Array;
 use indim_arrays::ArrayView;
-use indim_arrays::Buffer;
 
 impl Executable {
     /// The name and type of each input, in the order of the inputs of [`run`](Executable::run).
@@ -33,7 +33,7 @@ impl Executable {
     ///
     /// # Errors
     /// Like [`bind`](Executable::bind) and [`run`](Executable::run).
-    pub fn run_named(&self, named: &[(&str, ArrayView<'_>)]) -> Result<Vec<Buffer>, RunError> {
+    pub fn run_named(&self, named: &[(&str, ArrayView<'_>)]) -> Result<Vec<Array>, RunError> {
         self.run(&self.bind(named)?)
     }
 

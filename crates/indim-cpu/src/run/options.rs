@@ -127,7 +127,7 @@ pub struct RunOptions<'a> {
     /// for (order, strides) in [(Order::C, [12, 4]), (Order::F, [4, 8]), (Order::K, [12, 4])] {
     ///     let options = RunOptions::new().order(order);
     ///     let results = executable.run_with(&[ArrayView::from_slice([2, 3], &x)?], &options)?;
-    ///     assert_eq!(results[0].strides(), strides);
+    ///     assert_eq!(results[0].byte_strides(), strides);
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

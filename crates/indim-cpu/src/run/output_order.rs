@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use indim_arrays::{ArrayView, dense_strides, is_column_major};
+use indim_arrays::{ArrayView, dense_byte_strides, is_column_major};
 use indim_loops::input_axes::InputAxes;
 use indim_loops::loop_nest::LoopNests;
 use indim_ops::ArrayType;
@@ -48,7 +48,8 @@ impl OutputOrders {
             Order::C => false,
             Order::F => true,
             Order::A => {
-                let is_reversed = |x: &ArrayView<'_>| is_column_major(x.array_type(), x.strides());
+                let is_reversed =
+                    |x: &ArrayView<'_>| is_column_major(x.array_type(), x.byte_strides());
                 !inputs.is_empty() && inputs.iter().all(is_reversed)
             }
             Order::K => {
@@ -56,12 +57,13 @@ impl OutputOrders {
                 if inputs.iter().all(ArrayView::is_row_major) {
                     return followed.of_row_major_inputs(outputs);
                 }
-                return followed.strides(outputs, |parameter| inputs[parameter].strides().to_vec());
+                return followed
+                    .strides(outputs, |parameter| inputs[parameter].byte_strides().to_vec());
             }
         };
         let reversed = |output: &ArrayType| {
             let axes: Vec<usize> = (0..output.shape.rank()).rev().collect();
-            dense_strides(output, &axes)
+            dense_byte_strides(output, &axes)
         };
         match is_reversed {
             true => outputs.iter().map(reversed).collect(),
@@ -103,5 +105,5 @@ impl InputOrder {
 }
 
 fn strides(outputs: &[ArrayType], axes: &[Vec<usize>]) -> Vec<Option<Vec<isize>>> {
-    outputs.iter().zip(axes).map(|(output, axes)| dense_strides(output, axes)).collect()
+    outputs.iter().zip(axes).map(|(output, axes)| dense_byte_strides(output, axes)).collect()
 }

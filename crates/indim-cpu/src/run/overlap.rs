@@ -70,7 +70,7 @@ fn are_apart(a: &Range<usize>, b: &Range<usize>) -> bool {
 /// Whether each element of the input has the address of the same element of the output.
 fn is_same_memory(input: &ArrayView<'_>, output: &ArrayViewMut<'_>) -> bool {
     let (read, written) = (input.array_type(), output.array_type());
-    let mut strides = input.strides().iter().zip(output.strides());
+    let mut strides = input.byte_strides().iter().zip(output.byte_strides());
     input.first() == output.first()
         && read.dtype.size() == written.dtype.size()
         && read.shape == written.shape

@@ -3,14 +3,14 @@
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_arrays::{ALIGNMENT, ArrayError, Buffer};
+use indim_arrays::{ALIGNMENT, Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 
 /// Memory for the temporaries and counters of a run, on the stack if they are small.
 pub(crate) struct Scratch<'n> {
     first: *mut u8,
     /// The owner of the memory; `None` for memory on the stack.
-    _buffer: Option<Buffer>,
+    _buffer: Option<Array>,
     _on_stack: PhantomData<&'n mut StackMemory>,
 }
 
@@ -34,7 +34,7 @@ impl<'n> Scratch<'n> {
         }
         // SAFETY: no one reads uninitialised bytes: a nest writes each temporary before others read it, and
         // counters are written before their first reader.
-        let mut buffer = unsafe { Buffer::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
+        let mut buffer = unsafe { Array::uninitialised(ArrayType::new(DType::U8, [bytes]))? };
         let first = buffer.as_mut_ptr().as_ptr();
         Ok(Scratch { first, _buffer: Some(buffer), _on_stack: PhantomData })
     }

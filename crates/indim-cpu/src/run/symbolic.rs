@@ -19,7 +19,7 @@ use crate::run::compiled_program::{CompiledProgram, DenseBindings};
 use crate::run::error::RunError;
 use crate::run::executable::Executable;
 use crate::run::float_environment::DefaultFloatEnvironment;
-use indim_arrays::{ArrayView, ArrayViewMut, Buffer};
+use indim_arrays::{Array, ArrayView, ArrayViewMut};
 
 /// A graph compiled for this machine, for all array sizes that meet its guards.
 ///
@@ -170,7 +170,7 @@ impl SymbolicExecutable {
     ///
     /// # Errors
     /// `guard-not-met`; those of [`Executable::run`].
-    pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Buffer>, RunError> {
+    pub fn run(&self, inputs: &[ArrayView<'_>]) -> Result<Vec<Array>, RunError> {
         self.bind_to(inputs)?.run(inputs)
     }
 

@@ -233,7 +233,7 @@ type Layout = (Vec<u8>, Vec<isize>, usize);
 fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layout {
     let size = array.dtype().size() as isize;
     let shape = array.shape();
-    let dense = array.data().to_ne_bytes();
+    let dense = array.bytes().to_vec();
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     (1..order.len()).for_each(|last| order.swap(last, choices.below(last + 1)));
     let mut strides = vec![0; shape.rank()];
@@ -262,7 +262,7 @@ fn strided(choices: &mut Choices<'_>, array: &Array, is_read_only: bool) -> Layo
 
 fn views<'a>(arguments: &[Array], layouts: &'a [Layout]) -> Vec<ArrayView<'a>> {
     let view = |(array, (bytes, strides, first)): (&Array, &'a Layout)| {
-        ArrayView::from_bytes(array.array_type(), strides.clone(), bytes, *first).unwrap()
+        ArrayView::from_bytes(array.array_type().clone(), strides.clone(), bytes, *first).unwrap()
     };
     arguments.iter().zip(layouts).map(view).collect()
 }
@@ -317,10 +317,10 @@ fn check_executable(
     arguments: &[Array],
     expected: &[Array],
 ) {
-    let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+    let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
     let results = executable.run(&inputs).unwrap();
     for (result, expected) in results.iter().zip(expected) {
-        assert_eq!(result.to_array(), *expected, "dense, {options:?}");
+        assert_eq!(result.clone(), *expected, "dense, {options:?}");
     }
     check_strided(choices, executable, arguments, expected);
     check_in_place(choices, executable, arguments, expected);
@@ -423,7 +423,9 @@ fn check_strided(
             let place = (*first as isize + offset(position, &array_type.shape, strides)) as usize;
             bytes[place..place + size].fill(0x55);
         }
-        outputs.push(ArrayViewMut::from_bytes(array_type, strides.clone(), bytes, *first).unwrap());
+        outputs.push(
+            ArrayViewMut::from_bytes(array_type.clone(), strides.clone(), bytes, *first).unwrap(),
+        );
     }
     executable.run_into(&inputs, &mut outputs).unwrap();
     drop(outputs);
@@ -469,14 +471,16 @@ fn check_in_place(
     // SAFETY: the memory has these strides, lives until the end, and is used through these pointers.
     let inputs: Vec<ArrayView<'_>> = types
         .zip(&input_pointers)
-        .map(|(of, (strides, first))| unsafe { ArrayView::from_raw(of, strides.clone(), *first) })
+        .map(|(of, (strides, first))| unsafe {
+            ArrayView::from_raw(of.clone(), strides.clone(), *first)
+        })
         .collect();
     let types = expected.iter().map(Array::array_type);
     // SAFETY: as above.
     let mut outputs: Vec<ArrayViewMut<'_>> = types
         .zip(&output_pointers)
         .map(|(of, (strides, first))| unsafe {
-            ArrayViewMut::from_raw(of, strides.clone(), *first)
+            ArrayViewMut::from_raw(of.clone(), strides.clone(), *first)
         })
         .collect();
     executable.run_into(&inputs, &mut outputs).unwrap();
@@ -485,7 +489,7 @@ fn check_in_place(
             Some(place) => &memory[place],
             None => &apart[index],
         };
-        let (dense, size) = (output.data().to_ne_bytes(), output.dtype().size());
+        let (dense, size) = (output.bytes().to_vec(), output.dtype().size());
         for (position, element) in dense.chunks(size).enumerate() {
             let place = (*first as isize + offset(position, output.shape(), strides)) as usize;
             assert_eq!(&bytes[place..place + size], element, "output {index} over {places:?}");

@@ -6,7 +6,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_graph::{Array, Graph, evaluate};
-use indim_ops::{ArrayData, DType, Op};
+use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
 use crate::values;
@@ -53,21 +53,21 @@ impl Cell {
 
     /// The digest by the reference evaluator.
     pub(crate) fn reference(&self) -> u64 {
-        digest(evaluate(&self.graph, &self.arguments).unwrap()[0].data())
+        digest(&evaluate(&self.graph, &self.arguments).unwrap()[0])
     }
 
     /// The digest by an executor.
     pub(crate) fn executed(&self, options: &CompileOptions) -> u64 {
-        let inputs: Vec<ArrayView<'_>> = self.arguments.iter().map(ArrayView::from_array).collect();
+        let inputs: Vec<ArrayView<'_>> = self.arguments.iter().map(ArrayView::from).collect();
         let results = compile(&self.graph, options).unwrap().run(&inputs).unwrap();
-        digest(results[0].to_array().data())
+        digest(&results[0])
     }
 }
 
 /// The hash of the little-endian bytes (Fowler, Noll and Vo, FNV-1a).
-fn digest(data: &ArrayData) -> u64 {
+fn digest(array: &Array) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    data.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, step)
+    array.to_le_bytes().into_iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 /// Every cell, in the order of the record.

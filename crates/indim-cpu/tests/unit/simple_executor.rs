@@ -186,7 +186,7 @@ impl BoundSimple {
 
 /// The reduction of single elements, converted to `result`.
 fn reduced(NestReduction { op, dtype }: NestReduction, along: &[&Array], result: DType) -> Array {
-    let bytes: Vec<u8> = along.iter().flat_map(|element| element.data().to_le_bytes()).collect();
+    let bytes: Vec<u8> = along.iter().flat_map(|element| element.to_le_bytes()).collect();
     let given = along[0].dtype();
     let elements =
         Array::from_data([along.len()], ArrayData::from_le_bytes(given, &bytes)).unwrap();
@@ -262,7 +262,7 @@ unsafe fn read(place: *const u8, dtype: DType) -> Array {
 /// # Safety
 /// `place` is valid for writes of all elements.
 unsafe fn write(place: *mut u8, array: &Array) {
-    let bytes = array.data().to_ne_bytes();
+    let bytes = array.bytes().to_vec();
     // SAFETY: the caller ensures room for all elements, in memory apart from `bytes`.
     unsafe { core::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) }
 }
@@ -316,7 +316,7 @@ mod tests {
             let mut choices = pseudo_random(seed);
             let (graph, arguments) = random_graph(&mut Choices(&mut choices));
             let expected = evaluate(&graph, &arguments).unwrap();
-            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from_array).collect();
+            let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
             for (executor, order) in executors.into_iter().zip([Order::F, Order::C]) {
                 let go_on = &mut || ControlFlow::Continue(());
                 let options = CompileOptions::default();
@@ -324,7 +324,7 @@ mod tests {
                 let options = RunOptions::new().order(order);
                 let results = executable.run_with(&inputs, &options).unwrap();
                 for (result, expected) in results.iter().zip(&expected) {
-                    assert_eq!(result.to_array(), *expected, "seed {seed}, {executor:?}");
+                    assert_eq!(result.clone(), *expected, "seed {seed}, {executor:?}");
                 }
             }
         }

@@ -149,6 +149,13 @@ codes! {
         example: Words("The elements of an array `f32[3]` are read as `f64`."),
         raised_by: ["indim-arrays"],
     }
+    NOT_ROW_MAJOR = "not-row-major" {
+        title: "Elements in row-major order are asked for from an array in another memory order",
+        explanation: "Copy them by `to_row_major` or `into_vec`, or take them in memory order by \
+                      `elements_in_memory`.",
+        example: Words("A run with `RunOptions::new().order(Order::F)` returns `f32[2, 3]`, and `elements` reads it."),
+        raised_by: ["indim-arrays"],
+    }
     NOT_SCALAR = "not-scalar" {
         title: "An array that is read as one number does not have one element",
         explanation: "Index the array first, or reduce it.",

@@ -8,10 +8,10 @@
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::array::Array;
 use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
+use indim_arrays::Array;
 
 /// A graph with counters as parameters.
 ///
@@ -34,7 +34,7 @@ use crate::verify::VerifyErrorKind;
 /// assert_eq!(counted.graph[rows].array_type.to_string(), "i64[2]");
 /// let x = Array::new([2, 3], vec![1.0, 7.0, 2.0, 3.0, 4.0, 7.0])?;
 /// let rows = Array::new([2], vec![0_i64, 1])?;
-/// assert_eq!(evaluate(&counted.graph, &[x, rows])?, [Array::scalar(1_i64)]);
+/// assert_eq!(evaluate(&counted.graph, &[x, rows])?, [Array::from_scalar(1_i64)]);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -202,8 +202,8 @@ impl CounterRewriter {
     }
 
     fn number(&mut self, number: i64, shape: &Shape) -> Result<ValueId, VerifyErrorKind> {
-        let number = Array::scalar(number);
-        let array_type = number.array_type();
+        let number = Array::from_scalar(number);
+        let array_type = number.array_type().clone();
         let number = self.assembler.add(NodeKind::Constant(number), &[], array_type)?;
         self.broadcast(number, &[], shape)
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::array::Array;
 use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 use crate::views::AxisSlice;
+use indim_arrays::Array;
 
 use super::demand::{Axes, operand_axes};
 
@@ -132,7 +132,7 @@ impl Template {
     /// Adds the number of elements along the axis to the outputs: a sum of ones.
     fn add_length_output(&mut self, place: usize, axis: usize) {
         let (length, rank) = (self.nodes[place].sizes[axis], self.nodes[place].sizes.len());
-        let one = NodeKind::Constant(Array::scalar(1_i64));
+        let one = NodeKind::Constant(Array::from_scalar(1_i64));
         let one = self.push(one, &[], DType::I64, Vec::new());
         let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
         let ones = self.push(nowhere, &[one], DType::I64, vec![length]);
@@ -266,8 +266,8 @@ fn add_zeros(
     assembler: &mut GraphAssembler,
     array_type: ArrayType,
 ) -> Result<ValueId, VerifyErrorKind> {
-    let zero = Array::scalar(0_i64);
-    let scalar_type = zero.array_type();
+    let zero = Array::from_scalar(0_i64);
+    let scalar_type = zero.array_type().clone();
     let zero = assembler.add(NodeKind::Constant(zero), &[], scalar_type)?;
     let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
     assembler.add(nowhere, &[zero], array_type)

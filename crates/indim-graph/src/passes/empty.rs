@@ -3,8 +3,8 @@
 
 use indim_ops::ArrayData;
 
-use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+use indim_arrays::Array;
 
 /// The rule of the pass for one node.
 pub(super) fn replace_empty(arena: &mut GraphArena, node: Node) -> ValueId {

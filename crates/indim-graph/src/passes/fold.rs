@@ -38,7 +38,7 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
         Some(array) => {
             folded.set(folded.get() + count);
             arena.add(Node {
-                array_type: array.array_type(),
+                array_type: array.array_type().clone(),
                 kind: NodeKind::Constant(array),
                 operands: Operands::new(&[]),
             })

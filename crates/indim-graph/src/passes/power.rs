@@ -1,9 +1,9 @@
 //! Replacement of powers by cheap operations with the same bits: `x^2` is `square`, `x^-1` is `reciprocal`.
 
-use indim_ops::{ArrayData, Op};
+use indim_ops::{DType, Op, bf16, f16};
 
-use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
+use indim_arrays::Array;
 
 /// The rule of the pass for one node.
 pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -34,20 +34,11 @@ fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
 
 /// The only element of the array, if it is a float.
 fn float_scalar(array: &Array) -> Option<f64> {
-    use ArrayData::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
-    match array.data() {
-        ArrayData::F16(elements) => only(elements).map(|x| x.to_f64()),
-        ArrayData::Bf16(elements) => only(elements).map(|x| x.to_f64()),
-        ArrayData::F32(elements) => only(elements).map(f64::from),
-        ArrayData::F64(elements) => only(elements),
-        Bool(_) | I8(_) | I16(_) | I32(_) | I64(_) | U8(_) | U16(_) | U32(_) | U64(_) => None,
-        C64(_) | C128(_) => None,
-    }
-}
-
-fn only<T: Copy>(elements: &[T]) -> Option<T> {
-    match elements {
-        &[element] => Some(element),
+    match array.dtype() {
+        DType::F16 => array.scalar::<f16>().ok().map(|x| x.to_f64()),
+        DType::Bf16 => array.scalar::<bf16>().ok().map(|x| x.to_f64()),
+        DType::F32 => array.scalar::<f32>().ok().map(f64::from),
+        DType::F64 => array.scalar().ok(),
         _ => None,
     }
 }

@@ -4,9 +4,9 @@ use indim_ops::meaning::reduction::tree;
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::array::Array;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::reduce::without_axis;
+use indim_arrays::Array;
 
 /// The rule of the pass for one node.
 pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
@@ -20,7 +20,7 @@ pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
 /// An arg-reduction along an axis of one element is 0.
 fn search(arena: &mut GraphArena, node: Node, axis: usize) -> ValueId {
     match arena[node.operands[0]].array_type.shape[axis] {
-        0 | 1 => constant(arena, Array::scalar(0i64), &node.array_type.shape),
+        0 | 1 => constant(arena, Array::from_scalar(0i64), &node.array_type.shape),
         _ => arena.add(node),
     }
 }
@@ -66,7 +66,7 @@ fn elementwise(arena: &mut GraphArena, op: Op, operands: &[ValueId]) -> ValueId 
 
 /// The broadcast of a scalar to `shape`.
 fn constant(arena: &mut GraphArena, scalar: Array, shape: &Shape) -> ValueId {
-    let array_type = scalar.array_type();
+    let array_type = scalar.array_type().clone();
     let repeated = ArrayType::new(array_type.dtype, shape);
     let scalar = add(arena, NodeKind::Constant(scalar), &[], array_type);
     add(arena, NodeKind::BroadcastInDim(AxisMap::from(Vec::new())), &[scalar], repeated)

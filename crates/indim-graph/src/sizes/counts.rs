@@ -8,9 +8,9 @@ use indim_shape::Shape;
 
 use super::facts::{Count, count_of};
 use super::guards::Size;
-use crate::array::Array;
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
+use indim_arrays::Array;
 
 /// A count that depends on symbols.
 #[derive(Debug, Clone)]

@@ -1,10 +1,10 @@
 //! Reference evaluation of slices, gathers and concatenations.
 
-use indim_ops::{ArrayData, Element, bf16, c64, c128, f16};
+use indim_ops::{ArrayData, DType, Element, bf16, c64, c128, f16};
 use indim_shape::Shape;
 
 use super::{AxisSlice, TakeMode};
-use crate::array::Array;
+use indim_arrays::Array;
 
 /// The index along each axis of the element at `position` in row-major order.
 pub(crate) fn unravel(mut position: usize, shape: &Shape) -> Vec<usize> {
@@ -63,26 +63,30 @@ pub(crate) fn take_sources(
 pub(crate) fn integers(array: &Array) -> Vec<i128> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match array.data() {
-                $(ArrayData::$variant(elements) => read!(@$class elements),)*
+            match array.dtype() {
+                $(DType::$variant => read!(@$class $type),)*
             }
         };
-        (@signed $elements:ident) => { $elements.iter().map(|&x| i128::from(x)).collect() };
-        (@unsigned $elements:ident) => { $elements.iter().map(|&x| i128::from(x)).collect() };
-        (@$class:ident $elements:ident) => {{
-            let _ = $elements;
+        (@signed $type:ident) => { widened::<$type>(array) };
+        (@unsigned $type:ident) => { widened::<$type>(array) };
+        (@$class:ident $type:ident) => {
             unreachable!("invariant: the builder checked the type of the indices")
-        }};
+        };
     }
     indim_ops::for_each_element!(read)
+}
+
+fn widened<T: Element + Into<i128>>(array: &Array) -> Vec<i128> {
+    let elements: &[T] = array.element_slice().expect("invariant: read as its own type");
+    elements.iter().map(|&x| x.into()).collect()
 }
 
 /// The concatenation of the operands along `axis`.
 pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
     macro_rules! join {
         ($($variant:ident $type:ident $class:ident;)*) => {
-            match operands[0].data() {
-                $(ArrayData::$variant(_) => $type::into_data(joined::<$type>(operands, axis)),)*
+            match operands[0].dtype() {
+                $(DType::$variant => $type::into_data(joined::<$type>(operands, axis)),)*
             }
         };
     }
@@ -95,7 +99,7 @@ fn joined<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
     for outer in 0..outer {
         for operand in operands {
             let length: usize = operand.shape()[axis..].iter().product();
-            let all: &[T] = operand.elements().expect("invariant: operands are of one type");
+            let all: &[T] = operand.element_slice().expect("invariant: operands are of one type");
             elements.extend_from_slice(&all[outer * length..][..length]);
         }
     }

@@ -199,7 +199,7 @@ impl ModelWriter<'_> {
     /// Modulo 2^64, odd numbers to the power of 2^62 are 1, and even ones to any power from 64 on are 0.
     fn small_exponent(&mut self, exponent: &str) -> String {
         let masks = [1, 1 << 62, u64::MAX >> 1];
-        let [one, bit_62, low_bits] = masks.map(|mask| self.constant(&Array::scalar(mask)));
+        let [one, bit_62, low_bits] = masks.map(|mask| self.constant(&Array::from_scalar(mask)));
         let right = vec![text("direction", "RIGHT")];
         let halved = self.node("BitShift", &[exponent, &one], right);
         let moved = self.op("BitwiseAnd", &[&halved, &bit_62]);

@@ -274,7 +274,7 @@ mod tests {
         let arrays = [
             Array::new([3], vec![1.0f32, 2.0, 3.0]).unwrap(),
             Array::new([2, 1], vec![true, false]).unwrap(),
-            Array::scalar(7i64),
+            Array::from_scalar(7i64),
         ];
         arrays.iter().for_each(|array| drop(model_writer.constant(array)));
         let mut tensors = model_writer.initializers;

@@ -129,7 +129,7 @@ impl<'g> ModelWriter<'g> {
             dims: array.shape().iter().map(|&size| size as i64).collect(),
             data_type: number_of(array.dtype()),
             name: name.clone(),
-            raw_data: Some(Bytes::from(array.data().to_le_bytes())),
+            raw_data: Some(Bytes::from(array.to_le_bytes())),
             ..TensorProto::default()
         });
         self.constants.insert(array.clone(), name.clone());

@@ -90,7 +90,7 @@ fn list_tensor(numbers: &[i64]) -> Bytes {
         dims: vec![numbers.len() as i64],
         data_type: number_of(DType::I64),
         name: "list".to_owned(),
-        raw_data: Some(Bytes::from(array.data().to_le_bytes())),
+        raw_data: Some(Bytes::from(array.to_le_bytes())),
         ..TensorProto::default()
     };
     Bytes::from(tensor.encode_to_vec())

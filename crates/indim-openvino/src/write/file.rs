@@ -72,7 +72,7 @@ impl File {
     }
 
     pub(super) fn constant(&mut self, array: &Array) -> Port {
-        let (array_type, bytes) = (array.array_type(), array.data().to_le_bytes());
+        let (array_type, bytes) = (array.array_type(), array.to_le_bytes());
         let sizes = array_type.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let attributes = [
             ("element_type", attribute_name(array_type.dtype).to_owned()),
@@ -81,7 +81,7 @@ impl File {
             ("size", bytes.len().to_string()),
         ];
         self.constants.extend(bytes);
-        self.layer(("Const", 1), &attributes, &[], array_type)
+        self.layer(("Const", 1), &attributes, &[], array_type.clone())
     }
 
     /// A constant of integers along one axis.

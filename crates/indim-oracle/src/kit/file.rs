@@ -78,7 +78,7 @@ impl KitCase {
     /// The result type that the file states; for an illegal case the shape is arbitrary.
     pub(super) fn stated_result(&self) -> ArrayType {
         if let Some(expected) = &self.expected {
-            return expected.array_type();
+            return expected.array_type().clone();
         }
         let dtype = self.draft.dtypes.last().copied().unwrap_or(DType::F32);
         let dtype = self.operation().map_or(dtype, |it| it.op.result_dtype(dtype));

@@ -1,7 +1,7 @@
 //! The values of a column, in the narrowest type of bool, i64 and f64 that has all its fields.
 
 use csv::StringRecord;
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
@@ -150,7 +150,7 @@ impl ParsedColumn {
         if self.empty == 0 { Vec::new() } else { vec![remark] }
     }
 
-    pub(super) fn into_array(self) -> Result<Buffer, StoreErrorKind> {
+    pub(super) fn into_array(self) -> Result<Array, StoreErrorKind> {
         let shape = [self.len()];
         match self.elements {
             ColumnValues::Empty => array(DType::F64, shape, Vec::<[u8; 8]>::new()),
@@ -179,8 +179,8 @@ fn array<const N: usize>(
     dtype: DType,
     shape: [usize; 1],
     elements: impl IntoIterator<Item = [u8; N]>,
-) -> Result<Buffer, StoreErrorKind> {
-    Buffer::filled(ArrayType::new(dtype, shape), |bytes| {
+) -> Result<Array, StoreErrorKind> {
+    Array::filled(ArrayType::new(dtype, shape), |bytes| {
         for (place, element) in bytes.chunks_exact_mut(N).zip(elements) {
             place.copy_from_slice(&element);
         }

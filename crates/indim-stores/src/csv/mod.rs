@@ -8,7 +8,7 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::format_code::FormatCode;
@@ -31,7 +31,7 @@ use crate::{Region, Source, StoreError, StoreErrorKind};
 /// let path = folder.path().join("people.csv");
 /// std::fs::write(&path, "name,height\n\"Lee, A\",1.5\nBo,2\n")?;
 /// let height = CsvColumn::open(&path, Some("height"), usize::MAX)?;
-/// assert_eq!(height.read(&Region::new([0], [2]))?.elements(), Some(&[1.5, 2.0][..]));
+/// assert_eq!(height.read(&Region::new([0], [2]))?.elements(), Ok(&[1.5, 2.0][..]));
 /// let error = CsvColumn::open(&path, Some("name"), usize::MAX).unwrap_err();
 /// assert!(error.to_string().contains("line 2: `Lee, A` in column `name` is not a number"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,7 @@ impl Source for CsvColumn {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = self.array.read(region);
         read.map_err(|error| StoreError::new(self.path.to_string_lossy(), error.kind))
     }

@@ -8,8 +8,8 @@
 use core::ops::Range;
 
 use crate::{Region, StoreErrorKind, check_region};
-use indim_arrays::Buffer;
-use indim_arrays::row_major_strides;
+use indim_arrays::Array;
+use indim_arrays::row_major_byte_strides;
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 
@@ -40,11 +40,11 @@ impl ArrayHeader {
     /// Byte stride along each axis.
     pub(crate) fn strides(&self) -> Vec<isize> {
         if !self.is_fortran {
-            return row_major_strides(&self.array_type);
+            return row_major_byte_strides(&self.array_type);
         }
         let ArrayType { dtype, shape } = &self.array_type;
         let reversed: Shape = shape.iter().rev().copied().collect();
-        let mut strides = row_major_strides(&ArrayType::new(*dtype, reversed));
+        let mut strides = row_major_byte_strides(&ArrayType::new(*dtype, reversed));
         strides.reverse();
         strides
     }
@@ -54,12 +54,12 @@ impl ArrayHeader {
         &self,
         region: &Region,
         fill: impl FnOnce(&mut [u8]) -> Result<(), StoreErrorKind>,
-    ) -> Result<Buffer, StoreErrorKind> {
+    ) -> Result<Array, StoreErrorKind> {
         check_region(region, &self.array_type)?;
         let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
         match self.is_fortran {
-            true => Buffer::filled_column_major(array_type, fill),
-            false => Buffer::filled(array_type, fill),
+            true => Array::filled_column_major(array_type, fill),
+            false => Array::filled(array_type, fill),
         }
     }
 

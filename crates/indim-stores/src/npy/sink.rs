@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::write::npy_header;
@@ -150,7 +150,7 @@ impl Sink for NpySink {
         matches!(self.target, NpyTarget::Stream(_))
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
         let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
         let written = with_elements(region, piece, &array_type, write);

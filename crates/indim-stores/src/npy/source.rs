@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{Region, Source, StoreError};
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::read::{not_npy_but_archive, read_header};
@@ -52,7 +52,7 @@ impl Source for NpySource {
         self.0.is_column_major()
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         self.0.read(region)
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::{Region, Source, StoreError, StoreErrorKind};
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::read::MAX_TRAILING_BYTES;
@@ -188,7 +188,7 @@ impl Source for DeflatedFile {
         CURSOR_BYTES
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = self.header.buffer(region, |bytes| {
             self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
         });

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use crate::{
     CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::write::NpzWriter;
@@ -47,14 +47,14 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 /// ```
 /// use indim_stores::{OutputFile, npz_sinks, read_npz_member};
 /// use indim_stores::CompleteResult;
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
 /// let of = ArrayType::new(DType::F32, [2]);
 /// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &of), ("y", &of)])?;
-/// let x = Buffer::filled(of.clone(), |bytes| {
+/// let x = Array::filled(of.clone(), |bytes| {
 ///     bytes.fill(1);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -201,7 +201,7 @@ impl Sink for MemberSink {
         matches!(self.to, MemberTarget::NpzArchive)
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
         let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
         let written = with_elements(region, piece, &array_type, write);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{Region, Source, StoreError};
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 use zip::CompressionMethod;
 
@@ -91,7 +91,7 @@ impl Source for NpzSource {
         self.source().scratch_bytes()
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         self.source().read(region)
     }
 

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
@@ -101,8 +101,8 @@ impl PngFile {
     }
 
     /// Decodes the whole image.
-    fn decode(&self) -> Result<Buffer, StoreErrorKind> {
-        Buffer::filled(self.array_type.clone(), |bytes| {
+    fn decode(&self) -> Result<Array, StoreErrorKind> {
+        Array::filled(self.array_type.clone(), |bytes| {
             let mut reader = self.reader()?;
             reader.next_frame(bytes).map_err(|error| error_of(&error, self.limit))?;
             to_native(bytes, self.array_type.dtype);
@@ -110,7 +110,7 @@ impl PngFile {
         })
     }
 
-    fn read_interlaced(&self, region: &Region) -> Result<Buffer, StoreErrorKind> {
+    fn read_interlaced(&self, region: &Region) -> Result<Array, StoreErrorKind> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         let source = match &*decoded {
             None if *region == Region::whole(&self.array_type.shape) => return self.decode(),
@@ -282,14 +282,14 @@ impl Source for PngFile {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             if self.is_interlaced {
                 return self.read_interlaced(region);
             }
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
-            Buffer::filled(array_type, |bytes| self.read_rows(region, bytes))
+            Array::filled(array_type, |bytes| self.read_rows(region, bytes))
         };
         read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
     }

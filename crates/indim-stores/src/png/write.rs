@@ -1,6 +1,6 @@
 //! Results as PNG images.
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 
@@ -102,7 +102,7 @@ impl Sink for PngSink {
         2 * self.rows.strip_bytes()
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         use std::io::Write;
         let is_wide = self.rows.array_type().dtype == DType::U16;
         let writer = &mut self.writer;

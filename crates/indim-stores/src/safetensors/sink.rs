@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::{
     CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::tensors::{TensorLayout, little_endian};
@@ -19,14 +19,14 @@ use crate::{FileError, FileErrorKind};
 /// ```
 /// use indim_stores::{OutputFile, read_tensor, safetensors_sinks};
 /// use indim_stores::{CompleteResult, StoreError};
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.safetensors");
 /// let of = ArrayType::new(DType::F32, [2]);
 /// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &of), ("b", &of)])?;
-/// let w = Buffer::filled(of.clone(), |bytes| {
+/// let w = Array::filled(of.clone(), |bytes| {
 ///     bytes.fill(1);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -88,7 +88,7 @@ impl Sink for TensorSink {
         &self.array_type
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         let written = with_elements(region, piece, &self.array_type, |elements| {
             let elements = little_endian(self.array_type.dtype, elements);
             let write = |file: &mut OutputFile| {

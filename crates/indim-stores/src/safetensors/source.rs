@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{Region, Source, StoreError};
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::tensors;
@@ -47,7 +47,7 @@ impl Source for SafetensorsSource {
         self.0.array_type()
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         self.0.read(region)
     }
 

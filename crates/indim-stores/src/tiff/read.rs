@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
 use tiff::ColorType;
@@ -398,12 +398,12 @@ impl Source for TiffFile {
         self.page_storage.scratch_bytes(chunk_bytes(&self.grid, self.array_type.dtype))
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             self.check_stored(region)?;
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
-            Buffer::filled(array_type, |bytes| guarded(|| self.read_into(region, bytes)))
+            Array::filled(array_type, |bytes| guarded(|| self.read_into(region, bytes)))
         };
         read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
     }

@@ -5,7 +5,7 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 
 use crate::geography::{GeoTag, Geography};
@@ -239,7 +239,7 @@ impl Sink for TiffSink {
         true
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         let (output, strips, position) = (&mut self.output, &mut self.strips, &mut self.position);
         let strip = self.rows.strip_bytes().max(1);
         let write = |bytes: &[u8]| {

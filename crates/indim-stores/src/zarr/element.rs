@@ -1,6 +1,5 @@
 //! Element types of Zarr arrays, and fill values.
 
-use indim_arrays::bytes_of_array;
 use indim_graph::Literal;
 use indim_ops::{DType, DTypeClass};
 use serde_json::Value;
@@ -79,7 +78,7 @@ fn literal_bytes(literal: Literal, dtype: DType) -> Option<Vec<u8>> {
     let is_float = matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex);
     let fits =
         dtype == DType::Bool || literal.is_of_kind(dtype) && (is_float || literal.fits(dtype));
-    fits.then(|| bytes_of_array(&literal.element(dtype)).to_vec())
+    fits.then(|| literal.element(dtype).bytes().to_vec())
 }
 
 /// The bytes of `NaN`, `Infinity`, `-Infinity`, or of a number in hexadecimal bits such as `0x7fc00000`.

@@ -33,7 +33,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use indim_arrays::{ArrayError, Buffer};
+use indim_arrays::{Array, ArrayError};
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, Shape};
@@ -69,7 +69,7 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 /// conventions are not applied; [`Source::remarks`] mentions them.
 ///
 /// ```
-/// use indim_arrays::{ArrayError, Buffer};
+/// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink};
 /// use indim_stores::{Region, Sink, Source};
@@ -78,7 +78,7 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 /// let path = folder.path().join("x.zarr");
 /// let array_type = ArrayType::new(DType::U8, [2, 3]);
 /// let mut sink = ZarrSink::create(&path, &array_type, &ZarrOptions::default())?;
-/// let array = Buffer::filled(array_type, |bytes| {
+/// let array = Array::filled(array_type, |bytes| {
 ///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -88,7 +88,7 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 ///
 /// let source = ZarrArray::open(&path, usize::MAX)?;
 /// assert_eq!(source.array_type().to_string(), "u8[2, 3]");
-/// assert_eq!(source.read(&Region::new([0, 1], [2, 1]))?.elements(), Some(&[1u8, 4][..]));
+/// assert_eq!(source.read(&Region::new([0, 1], [2, 1]))?.elements(), Ok(&[1u8, 4][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ZarrArray {
@@ -229,17 +229,17 @@ impl Source for ZarrArray {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
-            Buffer::filled(array_type, |bytes| self.read_into(region, bytes))
+            Array::filled(array_type, |bytes| self.read_into(region, bytes))
         };
         read().map_err(|kind| at(&self.path, kind))
     }
 
     /// Regions of one chunk each are read side by side, as the chunks of one region are.
-    fn read_each(&self, regions: &[Region]) -> Result<Vec<Buffer>, StoreError> {
+    fn read_each(&self, regions: &[Region]) -> Result<Vec<Array>, StoreError> {
         let is_one_chunk =
             |region: &Region| grid_cells::cells(region, &self.chunks).nth(1).is_none();
         if self.decode_plan.is_sharded || self.concurrency == 1 || !regions.iter().all(is_one_chunk)
@@ -248,7 +248,7 @@ impl Source for ZarrArray {
         }
         let mut buffers = Vec::with_capacity(regions.len());
         for batch in regions.chunks(self.concurrency) {
-            let read: Result<Vec<Buffer>, StoreError> =
+            let read: Result<Vec<Array>, StoreError> =
                 batch.par_iter().map(|region| self.read(region)).collect();
             buffers.extend(read?);
         }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode};
@@ -91,7 +91,7 @@ impl ZarrSink {
         Ok(ZarrSink { place, array_type, chunks, chunk_folder, elements_written: 0, folder })
     }
 
-    fn store(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreErrorKind> {
+    fn store(&mut self, region: &Region, piece: &Array) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {
             // The chunks are not collected: there may be as many as elements.
             let mut chunks = Region::grid(region.extents(), &self.chunks);
@@ -210,7 +210,7 @@ impl Sink for ZarrSink {
         encoding_bytes(self.chunk_bytes())
     }
 
-    fn write(&mut self, region: &Region, piece: &Buffer) -> Result<(), StoreError> {
+    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
         self.store(region, piece).map_err(|kind| at(self.place.path(), kind))
     }
 

@@ -222,8 +222,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         };
         let graph = fold().map_err(|error| self.graph_error(error, nodes, mark))?;
         let outputs = evaluate(&graph, &[]);
-        let element =
-            outputs.ok().and_then(|outputs| Some(*outputs[0].elements::<f64>()?.first()?));
+        let element = outputs.ok().and_then(|outputs| outputs[0].scalar().ok());
         Ok(Literal::Float(element.expect("invariant: a binary operation on f64 scalars evaluates")))
     }
 

@@ -247,7 +247,7 @@ impl<'t> Parser<'t> {
         }
         self.expect('}', "`}`")?;
         let given = elements.len();
-        Array::new(&array_type.shape, elements).map_err(|_| {
+        Array::from_data(&array_type.shape, T::into_data(elements)).map_err(|_| {
             let array_type = array_type.clone();
             let kind = ParseErrorKind::WrongElementCount { array_type, given };
             self.error(kind, self.cursor.since(open))

@@ -26,6 +26,7 @@ pub struct TypedInput<'n> {
 
 /// The type of an input.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub enum InputType {
     /// An array with known sizes.
     Known(ArrayType),

@@ -1,6 +1,6 @@
 //! Loop nests as pseudocode in the style of NumPy.
 
-use indim_cpu::row_major_strides;
+use indim_cpu::row_major_byte_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
@@ -152,7 +152,7 @@ fn merged(nest: &LoopNest) -> String {
     }
     let accesses = nest.stores.iter().map(|store| &store.target).chain(&nest.accesses);
     let rank = nest.shape.rank();
-    let dense = |access: &Access| access.strides(rank, &row_major_strides(&access.array_type));
+    let dense = |access: &Access| access.strides(rank, &row_major_byte_strides(&access.array_type));
     let strides: Vec<AxisStrides> = accesses.map(dense).collect();
     match coalesce(&nest.shape, &strides) {
         Some(axes) if axes.sizes[..] != nest.shape[..] => {

@@ -1,6 +1,6 @@
 //! Runs programs, and compares their results with expected results.
 
-use indim_cpu::{ArrayView, Buffer, CompileOptions, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, compile};
 use indim_model::{Agreement, Disagreement};
 
 use super::error::LoadError;
@@ -41,7 +41,7 @@ impl LoadedModel {
         let mut failures = Vec::new();
         for expectation in &program.expectations {
             let [found, expected] =
-                [expectation.result, expectation.expected].map(|output| results[output].to_array());
+                [expectation.result, expectation.expected].map(|output| results[output].clone());
             if let Some(difference) = expectation.agreement.compare(&found, &expected) {
                 let place = expectation.place.shown(self.source());
                 failures.push(CheckFailure { place, difference });
@@ -60,7 +60,7 @@ impl LoadedModel {
         expected: &[indim_graph::Array],
         agreement: Agreement,
     ) -> Result<CheckReport, LoadError> {
-        let results: Vec<Buffer> = self.run(inputs)?;
+        let results: Vec<Array> = self.run(inputs)?;
         let mut failures = Vec::new();
         if results.len() != expected.len() {
             failures.push(CheckFailure {
@@ -69,7 +69,7 @@ impl LoadedModel {
             });
         }
         for (index, (found, expected)) in results.iter().zip(expected).enumerate() {
-            if let Some(difference) = agreement.compare(&found.to_array(), expected) {
+            if let Some(difference) = agreement.compare(&found.clone(), expected) {
                 let name = self.outputs().get(index).map_or("", String::as_str);
                 let name = indim_graph::terminal::shown(name);
                 let place = format!("output {index} `{name}`");

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use indim_builder::GraphBuilder;
-use indim_cpu::{ArrayView, Buffer, CompileOptions, Executable, RunOptions, compile};
-use indim_graph::Array;
+use indim_cpu::{Array, ArrayView, CompileOptions, Executable, RunOptions, compile};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
     ReadOptions, SourceFile, WriteOptions, WrittenModel,
@@ -208,7 +207,7 @@ impl LoadedModel {
     ///
     /// # Errors
     /// Those of [`LoadedModel::compiled`] and of [`Executable::run`].
-    pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Buffer>, LoadError> {
+    pub fn run(&self, inputs: &[Option<ArrayView<'_>>]) -> Result<Vec<Array>, LoadError> {
         self.run_with(inputs, &RunOptions::default())
     }
 
@@ -220,7 +219,7 @@ impl LoadedModel {
         &self,
         inputs: &[Option<ArrayView<'_>>],
         options: &RunOptions<'_>,
-    ) -> Result<Vec<Buffer>, LoadError> {
+    ) -> Result<Vec<Array>, LoadError> {
         let compiled = self.compiled(&self.bound(inputs)?)?;
         let given: Vec<ArrayView<'_>> = inputs.iter().flatten().cloned().collect();
         compiled.executable.run_with(&given, options).map_err(|error| self.error(error))
@@ -263,7 +262,7 @@ impl LoadedModel {
         let graph = value.map_err(|error| self.error(format(error)))?;
         let copy = compile(&graph, &CompileOptions::default()).map_err(|e| self.error(e))?;
         let copied = copy.run(core::slice::from_ref(view)).map_err(|e| self.error(e))?;
-        Ok(copied[0].to_array())
+        Ok(copied[0].clone())
     }
 
     pub(super) fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use indim::{ArrayView, Buffer, CompileOptions, GraphBuilder, compile};
+use indim::{Array, ArrayView, CompileOptions, GraphBuilder, compile};
 
 /// A fixture.
 pub(crate) fn data(name: &str) -> PathBuf {
@@ -11,7 +11,7 @@ pub(crate) fn data(name: &str) -> PathBuf {
 }
 
 /// The elements of a view, of any strides, in row-major order: the result of a graph without operations.
-pub(crate) fn dense(view: &ArrayView<'_>) -> Buffer {
+pub(crate) fn dense(view: &ArrayView<'_>) -> Array {
     let b = GraphBuilder::new();
     let array_type = view.array_type().clone();
     let x = b.parameter("x", array_type.dtype, array_type.shape).unwrap();

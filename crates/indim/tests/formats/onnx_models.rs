@@ -206,10 +206,10 @@ fn defaults_of_inputs_and_operands_that_are_left_out() {
     assert!(model.inputs()[1].has_default && !model.inputs()[0].has_default);
     let x = vector(&[-5., 0., 5.]);
     let program =
-        model.build(&[InputBinding::Type(x.array_type()), InputBinding::Default]).unwrap();
+        model.build(&[InputBinding::Type(x.array_type().clone()), InputBinding::Default]).unwrap();
     let clipped = indim_graph::evaluate(&program.graph, core::slice::from_ref(&x)).unwrap();
     assert_eq!(clipped, [vector(&[-5., 0., 1.])]);
-    let given = support::run(&*model, &[x, Array::scalar(-1.0f32)]).unwrap();
+    let given = support::run(&*model, &[x, Array::from_scalar(-1.0f32)]).unwrap();
     assert_eq!(given, [vector(&[-5., -1., -1.])]);
 }
 
@@ -222,17 +222,17 @@ fn elements_are_raw_or_in_the_field_of_their_type() {
     let of = |tensor: Message| read(tensor).map(|(_, array)| array).map_err(|error| error.code());
     assert_eq!(of(floats("x", &[2], &[1., 2.])), Ok(vector(&[1., 2.])));
     assert_eq!(of(tensor("x", FLOAT, &[2]).float(4, 1.0).float(4, 2.0)), Ok(vector(&[1., 2.])));
-    assert_eq!(of(tensor("x", 11, &[]).double(10, 0.5)), Ok(Array::scalar(0.5f64)));
+    assert_eq!(of(tensor("x", 11, &[]).double(10, 0.5)), Ok(Array::from_scalar(0.5f64)));
     assert_eq!(
         of(tensor("x", 3, &[2]).packed(5, &[-1, 7])),
         Ok(Array::new([2], vec![-1i8, 7]).unwrap())
     );
     assert_eq!(of(tensor("x", BOOL, &[1]).ints(5, &[1])), Ok(Array::new([1], vec![true]).unwrap()));
-    assert_eq!(of(tensor("x", 12, &[]).int(11, 7)), Ok(Array::scalar(7u32)));
+    assert_eq!(of(tensor("x", 12, &[]).int(11, 7)), Ok(Array::from_scalar(7u32)));
     let halves = Array::new([1], vec![f16::from_bits(0x3c00)]).unwrap();
     assert_eq!(of(tensor("x", 10, &[1]).packed(5, &[0x3c00])), Ok(halves));
     let complex = tensor("x", 14, &[]).float(4, 1.0).float(4, -2.0);
-    assert_eq!(of(complex), Ok(Array::scalar(c64::new(1.0, -2.0))));
+    assert_eq!(of(complex), Ok(Array::from_scalar(c64::new(1.0, -2.0))));
     // Elements out of range, too few, too many, negative, or of an unsupported type.
     assert_eq!(of(tensor("x", 3, &[1]).packed(5, &[300])), Err("bad-element"));
     assert_eq!(of(tensor("x", FLOAT, &[2]).float(4, 1.0)), Err("wrong-element-count"));
@@ -375,7 +375,10 @@ fn try_all(bytes: &[u8]) {
 fn damaged_models_give_errors() {
     let bytes = various();
     let model = support::read("test.onnx", &bytes).unwrap();
-    assert_eq!(support::run(&*model, &[vector(&[3., 4., 5.])]), Ok(vec![Array::scalar(9.0f32)]));
+    assert_eq!(
+        support::run(&*model, &[vector(&[3., 4., 5.])]),
+        Ok(vec![Array::from_scalar(9.0f32)])
+    );
     (0..bytes.len()).for_each(|length| try_all(&bytes[..length]));
     for place in 0..bytes.len() {
         for change in [1, 2, 8, 0x7f, 0x80, 0xff] {

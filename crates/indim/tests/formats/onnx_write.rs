@@ -177,7 +177,7 @@ fn functions_without_an_operator_are_composed_without_bit_casts() {
     ];
     let graph = b.finish(&outputs).unwrap();
     let arguments = [DType::F32, DType::F16]
-        .map(|dtype| numbers(dtype, 24, 0).reshaped([2, 3, 4].into()).unwrap())
+        .map(|dtype| numbers(dtype, 24, 0).reshaped([2, 3, 4]).unwrap())
         .to_vec();
     check(&Case { name: "composed".to_owned(), graph: graph.clone(), arguments }, 18);
     assert!(!has_node(&written(&graph, 18).unwrap(), "Softmax"));
@@ -252,7 +252,7 @@ fn store(folder: &Path, name: &str, arrays: &[Array]) {
     for (index, array) in arrays.iter().enumerate() {
         let path = |ending: &str| folder.join(format!("{name}{index}.{ending}"));
         let stated = format!("{} {}", array.dtype().numpy_name(), array.shape());
-        std::fs::write(path("bin"), array.data().to_le_bytes()).unwrap();
+        std::fs::write(path("bin"), array.to_le_bytes()).unwrap();
         std::fs::write(path("txt"), stated).unwrap();
     }
 }

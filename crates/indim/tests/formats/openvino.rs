@@ -167,7 +167,7 @@ fn shapes_may_be_computed() {
     );
     let x = floats(&[1, 3, 2], &[1., 2., 3., 4., 5., 6.]);
     let results = run(&*model, &[x]).unwrap();
-    assert_eq!(results[0].array_type(), ArrayType::new(DType::F32, [3, 1, 2]));
+    assert_eq!(*results[0].array_type(), ArrayType::new(DType::F32, [3, 1, 2]));
     assert_eq!(numbers(&results[0]), [1., 2., 3., 4., 5., 6.]);
 }
 
@@ -185,8 +185,8 @@ fn inputs_that_say_shapes_are_given_their_elements() {
     let x = floats(&[4], &[1., 2., 3., 4.]);
     let target = Array::new([2], vec![2i64, 2]).unwrap();
     let results = run(&*model, &[x.clone(), target.clone()]).unwrap();
-    assert_eq!(results[0].array_type(), ArrayType::new(DType::F32, [2, 2]));
-    let types = [x, target].map(|array| InputBinding::Type(array.array_type()));
+    assert_eq!(*results[0].array_type(), ArrayType::new(DType::F32, [2, 2]));
+    let types = [x, target].map(|array| InputBinding::Type(array.array_type().clone()));
     assert_eq!(model.build(&types).unwrap_err().code(), "input-elements");
 }
 

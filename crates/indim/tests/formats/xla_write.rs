@@ -297,7 +297,7 @@ fn xla_computes_the_same() {
         let mut line = arguments.len().to_string();
         for (number, array) in arguments.iter().chain(&results).enumerate() {
             let file = format!("{name}.{number}");
-            std::fs::write(folder.join(&file), array.data().to_le_bytes()).expect("a file");
+            std::fs::write(folder.join(&file), array.to_le_bytes()).expect("a file");
             let sizes: Vec<String> = array.shape().iter().map(|size| size.to_string()).collect();
             line += &format!("\t{file}:{}:{}", array.dtype(), sizes.join("x"));
         }

@@ -65,9 +65,9 @@ pub(crate) fn broadcasts() -> Case {
     let scaled = b.mul(channels, permuted, &[]).unwrap() * 2.5f32;
     let graph = b.finish(&[scaled, only_repeated, v.clone(), x.clone(), v]).unwrap();
     let arguments = [
-        numbers(DType::F32, 24, 0).reshaped([2, 3, 4].into()).unwrap(),
+        numbers(DType::F32, 24, 0).reshaped([2, 3, 4]).unwrap(),
         numbers(DType::F32, 3, 0),
-        numbers(DType::F32, 8, 1).reshaped([4, 2].into()).unwrap(),
+        numbers(DType::F32, 8, 1).reshaped([4, 2]).unwrap(),
     ];
     Case { name: "broadcasts".to_owned(), graph, arguments: arguments.to_vec() }
 }
@@ -96,7 +96,7 @@ pub(crate) fn views() -> Case {
             .unwrap(),
     ];
     let graph = b.finish(&results).unwrap();
-    let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
+    let x = numbers(DType::I32, 12, 0).reshaped([4, 3]).unwrap();
     Case { name: "views".to_owned(), graph, arguments: vec![x] }
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn sum_of_nothing() -> Case {
     let x = b.parameter("x", DType::I32, [4, 3]).unwrap();
     let nothing = b.broadcast_in_dim(&x, &[0, 2], [4, 0, 3]).unwrap();
     let graph = b.finish(&[b.reduce(ReduceOp::Add, nothing, 1).unwrap()]).unwrap();
-    let x = numbers(DType::I32, 12, 0).reshaped([4, 3].into()).unwrap();
+    let x = numbers(DType::I32, 12, 0).reshaped([4, 3]).unwrap();
     Case { name: "sum of nothing".to_owned(), graph, arguments: vec![x] }
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
     let case = |(operator, value): (&'static str, Value)| {
         let graph = remove_unused(&b.finish(&[value]).unwrap()).into_owned();
         let arguments = vec![
-            small_numbers(24).reshaped([2, 3, 4].into()).unwrap(),
+            small_numbers(24).reshaped([2, 3, 4]).unwrap(),
             small_numbers(4),
             small_numbers(4),
         ];

@@ -22,7 +22,7 @@ pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<InputBinding> {
     let is_shape = |index: usize| model.inputs().get(index).is_some_and(|input| input.is_shape);
     let bound = |(index, array): (usize, &Array)| match is_shape(index) {
         true => InputBinding::Elements(array.clone()),
-        false => InputBinding::Type(array.array_type()),
+        false => InputBinding::Type(array.array_type().clone()),
     };
     inputs.iter().enumerate().map(bound).collect()
 }

@@ -65,7 +65,7 @@ fn compare(
     expected: Option<&Vec<Array>>,
 ) -> Result<Vec<String>, FormatError> {
     let types: Vec<InputBinding> =
-        inputs.iter().map(|input| InputBinding::Type(input.array_type())).collect();
+        inputs.iter().map(|input| InputBinding::Type(input.array_type().clone())).collect();
     let program = model.build(&types)?;
     let results = evaluate(&program.graph, inputs).expect("the inputs are of their types");
     let mut wrong = match expected {
