@@ -75,7 +75,7 @@ fn write_files(folder: &Path, format: ModelFormat, case: &KitCase) -> Result<(),
 
 fn write_array(path: &Path, array: &Array) -> Result<(), Diagnostic> {
     let bytes = array.to_le_bytes();
-    write_npy(path, &array.array_type(), &bytes).map_err(|error| error.diagnostic())
+    write_npy(path, array.array_type(), &bytes).map_err(|error| error.diagnostic())
 }
 
 fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {

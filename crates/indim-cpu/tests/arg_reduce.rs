@@ -113,7 +113,7 @@ impl<T: Element> StridedArray<T> {
         let lowest = ArrayView::from_bytes(rows, vec![0], &lowest, 0);
         let inputs = [input.unwrap(), lowest.unwrap()];
         let results = executable.run(&inputs[..executable.parameters().len()]).unwrap();
-        results.iter().cloned().collect()
+        results.to_vec()
     }
 }
 

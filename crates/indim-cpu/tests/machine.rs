@@ -128,7 +128,7 @@ fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Ve
         let place = memory.place(bytes, at_end);
         (memory, place, bytes)
     };
-    let given: Vec<_> = arguments.iter().map(|argument| memory(&argument.array_type())).collect();
+    let given: Vec<_> = arguments.iter().map(|argument| memory(argument.array_type())).collect();
     let results: Vec<_> = executable.outputs().iter().map(memory).collect();
     let strides = |of: &ArrayType| indim_cpu::row_major_byte_strides(of);
     let inputs: Vec<ArrayView<'_>> = arguments
@@ -140,7 +140,7 @@ fn run_guarded(executable: &Executable, arguments: &[Array], at_end: bool) -> Ve
             // SAFETY: `place` has room for the elements, in memory that outlives the views.
             unsafe {
                 std::ptr::copy_nonoverlapping(elements.as_ptr(), place.as_ptr(), *bytes);
-                ArrayView::from_raw(of.clone(), strides(&of), *place)
+                ArrayView::from_raw(of.clone(), strides(of), *place)
             }
         })
         .collect();

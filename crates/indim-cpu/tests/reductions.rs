@@ -34,7 +34,7 @@ fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
 }
 
 fn arrays(results: Vec<Array>) -> Vec<Array> {
-    results.iter().cloned().collect()
+    results.to_vec()
 }
 
 /// Compares the executor with the evaluator on an array whose axes have this order in memory.
@@ -58,7 +58,7 @@ fn check<T: Element>(
     let graph = graph::<T>(shape, axis as i64, function);
     let expected = evaluate(&graph, &[x]).unwrap();
     let bytes = stored.bytes().to_vec();
-    let dense = row_major_byte_strides(&stored.array_type());
+    let dense = row_major_byte_strides(stored.array_type());
     let strides = permutation.iter().map(|&place| dense[place as usize]).collect();
     let input = ArrayView::from_bytes(ArrayType::new(T::DTYPE, shape), strides, &bytes, 0).unwrap();
     for executable in executables(&graph) {

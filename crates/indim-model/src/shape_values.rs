@@ -46,7 +46,7 @@ impl From<Value> for KnownValue {
 }
 
 fn few(array: Array) -> Option<Array> {
-    Some(array).filter(|array| is_few(&array.array_type()))
+    Some(array).filter(|array| is_few(array.array_type()))
 }
 
 /// Whether to keep the elements of arrays of this type. Integers and booleans build shapes. Floats scale

@@ -41,9 +41,9 @@ impl Typed {
         }
         let array = self.array.as_ref()?;
         let numbers = match array.dtype() {
-            DType::F32 => whole(array.elements::<f32>()?.iter().map(|&n| f64::from(n)))?,
-            DType::F64 => whole(array.elements::<f64>()?.iter().copied())?,
-            DType::Bool => array.elements::<bool>()?.iter().map(|&b| i64::from(b)).collect(),
+            DType::F32 => whole(array.elements::<f32>().ok()?.iter().map(|&n| f64::from(n)))?,
+            DType::F64 => whole(array.elements::<f64>().ok()?.iter().copied())?,
+            DType::Bool => array.elements::<bool>().ok()?.iter().map(|&b| i64::from(b)).collect(),
             _ => integers(array)?,
         };
         Some(numbers.into_iter().map(SymbolicSize::known).collect())
@@ -53,8 +53,8 @@ impl Typed {
     pub(super) fn floats(&self) -> Option<Vec<f64>> {
         let array = self.array.as_ref()?;
         match array.dtype() {
-            DType::F32 => Some(array.elements::<f32>()?.iter().map(|&n| n.into()).collect()),
-            DType::F64 => Some(array.elements::<f64>()?.to_vec()),
+            DType::F32 => Some(array.elements::<f32>().ok()?.iter().map(|&n| n.into()).collect()),
+            DType::F64 => Some(array.elements::<f64>().ok()?.to_vec()),
             _ => None,
         }
     }

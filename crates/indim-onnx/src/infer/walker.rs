@@ -100,7 +100,7 @@ impl Walker<'_> {
 
     pub(super) fn new_value(&mut self, mut value: OutlineValue, array: Option<Array>) -> usize {
         let listed = value.elements.as_ref().map_or(0, Vec::len);
-        let count = listed + array.as_ref().map_or(0, |array| array.data().len());
+        let count = listed + array.as_ref().map_or(0, |array| array.element_count());
         let is_kept = count <= self.elements_left;
         match is_kept {
             true => self.elements_left -= count,

@@ -4,7 +4,7 @@ use core::fmt;
 use std::io::{self, Chain, Cursor, ErrorKind, Read};
 use std::sync::{Mutex, PoisonError};
 
-use indim_arrays::Buffer;
+use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use super::header::ArrayHeader;
@@ -132,7 +132,7 @@ impl<R: Read + Send + fmt::Debug> Source for ArrayStream<R> {
         true
     }
 
-    fn read(&self, region: &Region) -> Result<Buffer, StoreError> {
+    fn read(&self, region: &Region) -> Result<Array, StoreError> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let read = self.header.buffer(region, |mut bytes| {
             let mut elements = self.elements.lock().unwrap_or_else(PoisonError::into_inner);

@@ -287,7 +287,7 @@ impl<'m> Elaborator<'m> {
             let is_scalar = array.shape().is_scalar();
             let fact = if is_scalar { ArrayFact::Scalar(array.clone()) } else { ArrayFact::None };
             let array_type = array.array_type();
-            let map_shape = self.mapped_type(&array_type);
+            let map_shape = self.mapped_type(array_type);
             let value = match map_shape == *array_type {
                 true => self.model_builder.constant(array, place)?,
                 false => {
