@@ -293,7 +293,8 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 }
 
 impl Explain {
-    /// A name with its type, written out or taken from a file, and how it is stored: row-major without a file.
+    /// A name with its type, written out or taken from a file, and how it is stored: row-major without a
+    /// file.
     fn typed_name<'t>(&self, text: &'t str) -> Result<(TypedInput<'t>, StorageInfo), Diagnostic> {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);

@@ -177,8 +177,8 @@ fn is_standard_input(source: &str) -> bool {
 fn with_pipe_advice(mut error: Diagnostic) -> Diagnostic {
     if error.code == ErrorCode::MEMORY_LIMIT {
         error.help(
-            "standard input is held as a whole if the program reads it again or in another order; a file is read \
-             piece by piece",
+            "standard input is held as a whole if the program reads it again or in another order; a file is \
+             read piece by piece",
         );
     }
     error

@@ -118,8 +118,8 @@ struct Planned {
 }
 
 impl Streaming<'_> {
-    /// The plan, with pipes held in memory or read once in their order. Without a plan, the reason, and none if
-    /// the program reads a pipe again.
+    /// The plan, with pipes held in memory or read once in their order. Without a plan, the reason, and none
+    /// if the program reads a pipe again.
     fn plan(&self, holds_pipes: bool) -> Result<Result<Planned, Option<StreamError>>, Diagnostic> {
         let read = self.sources.iter().map(|(_, source)| source);
         let is_held = |source: &OpenOperand| match source.is_pipe() {

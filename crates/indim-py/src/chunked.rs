@@ -133,10 +133,10 @@ fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
 /// A value of the graph: its number, element type by NumPy's name, sizes, and the cut of each axis.
 type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
-/// A stage, as a tuple: the sizes and the cuts of its axes; its inputs (the number of a value, and the axis of
-/// the stage that cuts each of its axes); its outputs (a value, and for a reduction its name and the number of
-/// partial results per chunk); the reduced axis; and whether lanes can be carried along that axis (lanes with
-/// elements, lanes that may be empty).
+/// A stage, as a tuple: the sizes and the cuts of its axes; its inputs (the number of a value, and the axis
+/// of the stage that cuts each of its axes); its outputs (a value, and for a reduction its name and the
+/// number of partial results per chunk); the reduced axis; and whether lanes can be carried along that axis
+/// (lanes with elements, lanes that may be empty).
 type DescribedStage = (
     Vec<usize>,
     Vec<Option<usize>>,
@@ -178,8 +178,8 @@ impl ChunkedProgram {
 
 #[pymethods]
 impl ChunkedProgram {
-    /// The program of a graph in text form. With `counted`, counters such as `iota` become parameters, so that
-    /// their axes can be cut. With `sliced`, slices of inputs become parameters.
+    /// The program of a graph in text form. With `counted`, counters such as `iota` become parameters, so
+    /// that their axes can be cut. With `sliced`, slices of inputs become parameters.
     #[new]
     #[pyo3(signature = (text, counted=false, sliced=false))]
     fn new(py: Python<'_>, text: &str, counted: bool, sliced: bool) -> PyResult<Self> {
@@ -208,8 +208,8 @@ impl ChunkedProgram {
         Ok(ChunkedProgram { graph, cuts, first, parts, whole: Kept::default() })
     }
 
-    /// The slices among its parameters, which follow the whole inputs: the number of the input, and along each
-    /// axis the start and the size.
+    /// The slices among its parameters, which follow the whole inputs: the number of the input, and along
+    /// each axis the start and the size.
     fn slices(&self) -> Vec<(usize, Vec<(usize, usize)>)> {
         let parameters = self.graph.parameters().iter().zip(&self.parts).enumerate();
         let slices = parameters.filter_map(|(index, (&value, part))| {
@@ -262,8 +262,8 @@ impl ChunkedProgram {
         self.graph.outputs().iter().map(|&value| self.described(value)).collect()
     }
 
-    /// For the axes of the inputs and of the results, a class number: axes that operations align have the same
-    /// one.
+    /// For the axes of the inputs and of the results, a class number: axes that operations align have the
+    /// same one.
     fn axis_classes(&self) -> (Vec<Vec<usize>>, Vec<Vec<usize>>) {
         let axes = axis_classes(&self.graph);
         let of = |values: &[ValueId]| values.iter().map(|it| axes[it.index()].clone()).collect();
@@ -400,8 +400,8 @@ impl ChunkProgram {
         run.map(drop)
     }
 
-    /// Folds lanes that have elements along the reduced axis; continues from `folded`, the result of the lanes
-    /// before them, if there is one.
+    /// Folds lanes that have elements along the reduced axis; continues from `folded`, the result of the
+    /// lanes before them, if there is one.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn fold_lanes<'py>(
         &self,

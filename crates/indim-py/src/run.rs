@@ -12,8 +12,8 @@ use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, inputs_among};
 use crate::pool;
 
-/// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less time
-/// than the release.
+/// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less
+/// time than the release.
 const DETACH_BYTES: usize = 64 * 1024;
 
 /// Runs `compiled` on operands of its types, into `outputs`. A missing output, or `None`, is a new array.

@@ -49,7 +49,8 @@ impl Structure {
         }
     }
 
-    /// Whether a call returns `out` itself. It does not if an array is new, or if `out` is a tuple of one array.
+    /// Whether a call returns `out` itself. It does not if an array is new, or if `out` is a tuple of one
+    /// array.
     pub(crate) fn is_returned(
         &self,
         out: &Bound<'_, PyAny>,

@@ -191,8 +191,8 @@ impl Job {
         orders
     }
 
-    /// The axes in the order of the pieces, the slowest first. The reduced axis is the fastest, so pieces whose
-    /// results are combined follow one another.
+    /// The axes in the order of the pieces, the slowest first. The reduced axis is the fastest, so pieces
+    /// whose results are combined follow one another.
     pub(crate) fn order(&self) -> Vec<usize> {
         let reduced = self.reduced.map(|(axis, _)| axis);
         let kept = (0..self.shape.rank()).filter(|axis| Some(*axis) != reduced);

@@ -5,8 +5,8 @@ use std::thread;
 
 use crate::error::StreamError;
 
-/// Reads, computes and writes each piece, each step on a thread of its own. Pieces keep their order. The first
-/// error ends the pipeline.
+/// Reads, computes and writes each piece, each step on a thread of its own. Pieces keep their order. The
+/// first error ends the pipeline.
 pub(crate) fn pipeline<P: Clone + Send, I: Send, O: Send>(
     pieces: impl Iterator<Item = P> + Send,
     mut read: impl FnMut(&P) -> Result<I, StreamError> + Send,

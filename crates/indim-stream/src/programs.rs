@@ -91,7 +91,8 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(&[], &RunOptions::default())?)
     }
 
-    /// Adds `count` rows to the lanes. `sizes` is the shape of a row, and `inputs` has the inputs of all rows.
+    /// Adds `count` rows to the lanes. `sizes` is the shape of a row, and `inputs` has the inputs of all
+    /// rows.
     pub(crate) fn add_to_lanes(
         &mut self,
         sizes: Vec<usize>,

@@ -16,8 +16,8 @@ pub(crate) enum RowOrder {
     Independent,
     /// In order, of any size: the lanes of an incomplete block are carried to the next piece.
     Carried,
-    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with the
-    /// elements of one group.
+    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with
+    /// the elements of one group.
     ByLanes(usize),
 }
 

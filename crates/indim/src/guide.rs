@@ -186,7 +186,7 @@
 //!
 //! # Layouts
 //!
-//! An [`ArrayView`] looks at memory that is yours. Beside the type it has *strides*, the steps in bytes
+//! An [`ArrayView`] looks at memory that is yours. It has a type, and *strides*, the steps in bytes
 //! from one element to the next along each axis, so what is transposed, cut or reversed is used where it
 //! lies. Here are the three channels of an interleaved picture as three planes, upside down:
 //!

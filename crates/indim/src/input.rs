@@ -27,7 +27,8 @@ impl<'a> From<ArrayView<'a>> for Input<'a> {
     }
 }
 
-/// The values that `eval!` accepts as an input: arrays, slices and vectors of elements, numbers, and references to them.
+/// The values that `eval!` accepts as an input: arrays, slices and vectors of elements, numbers, and
+/// references to them.
 ///
 /// ```
 /// use indim::{AsInput, evaluate};

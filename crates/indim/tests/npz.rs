@@ -317,8 +317,8 @@ fn regions_of_members() {
     }
 }
 
-/// A member that is inflated piece by piece to its end is compared with its checksum; one that ends early is an
-/// error.
+/// A member that is inflated piece by piece to its end is compared with its checksum; one that ends early is
+/// an error.
 #[test]
 fn a_damaged_member_is_found_when_it_has_been_read() {
     let folder = tempfile::tempdir().unwrap();

@@ -107,8 +107,8 @@ codes! {
     }
     READ_ONCE = "read-once" {
         title: "A pipe is asked for elements that it has passed",
-        explanation: "A pipe is read once, in the order of its elements. Store the array in a file to read it in \
-                      any order.",
+        explanation: "A pipe is read once, in the order of its elements. Store the array in a file to \
+                      read it in any order.",
         example: Words("A program of one's own reads rows 4 to 7 of a pipe, and then rows 0 to 3."),
         raised_by: ["indim-stores"],
     }

@@ -120,8 +120,8 @@ fn is_parameter(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Parameter { .. })
 }
 
-/// The slices of its operands that a node needs for a required slice; `None` if the node must be computed as a
-/// whole and then sliced.
+/// The slices of its operands that a node needs for a required slice; `None` if the node must be computed as
+/// a whole and then sliced.
 fn operands_of(
     graph: &Graph,
     node: &Node,

@@ -156,8 +156,8 @@ pub fn row_fold_function(
     None
 }
 
-/// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if `op` is not an arg-reduction
-/// or does not take the type.
+/// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if `op` is not an
+/// arg-reduction or does not take the type.
 pub fn arg_reduce_functions(
     op: ReduceOp,
     dtype: DType,

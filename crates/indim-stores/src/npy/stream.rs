@@ -17,8 +17,9 @@ const FIRST_BYTES: usize = 1 << 20;
 
 /// A `.npy` array whose header has been read, but not its elements.
 ///
-/// As a [`Source`] it is sequential and read once: each region begins where the one before it ended, or later.
-/// A header may claim more than the pipe delivers. Memory is at most twice the bytes received, or 1 MiB.
+/// As a [`Source`] it is sequential and read once: each region begins where the one before it ended, or
+/// later. A header may claim more than the pipe delivers. Memory is at most twice the bytes received, or 1
+/// MiB.
 ///
 /// ```
 /// use indim_stores::{ArrayStream, Region, Source, write_npy_to};

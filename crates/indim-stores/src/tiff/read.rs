@@ -121,8 +121,8 @@ impl TiffFile {
         let (scratch, max_bytes) = (page_storage.scratch_bytes(bytes), limit.min(MAX_CHUNK_BYTES));
         if bytes > max_bytes || scratch > limit {
             let message = format!(
-                "decoding its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, the maximum is \
-                 {max_bytes}; {}",
+                "decoding its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, the maximum \
+                 is {max_bytes}; {}",
                 enough(&array_type, scratch)
             );
             return Err(MemoryLimitError::new(Some(scratch.max(bytes)), max_bytes, message).into());

@@ -1,4 +1,4 @@
-//! Elaboration of functions that are not operations of the table; most of them change shapes or element types.
+//! Elaboration of functions outside the table of operations; most of them change shapes or element types.
 
 use indim_builder::Value;
 use indim_graph::{GraphError, GraphErrorKind};
