@@ -225,7 +225,9 @@ impl Array {
         macro_rules! bytes {
             ($($variant:ident $type:ident $class:ident;)*) => {
                 match self.dtype() {
-                    $(DType::$variant => self.to_vec::<$type>().map(|it| <$type>::into_data(it).to_le_bytes()),)*
+                    $(DType::$variant => {
+                        self.to_vec::<$type>().map(|it| <$type>::into_data(it).to_le_bytes())
+                    })*
                 }
             };
         }

@@ -49,7 +49,8 @@ impl Array {
     ///
     /// assert_eq!(Array::zeros(DType::F32, [2, 2])?.to_string(), "[[0. 0.]\n [0. 0.]]");
     /// assert_eq!(Array::full([3], 7i64)?.to_string(), "[7 7 7]");
-    /// assert_eq!(Array::from_fn([2, 2], |at| (10 * at[0] + at[1]) as u8)?.to_string(), "[[ 0  1]\n [10 11]]");
+    /// let x = Array::from_fn([2, 2], |at| (10 * at[0] + at[1]) as u8)?;
+    /// assert_eq!(x.to_string(), "[[ 0  1]\n [10 11]]");
     /// # Ok::<(), indim_arrays::ArrayError>(())
     /// ```
     ///

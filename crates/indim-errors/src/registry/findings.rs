@@ -48,7 +48,8 @@ codes! {
     }
     CANCELLING_RESHAPES = "cancelling-reshapes" {
         title: "Two reshapes cancel",
-        explanation: "`Unsqueeze`, `Squeeze`, `Reshape` or `Flatten` takes back what the node before it does.",
+        explanation: "`Unsqueeze`, `Squeeze`, `Reshape` or `Flatten` restores the shape that the node before \
+                      it changed.",
         example: Words("`indim lint` of a model with an `Unsqueeze` and a `Squeeze` of the same axis."),
         raised_by: ["indim-model"],
     }

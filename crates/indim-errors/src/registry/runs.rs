@@ -153,7 +153,7 @@ codes! {
         title: "Elements in row-major order are asked for from an array in another memory order",
         explanation: "Copy them by `to_row_major` or `into_vec`, or take them in memory order by \
                       `elements_in_memory`.",
-        example: Words("A run with `RunOptions::new().order(Order::F)` returns `f32[2, 3]`, and `elements` reads it."),
+        example: Words("`elements` reads a result of a run with `RunOptions::new().order(Order::F)`."),
         raised_by: ["indim-arrays"],
     }
     NOT_SCALAR = "not-scalar" {

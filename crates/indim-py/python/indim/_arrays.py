@@ -86,7 +86,8 @@ def no_argument(error, value, name):
         return error
     parameter = name.partition("[")[0]
     return TypeError(
-        f"{error}. Name an argument that is not an array in `static=`, as in indim.jit(f, static={parameter!r})"
+        f"{error}. Name an argument that is not an array in `static=`, as in "
+        f"indim.jit(f, static={parameter!r})"
     )
 
 

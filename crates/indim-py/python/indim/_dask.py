@@ -188,7 +188,8 @@ def _check_merged(program, operands, chunks):
             axis = merged[0]
             raise ValueError(
                 f"an array of shape {array.shape} in chunks of {array.chunksize} would be merged into "
-                f"chunks of {tuple(sizes)}, {count} bytes each, because an operation needs all of axis {axis}: "
+                f"chunks of {tuple(sizes)}, {count} bytes each, because an operation needs all of axis "
+                f"{axis}: "
                 f"cut its other axes, `x.rechunk({{{axis}: -1, ...}})`, or leave the operation to Dask"
             )
 

@@ -103,8 +103,8 @@ def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
     combination of element types and ranks.
 
     ``static`` names the arguments that are not arrays, such as ``self`` or a string: they are passed to the
-    function as they are, and each value is compiled for. A default that is not an array, such as ``None``, needs
-    no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
+    function as they are, and each value is compiled for. A default that is not an array, such as ``None``,
+    needs no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
 
     >>> import indim, numpy as np
     >>> @indim.jit

@@ -117,8 +117,8 @@ class _Part(NamedTuple):
 
 
 def _units(sizes):
-    """The units of reduction, in order: whole blocks within one chunk, or one block that several chunks share.
-    A unit consists of its first row and its parts."""
+    """The units of reduction, in order: whole blocks within one chunk, or one block that several chunks
+    share. A unit consists of its first row and its parts."""
     ends = list(itertools.accumulate(sizes))
     total, row, chunk, units = ends[-1], 0, 0, []
 
@@ -432,7 +432,8 @@ def _rows(stage, inputs):
 
 
 def _chunks_of_rows(stage, inputs, rows):
-    """The input elements of these rows, each ``(part, start, size)``. An input that is not cut is passed once."""
+    """The input elements of these rows, each ``(part, start, size)``. An input that is not cut is passed
+    once."""
     chunks = []
     for moves, axes, given in zip(stage.moves(), stage.read, inputs):
         if moves:

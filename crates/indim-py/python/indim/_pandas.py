@@ -126,8 +126,8 @@ def _meet(known, other):
     (known_name, known_axis), (name, axis) = known, other
     if not known_axis.equals(axis):
         raise ValueError(
-            f"the labels of `{name}` differ from those of `{known_name}` along a common axis: {_short(axis)} and "
-            f"{_short(known_axis)}. Align them first, for example by `x, y = x.align(y)`, or pass "
+            f"the labels of `{name}` differ from those of `{known_name}` along a common axis: {_short(axis)} "
+            f"and {_short(known_axis)}. Align them first, for example by `x, y = x.align(y)`, or pass "
             "`.to_numpy()` to match by position"
         )
 

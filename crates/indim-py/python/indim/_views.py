@@ -34,7 +34,8 @@ def _item(x, key):
         return operator.index(key)
     except TypeError:
         raise IndexError(
-            f"{key!r} is not an index of `{x._piece}`: numbers, slices, None, `...` and arrays of integers are"
+            f"{key!r} is not an index of `{x._piece}`: numbers, slices, None, `...` and arrays of integers "
+            "are"
         ) from None
 
 

@@ -1,4 +1,6 @@
-"""Makes `numpy_print.txt` in the folder of this file: `pip install numpy==2.4.6`, then `python make_print.py`.
+"""Writes `numpy_print.txt` into the folder of this file.
+
+Run `pip install numpy==2.4.6`, then `python make_print.py`.
 
 Each case is a line `# TYPE SHAPE BYTES` and the text that `print` of NumPy gives for the array. The bytes
 are those of the elements, little-endian, in hexadecimal; when there are fewer than the shape asks for they

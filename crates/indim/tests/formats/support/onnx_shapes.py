@@ -58,7 +58,8 @@ class Maker:
 
     def broadcast_pair(self):
         result = self.shape(0, 4)
-        cut = lambda: [1 if self.random.random() < 0.3 else n for n in result[self.random.randint(0, len(result)):]]
+        start = lambda: self.random.randint(0, len(result))
+        cut = lambda: [1 if self.random.random() < 0.3 else n for n in result[start():]]
         return cut(), cut()
 
 
@@ -199,7 +200,8 @@ def non_zero(m):
 
 def transpose(m):
     shape = m.shape(1, 4)
-    return m.node("Transpose", [m.input(shape)], **m.maybe(perm=m.random.sample(range(len(shape)), len(shape))))
+    perm = m.random.sample(range(len(shape)), len(shape))
+    return m.node("Transpose", [m.input(shape)], **m.maybe(perm=perm))
 
 
 def concat(m):
@@ -297,8 +299,10 @@ def recurrent(m):
     direction = m.random.choice(["forward", "reverse", "bidirectional"])
     directions, hidden = 1 + (direction == "bidirectional"), m.random.randint(1, 9)
     x = m.shape(3, 3)
-    inputs = [m.input(x), m.input([directions, gates * hidden, x[2]]), m.input([directions, gates * hidden, hidden])]
-    return m.node(operator, inputs, 3 if operator == "LSTM" else 2, direction=direction, hidden_size=hidden)
+    rows = gates * hidden
+    inputs = [m.input(x), m.input([directions, rows, x[2]]), m.input([directions, rows, hidden])]
+    results = 3 if operator == "LSTM" else 2
+    return m.node(operator, inputs, results, direction=direction, hidden_size=hidden)
 
 
 def same(m):
@@ -322,7 +326,8 @@ def layer_normalization(m):
 
 def shapes_of(m):
     shape = m.shape(0, 4)
-    return m.node("Shape", [m.input(shape)], **m.maybe(start=m.random.randint(-4, 4), end=m.random.randint(-4, 4)))
+    start, end = m.random.randint(-4, 4), m.random.randint(-4, 4)
+    return m.node("Shape", [m.input(shape)], **m.maybe(start=start, end=end))
 
 
 def compress(m):
@@ -331,9 +336,9 @@ def compress(m):
 
 
 MAKERS = [
-    binary, where, mat_mul, gemm, conv, conv_transpose, pool, global_pool, reduce, reduce_sum, arg_max, gather,
-    gather_elements, gather_nd, scatter_elements, top_k, one_hot, non_zero, transpose, concat, split, slices,
-    reshape, squeeze, unsqueeze, flatten, expand, tile, pad, einsum, resize, recurrent, same, moved,
+    binary, where, mat_mul, gemm, conv, conv_transpose, pool, global_pool, reduce, reduce_sum, arg_max,
+    gather, gather_elements, gather_nd, scatter_elements, top_k, one_hot, non_zero, transpose, concat, split,
+    slices, reshape, squeeze, unsqueeze, flatten, expand, tile, pad, einsum, resize, recurrent, same, moved,
     layer_normalization, shapes_of, compress,
 ]
 
@@ -342,7 +347,11 @@ def model_of(node, inputs, arrays):
     used = set(node.input)
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = helper.make_graph(
-        [node], "g", [it for it in inputs if it.name in used], outputs, [it for it in arrays if it.name in used]
+        [node],
+        "g",
+        [it for it in inputs if it.name in used],
+        outputs,
+        [it for it in arrays if it.name in used],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
