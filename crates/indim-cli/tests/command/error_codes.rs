@@ -59,6 +59,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("out-of-bounds", "indim-cpu/tests/lying_callers.rs"),
     ("shared-elements", "indim-cpu/tests/lying_callers.rs"),
     ("element-type", "indim/tests/ecosystem.rs"),
+    ("not-row-major", "indim/tests/user_programs/errors.rs"),
     ("not-scalar", "indim/tests/ecosystem.rs"),
     ("axis-count", "indim/tests/ecosystem.rs"),
     ("too-many-readings", "indim-graph/tests/reread_limit.rs"),
