@@ -148,7 +148,7 @@ impl GraphBuilder {
     /// let graph = b.finish(&[b.take(&table, &image, 0, TakeMode::Error)?])?;
     /// let table = Array::new([3], vec![0.5f32, 1.5, 2.5])?;
     /// let image = Array::new([2, 2], vec![2u8, 0, 1, 2])?;
-    /// let expected = Some(&[2.5f32, 0.5, 1.5, 2.5][..]);
+    /// let expected = Ok(&[2.5f32, 0.5, 1.5, 2.5][..]);
     /// assert_eq!(evaluate(&graph, &[table, image])?[0].elements::<f32>(), expected);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
