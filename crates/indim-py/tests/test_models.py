@@ -67,7 +67,7 @@ def test_several_results_are_a_tuple_and_truth_values_are_any_bytes():
 def test_numbers_take_the_type_of_the_input():
     model = indim.load(SCALED)
     np.testing.assert_array_equal(model(np.array([1, 2], dtype=np.float32), 0.5, 3), [3.5, 4.0])
-    with pytest.raises(TypeError, match="is of int32"):
+    with pytest.raises(TypeError, match="has the element type int32"):
         model(np.zeros(2, dtype=np.float32), 0.5, 2.5)
     with pytest.raises(OverflowError):
         model(np.zeros(2, dtype=np.float32), 0.5, 1 << 40)

@@ -26,7 +26,7 @@ def test_labels_are_kept():
 def test_a_series_meets_the_columns():
     means = frame.mean()
     pd.testing.assert_frame_equal(indim.evaluate("frame - means"), frame - means)
-    with pytest.raises(ValueError, match="labels of `rows` are not those of `columns`"):
+    with pytest.raises(ValueError, match="labels of `rows` differ from those of `columns`"):
         square = pd.DataFrame(np.eye(2), index=["x", "y"], columns=["a", "b"])
         indim.evaluate("columns - rows", columns=square, rows=pd.Series([1.0, 2.0], index=["x", "y"]))
 
@@ -54,7 +54,7 @@ def test_labels_of_an_axis_of_size_1_are_compared_too():
     row, column = frame[:1], frame[["a"]]
     for x, y in ((a, one), (one, a), (one, other), (frame, row), (column, frame), (row, column)):
         for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
-            with pytest.raises(ValueError, match="labels of .* are not those of"):
+            with pytest.raises(ValueError, match="labels of .* differ from those of"):
                 call()
     pd.testing.assert_series_equal(indim.add(other, a[:1]), other + a[:1])
     # Axes that do not meet are not compared, and arrays without labels expand.
@@ -83,7 +83,7 @@ def test_columns_have_one_type():
 def test_differing_labels_are_an_error():
     for x, y in ((a, b[::-1]), (a, b.rename({"x": "w"})), (frame, frame[["b", "a"]])):
         for call in (lambda: indim.evaluate("x + y", x=x, y=y), lambda: indim.jit(lambda x, y: x + y)(x, y)):
-            with pytest.raises(ValueError, match="labels of .* are not those of"):
+            with pytest.raises(ValueError, match="labels of .* differ from those of"):
                 call()
     with pytest.raises(indim.ShapeError, match=r"help: Series are not joined by their labels.*align"):
         indim.evaluate("x + y", x=a, y=b[1:])

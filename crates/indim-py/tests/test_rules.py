@@ -77,7 +77,7 @@ def test_explanations_of_rules_and_expressions():
     assert explained.json["bytes_written"] == 24
     with pytest.raises(KeyError):
         indim.explain("x + y", x="f32[2]")
-    with pytest.raises(ValueError, match="no type"):
+    with pytest.raises(ValueError, match="not a type"):
         indim.explain("x", x="f32(2)")
 
 

@@ -209,7 +209,7 @@
 //! ```
 //!
 //! New outputs are row-major. [`RunOptions`] has another [`Order`] for them: `F` is Fortran's, `K` is that
-//! of the inputs. A [`Array`](crate::Array) says its strides, in elements or in bytes.
+//! of the inputs. An [`Array`] says its strides, in elements or in bytes.
 //!
 //! ```
 //! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, RunOptions, compile};
