@@ -257,10 +257,9 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
     // The digests by kernels and machine code; the checksums and every primitive by machine code.
     const DIGESTS: &[&str] = &["-p=indim-cpu", "--test=same_bits", "--test=machine"];
-    const PRODUCTS: &[&str] = &["-p=indim-products", "--lib", "--tests"];
     const MACHINE_CODE: &[&str] = &["-p=indim-targets", "--lib", "--tests"];
     if is_bounded {
-        let runs: [&[&[&str]]; 4] = [&[RULES, ALL_TESTS], &[DIGESTS], &[PRODUCTS], &[MACHINE_CODE]];
+        let runs: [&[&[&str]]; 3] = [&[RULES, ALL_TESTS], &[DIGESTS], &[MACHINE_CODE]];
         return runs
             .iter()
             .all(|run| run_cargo(machine, toolchain, &[TEST, &run.concat()].concat()));
