@@ -1,4 +1,4 @@
-//! Findings about the broadcasts of a model: what is illegal, unknown, or legal but hardly meant.
+//! Findings about the broadcasts of a model: illegal ones, unknown ones, and legal ones that are hardly meant.
 //!
 //! False alarms are worse than misses: each rule here leaves out what programs do on purpose.
 //!
@@ -15,6 +15,7 @@ mod runtimes;
 mod verdicts;
 mod wrong_axis;
 
+use core::cmp::Reverse;
 use std::collections::HashSet;
 
 use indim_shape::ErrorCode;
@@ -24,7 +25,7 @@ pub use finding::{Finding, FindingLevel, FindingVerdict};
 use crate::outline::Outline;
 use facts::Facts;
 
-/// Findings of one file; more do not help the reader.
+/// Maximum findings of one file; more do not help the reader. Errors are kept first.
 const MAX_FINDINGS: usize = 1000;
 
 /// The findings about a model, in the order of its nodes, without those with a code in `allowed`.
@@ -47,7 +48,40 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     // A function that is called twice gives each finding twice.
     let mut told = HashSet::new();
     found.retain(|finding| told.insert((finding.code, finding.message.clone())));
+    limited(found, MAX_FINDINGS)
+}
+
+/// At most `limit` findings in the order of their nodes, the heaviest if there are more.
+fn limited(mut found: Vec<Finding>, limit: usize) -> Vec<Finding> {
+    if found.len() > limit {
+        found.sort_by_key(|finding| Reverse(finding.verdict.level()));
+        found.truncate(limit);
+    }
     found.sort_by_key(|finding| finding.node);
-    found.truncate(MAX_FINDINGS);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use indim_shape::ErrorCode;
+
+    use super::{Finding, FindingVerdict, limited};
+    use crate::outline::{Outline, OutlineNode};
+
+    /// A file with more notes than the limit must not pass because of them.
+    #[test]
+    fn an_error_is_kept_before_notes() {
+        let node = OutlineNode::default();
+        let outline = Outline { nodes: vec![node; 5], ..Outline::default() };
+        let finding = |(node, verdict)| {
+            Finding::new(&outline, node, (ErrorCode::OUTER_PRODUCT, verdict), format!("{node}"))
+        };
+        let verdicts = [FindingVerdict::Advice; 4].into_iter().chain([FindingVerdict::Illegal]);
+        let found: Vec<Finding> = verdicts.enumerate().map(finding).collect();
+        let kept = |limit: usize| -> Vec<Option<usize>> {
+            limited(found.clone(), limit).iter().map(|finding| finding.node).collect()
+        };
+        assert_eq!(kept(2), [Some(0), Some(4)]);
+        assert_eq!(kept(5), [Some(0), Some(1), Some(2), Some(3), Some(4)]);
+    }
 }

@@ -13,7 +13,7 @@ use crate::error::Location;
 pub type ValueIndex = usize;
 
 /// A node of a model: an operation that indim computes, or an opaque one.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OutlineNode {
     /// Name in the file; may be empty.
     pub name: String,
