@@ -12,7 +12,7 @@ use indim_shape::Shape;
 
 use crate::element_layout::{ElementLayout, as_elements};
 use crate::memory::Memory;
-use crate::strides::{is_row_major, row_major_byte_strides, shared_byte_strides};
+use crate::strides::{advance, is_row_major, row_major_byte_strides, shared_byte_strides};
 use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 
 /// An array that owns its memory: dense, and row-major unless a run was asked for another memory order.
@@ -324,7 +324,7 @@ impl Array {
         self.check_row_major()?;
         self.check_dtype(T::DTYPE)?;
         let first = self.memory.first().as_ptr().cast();
-        // SAFETY: as above, for the element type itself.
+        // SAFETY: the memory is owned, initialised and aligned for the element type, which is `T`.
         Ok(unsafe { core::slice::from_raw_parts(first, self.element_count()) })
     }
 
@@ -348,7 +348,8 @@ impl Array {
     pub fn elements_in_memory_mut<T: ElementLayout>(&mut self) -> Result<&mut [T], ArrayError> {
         self.check_dtype(T::Element::DTYPE)?;
         let first = self.as_mut_ptr().as_ptr().cast();
-        // SAFETY: as above; this array is the only owner of the memory and borrowed exclusively.
+        // SAFETY: T has the layout of the array's element type, the memory is aligned for it and initialised,
+        // and this array, borrowed exclusively, is its only owner.
         Ok(unsafe { core::slice::from_raw_parts_mut(first, self.element_count()) })
     }
 
@@ -373,13 +374,7 @@ impl Array {
         let offset = move |_| {
             let along = index.iter().zip(&**strides).map(|(&i, stride)| i * stride.unsigned_abs());
             let offset = along.sum();
-            for (index, &size) in index.iter_mut().zip(self.array_type.shape.iter()).rev() {
-                *index += 1;
-                if *index < size {
-                    break;
-                }
-                *index = 0;
-            }
+            advance(&mut index, &self.array_type.shape);
             offset
         };
         (0..self.element_count()).map(offset)

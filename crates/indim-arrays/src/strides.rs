@@ -43,6 +43,17 @@ pub(crate) fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
         || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
 }
 
+/// Moves an index to the next element in row-major order; after the last one to the first.
+pub(crate) fn advance(index: &mut [usize], sizes: &[usize]) {
+    for (index, &size) in index.iter_mut().zip(sizes).rev() {
+        *index += 1;
+        if *index < size {
+            break;
+        }
+        *index = 0;
+    }
+}
+
 /// Whether the array is dense and in column-major order. An axis of size 1 may have any stride.
 pub fn is_column_major(array_type: &ArrayType, strides: &[isize]) -> bool {
     array_type.shape.contains(&0)

@@ -8,6 +8,7 @@ use indim_shape::Shape;
 
 use crate::array::Array;
 use crate::element_layout::ElementLayout;
+use crate::strides::advance;
 use crate::view::ArrayError;
 
 impl Array {
@@ -83,13 +84,7 @@ impl Array {
         let mut index = vec![0; sizes.rank()];
         for place in array.elements_in_memory_mut()? {
             *place = element(&index);
-            for (index, &size) in index.iter_mut().zip(sizes.iter()).rev() {
-                *index += 1;
-                if *index < size {
-                    break;
-                }
-                *index = 0;
-            }
+            advance(&mut index, &sizes);
         }
         Ok(array)
     }

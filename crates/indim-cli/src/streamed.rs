@@ -65,8 +65,9 @@ pub(crate) fn choose_run_mode(
         return Ok(RunMode::Whole);
     }
     let read = sources.iter().map(|(_, source)| source);
-    let is_read_in_pieces = |source: &OpenOperand| source.regions().is_some() || source.is_pipe();
-    if !read.clone().any(is_read_in_pieces) {
+    let has_pipe = read.clone().any(OpenOperand::is_pipe);
+    let has_file = read.clone().any(|source| source.regions().is_some());
+    if !has_pipe && !has_file {
         return Ok(RunMode::Whole);
     }
     let moved = read.clone().map(OpenOperand::array_type).chain(types.iter().cloned());
@@ -81,14 +82,7 @@ pub(crate) fn choose_run_mode(
     let streaming = Streaming { graph, sources, outputs, results, resources };
     let mut refused = None;
     // A pipe is held as a whole if the program reads it again or in another order.
-    for holds_pipes in [false, true] {
-        let changes_mode = match holds_pipes {
-            true => read.clone().any(|source| source.regions().is_some()),
-            false => read.clone().any(OpenOperand::is_pipe),
-        };
-        if !changes_mode {
-            continue;
-        }
+    for holds_pipes in [has_pipe.then_some(false), has_file.then_some(true)].into_iter().flatten() {
         match pool.install(|| streaming.plan(holds_pipes))? {
             Ok(planned) => {
                 let Planned { plan, results, options } = planned;

@@ -60,7 +60,7 @@ pub(crate) struct Kernels {
     pub(crate) add: AddFn,
 }
 
-/// The kernels of a product, by the type in which it is computed: tiles of these rows and vectors.
+/// The kernels of a product by its computing type: tiles of these rows and vectors.
 macro_rules! by_element {
     ($product:ident, $level:ident, $rows:tt $vectors:tt,
         $f32:ident $f64:ident $i32:ident $i64:ident) => {

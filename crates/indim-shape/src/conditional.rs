@@ -6,7 +6,7 @@ use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::rule::AnyRule;
 use crate::shape::Shape;
-use crate::violation::{AxisOwner, SizedAxis};
+use crate::violation::SizedAxis;
 
 /// A condition on two sizes that meet, at least one of them unknown: they are equal, or one of them is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,10 +95,6 @@ fn replaced(shape: &Shape, from: usize, to: usize) -> Shape {
 
 fn is_same_pair(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {
     let axis = |sized: SizedAxis| (sized.owner, sized.axis);
-    let is = |a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)| {
-        let same: [((AxisOwner, usize), (AxisOwner, usize)); 2] =
-            [(axis(a.0), axis(b.0)), (axis(a.1), axis(b.1))];
-        same.iter().all(|(a, b)| a == b)
-    };
-    is(a, b) || is(a, (b.1, b.0))
+    let axes = (axis(a.0), axis(a.1));
+    axes == (axis(b.0), axis(b.1)) || axes == (axis(b.1), axis(b.0))
 }

@@ -1,4 +1,4 @@
-//! Images and grids that other packages wrote, and what is written here, read back.
+//! Images and grids of other packages are read, and written ones are read back.
 
 mod samples;
 

@@ -1,4 +1,4 @@
-//! Arrays of Zarr that zarr-python wrote, and what is written here, read back.
+//! Arrays of Zarr that zarr-python wrote are read, and written ones are read back.
 
 mod samples;
 

@@ -214,7 +214,7 @@ impl Plan {
         pass.job.inputs.iter().filter_map(input).collect()
     }
 
-    /// The stored input of which an operand is the whole or a slice.
+    /// The stored input that an operand reads, whole or in part.
     fn input_of(&self, operand: &Operand, stored: &StorageInfo) -> Option<usize> {
         match self.graph[operand.value].kind {
             NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,

@@ -14,7 +14,7 @@ use crate::input::Input;
 /// Evaluates an expression over named inputs.
 ///
 /// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`
-/// (without them NumPy's rule), and several statements, of which the last is the result. The inputs are
+/// (without them NumPy's rule), and several statements; the last one is the result. The inputs are
 /// arrays, or numbers, which take the types of the arrays they meet. Programs are cached by the text, the
 /// names, and the element types and ranks of the arrays. From the second shape on, one program serves all
 /// sizes that satisfy its [guards](crate::graph::Guards). A number may differ from call to call without

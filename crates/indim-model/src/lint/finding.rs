@@ -24,7 +24,7 @@ pub struct Finding {
     pub results: Vec<String>,
     /// Place in the file.
     pub place: Location,
-    /// What was found, and why it matters.
+    /// The fault in one sentence, with the reason why it matters.
     pub message: String,
     /// Drawing of an error.
     pub drawing: Option<Diagnostic>,

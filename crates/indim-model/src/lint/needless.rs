@@ -81,11 +81,8 @@ fn pair(outline: &Outline, facts: &Facts, number: usize, node: &OutlineNode) -> 
         return None;
     }
     let code = (ErrorCode::CANCELLING_RESHAPES, FindingVerdict::Advice);
-    let message = format!(
-        "{} takes back what {} does: the type is {after} again",
-        node.operator,
-        outline.label(first)
-    );
+    let message =
+        format!("{} undoes {}: the type is {after} again", node.operator, outline.label(first));
     let repair = Some(format!("use {} itself", outline.typed(operand)));
     Some(Finding::new(outline, number, code, message).repaired(repair))
 }

@@ -1,4 +1,4 @@
-//! Broadcasts in which each of two operands expands: outer products, meant or not.
+//! Outer products, meant or not: broadcasts that expand each of two operands.
 
 use indim_shape::{AxisMap, ErrorCode, RuleSet};
 
@@ -173,9 +173,7 @@ fn promoted(
 }
 
 fn result_text(broadcast: &OutlineBroadcast) -> String {
-    let result = broadcast.form().map(|form| form.result.clone()).unwrap_or_default();
-    let sizes: Vec<String> = result.iter().map(SymbolicSize::to_string).collect();
-    format!("[{}]", sizes.join(", "))
+    SymbolicSize::list_text(broadcast.form().map_or(&[], |form| &form.result))
 }
 
 /// The lower operand with an axis of size 1 where the other has one, if the result then has the other's

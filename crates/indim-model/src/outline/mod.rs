@@ -19,7 +19,7 @@ mod value_type;
 
 pub use broadcast::{NamedCondition, OutlineBroadcast, SymbolicForm, Verdict, shape_problem};
 pub use contradiction::{Contradiction, SizeNames};
-pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex};
+pub use node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 pub use size::SymbolicSize;
 pub use stated::StatedNode;
 pub use value_type::ValueType;

@@ -39,6 +39,21 @@ pub struct OutlineNode {
     pub problems: Vec<Diagnostic>,
 }
 
+/// The operator of a node with its name, for messages: `Add scores`.
+///
+/// ```
+/// use indim_model::outline::operator_label;
+///
+/// assert_eq!(operator_label("Add", "scores"), "Add scores");
+/// assert_eq!(operator_label("Add", ""), "Add");
+/// ```
+pub fn operator_label(operator: &str, name: &str) -> String {
+    match name {
+        "" => operator.to_owned(),
+        name => format!("{operator} {}", indim_graph::terminal::shown(name)),
+    }
+}
+
 /// The part that a node plays in findings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NodeRole {

@@ -77,6 +77,12 @@ impl SymbolicSize {
         }
     }
 
+    /// The text of a shape: `[N, 3]`.
+    pub(crate) fn list_text(sizes: &[SymbolicSize]) -> String {
+        let sizes: Vec<String> = sizes.iter().map(SymbolicSize::to_string).collect();
+        format!("[{}]", sizes.join(", "))
+    }
+
     /// The number, if the size does not depend on names.
     pub fn number(&self) -> Option<i64> {
         match self.0 {
@@ -154,7 +160,7 @@ impl SymbolicSize {
     }
 
     /// The smaller one of two sizes.
-    pub fn least(&self, other: &Self) -> Option<Self> {
+    pub fn minimum(&self, other: &Self) -> Option<Self> {
         match (self.number(), other.number(), self.minus(other)?.number()) {
             (Some(a), Some(b), _) => Some(SymbolicSize::known(a.min(b))),
             (.., Some(difference)) => Some(if difference <= 0 { self } else { other }.clone()),

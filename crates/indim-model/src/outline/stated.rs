@@ -6,7 +6,7 @@ use indim_shape::AnyRule;
 
 use super::broadcast::OutlineBroadcast;
 use super::contradiction::Contradiction;
-use super::node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex};
+use super::node::{NodeRole, OutlineNode, OutlineValue, TypeSource, ValueIndex, operator_label};
 use super::value_type::ValueType;
 use super::{Outline, SymbolicSize};
 use crate::error::Location;
@@ -64,10 +64,7 @@ impl Outline {
     /// Returns the values of the results.
     pub fn add_node(&mut self, node: StatedNode) -> Vec<ValueIndex> {
         let number = self.nodes.len();
-        let label = match node.name.as_str() {
-            "" => node.operator.clone(),
-            name => format!("{} `{}`", node.operator, indim_graph::terminal::shown(name)),
-        };
+        let label = operator_label(&node.operator, &node.name);
         let mut broadcasts = Vec::new();
         if let Some(rule) = &node.rule {
             let named = |&value: &ValueIndex| {

@@ -81,7 +81,7 @@ impl Outline {
         }
     }
 
-    /// The first node because of which the shape of an operand is unknown.
+    /// The first node that makes the shape of an operand unknown.
     pub fn cause_of(&self, node: &OutlineNode) -> Option<usize> {
         node.operands.iter().flatten().find_map(|&operand| {
             let value = &self.values[operand];

@@ -93,8 +93,7 @@ impl ValueType {
         self.element.is_some() && self.sizes.is_some()
     }
 
-    /// The numbers and names in which two types contradict each other, if they do: another element type,
-    /// another rank, or another number.
+    /// Whether two types contradict each other: by the element type, the rank, or a number.
     pub fn contradicts(&self, other: &ValueType) -> bool {
         let is_other_element =
             self.element.as_ref().zip(other.element.as_ref()).is_some_and(|(a, b)| a != b);
@@ -124,10 +123,7 @@ impl fmt::Display for ValueType {
         formatter.write_str(self.element.as_deref().unwrap_or("?"))?;
         match &self.sizes {
             None => formatter.write_str("[...]"),
-            Some(sizes) => {
-                let sizes: Vec<String> = sizes.iter().map(SymbolicSize::to_string).collect();
-                write!(formatter, "[{}]", sizes.join(", "))
-            }
+            Some(sizes) => formatter.write_str(&SymbolicSize::list_text(sizes)),
         }
     }
 }

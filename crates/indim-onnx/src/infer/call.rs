@@ -120,6 +120,12 @@ pub(super) fn wrong<T>(problem: impl Into<String>) -> Result<T, RuleError> {
     Err(RuleError::Shapes(problem.into()))
 }
 
+/// The axis, counted from the end if it is negative; `None` if it is out of range.
+pub(super) fn counted_axis(axis: i64, rank: usize) -> Option<usize> {
+    let counted = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
+    usize::try_from(counted).ok().filter(|&axis| axis < rank)
+}
+
 impl RuleCall<'_> {
     pub(super) fn optional(&self, position: usize) -> Option<&Typed> {
         self.operands.get(position)?.as_ref()
@@ -200,10 +206,9 @@ impl RuleCall<'_> {
     /// # Errors
     /// `RuleError::Shapes` for an axis out of range.
     pub(super) fn axis(&self, axis: i64, rank: usize) -> Result<usize, RuleError> {
-        let counted = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-        match usize::try_from(counted) {
-            Ok(counted) if counted < rank => Ok(counted),
-            _ => wrong(format!("axis {axis} is out of range for rank {rank}")),
+        match counted_axis(axis, rank) {
+            Some(axis) => Ok(axis),
+            None => wrong(format!("axis {axis} is out of range for rank {rank}")),
         }
     }
 

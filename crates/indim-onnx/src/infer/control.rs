@@ -5,8 +5,8 @@ use std::sync::Arc;
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, Location};
 
-use super::call::Typed;
-use super::node::{Found, label};
+use super::call::{Typed, counted_axis};
+use super::node::{NodeInference, label};
 use super::scope::{Scope, value_of};
 use super::walker::Walker;
 use crate::body::decoded;
@@ -19,13 +19,13 @@ impl Walker<'_> {
         &mut self,
         flat: &FlatNode,
         operands: &[Option<Typed>],
-    ) -> Result<Found, FormatError> {
+    ) -> Result<NodeInference, FormatError> {
         let results = match &flat.node.proto.op_type[..] {
             "If" => self.branches(flat)?,
             "Loop" => self.repeated(flat, operands)?,
             _ => self.scanned(flat, operands)?,
         };
-        Ok(Found { results, ..Found::default() })
+        Ok(NodeInference { results, ..NodeInference::default() })
     }
 
     /// Goes through a body; returns the types of its outputs. Without the attribute, nothing.
@@ -147,7 +147,7 @@ impl Walker<'_> {
             if let Some(scan) = at.checked_sub(states)
                 && let Some(sizes) = &mut typed.value_type.sizes
             {
-                let axis = counted(axes.get(scan).copied().unwrap_or(0), sizes.len());
+                let axis = counted_axis(axes.get(scan).copied().unwrap_or(0), sizes.len());
                 let Some(axis) = axis else { return Ok(None) };
                 length = Some(sizes.remove(axis));
             }
@@ -164,7 +164,7 @@ impl Walker<'_> {
                 length.clone().unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[length]")));
             let axis = axes.get(scan).copied().unwrap_or(0);
             let rank = output.value_type.sizes.as_ref().map_or(0, Vec::len) + 1;
-            Typed::of(match counted(axis, rank) {
+            Typed::of(match counted_axis(axis, rank) {
                 Some(axis) => stacked(output.value_type, axis, length),
                 None => ValueType::default(),
             })
@@ -178,7 +178,7 @@ impl Walker<'_> {
         [outline.nodes.len(), outline.values.len(), outline.contradictions.len()]
     }
 
-    /// Drops what a body added.
+    /// Drops the nodes and values of a body.
     fn reset(&mut self, [nodes, values, contradictions]: [usize; 3]) {
         self.outline.nodes.truncate(nodes);
         self.outline.values.truncate(values);
@@ -213,11 +213,6 @@ fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> Valu
 /// Elements of the first step are not those of later ones.
 fn without_elements(typed: Typed) -> Typed {
     Typed { elements: None, array: None, ..typed }
-}
-
-fn counted(axis: i64, rank: usize) -> Option<usize> {
-    let counted = if axis < 0 { axis + i64::try_from(rank).ok()? } else { axis };
-    usize::try_from(counted).ok().filter(|&axis| axis < rank)
 }
 
 fn label_in_path(flat: &FlatNode) -> String {

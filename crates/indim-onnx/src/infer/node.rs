@@ -7,9 +7,9 @@ use indim_builder::GraphBuilder;
 use indim_graph::terminal::shown;
 use indim_model::outline::{
     Contradiction, NodeRole, OutlineBroadcast, OutlineNode, OutlineValue, TypeSource, ValueType,
-    Verdict, shape_problem,
+    Verdict, operator_label, shape_problem,
 };
-use indim_model::{FormatError, Location, RuleNote, SourceFile};
+use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
 use indim_shape::Diagnostic;
 
 use super::call::{RuleCall, RuleError, RuleResult, Typed};
@@ -35,9 +35,9 @@ struct Meaning {
     kernel: Option<&'static Operator>,
 }
 
-/// What a node gives: its results, as far as they are known, and what was found.
+/// The inference of one node: its results, as far as they are known, its broadcasts and its errors.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct NodeInference {
     pub(super) results: Option<Vec<Typed>>,
     pub(super) broadcasts: Vec<OutlineBroadcast>,
     pub(super) problems: Vec<Diagnostic>,
@@ -115,7 +115,12 @@ impl Walker<'_> {
     }
 
     /// The results by rule and kernel.
-    fn inferred(&self, flat: &FlatNode, meaning: &Meaning, operands: &[Option<Typed>]) -> Found {
+    fn inferred(
+        &self,
+        flat: &FlatNode,
+        meaning: &Meaning,
+        operands: &[Option<Typed>],
+    ) -> NodeInference {
         let (by_rule, mut found) = self.by_rule(flat, meaning, operands);
         found.results = by_rule.ok();
         if let Some(kernel) = meaning.kernel {
@@ -138,10 +143,7 @@ impl Walker<'_> {
                     let is_told =
                         found.broadcasts.iter().any(is_illegal) || !found.problems.is_empty();
                     if !is_told {
-                        let nothing = SourceFile::new("", Vec::new());
-                        let mut diagnostic = kind.nowhere().diagnostic(&nothing);
-                        diagnostic.place = None;
-                        found.problems.push(diagnostic);
+                        found.problems.push(without_place(kind));
                     }
                     found.results = None;
                 }
@@ -155,8 +157,10 @@ impl Walker<'_> {
         flat: &FlatNode,
         meaning: &Meaning,
         operands: &[Option<Typed>],
-    ) -> (RuleResult, Found) {
-        let Some(row) = meaning.row else { return (Err(RuleError::Unknown), Found::default()) };
+    ) -> (RuleResult, NodeInference) {
+        let Some(row) = meaning.row else {
+            return (Err(RuleError::Unknown), NodeInference::default());
+        };
         let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
         let call = Call {
             builder: &builder,
@@ -185,7 +189,8 @@ impl Walker<'_> {
                 None => crate::constants::of_node(call.call).ok(),
             };
         }
-        let mut found = Found { broadcasts: call.broadcasts.take(), ..Found::default() };
+        let mut found =
+            NodeInference { broadcasts: call.broadcasts.take(), ..NodeInference::default() };
         let typed = || {
             let named = |typed: &Typed| (shown(&typed.name), typed.value_type.clone());
             operands.iter().flatten().map(named).collect::<Vec<_>>()
@@ -195,10 +200,7 @@ impl Walker<'_> {
                 found.problems.push(shape_problem(&label, problem, &typed()));
             }
             Err(RuleError::Attribute(kind)) => {
-                let nothing = SourceFile::new("", Vec::new());
-                let mut diagnostic = kind.clone().nowhere().diagnostic(&nothing);
-                diagnostic.place = None;
-                found.problems.push(diagnostic);
+                found.problems.push(without_place(kind.clone()));
             }
             Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => {}
         }
@@ -290,7 +292,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The first node because of which a result of this node is unknown.
+    /// The first node that makes a result of this node unknown.
     fn cause(&self, number: usize) -> usize {
         let node = &self.outline.nodes[number];
         let before = node.operands.iter().flatten().find_map(|&operand| {
@@ -307,12 +309,15 @@ fn is_illegal(broadcast: &OutlineBroadcast) -> bool {
     matches!(broadcast.verdict, Verdict::Illegal(_))
 }
 
-/// ``Add `scores` ``, for messages.
+/// The operator and name of a node, for messages.
 pub(super) fn label(flat: &FlatNode) -> String {
-    match flat.node.proto.name.as_str() {
-        "" => flat.node.operator_name(),
-        name => format!("{} `{}`", flat.node.operator_name(), shown(name)),
-    }
+    operator_label(&flat.node.operator_name(), &flat.node.proto.name)
+}
+
+/// The diagnostic of an error whose place the node states.
+fn without_place(kind: FormatErrorKind) -> Diagnostic {
+    let diagnostic = kind.nowhere().diagnostic(&SourceFile::new("", Vec::new()));
+    Diagnostic { place: None, ..diagnostic }
 }
 
 /// An attribute as a short text.

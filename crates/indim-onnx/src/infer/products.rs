@@ -170,7 +170,7 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     let element = call.element(0)?;
     let heads = |name: &str| Ok::<_, RuleError>(known(call.call.int(name, 1)?.max(1)));
     let (q_heads, kv_heads) = (heads("q_num_heads")?, heads("kv_num_heads")?);
-    // As [batch, heads, length, width].
+    // The layout is [batch, heads, length, width].
     let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {
         [batch, length, width] => {
             let width = width.divided_exactly(heads).unwrap_or_else(|| call.fresh(3));

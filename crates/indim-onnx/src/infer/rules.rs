@@ -57,7 +57,7 @@ const RULES: &[RuleRow] = &[
         "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish",
         "Neg", "Reciprocal", "Relu", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus",
         "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Affine", "ParametricSoftplus",
-        "Scale", "ScaledTanh", "ImageScaler", "Swish",
+        "Scale", "ScaledTanh", "ImageScaler",
     ], elementwise::same, NodeRole::SameShape),
     part(&["Ceil", "Floor", "Round"], elementwise::rounded, NodeRole::SameShape),
     part(&["Identity"], elementwise::identity, NodeRole::SameShape),

@@ -358,7 +358,7 @@ fn slice_size(
         Some(number) if number >= FAR => Some(size.clone()),
         Some(number) if number < 0 => size.plus(at),
         Some(0) => Some(known(0)),
-        _ => size.least(at),
+        _ => size.minimum(at),
     };
     if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -FAR) {
         return Some(size.clone());

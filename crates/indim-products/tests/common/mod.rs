@@ -125,43 +125,30 @@ fn integer(memory: &Memory, offset: isize, dtype: DType) -> i128 {
     }
 }
 
-/// The definition for `f32`: blocks of 512, chains of at most 64, eight lanes.
-pub(crate) fn defined_f32(x: &[f32], y: &[f32]) -> f64 {
-    let values = x.chunks(512).zip(y.chunks(512)).map(|(x, y)| {
-        let chain = |first: usize, step: usize| {
-            let mut sum = 0.0_f32;
-            for index in (first..x.len()).step_by(step) {
-                sum = x[index].mul_add(y[index], sum);
-            }
-            sum
-        };
-        let value = match x.len() {
-            ..=64 => chain(0, 1),
-            _ => (1..8).fold(chain(0, 8), |sum, lane| sum + chain(lane, 8)),
-        };
-        f64::from(value) + 0.0
-    });
-    pairs(values.collect())
+macro_rules! definitions {
+    ($($name:ident $float:ident)*) => { $(
+        /// The definition: blocks of 512, chains of at most 64, eight lanes.
+        pub(crate) fn $name(x: &[$float], y: &[$float]) -> f64 {
+            let values = x.chunks(512).zip(y.chunks(512)).map(|(x, y)| {
+                let chain = |first: usize, step: usize| {
+                    let mut sum: $float = 0.0;
+                    for index in (first..x.len()).step_by(step) {
+                        sum = x[index].mul_add(y[index], sum);
+                    }
+                    sum
+                };
+                let value = match x.len() {
+                    ..=64 => chain(0, 1),
+                    _ => (1..8).fold(chain(0, 8), |sum, lane| sum + chain(lane, 8)),
+                };
+                f64::from(value) + 0.0
+            });
+            pairs(values.collect())
+        }
+    )* };
 }
 
-/// The definition for `f64`.
-pub(crate) fn defined_f64(x: &[f64], y: &[f64]) -> f64 {
-    let values = x.chunks(512).zip(y.chunks(512)).map(|(x, y)| {
-        let chain = |first: usize, step: usize| {
-            let mut sum = 0.0_f64;
-            for index in (first..x.len()).step_by(step) {
-                sum = x[index].mul_add(y[index], sum);
-            }
-            sum
-        };
-        let value = match x.len() {
-            ..=64 => chain(0, 1),
-            _ => (1..8).fold(chain(0, 8), |sum, lane| sum + chain(lane, 8)),
-        };
-        value + 0.0
-    });
-    pairs(values.collect())
-}
+definitions! { defined_f32 f32 defined_f64 f64 }
 
 /// The sum by pairs, neighbours first; an odd value is carried up.
 fn pairs(mut values: Vec<f64>) -> f64 {

@@ -17,9 +17,9 @@ const FIRST_BYTES: usize = 1 << 20;
 
 /// A `.npy` array whose header has been read, but not its elements.
 ///
-/// As a [`Source`] it is sequential and read once: each region begins where the one before it ended, or
-/// later. A header may claim more than the pipe delivers. Memory is at most twice the bytes received, or 1
-/// MiB.
+/// The stream is a [`Source`] that is sequential and read once: each region begins at the end of the region
+/// before it, or later. A header may claim more than the pipe delivers. Memory is at most twice the bytes
+/// received, or 1 MiB.
 ///
 /// ```
 /// use indim_stores::{ArrayStream, Region, Source, write_npy_to};
@@ -82,7 +82,7 @@ impl<R: Read> ArrayStream<R> {
 }
 
 impl<R: Read> Elements<R> {
-    /// Fills `bytes`; the error tells how many bytes of elements the pipe had.
+    /// Fills `bytes`. If the pipe ends early, the error has the number of bytes that it delivered.
     fn read(&mut self, bytes: &mut [u8], header: &ArrayHeader) -> Result<(), StoreErrorKind> {
         let mut filled = 0;
         while filled < bytes.len() {

@@ -44,8 +44,8 @@ pub struct LintOptions {
 }
 
 impl LintReport {
-    /// Finds what is illegal, unknown or hardly meant in a file. Nothing is computed, and
-    /// weights are not read.
+    /// Finds illegal and unknown broadcasts in a file, and legal ones that are hardly meant. Nothing is
+    /// computed, and weights are not read.
     ///
     /// # Errors
     /// Errors of the file itself: `unknown-format`, `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
