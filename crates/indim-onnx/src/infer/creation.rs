@@ -1,9 +1,12 @@
 //! Shape rules of operators that make arrays from numbers.
 
+use indim_graph::Array;
 use indim_model::outline::{SymbolicSize, ValueType};
 
 use super::call::{MAX_ELEMENTS, RuleCall, RuleError, RuleResult, Typed, array, known};
+use crate::call::Call;
 use crate::messages::TensorProto;
+use crate::tensor::Tensors;
 use crate::types::element_name;
 
 /// The type in the header of an array.
@@ -12,28 +15,41 @@ pub(super) fn header(tensor: &TensorProto) -> ValueType {
     ValueType::new(&element_name(tensor.data_type.into()), sizes)
 }
 
+/// The array, if it is small enough to build shapes. Weights are not read.
+pub(super) fn small_array(tensors: &Tensors, tensor: &TensorProto) -> Option<Array> {
+    let size = |count: usize, &size: &i64| count.checked_mul(usize::try_from(size).ok()?);
+    let count = tensor.dims.iter().try_fold(1, size)?;
+    if count > MAX_ELEMENTS {
+        return None;
+    }
+    tensors.array(tensor).ok()
+}
+
 pub(super) fn constant(call: &RuleCall<'_>) -> RuleResult {
     let call = call.call;
-    let list = |element: &str, count: usize| {
-        let value_type = ValueType::new(element, vec![known(count as i64)]);
-        Ok(vec![Typed::of(value_type)])
+    let value_type = constant_type(call)?;
+    let array = match call.tensor("value")? {
+        Some(tensor) => small_array(call.tensors, tensor),
+        None => crate::constants::of_node(call).ok(),
     };
+    Ok(vec![Typed { array, ..Typed::of(value_type) }])
+}
+
+fn constant_type(call: &Call<'_>) -> Result<ValueType, RuleError> {
+    let list = |element: &str, count: usize| ValueType::new(element, vec![known(count as i64)]);
     if let Some(tensor) = call.tensor("value")? {
-        return Ok(vec![Typed::of(header(tensor))]);
+        return Ok(header(tensor));
     }
     if let Some(numbers) = call.ints("value_ints")? {
-        return list("i64", numbers.len());
+        return Ok(list("i64", numbers.len()));
     }
     if let Some(numbers) = call.floats("value_floats")? {
-        return list("f32", numbers.len());
+        return Ok(list("f32", numbers.len()));
     }
-    let has = |name: &str| call.node.attributes.get(name).is_some();
-    match (has("value_int"), has("value_float"), has("value_string")) {
-        (true, ..) => array("i64", Vec::new()),
-        (_, true, _) => array("f32", Vec::new()),
-        (.., true) => array("string", Vec::new()),
-        _ => Err(RuleError::Unknown),
-    }
+    let scalars = [("value_int", "i64"), ("value_float", "f32"), ("value_string", "string")];
+    let scalar = scalars.iter().find(|(name, _)| call.node.attributes.get(name).is_some());
+    let (_, element) = scalar.ok_or(RuleError::Unknown)?;
+    Ok(ValueType::new(element, Vec::new()))
 }
 
 /// Sizes from an operand with elements; open ones if only their number is known.

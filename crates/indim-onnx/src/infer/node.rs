@@ -12,8 +12,8 @@ use indim_model::outline::{
 use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
 use indim_shape::Diagnostic;
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed};
-use super::kernel;
+use super::call::{RuleCall, RuleError, Typed};
+use super::kernel::{self, KernelResult};
 use super::rules::{self, RuleRow};
 use super::scope::StatedType;
 use super::walker::Walker;
@@ -41,6 +41,28 @@ pub(super) struct NodeInference {
     pub(super) results: Option<Vec<Typed>>,
     pub(super) broadcasts: Vec<OutlineBroadcast>,
     pub(super) problems: Vec<Diagnostic>,
+}
+
+impl NodeInference {
+    /// With the results of the kernel, and the symbolic elements of the rule.
+    fn refined_by(self, results: Vec<KernelResult>) -> NodeInference {
+        let by_rule = self.results.unwrap_or_default();
+        let results = results.into_iter().enumerate().map(|(at, result)| Typed {
+            value_type: ValueType::of_arrays(&result.array_type),
+            elements: by_rule.get(at).and_then(|typed| typed.elements.clone()),
+            array: result.elements,
+            name: String::new(),
+        });
+        NodeInference { results: Some(results.collect()), problems: Vec::new(), ..self }
+    }
+
+    /// Without results, because the kernel refuses the node; its error counts if the rule has none.
+    fn refused(mut self, kind: FormatErrorKind) -> NodeInference {
+        if !self.broadcasts.iter().any(is_illegal) && self.problems.is_empty() {
+            self.problems.push(without_place(kind));
+        }
+        NodeInference { results: None, ..self }
+    }
 }
 
 impl Walker<'_> {
@@ -73,21 +95,19 @@ impl Walker<'_> {
         let typed: Vec<Option<Typed>> =
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
         let meaning = Meaning { row, kernel: kernel.map(|(kernel, _)| kernel) };
-        let number = self.outline.nodes.len();
         let outline_node = self.outline_node(&flat, &meaning, place);
-        let region_operator = is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan");
-        let found = match region_operator {
-            // Nodes of its regions come before it.
+        let inference = match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan") {
             true => self.control(&flat, &typed)?,
             false => self.inferred(&flat, &meaning, &typed),
         };
-        let number = if region_operator { self.outline.nodes.len() } else { number };
+        // Nodes of its regions come before it.
+        let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
-            broadcasts: found.broadcasts,
-            problems: found.problems,
+            broadcasts: inference.broadcasts,
+            problems: inference.problems,
             ..outline_node
         });
-        self.define_results(number, &flat, found.results.unwrap_or_default())
+        self.define_results(number, &flat, inference.results.unwrap_or_default())
     }
 
     fn outline_node(&mut self, flat: &FlatNode, meaning: &Meaning, place: Location) -> OutlineNode {
@@ -114,53 +134,26 @@ impl Walker<'_> {
         }
     }
 
-    /// The results by rule and kernel.
+    /// The results by the kernel, or by the shape rule if the kernel does not take the node.
     fn inferred(
         &self,
         flat: &FlatNode,
         meaning: &Meaning,
         operands: &[Option<Typed>],
     ) -> NodeInference {
-        let (by_rule, mut found) = self.by_rule(flat, meaning, operands);
-        found.results = by_rule.ok();
-        if let Some(kernel) = meaning.kernel {
-            match kernel::results(kernel, flat, operands, &self.tensors) {
-                Ok(None) => {}
-                Ok(Some(results)) => {
-                    let known = found.results.take().unwrap_or_default();
-                    let elements =
-                        |at: usize| known.get(at).and_then(|typed| typed.elements.clone());
-                    let typed = results.into_iter().enumerate().map(|(at, result)| Typed {
-                        value_type: ValueType::of_arrays(&result.array_type),
-                        elements: elements(at),
-                        array: result.elements,
-                        name: String::new(),
-                    });
-                    found.results = Some(typed.collect());
-                    found.problems.clear();
-                }
-                Err(kind) => {
-                    let is_told =
-                        found.broadcasts.iter().any(is_illegal) || !found.problems.is_empty();
-                    if !is_told {
-                        found.problems.push(without_place(kind));
-                    }
-                    found.results = None;
-                }
-            }
+        let by_rule = match meaning.row {
+            Some(row) => self.by_rule(row, flat, operands),
+            None => NodeInference::default(),
+        };
+        let Some(kernel) = meaning.kernel else { return by_rule };
+        match kernel::results(kernel, flat, operands, &self.tensors) {
+            Ok(None) => by_rule,
+            Ok(Some(results)) => by_rule.refined_by(results),
+            Err(kind) => by_rule.refused(kind),
         }
-        found
     }
 
-    fn by_rule(
-        &self,
-        flat: &FlatNode,
-        meaning: &Meaning,
-        operands: &[Option<Typed>],
-    ) -> (RuleResult, NodeInference) {
-        let Some(row) = meaning.row else {
-            return (Err(RuleError::Unknown), NodeInference::default());
-        };
+    fn by_rule(&self, row: &RuleRow, flat: &FlatNode, operands: &[Option<Typed>]) -> NodeInference {
         let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
         let call = Call {
             builder: &builder,
@@ -169,42 +162,28 @@ impl Walker<'_> {
             tensors: &self.tensors,
             rule: &rule,
         };
-        let first = flat.node.proto.output.first().map_or("", String::as_str);
-        let label = label(flat);
         let call = RuleCall {
             call: &call,
             operands,
-            result: first,
-            label: label.clone(),
+            result: flat.node.proto.output.first().map_or("", String::as_str),
+            label: label(flat),
             broadcasts: RefCell::default(),
         };
-        let mut made = (row.rule)(&call);
-        if flat.operator == "Constant"
-            && let Ok(results) = &mut made
-            && let [result] = &mut results[..]
-        {
-            let tensor = flat.attributes.get("value").and_then(|value| value.t.as_ref());
-            result.array = match tensor {
-                Some(tensor) => self.small_array(tensor),
-                None => crate::constants::of_node(call.call).ok(),
-            };
-        }
-        let mut found =
-            NodeInference { broadcasts: call.broadcasts.take(), ..NodeInference::default() };
-        let typed = || {
-            let named = |typed: &Typed| (shown(&typed.name), typed.value_type.clone());
-            operands.iter().flatten().map(named).collect::<Vec<_>>()
-        };
-        match &made {
+        let made = (row.rule)(&call);
+        let named = |typed: &Typed| (shown(&typed.name), typed.value_type.clone());
+        let problem = match &made {
             Err(RuleError::Shapes(problem)) => {
-                found.problems.push(shape_problem(&label, problem, &typed()));
+                let operands: Vec<_> = operands.iter().flatten().map(named).collect();
+                Some(shape_problem(&call.label, problem, &operands))
             }
-            Err(RuleError::Attribute(kind)) => {
-                found.problems.push(without_place(kind.clone()));
-            }
-            Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => {}
+            Err(RuleError::Attribute(kind)) => Some(without_place(kind.clone())),
+            Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => None,
+        };
+        NodeInference {
+            results: made.ok(),
+            broadcasts: call.broadcasts.take(),
+            problems: problem.into_iter().collect(),
         }
-        (made, found)
     }
 
     /// Defines the results: inferred types, else those of the file, else those that the caller declares.

@@ -9,8 +9,8 @@ use indim_graph::Array;
 use indim_model::outline::{Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFile};
 
-use super::call::{MAX_ELEMENTS, Typed};
-use super::creation::header;
+use super::call::Typed;
+use super::creation::{header, small_array};
 use super::scope::{Scope, StatedType, value_of};
 use crate::body::{Attributes, Body, Function, Node, decoded, domain_of};
 use crate::flat_node::node_place;
@@ -178,7 +178,7 @@ impl Walker<'_> {
             if self.scope().own(&tensor.name).is_some() {
                 continue;
             }
-            let (value_type, array) = (header(&tensor), self.small_array(&tensor));
+            let (value_type, array) = (header(&tensor), small_array(&self.tensors, &tensor));
             let value = OutlineValue {
                 name: tensor.name.clone(),
                 value_type,
@@ -190,16 +190,6 @@ impl Walker<'_> {
             self.scope().define(&tensor.name, Some(number)).map_err(|kind| kind.at(place()))?;
         }
         Ok(())
-    }
-
-    /// The array, if it is small enough to build shapes. Weights are not read.
-    pub(super) fn small_array(&self, tensor: &TensorProto) -> Option<Array> {
-        let size = |count: usize, &size: &i64| count.checked_mul(usize::try_from(size).ok()?);
-        let count = tensor.dims.iter().try_fold(1, size)?;
-        if count > MAX_ELEMENTS {
-            return None;
-        }
-        self.tensors.array(tensor).ok()
     }
 
     /// All nodes of the innermost scope.
