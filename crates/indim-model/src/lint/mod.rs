@@ -1,4 +1,4 @@
-//! Findings about the broadcasts of a model: illegal ones, unknown ones, and legal ones that are hardly meant.
+//! Findings about the broadcasts of a model: illegal, unknown, or legal and hardly meant.
 //!
 //! False alarms are worse than misses: each rule here leaves out what programs do on purpose.
 //!
