@@ -4,8 +4,14 @@
 //! lines name each skipped check and the installation of its tools.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::{asan, cargo, cross, formats, fuzz, lines, python, site, weight};
+
+const USAGE: &str = "\
+cargo xtask test [--minutes N]
+  Runs every check whose tools are installed. After N minutes no further optional check begins; the last lines
+  name the checks that did not run.";
 
 /// The features of `indim` that are off by default.
 const FEATURES: &str = "--features=indim/half,indim/json,indim/macros,indim/ndarray,\
@@ -49,20 +55,49 @@ const AARCH64: [&str; 2] = ["aarch64", "--bounded"];
 const I686: [&str; 2] = ["i686", "--bounded"];
 const S390X: [&str; 2] = ["s390x", "--bounded"];
 
-/// Runs every check whose tools are installed, until one fails; prints the skipped ones.
-pub(crate) fn test(root: &Path) -> bool {
-    let (ready, left_out): (Vec<_>, Vec<_>) = CHECKS
-        .iter()
-        .map(|check| (check, (check.missing)()))
-        .partition(|(_, missing)| missing.is_empty());
-    let passed = checks_of_toolchain(root)
-        && ready.iter().all(|(check, _)| {
-            eprintln!("+ check of {}", check.name);
-            (check.run)(root)
-        });
-    for (check, missing) in left_out {
-        eprintln!("NOT TESTED: {}, which takes {}", check.name, missing.join("; "));
+/// Runs every check whose tools are installed, until one fails; prints the time of each, and the skipped ones.
+pub(crate) fn test(root: &Path, arguments: &[&str]) -> bool {
+    let Some(limit) = time_limit(arguments) else {
+        eprintln!("{USAGE}");
+        return false;
+    };
+    let start = Instant::now();
+    let mut report = Vec::new();
+    let mut passed = timed("the Rust toolchain", &mut report, || checks_of_toolchain(root));
+    for check in CHECKS {
+        let missing = (check.missing)();
+        if !missing.is_empty() {
+            report.push(format!("NOT TESTED: {}, which takes {}", check.name, missing.join("; ")));
+        } else if !passed {
+            report.push(format!("NOT TESTED: {}, after a failure", check.name));
+        } else if start.elapsed() > limit {
+            report.push(format!("NOT TESTED: {}, after {} s", check.name, limit.as_secs()));
+        } else {
+            passed = timed(check.name, &mut report, || (check.run)(root));
+        }
     }
+    report.iter().for_each(|line| eprintln!("{line}"));
+    passed
+}
+
+/// The time after which no optional check begins; `None` if the arguments are wrong.
+fn time_limit(arguments: &[&str]) -> Option<Duration> {
+    match arguments {
+        [] => Some(Duration::MAX),
+        ["--minutes", minutes] => {
+            minutes.parse::<u32>().ok().map(|n| Duration::from_secs(60 * u64::from(n)))
+        }
+        _ => None,
+    }
+}
+
+/// Runs a check, and adds its result and its time to the report.
+fn timed(name: &str, report: &mut Vec<String>, check: impl FnOnce() -> bool) -> bool {
+    eprintln!("+ check of {name}");
+    let start = Instant::now();
+    let passed = check();
+    let result = if passed { "passed" } else { "FAILED" };
+    report.push(format!("{result}: {name}, in {} s", start.elapsed().as_secs()));
     passed
 }
 

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     let rest: Vec<&str> = arguments.iter().skip(1).map(String::as_str).collect();
     let succeeded = match arguments.first().map(String::as_str) {
         Some("demo") => demo(),
-        Some("test") => everything::test(&root()),
+        Some("test") => everything::test(&root(), &rest),
         Some("python") => python::test(&root()),
         Some("bench-python") => python::bench(&root()),
         Some("bench-cluster") => python::bench_cluster(&root()),
