@@ -1,4 +1,4 @@
-//! Kits: what the cases are like, and that their verdicts are the oracle's.
+//! Kits: the fields and variety of their cases; the oracle confirms every verdict.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const FIRST: &str = r#"{"id":0,"rule":"none","op":"mul","operands":[\
 {"dtype":"i32","shape":[2,4,4,1],\
 "data":[1,-1,-1,2,-5,-2,0,3,-7,-1,5,6,6,5,7,5,8,-3,-5,8,-8,-8,-1,-4,-2,-8,6,-7,6,-3,7,4]}]}"#;
 
-/// The labels that a kit of some hundred cases of the rule has, without those of element types.
+/// The labels of the illegal cases in a kit of 300 cases of each rule, without labels of element types.
 const LABELS: [(RuleSetName, &[&str]); 15] = [
     (RuleSetName::None, &["O1"]),
     (RuleSetName::Numpy, &["N2"]),

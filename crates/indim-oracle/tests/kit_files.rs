@@ -1,5 +1,5 @@
-//! The files of kits, read back: legal cases give what is expected, illegal ones are refused by the same
-//! label.
+//! Model files of kits, read back: a legal case gives the expected result, an illegal one an error with the
+//! expected label.
 
 use std::io;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn read_back(format: ModelFormat) {
                     assert_eq!(found.bytes(), expected.to_le_bytes(), "{}", case.line());
                     legal += 1;
                 }
-                // Readers report wrong element types in the words of their format.
+                // Readers report wrong element types by codes of their own.
                 (Err(_), None) if case.label().is_some_and(|it| it.starts_with("TY")) => {}
                 (Err(error), None) => {
                     assert_eq!(label(&error), case.label(), "{}\n{}", case.line(), error.draw());

@@ -1,4 +1,4 @@
-//! The oracle against what XLA, StableHLO, OpenVINO, ONNX and NumPy answered, and against hostile lines.
+//! The oracle, compared with recorded answers of XLA, StableHLO, OpenVINO, ONNX and NumPy; and hostile lines.
 //!
 //! The corpora in `corpora/` hold a case and the expected verdict in each line; `README.md` there says
 //! how they were made. A key that is absent from the expectation is not compared.
@@ -21,9 +21,9 @@ fn format(dtype: &str) -> Option<(i32, i32)> {
     }
 }
 
-/// The distance of two floats of a type in units in the last place, read from decimals that need not
-/// be the same for the same float. `None` when no distance makes sense: one is a NaN or infinite and
-/// the other is not, or the zeros' signs differ.
+/// The distance of two floats of a type in ULP. The inputs are decimals, and two decimals can denote the same
+/// float. `None` if the distance is undefined: only one is a NaN or infinite, or the signs of two zeros
+/// differ.
 fn ulp_distance(
     expected: &Value,
     given: &Value,
@@ -43,7 +43,7 @@ fn ulp_distance(
         let biased = (value.abs().to_bits() >> 52) as i32;
         f64::from((biased - 1023).max(min_exponent) - fraction).exp2()
     };
-    // The float itself: the nearest of the type to the decimal.
+    // The nearest float of the type to the decimal.
     let float = |value: f64| (value / unit(value)).round() * unit(value);
     let (expected, given) = (float(expected), float(given));
     let distance = (expected - given).abs() / unit(expected).min(unit(given));
@@ -68,7 +68,7 @@ fn is_same_element(expected: &Value, given: &Value, dtype: &str, ulp: u64) -> bo
     }
 }
 
-/// What differs between a verdict and what was expected.
+/// The first difference between a verdict and the expected one.
 fn difference(expected: &Value, given: &Value) -> Option<String> {
     let ulp = expected["ulp"].as_u64().unwrap_or(0);
     for (key, value) in expected.as_object().expect("an expectation is an object") {
@@ -80,7 +80,7 @@ fn difference(expected: &Value, given: &Value) -> Option<String> {
                 let same = |(a, b)| is_same_element(a, b, dtype, ulp);
                 value.len() == data.len() && value.iter().zip(data).all(same)
             }
-            // The place of a single element is open where the rules leave it so.
+            // The axis of a single element is `null` in the corpus if the rules leave it open.
             "maps" => {
                 let (value, maps) = (value.as_array()?, given["maps"].as_array()?);
                 let same = |(a, b): (&Value, &Value)| a.is_null() || a == b;
@@ -95,7 +95,7 @@ fn difference(expected: &Value, given: &Value) -> Option<String> {
     None
 }
 
-/// A line of a corpus; the case as it stands there, for a number read and written again may be another.
+/// A line of a corpus. The case keeps its text, because a number that is parsed and printed again may change.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -224,7 +224,7 @@ fn what_is_not_a_case_is_a_bad_request() {
         r#"{"rule":"numpy","operands":[]}"#,
         r#"{"rule":"numpy","operands":[{}]}"#,
         r#"{"rule":"numpy","operands":[5]}"#,
-        // Lists of the fields without their names.
+        // Field lists without the key names.
         r#"["numpy",null,[{"shape":[2]}],null,null,null,null,null,null]"#,
         r#"{"rule":"numpy","operands":[["f32",[2],null]]}"#,
         r#"{"rule":"numpy","operands":[{"shape":"x"}]}"#,
@@ -251,7 +251,7 @@ fn what_is_not_a_case_is_a_bad_request() {
         r#"{"rule":"pdpd","operands":[{"shape":[2]},{"shape":[2]}],"axis":"1"}"#,
         r#"{"rule":"pdpd","operands":[{"shape":[2]},{"shape":[2]}],"axis":1.0}"#,
         r#"{"rule":"onnx-legacy","operands":[{"shape":[2]},{"shape":[2]}],"broadcast":2}"#,
-        // Operations and rules that do not go together, and attributes that are missing.
+        // Operations under rules that lack them, and missing attributes.
         r#"{"rule":"none","op":"broadcast","operands":[{"shape":[2]}],"target":[2]}"#,
         r#"{"rule":"unidirectional","op":"add","operands":[{"shape":[2]},{"shape":[2]}]}"#,
         r#"{"rule":"bidirectional","operands":[{"shape":[2]}]}"#,
@@ -276,7 +276,7 @@ fn what_is_not_a_case_is_a_bad_request() {
     }
 }
 
-/// `add` under numpy of one operand with this type, size and data, and a scalar zero.
+/// The code of `add` under numpy, of one operand with this type, size and data, and a scalar zero.
 fn with_data(dtype: &str, size: u64, data: &str) -> String {
     let zero = if dtype == "bool" { "false" } else { "0" };
     format!(
@@ -346,12 +346,12 @@ fn nothing_overflows() {
     check("numpy", "add", "f32", &[&[1 << 63], &[1]], "too-large");
     check("none", "add", "f32", &[&[u64::MAX], &[u64::MAX]], "too-large");
     check("numpy", "add", "f32", &[&[1 << 40; 60], &[1]], "too-large");
-    // The bytes count, of the result's own type.
+    // The limit counts bytes of the result's type.
     check("numpy", "add", "i8", &[&[(1 << 63) - 1], &[1]], "");
     check("numpy", "add", "f32", &[&[1 << 61], &[1]], "too-large");
     check("numpy", "add", "f32", &[&[(1 << 61) - 1], &[1]], "");
     check("numpy", "lt", "f32", &[&[1 << 61], &[1]], "");
-    // No elements are never too many; a mismatch comes before the size.
+    // A shape without elements is never too large; a mismatch is reported before the size.
     check("numpy", "add", "f32", &[&[large, large, 0], &[1]], "");
     check("numpy", "add", "f32", &[&[large, large, 3], &[2]], "size-mismatch");
     let axis = |axis: i64| {
@@ -402,7 +402,7 @@ fn results_are_computed_up_to_the_limit() {
     assert!(given(3).starts_with(r#"{"id":1,"ok":false,"code":"element-limit""#), "{}", given(3));
 }
 
-/// Takes nothing but the head of a verdict.
+/// A writer that accepts only the head of a verdict.
 struct Full(usize);
 
 impl std::io::Write for Full {
@@ -451,7 +451,7 @@ fn the_rank_is_limited_and_the_number_of_operands_is_not() {
     assert_eq!(onto(63, 64, 63), "");
     assert_eq!(onto(63, 65, 63), "rank-limit");
     assert_eq!(onto(63, 64, 20_000), "rank-limit");
-    // A result beyond the limit, from shapes within it.
+    // The operands are within the limit, the result is not.
     let prepended =
         json!({"rule": "xla", "op": "broadcast", "operands": [{"shape": largest}], "target": [2]});
     assert_eq!(code(&prepended.to_string()), "rank-limit");

@@ -1,5 +1,5 @@
-//! The examples of the page of the rules, and of the gallery of the site, each through the oracle; the labels
-//! of the rules, and the links to their sections.
+//! The examples of the rules page and of the site's gallery, each run through the oracle; every label has a
+//! section, and every link leads to one.
 
 use indim_oracle::verdict;
 use serde_json::{Map, Value, json};

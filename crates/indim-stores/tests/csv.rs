@@ -1,4 +1,4 @@
-//! Columns of tables.
+//! Columns of CSV tables.
 
 use indim_arrays::Array;
 use indim_ops::DType;
@@ -26,7 +26,7 @@ fn columns_go_by_their_names_and_positions() {
     let numbers = |name| column(table, Some(name)).unwrap().0;
     assert_eq!(numbers("height").elements(), Ok(&[1.5, 2.0][..]));
     assert_eq!(numbers("1").elements(), Ok(&[1.5, 2.0][..]));
-    // A name goes before a position.
+    // A name takes precedence over a position.
     assert_eq!(numbers("2").elements(), Ok(&[7i64, 8][..]));
     let error = column(table, Some("weight")).unwrap_err().to_string();
     assert!(
@@ -57,7 +57,7 @@ fn fields_make_the_narrowest_type_that_has_them_all() {
     assert_eq!(dtype("nan\ninf\n"), DType::F64);
     assert_eq!(dtype(""), DType::F64);
     assert_eq!(dtype("9223372036854775807\n"), DType::I64);
-    // No rounding without a word.
+    // An integer that no type holds exactly is an error, not rounded.
     assert_eq!(code("x\n9223372036854775808\n", None), "not-a-number");
     assert_eq!(code("x\ntrue\n1\n", None), "not-a-number");
 }
@@ -145,7 +145,7 @@ fn damaged_and_large_tables_are_refused() {
     let path = folder.path().join("x.csv");
     std::fs::write(&path, b"x\n\xff\xfe\n").unwrap();
     assert_eq!(CsvColumn::open(&path, None, 10).unwrap_err().code(), "bad-csv");
-    // A quote that is not closed takes in a gigabyte, which is a hole.
+    // An unclosed quote in a sparse file of a gigabyte.
     std::fs::write(&path, "x\n1\n\"2\n").unwrap();
     std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 30).unwrap();
     let error = CsvColumn::open(&path, None, 1000).unwrap_err();

@@ -1,4 +1,4 @@
-//! Damaged files are errors, never panics or aborts: samples cut off anywhere, and with bytes changed.
+//! Damaged files give errors, never panics or aborts: truncated samples, and samples with changed bytes.
 
 mod samples;
 
@@ -9,10 +9,10 @@ use indim_stores::{Region, open};
 use proptest::prelude::*;
 use samples::Samples;
 
-/// No sample is larger in memory.
+/// Memory limit in bytes; every sample needs less.
 const LIMIT: usize = 1 << 20;
 
-/// Reads all of an array, if that can be.
+/// Reads the whole array if it is small, and a corner of it.
 fn read(path: &Path) -> Result<(), String> {
     let source = open(path.to_str().unwrap(), LIMIT)
         .ok_or("no format")?
@@ -22,7 +22,7 @@ fn read(path: &Path) -> Result<(), String> {
     if bytes <= 64 * LIMIT {
         source.read(&Region::whole(shape)).map_err(|error| error.to_string())?;
     }
-    // A small part of what may be very large.
+    // A corner, because the whole may be very large.
     let corner: Vec<usize> = shape.iter().map(|&size| size.min(2)).collect();
     let part = Region::new(vec![0; corner.len()], corner);
     source.read(&part).map(drop).map_err(|error| error.to_string())
@@ -67,7 +67,7 @@ fn files_that_are_cut_off_are_errors_or_what_they_were() {
         read(&array).unwrap();
         for length in (0..whole.len()).step_by(1 + whole.len() / 200) {
             fs::write(&file, &whole[..length]).unwrap();
-            // Without its last bytes a file may still have all elements.
+            // A truncated file can still have all elements.
             let _ = read(&array);
         }
         fs::write(&file, &whole[..whole.len() / 2]).unwrap();
@@ -107,7 +107,7 @@ proptest! {
     }
 }
 
-/// Metadata that asks for more memory than there is.
+/// Metadata that claims more memory than the machine has.
 #[test]
 fn absurd_sizes_are_refused_before_anything_is_allocated() {
     let samples = Samples::unpack("zarr");
@@ -131,18 +131,18 @@ fn absurd_sizes_are_refused_before_anything_is_allocated() {
         let error = read(&samples.path("zarr/v3-float32")).unwrap_err();
         assert!(!error.contains("gave up"), "{to}: {error}");
     }
-    // A shape that is not what the chunks were made for, but could be.
+    // A shape other than the one the chunks were made for, but a valid one.
     fs::write(&metadata, compact.replace(r#""shape":[5,7]"#, r#""shape":[1000000000,7]"#)).unwrap();
     read(&samples.path("zarr/v3-float32")).unwrap();
 }
 
-/// A chunk of a few bytes that claims to be as large as the address space.
+/// A chunk of a few bytes that claims the size of the address space.
 #[test]
 fn what_decompresses_to_more_than_a_chunk_is_refused() {
     let samples = Samples::unpack("zarr");
     let chunk = samples.path("zarr/v3-float32/c/0/0");
     let bombs: [&[u8]; 2] = [
-        // A frame of zstd whose content is said to have 2^60 bytes.
+        // A zstd frame that claims a content of 2^60 bytes.
         &[0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 0, 0, 0x10, 1, 0, 0],
         // A block that repeats one byte 2^20 times.
         &[0x28, 0xb5, 0x2f, 0xfd, 0xa4, 0, 0, 16, 0, 3, 0, 0x80, 7],

@@ -1,4 +1,4 @@
-//! Images and grids of other packages are read, and written ones are read back.
+//! Images and grids: files of other packages are read, and written files are read back.
 
 mod samples;
 
@@ -48,7 +48,7 @@ fn what_takes_more_memory_than_there_is_is_refused_before_it_is_decoded() {
     assert_eq!(error.code(), "memory-limit", "{error}");
 }
 
-/// Numbers that differ.
+/// An array whose neighbouring elements differ.
 fn counted(array_type: &ArrayType) -> Array {
     Array::filled(array_type.clone(), |bytes| {
         bytes.iter_mut().enumerate().for_each(|(index, byte)| *byte = (index * 37 % 251) as u8);

@@ -1,5 +1,5 @@
-//! Memory of reading and writing, counted by an allocator: not more than sources and sinks say, whatever the
-//! files claim.
+//! Peak memory of reads and writes, counted by an allocator: at most the amount that sources and sinks
+//! declare, also for hostile files.
 
 mod samples;
 
@@ -17,24 +17,24 @@ use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink};
 use indim_stores::{MemorySource, OutputFile, Region, Sink, Source, StoreError, open};
 use samples::Samples;
 
-/// Counts what is held.
+/// An allocator that counts the allocated bytes.
 struct Counting;
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: everything is left to the system's allocator.
+// SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(held, Ordering::Relaxed);
-        // SAFETY: the caller gives a layout of a size that is not 0, as this function asks.
+        // SAFETY: the caller passes a layout of a size other than 0, as this function requires.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         HELD.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the pointer is of `alloc` with this layout, which is the system's.
+        // SAFETY: the pointer comes from `alloc`, so from the system's allocator, with this layout.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -42,10 +42,10 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Bytes that a call may take for names, errors, lists of sizes and the threads' queues.
+/// Bytes that a call may need for names, errors, lists of sizes and the threads' queues.
 const SLACK: usize = 256 << 10;
 
-/// Tests take turns, since the allocator counts for all of them.
+/// Tests run one at a time, because the allocator counts for all of them.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -53,7 +53,7 @@ fn turn() -> MutexGuard<'static, ()> {
 
 /// The result of a call, and its peak memory in bytes, including the result.
 fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
-    // Threads are started once.
+    // The first call starts the threads.
     rayon::broadcast(|_| ());
     let before = HELD.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
@@ -61,7 +61,7 @@ fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
     (result, MOST.load(Ordering::Relaxed) - before)
 }
 
-/// Reads a region, and compares what that holds with what the source says.
+/// Reads a region, and compares its peak memory with the source's declaration.
 fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Array {
     let (read, peak) = measured(|| source.read(region));
     let read = read.unwrap_or_else(|error| panic!("{error}"));
@@ -70,7 +70,7 @@ fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Ar
     read
 }
 
-/// Bytes that no compression makes fewer.
+/// Incompressible bytes.
 fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 1u64;
     let mut next = || {
@@ -110,7 +110,7 @@ const GZIP: &str = r#"[{"name":"bytes"},{"name":"gzip","configuration":{"level":
 const BLOSC: &str = r#"[{"name":"bytes"},{"name":"blosc","configuration":{"cname":"lz4","clevel":5,
     "shuffle":"noshuffle","typesize":1,"blocksize":0}}]"#;
 
-/// An array in one chunk, or in none.
+/// A Zarr array of at most one chunk.
 fn array(folder: &Path, metadata: &str, chunk: Option<&[u8]>) {
     fs::create_dir_all(folder.join("c")).unwrap();
     fs::write(folder.join("zarr.json"), metadata).unwrap();
@@ -119,7 +119,7 @@ fn array(folder: &Path, metadata: &str, chunk: Option<&[u8]>) {
     }
 }
 
-/// Bytes as gzip stores what it cannot compress.
+/// Bytes in a gzip stream, stored without compression.
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut file = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
     let blocks = bytes.chunks(65_535).len();
@@ -139,7 +139,7 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Bytes as Blosc keeps what it cannot compress: a header and a copy.
+/// Bytes in a Blosc buffer, stored without compression: a header and a copy.
 fn blosc(bytes: &[u8]) -> Vec<u8> {
     let size = (bytes.len() as u32).to_le_bytes();
     let file = (bytes.len() as u32 + 16).to_le_bytes();
@@ -245,11 +245,11 @@ fn large_chunks_are_read_within_their_forecasts() {
             let start = region.starts()[0] * row_bytes;
             assert!(part.bytes() == &elements[start..start + part.bytes().len()], "{name}");
         }
-        // A limit that leaves less than that is refused.
+        // A limit below that is refused.
         let denied = open(path.to_str().unwrap(), source.scratch_bytes() / 4).unwrap();
         assert_eq!(denied.unwrap_err().code(), "memory-limit", "{name}");
     }
-    // An image is not held as a whole while a part of it is read.
+    // A read of a part of an image does not hold the whole.
     let image = open(of("x.png").to_str().unwrap(), 1 << 20).unwrap().unwrap();
     assert!(image.is_sequential());
     read_within_forecast(&*image, &Region::new([1000, 1], [2, 7]), &of("x.png"));
@@ -297,13 +297,13 @@ fn indices_of_shards_are_bounded() {
         let nested = sharded("[34359738368]", &sharded("[1]", BYTES));
         assert_eq!(refused(&metadata(big, big, &nested), limit), "memory-limit");
     }
-    // An index that fits, but not into the limit, or not into the file.
+    // An index that is smaller than memory, but larger than the limit or the file.
     let fitting = metadata("[1048576]", "[1048576]", &sharded("[1]", BYTES));
     assert_eq!(refused(&fitting, 16 << 20), "memory-limit");
     assert_eq!(refused(&fitting, usize::MAX), "bad-zarr");
     let deep = (0..6).fold(BYTES.to_owned(), |codecs, _| sharded("[1]", &codecs));
     assert_eq!(refused(&metadata("[2]", "[2]", &deep), usize::MAX), "bad-zarr");
-    // Each codec may take more than the one before it gives.
+    // Each codec can expand the data of the one before it, so the bounds multiply.
     let gzip = r#",{"name":"gzip","configuration":{"level":1}}"#.repeat(100);
     let chain = format!(r#"[{{"name":"bytes"}}{gzip}]"#);
     assert_eq!(refused(&metadata("[1024]", "[1024]", &chain), usize::MAX), "memory-limit");
@@ -317,7 +317,7 @@ fn headers_of_gzip_may_be_long_but_not_without_end() {
     let read = |name: usize| {
         let mut file = gzipped(&[1, 2]);
         let rest = file.split_off(10);
-        // Behind the fixed header an extra field of the largest size, and a name.
+        // After the fixed header: an extra field of maximal size, and a name.
         file[3] = 4 | 8;
         file.extend([255, 255]);
         file.extend(vec![b'e'; 65_535]);
@@ -372,7 +372,7 @@ fn very_many_runs_are_not_listed() {
     assert!(read.is_ok() && peak <= (1 << 18) + SLACK, "{peak} bytes");
 }
 
-/// Files that claim what they cannot hold are refused before memory is taken for it.
+/// Files that claim more than they hold are refused before memory is allocated.
 #[test]
 fn short_files_make_no_large_arrays() {
     let _turn = turn();
@@ -392,7 +392,7 @@ fn short_files_make_no_large_arrays() {
         let file = tiff(1 << 15, 1 << 15, compression, &[0; 8], 1 << 30);
         assert_eq!(refused("x.tif", &file), "bad-tiff", "{compression}");
     }
-    // The header of an image of 2^15 rows and columns.
+    // The header of an image of 2^15 rows and 2^15 columns.
     let mut header = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x80\0\0\0\x80\0\x08\0\0\0\0".to_vec();
     let crc = |bytes: &[u8]| {
         !bytes.iter().fold(!0u32, |crc, &byte| {
@@ -408,7 +408,7 @@ fn short_files_make_no_large_arrays() {
     assert_eq!(refused("x.png", &header), "bad-png");
 }
 
-/// Metadata takes many times its bytes while it is read.
+/// Parsed metadata takes many times the bytes of its text.
 #[test]
 fn metadata_is_bounded_by_the_limit() {
     let _turn = turn();

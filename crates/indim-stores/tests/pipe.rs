@@ -18,7 +18,7 @@ fn regions_are_read_once_in_their_order() {
     assert!(pipe.is_sequential() && pipe.is_read_once());
     let rows = |start, count| pipe.read(&Region::new([start, 0], [count, 2]));
     assert_eq!(rows(0, 2).expect("the first").bytes(), [0, 1, 2, 3]);
-    // Elements between two regions are dropped, and parts of rows are read.
+    // Elements between two regions are skipped, and rows are read in part.
     let column = pipe.read(&Region::new([3, 1], [2, 1])).expect("a column");
     assert_eq!(column.bytes(), [7, 9]);
     let error = rows(4, 1).expect_err("row 4 has passed");

@@ -1,7 +1,7 @@
 //! Files that indim writes are read back by zarr-python, xarray, Pillow, tifffile and rasterio.
 //!
-//! Where `INDIM_STORES_PYTHON` names a Python that has them (`requirements-test.txt`); `cargo xtask
-//! stores` makes one.
+//! The tests run if `INDIM_STORES_PYTHON` names a Python with these packages (`requirements-test.txt`);
+//! `cargo xtask stores` makes one.
 
 mod samples;
 
@@ -83,7 +83,7 @@ fn write_pictures(folder: &Path, geography: &Geography) {
     for dtype in [DType::U8, DType::U16] {
         for channels in 1..=4 {
             if dtype == DType::U16 && channels > 1 {
-                // Pillow reads 16 bits of grey alone.
+                // Pillow reads 16-bit images only in grey.
                 continue;
             }
             let shape = if channels == 1 { vec![6, 5] } else { vec![6, 5, channels] };

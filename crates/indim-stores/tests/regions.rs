@@ -1,4 +1,4 @@
-//! Grids cover arrays, and what is read by one grid and written by another is the array.
+//! Grids cover arrays: an array read by one grid and written by another is unchanged.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! Files that are not regular files: pipes, whose reader would wait for ever, and devices without an end.
+//! Files that are not regular: pipes, on which a read can block for ever, and devices without an end.
 #![cfg(unix)]
 
 mod samples;
@@ -14,7 +14,7 @@ use std::time::Duration;
 use indim_stores::{Region, open};
 use samples::Samples;
 
-/// The code of what is wrong with a file. It comes soon.
+/// The error code of a read, which must end within seconds.
 fn code(path: PathBuf) -> &'static str {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Arrays of Zarr that zarr-python wrote are read, and written ones are read back.
+//! Zarr arrays: those of zarr-python are read, and written ones are read back.
 
 mod samples;
 
@@ -51,7 +51,7 @@ fn arrays_in_groups_have_names_and_remarks() {
         assert!(error.contains("[zarr-group]") && error.contains("there are climate"), "{error}");
         let error = open(&group.join("climate")).unwrap_err().diagnostic().to_string();
         assert!(error.contains("climate/temperature"), "{error}");
-        // A name that is misspelt.
+        // A misspelt name.
         let error = open(&group.join("climate/temprature")).unwrap_err().diagnostic().to_string();
         assert!(error.contains("[zarr-group]") && error.contains("climate/temperature"), "{error}");
         assert_eq!(open(&group.join("nowhere/temperature")).unwrap_err().code(), "io");
@@ -166,7 +166,7 @@ fn results_appear_whole_or_not_at_all_and_replace_arrays_alone() {
     assert_eq!(names, ["g.zarr", "other.zarr", "x.zarr"]);
 }
 
-/// A link stays, and the array is replaced to which it leads.
+/// A symbolic link stays; its target is replaced.
 #[test]
 #[cfg(unix)]
 fn links_to_arrays_are_followed() {
@@ -186,7 +186,7 @@ fn links_to_arrays_are_followed() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
 }
 
-/// Groups that are not there appear with the array, and others meet in them.
+/// Missing groups are created together with the array, also by several sinks at once.
 #[test]
 fn groups_around_a_result_are_made_with_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ fn groups_around_a_result_are_made_with_it() {
     let array = counted(&ArrayType::new(DType::U8, [4]));
     let root = folder.path().join("x.zarr");
     let paths = ["a/b/low", "a/b/high", "a/wide", "c/d.zarr/e", "top"].map(|name| root.join(name));
-    // All are begun before any is complete.
+    // All sinks are created before any is complete.
     let begin = |path: &Path| -> Box<dyn Sink> {
         Box::new(ZarrSink::create(path, array.array_type(), &ZarrOptions::default()).unwrap())
     };
@@ -219,14 +219,14 @@ fn groups_around_a_result_are_made_with_it() {
     for path in &paths {
         assert_eq!(read_by_pieces(&open(path).unwrap()), array.bytes(), "{}", path.display());
     }
-    // Later ones find the groups, and put a new one into them.
+    // Later sinks use the existing groups, and create a new one in them.
     write(&root.join("a/new/x"), &array, &ZarrOptions::default()).unwrap();
     assert_eq!(names(&root.join("a")), ["b", "new", "wide", "zarr.json"]);
     for bad in [root.join("a/../../y.zarr/b/c"), root.join("__b/c"), root.join("top/c")] {
         let error = write(&bad, &array, &ZarrOptions::default()).unwrap_err();
         assert_eq!(error.code(), "zarr-in-place", "{error}");
     }
-    // A folder that should become a group is now an array.
+    // A folder that must become a group is an array by now.
     let paths = ["n", "n/below"].map(|name| folder.path().join("y.zarr").join(name));
     let mut sinks = paths.each_ref().map(|path| begin(path));
     for sink in &mut sinks {
@@ -236,7 +236,7 @@ fn groups_around_a_result_are_made_with_it() {
     assert!(put.is_ok());
     assert_eq!(refused.unwrap_err().code(), "zarr-in-place");
     assert!(!paths[1].exists());
-    // Consolidated metadata at the root would lack the new array.
+    // The root has consolidated metadata, which would lack the new array.
     fs::write(
         root.join("zarr.json"),
         r#"{"zarr_format":3,"node_type":"group","consolidated_metadata":{"kind":"inline"}}"#,

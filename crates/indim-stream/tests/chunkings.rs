@@ -1,5 +1,5 @@
-//! Sums over arrays in chunks of any sizes: the bits of one run over the whole, each chunk decoded as often
-//! as the plan says, and no more often than passes need if the limit allows it.
+//! Sums over arrays in chunks of any sizes: the bits of one run over the whole. Each chunk is decoded as
+//! often as the plan states, and at most once per pass if the limit permits.
 
 use std::collections::HashSet;
 use std::sync::Mutex;

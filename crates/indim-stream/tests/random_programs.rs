@@ -1,4 +1,4 @@
-//! Random programs in random pieces give the bits of one run over the whole.
+//! Random programs in random pieces give the bits of one run over whole arrays.
 
 use std::sync::Mutex;
 

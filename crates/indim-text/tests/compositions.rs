@@ -1,4 +1,4 @@
-//! The compositions have the values of their formulas, and keep the promises of their documentation.
+//! Compositions give the values of their formulas, and keep the promises of their documentation.
 
 use indim_builder::{Composition, GraphBuilder, Value};
 use indim_graph::{Array, GraphError, Literal, evaluate};
@@ -189,7 +189,7 @@ fn round_takes_digits_before_and_behind_the_point() {
     assert_same(&halves, &[f16::from_f32(1.5), f16::from_f32(0.3)], "f16");
 }
 
-/// Against integers of 128 bits.
+/// Compared with exact integers of 128 bits.
 #[test]
 fn integers_are_rounded_exactly() {
     fn expected(x: i128, power: i128) -> i128 {

@@ -1,4 +1,4 @@
-//! The meaning of expressions: precedence, the types of literals, the rule of an operation.
+//! The meaning of expressions: precedence, types of literals, the rule of each operation.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, NodeKind, evaluate};
@@ -10,7 +10,7 @@ fn parse(text: &str) -> Expression {
     Expression::parse(text, &ParseLimits::default()).expect(text)
 }
 
-/// The value of an expression of literals, as it is printed.
+/// The printed value of an expression of literals.
 fn literal(text: &str) -> String {
     let b = GraphBuilder::new();
     let result = parse(text).build(&b, &[], None).expect(text);

@@ -33,7 +33,7 @@ fn drawing(text: &str) -> String {
     error(text, &ParseLimits::default(), None).draw(text)
 }
 
-/// `(text, rule, code, the marked text)`: a case for every code.
+/// `(text, rule, code, marked text)`: one case for each code.
 const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("", None, "empty-expression", ""),
     (" \n ", None, "empty-expression", ""),
@@ -291,7 +291,7 @@ fn the_rank_of_every_array_is_limited() {
     let ones = |rank: usize| vec!["1"; rank].join(",");
     let limits = ParseLimits::default();
     assert!(build(&format!("broadcast(x, [{}])", ones(63)), &limits).is_ok());
-    // The list itself, what is bound to a name, and what a list within the limit makes of another.
+    // Lists beyond the limit, and lists within it that raise the rank of an operand beyond it.
     let list = format!("[{}]", ones(65));
     for call in
         ["reshape(x, shape={})", "broadcast(x, {})", "add(x, x, dims={})", "transpose(x, {})"]
@@ -302,7 +302,7 @@ fn the_rank_of_every_array_is_limited() {
     assert_eq!(build("x + wide", &limits).unwrap_err(), ("rank-limit", "wide".to_owned()));
     let twice = format!("broadcast(x, [{}])", ones(64));
     assert_eq!(build(&twice, &limits).unwrap_err(), ("rank-limit", "broadcast".to_owned()));
-    // Who calls from Rust may choose.
+    // Callers from Rust can raise the limit.
     let higher = limits.rank(200);
     assert_eq!(build(&format!("broadcast({twice}, [{}])", ones(64)), &higher).map(drop), Ok(()));
     assert_eq!(build("x + wide", &higher).map(drop), Ok(()));
@@ -356,7 +356,7 @@ fn shape_errors_are_followed_by_the_picture_of_the_shapes() {
     assert!(lines.next().unwrap().starts_with("error[size-mismatch]"), "{drawing}");
     assert_eq!(lines.next(), Some("   | x * 2 + (w - 1)"));
     assert_eq!(lines.next(), Some("   |       ^"));
-    // The rest is the picture that the builder draws.
+    // The rest is the builder's picture.
     let picture = graph_error.draw();
     assert!(drawing.ends_with(picture.split_once('\n').unwrap().1), "{drawing}");
 }
@@ -390,7 +390,7 @@ fn every_operation_is_a_function_by_its_name_and_aliases() {
             let operands = vec!["x"; op.arity().count()].join(", ");
             let code = Expression::parse(&format!("{name}({operands})"), &ParseLimits::default())
                 .map_err(|error| error.code());
-            // `not` is Python's keyword, of another precedence; `logical_not` and `~` remain.
+            // `not` is Python's keyword and has another precedence; the help names `logical_not` and `~`.
             let expected = if name == "not" { Some("foreign-operator") } else { None };
             assert_eq!(code.err(), expected, "{name}");
         }

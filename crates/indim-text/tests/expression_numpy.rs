@@ -1,6 +1,6 @@
 //! Expressions under the numpy rule give NumPy's element types and NumPy's numbers.
 //!
-//! The expectations were written by `data/numpy_expressions.py`.
+//! `data/numpy_expressions.py` wrote the expected values.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
@@ -26,9 +26,9 @@ fn result_type(text: &str, types: &[DType]) -> Result<DType, ExprError> {
     Ok(result.array_type().unwrap().dtype)
 }
 
-/// NumPy's type, where docs/expressions.md does not announce another.
+/// NumPy's type, unless docs/expressions.md documents another.
 fn expected(text: &str, types: &[DType], numpy: &str) -> Result<DType, &'static str> {
-    // The table does not order complex numbers.
+    // Complex numbers have no order in the table of operations.
     let is_complex = types.iter().any(|dtype| matches!(dtype, DType::C64 | DType::C128));
     let is_real_only = ["<", ">", "minimum", "maximum", "fmin", "fmax", "less"]
         .iter()
@@ -68,7 +68,7 @@ fn promotion_is_symmetric_and_bf16_stands_alone() {
     }
 }
 
-/// The arrays that `data/numpy_expressions.py` binds.
+/// The arrays that `data/numpy_expressions.py` names.
 fn arrays() -> Vec<(&'static str, Array)> {
     fn array<const R: usize, T: Element>(shape: [usize; R], elements: Vec<T>) -> Array {
         Array::from_data(shape, T::into_data(elements)).unwrap()

@@ -36,7 +36,7 @@ fn rules() -> Vec<Option<RuleSet>> {
     core::iter::once(None).chain(all.into_iter().map(Some)).collect()
 }
 
-/// Pieces of the language, which random sequences put together rightly and wrongly.
+/// Pieces of the language, joined in random order.
 const PIECES: &[&str] = &[
     "x",
     "i",
@@ -152,7 +152,7 @@ proptest! {
         let _ = read(&text, rule.as_ref());
     }
 
-    /// Parentheses around the whole, and more space, change nothing.
+    /// Parentheses around the whole text, and more spaces, change nothing.
     #[test]
     fn parentheses_around_an_expression_change_nothing(text in expression()) {
         let outcome = |text: &str| read(text, None).map_err(|error| error.code());

@@ -1,4 +1,4 @@
-//! The text form of graphs: printed, read back, and refused with the place of the mistake.
+//! The text form of graphs: printing, parsing, and errors with their place.
 
 #![allow(clippy::unwrap_used)]
 
@@ -56,7 +56,7 @@ fn long_constants_take_several_lines_and_keep_their_bits() {
     assert_eq!(parse_graph(&text).unwrap(), graph);
 }
 
-/// The divisors of two means are constants of their own, which follow sizes.
+/// The divisors of two means stay separate constants, because each depends on its own sizes.
 #[test]
 fn equal_constants_stay_apart() {
     let b = GraphBuilder::new();
@@ -102,13 +102,13 @@ fn the_rank_of_every_array_is_limited() {
     assert_eq!(graph.to_string(), text(1000));
 }
 
-/// The code and the place of the mistake in `text`.
+/// Code and place of the error in `text`.
 fn mistake(text: &str) -> (&'static str, usize, usize) {
     let error = parse_graph(text).unwrap_err();
     (error.code(), error.line, error.column)
 }
 
-/// The mistake in the line after a parameter `%0 : f32[2, 3]`.
+/// Code and place of an error in the line after a parameter `%0 : f32[2, 3]`.
 fn mistake_in(line: &str) -> (&'static str, usize) {
     let text = format!("graph {{\n%0 = parameter \"x\" : f32[2, 3]\n{line}\nreturn %0\n}}");
     let (code, at, column) = mistake(&text);
@@ -122,7 +122,7 @@ fn mistakes_have_a_code_and_a_place() {
     assert_eq!(mistake("graph {\n}"), ("unexpected", 2, 1));
     assert_eq!(mistake("graph { return } x"), ("unexpected", 1, 18));
     assert_eq!(mistake("graph { return %1 }"), ("undefined-value", 1, 16));
-    // A space of three bytes.
+    // A space character of three bytes.
     assert_eq!(mistake("graph { return %\u{3000}1 }"), ("undefined-value", 1, 16));
     assert_eq!(mistake_in("%0 = neg %0 : f32[2, 3]"), ("duplicate-value", 1));
     assert_eq!(mistake_in("%1 = neg %1 : f32[2, 3]"), ("undefined-value", 10));

@@ -1,4 +1,4 @@
-//! Expressions whose axes meet by name, against element-by-element arithmetic over named coordinates.
+//! Expressions under rule `named`, compared with element-by-element arithmetic over named coordinates.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
@@ -128,7 +128,7 @@ fn elements_are_promoted_as_under_numpy() {
 fn what_has_no_name_meets_nothing() {
     let drawn = evaluated("x[..., None] * m", &[X, Y]).unwrap_err();
     assert!(drawn.starts_with("error[axis-name-missing]"), "{drawn}");
-    // Alone it goes with numbers, and through functions.
+    // An axis without a name is legal next to numbers, and passes through functions.
     let (names, ..) = evaluated("exp(x[..., None]) ** -1 * 2", &[X]).unwrap();
     assert_eq!(names, "[t, y, ?]");
     let drawn = evaluated("add(x, m, dims=[1])", &[X, Y]).unwrap_err();

@@ -1,5 +1,5 @@
-//! Numbers that are inputs: where a program holds for other numbers, it computes what the program that is
-//! made for those computes, bit for bit.
+//! Numbers as inputs: if a program accepts other numbers, it gives the bits of the program built for those
+//! numbers.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -45,7 +45,8 @@ fn arrays() -> [(&'static str, Array); 5] {
     ]
 }
 
-/// Whether the program for the first numbers holds for the others; then both programs give the same.
+/// Runs the program built for the first numbers on the second ones, if it accepts them; both programs must
+/// agree.
 fn check(text: &str, first: [Literal; 2], then: [Literal; 2], rule: Option<&RuleSet>) -> bool {
     let Some((graph, numbers)) = built(text, first, true, rule) else {
         assert!(
@@ -59,7 +60,7 @@ fn check(text: &str, first: [Literal; 2], then: [Literal; 2], rule: Option<&Rule
         pairs.filter(|(first, _)| Numbers::accepts(*first)).map(|(_, of)| of).collect()
     };
     assert!(numbers.holds(&taken(first)), "{text}: holds for what it was made for, {first:?}");
-    // Other numbers are constants, and each needs a program of its own.
+    // Numbers of other kinds are constants, so each needs its own program.
     let is_alike = |(x, y): (Literal, Literal)| Numbers::accepts(x) || x == y;
     if !first.into_iter().zip(then).all(is_alike) {
         return false;
@@ -135,7 +136,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// Numbers among themselves.
+/// Expressions in which numbers meet numbers.
 fn of_two_again() -> impl Strategy<Value = String> {
     let leaf = || prop::sample::select(vec!["k", "m", "1", "2.5", "(1 - k)", "x"]);
     (prop::sample::select(&OF_TWO[..6]), leaf(), leaf())
@@ -163,7 +164,7 @@ fn programs_for_other_numbers_give_the_bits_of_those_made_for_them() {
     TestRunner::new(config)
         .run(&strategy, |(text, first, other, rule)| {
             let rules = [None, None, Some(RuleSet::Numpy), Some(RuleSet::Pdpd { axis: None })];
-            // Most often numbers of the same kinds.
+            // In most cases both numbers are of one kind.
             let is_of_kind = |(x, y): (&Literal, &Literal)| {
                 core::mem::discriminant(x) == core::mem::discriminant(y)
             };

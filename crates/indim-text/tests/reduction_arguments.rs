@@ -1,5 +1,4 @@
-//! Arguments of functions along axes, other than the axes: `where`, `initial`, `dtype`; and those of several
-//! operands.
+//! Arguments of functions along axes: `where`, `initial`, `dtype`, and second operands.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
@@ -95,7 +94,7 @@ fn a_reduction_begins_with_what_is_given() {
     assert_eq!(floats("max(x, axis=1, where=x > 4, initial=-1)"), [-1.0, 5.0]);
     assert_eq!(elements::<i64>("sum(i, initial=300)"), [497]);
     assert_eq!(floats("max(broadcast_to(x, [0, 2, 3]), axis=0, initial=7)"), [7.0; 6]);
-    // A value of its own for each result.
+    // An initial value for each result.
     assert_eq!(floats("sum(x, axis=0, initial=f32(i))"), [98.0, 102.0, 6.0]);
     let code = |text| result(text, &arrays(), &RuleSet::Numpy).unwrap_err().code();
     assert_eq!(code("max(i, initial=300)"), "literal-out-of-range");
@@ -128,7 +127,7 @@ fn nans_are_left_out() {
     assert_eq!(floats("nanmin(n, axis=1)")[0], -4.0);
     assert_eq!(elements::<i64>("nanargmax(n, axis=1)"), [1, -1]);
     assert_eq!(elements::<i64>("nanargmin(n, axis=1)"), [2, -1]);
-    // An infinity does not stand for an omitted argument.
+    // An explicit infinity is not the same as an omitted argument.
     assert_eq!(elements::<i64>("nanargmax(where(n == n, -inf, n), axis=1)"), [1, -1]);
     assert_eq!(floats("nansum(n, axis=1, where=n > 0, initial=1)"), [3.0, 1.0]);
     assert_eq!(elements::<i64>("nansum(i)"), [197]);
@@ -155,7 +154,7 @@ fn products_of_two() {
     assert_eq!((squared[0].re, squared[0].im), (6.0, 0.0));
     let plain = elements::<Complex<f32>>("dot(z, z)");
     assert_eq!((plain[0].re, plain[0].im), (-4.0, 4.0));
-    // In f32 the products would be infinite, and their sum a NaN.
+    // In f32 the products overflow, and their sum is a NaN.
     assert_eq!(floats("vecdot(f32(w) * 1e30 - f32(~w) * 2e30, 1e30)"), [0.0]);
     let error = result("dot(x, x)", &arrays(), &RuleSet::Numpy).unwrap_err();
     assert_eq!(error.code(), "matrix-product");
@@ -225,7 +224,7 @@ fn exact_sums_are_correctly_rounded() {
     assert_eq!(exact(&[-f64::MAX, 1.0, f64::MAX, f64::from_bits(1)]), 1.0);
     assert_eq!(exact(&[f64::from_bits(1); 3]), f64::from_bits(3));
     assert_eq!(exact(&[-f64::MIN_POSITIVE, f64::from_bits(1)]), -f64::MIN_POSITIVE + 5e-324);
-    // Halfway between two floats to the even one, and beyond by the least number to the next.
+    // A tie rounds to even; the least number beyond a tie rounds to the next float.
     let (half, next) = (f64::EPSILON / 2.0, 1.0 + f64::EPSILON);
     assert_eq!(exact(&[1.0, half]), 1.0);
     assert_eq!(exact(&[next, half]), next + f64::EPSILON);
@@ -241,7 +240,7 @@ fn exact_sums_are_correctly_rounded() {
 
 #[test]
 fn exact_sums_are_those_of_integers() {
-    // In units of 2^-40, so that an i128 holds every term; its conversion is correctly rounded.
+    // In units of 2^-40 an i128 holds every term, and its conversion to a float is correctly rounded.
     let unit = (-40f64).exp2();
     let mut state = 1u64;
     for length in [2, 3, 17, 600] {

@@ -1,4 +1,4 @@
-//! Functions along axes in expressions: what they give, for which types, and what is refused.
+//! Functions along axes in expressions: results, element types, errors.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
@@ -60,7 +60,7 @@ fn extremes_and_searches() {
     assert_eq!(elements::<f32, i64>("argmax(x)", &[2, 3], &X), [5]);
     assert_eq!(elements::<f32, i64>("argmin(x, axis=0)", &[2, 3], &X), [1, 1, 0]);
     assert_eq!(elements::<f32, i64>("argmax(x, axis=[0, 1], keepdims=true)", &[2, 3], &X), [5]);
-    // The second operand makes it the operation.
+    // With a second operand, `max` is the element-wise operation.
     assert_eq!(of_x("max(x, 1)"), [1.0, 2.0, 4.0, 1.0, 1.0, 5.0]);
 }
 

@@ -1,5 +1,4 @@
-//! For which sizes a graph stands: where its guards hold, the text elaborated for those sizes is the graph
-//! resized to them.
+//! Guards: for all sizes that meet them, the resized graph equals the graph elaborated for those sizes.
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use indim_builder::GraphBuilder;
@@ -21,7 +20,7 @@ const NAMES: [(&str, DType); 5] = [
 
 type Shapes = Vec<Vec<usize>>;
 
-/// The graph of a text for operands of these shapes, if it is legal for them.
+/// The graph of a text for operands of these shapes; `None` if they are illegal.
 fn symbolic(text: &str, shapes: &[Vec<usize>], rule: Option<&RuleSet>) -> Option<SymbolicGraph> {
     let b = GraphBuilder::new();
     let bind = |((name, dtype), shape): (&(&'static str, DType), &Vec<usize>)| {
@@ -47,7 +46,7 @@ fn shared(graph: &Graph) -> Graph {
     assembler.finish(outputs).unwrap()
 }
 
-/// Whether the guards held; then both graphs are the same.
+/// Whether the guards accept the sizes; if so, both graphs must be equal.
 fn check(text: &str, first: &[Vec<usize>], then: &[Vec<usize>], rule: Option<&RuleSet>) -> bool {
     let Some(symbolic_graph) = symbolic(text, first, rule) else { return false };
     let shapes: Vec<&[usize]> = then.iter().map(Vec::as_slice).collect();
@@ -60,7 +59,7 @@ fn check(text: &str, first: &[Vec<usize>], then: &[Vec<usize>], rule: Option<&Ru
     !symbols.is_empty()
 }
 
-/// Sizes that meet the guards, but for some that may not.
+/// Shapes that meet the guards, with some sizes changed, which may then violate them.
 fn other_shapes(graph: &SymbolicGraph, sizes: &[usize], changed: usize) -> Shapes {
     let size = |size: &Size| match size {
         Size::Number(number) => *number,
@@ -182,7 +181,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// Shapes that mostly go together: some axes of one shape, some expanded.
+/// Shapes that are compatible in most cases: some axes of one shape, some expanded.
 fn shapes() -> impl Strategy<Value = Shapes> {
     let full = prop::collection::vec(prop::sample::select(vec![0, 1, 2, 3, 3, 5, 5]), 3);
     let partial = (0usize..4, prop::collection::vec(0usize..5, 3));
@@ -217,11 +216,11 @@ fn where_guards_hold_the_text_gives_the_resized_graph() {
     });
     checked.unwrap();
     let reused = reused.into_inner();
-    // Some 540 are: a tenth of the cases is five standard deviations below.
+    // About 540 are. A tenth of the cases is five standard deviations below.
     assert!(reused > CASES / 10, "of {CASES} programs only {reused} are used for other sizes");
 }
 
-/// The guards of texts over `x`, `y`, `v`, `i` and `c`; those of operands that are not used are left out.
+/// The guards of texts over `x`, `y`, `v`, `i` and `c`, without those of unused operands.
 #[test]
 fn guards_say_what_the_rules_relied_on() {
     let shapes: Shapes = vec![vec![4, 3], vec![4, 1], vec![3], vec![5], vec![4, 3]];
@@ -271,10 +270,10 @@ fn guards_say_what_the_rules_relied_on() {
     }
 }
 
-/// A graph always stands for the sizes that it was made for.
+/// The sizes for which a graph was built meet its guards.
 #[test]
 fn the_sizes_of_the_graph_itself_meet_the_guards() {
-    // On 32-bit machines an array of that many `f64` still fits.
+    // On 32-bit machines an array of this many `f64` still fits.
     const LONG: usize = if usize::BITS < 64 { 1 << 27 } else { 1 << 31 };
     let shapes: [[&[usize]; 2]; 6] = [
         [&[0, LONG], &[LONG]],
@@ -290,7 +289,7 @@ fn the_sizes_of_the_graph_itself_meet_the_guards() {
             let bind = |(name, shape)| (name, b.parameter(name, DType::F32, shape).unwrap());
             let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
             let Ok(result) = expression.build(&b, &[("x", x), ("v", v)].map(bind), None) else {
-                // A search among nothing, and a sum without the axis of size 0 that takes too much memory.
+                // An arg-reduction without elements, and an array that is too large once axis 0 is reduced.
                 assert!(!text.contains("x - 1") && !text.contains("x * v"), "{text}: {x:?}");
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Texts of several statements: what they assign, what they give, where one ends.
+//! Texts of several statements: assignments, results, the end of a statement.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, evaluate};
@@ -10,7 +10,7 @@ fn parse(text: &str) -> Expression {
         .unwrap_or_else(|error| panic!("{}", error.draw(text)))
 }
 
-/// The results over `x = [1, 2, 3, 6]` and `k = 2`, each with its name and its elements.
+/// Names and elements of the results over `x = [1, 2, 3, 6]` and `k = 2`.
 fn results(text: &str) -> Vec<(Option<String>, Vec<f64>)> {
     values(&parse(text))
 }
@@ -68,7 +68,7 @@ fn several_results_are_in_order_and_named_where_they_are_names() {
         [high, unnamed(&[5.0]), named("x", &[1.0, 2.0, 3.0, 6.0])]
     );
     assert_eq!(results("1, 2,\n3"), [unnamed(&[1.0]), unnamed(&[2.0]), unnamed(&[3.0])]);
-    // Both values are those of the names as they were before.
+    // The right side uses the values that the names had before the statement.
     assert_eq!(results("a, b = 1, 2; c, d = b, a"), [named("c", &[2.0]), named("d", &[1.0])]);
 }
 
@@ -110,7 +110,7 @@ fn results_are_asked_for_by_name() {
     let error = ask(&["rang"]).unwrap_err();
     assert_eq!((error.code(), &text[error.span.clone()]), ("unknown-result", "x / range"));
     assert!(error.draw(text).contains("did you mean `range`?"), "{}", error.draw(text));
-    // An input is a result where the last statement gives it, and only there.
+    // An input is a result only if the last statement names it.
     assert_eq!(parse("x").with_results(&["x"]).map(|of| values(&of).len()), Ok(1));
     assert_eq!(ask(&["x"]).map_err(|error| error.code()), Err("unknown-result"));
 }
@@ -157,7 +157,7 @@ fn limits_hold_over_the_whole_text() {
     let parse = |text: &str| Expression::parse(text, &limits);
     assert!(parse("a = x + 1; a").is_ok());
     assert_eq!(code(parse("a = x + 1; a * a")), "too-many-nodes");
-    // Depth is that of one statement.
+    // The depth limit applies to each statement.
     let limits = ParseLimits::new().depth(2);
     assert!(Expression::parse("a = ((x)); ((a))", &limits).is_ok());
     assert_eq!(code(Expression::parse("a = x; (((a)))", &limits)), "too-deep");

@@ -1,4 +1,4 @@
-//! Python's index syntax and the functions that show arrays otherwise: what they give, and what is refused.
+//! Python's index syntax and the view functions: results and errors.
 
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, Literal, evaluate};
@@ -112,7 +112,8 @@ fn functions_are_numpys() {
     assert_eq!(looked_up.elements::<f32>(), Ok(&[0.5f32, 1.5, 2.5, 3.5][..]));
     let promoted = result("concatenate([v, lut])").unwrap();
     assert_eq!(promoted.array_type().to_string(), "f64[7]");
-    // Promotion is not by pairs: i8 and u16 give i32, and i32 with f16 would give f64.
+    // The type is promoted over all operands at once: pairwise, i8 and u16 give i32, and i32 with f16 gives
+    // f64.
     let many = result("stack([i8(v), u16(v), f16(v)])").unwrap();
     assert_eq!(many.array_type().to_string(), "f32[3, 3]");
 }

@@ -1,4 +1,4 @@
-//! The answers to a page, in the fields that it reads.
+//! The answers of the site's functions, in the fields that its page reads.
 
 use indim_web::{broadcast, catalogue, expression, reduction};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn two(rule: &str, first: &str, second: &str) -> Value {
     json!({"rule": rule, "operands": operands})
 }
 
-/// The request that a button makes: what it offers, with the operands' names as they were.
+/// The request of a button: the offered state, with the operand names of the original request.
 fn pressed(state: &Value) -> Value {
     let names = ["x", "v", "w"];
     let shapes = state["shapes"].as_array().expect("shapes").iter().zip(names);

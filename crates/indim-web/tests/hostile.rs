@@ -1,4 +1,4 @@
-//! Every request has an answer, in little time and memory.
+//! Hostile requests: each is answered, in little time and memory.
 
 use indim_web::{MAX_REQUEST_BYTES, broadcast, expression, reduction};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! A text that is compiled once, and run on many batches by the threads of a pool.
+//! An expression compiled once and run on many batches by a thread pool.
 //!
 //! `cargo run --example batches`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
@@ -21,7 +21,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bias = Array::from_scalar(0.25f32);
     let batches: Vec<Vec<f32>> = (0..100).map(|n| vec![n as f32 / 100.0; 32 * 8]).collect();
 
-    // An `Executable` is shared by threads; each run counts as one piece of work of the pool.
+    // Threads share one `Executable`; the pool schedules each run as one task.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build()?;
     let means: Vec<f32> = pool
         .install(|| {

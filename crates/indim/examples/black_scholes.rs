@@ -1,4 +1,4 @@
-//! The prices of options: each strike against each time to maturity, which no array repeats.
+//! Black-Scholes option prices of every strike at every time to maturity, without repeated inputs.
 //!
 //! `cargo run --example black_scholes --features macros`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
@@ -23,7 +23,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     )?;
 
     let calls: Vec<f64> = calls.into_vec()?;
-    // At the money, one year: 9.4134.
+    // An option at the money, one year to maturity: 9.4134.
     assert!((calls[2 * 3 + 1] - 9.413403).abs() < 1e-6);
     for (strike, row) in strikes.iter().zip(calls.chunks(years.len())) {
         println!("{strike}: {row:.4?}");

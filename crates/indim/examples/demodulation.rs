@@ -1,4 +1,4 @@
-//! The phase that a carrier was modulated with, from complex samples of `num-complex`.
+//! Phase demodulation of complex samples of `num-complex`.
 //!
 //! `cargo run --example demodulation --features macros,num-complex`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]

@@ -1,4 +1,4 @@
-//! One call: an expression over named arrays. The second has a mistake, which `?` shows drawn, with its line.
+//! `evaluate`: one expression over named arrays. The second call has an error, which `?` draws with its line.
 //!
 //! `cargo run --package indim --example expression`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
@@ -10,11 +10,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mean = [1.0f32, 3.0, 5.0];
     let inputs = inputs![p = pictures, m = mean, s = 0.5];
 
-    // Channels are axis 1: the rule is said where it is needed.
+    // Channels are axis 1, so the operation states its rule.
     let centred = evaluate("sub(p, m, dims=[1]) * s", inputs.clone())?;
     println!("{centred}");
 
-    // NumPy's rule aligns `m` with axis 2, which is of another size.
+    // NumPy's rule aligns `m` with axis 2, whose size differs.
     if std::env::args().any(|argument| argument == "--mistake") {
         evaluate("(p - m) * s", inputs)?;
     }

@@ -1,4 +1,5 @@
-//! A graph made of values, compiled once and run often: by names, into memory of one's own, in place.
+//! A graph built from values, compiled once and run in three ways: by input names, into caller memory, in
+//! place.
 //!
 //! `cargo run --package indim --example graph`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
@@ -6,7 +7,7 @@
 use indim::run::InPlace;
 use indim::{ArrayView, ArrayViewMut, CompileOptions, DType, GraphBuilder, Value, compile};
 
-/// A function of values needs neither a builder nor lifetimes.
+/// A function over values needs no builder and no lifetimes.
 fn gelu(x: &Value) -> Value {
     0.5 * x * (x * -std::f64::consts::FRAC_1_SQRT_2).erfc()
 }

@@ -1,9 +1,8 @@
-//! The most that texts within the default limits ask of the compiler: `docs/limits.md` has the figures.
+//! Compile time and memory of the largest texts within the default limits; `docs/limits.md` has the figures.
 //!
-//! `cargo run --example limits` prints a row for each text: its bytes; the graph's nodes; the processor's
-//! seconds to read the text, to build its graph and to compile that; the most memory that the process held;
-//! and what the compiled program holds. Each text has a process of its own. Linux only: times and memory
-//! are those of `/proc/self`.
+//! `cargo run --example limits` prints one row per text: its bytes; the nodes of its graph; CPU seconds to
+//! parse it, to build the graph and to compile it; the peak memory of the process; the memory of the compiled
+//! program. Each text runs in its own process. Linux only: times and memory come from `/proc/self`.
 
 use std::env;
 use std::error::Error;
@@ -14,7 +13,7 @@ use indim::array::MAX_RANK;
 use indim::text::{Expression, ParseLimits};
 use indim::{CompileOptions, DType, GraphBuilder, Shape, compile};
 
-/// A text over `x` and `y`, of one shape, and `v`, whose first axis has size 1.
+/// A text over `x` and `y`, which have one shape, and `v`, whose first axis has size 1.
 struct Case {
     name: &'static str,
     rank: usize,
@@ -44,7 +43,7 @@ const CASES: &[Case] = &[
     Case { name: "parameters", rank: 64, text: |l| flat(l, 2, |k| format!("+a{k}")) },
 ];
 
-/// `x` and as many pieces of this many operands and operations as the limits allow.
+/// `x`, followed by as many pieces of this many operands and operations as the limits allow.
 fn flat(limits: &ParseLimits, nodes: usize, piece: impl Fn(usize) -> String) -> String {
     let mut text = "x".to_owned();
     for k in 1..(limits.nodes - 1) / nodes {
@@ -57,7 +56,7 @@ fn flat(limits: &ParseLimits, nodes: usize, piece: impl Fn(usize) -> String) -> 
     text
 }
 
-/// Sums of calls within calls, as deep and as many as the limits allow.
+/// Sums of nested calls, with the largest depth and number that the limits allow.
 fn towers(limits: &ParseLimits, open: &str, close: impl Fn(usize) -> String) -> String {
     let levels = open.matches('(').count();
     let deep = (limits.depth - 2) / levels;
@@ -81,7 +80,7 @@ fn kept(k: usize) -> String {
     format!("){}", if k.is_multiple_of(2) { ",[9])" } else { ",[3,3])" })
 }
 
-/// The seconds that the processor has spent on this process.
+/// CPU seconds of this process.
 fn processor_seconds() -> Result<f64, Box<dyn Error>> {
     let schedule = fs::read_to_string("/proc/self/schedstat")?;
     Ok(schedule.split(' ').next().unwrap_or_default().parse::<f64>()? / 1e9)

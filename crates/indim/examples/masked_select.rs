@@ -1,4 +1,4 @@
-//! Readings whose flags say that they are wrong, replaced by the mean of the right ones.
+//! Sensor readings: those whose flag marks an error are replaced by the mean of the others.
 //!
 //! `cargo run --example masked_select --features macros`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]

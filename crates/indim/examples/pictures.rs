@@ -1,4 +1,5 @@
-//! Pictures of bytes, channels last, as a network wants them: floats, normalised by channel, channels first.
+//! Images of `u8`, channels last, prepared for a network: converted to floats, normalised by channel,
+//! channels first.
 //!
 //! `cargo run --example pictures --features macros,ndarray`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]
@@ -15,7 +16,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mean = array![0.485f32, 0.456, 0.406];
     let deviation = array![0.229f32, 0.224, 0.225];
 
-    // `f32` first: bytes divided by a number would be f64, as in NumPy.
+    // Conversion to `f32` comes first: bytes divided by a number would be f64, as in NumPy.
     let text = "transpose((f32(x) / 255 - mean) / deviation, [0, 3, 1, 2])";
     let expression = Expression::parse(text, &ParseLimits::default())?;
     let b = GraphBuilder::new();
@@ -28,7 +29,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let results = expression.build_results(&b, &bindings, None)?;
     let executable = compile(&b.finish(&results)?, &CompileOptions::default())?;
 
-    // Into memory of our own, without a copy.
+    // Writes into existing memory, without a copy.
     let mut normalised = Array4::<f32>::zeros((2, 3, 4, 5));
     let inputs = [ArrayView::from(&pictures), (&mean).into(), (&deviation).into()];
     executable.run_into(&inputs, &mut [ArrayViewMut::from(&mut normalised)])?;

@@ -1,4 +1,4 @@
-//! The rules alone: a broadcast checked, drawn, and said in the words of another system.
+//! Rules without computation: a broadcast checked, drawn, and converted to another system's rule.
 //!
 //! `cargo run --package indim --example rules`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]

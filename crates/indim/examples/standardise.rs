@@ -1,4 +1,4 @@
-//! The columns of a table, each minus its mean and divided by its deviation, in arrays of `ndarray`.
+//! Standardises the columns of an `ndarray` table: each minus its mean, divided by its standard deviation.
 //!
 //! `cargo run --example standardise --features macros,ndarray`
 #![allow(clippy::print_stdout, reason = "an example shows what it computes")]

@@ -1,4 +1,4 @@
-//! Programs for all sizes: what they give is what a program for these sizes gives, bit for bit.
+//! Programs for all sizes give the bits of programs compiled for fixed sizes.
 
 use indim::graph::{Size, SymbolicGraph};
 use indim::run::compile_symbolic;
@@ -40,7 +40,7 @@ fn types([rows, columns]: [usize; 2]) -> [(&'static str, Shape); 3] {
     ]
 }
 
-/// The graph of a text for these sizes, with those of its names that it mentions.
+/// The graph of a text for these sizes, with the parameters that it names.
 fn built(text: &str, sizes: [usize; 2]) -> (GraphBuilder, Vec<Value>) {
     let b = GraphBuilder::new();
     let expression = Expression::parse(text, &ParseLimits::default()).unwrap();
@@ -70,7 +70,7 @@ fn bytes_of(executable: &Executable, sizes: [usize; 2]) -> Vec<u8> {
     let arrays = arrays(sizes);
     let views: Vec<ArrayView<'_>> = arrays.iter().map(ArrayView::from).collect();
     let result = executable.run(&views).unwrap().swap_remove(0);
-    // In new memory, and in an array that is given.
+    // Into new memory, and into an existing array.
     let mut given = executable.run(&views).unwrap().swap_remove(0);
     executable.run_into(&views, &mut [given.view_mut()]).unwrap();
     assert!(result.bytes() == given.bytes());

@@ -1,5 +1,5 @@
-//! The file map: ARCHITECTURE.md names paths that exist and every crate, each file says what it contains, and
-//! the page of each module names its files.
+//! The file map: ARCHITECTURE.md names every crate and only existing paths, each file has a first line that
+//! describes it, and the page of each module names its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,14 @@
-//! Files of a crate do not import each other in large circles, so that each can be read after those it names.
+//! Import cycles between the files of a crate are at most three files long, so files can be read in import
+//! order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A file by the names of its folders and its own.
+/// A file, as its folder names and its own name.
 type Module = Vec<String>;
 
-/// No more files may name each other in a circle.
+/// The largest number of files in one cycle.
 const LARGEST_CIRCLE: usize = 3;
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -15,7 +16,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
-/// The module that a file is; none for the front page.
+/// The module of a file; empty for the crate root.
 fn module(source: &Path, path: &Path) -> Option<Module> {
     let path = path.strip_prefix(source).expect("below the sources").with_extension("");
     let mut names: Module =
@@ -26,7 +27,7 @@ fn module(source: &Path, path: &Path) -> Option<Module> {
     (names != ["lib"] && names != ["main"]).then_some(names)
 }
 
-/// The paths that begin with `crate` or `super`, as names from the front page on.
+/// Paths that begin with `crate` or `super`, resolved to names from the crate root.
 fn named_paths(module: &Module, code: &str) -> Vec<Module> {
     let mut paths = Vec::new();
     for start in ["crate::", "super::"] {
@@ -46,7 +47,7 @@ fn named_paths(module: &Module, code: &str) -> Vec<Module> {
     paths
 }
 
-/// For each file of a crate, the files that it names.
+/// The files that each file of a crate names.
 fn imports(crate_name: &str) -> BTreeMap<Module, BTreeSet<Module>> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(crate_name).join("src");
     let sources: BTreeMap<Module, PathBuf> = files(&source)
@@ -74,7 +75,7 @@ fn imports(crate_name: &str) -> BTreeMap<Module, BTreeSet<Module>> {
     imports
 }
 
-/// The modules that a module imports, directly or through others.
+/// The modules that a module imports, directly or indirectly.
 fn reached(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeSet<Module> {
     let mut reached = BTreeSet::new();
     let mut next = vec![from.clone()];
@@ -88,7 +89,7 @@ fn reached(from: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> BTree
     reached
 }
 
-/// The files that a file names and that name it, through others or not.
+/// The files that import a file and that it imports, directly or indirectly.
 fn circle(module: &Module, imports: &BTreeMap<Module, BTreeSet<Module>>) -> Vec<Module> {
     let through = reached(module, imports);
     through.into_iter().filter(|other| reached(other, imports).contains(module)).collect()

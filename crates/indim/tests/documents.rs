@@ -1,7 +1,7 @@
-//! Documents to read: an expression or a graph, and what the compiler makes of it.
+//! Golden documents: an expression or a graph, and what the compiler makes of it.
 //!
-//! `documents/README.md` describes their form. `INDIM_BLESS=1` writes what is found in place of
-//! what was expected; the difference is then for a reader to judge.
+//! `documents/README.md` describes their form. `INDIM_BLESS=1` replaces the expected text by the actual one;
+//! a reader then reviews the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use indim::{
 use indim_graph::optimize;
 use indim_text::split_axis_names;
 
-/// A heading of a section: what follows is what is expected.
+/// The heading of a section; the expected text follows it.
 const HEADING: &str = "--- ";
 
 struct Section<'a> {
@@ -48,7 +48,7 @@ impl<'a> Document<'a> {
         Document { input, sections }
     }
 
-    /// The document with what was found.
+    /// The document with the actual text of each section.
     fn with_found(&self, found: &[(String, String)]) -> String {
         let sections = found.iter().map(|(name, text)| format!("{HEADING}{name}\n{text}"));
         format!("{}{}\n", self.input, sections.collect::<Vec<_>>().join("\n")).trim_end().to_owned()
@@ -56,7 +56,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// A parameter of the expression, with its elements where the document gives them.
+/// A parameter of the expression, with its elements if the document gives them.
 struct Parameter<'a> {
     name: &'a str,
     array_type: ArrayType,
@@ -186,7 +186,7 @@ fn show(name: &str, input: &Input<'_>, graph: &Graph) -> String {
     }
 }
 
-/// Name and text of each section as they should be.
+/// Name and actual text of each section.
 fn found(document: &Document<'_>) -> Vec<(String, String)> {
     let graph_text = document.input.find("\ngraph {").map(|start| &document.input[start + 1..]);
     let (input, graph) = match graph_text {

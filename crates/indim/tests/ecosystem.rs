@@ -1,4 +1,4 @@
-//! indim among other crates: the examples of users' jobs, `eval!`, and arrays of `ndarray` in every layout.
+//! indim with other crates: the examples, `eval!`, and `ndarray` arrays in every layout.
 
 use indim::array::{Order, as_elements, from_elements};
 use indim::{
@@ -126,7 +126,7 @@ fn results_become_arrays_of_ndarray_of_known_dimensions() {
     let result = evaluate("x + v", inputs![x, v]).unwrap();
     let view: ArrayView2<'_, f32> = (&result).try_into().unwrap();
     assert_eq!(view, arr2(&[[11.0, 22.0], [13.0, 24.0]]));
-    // An error keeps the buffer.
+    // After an error the buffer is unchanged.
     let refused = ndarray::Array1::<f32>::try_from(result).unwrap_err();
     assert_eq!((refused.code(), refused.reason().code()), ("axis-count", "axis-count"));
     let refused = Array2::<f64>::try_from(refused.into_array()).unwrap_err();

@@ -1,4 +1,4 @@
-//! The one call: named inputs, what is kept between calls, and mistakes.
+//! `evaluate`: named inputs, the cache between calls, and errors.
 
 use indim::{Array, ArrayView, Input, evaluate, evaluate_all};
 
@@ -19,7 +19,7 @@ fn names_bind_arrays_of_any_kind_and_numbers() {
     ];
     let result = evaluate("add(d, v, dims=[0]) + x * k", inputs).unwrap();
     assert_eq!(floats(result), [12.5, 15.0, 27.5, 30.0]);
-    // A number adapts: it does not make f64 of the array.
+    // A number adapts to the array's type: `x + k` stays `f32`.
     assert_eq!(
         floats(evaluate("x + k", [("x", (&column).into()), ("k", Input::from(1))]).unwrap()),
         [11.0, 21.0]
@@ -50,7 +50,7 @@ fn what_is_kept_holds_for_the_same_types_shapes_and_numbers_alone() {
     }
 }
 
-/// Sizes that no program for all sizes may have.
+/// Sizes beyond those that a program for all sizes accepts.
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn long_axes_follow_short_ones() {
@@ -71,14 +71,14 @@ fn long_axes_follow_short_ones() {
         let result = evaluate("sum(i32(x[:4]) - 5, axis=0)", [("x", x.unwrap())]).unwrap();
         assert_eq!(result.elements::<i64>(), Ok(&[8; 3][..]), "{size}");
     }
-    // The array of f64 between would be too large if there were a row.
+    // The intermediate array of f64 would be too large if it had a row.
     for sizes in [[4, 5], [(1 << 31) - 1, (1 << 31) - 2], [3, 4]] {
         let x = ArrayView::from_slice([0, sizes[0], sizes[1]], &[0u8; 0]).unwrap();
         assert_eq!(evaluate("sum(x * 0.5)", [("x", x)]).unwrap().elements(), Ok(&[0.0][..]));
     }
 }
 
-/// More texts than are kept, from several threads, twice.
+/// More texts than the cache keeps, from several threads, twice.
 #[test]
 fn many_texts_at_once_are_right() {
     std::thread::scope(|scope| {

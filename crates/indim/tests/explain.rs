@@ -1,4 +1,4 @@
-//! Explanations: which broadcasts they show, and what values are called in them.
+//! Explanations: the broadcasts that they list, and the names of values in them.
 
 use indim::explain::{Explanation, message_svg};
 use indim::text::{Expression, ParseLimits};

@@ -1,4 +1,4 @@
-//! Explanations of programs of other systems say under which rule each broadcast is had.
+//! Explanations of model files state the rule of each broadcast.
 #![cfg(feature = "xla")]
 
 use indim::formats::{InputBinding, LoadedModel, ReadOptions, SourceFile};
@@ -19,7 +19,7 @@ fn the_rule_of_a_broadcast_is_that_of_the_operation_that_asks_for_it() {
     let broadcasts = explanation.broadcasts();
     let rules: Vec<&[String]> = broadcasts.iter().map(|broadcast| broadcast.rules()).collect();
     let before = "stablehlo broadcast_in_dim dims=[1] of y, a.mlir:2:8".to_owned();
-    // The product's broadcast is the sum's: both are said.
+    // The product and the sum share one broadcast, which lists the rules of both.
     assert_eq!(rules, [&[before.clone()][..], &["numpy".to_owned(), before]]);
     let text = explanation.to_string();
     assert!(text.contains("\n  --> a.mlir:4:8\n  by numpy\n  by stablehlo"), "{text}");

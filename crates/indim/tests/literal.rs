@@ -1,4 +1,4 @@
-//! Array literals: what is written is read, and every mistake is told with its place.
+//! Array literals: parsed elements, and errors with their place.
 
 use indim::array::{ArrayData, c64, c128, f16};
 use indim::literal::{LiteralError, LiteralErrorKind, parse_literal};
@@ -13,12 +13,12 @@ fn array(text: &str) -> Array {
 #[track_caller]
 fn error(text: &str) -> LiteralError {
     let error = parse_literal(text).expect_err(text);
-    // The drawing finds its place in any text.
+    // The error can be drawn for any text.
     assert!(error.draw(text).starts_with(&format!("error[{}]: {error}\n", error.code())));
     error
 }
 
-/// The mistake's code and the part of the text it points at.
+/// The error's code, and the part of the text that it marks.
 #[track_caller]
 fn refusal(text: &str) -> (&'static str, &str) {
     let error = error(text);
@@ -74,7 +74,7 @@ fn numbers_as_python_spells_them() {
     assert_eq!(floats.elements::<f64>().unwrap()[8], f64::INFINITY);
     assert!(floats.elements::<f64>().unwrap()[9].is_sign_negative());
     assert!(array("f32[nan, NaN, -nan]").elements::<f32>().unwrap().iter().all(|x| x.is_nan()));
-    // Rounded once, not through f64: the nearest f32, and the other neighbour by way of f64.
+    // The nearest f32, rounded once; rounding through f64 would give its neighbour.
     let nearest = array("f32(1.00000017881393432617187499)");
     assert_eq!(nearest.elements::<f32>().unwrap(), [1.000_000_1_f32]);
     assert_eq!(array("u64[18446744073709551615]").elements::<u64>().unwrap(), [u64::MAX]);
@@ -254,7 +254,7 @@ error[ragged-literal]: this list has 2 items, the first one along axis 1 has 3
     assert!(error(wide).draw(wide).contains("   |  ^"), "{}", error(wide).draw(wide));
 }
 
-/// An array as a literal. Floats are written in the shortest way that reads back the same.
+/// An array as a literal, with the shortest floats that parse to the same value.
 fn written(array: &Array, comma: &str, is_named: bool) -> String {
     macro_rules! words {
         ($($variant:ident),*; $($complex:ident),*) => {
@@ -276,7 +276,7 @@ fn written(array: &Array, comma: &str, is_named: bool) -> String {
     }
 }
 
-/// Arrays of sizes from 1: an empty list hides the axes behind it.
+/// Arrays without axes of size 0: an empty list hides the axes after it.
 fn arrays() -> impl Strategy<Value = Array> {
     let of = |shape: Vec<usize>| {
         let count = shape.iter().product::<usize>();
@@ -287,7 +287,7 @@ fn arrays() -> impl Strategy<Value = Array> {
                     .prop_map(move |elements| Array::new(shape.clone(), elements).unwrap())
             }};
         }
-        // A literal has one NaN.
+        // A literal can express only one NaN.
         macro_rules! canonical {
             ($type:ty, $elements:expr) => {{
                 let shape = shape.clone();

@@ -1,4 +1,4 @@
-//! `.npy` files that NumPy wrote are read, and files that indim writes are NumPy's to the byte.
+//! `.npy` files: those of NumPy are read, and written files equal NumPy's byte for byte.
 //!
 //! The fixtures come from `data/make_npy.py`.
 
@@ -15,7 +15,7 @@ use indim::files::{
 };
 use indim::{ArrayType, ArrayView, CompileOptions, DType, GraphBuilder, Shape, compile};
 
-/// A file that NumPy wrote, and what it said of it.
+/// A file that NumPy wrote, with the type and elements that NumPy reported.
 struct Fixture {
     name: String,
     file: Vec<u8>,
@@ -23,7 +23,7 @@ struct Fixture {
     elements: Vec<u8>,
 }
 
-/// How many fixtures have sizes that the machine's word does not hold.
+/// Number of fixtures whose sizes exceed the machine word.
 const LARGE_FIXTURES: usize = if usize::BITS < 64 { 1 } else { 0 };
 
 fn fixtures() -> Vec<Fixture> {
@@ -50,7 +50,7 @@ fn check(fixture: &Fixture, array: &ArrayFile) {
     assert_eq!(found, *elements, "{name}");
 }
 
-/// The array in a file that nobody changes meanwhile.
+/// The array in a file that no other process changes.
 fn mapped(path: &Path) -> Result<ArrayFile, FileError> {
     // SAFETY: the file is the test's own.
     let file = unsafe { MappedFile::open(path) }.unwrap();
@@ -87,7 +87,7 @@ fn bytes_behind_the_elements_are_ignored() {
     }
 }
 
-/// As `np.save` writes an array of `ml_dtypes.bfloat16`.
+/// The bytes that `np.save` writes for an array of `ml_dtypes.bfloat16`.
 #[test]
 fn bf16_has_the_name_that_ml_dtypes_gives_it() {
     let (mut file, array_type) = (Vec::new(), ArrayType::new(DType::Bf16, [2]));
@@ -104,7 +104,7 @@ fn bf16_has_the_name_that_ml_dtypes_gives_it() {
     assert_eq!(dense(&array.view()).clone().to_le_bytes(), [0x3f, 0xc0, 0xc0, 0x00]);
 }
 
-/// Old files, and those of other programs, do not align their elements.
+/// Old files, and files of other programs, have unaligned elements.
 #[test]
 fn elements_anywhere_in_the_file_are_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,7 +123,8 @@ fn elements_anywhere_in_the_file_are_read() {
     }
 }
 
-/// On big-endian machines NumPy writes the other order of bytes into the descriptor and the elements.
+/// The file as NumPy writes it on this machine: on a big-endian one, descriptor and elements have the other
+/// byte order.
 fn as_numpy_writes_here(fixture: &Fixture) -> Vec<u8> {
     if cfg!(target_endian = "little") {
         return fixture.file.clone();
@@ -138,7 +139,7 @@ fn as_numpy_writes_here(fixture: &Fixture) -> Vec<u8> {
     file
 }
 
-/// The elements of a fixture, which are little-endian, as they lie in memory.
+/// The elements of a fixture, which are little-endian, in native byte order.
 fn native(fixture: &Fixture) -> Vec<u8> {
     ArrayData::from_le_bytes(fixture.array_type.dtype, &fixture.elements).to_ne_bytes()
 }
@@ -271,7 +272,7 @@ fn results_are_computed_in_the_file() {
             let x = ArrayView::from_slice([3], &[1u8, 2, 3]).unwrap();
             executable.run_into(&[x], &mut [output]).unwrap();
         }
-        // Linux maps the files of every file system that tests run on.
+        // On Linux the file systems on which tests run support mapping.
         None if cfg!(target_os = "linux") => panic!("it is mapped"),
         None => return,
     }
@@ -298,7 +299,7 @@ fn outputs_that_can_be_no_files() {
             .ends_with(&format!("there is no folder {}", folder.path().join("no").display()))
     );
     let mut file = OutputFile::create(&folder.path().join("x.npy")).unwrap();
-    // As many bytes as no disk has; with words of 32 bits there is no such number.
+    // More bytes than any disk has; with words of 32 bits that number does not exist.
     if let Ok(size) = usize::try_from(1u64 << 60) {
         let error = file.map_npy(&ArrayType::new(DType::U8, [size]));
         assert!(error.map_or_else(|error| error.code() == "io", |file| file.is_none()));
@@ -367,7 +368,7 @@ mod unix {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("theirs");
         write_text(&path, "old").unwrap();
-        // Only the superuser gives files away.
+        // Only the superuser can change the owner of a file.
         if chown(&path, Some(1234), Some(4321)).is_ok() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o6755)).unwrap();
             write_text(&path, "new").unwrap();
@@ -395,7 +396,7 @@ mod unix {
         let path = folder.path().join("kept");
         write_text(&path, "old").unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
-        // The superuser may write to it nevertheless.
+        // The superuser can write to it nevertheless.
         let may_write = fs::OpenOptions::new().write(true).open(&path).is_ok();
         assert_eq!(write_text(&path, "new").is_ok(), may_write);
         assert_eq!(fs::read(&path).unwrap(), if may_write { b"new" } else { b"old" });
@@ -407,7 +408,7 @@ mod unix {
         let path = folder.path().join("x.npy");
         write_npy(&path, &ArrayType::new(DType::U8, [1]), &[1]).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-        // The superuser reads it nevertheless.
+        // The superuser can read it nevertheless.
         match fs::read(&path) {
             Ok(_) => assert!(ArrayFile::open(&path).is_ok()),
             Err(_) => assert_eq!(ArrayFile::open(&path).unwrap_err().code(), "io"),

@@ -1,4 +1,4 @@
-//! Damaged and hostile `.npy` files: a clear error, or an array that is what the header says.
+//! Damaged and hostile `.npy` files: an error, or an array as the header describes it.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::fs;
 use common::dense;
 use indim::files::{ArrayFile, FileError, FileErrorKind};
 
-/// A file of version 1.0 with this header and `elements` bytes behind it.
+/// A file of version 1.0 with this header, followed by `elements` bytes.
 fn file(header: &str, elements: usize) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());
@@ -16,12 +16,12 @@ fn file(header: &str, elements: usize) -> Vec<u8> {
     file
 }
 
-/// The header with this type and this shape.
+/// A header with this type and this shape.
 fn with(descr: &str, shape: &str) -> String {
     format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}")
 }
 
-/// The error's code and message, as a user sees them.
+/// The error's code and message.
 fn refusal(file: &[u8]) -> (&'static str, String) {
     let kind = ArrayFile::from_bytes(file.to_vec()).expect_err("the file is damaged");
     let error = FileError { path: "x.npy".into(), kind };
@@ -35,7 +35,7 @@ fn check(header: &str, elements: usize, code: &str, message: &str) {
     assert!(found.1.contains(message), "{header}: {}", found.1);
 }
 
-/// Whatever was read can be read on: the view is made, and there are as many bytes as the type asks for.
+/// Whether the file is read; if so, it has the bytes of its type and can be viewed.
 fn check_consistent(file: &[u8]) -> bool {
     let Ok(array) = ArrayFile::from_bytes(file.to_vec()) else { return false };
     let array_type = array.array_type();
@@ -71,7 +71,7 @@ fn every_byte_damaged_in_every_way() {
                 if check_consistent(&damaged) { read += 1 } else { refused += 1 }
             }
         }
-        // Some damage is another file, such as `<i4` for `<f4`; of the header's almost none is.
+        // Few changes leave a valid file, such as `<i4` for `<f4`, and almost none of those to the header do.
         assert!(refused > 50 * 250 && read > 0, "{read} read, {refused} refused");
     }
 }
@@ -209,7 +209,7 @@ fn other_files() {
         assert!(found.1.contains(message), "{}", found.1);
     };
     check(b"PK\x03\x04", "not-npy", "not a .npy file");
-    // A pickled list, which NumPy would load when asked to.
+    // A pickled list, which NumPy loads on request.
     check(b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00]\x94(K\x01K\x02e.", "not-npy", "");
     check(b"\x93NUMPY\x04\x00\x00\x00", "unknown-version", "version 4.0");
     check(b"\x93NUMPY\x01\x01\x00\x00", "unknown-version", "version 1.1");

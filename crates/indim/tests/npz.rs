@@ -1,4 +1,4 @@
-//! Members of `.npz` archives: those that NumPy writes, and damaged or hostile ones.
+//! Members of `.npz` archives: NumPy's archives, and damaged or hostile ones.
 
 mod common;
 
@@ -60,7 +60,7 @@ fn members_longer_than_any_header_are_read_whole() {
     let steps = dense(&read_npz_member(&data("compressed.npz"), "steps").unwrap().view());
     let expected: Vec<i32> = (0..70_000).map(|step| step % 250).collect();
     assert_eq!(steps.elements::<i32>().unwrap(), expected);
-    // Around the length of the first read, 64 KiB and 12 bytes; the header takes 128.
+    // Sizes around the length of the first read, 64 KiB and 12 bytes; the header takes 128 bytes.
     for count in (64 * 1024 - 122)..(64 * 1024 - 110) {
         let bytes = archive(&[("x.npy", &npy(count))], CompressionMethod::Stored);
         assert_eq!(read(&bytes, "x").unwrap().bytes().len(), count);
@@ -112,7 +112,7 @@ fn members_that_are_no_arrays() {
     assert_eq!(code(&npy(200_000)[..199_000]), "wrong-length");
 }
 
-/// A file that claims `count` bytes and has as many zeros as given.
+/// A `.npy` file whose header claims `count` elements, followed by this many zeros.
 fn claiming(count: usize, zeros: usize) -> Vec<u8> {
     let header = format!("{{'descr': '|u1', 'fortran_order': False, 'shape': ({count},)}}");
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
@@ -213,14 +213,14 @@ fn archives_of_indim_are_read_back() {
 #[test]
 fn sizes_that_the_archive_tells_wrong() {
     let good = archive(&[("x.npy", &npy(1000))], CompressionMethod::Deflated);
-    // The directory at the end: its sizes, compressed and not, at 20 and 24 bytes from its start.
+    // The central directory: compressed and uncompressed size, 20 and 24 bytes from its start.
     let directory = good.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
     for at in [20, 24] {
         for size in [0, 1, 100, 1 << 20, u32::MAX - 1, u32::MAX] {
             let mut lying = good.clone();
             lying[directory + at..directory + at + 4].copy_from_slice(&u32::to_le_bytes(size));
             match read(&lying, "x") {
-                // Where the compressed data ends by itself nobody needs the directory's sizes.
+                // Deflated data marks its own end, so the directory's sizes are not needed.
                 Ok(array) => assert_eq!(array.bytes().len(), 1000),
                 Err(error) => assert!(error.to_string().contains("x.npz: "), "{error}"),
             }
@@ -241,7 +241,7 @@ fn every_byte_of_an_archive_damaged() {
                 damaged[position] ^= change;
                 fs::write(&path, &damaged).unwrap();
                 if let Ok(array) = read_npz_member(&path, "x") {
-                    // Each member has a checksum, so that what is read is what was written.
+                    // Each member has a checksum, so a read without an error returns the written elements.
                     assert_eq!(array.bytes(), [0, 1, 2, 3, 4], "byte {position}");
                 }
             }
@@ -286,7 +286,7 @@ fn regions_of_members() {
             let source = NpzSource::open(&path, "x").unwrap();
             assert_eq!(source.is_sequential(), method == CompressionMethod::Deflated);
             assert_eq!(source.is_column_major(), is_fortran == "True");
-            // One behind another, then back, then two that take turns, and beyond the end.
+            // Consecutive regions, a step back, two regions read in turns, and one that ends with the array.
             for (start, extent) in [
                 (0, 10),
                 (10, 20),
@@ -317,8 +317,8 @@ fn regions_of_members() {
     }
 }
 
-/// A member that is inflated piece by piece to its end is compared with its checksum; one that ends early is
-/// an error.
+/// A member inflated piece by piece is compared with its checksum at the end; one that ends early is an
+/// error.
 #[test]
 fn a_damaged_member_is_found_when_it_has_been_read() {
     let folder = tempfile::tempdir().unwrap();
@@ -357,7 +357,8 @@ fn a_damaged_member_is_found_when_it_has_been_read() {
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }
 
-/// Results written in pieces make the archive that results in memory make, but for the order of members.
+/// Results written in pieces give the archive of results written from memory, except for the order of
+/// members.
 #[test]
 fn members_written_in_pieces() {
     let folder = tempfile::tempdir().unwrap();
@@ -403,7 +404,7 @@ fn members_written_in_pieces() {
     write_npz_to(&mut expected, order).unwrap();
     assert!(fs::read(&path).unwrap() == expected);
 
-    // Out of order, and not complete: the archive stays as it is.
+    // Members out of order and incomplete: the old archive stays.
     let mut written = sinks();
     let error = written[1].write(&backwards[3], &piece(&backwards[3])).unwrap_err();
     assert_eq!(error.code(), "io");

@@ -52,7 +52,7 @@ fn each_manifest_says_where_the_documentation_is() {
     }
 }
 
-/// The values of the lines `name = ...` of a section of a manifest, by name.
+/// The values of the lines `name = ...` in a section of a manifest, by name.
 fn section(manifest: &str, title: &str) -> Vec<(String, String)> {
     let lines = manifest.lines().skip_while(|line| *line != format!("[{title}]")).skip(1);
     let entries =

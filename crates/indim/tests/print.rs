@@ -1,4 +1,4 @@
-//! Arrays are printed as NumPy prints them, on a thousand arrays.
+//! Printed arrays equal NumPy's text, for a thousand arrays.
 //!
 //! The cases come from `data/make_print.py`.
 

@@ -1,4 +1,4 @@
-//! Tensors of `.safetensors` files: those that the library writes, and damaged or hostile ones.
+//! Tensors of `.safetensors` files: files of the library `safetensors`, and damaged or hostile ones.
 
 mod common;
 
@@ -36,7 +36,7 @@ impl Kept {
     }
 }
 
-/// A file with this header, and as many zeros behind it.
+/// A file with this header, followed by this many zeros.
 fn with_header(header: &str, zeros: usize) -> Kept {
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend(header.as_bytes());
@@ -44,7 +44,7 @@ fn with_header(header: &str, zeros: usize) -> Kept {
     Kept::new(&file)
 }
 
-/// Files of the library are read: whole, mapped and by regions.
+/// Files of the library are read as a whole, mapped, and by regions.
 #[test]
 fn tensors_of_the_library_are_read() {
     let floats: Vec<u8> = (0..24u16).flat_map(|at| f32::from(at).to_le_bytes()).collect();
@@ -74,7 +74,7 @@ fn tensors_of_the_library_are_read() {
     let source = SafetensorsSource::open(&path, "layer.0/weight:0").unwrap();
     let part = source.read(&Region::new([1, 1, 0], [1, 2, 2])).unwrap();
     assert_eq!(part.elements::<f32>().unwrap(), [16.0, 17.0, 20.0, 21.0]);
-    // SAFETY: nobody else knows of the folder.
+    // SAFETY: no other process knows the folder, so the mapped file does not change.
     let mapped = unsafe { MappedFile::open(&path) }.unwrap();
     let mapped = ArrayFile::from_mapped_tensor(&path, mapped, "layer.0/weight:0", usize::MAX);
     assert_eq!(dense(&mapped.unwrap().view()).elements::<f32>().unwrap(), expected);
@@ -88,7 +88,7 @@ fn tensors_of_the_library_are_read() {
     assert!(error.to_string().contains(message), "{error}");
 }
 
-/// Headers that are not padded leave elements where no machine likes to load them.
+/// Headers without padding leave elements unaligned.
 #[test]
 fn elements_need_not_be_aligned() {
     let header = r#"{"x":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}"#;
@@ -97,7 +97,7 @@ fn elements_need_not_be_aligned() {
     file.extend(header.as_bytes());
     file.extend([1.5f64, -2.0].iter().flat_map(|number| number.to_le_bytes()));
     let kept = Kept::new(&file);
-    // SAFETY: nobody else knows of the folder.
+    // SAFETY: no other process knows the folder, so the mapped file does not change.
     let mapped = unsafe { MappedFile::open(&kept.path()) }.unwrap();
     let mapped = ArrayFile::from_mapped_tensor(&kept.path(), mapped, "x", usize::MAX).unwrap();
     assert_eq!(dense(&mapped.view()).elements::<f64>().unwrap(), [1.5, -2.0]);
@@ -156,7 +156,7 @@ fn every_byte_of_a_file_damaged_and_files_cut_off_anywhere() {
             let mut damaged = good.clone();
             damaged[position] ^= change;
             fs::write(kept.path(), &damaged).unwrap();
-            // There is no checksum: another type or shape of as many bytes is believed.
+            // The format has no checksum: a changed type or shape with the same number of bytes is accepted.
             let read = read_tensor(&kept.path(), "x", usize::MAX);
             assert!(read.is_err() || read.unwrap().bytes().len() == 3, "byte {position}");
         }
@@ -184,7 +184,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }
 
-/// The library reads the written files, written whole and in pieces of any order.
+/// The library reads files that indim wrote, as a whole or in pieces of any order.
 #[test]
 fn tensors_are_written() {
     let types = [DType::U8, DType::F64, DType::Bf16, DType::Bool, DType::C64, DType::I16];
@@ -241,7 +241,7 @@ fn tensors_are_written() {
     complete.into_iter().for_each(|tensor| tensor.put_in_place().unwrap());
     assert!(fs::read(&path).unwrap() == expected);
 
-    // One that is not complete keeps the file away.
+    // While one tensor is incomplete, the file does not appear.
     let sinks = safetensors_sinks(OutputFile::create(&path).unwrap(), &members).unwrap();
     let codes = sinks.into_iter().map(|sink| sink.complete().unwrap_err().code());
     assert!(codes.into_iter().all(|code| code == "incomplete"));

@@ -1,5 +1,5 @@
-//! indim leaves `serde_json` as its users know it: features are on for a whole program, so those that
-//! change what it does may not be on because of indim.
+//! indim does not change how `serde_json` works for its users. Cargo enables a feature for the whole program,
+//! so indim enables none that changes behaviour.
 
 use indim::explain::ExplainedBroadcast;
 use indim::{RuleSet, Shape};
@@ -16,15 +16,15 @@ struct Outer {
     inner: Inner,
 }
 
-/// With `arbitrary_precision` numbers arrive in flattened fields as maps.
+/// With `arbitrary_precision`, numbers in flattened fields are parsed as maps.
 #[test]
 fn floats_can_be_flattened() {
     let outer: Outer = serde_json::from_str(r#"{"x": 1.5}"#).expect("numbers are numbers");
     assert_eq!(outer.inner.x, 1.5);
 }
 
-/// With `preserve_order` maps keep the order of the text. The library that reads Zarr asks for it, so
-/// that it is on with the feature `zarr`, as `docs/decisions/stores.md` says.
+/// With `preserve_order`, maps keep the order of the text. The library that reads Zarr enables it, so indim's
+/// feature `zarr` does too; see `docs/decisions/stores.md`.
 #[cfg(not(feature = "zarr"))]
 #[test]
 fn maps_are_sorted() {
@@ -33,8 +33,7 @@ fn maps_are_sorted() {
     assert_eq!(map.keys().collect::<Vec<_>>(), ["a", "b"]);
 }
 
-/// The JSON that indim writes is the same with those features and without: its fields stand in the order of
-/// its own types.
+/// indim writes the same JSON with those features and without: fields have the order of its own types.
 #[test]
 fn fields_of_explanations_are_in_order() {
     let shapes = [Shape::from([2, 1]), Shape::from([1])];

@@ -2,7 +2,7 @@
 
 use super::*;
 
-// One test, because all tests share the pool.
+// A single test, because all tests of a process share the pool.
 #[test]
 fn the_pool_holds_up_to_its_limit() {
     set_memory_pool_limit(4 * HUGE_BYTES);
@@ -27,7 +27,7 @@ fn the_pool_holds_up_to_its_limit() {
     assert!(Pages::new(usize::MAX).is_none());
     set_memory_pool_limit(DEFAULT_POOL_BYTES);
 
-    // The state of a process that was forked while another thread held the lock.
+    // The lock state of a child process that was forked while another thread held the lock.
     let held = POOL.lock().unwrap();
     let mut pages = Pages::new(HUGE_BYTES).unwrap();
     // SAFETY: the offset is within the allocated pages.

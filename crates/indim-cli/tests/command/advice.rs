@@ -1,4 +1,4 @@
-//! The advice of errors works.
+//! The advice in errors removes them: each test follows it.
 
 use crate::run::{Folder, f32_bytes, fails, npy, succeeds};
 
@@ -14,7 +14,7 @@ fn a_list_in_an_expression_gets_a_name() {
     let advice = "arrays have names: write min(x), and give x=[1,2,3]";
     advises(&["eval", "min([1,2,3])"], advice);
     assert_eq!(succeeds(&["eval", "min(x)", "x=[1,2,3]"]), "1\n");
-    // A name that the text does not have.
+    // A name that does not occur in the text.
     let advice = "arrays have names: write max(y) + x, and give y=[[1], [2]]";
     advises(&["eval", "max([[1], [2]]) + x", "x=1"], advice);
     assert!(!fails(&["eval", "min([1,2"]).contains("arrays have names"));

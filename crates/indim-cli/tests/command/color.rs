@@ -4,14 +4,14 @@ use crate::run::{command, finish, indim, succeeds};
 
 const WRONG: [&str; 4] = ["eval", "x + y", "x=[1,2]", "y=[1,2,3]"];
 
-/// Standard error of a wrong command with these arguments before the others, and these variables.
+/// Standard error of a failing command, with these arguments before its own, and these environment variables.
 fn message(arguments: &[&str], variables: &[(&str, &str)]) -> String {
     let mut command = command();
     command.args(arguments).args(WRONG).envs(variables.iter().copied());
     finish(&mut command).stderr
 }
 
-/// The text without the escapes of styles.
+/// The text without ANSI escapes.
 fn plain(text: &str) -> String {
     let parts = text.split("\u{1b}[").enumerate();
     parts
@@ -30,7 +30,7 @@ fn errors_are_coloured_where_that_is_asked_for() {
     );
     assert_eq!(plain(&coloured), drawn);
     assert_eq!(message(&["--color=never"], &[("CLICOLOR_FORCE", "1")]), drawn);
-    // The environment decides where the option does not.
+    // Without the option, the environment decides.
     assert_eq!(message(&[], &[("CLICOLOR_FORCE", "1")]), coloured);
     assert_eq!(message(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]), drawn);
     assert_eq!(message(&["--color", "always"], &[("NO_COLOR", "1")]), coloured);
@@ -70,6 +70,6 @@ fn completions_have_the_names_of_operations() {
             assert!(words.contains(name), "{shell}: {name}");
         }
     }
-    // Other text is still answered by the command itself.
+    // A misspelt operation is answered by indim's own message, not by the parser of arguments.
     assert!(indim(&["ops", "sofplus"]).stderr.contains("did you mean `softplus`?"));
 }

@@ -80,7 +80,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("runtime-dependent", "indim/tests/formats/lint.rs"),
 ];
 
-/// Runs lines of a shell in an empty folder.
+/// Runs the lines of a shell in an empty folder.
 fn run_lines(lines: &[&str]) -> Run {
     let folder = Folder::new();
     let binaries = binary().parent().expect("a folder");
@@ -90,7 +90,7 @@ fn run_lines(lines: &[&str]) -> Run {
     finish(shell.env("PATH", path).current_dir(folder.path()))
 }
 
-/// Whether a run ends with the drawn error, or with the oracle's verdict of this code.
+/// Whether a run ends with the drawn error of this code, or with the oracle's verdict of this code.
 fn raises(run: &Run, code: ErrorCode) -> bool {
     run.stderr.contains(&format!("error[{code}]: "))
         || run.stdout.contains(&format!(r#""code":"{code}""#))

@@ -1,4 +1,4 @@
-//! `indim explain --code`.
+//! `indim explain --code`: the pages of error codes.
 
 use crate::run::indim as run;
 

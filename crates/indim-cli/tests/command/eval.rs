@@ -1,4 +1,4 @@
-//! `indim eval`: results, rules, output files, threads, and what errors look like.
+//! `indim eval`: results, rules, output files, threads, and drawn errors.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ fn prints_as_numpy_does() {
         ("[nan, inf, -inf, 0.1]", "[ nan  inf -inf  0.1]"),
         ("f64[1e-10, 1]", "[1.e-10 1.e+00]"),
     ] {
-        // The language has no array literals: the source of a name has.
+        // Expressions have no array literals, but the source of an input has.
         let (source, expression) = match expression.strip_prefix("f32(") {
             Some(rest) => (rest.trim_end_matches(')'), "f32(x)"),
             None if expression.ends_with("> 2") => (expression.trim_end_matches(" > 2"), "x > 2"),
@@ -90,7 +90,7 @@ fn output_files_read_back() {
     let output = path.to_str().expect("UTF-8");
     assert_eq!(succeeds(&["eval", "x * 2", "x=f32[[1,2],[3,4]]", "-o", output]), "");
     let elements = [2.0f32, 4.0, 6.0, 8.0].map(f32::to_ne_bytes).concat();
-    // Files are written in the machine's own order of bytes.
+    // Files are written in native byte order.
     let descr = if cfg!(target_endian = "little") { "<f4" } else { ">f4" };
     assert_eq!(fs::read(&path).expect("a file"), npy(descr, false, "(2, 2)", &elements));
     assert_eq!(succeeds(&["eval", "y", &format!("y={output}")]), "[[2. 4.]\n [6. 8.]]\n");
@@ -112,7 +112,7 @@ fn an_old_file_survives_a_failure() {
     let path = folder.file("y.npy");
     let output = path.to_str().expect("UTF-8");
     fs::write(&path, b"old").expect("written");
-    // Wrong shapes, and sizes that no memory holds.
+    // Shapes without a match, and sizes that exceed every memory.
     fails_with("size-mismatch", &["eval", "x + y", "x=[1,2]", "y=[1,2,3]", "-o", output]);
     fails(&["eval", "iota(u8, [4000000000000000], axis=0)", "-o", output]);
     assert_eq!(fs::read(&path).expect("a file"), b"old");
@@ -298,7 +298,7 @@ fn a_run_beyond_the_memory_limit_is_refused() {
     assert!(error.starts_with("error[memory-limit]: to compile the graph takes "), "{error}");
     assert!(error.contains(" bytes of memory, the limit is 20: raise the limit"), "{error}");
 
-    // Four times 2^40 bytes, which no machine of today has.
+    // Four times 2^40 bytes, more memory than a machine has.
     let iota = "iota(f32, [1048576, 1048576], axis=0)";
     let error = fails(&["eval", iota, "--memory-limit", "2GiB"]);
     let largest = "output 0, f32[1048576, 1048576], with 4398046511104 bytes";

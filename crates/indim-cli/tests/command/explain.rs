@@ -48,7 +48,7 @@ fn sizes_may_have_names() {
     let text = succeeds(&["explain", "x - mean(y)", "x=f32[rows, columns]", "y=f32[columns]"]);
     assert!(text.contains("\n  x: [rows, columns], y: [columns]; rows, columns >= 2\n"), "{text}");
 
-    // Other names are other sizes, unless a rule needs them to be equal; none is 1, nor a number.
+    // Different names are different sizes, unless a rule needs them equal. No named size is 1.
     let text = succeeds(&["explain", "x * y", "x=f32[n,1]", "y=f32[1,m]"]);
     assert!(text.contains("\n  x: [n, 1], y: [1, m]; n, m >= 2\n"), "{text}");
     let text = succeeds(&["explain", "x + y - z", "x=f32[n,3]", "y=f32[m,3]", "z=f32[k,3]"]);
@@ -64,7 +64,7 @@ fn sizes_may_have_names() {
     let refused = fails(&["explain", "x + y", "x=f32[n]", "y=f32[227]", "z=f32[m]"]);
     assert!(refused.starts_with("error"), "{refused}");
     succeeds(&["explain", "x + y", "x=f32[n,3]", "y=f32[n,1]"]);
-    // A size that only happens to be what stands for a name is another one.
+    // The number that stands for a name is not equal to the same number in another type.
     let refused = fails(&["explain", "x + y", "x=f32[n]", "y=f32[211]"]);
     assert!(refused.starts_with("error[size-not-free]"), "{refused}");
     let refused = fails(&["explain", "x[1:]", "x=f32[n]"]);
@@ -82,7 +82,7 @@ fn machine_code(options: &[&str], variable: (&str, &str)) -> String {
     String::from_utf8(found.stdout).expect("UTF-8")
 }
 
-/// Whether machine code is made on this machine, as far as these tests know.
+/// Whether this machine has a target for machine code.
 fn has_machine_code() -> bool {
     cfg!(target_arch = "x86_64") && Level::detect() > Level::BASELINE
 }
@@ -104,7 +104,7 @@ fn machine_code_is_listed_below_the_values_it_computes() {
         .map(|(value, _)| value.parse().expect("a number"))
         .collect();
     values.sort_unstable();
-    // Two numbers, two arrays, two products and a sum, with one NaN.
+    // Two numbers, two arrays, two products, and a sum; the last has one NaN.
     assert_eq!(values, (0..8).collect::<Vec<_>>(), "{listed}");
     assert_eq!(listed.matches(" = mul.f32 ").count(), 2, "{listed}");
 }
@@ -202,7 +202,7 @@ fn a_bare_rule_as_json_is_one_broadcast() {
     assert_eq!(explained["result"], json!([2, 3]));
 }
 
-/// The error of a run that must fail, as JSON.
+/// The error of a failing run, as JSON.
 fn error_facts(arguments: &[&str]) -> Value {
     let run = indim(&[&["explain", "--json"], arguments].concat());
     assert_eq!((run.code, &*run.stderr), (Some(1), ""), "{run:?}");
@@ -340,7 +340,7 @@ fn errors_of_explain() {
     assert_eq!(indim(&["explain"]).code, Some(2));
     fails_with("bad-shape", &["explain", "f32[2,3", "f32[3]"]);
     fails_with("bad-shape", &["explain", "2x3", "three"]);
-    // Attributes of a bare rule say nothing about an expression.
+    // Attributes of a bare rule do not apply to an expression.
     assert_eq!(indim(&["explain", "x + x", "x=f32[2]", "--axis", "1"]).code, Some(2));
 }
 

@@ -1,5 +1,5 @@
-//! Output files: names and formats, what is checked before anything is computed, signals; and input files
-//! that change while they are read.
+//! Output files: names, formats, checks before the computation, signals; and input files that change during a
+//! read.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn the_format_is_that_of_the_name() {
 #[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
 fn the_output_is_checked_before_anything_is_computed() {
     let folder = Folder::new();
-    // More than any memory; the error would be another if it were computed first.
+    // Larger than any memory: if it were computed first, the error would be another.
     let endless =
         "iota(f32, [1000000, 1000000, 1000], axis=0) + iota(f32, [1000000, 1000000, 1000], axis=1)";
     let nowhere = eval_to(endless, &folder.file("no/such/y.npz"));
@@ -56,7 +56,7 @@ fn the_output_is_checked_before_anything_is_computed() {
     assert!(message.contains("a folder; to write there name a file in it"), "{message}");
     fails_with("not-a-file", &eval_to(endless, &folder.file("new/")));
     fails_with("unknown-format", &eval_to(endless, &folder.file("y.csv")));
-    // Room on the disk, too.
+    // Space on the disk is also checked before the computation.
     fails_with("io", &eval_to("iota(u8, [4000000000000000], axis=0)", &folder.file("y.npy")));
     assert_eq!(folder.names(), [""; 0]);
 }
@@ -72,7 +72,7 @@ fn a_drawing_goes_to_standard_output_on_request() {
     assert!(!std::path::Path::new("-").exists());
 }
 
-/// An archive with a member `x`, of bytes that are ones.
+/// An archive with a member `x`, whose elements are ones.
 fn archive(count: usize) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let stored = zip::CompressionMethod::Stored;
@@ -87,7 +87,7 @@ fn archive(count: usize) -> Vec<u8> {
 fn explain_reads_no_more_of_a_member_than_its_type() {
     let folder = Folder::new();
     let mut bytes = archive(200_000);
-    // Who reads the elements sees that the checksum is not theirs.
+    // A read of the elements finds the wrong checksum.
     bytes[150_000] = 0;
     let member = folder.bind("x", "a.npz", &bytes) + ":x";
     assert!(succeeds(&["explain", "x + 1", &member]).contains("u8[200000]"));
@@ -104,10 +104,10 @@ fn what_inputs_hold_counts_towards_the_limit() {
     succeeds(&sum("1MiB"));
     let message = fails(&sum("299999"));
     assert!(message.starts_with("error[memory-limit]: ") && message.contains("a.npz"), "{message}");
-    // The member fits, and so does the result, but not both.
+    // Member and result each fit the limit, but not together.
     let message = fails(&sum("400000"));
     assert!(message.starts_with("error[memory-limit]: the run needs 6"), "{message}");
-    // A large file is read where it is.
+    // A large file is mapped, so it does not count.
     let elements = vec![1; 2 << 20];
     let file = folder.bind("x", "x.npy", &npy("|u1", false, "(2097152,)", &elements));
     succeeds(&["eval", "x", &file, "--memory-limit", "2200000"]);
@@ -126,7 +126,7 @@ mod linux {
 
     use super::*;
 
-    /// Long after this a test has failed.
+    /// A test fails after this time.
     const PATIENCE: Duration = Duration::from_secs(120);
 
     #[track_caller]
@@ -138,7 +138,7 @@ mod linux {
         }
     }
 
-    /// Starts `indim eval 'x + 1'` on a file of 32 MiB, and changes the file when the command has opened it.
+    /// Starts `indim eval 'x + 1'` on a file of 32 MiB, and changes the file once the command has opened it.
     fn eval_while(change: impl FnOnce(&Path)) -> Output {
         let folder = Folder::new();
         let header = npy("|u1", false, "(33554432,)", &[]);
@@ -150,7 +150,7 @@ mod linux {
         let mut child = command();
         child.args(["eval", "x + 1", &binding, "--threads", "4", "-o"]).arg(&pipe);
         let child = child.stderr(Stdio::piped()).spawn().expect("runs");
-        // The command waits for a reader of the pipe before it computes.
+        // The command blocks before the computation, until a reader opens the pipe.
         let maps = format!("/proc/{}/maps", child.id());
         wait_until(|| fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("x.npy")));
         change(&input);
@@ -250,7 +250,7 @@ mod linux {
 
     #[test]
     fn a_full_disk_is_an_error_of_the_file() {
-        // The shell's limit of a file's size, in blocks of 512 bytes.
+        // The shell limits the size of a file in blocks of 512 bytes.
         let script = "ulimit -f 100; trap '' XFSZ; cd \"$1\"; exec \"$0\" eval \"$3\" -o \"$2\"";
         let expression = "iota(f32, [1000000], axis=0)";
         let folder = Folder::new();
@@ -269,7 +269,7 @@ mod linux {
         let folder = Folder::new();
         // A result of 256 MiB; its computation needs no other array.
         let expression = "iota(u8, [1024, 262144], axis=0)";
-        // The pages of a file do not count as memory of the process.
+        // Mapped pages of a file do not count as memory of the process.
         let mut to_file = eval_to(expression, &folder.file("y.npy"));
         to_file.extend(["--memory-limit".to_owned(), "1MiB".to_owned()]);
         succeeds(&to_file);
@@ -278,7 +278,7 @@ mod linux {
         if is_emulated() {
             return;
         }
-        // All that the process may address, code and stacks with it, has no room for a second one.
+        // The limit of the address space, which includes code and stacks, leaves no room for a second copy.
         let script = "ulimit -v 480000; exec \"$0\" eval \"$1\" --threads 1 -o - > \"$2\"";
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).arg(binary()).arg(expression).arg(folder.file("z"));
@@ -303,7 +303,7 @@ mod linux {
         let mut other = Command::new(&binary);
         let Ok(output) = other.args(eval_to("1 + 1", &path)).uid(65_534).gid(65_534).output()
         else {
-            // Only the superuser can be somebody else.
+            // Only the superuser can change to another user.
             return;
         };
         let message = String::from_utf8_lossy(&output.stderr);
@@ -312,14 +312,14 @@ mod linux {
         assert_eq!(folder.names(), ["indim", "y.npy"]);
     }
 
-    /// Whether this process, and so what it starts, ignores SIGHUP.
+    /// Whether this process ignores SIGHUP; its children inherit this.
     fn ignores_hangup() -> bool {
         let status = fs::read_to_string("/proc/self/status").expect("a status");
         let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
         u64::from_str_radix(ignored.trim(), 16).expect("a number in base 16") & 1 != 0
     }
 
-    /// Without `/proc` a file without a name could never get one, and so has a hidden one.
+    /// Without `/proc` an unnamed file cannot get a name later, so it has a hidden name from the start.
     #[test]
     fn signals_remove_files_with_hidden_names() {
         if is_emulated() {
@@ -330,13 +330,13 @@ mod linux {
         let hide = "mount -t tmpfs none /proc";
         let mut can_hide = Command::new("unshare");
         if !can_hide.args(["-rm", "sh", "-c", hide]).output().is_ok_and(|o| o.status.success()) {
-            // Not everywhere may one make namespaces.
+            // Some systems do not let users make namespaces.
             return;
         }
         let script = format!("{hide}; exec \"$0\" eval \"$1\" -o \"$2\"");
         let expression =
             "exp(sin(iota(f64, [100, 1000000], axis=1) + iota(f64, [100, 1000000], axis=0)))";
-        // Under `nohup`, say, the command is not to hear of a terminal that is gone.
+        // Under `nohup` the command ignores SIGHUP.
         let signals = if ignores_hangup() { &["-TERM"][..] } else { &["-TERM", "-HUP"] };
         for &signal in signals {
             let mut shell = Command::new("unshare");

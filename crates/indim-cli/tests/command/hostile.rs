@@ -1,6 +1,6 @@
-//! Input that wants to hurt: enormous ranks and sizes, endless and deep texts, absurd numbers.
+//! Hostile input: enormous ranks and sizes, endless and deeply nested texts, absurd numbers.
 //!
-//! Each gets a clear error, or a result, within seconds and without a panic.
+//! Each gives an error or a result, within seconds and without a panic.
 
 use crate::run::{Folder, fails, fails_with, indim, indim_with_input, npy, succeeds};
 
@@ -8,7 +8,7 @@ fn nested(depth: usize) -> String {
     format!("{}x{}", "(".repeat(depth), ")".repeat(depth))
 }
 
-/// Arguments of a system are shorter than texts can be; a function's name is the expression then.
+/// The code of the error of an expression, whose text must fit a command line.
 #[track_caller]
 fn eval_code(expression: &str) -> String {
     let message = fails(&["eval", expression, "x=f32[1,2]"]);
@@ -26,7 +26,7 @@ fn deep_texts() {
 
 #[test]
 fn long_texts() {
-    // Linux gives an argument 128 KiB.
+    // Linux limits an argument to 128 KiB.
     let sum = vec!["x"; 30_000].join("+");
     assert_eq!(succeeds(&["eval", &sum, "x=f32[1,2]"]), "[30000. 60000.]\n");
     let chain = vec!["x"; 5_000].join(" * 0.5 + ");
@@ -37,7 +37,7 @@ fn long_texts() {
 
 #[test]
 fn many_different_operations() {
-    // No two are the same, so that all of them are computed.
+    // No two terms are equal, so all of them are computed.
     let terms: Vec<String> = (0..5_000).map(|i| format!("sqrt(x + {i}) * y")).collect();
     let expression = terms.join(" + ");
     let printed = succeeds(&["eval", &expression, "x=f64[1,2]", "y=f64[[1],[2]]"]);
@@ -65,7 +65,7 @@ fn sizes_that_no_memory_holds() {
     }
     fails_with("too-large", &["explain", "x + y", "x=u8[4611686018427387904, 1]", "y=u8[4]"]);
     fails_with("too-large", &["explain", "--rule", "numpy", "[9223372036854775807,1]", "[2]"]);
-    // A size that fits a number, and zeros among sizes that overflow.
+    // A size of 64 bits, and zeros among sizes whose product overflows.
     succeeds(&["explain", "x + 1", "x=u8[9223372036854775807]"]);
     succeeds(&["explain", "x + 1", "x=f32[0, 9223372036854775807, 9223372036854775807]"]);
     fails(&["eval", "iota(u8, [9223372036854775807], axis=0)"]);

@@ -1,4 +1,4 @@
-//! `indim oracle --kit`: what it writes, and that `indim run` makes the expected results of it.
+//! `indim oracle --kit`: the files of a kit, and their expected results, which `indim run` reproduces.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Files that are read, computed and written piece by piece: the same bits as in memory, in little of it.
+//! Streamed programs over files: the bits of a run in memory, with little memory.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::Stdio;
 
 use crate::run::{Folder, ORDER, command, fails, finish, indim, is_emulated, npy, succeeds};
 
-/// Far less than any of the files below.
+/// Far smaller than each file below.
 const LIMIT: [&str; 2] = ["--memory-limit", "600KiB"];
 
-/// 262,144 numbers between -1 and 1; no two neighbours are alike; in this byte order or the other.
+/// 262,144 numbers between -1 and 1, no two neighbours equal, in native byte order or the other.
 fn elements(is_swapped: bool) -> Vec<u8> {
     let number = |seed: u32| {
         let bits = seed.wrapping_mul(2_654_435_761).rotate_left(13).wrapping_mul(40_503);
@@ -114,7 +114,7 @@ fn members_of_archives() {
     assert!(pieces == whole);
 }
 
-/// An archive with `x.npy` deflated, bound to `x`.
+/// An archive with a deflated member `x.npy`, bound to `x`.
 fn deflated(folder: &Folder, npy: &[u8]) -> String {
     let archive = folder.file("deflated.npz");
     let mut file = zip::ZipWriter::new(fs::File::create(&archive).expect("a file"));
@@ -143,7 +143,7 @@ fn compressed_members_of_archives() {
         let printed = |x: &str| succeeds(&[&["eval", "max(x, axis=0)", x], &limited[..]].concat());
         assert_eq!(printed(&member), printed(&x));
     }
-    // Four long rows; a sum needs a piece of each at a time.
+    // Four long rows: a sum over them reads a piece of each row at a time.
     let x = bind(&folder, false, false, "(4, 65536)");
     let npy = fs::read(folder.file("x.npy")).expect("a file");
     let member = deflated(&folder, &npy);
@@ -156,7 +156,7 @@ fn compressed_members_of_archives() {
     let help = "help: `x` is compressed as a whole, and is read in the order of its elements alone";
     assert!(message.contains(help), "{message}");
     assert!(!folder.file("z.npy").exists());
-    // Its advice helps, within the same limit.
+    // A run that follows the advice succeeds within the same limit.
     let (_, advice) = message.split_once("`indim ").expect("a command");
     let (advice, _) = advice.split_once('`').expect("its end");
     let unpacked = folder.file("unpacked.npy").display().to_string();
@@ -167,7 +167,7 @@ fn compressed_members_of_archives() {
     let (pieces, _) = written(&folder, &["sum(x, axis=0)", &member_unpacked, LIMIT[0], LIMIT[1]]);
     assert!(pieces == whole);
 
-    // A checksum that is wrong is found before the result appears.
+    // A wrong checksum is found before the result appears.
     let mut archive = fs::read(folder.file("deflated.npz")).expect("a file");
     let directory = archive.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").expect("one");
     archive[directory + 16] ^= 1;
@@ -180,7 +180,7 @@ fn compressed_members_of_archives() {
     assert!(!folder.file("z.npy").exists());
 }
 
-/// Several results in one file, known at different times, and tensors as sources.
+/// Several results in one file, computed in different stages; tensors as sources.
 #[test]
 fn results_in_archives() {
     let folder = Folder::new();
@@ -227,7 +227,7 @@ fn results_in_archives() {
 #[test]
 fn what_cannot_be_cut_is_named() {
     let folder = Folder::new();
-    // In the other byte order, so that it cannot be mapped as a whole either.
+    // In the other byte order, so that the file cannot be mapped as a whole either.
     let x = bind(&folder, false, true, "(262144,)");
     let arguments = ["eval", "reshape(x, [512, 512])", &x, LIMIT[0], LIMIT[1]];
     let message = fails(&arguments);
@@ -293,7 +293,7 @@ fn a_file_is_written_over_itself() {
     assert_eq!(folder.names(), ["x.npy", "y.npy"]);
 }
 
-/// A file of zeros that take no room on the disk.
+/// A sparse file of zeros.
 fn sparse(path: &Path, bytes: u64) {
     let header = npy("|u1", false, &format!("({bytes},)"), &[]);
     fs::write(path, &header).expect("written");
@@ -310,7 +310,8 @@ mod linux {
     use super::*;
     use crate::run::binary;
 
-    /// All that the process may address, with code, stacks and the allocator's room, is less than the input.
+    /// The limit of the address space, which includes code, stacks and the allocator, is below the input's
+    /// size.
     #[test]
     fn less_memory_than_the_file_is_enough() {
         if is_emulated() {
@@ -331,7 +332,7 @@ mod linux {
             assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
             assert_eq!(fs::metadata(&y).expect("a file").len(), 128 + bytes);
         }
-        // It could not be mapped as a whole, which a program that cannot be cut would be.
+        // A program without a legal cut maps its input as a whole, which exceeds the limit.
         assert_eq!(run("reshape(x, [2, 134217728])").code, Some(1));
     }
 
@@ -376,7 +377,8 @@ mod linux {
         assert!(killed > 0, "some were killed in time");
     }
 
-    /// A folder of Zarr has a hidden name until it is complete, which the next result in its folder removes.
+    /// An incomplete Zarr array has a hidden name. If a signal kills the run, the next result in the same
+    /// folder removes it.
     #[test]
     fn a_killed_run_leaves_nothing_of_zarr_after_the_next_one() {
         let folder = Folder::new();
@@ -399,7 +401,7 @@ mod linux {
             left = left.max(hidden.count());
             assert!(y.join("zarr.json").is_file(), "the old array or the new one");
         }
-        // A file does it too.
+        // A result in one file removes it too.
         for result in [folder.file("z.npy"), y.clone()] {
             let mut next = command();
             next.args(["eval", "x", "x=1", "-o"]).arg(&result);
@@ -427,12 +429,12 @@ mod linux {
         }
     }
 
-    /// A control group of processes with a memory limit, if the system lets us make one.
+    /// A control group with a memory limit, if the system permits one.
     struct Group(std::path::PathBuf);
 
     impl Group {
-        /// Version 2: next to the own group, because a group with processes has no subgroups; version 1
-        /// below it.
+        /// Version 2 needs a sibling of the own group, because a group with processes has no subgroups;
+        /// version 1 needs a child.
         fn new(bytes: usize) -> Option<Group> {
             let own = fs::read_to_string("/proc/self/cgroup").ok()?;
             let of = |prefix: &str| {
@@ -460,14 +462,14 @@ mod linux {
             fs::create_dir(&folder).ok()?;
             let group = Group(folder);
             fs::write(group.0.join(limit), bytes.to_string()).ok()?;
-            // Swapped memory would not count.
+            // Without this, swapped memory would not count.
             let _ = fs::write(group.0.join("memory.swap.max"), "0");
             let mut member = Command::new("sh");
             member.args(["-c", "echo $$ > \"$0\""]).arg(group.processes()).stderr(Stdio::null());
             member.status().ok()?.success().then_some(group)
         }
 
-        /// Who is written here is in the group.
+        /// The file to which a process writes its identifier to join the group.
         fn processes(&self) -> std::path::PathBuf {
             self.0.join("cgroup.procs")
         }
@@ -479,7 +481,7 @@ mod linux {
         }
     }
 
-    /// All memory that the system charges a process for, with what it keeps of files, is less than the input.
+    /// The input exceeds the memory of the group, which includes cached pages of files.
     #[test]
     fn a_control_group_with_less_memory_than_the_file_is_enough() {
         const GROUP_BYTES: usize = 80 << 20;
@@ -505,13 +507,13 @@ mod linux {
             assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
             assert_eq!(fs::metadata(&y).expect("a file").len(), 128 + bytes);
         }
-        // A line without an end needs more memory, and is ended.
+        // Proof that the limit holds: `tail` keeps this line in memory, exceeds the limit and is killed.
         let script = "echo $$ > \"$0\"; head -c 134217728 /dev/zero | tail > /dev/null";
         let mut shell = Command::new("sh");
         assert_ne!(finish(shell.args(["-c", script]).arg(group.processes())).code, Some(0));
     }
 
-    /// A file that becomes shorter while it is read by regions is an error, and no signal.
+    /// A file that is truncated while regions of it are read gives an error, not a signal.
     #[test]
     fn a_file_that_becomes_shorter_is_an_error() {
         if is_emulated() {
@@ -525,7 +527,7 @@ mod linux {
         child.args(["eval", "x + 1", &format!("x={}", x.display()), "-o"]).arg(&pipe);
         child.args(["--memory-limit", "4MiB"]).stderr(Stdio::piped());
         let child = child.spawn().expect("runs");
-        // The command waits for a reader of the pipe before it computes.
+        // The command blocks before the computation, until a reader opens the pipe.
         let (files, start) = (format!("/proc/{}/fd", child.id()), Instant::now());
         let has_opened = || {
             let files = fs::read_dir(&files).into_iter().flatten().flatten();
@@ -545,7 +547,7 @@ mod linux {
     }
 }
 
-/// A program of another system goes the same way.
+/// A program in a model file is streamed too.
 #[test]
 fn a_program_of_another_system() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! The command `indim` as a user meets it: the built binary, its output, its exit codes.
+//! The command `indim`: its output and exit codes, tested on the built binary.
 
 mod advice;
 mod color;

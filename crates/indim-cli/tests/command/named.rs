@@ -1,4 +1,4 @@
-//! Axes that meet by their names: in types, behind sources, in Zarr arrays.
+//! Axis names: in types, behind sources, and in Zarr arrays.
 
 use crate::run::{Folder, fails, fails_with, indim, succeeds};
 
@@ -49,7 +49,7 @@ fn sources_say_what_their_axes_are_called() {
     succeeds(&["eval", "x", "x=[[1, 2], [3, 4]]", "-o", &file.display().to_string()]);
     let source = format!("x={}[time, lat]", file.display());
     assert_eq!(eval("sum(x, axis=lat)", &[&source], &[]), "[3 7]\n");
-    // A file may be called so.
+    // The name of a file may end like this.
     let odd = folder.file("x.npy[time]");
     std::fs::copy(&file, &odd).expect("a copy");
     let odd = format!("x={}", odd.display());
@@ -70,14 +70,14 @@ fn zarr_arrays_bring_their_names() {
     std::fs::write(&metadata, named).expect("metadata is written");
     let source = format!("x={array}");
     assert_eq!(eval("sum(x, axis=time)", &[&source], &[]), "[ 5.  7. 10.]\n");
-    // Results are called as their axes are.
+    // A result stores the names of its axes.
     let output = path("turned.zarr");
     eval("w * x", &[&source, "w=[[1, 2], [3, 4], [5, 6]][lat, time]"], &["-o", &output]);
     let turned =
         std::fs::read_to_string(folder.file("turned.zarr").join("zarr.json")).expect("metadata");
     let turned: serde_json::Value = serde_json::from_str(&turned).expect("JSON");
     assert_eq!(turned["dimension_names"], serde_json::json!(["lat", "time"]));
-    // Under other rules they name the axis of a reduction.
+    // Without rule `named`, axis names still select the axis of a reduction.
     assert_eq!(succeeds(&["eval", "sum(x, axis=time)", &source]), "[ 5.  7. 10.]\n");
     assert_eq!(
         eval("x * m", &[&source, "m=[10, 100][time]"], &[]),

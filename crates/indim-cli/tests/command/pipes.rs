@@ -42,7 +42,7 @@ fn an_array_comes_from_standard_input_and_goes_to_standard_output() {
         let doubled: Vec<u8> = (1..=6).flat_map(|x| (2.0 * x as f32).to_ne_bytes()).collect();
         assert_eq!(stdout, npy(&descr, false, "(2, 3)", &doubled));
     }
-    // The other byte order, no axes, no elements, something behind the array.
+    // The other byte order, no axes, no elements, bytes after the array.
     let big = npy(">i4", false, "(2,)", &[7i32, -1].map(i32::to_be_bytes).concat());
     assert_eq!(fed(&["eval", "x", "x=-"], &big).1, b"[ 7 -1]\n");
     let scalar = npy("<f4", false, "()", &f32_bytes(&[1.5]));
@@ -62,7 +62,7 @@ fn commands_in_a_row() {
     assert_eq!((run.code, run.stderr.as_str(), run.stdout.as_str()), (Some(0), "", "500.5\n"));
 }
 
-/// Pieces that come slowly, and more than is taken room for at first.
+/// The array arrives in pieces, slowly, and exceeds the first allocation.
 #[test]
 fn a_large_array_in_pieces() {
     let mut child = command()
@@ -91,15 +91,15 @@ fn what_is_wrong_with_the_array() {
     let whole = npy("<f4", false, "(2, 3)", &f32_bytes(&[0.0; 6]));
     fails("wrong-length", &["eval", "x", "x=-"], &whole[..whole.len() - 1]);
     fails("memory-limit", &["eval", "x", "x=-", "--memory-limit", "23"], &whole);
-    // The types are known before the elements are, so these have not been read.
+    // The header gives the types, so these errors come before any element is read.
     let header = npy("<f4", false, "(1000000, 1000000)", &[]);
     fails("size-mismatch", &["eval", "x + y", "x=-", "y=[1,2]"], &header);
     fails("memory-limit", &["eval", "max(x - min(x))", "x=-", "--memory-limit", "1GiB"], &header);
-    // This program reads its input once, so it runs until the input ends.
+    // This program is streamed, so it runs until the input ends.
     fails("wrong-length", &["eval", "sum(x)", "x=-", "--memory-limit", "1GiB"], &header);
 }
 
-/// A header of a few bytes that claims an exabyte takes no more memory than there came.
+/// A header that claims an exabyte allocates memory only for the bytes that arrive.
 #[test]
 #[cfg_attr(not(target_pointer_width = "64"), ignore = "sizes of words of 64 bits")]
 fn a_header_takes_no_memory() {
@@ -121,7 +121,7 @@ fn a_pipe_is_one_array() {
     assert!(message.contains("only one name can be `-`"), "{message}");
 }
 
-/// Every other mistake is said before anything is read, with a pipe that nobody writes to.
+/// Other mistakes are reported before the pipe is read; here it stays open and empty.
 #[test]
 fn nothing_is_read_before_the_arguments_are_right() {
     let folder = Folder::new();
@@ -138,11 +138,11 @@ fn nothing_is_read_before_the_arguments_are_right() {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the binary runs");
-        // Open until the command has ended.
+        // The pipe stays open until the command has ended.
         let _input = child.stdin.take();
         assert_eq!(child.wait().expect("ends").code(), Some(1), "{arguments:?}");
     }
-    // The header says the type; no element is read for a file that cannot be written.
+    // The header gives the type, and the output path is checked before any element is read.
     let header = npy("<f4", false, "(1000000, 1000000)", &[]);
     fails("io", &["eval", "x + 1", "x=-", "-o", &nowhere], &header);
 }
@@ -165,7 +165,7 @@ fn files_and_standard_output_together() {
 #[test]
 #[cfg(target_os = "linux")]
 fn bytes_are_kept_from_a_terminal() {
-    // Both ends of a pseudoterminal are terminals.
+    // Both ends of a pseudoterminal count as terminals.
     let terminal = std::fs::File::options().read(true).write(true).open("/dev/ptmx");
     let mut command = command();
     command.args(["eval", "x", "x=missing.npy", "-o", "-"]).stdout(terminal.expect("opened"));
@@ -175,14 +175,14 @@ fn bytes_are_kept_from_a_terminal() {
     assert!(message.starts_with("error[terminal]: ") && message.contains("-o x.npy"), "{message}");
 }
 
-/// 2 MiB through a pipe, within less than inputs and results take together.
+/// 2 MiB through a pipe, under a limit below the size of inputs and results.
 #[test]
 fn an_array_larger_than_the_limit_goes_in_pieces() {
     let folder = Folder::new();
     let elements: Vec<u8> = (0..262_144u32)
         .flat_map(|x| f64::from(x.wrapping_mul(2_654_435_761)).to_ne_bytes())
         .collect();
-    // The order of a column-major file allows no cut along the long axis.
+    // The element order of a column-major file permits no cut along the long axis.
     for (is_fortran, limit) in [(false, "600KiB"), (true, "3900KiB")] {
         let limit = ["--memory-limit", limit];
         let input = npy(&format!("{ORDER}f8"), is_fortran, "(65536, 4)", &elements);
@@ -197,7 +197,7 @@ fn an_array_larger_than_the_limit_goes_in_pieces() {
             assert_eq!(indim(&["eval", expression, &file, "-o", to]).code, Some(0));
             assert!(from_pipe == std::fs::read(to).expect("a result"), "{expression} {is_fortran}");
         }
-        // Programs that read elements again hold the array.
+        // A program that reads elements twice holds the whole array.
         if is_fortran {
             continue;
         }

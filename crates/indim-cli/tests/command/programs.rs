@@ -1,4 +1,4 @@
-//! `indim run`, `indim check` and `indim explain` on programs in files of other systems.
+//! `indim run`, `indim check` and `indim explain` on model files.
 
 use crate::run::{Folder, ORDER, f32_bytes, fails, fails_with, indim, npy, succeeds};
 
@@ -10,7 +10,7 @@ func.func @main(%x: tensor<2x3xf32> loc(\"x\"), %v: tensor<3xf32> loc(\"v\")) ->
 }
 ";
 
-/// Two results, which are named by the reader.
+/// A program with two results, which the reader names.
 const TWO: &str = "\
 func.func @main(%x: tensor<2xf32> loc(\"x\")) -> (tensor<2xf32>, tensor<2xf32>) {
   %0 = stablehlo.add %x, %x : tensor<2xf32>
@@ -28,7 +28,7 @@ func.func @main() {
 }
 ";
 
-/// A folder with a file of this text, and the file's path.
+/// A folder with a file that contains this text, and the path of the file.
 fn file(name: &str, text: &str) -> (Folder, String) {
     let folder = Folder::new();
     std::fs::write(folder.file(name), text).expect("the file is written");
@@ -41,7 +41,7 @@ const V: &str = "f32([10, 20, 30])";
 
 #[test]
 fn a_program_runs_on_sources_by_position_and_by_name() {
-    // The content determines the format, not the name of the file.
+    // The content of the file determines the format, not its name.
     let (_folder, path) = file("add.txt", ADD);
     let expected = "[[11. 22. 33.]\n [14. 25. 36.]]\n";
     assert_eq!(succeeds(&["run", &path, X, V]), expected);
@@ -117,7 +117,7 @@ fn what_does_not_fit_is_said_with_the_inputs_there_are() {
 fn a_folder_that_is_made_for_results_does_not_stay_empty() {
     let (folder, path) = file("two.mlir", TWO);
     let results = format!("{}/", folder.file("results").display());
-    // Found wrong before and after the folder is made.
+    // Both errors remove the folder: the first occurs before it is made, the second after.
     fails_with("input-type", &["run", &path, "f32([1, 2, 3])", "-o", &results]);
     assert!(!folder.file("results").exists());
     let x = folder.bind("x", "x.npy", &npy("<f4", false, "(2,)", &[0; 4]));
@@ -137,7 +137,7 @@ fn a_literal_takes_the_declared_type_where_it_loses_nothing() {
         assert!(message.starts_with("error[input-type]"), "{message}");
         assert!(message.contains(&format!("= help: write v='f32({inexact})'")), "{message}");
     }
-    // A literal that names its type keeps it.
+    // A literal with an explicit type keeps it.
     let message = fails(&["run", &path, sources[0], "f64([1, 2, 3])"]);
     assert!(message.starts_with("error[input-type]") && !message.contains("write v="), "{message}");
 }
@@ -235,7 +235,7 @@ fn a_path_is_never_an_expression() {
         assert!(message.starts_with("error[io]"), "{message}");
         assert!(message.contains(path), "{message}");
     }
-    // An existing file is read, although it holds no program.
+    // The file exists, so it is read, although it is not a model.
     let text = folder.file("notes").display().to_string();
     std::fs::write(&text, "1, 2\n").expect("the folder is there");
     fails_with("unknown-format", &["explain", &text]);
@@ -267,7 +267,7 @@ fn shapes_and_programs_are_told_apart() {
     assert!(run.stderr.contains("onnx is a format of files"), "{}", run.stderr);
 }
 
-/// A bias without its axis, behind an operation that indim does not compute.
+/// A bias on an unstated axis, after an operation that indim does not compute.
 const BIAS: &str = "\
 func.func @main(%x: tensor<4x16xf32>, %w: tensor<16x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]

@@ -1,4 +1,4 @@
-//! The console examples of the README and of the pages in `docs/` do what is shown.
+//! The console examples of the README and of `docs/` give the output that is shown.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,7 +35,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Runs the examples of a document, at least `least`, in a folder with the data.
+/// Runs the examples of a document in a folder with the data; there must be at least `least`.
 fn run_examples(document: &str, min_examples: usize) -> Folder {
     let root = root();
     let text = std::fs::read_to_string(root.join(document)).expect("the document");
@@ -53,7 +53,7 @@ fn run_examples(document: &str, min_examples: usize) -> Folder {
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{{ {command}\n}} 2>&1")]);
         let run = crate::run::finish(shell.env("PATH", &path).current_dir(folder.path()));
-        // An example without output shows what can be done, not what comes.
+        // An example without output is only run, because its output varies.
         if output.trim().is_empty() {
             assert_eq!(run.code, Some(0), "{command}\n{}", run.stdout);
         } else {

@@ -1,4 +1,4 @@
-//! Runs the binary, and makes the files that it reads.
+//! Helpers: run the binary, and make the files that it reads.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 
 use tempfile::TempDir;
 
-/// The built binary. If the machine that it was built for is emulated, `INDIM_TEST_RUNNER` names the
-/// emulator, and this is a script that starts it.
+/// The built binary. For an emulated machine, `INDIM_TEST_RUNNER` names the emulator, and this is a script
+/// that starts it.
 pub(crate) fn binary() -> &'static Path {
     static BINARY: OnceLock<(PathBuf, Option<TempDir>)> = OnceLock::new();
     let built = Path::new(env!("CARGO_BIN_EXE_indim"));
@@ -23,13 +23,12 @@ pub(crate) fn binary() -> &'static Path {
     binary
 }
 
-/// Whether an emulator runs the command. It has the signals, the memory and the `/proc` of a process of its
-/// own.
+/// Whether an emulator runs the command. It has its own signals, memory and `/proc`.
 pub(crate) fn is_emulated() -> bool {
     std::env::var_os("INDIM_TEST_RUNNER").is_some()
 }
 
-/// A script `indim` in `folder` that has `runner` run the binary.
+/// A script `indim` in `folder` that runs the binary by `runner`.
 fn script(folder: &Path, runner: &str, binary: &Path) -> PathBuf {
     let path = folder.join("indim");
     let text = format!("#!/bin/sh\nexec {runner} '{}' \"$@\"\n", binary.display());
@@ -40,7 +39,7 @@ fn script(folder: &Path, runner: &str, binary: &Path) -> PathBuf {
     path
 }
 
-/// The command, ready for arguments, with nothing on its standard input.
+/// The command before its arguments, with an empty standard input.
 pub(crate) fn command() -> Command {
     let mut command = Command::new(binary());
     command.stdin(Stdio::null());
@@ -55,12 +54,12 @@ pub(crate) struct Run {
     pub(crate) stderr: String,
 }
 
-/// Runs `indim` with these arguments to its end.
+/// Runs `indim` with these arguments until it exits.
 pub(crate) fn indim<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> Run {
     finish(command().args(arguments))
 }
 
-/// Runs a prepared command to its end.
+/// Runs a prepared command until it exits.
 pub(crate) fn finish(command: &mut Command) -> Run {
     let output = command.output().expect("the binary runs");
     Run {
@@ -70,7 +69,7 @@ pub(crate) fn finish(command: &mut Command) -> Run {
     }
 }
 
-/// `indim` while it runs and is given `input`; it may end before it has read everything.
+/// Runs `indim` and writes `input` to it; the command may exit before it has read everything.
 pub(crate) fn indim_fed(arguments: &[&str], input: &[u8]) -> (Child, JoinHandle<io::Result<()>>) {
     let mut child = command()
         .args(arguments)
@@ -97,7 +96,7 @@ pub(crate) fn indim_with_input(arguments: &[&str], input: &[u8]) -> Run {
     }
 }
 
-/// The output of a run that must succeed without a word on standard error.
+/// The output of a successful run with an empty standard error.
 #[track_caller]
 pub(crate) fn succeeds<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> String {
     let run = indim(arguments);
@@ -105,7 +104,7 @@ pub(crate) fn succeeds<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> String {
     run.stdout
 }
 
-/// The drawn error of a run that must fail because of its input.
+/// The drawn error of a run that fails because of its input.
 #[track_caller]
 pub(crate) fn fails<S: AsRef<std::ffi::OsStr>>(arguments: &[S]) -> String {
     let run = indim(arguments);
@@ -121,7 +120,7 @@ pub(crate) fn fails_with<S: AsRef<std::ffi::OsStr>>(code: &str, arguments: &[S])
     assert!(message.starts_with(&format!("error[{code}]: ")), "expected {code}: {message}");
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed at the end of the test.
 pub(crate) struct Folder(TempDir);
 
 impl Folder {
@@ -138,7 +137,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// Writes a file; the answer is `binding=path`.
+    /// Writes a file; returns `binding=path`.
     pub(crate) fn bind(&self, binding: &str, file: &str, bytes: &[u8]) -> String {
         std::fs::write(self.file(file), bytes).expect("the file is written");
         format!("{binding}={}", self.file(file).display())
@@ -156,7 +155,7 @@ impl Folder {
     }
 }
 
-/// A `.npy` file, written out here so that the tests do not lean on the writer that they test.
+/// A `.npy` file, encoded here, so that the tests do not depend on the tested writer.
 pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, elements: &[u8]) -> Vec<u8> {
     let order = if fortran_order { "True" } else { "False" };
     let mut text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
@@ -172,7 +171,7 @@ pub(crate) fn npy(descr: &str, fortran_order: bool, shape: &str, elements: &[u8]
     file
 }
 
-/// The byte order mark of element types in files of this machine.
+/// The byte-order character of element types in native files.
 pub(crate) const ORDER: char = if cfg!(target_endian = "little") { '<' } else { '>' };
 
 /// The bytes of little-endian f32 elements.

@@ -1,11 +1,12 @@
-//! Every example of the documents that indim implements, from the command line, with the documents' figures.
+//! Every example of the source documents that indim implements, run by the command, with the documents'
+//! results.
 //!
 //! The documents: XLA's "Broadcasting semantics", and OpenVINO's "Broadcast rules for elementwise
 //! operations".
 
 use crate::run::{fails, fails_with, succeeds};
 
-/// The result shape that `explain` gives for a bare rule.
+/// The result shape that `explain` prints for a bare rule.
 #[track_caller]
 fn result_shape(arguments: &str) -> String {
     let mut all = vec!["explain", "--json", "--rule"];
@@ -35,7 +36,7 @@ fn xla_what_is_broadcasting() {
         succeeds(&["eval", "--rule", "xla", "add(X, v, dims=[1])", MATRIX, VECTOR]),
         expected
     );
-    // In NumPy, this is called broadcasting.
+    // XLA's page names this case as NumPy's broadcasting.
     assert_eq!(succeeds(&["eval", "--rule", "numpy", "X + v", MATRIX, VECTOR]), expected);
 }
 
@@ -83,7 +84,7 @@ fn xla_formal_definition() {
     for (dims, shape) in [("2,3", "4x5"), ("1,2", "3x4"), ("0,3", "2x5")] {
         assert_eq!(result_shape(&format!("xla --dims {dims} 2x3x4x5 {shape}")), "[2,3,4,5]");
     }
-    // T onto P and V onto N; both onto N.
+    // First axes T and V map to P and N, out of order; then both map to N.
     assert_eq!(error_code("xla --dims 2,1 2x3x4x5 4x3"), "dims-not-strictly-increasing");
     assert_eq!(error_code("xla --dims 1,1 2x3x4x5 3x3"), "dims-not-strictly-increasing");
 }

@@ -1,4 +1,4 @@
-//! How `indim eval` prints results for people and programs, `indim ops`, completions and the manual.
+//! Printed results for people and programs; `indim ops`; completions and the manual.
 
 use crate::run::{fails, indim, succeeds};
 

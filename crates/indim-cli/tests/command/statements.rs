@@ -1,4 +1,4 @@
-//! Expressions of several statements, and several results: printed, and written to files.
+//! Expressions of several statements and several results, printed and written to files.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ fn several_results_are_printed_with_their_names() {
     assert_eq!([data("low"), data("high"), data("2")], ["[3]", "[5]", "[0,2]"]);
     fails_with("format", &["eval", RANGE, "x=[3,5]", "--format", "csv"]);
     assert_eq!(succeeds(&["eval", "m = sum(x); m", "x=[3,5]", "--format", "csv"]), "8\n");
-    // The same name twice is two results.
+    // A name that occurs twice gives two results.
     assert_eq!(succeeds(&["eval", "x, x", "x=1"]), "x:\n1\n1:\n1\n");
 }
 
@@ -29,7 +29,7 @@ fn results_are_written_to_files_by_their_names() {
     succeeds(&["eval", text, "x=[3,5]", "-o", &low, "-o", &range]);
     assert_eq!(folder.names(), ["low.npy", "range.npy"]);
     assert_eq!(succeeds(&["eval", "low, range", &low, &range]), "low:\n3\nrange:\n2\n");
-    // One of them alone, too, and the last statement's.
+    // A single named result, also of an earlier statement.
     let high = option("high");
     succeeds(&["eval", text, "x=[3,5]", "-o", &high]);
     assert_eq!(succeeds(&["eval", "high", &high]), "5\n");
@@ -46,12 +46,12 @@ fn an_archive_takes_all_results() {
     succeeds(&["eval", RANGE, "x=[[3,5],[4,7]]", "-o", &all]);
     let read = ["low", "high", "arr_2"].map(member);
     assert_eq!(read, ["3\n", "7\n", "[[0 2]\n [1 4]]\n"]);
-    // A name that one without a name would have.
+    // A result named like the default name of an unnamed one.
     succeeds(&["eval", "arr_0 = x * 2; x + 0, arr_0, arr_0", "x=3", "-o", &all]);
     assert_eq!(["arr_0_", "arr_0", "arr_2"].map(member), ["3\n", "6\n", "6\n"]);
     succeeds(&["eval", "z = x * 2; w = 1", "x=3", "-o", &format!("z={all}")]);
     assert_eq!(member("z"), "6\n");
-    // A result that cannot be completed leaves the old one.
+    // A failed run leaves the old file.
     fails_with("unused-name", &["eval", "1, 2", "x=3", "-o", &all]);
     assert_eq!(member("z"), "6\n");
     assert_eq!(folder.names(), ["all.npz"]);
@@ -101,7 +101,7 @@ fn files_are_told_apart() {
     assert_eq!(folder.names(), [""; 0]);
 }
 
-/// A run that fails leaves none of its files, and every old one as it was.
+/// A failed run leaves none of its files, and every old file unchanged.
 #[test]
 fn no_file_appears_unless_all_do() {
     let folder = Folder::new();
@@ -110,7 +110,7 @@ fn no_file_appears_unless_all_do() {
     let low = format!("low={}", old.display());
     let high = format!("high={}", folder.file("no/such/high.npy").display());
     fails_with("io", &["eval", RANGE, "x=[3,5]", "-o", &low, "-o", &high]);
-    // This file is written after the one before it is complete, and takes nothing.
+    // The second file is written after the first is complete, and rejects its bytes.
     #[cfg(target_os = "linux")]
     fails_with("io", &["eval", RANGE, "x=[3,5]", "-o", &low, "-o", "high=/dev/full"]);
     assert_eq!(fs::read_to_string(&old).expect("a file"), "old");
@@ -126,7 +126,7 @@ fn statements_are_explained() {
         format!("note[unused-value]: no result depends on `{name}`, so it is not computed\n")
     };
     assert_eq!(run.stderr, note("s") + &note("k"));
-    // One subtraction, and a product of what it gave.
+    // One subtraction, and the product of its result with itself.
     assert_eq!(run.stdout.matches("= sub(").count(), 1, "{}", run.stdout);
     let several = succeeds(&["explain", RANGE, "x=f32[2,3]", "--json"]);
     let several: serde_json::Value = serde_json::from_str(&several).expect("JSON");
@@ -142,12 +142,12 @@ fn mistakes_stand_in_their_line() {
     assert!(message.contains(" 2 | x - m\n"), "{message}");
     fails_with("assigned-input", &["eval", "m = 2; x + m", "x=1", "m=2"]);
     fails_with("assigned-function", &["eval", "mean = mean(x); x - mean", "x=1"]);
-    // The text is read before any file is.
+    // The text is parsed before any file is opened.
     fails_with("unnamed-statement", &["eval", "x; x", "x=missing.npy"]);
     fails_with("unused-name", &["eval", "m = 2", "x=missing.npy"]);
 }
 
-/// Very many results; each is an output.
+/// Many results, each of which is an output.
 #[test]
 fn many_results() {
     let folder = Folder::new();

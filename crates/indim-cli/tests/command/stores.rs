@@ -1,4 +1,4 @@
-//! Arrays in files and folders of other formats: Zarr, PNG, TIFF, CSV.
+//! Arrays of other formats: Zarr, PNG, TIFF, CSV.
 
 use std::fs;
 use std::path::Path;
@@ -53,7 +53,7 @@ fn zarr_in_and_out() {
         let error = fails(&eval("x", &samples.file(&format!("zarr/group-{version}")), None));
         assert!(error.contains("there are climate"), "{error}");
     }
-    // Two results in a group of their own; what is there and no array stays.
+    // Two results in a new group; the existing folder that is not an array stays.
     let source = samples.file("png/L.png");
     let group = samples.file("g.zarr");
     let mut arguments = eval("low, high = min(x, axis=0), max(x, axis=0)", &source, None);
@@ -100,7 +100,7 @@ fn a_vegetation_index_keeps_its_place_on_the_earth() {
     assert!(run.stderr.contains("place on the earth is not written"), "{}", run.stderr);
 }
 
-/// A GeoTIFF of 3 rows of 3 bytes, whose pixels have 10 by 10 metres.
+/// A GeoTIFF of 3 rows of 3 bytes, with pixels of 10 by 10 metres.
 fn square_grid() -> Vec<u8> {
     const SCALE_AT: u32 = 200;
     const ELEMENTS_AT: u32 = 230;
@@ -169,7 +169,7 @@ fn columns_of_tables() {
     assert!(fails(&eval("x", &table, None)).contains("the columns are name, height"));
 }
 
-/// Arrays above the limit are computed piece by piece, with the same result.
+/// Arrays above the limit are streamed, with the same result.
 #[test]
 fn large_arrays_are_computed_piece_by_piece() {
     let folder = Folder::new();
@@ -193,7 +193,7 @@ fn large_arrays_are_computed_piece_by_piece() {
     fails_with("memory-limit", &arguments);
 }
 
-/// Chunks and strips are small enough for the limit, and what does not fit says which limit does.
+/// Chunks and strips of results fit the limit; the error of a limit that is too low states it.
 #[test]
 fn results_are_in_chunks_that_fit_the_limit() {
     let folder = Folder::new();
@@ -222,11 +222,11 @@ fn results_are_in_chunks_that_fit_the_limit() {
     }
 }
 
-/// Inputs and results that fit the limit, but not with temporaries, are computed piece by piece too.
+/// Inputs and results that fit the limit, but not together with temporaries, are streamed too.
 #[test]
 fn a_limit_just_above_the_data_does() {
     let folder = Folder::new();
-    // In the other byte order, which is not mapped.
+    // In the other byte order, so the file is not mapped.
     let source = folder.file("x.npy");
     let bytes = crate::run::npy(">f4", false, "(3000, 200)", &vec![0; 2_400_000]);
     std::fs::write(&source, bytes).expect("written");
@@ -238,7 +238,7 @@ fn a_limit_just_above_the_data_does() {
     }
 }
 
-/// A signal leaves nothing behind.
+/// A signal leaves no incomplete file.
 #[test]
 #[cfg(unix)]
 fn a_killed_command_leaves_no_folder() {
@@ -251,7 +251,7 @@ fn a_killed_command_leaves_no_folder() {
         .stderr(Stdio::null())
         .spawn()
         .expect("started");
-    // The beginning of an array, whose end never comes.
+    // The beginning of an array that stays incomplete.
     let begun = crate::run::npy("<f4", false, "(1000000,)", &vec![0; 400_000]);
     std::io::Write::write_all(child.stdin.as_mut().expect("a pipe"), &begun).expect("written");
     let hidden = || folder.names().iter().any(|name| name.starts_with(".indim-"));
@@ -276,7 +276,7 @@ fn zarr(folder: &Path, shape: &str, chunk: &str) {
     fs::write(folder.join("zarr.json"), metadata).expect("written");
 }
 
-/// A signal leaves nothing behind either while chunks are written.
+/// A signal leaves no incomplete file while chunks are written either.
 #[test]
 #[cfg(unix)]
 fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
@@ -290,7 +290,7 @@ fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
             .stderr(Stdio::null())
             .spawn()
             .expect("started");
-        // Some chunks are there, and more come.
+        // Waits until some chunks are written.
         let writes = || {
             let entries = fs::read_dir(folder.path()).expect("a folder").flatten();
             let mut hidden =
@@ -323,7 +323,8 @@ fn pieces_of_a_file_are_explained_with_its_chunks() {
     assert!(text.ends_with("\n  chunks of x are decoded 2.0 times on average\n"), "{text}");
 }
 
-/// The decoder of a chunk counts in addition to the array, and the limit in the message is enough.
+/// The decoder's memory for a chunk counts in addition to the array; the limit that the message states
+/// suffices.
 #[test]
 fn decoding_is_within_the_limit() {
     let folder = Folder::new();
@@ -334,7 +335,7 @@ fn decoding_is_within_the_limit() {
         let limit = ["--memory-limit".to_owned(), limit.to_owned()];
         [eval("max(x)", &source, None), limit.to_vec()].concat()
     };
-    // The chunk does not fit, or the array with it.
+    // The chunk exceeds the first limit; chunk and array together exceed the second.
     for limit in ["7MiB", "9MiB"] {
         let error = fails(&arguments(limit));
         assert!(error.contains("error[memory-limit]"), "{error}");

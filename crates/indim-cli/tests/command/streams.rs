@@ -1,4 +1,4 @@
-//! Standard input and output: the oracle, readers that have seen enough, streams that are closed.
+//! Standard input and output: the oracle, readers that stop early, closed streams.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
@@ -75,7 +75,7 @@ fn an_empty_stream_has_no_verdicts() {
     assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (Some(0), "", ""));
 }
 
-/// A reader that closes its end after the first bytes, as `head -1` does.
+/// A reader that closes its end after the first bytes, like `head -1`.
 #[track_caller]
 fn is_quiet_when_the_reader_leaves(arguments: &[&str], input: &[u8]) {
     let (mut child, writer) = indim_fed(arguments, input);

@@ -1,4 +1,4 @@
-//! Texts of files, names and arguments never control the terminal, and never flood it.
+//! Texts of files, names and arguments cannot control or flood the terminal.
 
 use std::io::{Cursor, Write as _};
 
@@ -7,10 +7,10 @@ use zip::write::SimpleFileOptions;
 
 use crate::run::{Folder, f32_bytes, indim, npy};
 
-/// Escapes of terminals, controls of eight bits, and a change of direction.
+/// Terminal escapes, 8-bit control characters, and a change of text direction.
 const HOSTILE: &str = "a\u{1b}]0;owned\u{7}\u{1b}[31mb\rc\u{9b}2Jd\u{202e}e\u{8}f";
 
-/// Runs what must fail; the answer is standard error, in which nothing steers.
+/// Standard error of a failing run, which must have no control characters.
 #[track_caller]
 fn harmless(arguments: &[&str]) -> String {
     let run = indim(arguments);

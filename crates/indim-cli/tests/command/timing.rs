@@ -1,8 +1,8 @@
-//! `--timing`: what a command says of its phases.
+//! `--timing`: the phases that a command reports.
 
 use crate::run::{Folder, indim};
 
-/// The phases that a line names, each with a time.
+/// The phases in a line of output, each with a time.
 fn phases(stderr: &str) -> Vec<String> {
     let line = stderr.strip_prefix("note: ").unwrap_or_default().trim_end();
     let (each, total) = line.split_once("; in all ").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The samples that other packages wrote: `data/make_samples.py` makes them.
+//! Samples that other packages wrote, by `data/make_samples.py`.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use std::fs::{self, File};
@@ -8,11 +8,11 @@ use indim_shape::Shape;
 use indim_stores::{Region, Source, copy_into_region};
 use tempfile::TempDir;
 
-/// The samples, unpacked.
+/// The folder of the unpacked samples.
 pub(crate) struct Samples(TempDir);
 
 impl Samples {
-    /// Those of a kind: `zarr`, `png`, `tiff`.
+    /// The paths of all samples of a kind: `zarr`, `png`, `tiff`.
     pub(crate) fn unpack(kind: &str) -> Samples {
         let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/samples.zip");
         let folder = tempfile::tempdir().unwrap();
@@ -61,7 +61,7 @@ fn read_npy(path: &Path) -> (String, Shape, Vec<u8>) {
     (descr, shape, file[10 + length..].to_vec())
 }
 
-/// The whole of a source, read in one go and piece by piece, which give the same.
+/// A whole array, read in one call and in pieces, which must agree.
 pub(crate) fn read_by_pieces(source: &dyn Source) -> Vec<u8> {
     let array_type = source.array_type();
     let whole = source.read(&Region::whole(&array_type.shape)).unwrap().to_row_major().unwrap();

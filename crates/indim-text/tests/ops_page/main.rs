@@ -1,4 +1,4 @@
-//! `docs/ops.md` says what the table of operations says.
+//! `docs/ops.md` matches the table of operations.
 
 mod page;
 

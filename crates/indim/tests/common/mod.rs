@@ -10,7 +10,7 @@ pub(crate) fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)
 }
 
-/// The elements of a view, of any strides, in row-major order: the result of a graph without operations.
+/// The elements of a view in row-major order, computed as the result of a graph without operations.
 pub(crate) fn dense(view: &ArrayView<'_>) -> Array {
     let b = GraphBuilder::new();
     let array_type = view.array_type().clone();
@@ -19,14 +19,14 @@ pub(crate) fn dense(view: &ArrayView<'_>) -> Array {
     executable.run(std::slice::from_ref(view)).unwrap().remove(0)
 }
 
-/// Bytes from hexadecimal digits; `-` is none.
+/// Bytes from hexadecimal digits; `-` means no bytes.
 pub(crate) fn bytes(hexadecimal: &str) -> Vec<u8> {
     let digits = hexadecimal.trim_matches('-').as_bytes();
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
     digits.chunks_exact(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
 }
 
-/// The sizes in `2,3`; `-` is none. No shape where one of them does not fit the machine's word.
+/// A shape from `2,3`, or from `-` for rank 0. `None` if a size exceeds the machine word.
 pub(crate) fn shape(sizes: &str) -> Option<Vec<usize>> {
     let sizes = sizes.split(',').filter(|size| *size != "-");
     sizes.map(|size| usize::try_from(size.parse::<u64>().unwrap()).ok()).collect()

@@ -1,4 +1,4 @@
-//! Arrays of ndarray in and out: owned, borrowed, transposed and sliced.
+//! `ndarray` arrays as inputs and outputs: owned, borrowed, transposed and sliced.
 
 use indim::prelude::*;
 use ndarray::{Array1, Array2, ArrayView1, array, s};
@@ -30,7 +30,7 @@ fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let view: ArrayView1<'_, f64> = results[0].ndarray()?; // no copy
     assert_eq!(view.sum(), 69.0);
 
-    // Into memory of ndarray.
+    // Output into `ndarray` memory.
     let mut out = Array1::<f64>::zeros(2);
     let outputs = &mut [ArrayViewMut::from(&mut out)];
     executable.run_into(&[x.view().into(), bias.view().into()], outputs)?;

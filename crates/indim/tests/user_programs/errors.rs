@@ -15,7 +15,7 @@ fn mean_of(x: &Array) -> Result<f32> {
 fn runs() -> Result<()> {
     assert_eq!(mean_of(&Array::from([1.0f32, 3.0]))?, 2.0);
 
-    // Another type than asked for.
+    // An element type other than the requested one.
     let d = Array::from(vec![1.0, 3.0]);
     assert!(mean_of(&d).unwrap_err().to_string().contains("of f64, not of f32"));
     match d.elements::<f32>() {
@@ -23,7 +23,7 @@ fn runs() -> Result<()> {
         Err(error) => assert_eq!(error.code(), "element-type"),
     }
 
-    // Shapes that do not meet.
+    // Incompatible shapes.
     let (x, y) = (Array::full([2], 1.0f32)?, Array::full([3], 1.0f32)?);
     let error = evaluate("x + y", inputs![x, y]).unwrap_err();
     assert_eq!(error.code(), "size-mismatch");
@@ -33,7 +33,7 @@ fn runs() -> Result<()> {
     let error = Array::new([2, 2], vec![1.0f32; 3]).unwrap_err();
     assert_eq!(error.code(), "element-count");
 
-    // Another order than asked for: the error says what to do.
+    // An order other than the requested one; the error states the remedy.
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F64, [2, 2])?;
     let executable = compile(&b.finish(&[-x])?, &CompileOptions::default())?;

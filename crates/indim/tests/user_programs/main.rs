@@ -1,4 +1,4 @@
-//! Programs of users, written as the front page of the crate suggests: each must compile as it stands.
+//! User programs in the style of the crate's front page: each must compile unchanged.
 //!
 //! - `arrays_of_ndarray.rs`: arrays of ndarray in and out; `strided.rs`: outputs in memory of any layout;
 //! - `errors.rs`: errors by `?`; `options.rs`: options of compilation and of runs;

@@ -1,4 +1,4 @@
-//! `eval!`: one call over variables, checked when it is compiled.
+//! `eval!`: one call over variables, checked at compile time.
 
 use indim::prelude::*;
 
@@ -10,7 +10,7 @@ fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let result = eval!("(x - m) / s", x, m, s)?;
     assert_eq!(result.shape().sizes(), [2, 3]);
 
-    // A result is an input like any other.
+    // A result can be an input.
     let again = eval!("y * k", y = &result, k = 2)?;
     assert_eq!(again.into_vec::<f32>()?, [-2.0, -2.0, -2.0, 2.0, 2.0, 2.0]);
 

@@ -1,4 +1,4 @@
-//! A source of one's own: an array that is computed as it is read, never whole in memory.
+//! A user-defined source: an array computed on read, never whole in memory.
 
 use indim::prelude::*;
 use indim::stream::{MemorySink, Region, Source, StoreError, StreamInput, StreamOptions, run};

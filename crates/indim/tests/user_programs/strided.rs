@@ -29,7 +29,7 @@ fn runs() -> Result<(), Box<dyn std::error::Error>> {
     let y = executable.run(&[reversed])?.remove(0);
     assert_eq!(y.elements::<f32>()?, [40.0, 50.0, 60.0, 10.0, 20.0, 30.0]);
 
-    // Into an array that exists.
+    // Output into an existing array.
     let mut out = Array::zeros(DType::F32, [2, 3])?;
     executable.run_into(&[x.view()], &mut [out.view_mut()])?;
     assert_eq!(out.elements::<f32>()?[5], 60.0);
