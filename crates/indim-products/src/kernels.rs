@@ -25,11 +25,9 @@ const MAX_VECTORS: usize = 3;
 /// The register tiles of one number of rows and vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct TileFunctions {
-    /// Both operands are packed.
+    /// `x` is packed.
     pub(crate) packed: TileFn,
-    /// `y` is packed.
-    pub(crate) y_packed: TileFn,
-    /// Both operands are read in place.
+    /// `x` is read in place.
     pub(crate) in_place: TileFn,
 }
 
@@ -127,7 +125,7 @@ impl Kernels {
                 type F64x2 = Lanes<f64, 2>;
                 type I32x4 = Lanes<i32, 4>;
                 type I64x2 = Lanes<i64, 2>;
-                by_element!(product, Baseline, [1 2 3 4] [1 2], F32x4 F64x2 I32x4 I64x2)
+                by_element!(product, Baseline, [1 2] [1 2], F32x4 F64x2 I32x4 I64x2)
             }
         }
     }
@@ -223,9 +221,5 @@ where
 
 /// The tiles of one number of rows and vectors.
 fn tile_functions<L: Shells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
-    TileFunctions {
-        packed: L::tile::<V, M, N, true, true>(),
-        y_packed: L::tile::<V, M, N, false, true>(),
-        in_place: L::tile::<V, M, N, false, false>(),
-    }
+    TileFunctions { packed: L::tile::<V, M, N, true>(), in_place: L::tile::<V, M, N, false>() }
 }

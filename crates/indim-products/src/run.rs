@@ -437,17 +437,14 @@ impl ProductPlan {
         let (out, out_row, is_wide) =
             direct.unwrap_or((buffer, (width * kernels.wide_size) as isize, true));
         let functions = kernels.tile(rows.len(), vectors);
-        let run = match (blocking.is_x_in_place, self.is_read_in_place(columns.len())) {
-            (false, _) => functions.packed,
-            (true, false) => functions.y_packed,
-            (true, true) => functions.in_place,
-        };
+        let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
         let tile = Tile {
             x,
             y,
             x_row: self.rows.fastest(Operand::X),
             x_step: self.summed.fastest(Operand::X),
             y_step: self.summed.fastest(Operand::Y),
+            is_y_packed: !self.is_read_in_place(columns.len()),
             length,
             out,
             out_row,

@@ -11,9 +11,6 @@ use crate::vector::Vector;
 /// Levels of the tree over the blocks of one piece, and one node above them.
 pub(crate) const NODES: usize = 6;
 
-/// Most elements of a vector.
-const MAX_LANES: usize = 16;
-
 /// The arguments of a register tile. Strides are in bytes.
 pub(crate) struct Tile {
     /// The packed panel of `x`, or its element at the first row and index.
@@ -26,6 +23,8 @@ pub(crate) struct Tile {
     pub(crate) x_step: isize,
     /// Stride of `y` between indices, if it is not packed.
     pub(crate) y_step: isize,
+    /// Whether `y` is packed.
+    pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
     /// The first result; each row is contiguous.
@@ -56,36 +55,39 @@ struct Operands {
     x_row: isize,
     x_step: isize,
     y_step: isize,
+    is_y_packed: bool,
 }
 
-/// Runs a tile of `M` rows and `N` vectors; `X` and `Y` tell whether the operands are packed.
+/// Runs a tile of `M` rows and `N` vectors; `X` tells whether `x` is packed. A flag of `y` at run time costs
+/// nothing, because each step has a single address in it.
 ///
 /// # Safety
 /// Like [`TileFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool, const Y: bool>(
-    tile: &Tile,
-) where
+pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool>(tile: &Tile)
+where
     V: Vector,
 {
     let size = size_of::<V::Element>() as isize;
     let &Tile { x, y, .. } = tile;
     let (x_row, x_step) = if X { (size, M as isize * size) } else { (tile.x_row, tile.x_step) };
-    let y_step = if Y { (N * V::LANES) as isize * size } else { tile.y_step };
-    let mut operands = Operands { x, y, x_row, x_step, y_step };
+    let is_y_packed = tile.is_y_packed;
+    let y_step = if is_y_packed { (N * V::LANES) as isize * size } else { tile.y_step };
+    let mut operands = Operands { x, y, x_row, x_step, y_step, is_y_packed };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
         if tile.length <= BLOCK && !tile.is_wide {
-            let block = block::<V, M, N, X, Y>(&mut operands, tile.length);
+            let block = block::<V, M, N, X>(&mut operands, tile.length);
             return store::<V, M, N>(tile, block);
         }
         let nodes = tile.nodes.cast::<<V::Element as Real>::Wide>();
+        let size = M * N * V::LANES;
         for (index, start) in (0..tile.length).step_by(BLOCK).enumerate() {
             let length = block_length(start, tile.length);
-            let block = block::<V, M, N, X, Y>(&mut operands, length);
-            push::<V, M, N>(nodes, index, block);
+            let block = block::<V, M, N, X>(&mut operands, length);
+            push::<V::Element>(nodes, index, (&raw const block).cast(), size);
         }
-        finish::<V, M, N>(tile, nodes);
+        finish::<V::Element>(tile, nodes, M, N * V::LANES);
     }
 }
 
@@ -94,14 +96,14 @@ pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool, const
 /// # Safety
 /// The operands are valid for reads of `length` indices of the tile.
 #[inline(always)]
-unsafe fn block<V, const M: usize, const N: usize, const X: bool, const Y: bool>(
+unsafe fn block<V, const M: usize, const N: usize, const X: bool>(
     operands: &mut Operands,
     length: usize,
 ) -> [[V; N]; M]
 where
     V: Vector,
 {
-    let &mut Operands { x, y, x_row, x_step, y_step } = operands;
+    let &mut Operands { x, y, x_row, x_step, y_step, is_y_packed } = operands;
     operands.x = x.wrapping_offset(length as isize * x_step);
     operands.y = y.wrapping_offset(length as isize * y_step);
     // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + LANES`, ...
@@ -113,19 +115,26 @@ where
         let (mut x, mut y) = (x, y);
         for lane in 0..LANES {
             let steps = (length - lane).div_ceil(LANES);
-            let x_stride = if X { x_step } else { x_step * LANES as isize };
-            let y_stride = if Y { y_step } else { y_step * LANES as isize };
+            let (x_stride, x_lane) = lane_strides(X, x_step, steps);
+            let (y_stride, y_lane) = lane_strides(is_y_packed, y_step, steps);
             let part: [[V; N]; M] = chain(steps, x, y, x_row, x_stride, y_stride);
             for (sums, values) in sum.iter_mut().zip(part) {
                 for (sum, value) in sums.iter_mut().zip(values) {
                     *sum = if lane == 0 { value } else { sum.add(value) };
                 }
             }
-            x = x.wrapping_offset(if X { steps as isize * x_step } else { x_step });
-            y = y.wrapping_offset(if Y { steps as isize * y_step } else { y_step });
+            x = x.wrapping_offset(x_lane);
+            y = y.wrapping_offset(y_lane);
         }
         sum
     }
+}
+
+/// The strides from one index of a lane to the next, and from the first of a lane of `steps` indices to that
+/// of the next lane. Packed lanes follow each other.
+#[inline(always)]
+fn lane_strides(is_packed: bool, step: isize, steps: usize) -> (isize, isize) {
+    if is_packed { (step, steps as isize * step) } else { (step * LANES as isize, step) }
 }
 
 /// A chain of fused multiply-adds from zero.
@@ -179,34 +188,24 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(tile: &Tile, block: [
     }
 }
 
-/// Adds block `index` to the tree: it becomes the top node, and is added to nodes of its size below it.
+/// Adds block `index` of `size` elements to the tree: it becomes the top node, and is added to nodes of its
+/// size below it. Not inlined, because it runs once for a block of every tile.
 ///
 /// # Safety
-/// - `nodes` is valid for reads and writes of [`NODES`] tiles;
+/// - `nodes` is valid for reads and writes of [`NODES`] tiles of `size` sums;
+/// - `block` is valid for reads of `size` elements;
 /// - blocks `0..index` have been pushed.
-#[inline(always)]
-unsafe fn push<V: Vector, const M: usize, const N: usize>(
-    nodes: *mut <V::Element as Real>::Wide,
-    index: usize,
-    block: [[V; N]; M],
-) {
-    let size = M * N * V::LANES;
+#[inline(never)]
+unsafe fn push<E: Real>(nodes: *mut E::Wide, index: usize, block: *const E, size: usize) {
     let top = index.count_ones() as usize;
     // SAFETY: after `index` blocks as many nodes remain as `index` has bits set, and as many of them have
     // the size of the new one as `index` has trailing ones.
     unsafe {
         let node = nodes.add(top * size);
-        for (row, vectors) in block.into_iter().enumerate() {
-            for (column, vector) in vectors.into_iter().enumerate() {
-                let to = node.add((row * N + column) * V::LANES);
-                let mut elements = [V::Element::ZERO; MAX_LANES];
-                vector.store(elements.as_mut_ptr().cast());
-                for (lane, element) in elements.into_iter().take(V::LANES).enumerate() {
-                    to.add(lane).write(element.widen());
-                }
-            }
+        for index in 0..size {
+            node.add(index).write(block.add(index).read().widen());
         }
-        merge::<V::Element>(nodes, size, top, index.trailing_ones() as usize);
+        merge::<E>(nodes, size, top, index.trailing_ones() as usize);
     }
 }
 
@@ -227,38 +226,32 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
     }
 }
 
-/// Adds the nodes that remain, and stores the results.
+/// Adds the nodes that remain, and stores the results: `rows` of `width` elements.
 ///
 /// # Safety
 /// The blocks of `tile.length` have been pushed; `tile.out` is valid for writes of the tile.
-#[inline(always)]
-unsafe fn finish<V: Vector, const M: usize, const N: usize>(
-    tile: &Tile,
-    nodes: *mut <V::Element as Real>::Wide,
-) {
-    let width = N * V::LANES;
+#[inline(never)]
+unsafe fn finish<E: Real>(tile: &Tile, nodes: *mut E::Wide, rows: usize, width: usize) {
     let blocks = tile.length.div_ceil(BLOCK);
     // SAFETY: as many nodes remain as `blocks` has bits set; without blocks the first one becomes zero.
     unsafe {
         if blocks == 0 {
-            for index in 0..M * width {
-                nodes.add(index).write(<V::Element as Real>::WIDE_ZERO);
+            for index in 0..rows * width {
+                nodes.add(index).write(E::WIDE_ZERO);
             }
         } else {
             let top = blocks.count_ones() as usize - 1;
-            merge::<V::Element>(nodes, M * width, top, top);
+            merge::<E>(nodes, rows * width, top, top);
         }
-        for row in 0..M {
+        for row in 0..rows {
             let from = nodes.add(row * width);
             let to = tile.out.wrapping_offset(row as isize * tile.out_row);
             for column in 0..width {
                 let wide = from.add(column).read();
                 if tile.is_wide {
-                    let wide = <V::Element as Real>::canonical(wide);
-                    to.cast::<<V::Element as Real>::Wide>().add(column).write_unaligned(wide);
+                    to.cast::<E::Wide>().add(column).write_unaligned(E::canonical(wide));
                 } else {
-                    let narrow = <V::Element as Real>::narrow(wide);
-                    to.cast::<V::Element>().add(column).write_unaligned(narrow);
+                    to.cast::<E>().add(column).write_unaligned(E::narrow(wide));
                 }
             }
         }

@@ -16,7 +16,7 @@ use crate::vector::Vector;
 /// The functions of one level.
 pub(crate) trait Shells {
     /// A register tile.
-    fn tile<V: Vector, const M: usize, const N: usize, const X: bool, const Y: bool>() -> TileFn;
+    fn tile<V: Vector, const M: usize, const N: usize, const X: bool>() -> TileFn;
 
     /// Packing of a source of type `S` as `E`.
     fn pack<S: Widen<E>, E: Real>() -> PackFn;
@@ -42,9 +42,9 @@ macro_rules! define_shells {
         pub(crate) struct $level;
 
         impl Shells for $level {
-            fn tile<V: Vector, const M: usize, const N: usize, const X: bool, const Y: bool>()
+            fn tile<V: Vector, const M: usize, const N: usize, const X: bool>()
             -> TileFn {
-                tile::<V, M, N, X, Y>
+                tile::<V, M, N, X>
             }
 
             fn pack<S: Widen<E>, E: Real>() -> PackFn {
@@ -63,12 +63,12 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`TileFn`], for this level.
         $(#[$enable])?
-        unsafe fn tile<V, const M: usize, const N: usize, const X: bool, const Y: bool>(tile: &Tile)
+        unsafe fn tile<V, const M: usize, const N: usize, const X: bool>(tile: &Tile)
         where
             V: Vector,
         {
             // SAFETY: the caller has the obligations of `TileFn`.
-            unsafe { tile::run::<V, M, N, X, Y>(tile) }
+            unsafe { tile::run::<V, M, N, X>(tile) }
         }
 
         /// # Safety

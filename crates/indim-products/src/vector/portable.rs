@@ -5,6 +5,7 @@ use crate::vector::Vector;
 
 /// An array of elements.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub(crate) struct Lanes<E, const N: usize>([E; N]);
 
 impl<E: Real, const N: usize> Vector for Lanes<E, N> {
