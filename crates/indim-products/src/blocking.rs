@@ -1,6 +1,7 @@
 //! Blocking: the sizes of regions, pieces and packed blocks, and the layout of scratch memory.
 
 use crate::axes::{Axes, Operand};
+use crate::dot::WIDTH;
 use crate::kernels::Kernels;
 use crate::order::{BLOCK, CHAIN};
 use crate::tile::NODES;
@@ -46,6 +47,8 @@ pub(crate) struct Blocking {
     pub(crate) packed_columns: usize,
     pub(crate) is_x_in_place: bool,
     pub(crate) is_y_in_place: bool,
+    /// Whether dot products along the summed index compute the region, without packing `y`.
+    pub(crate) is_dot: bool,
     /// Columns of a region of wide sums, with padding.
     pub(crate) wide_columns: usize,
     pub(crate) scratch: Scratch,
@@ -93,6 +96,7 @@ impl Blocking {
             packed_columns: 0,
             is_x_in_place: is_x_in_place([rows, summed], kernels),
             is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
+            is_dot: is_dot([rows, summed], kernels),
             wide_columns: 0,
             scratch: Scratch::default(),
             shared_bytes: 0,
@@ -181,7 +185,7 @@ impl Blocking {
             bytes = (bytes + length).next_multiple_of(64);
             offset
         };
-        let tile_bytes = tile_rows * tile_columns * kernels.wide_size;
+        let tile_bytes = (tile_rows * tile_columns).max(WIDTH) * kernels.wide_size;
         let region_bytes = self.region_bytes(kernels);
         let nodes = match (self.pieces, self.is_split) {
             (1, _) | (_, true) => 0,
@@ -192,7 +196,7 @@ impl Blocking {
             nodes: reserve(NODES * tile_bytes),
             tile: reserve(tile_bytes),
             x: reserve(x_bytes),
-            y: reserve(self.packed_columns * row_bytes),
+            y: reserve(if self.is_dot { 0 } else { self.packed_columns * row_bytes }),
             region: reserve(nodes * region_bytes),
             bytes: 0,
         };
@@ -243,4 +247,15 @@ fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool
     let is_contiguous = columns.single(Operand::Y) == Some(kernels.size as isize);
     let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;
     kernels.is_y_native && is_contiguous && summed.single(Operand::Y).is_some() && is_short
+}
+
+/// Rows up to which reading `y` once for each row costs less than packing it.
+const MAX_DOT_ROWS: usize = 4;
+
+/// Whether dot products compute the region: `y` is contiguous along the summed index, whose blocks have lanes,
+/// and rows are few.
+fn is_dot([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
+    let step = summed.single(Operand::Y);
+    let is_contiguous = kernels.is_y_native && step == Some(kernels.size as isize);
+    is_contiguous && summed.size > CHAIN && rows.size <= MAX_DOT_ROWS
 }

@@ -4,6 +4,7 @@
 use indim_ops::InstructionSet;
 use indim_ops::{DType, Level, bf16, f16};
 
+use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::product::Product;
 use crate::real::Real;
@@ -52,6 +53,7 @@ pub(crate) struct Kernels {
     pub(crate) is_y_native: bool,
     /// Whether the elements of the result are those of the panels.
     pub(crate) is_out_native: bool,
+    pub(crate) dot: DotFn,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
@@ -212,6 +214,7 @@ where
         is_x_native: V::Element::is_native(product.x),
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
+        dot: L::dot::<V>(),
         pack_x: V::Element::pack::<L>(product.x)?,
         pack_y: V::Element::pack::<L>(product.y)?,
         store: V::Element::store::<L>(product.out)?,

@@ -11,6 +11,8 @@
 //! - `blocking.rs`: sizes of regions, pieces and packed blocks;
 //! - `run.rs`: runs of units;
 //! - `tile.rs`: the register tile;
+//! - `dots.rs`: runs of units by dot products, if few rows meet contiguous columns;
+//! - `dot.rs`: dot products along the summed index;
 //! - `pack.rs`: packing of panels;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
@@ -18,12 +20,14 @@
 //! - `shells/`: the functions compiled for each level;
 //! - `kernels.rs`: the table of these functions.
 //!
-//! Unsafe code stands only in `pack.rs`, `plan.rs`, `run.rs`, `shells/`, `store.rs`, `tile.rs` and
-//! `vector/`.
+//! Unsafe code stands only in `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`, `shells/`, `store.rs`,
+//! `tile.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod axes;
 mod blocking;
+mod dot;
+mod dots;
 mod kernels;
 mod order;
 mod pack;

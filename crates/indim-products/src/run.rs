@@ -7,21 +7,21 @@ use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
 use crate::pack::{Pack, PackFn};
 use crate::plan::{ProductPlan, ProductPointers};
 use crate::store::{Add, Store};
-use crate::tile::Tile;
+use crate::tile::{Results, Tile};
 
 /// A region of the result for one batch element. Pointers are at the batch element.
 #[derive(Clone)]
-struct Region {
-    x: *const u8,
-    y: *const u8,
-    out: *mut u8,
-    rows: Range<usize>,
-    columns: Range<usize>,
+pub(crate) struct Region {
+    pub(crate) x: *const u8,
+    pub(crate) y: *const u8,
+    pub(crate) out: *mut u8,
+    pub(crate) rows: Range<usize>,
+    pub(crate) columns: Range<usize>,
 }
 
 /// The place of the sums of a piece.
 #[derive(Clone, Copy)]
-enum Target {
+pub(crate) enum Target {
     /// The result: elements at its strides.
     Result,
     /// Wide sums, row by row.
@@ -176,6 +176,17 @@ impl ProductPlan {
         region.columns.len().next_multiple_of(self.kernels.lanes)
     }
 
+    /// The wide sums of a region, from a row and a column on.
+    pub(crate) fn wide_sums(
+        &self,
+        region: &Region,
+        sums: *mut u8,
+        [row, column]: [usize; 2],
+    ) -> *mut u8 {
+        let (row, column) = (row - region.rows.start, column - region.columns.start);
+        sums.wrapping_add((row * self.wide_columns(region) + column) * self.kernels.wide_size)
+    }
+
     /// Rounds and stores the wide sums of a region.
     ///
     /// # Safety
@@ -204,7 +215,7 @@ impl ProductPlan {
     /// # Safety
     /// - `sums` is valid for reads of rows of `width` sums;
     /// - the result is valid for writes at these rows and columns.
-    unsafe fn store_tile(
+    pub(crate) unsafe fn store_tile(
         &self,
         region: &Region,
         rows: Range<usize>,
@@ -242,6 +253,10 @@ impl ProductPlan {
         scratch: *mut u8,
     ) {
         let blocking = &self.blocking;
+        if blocking.is_dot {
+            // SAFETY: the caller has the obligations of both.
+            return unsafe { self.dots(region, indices, target, scratch) };
+        }
         for column in region.columns.clone().step_by(blocking.packed_columns) {
             let columns = column..region.columns.end.min(column + blocking.packed_columns);
             // SAFETY: the packed columns lie in scratch memory, which has room for them.
@@ -400,7 +415,13 @@ impl ProductPlan {
     }
 
     /// The element of an operand at a row or column, and an index.
-    fn element(&self, base: *const u8, operand: Operand, free: usize, index: usize) -> *const u8 {
+    pub(crate) fn element(
+        &self,
+        base: *const u8,
+        operand: Operand,
+        free: usize,
+        index: usize,
+    ) -> *const u8 {
         let axes: &Axes = if operand == Operand::X { &self.rows } else { &self.columns };
         let free = axes.offset(free, operand);
         base.wrapping_offset(free).wrapping_offset(self.summed.offset(index, operand))
@@ -424,18 +445,15 @@ impl ProductPlan {
         let width = vectors * kernels.lanes;
         let direct = match target {
             Target::Result => self.direct(region, &rows, &columns),
-            Target::Wide(sums) => {
-                let row = rows.start - region.rows.start;
-                let column = columns.start - region.columns.start;
-                let wide_columns = self.wide_columns(region);
-                let skipped = (row * wide_columns + column) * kernels.wide_size;
-                let out_row = (wide_columns * kernels.wide_size) as isize;
-                Some((sums.wrapping_add(skipped), out_row, true))
-            }
+            Target::Wide(sums) => Some(Results {
+                out: self.wide_sums(region, sums, [rows.start, columns.start]),
+                out_row: (self.wide_columns(region) * kernels.wide_size) as isize,
+                is_wide: true,
+            }),
         };
         let buffer = scratch.wrapping_add(blocking.scratch.tile);
-        let (out, out_row, is_wide) =
-            direct.unwrap_or((buffer, (width * kernels.wide_size) as isize, true));
+        let buffered =
+            Results { out: buffer, out_row: (width * kernels.wide_size) as isize, is_wide: true };
         let functions = kernels.tile(rows.len(), vectors);
         let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
         let tile = Tile {
@@ -446,9 +464,7 @@ impl ProductPlan {
             y_step: self.summed.fastest(Operand::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
-            out,
-            out_row,
-            is_wide,
+            results: direct.unwrap_or(buffered),
             nodes: scratch.wrapping_add(blocking.scratch.nodes),
         };
         // SAFETY:
@@ -463,20 +479,24 @@ impl ProductPlan {
         }
     }
 
-    /// The address and the stride between rows of the result, if a tile can store its vectors there.
+    /// The place of a tile in the result, if the tile can store its vectors there.
     fn direct(
         &self,
         region: &Region,
         rows: &Range<usize>,
         columns: &Range<usize>,
-    ) -> Option<(*mut u8, isize, bool)> {
+    ) -> Option<Results> {
         let size = self.out_size as isize;
         let is_dense = self.columns.single(Operand::Out) == Some(size);
         let is_whole = columns.len().is_multiple_of(self.kernels.lanes);
         let row = self.rows.single(Operand::Out)?;
         let offset = rows.start as isize * row + columns.start as isize * size;
         let can_store = self.kernels.is_out_native && is_dense && is_whole;
-        can_store.then(|| (region.out.wrapping_offset(offset), row, false))
+        can_store.then(|| Results {
+            out: region.out.wrapping_offset(offset),
+            out_row: row,
+            is_wide: false,
+        })
     }
 }
 

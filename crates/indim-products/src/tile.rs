@@ -27,14 +27,20 @@ pub(crate) struct Tile {
     pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
+    pub(crate) results: Results,
+    /// Memory of [`NODES`] tiles of wide sums.
+    pub(crate) nodes: *mut u8,
+}
+
+/// The place of the results of a tile.
+#[derive(Clone, Copy)]
+pub(crate) struct Results {
     /// The first result; each row is contiguous.
     pub(crate) out: *mut u8,
-    /// Stride of the result between rows.
+    /// Stride between rows in bytes.
     pub(crate) out_row: isize,
     /// Whether results are wide sums; otherwise they are rounded elements.
     pub(crate) is_wide: bool,
-    /// Memory of [`NODES`] tiles of wide sums.
-    pub(crate) nodes: *mut u8,
 }
 
 /// A register tile compiled for a level.
@@ -42,7 +48,7 @@ pub(crate) struct Tile {
 /// # Safety
 /// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
 ///   and column of the tile;
-/// - `out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes; no
+/// - `results.out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes; no
 ///   other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
@@ -76,9 +82,9 @@ where
     let mut operands = Operands { x, y, x_row, x_step, y_step, is_y_packed };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
-        if tile.length <= BLOCK && !tile.is_wide {
+        if tile.length <= BLOCK && !tile.results.is_wide {
             let block = block::<V, M, N, X>(&mut operands, tile.length);
-            return store::<V, M, N>(tile, block);
+            return store::<V, M, N>(&tile.results, block);
         }
         let nodes = tile.nodes.cast::<<V::Element as Real>::Wide>();
         let size = M * N * V::LANES;
@@ -87,7 +93,8 @@ where
             let block = block::<V, M, N, X>(&mut operands, length);
             push::<V::Element>(nodes, index, (&raw const block).cast(), size);
         }
-        finish::<V::Element>(tile, nodes, M, N * V::LANES);
+        let shape = [M, N * V::LANES];
+        finish::<V::Element>(&tile.results, tile.length, nodes, shape, N * V::LANES);
     }
 }
 
@@ -175,12 +182,12 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
 /// Stores a single block as the result.
 ///
 /// # Safety
-/// `tile.out` is valid for writes of the tile.
+/// `results.out` is valid for writes of the tile.
 #[inline(always)]
-unsafe fn store<V: Vector, const M: usize, const N: usize>(tile: &Tile, block: [[V; N]; M]) {
+unsafe fn store<V: Vector, const M: usize, const N: usize>(results: &Results, block: [[V; N]; M]) {
     let width = (V::LANES * size_of::<V::Element>()) as isize;
     for (row, vectors) in block.into_iter().enumerate() {
-        let to = tile.out.wrapping_offset(row as isize * tile.out_row);
+        let to = results.out.wrapping_offset(row as isize * results.out_row);
         for (column, vector) in vectors.into_iter().enumerate() {
             // SAFETY: the caller ensures the results of each row.
             unsafe { vector.finished().store(to.wrapping_offset(column as isize * width)) }
@@ -196,7 +203,12 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(tile: &Tile, block: [
 /// - `block` is valid for reads of `size` elements;
 /// - blocks `0..index` have been pushed.
 #[inline(never)]
-unsafe fn push<E: Real>(nodes: *mut E::Wide, index: usize, block: *const E, size: usize) {
+pub(crate) unsafe fn push<E: Real>(
+    nodes: *mut E::Wide,
+    index: usize,
+    block: *const E,
+    size: usize,
+) {
     let top = index.count_ones() as usize;
     // SAFETY: after `index` blocks as many nodes remain as `index` has bits set, and as many of them have
     // the size of the new one as `index` has trailing ones.
@@ -226,13 +238,20 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
     }
 }
 
-/// Adds the nodes that remain, and stores the results: `rows` of `width` elements.
+/// Adds the nodes that remain, each of rows of some width, and stores the first `columns` results of each row.
 ///
 /// # Safety
-/// The blocks of `tile.length` have been pushed; `tile.out` is valid for writes of the tile.
+/// - the blocks of `length` indices have been pushed, each of `rows * width` elements;
+/// - `results.out` is valid for writes of `columns` results in each row.
 #[inline(never)]
-unsafe fn finish<E: Real>(tile: &Tile, nodes: *mut E::Wide, rows: usize, width: usize) {
-    let blocks = tile.length.div_ceil(BLOCK);
+pub(crate) unsafe fn finish<E: Real>(
+    results: &Results,
+    length: usize,
+    nodes: *mut E::Wide,
+    [rows, width]: [usize; 2],
+    columns: usize,
+) {
+    let blocks = length.div_ceil(BLOCK);
     // SAFETY: as many nodes remain as `blocks` has bits set; without blocks the first one becomes zero.
     unsafe {
         if blocks == 0 {
@@ -245,10 +264,10 @@ unsafe fn finish<E: Real>(tile: &Tile, nodes: *mut E::Wide, rows: usize, width: 
         }
         for row in 0..rows {
             let from = nodes.add(row * width);
-            let to = tile.out.wrapping_offset(row as isize * tile.out_row);
-            for column in 0..width {
+            let to = results.out.wrapping_offset(row as isize * results.out_row);
+            for column in 0..columns {
                 let wide = from.add(column).read();
-                if tile.is_wide {
+                if results.is_wide {
                     to.cast::<E::Wide>().add(column).write_unaligned(E::canonical(wide));
                 } else {
                     to.cast::<E>().add(column).write_unaligned(E::narrow(wide));

@@ -49,6 +49,32 @@ fn every_tile() {
 }
 
 #[test]
+fn dot_products() {
+    let mut random = Random(12);
+    for (rows, columns) in [(1, 1), (1, 5), (3, 8), (2, 21), (4, 30), (40, 1)] {
+        for length in [65, 71, 512, 519, 577, 1024, 1500, 4100, 9000] {
+            for types in [F32, F64, [DType::I32; 4], [DType::I64; 4]] {
+                check(&contiguous(types, rows, columns, length), || random.number());
+            }
+        }
+    }
+}
+
+/// Both operands are contiguous along the summed index.
+fn contiguous(types: [DType; 4], rows: usize, columns: usize, length: usize) -> Product {
+    let mut product = dense(types, rows, columns, length);
+    let size = types[1].size() as isize;
+    for axis in &mut product.axes {
+        match axis.class {
+            AxisClass::Column => axis.y = length as isize * size,
+            AxisClass::Summed => axis.y = size,
+            _ => {}
+        }
+    }
+    product
+}
+
+#[test]
 fn regions_and_pieces() {
     let mut random = Random(4);
     for (rows, columns, length) in

@@ -7,6 +7,7 @@
 pub(crate) mod avx2;
 pub(crate) mod baseline;
 
+use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::real::{Real, Round, Widen};
 use crate::store::{AddFn, StoreFn};
@@ -17,6 +18,9 @@ use crate::vector::Vector;
 pub(crate) trait Shells {
     /// A register tile.
     fn tile<V: Vector, const M: usize, const N: usize, const X: bool>() -> TileFn;
+
+    /// Dot products.
+    fn dot<V: Vector>() -> DotFn;
 
     /// Packing of a source of type `S` as `E`.
     fn pack<S: Widen<E>, E: Real>() -> PackFn;
@@ -31,6 +35,7 @@ pub(crate) trait Shells {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
+        use crate::dot::{self, Dot, DotFn};
         use crate::pack::{self, Pack, PackFn};
         use crate::real::{Real, Round, Widen};
         use crate::shells::Shells;
@@ -45,6 +50,10 @@ macro_rules! define_shells {
             fn tile<V: Vector, const M: usize, const N: usize, const X: bool>()
             -> TileFn {
                 tile::<V, M, N, X>
+            }
+
+            fn dot<V: Vector>() -> DotFn {
+                dot::<V>
             }
 
             fn pack<S: Widen<E>, E: Real>() -> PackFn {
@@ -69,6 +78,14 @@ macro_rules! define_shells {
         {
             // SAFETY: the caller has the obligations of `TileFn`.
             unsafe { tile::run::<V, M, N, X>(tile) }
+        }
+
+        /// # Safety
+        /// Like [`DotFn`], for this level.
+        $(#[$enable])?
+        unsafe fn dot<V: Vector>(dot: &Dot) {
+            // SAFETY: the caller has the obligations of `DotFn`.
+            unsafe { dot::run::<V>(dot) }
         }
 
         /// # Safety

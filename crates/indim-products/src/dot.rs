@@ -1,0 +1,258 @@
+//! Dot products of operands that are contiguous along the summed index: a vector holds lanes of a block. Holds
+//! unsafe code.
+//!
+//! Eight accumulators hide the latency of the multiply-add: those of neighbouring columns, or, if columns are
+//! few, those of neighbouring blocks.
+
+use crate::order::{BLOCK, CHAIN, LANES, block_length};
+use crate::real::Real;
+use crate::tile::{Results, finish, push};
+use crate::vector::Vector;
+
+/// Most columns of one call, and most blocks that are summed side by side.
+pub(crate) const WIDTH: usize = 8;
+
+/// The arguments of dot products of one row of `x` and some columns of `y`.
+pub(crate) struct Dot {
+    /// The row at the first index; its elements are contiguous.
+    pub(crate) x: *const u8,
+    /// Each column at the first index; its elements are contiguous.
+    pub(crate) y: [*const u8; WIDTH],
+    /// Number of columns.
+    pub(crate) columns: usize,
+    /// Number of sums that are written, at least `columns`; the others have any value.
+    pub(crate) written: usize,
+    /// Number of indices.
+    pub(crate) length: usize,
+    /// The wide sums of the columns.
+    pub(crate) sums: *mut u8,
+    /// Memory of `NODES` times `WIDTH` wide sums.
+    pub(crate) nodes: *mut u8,
+}
+
+/// Dot products compiled for a level.
+///
+/// # Safety
+/// - the row and the first `columns` columns are valid for reads of `length` elements;
+/// - `columns` is at least one, and `written` at most [`WIDTH`];
+/// - `sums` is valid for writes of `written` wide sums, and `nodes` for `NODES * WIDTH`, aligned to 64 bytes; no
+///   other memory of the call overlaps them;
+/// - `length` is at most `BLOCK << (NODES - 2)`;
+/// - the processor has the level.
+pub(crate) type DotFn = unsafe fn(&Dot);
+
+/// The operands of eight blocks of one length.
+#[derive(Clone, Copy)]
+struct Blocks {
+    x: [*const u8; WIDTH],
+    y: [*const u8; WIDTH],
+    length: usize,
+}
+
+/// Computes the dot products of a row and some columns.
+///
+/// # Safety
+/// Like [`DotFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<V: Vector>(dot: &Dot) {
+    // SAFETY: the caller has the obligations of both.
+    unsafe {
+        if 2 * dot.columns > WIDTH || dot.length < 2 * BLOCK {
+            side_by_side::<V>(dot);
+        } else {
+            for column in 0..dot.columns {
+                block_by_block::<V>(dot, column);
+            }
+            let sums = dot.sums.cast::<<V::Element as Real>::Wide>();
+            for column in dot.columns..dot.written {
+                sums.add(column).write(<V::Element as Real>::WIDE_ZERO);
+            }
+        }
+    }
+}
+
+/// Sums all columns side by side. Missing columns repeat the first one.
+///
+/// # Safety
+/// Like [`DotFn`].
+#[inline(always)]
+unsafe fn side_by_side<V: Vector>(dot: &Dot) {
+    let size = size_of::<V::Element>();
+    let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
+    for (index, start) in (0..dot.length).step_by(BLOCK).enumerate() {
+        let x = dot.x.wrapping_add(start * size);
+        let mut y = [dot.y[0].wrapping_add(start * size); WIDTH];
+        for (to, from) in y.iter_mut().zip(&dot.y[..dot.columns]) {
+            *to = from.wrapping_add(start * size);
+        }
+        let length = block_length(start, dot.length);
+        // SAFETY: the block lies in the row and in every column; nodes have room for `WIDTH` sums each.
+        unsafe {
+            let values = values::<V, true>(&Blocks { x: [x; WIDTH], y, length });
+            push(nodes, index, values.as_ptr(), WIDTH);
+        }
+    }
+    let results = Results { out: dot.sums, out_row: 0, is_wide: true };
+    // SAFETY: all blocks of `WIDTH` sums have been pushed.
+    unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, WIDTH], dot.written) }
+}
+
+/// Sums one column, eight blocks side by side.
+///
+/// # Safety
+/// Like [`DotFn`]; the column is less than `dot.columns`.
+#[inline(always)]
+unsafe fn block_by_block<V: Vector>(dot: &Dot, column: usize) {
+    let size = size_of::<V::Element>();
+    let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
+    let count = dot.length.div_ceil(BLOCK);
+    let mut first = 0;
+    while first < count {
+        let start = first * BLOCK;
+        let length = block_length(start, dot.length);
+        let side = if length < BLOCK { 1 } else { WIDTH.min(dot.length / BLOCK - first) };
+        let at = |base: *const u8| {
+            core::array::from_fn(|block| {
+                let block = if block < side { block } else { 0 };
+                base.wrapping_add((start + block * BLOCK) * size)
+            })
+        };
+        let blocks = Blocks { x: at(dot.x), y: at(dot.y[column]), length };
+        // SAFETY: the blocks lie in the row and in the column.
+        unsafe {
+            let values = values::<V, false>(&blocks);
+            for (block, value) in values[..side].iter().enumerate() {
+                push(nodes, first + block, value, 1);
+            }
+        }
+        first += side;
+    }
+    let sum = dot.sums.wrapping_add(column * size_of::<<V::Element as Real>::Wide>());
+    let results = Results { out: sum, out_row: 0, is_wide: true };
+    // SAFETY: all blocks of the column have been pushed.
+    unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, 1], 1) }
+}
+
+/// The values of eight blocks of one length. `SHARED` tells whether all have the same elements of `x`.
+///
+/// # Safety
+/// - both operands of every block are valid for reads of `length` elements;
+/// - the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element; WIDTH] {
+    let mut values = [V::Element::ZERO; WIDTH];
+    // SAFETY: the caller has the obligations of both.
+    unsafe {
+        if blocks.length <= CHAIN {
+            chains::<V>(blocks, &mut values);
+        } else {
+            for first in (0..WIDTH).step_by(V::LANES) {
+                lanes::<V, SHARED>(blocks, first, &mut values[first..first + V::LANES]);
+            }
+        }
+    }
+    values
+}
+
+/// The values of short blocks, a chain each: the vectors hold one index of neighbouring blocks.
+///
+/// # Safety
+/// Like [`values`].
+#[inline(always)]
+unsafe fn chains<V: Vector>(blocks: &Blocks, values: &mut [V::Element; WIDTH]) {
+    for (first, values) in (0..WIDTH).step_by(V::LANES).zip(values.chunks_exact_mut(V::LANES)) {
+        // SAFETY: the caller ensures the elements of each block.
+        unsafe {
+            let mut sum = V::zero();
+            for index in 0..blocks.length {
+                let element = |base: &[*const u8; WIDTH]| {
+                    let mut elements = [V::Element::ZERO; LANES];
+                    for (lane, to) in elements.iter_mut().take(V::LANES).enumerate() {
+                        let from = base[first + lane].cast::<V::Element>();
+                        *to = from.add(index).read_unaligned();
+                    }
+                    V::load(elements.as_ptr().cast())
+                };
+                sum = sum.fma(element(&blocks.x), element(&blocks.y));
+            }
+            sum.store(values.as_mut_ptr().cast());
+        }
+    }
+}
+
+/// The values of as many long blocks as a vector has lanes, from `first` on: eight accumulators.
+///
+/// # Safety
+/// Like [`values`].
+#[inline(always)]
+unsafe fn lanes<V: Vector, const SHARED: bool>(
+    blocks: &Blocks,
+    first: usize,
+    values: &mut [V::Element],
+) {
+    let parts = LANES / V::LANES;
+    let whole = blocks.length - blocks.length % LANES;
+    let (size, shared) = (size_of::<V::Element>(), blocks.x[0]);
+    // SAFETY: the caller ensures the elements of each block.
+    unsafe {
+        let mut sums = [V::zero(); LANES];
+        for index in (0..whole).step_by(LANES) {
+            for part in 0..parts {
+                let skipped = (index + part * V::LANES) * size;
+                let common = V::load(shared.wrapping_add(skipped));
+                for block in 0..V::LANES {
+                    let x = match SHARED {
+                        true => common,
+                        false => V::load(blocks.x[first + block].wrapping_add(skipped)),
+                    };
+                    let y = V::load(blocks.y[first + block].wrapping_add(skipped));
+                    sums[block * parts + part] = sums[block * parts + part].fma(x, y);
+                }
+            }
+        }
+        for (block, value) in values.iter_mut().enumerate() {
+            let sums = &mut sums[block * parts..(block + 1) * parts];
+            let (x, y) = (blocks.x[first + block], blocks.y[first + block]);
+            let rest = blocks.length - whole;
+            let at = whole * size;
+            tail(sums, x.wrapping_add(at), y.wrapping_add(at), rest);
+            *value = sum_of_lanes(sums);
+        }
+    }
+}
+
+/// Adds the last products of a block, fewer than [`LANES`], to its lanes. Lanes without a product add +0.
+///
+/// # Safety
+/// - both operands are valid for reads of `count` elements;
+/// - the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usize) {
+    let (mut xs, mut ys) = ([V::Element::ZERO; LANES], [V::Element::ZERO; LANES]);
+    // SAFETY: the caller ensures the elements; arrays have `LANES` of them, as all parts together.
+    unsafe {
+        for index in 0..count {
+            xs[index] = x.cast::<V::Element>().add(index).read_unaligned();
+            ys[index] = y.cast::<V::Element>().add(index).read_unaligned();
+        }
+        for (part, sum) in sums.iter_mut().enumerate() {
+            let at = part * V::LANES;
+            *sum = sum.fma(V::load(xs[at..].as_ptr().cast()), V::load(ys[at..].as_ptr().cast()));
+        }
+    }
+}
+
+/// The sum of the lanes of a block, from the left.
+///
+/// # Safety
+/// The processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn sum_of_lanes<V: Vector>(sums: &[V]) -> V::Element {
+    let mut lanes = [V::Element::ZERO; LANES];
+    for (part, sum) in sums.iter().enumerate() {
+        // SAFETY: all parts together have `LANES` elements.
+        unsafe { sum.store(lanes[part * V::LANES..].as_mut_ptr().cast()) }
+    }
+    let [first, rest @ ..] = lanes;
+    rest.into_iter().fold(first, Real::add)
+}

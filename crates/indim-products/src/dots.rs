@@ -1,0 +1,99 @@
+//! Runs of units by dot products: `y` is contiguous along the summed index, and `x` has few rows. Holds unsafe
+//! code.
+
+use core::ops::Range;
+
+use crate::axes::Operand;
+use crate::dot::{Dot, WIDTH};
+use crate::pack::Pack;
+use crate::plan::ProductPlan;
+use crate::run::{Region, Target};
+
+/// Elements of a row that are copied by one call.
+const COPIED: usize = 64;
+
+impl ProductPlan {
+    /// Sums some indices of a region by dot products, row by row.
+    ///
+    /// # Safety
+    /// - Like [`ProductPlan::run`];
+    /// - wide sums of the target are valid for writes of a region.
+    pub(crate) unsafe fn dots(
+        &self,
+        region: &Region,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        for row in region.rows.clone() {
+            // SAFETY: the caller has the obligations of both.
+            let x = unsafe { self.contiguous_row(region, row, indices.clone(), scratch) };
+            for column in region.columns.clone().step_by(WIDTH) {
+                let columns = column..region.columns.end.min(column + WIDTH);
+                let mut y = [region.y; WIDTH];
+                for (to, column) in y.iter_mut().zip(columns.clone()) {
+                    *to = self.element(region.y, Operand::Y, column, indices.start);
+                }
+                let sums = match target {
+                    Target::Result => scratch.wrapping_add(self.blocking.scratch.tile),
+                    Target::Wide(sums) => self.wide_sums(region, sums, [row, column]),
+                };
+                let dot = Dot {
+                    x,
+                    y,
+                    columns: columns.len(),
+                    // The sums of a region have whole vectors.
+                    written: columns.len().next_multiple_of(self.kernels.lanes),
+                    length: indices.len(),
+                    sums,
+                    nodes: scratch.wrapping_add(self.blocking.scratch.nodes),
+                };
+                // SAFETY: row and columns are contiguous and of these indices; scratch memory has room for a
+                // tile of sums, and for nodes of as many.
+                unsafe {
+                    (self.kernels.dot)(&dot);
+                    if let Target::Result = target {
+                        self.store_tile(region, row..row + 1, columns, sums, WIDTH);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A row of `x` with contiguous elements of the panels' type: in place, or a copy.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::run`].
+    unsafe fn contiguous_row(
+        &self,
+        region: &Region,
+        row: usize,
+        indices: Range<usize>,
+        scratch: *mut u8,
+    ) -> *const u8 {
+        if self.blocking.is_x_in_place {
+            return self.element(region.x, Operand::X, row, indices.start);
+        }
+        let copy = scratch.wrapping_add(self.blocking.scratch.x);
+        for first in indices.clone().step_by(COPIED) {
+            let count = COPIED.min(indices.end - first);
+            let mut offsets = [0; COPIED];
+            self.summed.offsets(first, Operand::X, &mut offsets[..count]);
+            // A panel of one row, whose elements are these indices.
+            let pack = Pack {
+                to: copy.wrapping_add((first - indices.start) * self.kernels.size),
+                width: count,
+                from: region.x.wrapping_offset(self.rows.offset(row, Operand::X)),
+                offsets: offsets.as_ptr(),
+                live: count,
+                step: 0,
+                first: 0,
+                count: 1,
+                length: 1,
+            };
+            // SAFETY: the copy has room for the indices; the offsets are those of the row.
+            unsafe { (self.kernels.pack_x)(&pack) }
+        }
+        copy
+    }
+}
