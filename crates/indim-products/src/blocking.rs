@@ -252,8 +252,8 @@ fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool
 /// Rows up to which reading `y` once for each row costs less than packing it.
 const MAX_DOT_ROWS: usize = 4;
 
-/// Whether dot products compute the region: `y` is contiguous along the summed index, whose blocks have lanes,
-/// and rows are few.
+/// Whether dot products compute the region: `y` is contiguous along the summed index, whose blocks have
+/// lanes, and rows are few.
 fn is_dot([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
     let step = summed.single(Operand::Y);
     let is_contiguous = kernels.is_y_native && step == Some(kernels.size as isize);

@@ -1,5 +1,5 @@
-//! Dot products of operands that are contiguous along the summed index: a vector holds lanes of a block. Holds
-//! unsafe code.
+//! Dot products of operands that are contiguous along the summed index: a vector holds lanes of a block.
+//! Holds unsafe code.
 //!
 //! Eight accumulators hide the latency of the multiply-add: those of neighbouring columns, or, if columns are
 //! few, those of neighbouring blocks.
@@ -35,8 +35,8 @@ pub(crate) struct Dot {
 /// # Safety
 /// - the row and the first `columns` columns are valid for reads of `length` elements;
 /// - `columns` is at least one, and `written` at most [`WIDTH`];
-/// - `sums` is valid for writes of `written` wide sums, and `nodes` for `NODES * WIDTH`, aligned to 64 bytes; no
-///   other memory of the call overlaps them;
+/// - `sums` is valid for writes of `written` wide sums, and `nodes` for `NODES * WIDTH`, aligned to 64 bytes;
+///   no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type DotFn = unsafe fn(&Dot);

@@ -1,5 +1,5 @@
-//! Runs of units by dot products: `y` is contiguous along the summed index, and `x` has few rows. Holds unsafe
-//! code.
+//! Runs of units by dot products: `y` is contiguous along the summed index, and `x` has few rows. Holds
+//! unsafe code.
 
 use core::ops::Range;
 

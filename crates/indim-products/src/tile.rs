@@ -48,8 +48,8 @@ pub(crate) struct Results {
 /// # Safety
 /// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
 ///   and column of the tile;
-/// - `results.out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes; no
-///   other memory of the call overlaps them;
+/// - `results.out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes;
+///   no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&Tile);
@@ -238,7 +238,8 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
     }
 }
 
-/// Adds the nodes that remain, each of rows of some width, and stores the first `columns` results of each row.
+/// Adds the nodes that remain, each of rows of some width, and stores the first `columns` results of each
+/// row.
 ///
 /// # Safety
 /// - the blocks of `length` indices have been pushed, each of `rows * width` elements;
