@@ -22,8 +22,8 @@ struct Machine {
     /// The C compiler that links; for wasm32 a linker, which Debian's toolchain needs.
     linker: &'static str,
     runner: Runner,
-    /// Its pointer width or byte order differs from that of x86-64 and aarch64, so bounded runs test rules and
-    /// graphs too.
+    /// Its pointer width or byte order differs from that of x86-64 and aarch64, so bounded runs test rules
+    /// and graphs too.
     has_other_layout: bool,
     /// Debian's packages of the linker, the libraries and the emulator.
     packages: &'static str,
@@ -262,8 +262,8 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-cli",
     ];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
-    // The digests by kernels and machine code; the checksums and every primitive by machine code. One build for
-    // both packages, because each alone has other features of the crates below.
+    // The digests by kernels and machine code; the checksums and every primitive by machine code. One build
+    // for both packages, because each alone has other features of the crates below.
     const DIGESTS: &[&str] = &[
         "-p=indim-cpu",
         "-p=indim-targets",

@@ -55,7 +55,7 @@ const AARCH64: [&str; 2] = ["aarch64", "--bounded"];
 const I686: [&str; 2] = ["i686", "--bounded"];
 const S390X: [&str; 2] = ["s390x", "--bounded"];
 
-/// Runs every check whose tools are installed, until one fails; prints the time of each, and the skipped ones.
+/// Runs every check whose tools are installed, until one fails; prints the time of each, and skipped ones.
 pub(crate) fn test(root: &Path, arguments: &[&str]) -> bool {
     let Some(limit) = time_limit(arguments) else {
         eprintln!("{USAGE}");
