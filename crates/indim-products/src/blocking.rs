@@ -1,10 +1,10 @@
 //! Blocking: the sizes of regions, pieces and packed blocks, and the layout of scratch memory.
 
 use crate::axes::{Axes, Operand};
-use crate::dot::WIDTH;
 use crate::kernels::Kernels;
-use crate::order::{BLOCK, CHAIN};
+use crate::order::{BLOCK, CHAIN, LANES};
 use crate::tile::NODES;
+use crate::{axpy, dot};
 
 /// Bytes of L2 that blocking counts on: the smallest of current servers and laptops.
 const L2_BYTES: usize = 512 << 10;
@@ -21,8 +21,45 @@ const MAX_SUMMED_REGION: usize = 384;
 /// Fewest multiply-adds of a unit: starting one costs about a microsecond.
 const MIN_UNIT: usize = 1 << 18;
 
+/// Most rows of a product whose columns are not packed.
+pub(crate) const MAX_UNPACKED_ROWS: usize = 4;
+
+/// Most indices of a piece: its blocks fit the nodes of a tile.
+const MAX_PIECE: usize = BLOCK << (NODES - 2);
+
 /// Units for each thread, so that threads which start late or run slowly do less.
 const UNITS_PER_THREAD: usize = 2;
+
+/// How the sum of a region is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// Register tiles of packed operands.
+    Tiles,
+    /// Dot products: `y` is contiguous along the summed index.
+    Dots,
+    /// Scaled rows: `y` is contiguous along the columns.
+    Axpys,
+}
+
+impl Method {
+    /// The method for these axes: rows, columns, summed. If rows are few, packing `y` costs more than reading
+    /// it once for each row.
+    fn of([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> Method {
+        let size = kernels.size as isize;
+        let (along, across) = (summed.single(Operand::Y), columns.single(Operand::Y));
+        let has_lanes = summed.size > CHAIN;
+        let is_wide = columns.size >= kernels.lanes;
+        if !has_lanes || rows.size > MAX_UNPACKED_ROWS || !kernels.is_y_native {
+            Method::Tiles
+        } else if along == Some(size) {
+            Method::Dots
+        } else if across == Some(size) && along.is_some() && is_wide {
+            Method::Axpys
+        } else {
+            Method::Tiles
+        }
+    }
+}
 
 /// Sizes of blocks. A unit is a region of the result, for one or more batch elements, or a piece of its sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,8 +84,7 @@ pub(crate) struct Blocking {
     pub(crate) packed_columns: usize,
     pub(crate) is_x_in_place: bool,
     pub(crate) is_y_in_place: bool,
-    /// Whether dot products along the summed index compute the region, without packing `y`.
-    pub(crate) is_dot: bool,
+    pub(crate) method: Method,
     /// Columns of a region of wide sums, with padding.
     pub(crate) wide_columns: usize,
     pub(crate) scratch: Scratch,
@@ -79,7 +115,11 @@ impl Blocking {
         kernels: &Kernels,
         threads: usize,
     ) -> Blocking {
-        let piece = piece(summed.size, kernels);
+        let method = Method::of([rows, columns, summed], kernels);
+        let piece = match method {
+            Method::Tiles => piece(summed.size, kernels),
+            _ => MAX_PIECE.min(summed.size.max(1)),
+        };
         let pieces = summed.size.div_ceil(piece).max(1);
         let (region_rows, region_columns) = region([rows, columns], kernels, pieces);
         let mut blocking = Blocking {
@@ -96,7 +136,7 @@ impl Blocking {
             packed_columns: 0,
             is_x_in_place: is_x_in_place([rows, summed], kernels),
             is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
-            is_dot: is_dot([rows, summed], kernels),
+            method,
             wide_columns: 0,
             scratch: Scratch::default(),
             shared_bytes: 0,
@@ -185,7 +225,17 @@ impl Blocking {
             bytes = (bytes + length).next_multiple_of(64);
             offset
         };
-        let tile_bytes = (tile_rows * tile_columns).max(WIDTH) * kernels.wide_size;
+        let tile = match self.method {
+            Method::Tiles => tile_rows * tile_columns,
+            Method::Dots => dot::WIDTH,
+            Method::Axpys => self.rows * axpy::MAX_COLUMNS,
+        };
+        let tile_bytes = tile * kernels.wide_size;
+        let y_bytes = match self.method {
+            Method::Tiles => self.packed_columns * row_bytes,
+            Method::Dots => 0,
+            Method::Axpys => (LANES + 1) * axpy::MAX_COLUMNS * kernels.size,
+        };
         let region_bytes = self.region_bytes(kernels);
         let nodes = match (self.pieces, self.is_split) {
             (1, _) | (_, true) => 0,
@@ -196,7 +246,7 @@ impl Blocking {
             nodes: reserve(NODES * tile_bytes),
             tile: reserve(tile_bytes),
             x: reserve(x_bytes),
-            y: reserve(if self.is_dot { 0 } else { self.packed_columns * row_bytes }),
+            y: reserve(y_bytes),
             region: reserve(nodes * region_bytes),
             bytes: 0,
         };
@@ -216,7 +266,7 @@ impl Blocking {
 fn piece(length: usize, kernels: &Kernels) -> usize {
     let panel = kernels.columns() * kernels.size;
     let mut piece = BLOCK;
-    while 2 * piece * panel <= L2_BYTES / 4 && piece < BLOCK << (NODES - 2) {
+    while 2 * piece * panel <= L2_BYTES / 4 && piece < MAX_PIECE {
         piece *= 2;
     }
     if length <= piece { length.max(1) } else { piece }
@@ -247,15 +297,4 @@ fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool
     let is_contiguous = columns.single(Operand::Y) == Some(kernels.size as isize);
     let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;
     kernels.is_y_native && is_contiguous && summed.single(Operand::Y).is_some() && is_short
-}
-
-/// Rows up to which reading `y` once for each row costs less than packing it.
-const MAX_DOT_ROWS: usize = 4;
-
-/// Whether dot products compute the region: `y` is contiguous along the summed index, whose blocks have
-/// lanes, and rows are few.
-fn is_dot([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
-    let step = summed.single(Operand::Y);
-    let is_contiguous = kernels.is_y_native && step == Some(kernels.size as isize);
-    is_contiguous && summed.size > CHAIN && rows.size <= MAX_DOT_ROWS
 }

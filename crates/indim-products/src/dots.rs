@@ -25,9 +25,10 @@ impl ProductPlan {
         target: Target,
         scratch: *mut u8,
     ) {
+        let copy = scratch.wrapping_add(self.blocking.scratch.x);
         for row in region.rows.clone() {
-            // SAFETY: the caller has the obligations of both.
-            let x = unsafe { self.contiguous_row(region, row, indices.clone(), scratch) };
+            // SAFETY: the packed rows have room for a row.
+            let x = unsafe { self.contiguous_row(region, row, indices.clone(), copy) };
             for column in region.columns.clone().step_by(WIDTH) {
                 let columns = column..region.columns.end.min(column + WIDTH);
                 let mut y = [region.y; WIDTH];
@@ -63,18 +64,18 @@ impl ProductPlan {
     /// A row of `x` with contiguous elements of the panels' type: in place, or a copy.
     ///
     /// # Safety
-    /// Like [`ProductPlan::run`].
-    unsafe fn contiguous_row(
+    /// - Like [`ProductPlan::run`];
+    /// - `copy` is valid for writes of the indices.
+    pub(crate) unsafe fn contiguous_row(
         &self,
         region: &Region,
         row: usize,
         indices: Range<usize>,
-        scratch: *mut u8,
+        copy: *mut u8,
     ) -> *const u8 {
         if self.blocking.is_x_in_place {
             return self.element(region.x, Operand::X, row, indices.start);
         }
-        let copy = scratch.wrapping_add(self.blocking.scratch.x);
         for first in indices.clone().step_by(COPIED) {
             let count = COPIED.min(indices.end - first);
             let mut offsets = [0; COPIED];
@@ -91,7 +92,7 @@ impl ProductPlan {
                 count: 1,
                 length: 1,
             };
-            // SAFETY: the copy has room for the indices; the offsets are those of the row.
+            // SAFETY: the caller ensures the copy; the offsets are those of the row.
             unsafe { (self.kernels.pack_x)(&pack) }
         }
         copy

@@ -4,6 +4,7 @@
 use indim_ops::InstructionSet;
 use indim_ops::{DType, Level, bf16, f16};
 
+use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::product::Product;
@@ -54,6 +55,7 @@ pub(crate) struct Kernels {
     /// Whether the elements of the result are those of the panels.
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
+    pub(crate) axpy: AxpyFn,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
@@ -215,6 +217,7 @@ where
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
         dot: L::dot::<V>(),
+        axpy: L::axpy::<V>(),
         pack_x: V::Element::pack::<L>(product.x)?,
         pack_y: V::Element::pack::<L>(product.y)?,
         store: V::Element::store::<L>(product.out)?,

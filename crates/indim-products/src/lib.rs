@@ -13,6 +13,8 @@
 //! - `tile.rs`: the register tile;
 //! - `dots.rs`: runs of units by dot products, if few rows meet contiguous columns;
 //! - `dot.rs`: dot products along the summed index;
+//! - `axpys.rs`: runs of units by scaled rows, if few rows meet contiguous rows;
+//! - `axpy.rs`: sums of scaled rows;
 //! - `pack.rs`: packing of panels;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
@@ -20,11 +22,13 @@
 //! - `shells/`: the functions compiled for each level;
 //! - `kernels.rs`: the table of these functions.
 //!
-//! Unsafe code stands only in `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`, `shells/`, `store.rs`,
-//! `tile.rs` and `vector/`.
+//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`,
+//! `shells/`, `store.rs`, `tile.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod axes;
+mod axpy;
+mod axpys;
 mod blocking;
 mod dot;
 mod dots;

@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use crate::axes::{Axes, Operand};
+use crate::blocking::Method;
 use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
 use crate::pack::{Pack, PackFn};
 use crate::plan::{ProductPlan, ProductPointers};
@@ -252,11 +253,28 @@ impl ProductPlan {
         target: Target,
         scratch: *mut u8,
     ) {
-        let blocking = &self.blocking;
-        if blocking.is_dot {
-            // SAFETY: the caller has the obligations of both.
-            return unsafe { self.dots(region, indices, target, scratch) };
+        // SAFETY: the caller has the obligations of all.
+        unsafe {
+            match self.blocking.method {
+                Method::Tiles => self.packed(region, indices, target, scratch),
+                Method::Dots => self.dots(region, indices, target, scratch),
+                Method::Axpys => self.axpys(region, indices, target, scratch),
+            }
         }
+    }
+
+    /// Sums some indices of a region by register tiles.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    unsafe fn packed(
+        &self,
+        region: &Region,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let blocking = &self.blocking;
         for column in region.columns.clone().step_by(blocking.packed_columns) {
             let columns = column..region.columns.end.min(column + blocking.packed_columns);
             // SAFETY: the packed columns lie in scratch memory, which has room for them.

@@ -60,6 +60,20 @@ fn dot_products() {
     }
 }
 
+#[test]
+fn scaled_rows() {
+    let mut random = Random(13);
+    for (rows, columns) in [(1, 8), (1, 65), (2, 257), (3, 300), (4, 523), (1, 1030), (70, 2)] {
+        for length in [65, 71, 512, 519, 577, 1500] {
+            for types in [F32, F64, [DType::I32; 4], [DType::I64; 4]] {
+                check(&dense(types, rows, columns, length), || random.number());
+            }
+        }
+    }
+    check(&dense(F32, 2, 300, 9000), || random.number());
+    check(&dense(F32, 1, 1100, 2100), || random.hard());
+}
+
 /// Both operands are contiguous along the summed index.
 fn contiguous(types: [DType; 4], rows: usize, columns: usize, length: usize) -> Product {
     let mut product = dense(types, rows, columns, length);

@@ -7,6 +7,7 @@
 pub(crate) mod avx2;
 pub(crate) mod baseline;
 
+use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::real::{Real, Round, Widen};
@@ -22,6 +23,9 @@ pub(crate) trait Shells {
     /// Dot products.
     fn dot<V: Vector>() -> DotFn;
 
+    /// A sum of scaled rows.
+    fn axpy<V: Vector>() -> AxpyFn;
+
     /// Packing of a source of type `S` as `E`.
     fn pack<S: Widen<E>, E: Real>() -> PackFn;
 
@@ -35,6 +39,7 @@ pub(crate) trait Shells {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
+        use crate::axpy::{self, Axpy, AxpyFn};
         use crate::dot::{self, Dot, DotFn};
         use crate::pack::{self, Pack, PackFn};
         use crate::real::{Real, Round, Widen};
@@ -54,6 +59,10 @@ macro_rules! define_shells {
 
             fn dot<V: Vector>() -> DotFn {
                 dot::<V>
+            }
+
+            fn axpy<V: Vector>() -> AxpyFn {
+                axpy::<V>
             }
 
             fn pack<S: Widen<E>, E: Real>() -> PackFn {
@@ -86,6 +95,14 @@ macro_rules! define_shells {
         unsafe fn dot<V: Vector>(dot: &Dot) {
             // SAFETY: the caller has the obligations of `DotFn`.
             unsafe { dot::run::<V>(dot) }
+        }
+
+        /// # Safety
+        /// Like [`AxpyFn`], for this level.
+        $(#[$enable])?
+        unsafe fn axpy<V: Vector>(axpy: &Axpy) {
+            // SAFETY: the caller has the obligations of `AxpyFn`.
+            unsafe { axpy::run::<V>(axpy) }
         }
 
         /// # Safety

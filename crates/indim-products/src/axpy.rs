@@ -1,0 +1,130 @@
+//! Sums of contiguous rows of `y`, each scaled by an element of `x` (the axpy of BLAS): a vector holds
+//! neighbouring columns. Holds unsafe code.
+//!
+//! The accumulators of all lanes of a block stay in L1, and each row is read once, as it lies in memory.
+
+use crate::order::{BLOCK, CHAIN, LANES};
+use crate::real::Real;
+use crate::tile::{Results, finish, push};
+use crate::vector::Vector;
+
+/// Most columns of one call.
+pub(crate) const MAX_COLUMNS: usize = 256;
+
+/// Rows that are added while an accumulator is in a register.
+const STEPS: usize = 4;
+
+/// The arguments of the sum of one block. Strides are in bytes.
+pub(crate) struct Axpy {
+    /// The elements of `x`, contiguous along the summed index.
+    pub(crate) x: *const u8,
+    /// The first row of `y`; each row is contiguous.
+    pub(crate) y: *const u8,
+    /// Stride of `y` between rows.
+    pub(crate) y_step: isize,
+    /// Number of columns: at least those of a vector.
+    pub(crate) columns: usize,
+    /// Number of indices: at most those of a block.
+    pub(crate) length: usize,
+    /// Number of blocks before this one.
+    pub(crate) block: usize,
+    /// Memory of `LANES + 1` rows of whole vectors.
+    pub(crate) accumulators: *mut u8,
+    /// Memory of `NODES` rows of wide sums of whole vectors.
+    pub(crate) nodes: *mut u8,
+    /// After the last block, the memory of the wide sums of whole vectors.
+    pub(crate) sums: Option<*mut u8>,
+}
+
+/// The sum of a block compiled for a level. It is added to the tree of the blocks before it. The last vector
+/// holds the last columns, so it may repeat columns of the vector before it.
+///
+/// # Safety
+/// - `x` is valid for reads of `length` elements, each row of `y` of `columns` elements;
+/// - `accumulators`, `nodes` and `sums` are valid for reads and writes, aligned to 64 bytes, and overlap no
+///   other memory of the call; the blocks before this one have been added to `nodes`;
+/// - `columns` is at least the lanes of a vector and at most [`MAX_COLUMNS`];
+/// - the processor has the level.
+pub(crate) type AxpyFn = unsafe fn(&Axpy);
+
+/// Adds a block to the tree.
+///
+/// # Safety
+/// Like [`AxpyFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<V: Vector>(axpy: &Axpy) {
+    let lanes = if axpy.length <= CHAIN { 1 } else { LANES };
+    let vectors = axpy.columns.div_ceil(V::LANES);
+    let row = vectors * V::LANES * size_of::<V::Element>();
+    let lane_at = |lane: usize| axpy.accumulators.wrapping_add(lane * row);
+    // SAFETY: the accumulators have a row for each lane, and one for their sum; the caller ensures the rest.
+    unsafe {
+        for first in (0..axpy.length).step_by(lanes * STEPS) {
+            for lane in 0..lanes.min(axpy.length - first) {
+                let index = first + lane;
+                let steps = (axpy.length - index).div_ceil(lanes).min(STEPS);
+                if steps == STEPS {
+                    add_rows::<V, STEPS>(axpy, index, lanes, lane_at(lane));
+                } else {
+                    for step in 0..steps {
+                        add_rows::<V, 1>(axpy, index + step * lanes, lanes, lane_at(lane));
+                    }
+                }
+            }
+        }
+        let values = lane_at(LANES);
+        for vector in 0..vectors {
+            let at = vector * V::LANES * size_of::<V::Element>();
+            let mut sum = V::load(lane_at(0).wrapping_add(at));
+            for lane in 1..lanes {
+                sum = sum.add(V::load(lane_at(lane).wrapping_add(at)));
+            }
+            sum.store(values.wrapping_add(at));
+        }
+        let nodes = axpy.nodes.cast::<<V::Element as Real>::Wide>();
+        let values = values.cast_const().cast::<V::Element>();
+        push(nodes, axpy.block, values, vectors * V::LANES);
+        if let Some(out) = axpy.sums {
+            let results = Results { out, out_row: 0, is_wide: true };
+            let (length, width) = (axpy.block * BLOCK + axpy.length, vectors * V::LANES);
+            finish::<V::Element>(&results, length, nodes, [1, width], width);
+        }
+    }
+}
+
+/// Adds `N` rows of one lane, from `index` on and `lanes` apart, to the accumulators of the lane. Its first
+/// row, at an index below `lanes`, begins at zero.
+///
+/// # Safety
+/// - Like [`AxpyFn`];
+/// - all rows are of the block; `accumulators` is valid for reads and writes of a row.
+#[inline(always)]
+unsafe fn add_rows<V: Vector, const N: usize>(
+    axpy: &Axpy,
+    index: usize,
+    lanes: usize,
+    accumulators: *mut u8,
+) {
+    let size = size_of::<V::Element>();
+    let is_first = index < lanes;
+    let last = (axpy.columns - V::LANES) * size;
+    // SAFETY: the caller ensures rows, factors and accumulators; the last vector ends with the last column.
+    unsafe {
+        let mut rows = [axpy.y; N];
+        let mut factors = [V::zero(); N];
+        for (step, (row, factor)) in rows.iter_mut().zip(&mut factors).enumerate() {
+            let index = index + step * lanes;
+            *row = axpy.y.wrapping_offset((index as isize).wrapping_mul(axpy.y_step));
+            *factor = V::splat(axpy.x.wrapping_add(index * size));
+        }
+        for vector in 0..axpy.columns.div_ceil(V::LANES) {
+            let at = vector * V::LANES * size;
+            let to = accumulators.wrapping_add(at);
+            let mut sum = if is_first { V::zero() } else { V::load(to) };
+            for (row, &factor) in rows.iter().zip(&factors) {
+                sum = sum.fma(factor, V::load(row.wrapping_add(at.min(last))));
+            }
+            sum.store(to);
+        }
+    }
+}

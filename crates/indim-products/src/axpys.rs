@@ -1,0 +1,145 @@
+//! Runs of units by scaled rows: the rows of `y` are contiguous, and `x` has few rows. Holds unsafe code.
+
+use core::ops::Range;
+
+use crate::axes::Operand;
+use crate::axpy::{Axpy, MAX_COLUMNS};
+use crate::blocking::MAX_UNPACKED_ROWS;
+use crate::kernels;
+use crate::order::{BLOCK, block_length};
+use crate::plan::ProductPlan;
+use crate::run::{Region, Target};
+use crate::tile::NODES;
+
+/// The columns of a call: at least those of a vector, so that the first ones may belong to another unit.
+struct Computed {
+    columns: Range<usize>,
+    /// The columns whose sums are stored.
+    stored: Range<usize>,
+}
+
+impl ProductPlan {
+    /// Sums some indices of a region by scaled rows of `y`.
+    ///
+    /// # Safety
+    /// - Like [`ProductPlan::run`];
+    /// - wide sums of the target are valid for writes of a region.
+    pub(crate) unsafe fn axpys(
+        &self,
+        region: &Region,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let row_bytes = indices.len() * self.kernels.size;
+        let mut rows = [region.x; MAX_UNPACKED_ROWS];
+        for (place, row) in region.rows.clone().enumerate() {
+            let copy = scratch.wrapping_add(self.blocking.scratch.x + place * row_bytes);
+            // SAFETY: the copies of all rows lie in the packed rows.
+            rows[place] = unsafe { self.contiguous_row(region, row, indices.clone(), copy) };
+        }
+        for column in region.columns.clone().step_by(MAX_COLUMNS) {
+            let end = region.columns.end.min(column + MAX_COLUMNS);
+            let first = column.min(end.saturating_sub(self.kernels.lanes));
+            let computed = Computed { columns: first..end, stored: column..end };
+            // SAFETY: the caller has the obligations of both; the rows are contiguous.
+            unsafe {
+                self.add_blocks(region, &computed, indices.clone(), &rows, scratch);
+                self.store_rows(region, &computed, target, scratch);
+            }
+        }
+    }
+
+    /// Adds the blocks of all rows, each block of `y` for one row after the other, and finishes their sums.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::axpys`]; `rows` are contiguous along the summed index.
+    unsafe fn add_blocks(
+        &self,
+        region: &Region,
+        computed: &Computed,
+        indices: Range<usize>,
+        rows: &[*const u8; MAX_UNPACKED_ROWS],
+        scratch: *mut u8,
+    ) {
+        let (kernels, layout) = (&self.kernels, &self.blocking.scratch);
+        let row_bytes = MAX_COLUMNS * kernels.wide_size;
+        let y = self.element(region.y, Operand::Y, computed.columns.start, indices.start);
+        let y_step = self.summed.fastest(Operand::Y);
+        for (block, start) in (0..indices.len()).step_by(BLOCK).enumerate() {
+            let length = block_length(start, indices.len());
+            let is_last = start + length == indices.len();
+            for (place, row) in rows[..region.rows.len()].iter().enumerate() {
+                let sums = scratch.wrapping_add(layout.tile + place * row_bytes);
+                let axpy = Axpy {
+                    x: row.wrapping_add(start * kernels.size),
+                    y: y.wrapping_offset((start as isize).wrapping_mul(y_step)),
+                    y_step,
+                    columns: computed.columns.len(),
+                    length,
+                    block,
+                    accumulators: scratch.wrapping_add(layout.y),
+                    nodes: scratch.wrapping_add(layout.nodes + place * NODES * row_bytes),
+                    sums: is_last.then_some(sums),
+                };
+                // SAFETY: the block lies in both operands; scratch memory has room for accumulators, and for
+                // nodes and sums of each row.
+                unsafe { (kernels.axpy)(&axpy) }
+            }
+        }
+    }
+
+    /// Stores the finished sums of some columns of all rows.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::axpys`]; the sums of all rows are finished.
+    unsafe fn store_rows(
+        &self,
+        region: &Region,
+        computed: &Computed,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let wide_size = self.kernels.wide_size;
+        let Computed { columns, stored } = computed;
+        for (place, row) in region.rows.clone().enumerate() {
+            let place = self.blocking.scratch.tile + place * MAX_COLUMNS * wide_size;
+            let sums = scratch.wrapping_add(place);
+            // SAFETY: the sums are those of whole vectors; the columns of the result are of the region.
+            unsafe {
+                self.close_gap(sums, columns.len());
+                let sums = sums.wrapping_add((stored.start - columns.start) * wide_size);
+                match target {
+                    Target::Wide(to) => {
+                        let to = self.wide_sums(region, to, [row, stored.start]);
+                        let count = stored.len().next_multiple_of(self.kernels.lanes);
+                        to.write_bytes(0, count * wide_size);
+                        to.copy_from_nonoverlapping(sums, stored.len() * wide_size);
+                    }
+                    Target::Result => {
+                        for first in stored.clone().step_by(kernels::MAX_COLUMNS) {
+                            let end = stored.end.min(first + kernels::MAX_COLUMNS);
+                            let sums = sums.wrapping_add((first - stored.start) * wide_size);
+                            self.store_tile(region, row..row + 1, first..end, sums, 0);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves the sums of the last columns, which end the last vector, behind those of the vector before it.
+    ///
+    /// # Safety
+    /// `sums` is valid for reads and writes of whole vectors of `columns` sums.
+    unsafe fn close_gap(&self, sums: *mut u8, columns: usize) {
+        let (lanes, wide_size) = (self.kernels.lanes, self.kernels.wide_size);
+        let rest = columns % lanes;
+        if rest != 0 {
+            let whole = (columns - rest) * wide_size;
+            let from = sums.wrapping_add(whole + (lanes - rest) * wide_size);
+            // SAFETY: both places lie in the last vector.
+            unsafe { from.copy_to(sums.wrapping_add(whole), rest * wide_size) }
+        }
+    }
+}
