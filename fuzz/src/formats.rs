@@ -84,7 +84,7 @@ fn bound(input: &ModelInput) -> Option<InputBinding> {
     }
     let size = |size: &DeclaredSize| match size {
         DeclaredSize::Known(size) => *size,
-        DeclaredSize::Between { least, .. } => *least,
+        DeclaredSize::Range { min, .. } => *min,
         _ => 2,
     };
     let sizes: Vec<usize> = input.sizes.as_deref().unwrap_or(&[]).iter().map(size).collect();

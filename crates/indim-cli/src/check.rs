@@ -7,8 +7,8 @@ use clap::Args;
 use indim::Array;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
-    Agreement, CheckFailure, CheckReport, Disagreement, FormatLimits, LoadError, LoadedModel,
-    ReadOptions, SourceFile, read_onnx_tensor,
+    CheckFailure, CheckReport, FormatLimits, LoadError, LoadedModel, Mismatch, ReadOptions,
+    SourceFile, Tolerance, read_onnx_tensor,
 };
 use indim_graph::terminal::shown;
 
@@ -58,7 +58,7 @@ impl Check {
         let Count { passed, failed, out_of_scope } = count;
         let total = format!("{passed} passed, {failed} failed, {out_of_scope} out of scope\n");
         print(total.as_bytes())?;
-        if failed > 0 { Err(Failure::Told) } else { Ok(()) }
+        if failed > 0 { Err(Failure::AlreadyReported) } else { Ok(()) }
     }
 
     fn check(&self, path: &Path, count: &mut Count) -> Result<(), Diagnostic> {
@@ -98,8 +98,8 @@ impl Check {
         for set in listed(folder)?.iter().filter(|path| path.is_dir()) {
             let (inputs, expected) = (tensors(set, "input_")?, tensors(set, "output_")?);
             let views: Vec<_> = inputs.iter().map(|array| Some(array.into())).collect();
-            let agreement = Agreement::Near { absolute: self.absolute, relative: self.relative };
-            self.tell(&name, model.check_against(&views, &expected, agreement), count)?;
+            let tolerance = Tolerance::Close { absolute: self.absolute, relative: self.relative };
+            self.tell(&name, model.check_against(&views, &expected, tolerance), count)?;
         }
         Ok(())
     }
@@ -152,7 +152,7 @@ fn piece_name(source: &SourceFile) -> String {
 /// `   output 0 `y`: 3 of 24 elements, the first at 5: 1.5 where 1.25 belongs`.
 fn told(failure: &CheckFailure) -> String {
     let CheckFailure { place, difference } = failure;
-    let Disagreement { count, elements, first, found, expected } = difference;
+    let Mismatch { count, elements, first, found, expected } = difference;
     format!(
         "   {place}: {count} of {elements} elements, the first at {first}: {found} where {expected} belongs\n"
     )

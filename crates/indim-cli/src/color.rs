@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 /// The condition for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum When {
+enum ColorMode {
     /// On a terminal, unless the environment has NO_COLOR, or TERM is dumb.
     Auto,
     /// Also in a file or a pipe.
@@ -28,7 +28,7 @@ pub(crate) struct Color {
         value_name = "WHEN",
         default_value = "auto"
     )]
-    _when: When,
+    _when: ColorMode,
 }
 
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();

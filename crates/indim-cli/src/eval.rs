@@ -19,7 +19,7 @@ use crate::output::warn_of_outer_products;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::rule::rule_of_operations;
-use crate::show::Show;
+use crate::show::PrintArgs;
 use crate::source::{open_all, split_binding_of};
 
 /// Evaluate an expression over arrays.
@@ -63,7 +63,7 @@ pub(crate) struct Eval {
     #[arg(long)]
     warn_outer_product: bool,
     #[command(flatten)]
-    show: Show,
+    show: PrintArgs,
 }
 
 /// Names with their sources, and the axis names given for each.

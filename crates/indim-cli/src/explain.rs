@@ -127,7 +127,7 @@ impl Explain {
         }
         if self.json {
             print(format!("{}\n", report.to_json()).as_bytes())?;
-            return Err(Failure::Told);
+            return Err(Failure::AlreadyReported);
         }
         Err(report.into())
     }

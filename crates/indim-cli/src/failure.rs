@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     /// The input is at fault: exit code 1.
     Input(Report),
     /// The input is at fault, and the message has been printed: exit code 1.
-    Told,
+    AlreadyReported,
     /// Arguments contradict each other in a way that clap cannot check: exit code 2, like clap's own.
     Usage(String),
     /// An invariant of indim is broken: exit code 70, `EX_SOFTWARE` of `sysexits.h`.
@@ -31,7 +31,7 @@ impl Failure {
                 tell(report.diagnostic());
                 ExitCode::FAILURE
             }
-            Failure::Told => ExitCode::FAILURE,
+            Failure::AlreadyReported => ExitCode::FAILURE,
             Failure::Usage(message) => {
                 say(&format!("error: {message}\n\nFor more information, try '--help'."));
                 ExitCode::from(2)

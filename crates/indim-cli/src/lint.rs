@@ -94,7 +94,7 @@ impl Lint {
         if self.json {
             print(format!("{{\"files\":[{}]}}\n", reports.join(",")).as_bytes())?;
         }
-        if passes { Ok(()) } else { Err(Failure::Told) }
+        if passes { Ok(()) } else { Err(Failure::AlreadyReported) }
     }
 }
 

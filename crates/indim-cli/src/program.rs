@@ -11,7 +11,7 @@ use indim_graph::terminal::shown;
 use crate::computation::{Computation, Resources};
 use crate::failure::Failure;
 use crate::outputs::Outputs;
-use crate::show::Show;
+use crate::show::PrintArgs;
 use crate::source::{OpenOperand, map_files, read_all, read_pipe};
 use crate::streamed::{RunMode, choose_run_mode, output_types};
 use crate::timing::Timing;
@@ -26,7 +26,7 @@ pub(crate) struct Program<'a> {
     /// The axis names of each, if known.
     pub(crate) axis_names: &'a [AxisNames],
     pub(crate) resources: &'a Resources,
-    pub(crate) show: &'a Show,
+    pub(crate) show: &'a PrintArgs,
     pub(crate) timing: &'a Timing,
 }
 

@@ -14,7 +14,7 @@ use crate::model::{bind, fault_of_program, load, refused};
 use crate::output::say;
 use crate::outputs::Outputs;
 use crate::program::Program;
-use crate::show::Show;
+use crate::show::PrintArgs;
 use crate::source::{LoadedOperand, OpenOperand, open_all, read_pipe};
 
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
@@ -47,7 +47,7 @@ pub(crate) struct Run {
     #[command(flatten)]
     resources: Resources,
     #[command(flatten)]
-    show: Show,
+    show: PrintArgs,
 }
 
 impl Run {

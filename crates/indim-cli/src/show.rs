@@ -21,9 +21,9 @@ enum PrintFormat {
     Json,
 }
 
-/// Options of printing.
+/// Arguments that select the form of printed results.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct PrintArgs {
     /// The form of the printed result. CSV and JSON have every element, with all digits.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "output")]
     format: PrintFormat,
@@ -40,7 +40,7 @@ pub(crate) struct Show {
     precision: Option<u8>,
 }
 
-impl Show {
+impl PrintArgs {
     /// Checks before the computation that results of these types can be printed in this form.
     pub(crate) fn check(&self, types: &[ArrayType]) -> Result<(), Diagnostic> {
         if self.format != PrintFormat::Text && self.precision.is_some() {

@@ -96,7 +96,7 @@ impl OpenOperand {
         }
     }
 
-    /// The source of what is read by regions.
+    /// The source of an operand that is read by regions; `None` for others.
     pub(crate) fn regions(&self) -> Option<&dyn Regions> {
         match self {
             OpenOperand::Stored { regions, .. } => Some(&**regions),

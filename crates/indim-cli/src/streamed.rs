@@ -85,7 +85,7 @@ pub(crate) fn choose_run_mode(
     for holds_pipes in [has_pipe.then_some(false), has_file.then_some(true)].into_iter().flatten() {
         match pool.install(|| streaming.plan(holds_pipes))? {
             Ok(planned) => {
-                let Planned { plan, results, options } = planned;
+                let PlannedRun { plan, results, options } = planned;
                 let run = StreamedRun { plan, results, options, pool, holds_pipes };
                 return Ok(RunMode::StreamedRun(Box::new(run)));
             }
@@ -105,7 +105,7 @@ struct Streaming<'a> {
 }
 
 /// A plan, the results with chunks small enough for the limit, and the options of the run.
-struct Planned {
+struct PlannedRun {
     plan: Plan,
     results: Vec<(ArrayType, ResultMetadata)>,
     options: StreamOptions<'static>,
@@ -114,7 +114,10 @@ struct Planned {
 impl Streaming<'_> {
     /// The plan, with pipes held in memory or read once in their order. Without a plan, the reason, and none
     /// if the program reads a pipe again.
-    fn plan(&self, holds_pipes: bool) -> Result<Result<Planned, Option<StreamError>>, Diagnostic> {
+    fn plan(
+        &self,
+        holds_pipes: bool,
+    ) -> Result<Result<PlannedRun, Option<StreamError>>, Diagnostic> {
         let read = self.sources.iter().map(|(_, source)| source);
         let is_held = |source: &OpenOperand| match source.is_pipe() {
             true => holds_pipes,
@@ -138,7 +141,7 @@ impl Streaming<'_> {
             Ok((plan, results)) => {
                 let mut pipes = (0..inputs.len()).filter(|&input| self.sources[input].1.is_pipe());
                 match holds_pipes || pipes.all(|input| plan.reads_once(input)) {
-                    true => Ok(Planned { plan, results, options }),
+                    true => Ok(PlannedRun { plan, results, options }),
                     false => Err(None),
                 }
             }

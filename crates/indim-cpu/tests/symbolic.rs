@@ -61,7 +61,7 @@ fn over_vector(
     (symbolic, move |length| compile(&built(length).0, &options).unwrap())
 }
 
-/// `x` less its mean, over its deviation, where nests of one element stand between those of all.
+/// `(x - mean(x)) / std(x)`: nests of one element alternate with nests of all elements.
 fn standardised(b: &GraphBuilder, x: &Value) -> Value {
     let of = |function| b.along(function, x, [0]).unwrap();
     (x - of(Reduction::Mean)) / of(Reduction::Std)

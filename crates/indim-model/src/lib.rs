@@ -9,14 +9,13 @@
 //!   value; `shape_values.rs`: constant folding of shapes.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
-//! * `error.rs`: errors; `agreement.rs`: comparison of results with expected results.
+//! * `error.rs`: errors; `tolerance.rs`: comparison of results with expected results.
 //! * `writer.rs`: the interface of writers, from a graph to a file; `match_composition.rs` and
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
 //!   `pattern.rs`; `standardise.rs`: the standardisation that normalisations share.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
-mod agreement;
 mod error;
 mod format;
 mod limits;
@@ -31,22 +30,23 @@ pub mod shape_values;
 mod source;
 mod source_operation;
 mod standardise;
+mod tolerance;
 mod writer;
 
-pub use agreement::Disagreement;
 pub use error::{FormatError, FormatErrorKind, Location, Unsupported};
 pub use format::ModelFormat;
 pub use limits::FormatLimits;
 pub use match_composition::{CompositionMatch, CompositionMatcher};
 pub use match_reduction::{AxisOperation, ReductionMatch, ReductionMatcher};
 pub use model::{
-    Agreement, DeclaredSize, Expectation, InputBinding, Model, ModelInput, ModelProgram,
+    DeclaredSize, Expectation, InputBinding, Model, ModelInput, ModelProgram, Tolerance,
     check_inputs,
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
+pub use tolerance::Mismatch;
 pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
 
 /// Options of reading a file.

@@ -52,16 +52,16 @@ pub enum DeclaredSize {
     /// A constant size.
     Known(usize),
     /// A symbolic size: equal to all other sizes of this name.
-    Named(String),
+    Symbol(String),
     /// A bounded size.
-    Between {
+    Range {
         /// Lower bound, inclusive.
-        least: usize,
+        min: usize,
         /// Upper bound, inclusive, if any.
-        most: Option<usize>,
+        max: Option<usize>,
     },
-    /// Any size.
-    Any,
+    /// Any size: `?` in MLIR, `-1` in ONNX.
+    Dynamic,
 }
 
 /// The binding of an input: its type or its elements.
@@ -98,29 +98,29 @@ pub struct Expectation {
     /// Index of the output with the expected values.
     pub expected: usize,
     /// Required accuracy.
-    pub agreement: Agreement,
+    pub tolerance: Tolerance,
     /// Location of the expectation in the file.
     pub place: Location,
 }
 
 /// Required accuracy of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Agreement {
-    /// Equal; NaN agrees only with NaN.
-    Equal,
+pub enum Tolerance {
+    /// Equality; NaN equals NaN.
+    Exact,
     /// A difference of at most `absolute + relative * |expected|`.
-    Near {
+    Close {
         /// Absolute tolerance.
         absolute: f64,
         /// Relative tolerance.
         relative: f64,
     },
-    /// A distance of at least `least` and at most `most` ulps.
+    /// A distance of at least `min` and at most `max` ulps.
     Ulps {
         /// Lower bound, inclusive.
-        least: u64,
+        min: u64,
         /// Upper bound, inclusive.
-        most: u64,
+        max: u64,
     },
 }
 
@@ -128,12 +128,12 @@ impl fmt::Display for DeclaredSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DeclaredSize::Known(size) => write!(formatter, "{size}"),
-            DeclaredSize::Named(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
-            DeclaredSize::Between { least, most: Some(most) } => {
-                write!(formatter, "{least}..{most}")
+            DeclaredSize::Symbol(name) => formatter.write_str(&indim_graph::terminal::shown(name)),
+            DeclaredSize::Range { min, max: Some(max) } => {
+                write!(formatter, "{min}..{max}")
             }
-            DeclaredSize::Between { least, most: None } => write!(formatter, "{least}.."),
-            DeclaredSize::Any => formatter.write_str("?"),
+            DeclaredSize::Range { min, max: None } => write!(formatter, "{min}.."),
+            DeclaredSize::Dynamic => formatter.write_str("?"),
         }
     }
 }
@@ -156,7 +156,7 @@ impl ModelInput {
     pub fn array_type(&self) -> Option<ArrayType> {
         let known = |size: &DeclaredSize| match size {
             DeclaredSize::Known(size) => Some(*size),
-            DeclaredSize::Named(_) | DeclaredSize::Between { .. } | DeclaredSize::Any => None,
+            DeclaredSize::Symbol(_) | DeclaredSize::Range { .. } | DeclaredSize::Dynamic => None,
         };
         let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(known).collect::<Option<_>>()?;
         Some(ArrayType::new(self.dtype?, sizes))
@@ -234,11 +234,9 @@ fn fits<'i>(input: &'i ModelInput, given: &ArrayType, names: &mut Vec<(&'i str, 
     };
     let mut size_fits = |size: &'i DeclaredSize, given: usize| match size {
         DeclaredSize::Known(size) => *size == given,
-        DeclaredSize::Any => true,
-        DeclaredSize::Between { least, most } => {
-            *least <= given && most.is_none_or(|most| given <= most)
-        }
-        DeclaredSize::Named(name) => match names.iter().find(|(known, _)| known == name) {
+        DeclaredSize::Dynamic => true,
+        DeclaredSize::Range { min, max } => *min <= given && max.is_none_or(|max| given <= max),
+        DeclaredSize::Symbol(name) => match names.iter().find(|(known, _)| known == name) {
             Some((_, known)) => *known == given,
             None => {
                 names.push((name, given));

@@ -31,14 +31,14 @@ impl Kind {
     }
 }
 
-type Read<T> = Result<T, FormatErrorKind>;
+type AttributeResult<T> = Result<T, FormatErrorKind>;
 
 impl Call<'_> {
     /// The attribute with this name, if the node has it.
     ///
     /// # Errors
     /// `attribute`: the attribute has another kind.
-    fn attribute(&self, name: &str, kind: Kind) -> Read<Option<&Arc<AttributeProto>>> {
+    fn attribute(&self, name: &str, kind: Kind) -> AttributeResult<Option<&Arc<AttributeProto>>> {
         let attribute = self.node.attributes.get(name);
         match attribute.filter(|attribute| ![0, kind as i32].contains(&attribute.r#type)) {
             Some(_) => Err(FormatErrorKind::attribute(name, kind.expected())),
@@ -52,7 +52,7 @@ impl Call<'_> {
         name: &str,
         kind: Kind,
         field: impl Fn(&'a AttributeProto) -> Option<T>,
-    ) -> Read<Option<T>> {
+    ) -> AttributeResult<Option<T>> {
         let Some(attribute) = self.attribute(name, kind)? else { return Ok(None) };
         match (field(attribute), attribute.r#type) {
             (Some(value), _) => Ok(Some(value)),
@@ -61,45 +61,45 @@ impl Call<'_> {
         }
     }
 
-    pub(super) fn optional_int(&self, name: &str) -> Read<Option<i64>> {
+    pub(super) fn optional_int(&self, name: &str) -> AttributeResult<Option<i64>> {
         self.single(name, Kind::Int, |attribute| attribute.i)
     }
 
-    pub(super) fn int(&self, name: &str, default: i64) -> Read<i64> {
+    pub(super) fn int(&self, name: &str, default: i64) -> AttributeResult<i64> {
         Ok(self.optional_int(name)?.unwrap_or(default))
     }
 
     /// # Errors
     /// `attribute`: also if it is missing.
-    pub(super) fn required_int(&self, name: &str) -> Read<i64> {
+    pub(super) fn required_int(&self, name: &str) -> AttributeResult<i64> {
         self.optional_int(name)?.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
     }
 
-    pub(super) fn ints(&self, name: &str) -> Read<Option<Vec<i64>>> {
+    pub(super) fn ints(&self, name: &str) -> AttributeResult<Option<Vec<i64>>> {
         Ok(self.attribute(name, Kind::Ints)?.map(|attribute| attribute.ints.clone()))
     }
 
-    pub(super) fn optional_float(&self, name: &str) -> Read<Option<f64>> {
+    pub(super) fn optional_float(&self, name: &str) -> AttributeResult<Option<f64>> {
         self.single(name, Kind::Float, |attribute| attribute.f.map(f64::from))
     }
 
     /// A number. The default is an `f32` too: 0.2 is 0.20000000298.
-    pub(super) fn float(&self, name: &str, default: f32) -> Read<f64> {
+    pub(super) fn float(&self, name: &str, default: f32) -> AttributeResult<f64> {
         Ok(self.optional_float(name)?.unwrap_or(default.into()))
     }
 
-    pub(super) fn floats(&self, name: &str) -> Read<Option<&[f32]>> {
+    pub(super) fn floats(&self, name: &str) -> AttributeResult<Option<&[f32]>> {
         Ok(self.attribute(name, Kind::Floats)?.map(|attribute| &attribute.floats[..]))
     }
 
-    pub(super) fn text(&self, name: &str, default: &str) -> Read<String> {
+    pub(super) fn text(&self, name: &str, default: &str) -> AttributeResult<String> {
         let bytes = self.single(name, Kind::Text, |attribute| attribute.s.clone())?;
         let Some(bytes) = bytes else { return Ok(default.to_owned()) };
         let text = String::from_utf8(bytes.to_vec());
         text.map_err(|_| FormatErrorKind::attribute(name, Kind::Text.expected()))
     }
 
-    pub(super) fn tensor(&self, name: &str) -> Read<Option<&TensorProto>> {
+    pub(super) fn tensor(&self, name: &str) -> AttributeResult<Option<&TensorProto>> {
         let Some(attribute) = self.attribute(name, Kind::Tensor)? else { return Ok(None) };
         let missing = || FormatErrorKind::attribute(name, Kind::Tensor.expected());
         attribute.t.as_ref().map(Some).ok_or_else(missing)

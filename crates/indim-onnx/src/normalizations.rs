@@ -10,13 +10,13 @@ use super::call::{Call, LoweringResult, one};
 use super::reductions::along;
 
 /// An operand and its normalised axes.
-struct Normalized<'c> {
+struct NormalizationOperand<'c> {
     call: &'c Call<'c>,
     x: Value,
     axes: Vec<usize>,
 }
 
-impl Normalized<'_> {
+impl NormalizationOperand<'_> {
     /// A reduction over the normalised axes; they stay with size 1.
     fn of_axes(&self, function: Reduction) -> Result<Value, GraphError> {
         self.call.builder.along(function, &self.x, along(&self.axes, true))
@@ -59,7 +59,7 @@ fn last_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
-    let normalized = Normalized { call, x, axes: last_axes(call)? };
+    let normalized = NormalizationOperand { call, x, axes: last_axes(call)? };
     let epsilon = call.float("epsilon", 1e-5)?;
     let standard = normalized.standard(epsilon)?;
     let mut scaled = standard.convert(dtype) * call.onto(call.value(1)?, &shape)?;
@@ -74,7 +74,7 @@ pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
 pub(super) fn root_mean_square(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
-    let squares = Normalized { call, x: x.square(), axes: last_axes(call)? };
+    let squares = NormalizationOperand { call, x: x.square(), axes: last_axes(call)? };
     let root = (squares.of_axes(Reduction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = squares.numpy(Op::Div, &x, &root)?.convert(dtype);
     one(standard * call.onto(call.value(1)?, &shape)?)
@@ -84,7 +84,7 @@ pub(super) fn root_mean_square(call: &Call<'_>) -> LoweringResult {
 pub(super) fn instance(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let axes = (2..shape.rank()).collect();
-    let normalized = Normalized { call, x: call.value(0)?.clone(), axes };
+    let normalized = NormalizationOperand { call, x: call.value(0)?.clone(), axes };
     let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let scale = along_channel(call, call.value(1)?, 1, &shape)?;
     one(standard * scale + along_channel(call, call.value(2)?, 1, &shape)?)
@@ -107,7 +107,7 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     let is_per_channel = call.version() >= SCALES_OF_CHANNELS_SINCE;
     let computed = if is_per_channel { stash_dtype(call)? } else { dtype };
     let x = call.builder.reshape(call.value(0)?.convert(computed), &apart)?;
-    let normalized = Normalized { call, x, axes: (2..apart.rank()).collect() };
+    let normalized = NormalizationOperand { call, x, axes: (2..apart.rank()).collect() };
     let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
     let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&apart, 1) };
     let standard = call.builder.reshape(standard.convert(dtype), onto)?;
@@ -155,7 +155,7 @@ pub(super) fn lp(call: &Call<'_>) -> LoweringResult {
         2 => (Reduction::Norm, x.clone()),
         _ => return Err(FormatErrorKind::attribute("p", "is neither 1 nor 2")),
     };
-    let norm = Normalized { call, x: measured, axes }.of_axes(function)?;
+    let norm = NormalizationOperand { call, x: measured, axes }.of_axes(function)?;
     let divisor = norm.eq(0).select(1, &norm);
     one(call.builder.elementwise(Op::Div, &[x, &divisor], &RuleSet::Numpy)?)
 }

@@ -127,10 +127,10 @@ pub(super) fn sizes_of(
         (Some(value), _) => match u64::try_from(value) {
             Ok(value) => DeclaredSize::Known(saturating_size(value)),
             // Some exporters write -1 for an unknown size.
-            Err(_) => DeclaredSize::Any,
+            Err(_) => DeclaredSize::Dynamic,
         },
-        (None, Some(name)) if !name.is_empty() => DeclaredSize::Named(name.clone()),
-        (None, _) => DeclaredSize::Any,
+        (None, Some(name)) if !name.is_empty() => DeclaredSize::Symbol(name.clone()),
+        (None, _) => DeclaredSize::Dynamic,
     };
     Ok(shape.dim.iter().map(size).collect())
 }

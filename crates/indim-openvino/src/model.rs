@@ -160,15 +160,15 @@ fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
     let wrong = || FormatErrorKind::attribute("shape", "is not a list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
     match (text.trim(), text.split_once("..")) {
-        ("?" | "-1", _) => Ok(DeclaredSize::Any),
+        ("?" | "-1", _) => Ok(DeclaredSize::Dynamic),
         (text, None) => Ok(DeclaredSize::Known(number(text)?)),
-        (_, Some((least, most))) => {
-            let least = if least.trim().is_empty() { 0 } else { number(least)? };
-            let most = match most.trim() {
+        (_, Some((min, max))) => {
+            let min = if min.trim().is_empty() { 0 } else { number(min)? };
+            let max = match max.trim() {
                 "" | "?" => None,
-                most => Some(number(most)?),
+                max => Some(number(max)?),
             };
-            Ok(DeclaredSize::Between { least, most })
+            Ok(DeclaredSize::Range { min, max })
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::computation::{Compiled, Computation, SymbolicProgram, Target};
+use crate::computation::{CompiledVariant, Computation, SymbolicProgram, Target};
 use crate::error::ComputationError;
 use crate::expression_cache::forget;
 use crate::memory_use::{MemoryUse, held_bytes};
@@ -70,13 +70,13 @@ impl CachedComputation {
         &self,
         operands: &[Operand<'_>],
         targets: &[Target],
-    ) -> Result<Arc<Compiled>, ComputationError> {
+    ) -> Result<Arc<CompiledVariant>, ComputationError> {
         // Two threads may count the same use, which does no harm.
         let uses = USES.load(Ordering::Relaxed);
         USES.store(uses + 1, Ordering::Relaxed);
         self.used.store(uses, Ordering::Relaxed);
         let numbers = inputs_among(operands);
-        let fits = |compiled: &Compiled| {
+        let fits = |compiled: &CompiledVariant| {
             operands.iter().zip(&compiled.types).all(|(operand, of)| operand.is_of(of))
                 && compiled.targets == targets
                 && compiled.numbers.holds(&numbers)
@@ -99,14 +99,14 @@ impl CachedComputation {
         &self,
         types: Vec<OperandType>,
         targets: &[Target],
-    ) -> Result<Compiled, ComputationError> {
+    ) -> Result<CompiledVariant, ComputationError> {
         let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types, targets);
         let programs: Vec<Arc<SymbolicProgram>> =
             lock(&self.programs).iter().rev().filter(of_kind).cloned().collect();
         if let Some(compiled) = programs.iter().find_map(|program| program.bound(&types, targets)) {
             return Ok(compiled);
         }
-        let is_known = |variant: &Arc<Compiled>| variant.is_of_kind(&types, targets);
+        let is_known = |variant: &Arc<CompiledVariant>| variant.is_of_kind(&types, targets);
         if !lock(&self.variants).iter().any(is_known) {
             return self.computation.compile(types, targets.to_vec());
         }

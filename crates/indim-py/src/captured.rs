@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
 /// A place as Python describes it: its kind, its holder, its key, the value at tracing.
-pub(crate) type Place<'py> = (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
+pub(crate) type CaptureDescription<'py> =
+    (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
 /// A place and its value at tracing. The reference keeps other objects from reusing the value's identity.
 enum Capture {
@@ -27,9 +28,9 @@ enum Capture {
 pub(crate) struct Captures(Vec<Capture>);
 
 impl Captures {
-    pub(crate) fn new(py: Python<'_>, places: Vec<Place<'_>>) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, places: Vec<CaptureDescription<'_>>) -> PyResult<Self> {
         let missing = py.import("indim._captured")?.getattr("MISSING")?;
-        let captured = |(kind, holder, key, value): Place<'_>| {
+        let captured = |(kind, holder, key, value): CaptureDescription<'_>| {
             let present = || (!value.is(&missing)).then(|| value.clone().unbind());
             Ok(match kind.as_str() {
                 "name" => Capture::Name {

@@ -18,7 +18,7 @@ use indim_graph::{GraphAssembler, NodeKind, ValueId, VerifyErrorKind};
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::computation::Compiled;
+use crate::computation::CompiledVariant;
 use crate::error::computation_error;
 use crate::internal_error::guard;
 use crate::model::as_stored;
@@ -26,23 +26,23 @@ use crate::operand::Operand;
 use crate::run::run;
 
 /// Maximum number of chunk sizes for which a stage caches programs.
-const MAX_KEPT: usize = 16;
+const MAX_CACHED_PROGRAMS: usize = 16;
 
 /// Key of a program: the types of its inputs, and the sizes of the stage's axes.
 type Sizes = (Vec<ArrayType>, Vec<usize>);
 
 /// Compiled programs with their sizes, least recently used first.
 #[derive(Default)]
-struct Kept(Mutex<Vec<(Sizes, Arc<Compiled>)>>);
+struct ProgramCache(Mutex<Vec<(Sizes, Arc<CompiledVariant>)>>);
 
-impl Kept {
+impl ProgramCache {
     /// The program for these sizes, compiled now if there is none.
     fn compiled(
         &self,
         py: Python<'_>,
         sizes: Sizes,
         graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
-    ) -> PyResult<Arc<Compiled>> {
+    ) -> PyResult<Arc<CompiledVariant>> {
         let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut kept = kept();
@@ -53,10 +53,10 @@ impl Kept {
         }
         let graph = graph(&sizes)?;
         check_types(&graph, &sizes.0)?;
-        let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
+        let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
         let mut kept = kept();
-        let oldest = (kept.len() >= MAX_KEPT).then(|| kept.remove(0));
+        let oldest = (kept.len() >= MAX_CACHED_PROGRAMS).then(|| kept.remove(0));
         kept.push((sizes, Arc::clone(&compiled)));
         drop(kept);
         // Evicted programs are freed after the lock is released, because that may take long.
@@ -75,7 +75,7 @@ impl Kept {
         self.run_into(py, chunks, 0, sizes, graph)
     }
 
-    /// Like [`Kept::run`]; the first `over` results are written over the first `over` chunks.
+    /// Like [`ProgramCache::run`]; the first `over` results are written over the first `over` chunks.
     fn run_into<'py>(
         &self,
         py: Python<'py>,
@@ -156,7 +156,7 @@ pub(crate) struct ChunkedProgram {
     /// The input slice that each parameter stands for; whole inputs come first.
     parts: Vec<InputSlice>,
     /// The whole program, for arrays of one chunk.
-    whole: Kept,
+    whole: ProgramCache,
 }
 
 impl ChunkedProgram {
@@ -193,7 +193,7 @@ impl ChunkedProgram {
         let SlicedGraph { graph, parts } = slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
         if !counted {
             let cuts = Cuts::of(&graph);
-            let (first, whole) = (Vec::new(), Kept::default());
+            let (first, whole) = (Vec::new(), ProgramCache::default());
             return Ok(ChunkedProgram { graph, cuts, first, parts, whole });
         }
         let counted = py.detach(|| CounterGraph::of(&graph));
@@ -205,7 +205,7 @@ impl ChunkedProgram {
         };
         let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
         first.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
-        Ok(ChunkedProgram { graph, cuts, first, parts, whole: Kept::default() })
+        Ok(ChunkedProgram { graph, cuts, first, parts, whole: ProgramCache::default() })
     }
 
     /// The slices among its parameters, which follow the whole inputs: the number of the input, and along
@@ -311,8 +311,8 @@ impl ChunkedProgram {
                 Ok(ChunkProgram {
                     stage,
                     reductions,
-                    kept: Kept::default(),
-                    lanes: Kept::default(),
+                    kept: ProgramCache::default(),
+                    lanes: ProgramCache::default(),
                 })
             }
             false => Err(PyIndexError::new_err("no such stage")),
@@ -336,9 +336,9 @@ pub(crate) struct ChunkProgram {
     stage: Stage,
     /// The reductions, and the element types of their results.
     reductions: Vec<(ReduceOp, DType)>,
-    kept: Kept,
+    kept: ProgramCache,
     /// Programs that make lanes, add to them and fold them.
-    lanes: Kept,
+    lanes: ProgramCache,
 }
 
 /// Purposes of programs over lanes, the last entry of their keys.
@@ -451,7 +451,7 @@ fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> 
 #[pyclass(frozen, name = "_Combination", module = "indim._indim")]
 pub(crate) struct Combination {
     op: ReduceOp,
-    kept: Kept,
+    kept: ProgramCache,
 }
 
 #[pymethods]
@@ -459,7 +459,7 @@ impl Combination {
     #[new]
     fn new(reduction: &str) -> PyResult<Self> {
         let op = reduction.parse().map_err(|_| PyValueError::new_err("no such reduction"))?;
-        Ok(Combination { op, kept: Kept::default() })
+        Ok(Combination { op, kept: ProgramCache::default() })
     }
 
     /// Combines partial results, in chunk order, by pairs of neighbours; an odd one is carried up unchanged.

@@ -369,14 +369,14 @@ impl Computation {
         &self,
         types: Vec<OperandType>,
         targets: Vec<Target>,
-    ) -> Result<Compiled, ComputationError> {
+    ) -> Result<CompiledVariant, ComputationError> {
         let (executable, numbers) = detached(|signals| {
             let UnfinishedGraph { b, outputs, numbers } = self.built(&types, &targets, true)?;
             let graph = b.finish(&outputs)?;
             let executable = compile_with(&graph, &compile_options()?, &mut || signals.look())?;
             Ok((executable, numbers))
         })?;
-        Ok(Compiled { targets, ..Compiled::of(executable, types, Arc::new(numbers)) })
+        Ok(CompiledVariant { targets, ..CompiledVariant::of(executable, types, Arc::new(numbers)) })
     }
 
     /// Like [`Computation::compile`], with the program for all sizes, if sizes may vary.
@@ -384,7 +384,7 @@ impl Computation {
         &self,
         types: Vec<OperandType>,
         targets: Vec<Target>,
-    ) -> Result<(Compiled, Option<SymbolicProgram>), ComputationError> {
+    ) -> Result<(CompiledVariant, Option<SymbolicProgram>), ComputationError> {
         let (alone, executable, numbers) = detached(|signals| {
             let (symbolic, numbers) = self.symbolic(&types, &targets)?;
             let options = compile_options()?;
@@ -403,22 +403,24 @@ impl Computation {
             SymbolicProgram { types, target_dtypes, executable, numbers, _memory_use: memory_use }
         });
         let bound = program.as_ref().and_then(|program| program.bound(&types, &targets));
-        let alone = alone
-            .map(|executable| Compiled { targets, ..Compiled::of(executable, types, numbers) });
+        let alone = alone.map(|executable| CompiledVariant {
+            targets,
+            ..CompiledVariant::of(executable, types, numbers)
+        });
         let compiled = bound.or(alone).expect("invariant: the first sizes meet the guards");
         Ok((compiled, program))
     }
 }
 
-impl Compiled {
+impl CompiledVariant {
     /// Builds and compiles a graph without the interpreter's lock.
     pub(crate) fn new(
         graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
-    ) -> Result<Compiled, ComputationError> {
+    ) -> Result<CompiledVariant, ComputationError> {
         let executable = detached(|signals| {
             Ok(compile_with(&graph()?, &compile_options()?, &mut || signals.look())?)
         })?;
-        Ok(Compiled::of(executable, Vec::new(), Arc::default()))
+        Ok(CompiledVariant::of(executable, Vec::new(), Arc::default()))
     }
 
     /// A program compiled for operands of these types.
@@ -426,13 +428,13 @@ impl Compiled {
         executable: Executable,
         types: Vec<OperandType>,
         numbers: Arc<NumberProgram>,
-    ) -> Compiled {
+    ) -> CompiledVariant {
         let is_parallel = executable.is_parallel();
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let memory_use = MemoryUse::new(executable.own_bytes());
         let dense = |types: &[ArrayType]| types.iter().map(DenseArray::new).collect();
-        Compiled {
+        CompiledVariant {
             types,
             targets: Vec::new(),
             numbers,
@@ -488,7 +490,11 @@ impl SymbolicProgram {
     }
 
     /// The program bound to operands of these types; `None` if their sizes do not meet the guards.
-    pub(crate) fn bound(&self, types: &[OperandType], targets: &[Target]) -> Option<Compiled> {
+    pub(crate) fn bound(
+        &self,
+        types: &[OperandType],
+        targets: &[Target],
+    ) -> Option<CompiledVariant> {
         let mut shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
         // Numbers are the last inputs.
         shapes.resize(self.executable.guards().parameters().len(), &[]);
@@ -498,8 +504,8 @@ impl SymbolicProgram {
             return None;
         }
         let numbers = Arc::clone(&self.numbers);
-        let compiled = Compiled::of(executable, types.to_vec(), numbers);
-        Some(Compiled { targets: targets.to_vec(), ..compiled })
+        let compiled = CompiledVariant::of(executable, types.to_vec(), numbers);
+        Some(CompiledVariant { targets: targets.to_vec(), ..compiled })
     }
 }
 
@@ -544,7 +550,7 @@ pub(crate) fn parameter(
 }
 
 /// A computation compiled for operands of certain types.
-pub(crate) struct Compiled {
+pub(crate) struct CompiledVariant {
     /// The types of its parameters.
     pub(crate) types: Vec<OperandType>,
     /// The types its outputs were converted to; empty without conversion.
@@ -563,7 +569,7 @@ pub(crate) struct Compiled {
     _memory_use: MemoryUse,
 }
 
-impl Compiled {
+impl CompiledVariant {
     /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
     /// for which it is valid.
     pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[Target]) -> bool {
@@ -574,8 +580,11 @@ impl Compiled {
     }
 }
 
-impl fmt::Debug for Compiled {
+impl fmt::Debug for CompiledVariant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Compiled").field("types", &self.types).finish_non_exhaustive()
+        formatter
+            .debug_struct("CompiledVariant")
+            .field("types", &self.types)
+            .finish_non_exhaustive()
     }
 }

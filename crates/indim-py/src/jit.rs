@@ -15,7 +15,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::argument::{Argument, ArgumentDescription, ArgumentType};
 use crate::cached_computation::CachedComputation;
-use crate::captured::{Captures, Place};
+use crate::captured::{CaptureDescription, Captures};
 use crate::casting::Casting;
 use crate::engine::{GraphParts, engine, graph_parts, is_for_engine};
 use crate::error::computation_error;
@@ -48,7 +48,7 @@ struct Trace {
 
 /// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of
 /// the results, and the places outside of its arguments that it may have read.
-type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<Place<'py>>);
+type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescription<'py>>);
 
 /// A Python function that is compiled for the types and ranks it is called with.
 ///

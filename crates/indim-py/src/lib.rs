@@ -11,8 +11,8 @@
 //! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
 //!   are unchanged;
 //! - `casting.rs`: NumPy's `casting`: the allowed casts of a result to the type of `out`;
-//! - `chunked.rs`: programs over arrays that come in chunks, as `indim/_dask.py` runs them: what may be
-//!   cut, the stages, and the program of each for the chunks it is given;
+//! - `chunked.rs`: programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the
+//!   program of each stage for given chunks;
 //! - `derivative.rs`: derivatives as steps of a computation: the results of a separately recorded function,
 //!   with the gradients with respect to some of its parameters;
 //! - `detached.rs`: work without the interpreter's lock: other threads compute meanwhile, and Ctrl-C ends

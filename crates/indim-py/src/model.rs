@@ -7,7 +7,7 @@ use indim::formats::{DeclaredSize, InputBinding, LoadedModel, ReadOptions, Sourc
 use indim::{Graph, GraphBuilder, GraphError};
 use pyo3::prelude::*;
 
-use crate::computation::{Compiled, parameter};
+use crate::computation::{CompiledVariant, parameter};
 use crate::error::{computation_error, load_error};
 use crate::internal_error::guard;
 use crate::layout::parse_order;
@@ -24,7 +24,7 @@ const MAX_PROGRAMS: usize = 16;
 pub(crate) struct Model {
     model: LoadedModel,
     /// Compiled programs with their input types, least recently used first.
-    kept: Mutex<Vec<(Vec<InputBinding>, Arc<Compiled>)>>,
+    kept: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledVariant>)>>,
 }
 
 /// An input: name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and
@@ -58,7 +58,7 @@ impl Model {
         let size = |size: &DeclaredSize| -> PyResult<Bound<'py, PyAny>> {
             Ok(match size {
                 DeclaredSize::Known(size) => size.into_pyobject(py)?.into_any(),
-                DeclaredSize::Any => py.None().into_bound(py),
+                DeclaredSize::Dynamic => py.None().into_bound(py),
                 size => size.to_string().into_pyobject(py)?.into_any(),
             })
         };
@@ -171,7 +171,7 @@ impl Model {
         Ok((given, operands))
     }
 
-    fn compiled(&self, py: Python<'_>, given: Vec<InputBinding>) -> PyResult<Arc<Compiled>> {
+    fn compiled(&self, py: Python<'_>, given: Vec<InputBinding>) -> PyResult<Arc<CompiledVariant>> {
         // No Python code runs under this lock. The list stays valid if a holder panics, so poison is ignored.
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         {
@@ -184,7 +184,7 @@ impl Model {
         let program = py.detach(|| self.model.program(&given));
         let program = program.map_err(|error| load_error(py, &error))?;
         let graph = program.graph.with_outputs(0..self.model.outputs().len());
-        let compiled = Compiled::new(|| Ok(as_stored(&graph)?));
+        let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
         let mut kept = kept();
         let oldest = (kept.len() >= MAX_PROGRAMS).then(|| kept.remove(0));

@@ -195,7 +195,7 @@ pub(crate) struct NumpyArray<'py> {
 
 /// Classification of an object for the fast path.
 pub(crate) enum ObjectKind<'py> {
-    /// An array that can be used as it is.
+    /// An array that needs no conversion.
     Array(NumpyArray<'py>),
     /// An array of an element type or byte order that the machine does not compute in.
     Foreign,

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
-use crate::computation::{Compiled, Target};
+use crate::computation::{CompiledVariant, Target};
 use crate::error::computation_error;
 use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::Operand;
@@ -34,7 +34,7 @@ pub(crate) fn variant_into(
     operands: &[Operand<'_>],
     outputs: Option<&[Option<NumpyArray<'_>>]>,
     casting: Casting,
-) -> PyResult<Arc<Compiled>> {
+) -> PyResult<Arc<CompiledVariant>> {
     let variant = |targets: &[Target]| {
         cached.variant(operands, targets).map_err(|error| computation_error(py, &error))
     };

@@ -6,7 +6,7 @@ use indim::{ArrayView, ArrayViewMut, RunError, RunOptions};
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::computation::Compiled;
+use crate::computation::CompiledVariant;
 use crate::detached::SharedSignals;
 use crate::numpy_api::NumpyArray;
 use crate::operand::{Operand, inputs_among};
@@ -22,7 +22,7 @@ const DETACH_BYTES: usize = 64 * 1024;
 /// If an output cannot be written, or outputs overlap; `KeyboardInterrupt`.
 pub(crate) fn run<'py>(
     py: Python<'py>,
-    compiled: &Compiled,
+    compiled: &CompiledVariant,
     operands: &[Operand<'py>],
     outputs: &[Option<NumpyArray<'py>>],
     order: Order,
@@ -56,7 +56,7 @@ pub(crate) fn run<'py>(
 /// The given output arrays, and new arrays for the others.
 fn whole_outputs<'py>(
     py: Python<'py>,
-    compiled: &Compiled,
+    compiled: &CompiledVariant,
     given: &[Option<NumpyArray<'py>>],
     order: Order,
     inputs: &[ArrayView<'_>],
@@ -80,14 +80,14 @@ fn whole_outputs<'py>(
 }
 
 /// Refuses a run into new arrays that would hold more than [`pool::memory_limit`].
-fn check_memory(compiled: &Compiled) -> PyResult<()> {
+fn check_memory(compiled: &CompiledVariant) -> PyResult<()> {
     let Some(limit) = pool::memory_limit() else { return Ok(()) };
     let threads = if compiled.is_parallel { pool::get_num_threads() } else { 1 };
     compiled.executable.check_memory_limit(limit, threads, true).map_err(run_error)
 }
 
 fn run_attached(
-    compiled: &Compiled,
+    compiled: &CompiledVariant,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
 ) -> Result<(), RunError> {
@@ -110,7 +110,7 @@ fn run_error(error: RunError) -> PyErr {
 /// help if there is enough work.
 fn run_detached(
     py: Python<'_>,
-    compiled: &Compiled,
+    compiled: &CompiledVariant,
     inputs: &[ArrayView<'_>],
     outputs: &mut [ArrayViewMut<'_>],
 ) -> PyResult<()> {

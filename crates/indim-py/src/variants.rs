@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim::DType;
 
-use crate::computation::Compiled;
+use crate::computation::CompiledVariant;
 use crate::operand::{Operand, OperandType};
 
 /// Maximum number of variants of a computation; beyond it the oldest is evicted.
@@ -15,11 +15,11 @@ const MAX_VARIANTS: usize = 256;
 #[derive(Default)]
 pub(crate) struct Variants {
     /// From the oldest to the newest, each with the hash of its types and sizes.
-    all: VecDeque<(u64, Arc<Compiled>)>,
+    all: VecDeque<(u64, Arc<CompiledVariant>)>,
     /// The newest variant of each hash. Variants of equal hash differ in the numbers among their operands.
-    newest: HashMap<u64, Arc<Compiled>>,
+    newest: HashMap<u64, Arc<CompiledVariant>>,
     /// The last variant, which is usually requested again.
-    last: Option<Arc<Compiled>>,
+    last: Option<Arc<CompiledVariant>>,
 }
 
 impl Variants {
@@ -27,8 +27,8 @@ impl Variants {
     pub(crate) fn find(
         &mut self,
         operands: &[Operand<'_>],
-        fits: impl Fn(&Compiled) -> bool,
-    ) -> Option<Arc<Compiled>> {
+        fits: impl Fn(&CompiledVariant) -> bool,
+    ) -> Option<Arc<CompiledVariant>> {
         if let Some(last) = self.last.as_ref().filter(|last| fits(last)) {
             return Some(Arc::clone(last));
         }
@@ -38,7 +38,7 @@ impl Variants {
         };
         let key = hash(operands.iter().map(of_array));
         let newest = self.newest.get(&key)?;
-        let is_it = |(of, compiled): &&(u64, Arc<Compiled>)| *of == key && fits(compiled);
+        let is_it = |(of, compiled): &&(u64, Arc<CompiledVariant>)| *of == key && fits(compiled);
         let found = match fits(newest) {
             true => newest,
             false => &self.all.iter().rev().find(is_it)?.1,
@@ -48,7 +48,7 @@ impl Variants {
     }
 
     /// Adds a variant; returns an evicted one.
-    pub(crate) fn keep(&mut self, compiled: &Arc<Compiled>) -> Option<Arc<Compiled>> {
+    pub(crate) fn keep(&mut self, compiled: &Arc<CompiledVariant>) -> Option<Arc<CompiledVariant>> {
         let of_array = |of: &OperandType| match of {
             OperandType::Array(of) => array_hash(of.dtype, &of.shape),
             OperandType::Input(_) | OperandType::Number(_) => NUMBER,
@@ -62,7 +62,7 @@ impl Variants {
     }
 
     /// Removes the oldest variant.
-    pub(crate) fn remove_oldest(&mut self) -> Option<Arc<Compiled>> {
+    pub(crate) fn remove_oldest(&mut self) -> Option<Arc<CompiledVariant>> {
         let (key, oldest) = self.all.pop_front()?;
         if self.newest.get(&key).is_some_and(|newest| Arc::ptr_eq(newest, &oldest)) {
             self.newest.remove(&key);
@@ -75,7 +75,7 @@ impl Variants {
     /// The variants, the oldest first.
     pub(crate) fn iter(
         &self,
-    ) -> impl DoubleEndedIterator<Item = &Arc<Compiled>> + ExactSizeIterator {
+    ) -> impl DoubleEndedIterator<Item = &Arc<CompiledVariant>> + ExactSizeIterator {
         self.all.iter().map(|(_, compiled)| compiled)
     }
 }

@@ -1,7 +1,7 @@
 //! The table of operations of StableHLO and chlo: their attributes and their lowering to XLA's operations.
 
 use indim_graph::terminal::shown;
-use indim_model::{Agreement, FormatError, FormatErrorKind};
+use indim_model::{FormatError, FormatErrorKind, Tolerance};
 use indim_ops::Op;
 
 use super::attribute::Attributes;
@@ -99,25 +99,25 @@ impl ExpectOperation {
     ///
     /// # Errors
     /// `attribute`.
-    pub(super) fn agreement(
+    pub(super) fn tolerance(
         self,
         operation: &Syntax,
         attributes: &Attributes<'_>,
         as_call: bool,
-    ) -> Result<Agreement, FormatError> {
+    ) -> Result<Tolerance, FormatError> {
         let number = |name: &str, otherwise: f64| match attributes.optional(operation, name) {
             Some(span) => attributes.float(name, span),
             None => Ok(otherwise),
         };
         Ok(match self.how {
-            ExpectKind::Equal => Agreement::Equal,
+            ExpectKind::Equal => Tolerance::Exact,
             ExpectKind::Near => {
                 let absolute = number("tolerance", if as_call { 1e-3 } else { 1e-4 })?;
-                Agreement::Near { absolute, relative: 0.0 }
+                Tolerance::Close { absolute, relative: 0.0 }
             }
-            ExpectKind::Close => Agreement::Ulps {
-                least: number("min_ulp_difference", 0.0)? as u64,
-                most: number("max_ulp_difference", 3.0)? as u64,
+            ExpectKind::Close => Tolerance::Ulps {
+                min: number("min_ulp_difference", 0.0)? as u64,
+                max: number("max_ulp_difference", 3.0)? as u64,
             },
         })
     }

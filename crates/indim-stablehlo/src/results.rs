@@ -1,6 +1,6 @@
 //! Elaboration of single operations to their results.
 
-use indim_model::{Agreement, Expectation, FormatErrorKind, Location};
+use indim_model::{Expectation, FormatErrorKind, Location, Tolerance};
 use indim_ops::ArrayType;
 
 use super::dense::Dense;
@@ -166,7 +166,7 @@ impl Elaborator<'_> {
         as_call: bool,
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
-        let agreement: Agreement = expected.agreement(operation, &self.attributes, as_call)?;
+        let tolerance: Tolerance = expected.tolerance(operation, &self.attributes, as_call)?;
         let constant = match expected.is_constant {
             true => Some(self.constant(operation)?),
             false => None,
@@ -181,7 +181,7 @@ impl Elaborator<'_> {
         let array_type = expected.array_type().map_err(|error| fail(error.into()))?;
         check_type(&result, &array_type).map_err(fail)?;
         let place = Location::text(at(operation));
-        let expectation = Expectation { result: 0, expected: 0, agreement, place };
+        let expectation = Expectation { result: 0, expected: 0, tolerance, place };
         self.expectations.push((expectation, result, expected));
         Ok(Vec::new())
     }

@@ -81,7 +81,7 @@ static FORMATS: [ArrayFormat; 7] = [
         endings: &["tif", "tiff"],
         first_bytes: &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"],
         folder_files: &[],
-        members: Members::Selected,
+        members: Members::Optional,
         is_written: true,
         #[cfg(feature = "tiff")]
         code: Some(&crate::tiff::Tiff),
@@ -93,7 +93,7 @@ static FORMATS: [ArrayFormat; 7] = [
         endings: &["csv", "tsv"],
         first_bytes: &[],
         folder_files: &[],
-        members: Members::Selected,
+        members: Members::Optional,
         is_written: false,
         #[cfg(feature = "csv")]
         code: Some(&crate::csv::Csv),
@@ -137,7 +137,7 @@ enum Members {
     /// Arrays with names; a member must be named; any number of results is written to one file.
     Named,
     /// Columns or pages; without a text the only one or the first.
-    Selected,
+    Optional,
 }
 
 impl PartialEq for ArrayFormat {

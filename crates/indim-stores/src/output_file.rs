@@ -396,7 +396,7 @@ fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Names that nothing has, and that list no files for who does not ask for hidden ones.
+/// Unused names for hidden files, which listings omit unless asked for hidden ones.
 fn hidden() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);

@@ -82,7 +82,7 @@ impl<'a> CarriedReduction<'a> {
         programs: &mut Programs<'_>,
     ) -> Result<Option<Vec<Array>>, StreamError> {
         match self.job.row_order {
-            RowOrder::ByLanes(group) => self.add_lanes(group, piece, inputs, programs)?,
+            RowOrder::LaneGroups(group) => self.add_lanes(group, piece, inputs, programs)?,
             RowOrder::Independent | RowOrder::Carried => {
                 self.add_rows(&piece.parts[0], inputs, programs)?;
             }
@@ -258,7 +258,7 @@ impl<'a> CarriedReduction<'a> {
 
     /// Adds the open group of lanes to the groups before it.
     fn close_group(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
-        let RowOrder::ByLanes(group) = self.job.row_order else { return Ok(()) };
+        let RowOrder::LaneGroups(group) = self.job.row_order else { return Ok(()) };
         let Some(open) = self.open.as_mut().filter(|open| !open.lanes.is_empty()) else {
             return Ok(());
         };
@@ -281,12 +281,12 @@ impl<'a> CarriedReduction<'a> {
 
     /// Folds the lanes of the open block, and adds its result to those of the blocks before it.
     fn close_block(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
-        if let RowOrder::ByLanes(_) = self.job.row_order {
+        if let RowOrder::LaneGroups(_) = self.job.row_order {
             self.close_group(programs)?;
         }
         let Some(mut open) = self.open.take() else { return Ok(()) };
         let result = match self.job.row_order {
-            RowOrder::ByLanes(_) => {
+            RowOrder::LaneGroups(_) => {
                 open.close_run(programs)?;
                 open.folded
             }
@@ -334,7 +334,7 @@ pub(crate) fn main_programs(job: &Job, piece: &[usize]) -> Vec<(Use, Vec<usize>)
             programs.extend(whole_blocks(0, rows).map(|blocks| of(Use::Piece, blocks)));
             programs
         }
-        RowOrder::ByLanes(group) => {
+        RowOrder::LaneGroups(group) => {
             let count = 1 << (rows / group).clamp(1, MAX_ROWS_AT_ONCE).ilog2();
             vec![of(Use::AddToLanes(count), group)]
         }

@@ -39,7 +39,7 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let carried = match job.row_order {
         RowOrder::Independent => 0,
         // Every few rows the lanes are read and written once.
-        RowOrder::Carried | RowOrder::ByLanes(_) => {
+        RowOrder::Carried | RowOrder::LaneGroups(_) => {
             job.shape.iter().map(|&size| size as u128).product::<u128>()
         }
     };

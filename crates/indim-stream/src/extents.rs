@@ -29,7 +29,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
             // copied once.
             let leaves = match job.row_order {
                 RowOrder::Independent => job.counts(piece)[axis],
-                RowOrder::Carried | RowOrder::ByLanes(_) => size.div_ceil(BLOCK),
+                RowOrder::Carried | RowOrder::LaneGroups(_) => size.div_ceil(BLOCK),
             };
             leaves.max(1).ilog2() as usize + 4 + carried_rows(job.row_order, size)
         }
@@ -49,7 +49,7 @@ fn carried_rows(order: RowOrder, size: usize) -> usize {
         RowOrder::Carried => size.min(LANES),
         // The open group, one group for each level of pairs, and the result of combining two groups; then
         // the folded row before and after a run.
-        RowOrder::ByLanes(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
+        RowOrder::LaneGroups(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
     }
 }
 
@@ -136,7 +136,7 @@ impl Unit {
         {
             match job.row_order {
                 RowOrder::Independent if policy == CutPolicy::Aligned => return Unit::Aligned,
-                RowOrder::ByLanes(group) => return Unit::MultipleOf(group),
+                RowOrder::LaneGroups(group) => return Unit::MultipleOf(group),
                 RowOrder::Independent | RowOrder::Carried => {}
             }
         }

@@ -145,7 +145,7 @@ impl Job {
     /// Whether an axis is read lane by lane.
     pub(crate) fn is_by_lanes(&self, axis: usize) -> bool {
         let is_reduced = self.reduced.is_some_and(|(reduced, _)| reduced == axis);
-        is_reduced && matches!(self.row_order, RowOrder::ByLanes(_))
+        is_reduced && matches!(self.row_order, RowOrder::LaneGroups(_))
     }
 
     /// The axes of an operand that are cut by the reduced axis.
@@ -186,7 +186,7 @@ impl Job {
         };
         let Some(group) = chunks.into_iter().max() else { return orders };
         if group < self.shape[axis] && stage.carries_empty_lanes() {
-            orders.push(RowOrder::ByLanes(group));
+            orders.push(RowOrder::LaneGroups(group));
         }
         orders
     }

@@ -18,7 +18,7 @@ pub(crate) enum RowOrder {
     Carried,
     /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with
     /// the elements of one group.
-    ByLanes(usize),
+    LaneGroups(usize),
 }
 
 /// A piece of a job: the unit of reading, computing and writing.
@@ -43,7 +43,7 @@ impl RowOrder {
     pub(crate) fn max_extent(self, size: usize) -> usize {
         match self {
             RowOrder::Independent | RowOrder::Carried => size,
-            RowOrder::ByLanes(group) => group * size.div_ceil(LANES).min(BLOCK / LANES),
+            RowOrder::LaneGroups(group) => group * size.div_ceil(LANES).min(BLOCK / LANES),
         }
     }
 
@@ -51,7 +51,7 @@ impl RowOrder {
     pub(crate) fn count(self, size: usize, extent: usize) -> usize {
         match self {
             RowOrder::Independent | RowOrder::Carried => size.div_ceil(extent.max(1)),
-            RowOrder::ByLanes(group) => {
+            RowOrder::LaneGroups(group) => {
                 let parts = (extent / group).max(1);
                 let of_block = |rows: usize| {
                     let groups = (0..LANES.min(rows)).step_by(group);
@@ -75,7 +75,7 @@ impl RowOrder {
                 let starts = (0..size).step_by(extent);
                 Box::new(starts.map(move |start| vec![up_to(start, extent)]))
             }
-            RowOrder::ByLanes(group) => {
+            RowOrder::LaneGroups(group) => {
                 let parts = (extent / group).max(1);
                 let of_group = move |first: usize, end: usize| {
                     let starts: Vec<usize> = (first..end).step_by(LANES).collect();
@@ -141,13 +141,13 @@ mod tests {
         for order in [
             RowOrder::Independent,
             RowOrder::Carried,
-            RowOrder::ByLanes(1),
-            RowOrder::ByLanes(4),
-            RowOrder::ByLanes(16),
+            RowOrder::LaneGroups(1),
+            RowOrder::LaneGroups(4),
+            RowOrder::LaneGroups(16),
         ] {
             for size in [1, 3, 31, 40, 512, 600, 1100] {
                 for parts in [1, 3, 16] {
-                    let unit = if let RowOrder::ByLanes(group) = order { group } else { 1 };
+                    let unit = if let RowOrder::LaneGroups(group) = order { group } else { 1 };
                     let extent = (unit * parts).min(order.max_extent(size));
                     let pieces: Vec<Vec<Range<usize>>> = order.rows(size, extent).collect();
                     assert_eq!(

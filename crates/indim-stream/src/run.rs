@@ -291,7 +291,7 @@ impl<'a> RunningPass<'a> {
                         false => None,
                     }
                 }
-                RowOrder::Carried | RowOrder::ByLanes(_) => {
+                RowOrder::Carried | RowOrder::LaneGroups(_) => {
                     let inputs: Vec<PieceInput<'_>> =
                         (0..read.len()).map(|input| self.input(input, piece, &read)).collect();
                     let complete = carried.add(piece, &inputs, &mut programs)?;

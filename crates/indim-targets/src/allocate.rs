@@ -66,7 +66,7 @@ impl Frame {
 
 /// A virtual register that stays in a machine register during the whole code, and the machine register. It
 /// is loaded before the code begins.
-pub(crate) type Pinned = (Register, u8);
+pub(crate) type PinnedRegister = (Register, u8);
 
 /// How instructions access elements of a step that they use once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(crate) enum ElementAccess {
 /// Allocates registers for the code. Spill slots are taken from `frame`.
 pub(crate) fn allocate<O: Opcode>(
     code: &VirtualCode<O>,
-    pinned: &[Pinned],
+    pinned: &[PinnedRegister],
     elements: ElementAccess,
     frame: &mut Frame,
 ) -> Vec<AllocatedInstruction> {
@@ -131,7 +131,7 @@ fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> 
 
 /// For each virtual register the machine register of the accumulator whose next value it is. The next value
 /// may be computed there, because no later instruction reads the previous value.
-fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>> {
+fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[PinnedRegister]) -> Vec<Option<u8>> {
     let mut accumulator_of = vec![None; code.homes.len()];
     for instruction in &code.instructions {
         if let Some(register) = into_accumulator(instruction) {
@@ -144,10 +144,10 @@ fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[Pinned]) -> Vec<Option<u8>
 /// The machine register of the accumulator that an instruction writes.
 fn real_target<O>(
     code: &VirtualCode<O>,
-    pinned: &[Pinned],
+    pinned: &[PinnedRegister],
     instruction: &MachineInstruction<O>,
 ) -> u8 {
-    let is_target = |pinned: &&Pinned| code.homes[pinned.0.index()] == instruction.target;
+    let is_target = |pinned: &&PinnedRegister| code.homes[pinned.0.index()] == instruction.target;
     pinned.iter().find(is_target).expect("invariant: accumulators are pinned").1
 }
 
@@ -206,7 +206,7 @@ struct Allocator<'a, O> {
     assigned: Vec<Option<u8>>,
     /// For each machine register, the virtual register that it holds.
     contents: Vec<Option<Register>>,
-    pinned_registers: &'a [Pinned],
+    pinned_registers: &'a [PinnedRegister],
     /// Bit set of the pinned machine registers.
     pinned: u64,
     elements: ElementAccess,
@@ -221,7 +221,7 @@ struct Allocator<'a, O> {
 impl<'a, O: Opcode> Allocator<'a, O> {
     fn new(
         code: &'a VirtualCode<O>,
-        pinned: &'a [Pinned],
+        pinned: &'a [PinnedRegister],
         elements: ElementAccess,
         frame: &'a mut Frame,
     ) -> Self {

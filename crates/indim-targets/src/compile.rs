@@ -3,13 +3,15 @@
 
 use indim_codegen::{Body, LaneType, Primitive};
 
-use crate::allocate::{AllocatedInstruction, ElementAccess, Frame, Pinned, allocate, pressure};
+use crate::allocate::{
+    AllocatedInstruction, ElementAccess, Frame, PinnedRegister, allocate, pressure,
+};
 use crate::compile_fold::{LaneReduction, lane_reductions};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::pool::Pool;
 use crate::select::{MAX_GROUP_REGISTERS, Selection, TargetLowering, row_invariants, select};
-use crate::target::{Aligned, CompiledCode};
+use crate::target::{AlignedOperand, CompiledCode};
 
 /// The encoder's input: allocated code of a body with its layout, constants and frame.
 pub(crate) struct EncoderInput<'a, O> {
@@ -126,14 +128,14 @@ pub(crate) fn finish<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     selection: Selection<O>,
-    accumulators: &[(Pinned, Accumulators)],
+    accumulators: &[(PinnedRegister, Accumulators)],
     lanes: Lanes,
     room: usize,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> CompiledCode {
     let Selection { row, step, pool, mut frame } = selection;
     let row_steps = allocate(&row, &[], ElementAccess::MemoryOperand, &mut frame);
-    let (mut pinned, accumulators): (Vec<Pinned>, Vec<Accumulators>) =
+    let (mut pinned, accumulators): (Vec<PinnedRegister>, Vec<Accumulators>) =
         accumulators.iter().copied().unzip();
     pinned.extend(constants(&step, room, O::REGISTERS - pinned.len()));
     let steps = allocate(&step, &pinned, ElementAccess::MemoryOperand, &mut frame);
@@ -175,7 +177,7 @@ fn aligned<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     lanes: usize,
-) -> Option<Aligned> {
+) -> Option<AlignedOperand> {
     let operands = body.outputs.len() + body.operand_count();
     let has_fixed_steps = body.folds() || layout.is_in_place || layout.streams.contains(&true);
     let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
@@ -187,7 +189,7 @@ fn aligned<O: TargetLowering>(
     let inputs = inputs.map(|(dtype, form)| if form.is_one() { 0 } else { dtype.size() });
     let bytes = O::REGISTER_BYTES as usize;
     let operand = outputs.chain(inputs).position(|size| size * lanes >= bytes)?;
-    Some(Aligned { operand, bytes })
+    Some(AlignedOperand { operand, bytes })
 }
 
 /// Maximum number of masks that stay in registers for all steps of a row.
@@ -195,7 +197,11 @@ const MAX_MASKS: usize = 2;
 
 /// Chooses constants and row invariants that stay in registers for all steps of a row, the most used first:
 /// up to `room` vectors, in registers below `end`, and up to [`MAX_MASKS`] masks.
-fn constants<O: TargetLowering>(step: &VirtualCode<O>, room: usize, end: usize) -> Vec<Pinned> {
+fn constants<O: TargetLowering>(
+    step: &VirtualCode<O>,
+    room: usize,
+    end: usize,
+) -> Vec<PinnedRegister> {
     if step.has_calls() {
         return Vec::new();
     }

@@ -8,7 +8,7 @@ use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
 use indim_ops::meaning::reduction::LANES;
 
-use crate::allocate::{Pinned, pressure};
+use crate::allocate::{PinnedRegister, pressure};
 use crate::compile::{Accumulators, EncoderInput, Lanes, finish, widest};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
@@ -103,7 +103,7 @@ fn accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,
     lanes: Lanes,
-) -> Vec<(Pinned, Accumulators)> {
+) -> Vec<(PinnedRegister, Accumulators)> {
     let all: Vec<Memory> = accumulator_targets(&selection.step).collect();
     let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
         let Memory::Accumulator { output, part, copy } = which else {

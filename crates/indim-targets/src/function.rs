@@ -10,7 +10,7 @@ use crate::instruction_cache::synchronize;
 use crate::layout::{OperandForm, OperandLayout};
 use crate::levels::target;
 use crate::perf_map;
-use crate::target::{Aligned, CompiledCode, Target};
+use crate::target::{AlignedOperand, CompiledCode, Target};
 use indim_codegen::Body;
 use indim_ops::Level;
 
@@ -61,7 +61,7 @@ pub(crate) struct ExecutableCode {
     /// Whether tails are masked, so that rows may have any number of elements.
     has_exact_tails: bool,
     /// The operand that the second step of a row may align.
-    aligned: Option<Aligned>,
+    aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
     joins_lanes: bool,
 }
@@ -237,7 +237,7 @@ impl Function {
         elements: usize,
     ) -> usize {
         let lanes = self.code.lanes;
-        let Some(Aligned { operand, bytes }) = self.code.aligned else { return lanes };
+        let Some(AlignedOperand { operand, bytes }) = self.code.aligned else { return lanes };
         let size = self.element_bytes[operand];
         let before = operands[operand].addr().wrapping_neg() % bytes;
         let is_same_in_rows = rows == 1 || row_strides[operand] % bytes as isize == 0;

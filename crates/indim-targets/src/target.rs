@@ -40,14 +40,14 @@ pub(crate) struct CompiledCode {
     pub(crate) has_exact_tails: bool,
     /// The operand to align from the second step of a row on. The code takes the index of that step's first
     /// element as an argument.
-    pub(crate) aligned: Option<Aligned>,
+    pub(crate) aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
     pub(crate) joins_lanes: bool,
 }
 
 /// An operand that all steps of a row except the first access at aligned addresses.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Aligned {
+pub(crate) struct AlignedOperand {
     /// Index of the operand, outputs first.
     pub(crate) operand: usize,
     /// Alignment in bytes.

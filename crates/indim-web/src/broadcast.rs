@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::picture::Picture;
 use crate::report::Refusal;
 use crate::request::{OperandText, answered, check_count, list, number, shape};
-use crate::state::{BroadcastState, Offer, State};
+use crate::state::{BroadcastState, FormOffer, State};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -47,15 +47,15 @@ pub(crate) struct BroadcastAnswer {
     picture: Picture,
     /// A line for each operand.
     explicit: Vec<String>,
-    same: Vec<Offer>,
-    not: Vec<Inexpressible>,
+    same: Vec<FormOffer>,
+    not: Vec<InexpressibleRules>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
 
 /// The reason why some rules cannot express a broadcast or a reduction.
 #[derive(Serialize)]
-pub(crate) struct Inexpressible {
+pub(crate) struct InexpressibleRules {
     pub(crate) rules: Vec<&'static str>,
     pub(crate) reason: String,
 }
@@ -146,15 +146,15 @@ fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
 }
 
 /// The broadcast stated under each rule, and the reasons why some cannot, each with its rules.
-fn under_rules(explained: &ExplainedBroadcast) -> (Vec<Offer>, Vec<Inexpressible>) {
+fn under_rules(explained: &ExplainedBroadcast) -> (Vec<FormOffer>, Vec<InexpressibleRules>) {
     let form = explained.form();
-    let (mut same, mut not): (Vec<Offer>, Vec<Inexpressible>) = (Vec::new(), Vec::new());
+    let (mut same, mut not): (Vec<FormOffer>, Vec<InexpressibleRules>) = (Vec::new(), Vec::new());
     for (name, said) in explained.under_other_rules() {
         match (said, convert_broadcast(form, name)) {
             (Ok(text), Ok(said)) => same.extend(offer(text, None, &said, form.operands())),
             (Err(reason), _) => match not.iter_mut().find(|known| known.reason == reason) {
                 Some(known) => known.rules.push(name.as_str()),
-                None => not.push(Inexpressible { rules: vec![name.as_str()], reason }),
+                None => not.push(InexpressibleRules { rules: vec![name.as_str()], reason }),
             },
             (Ok(_), Err(_)) => {}
         }
@@ -167,10 +167,10 @@ fn offer(
     reason: Option<String>,
     said: &RuleConversion,
     operands: &[Shape],
-) -> Option<Offer> {
+) -> Option<FormOffer> {
     let RuleConversion { rule, reshapes, target } = said;
     let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
-    Some(Offer { text, reason, state: State::Broadcast(state) })
+    Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }
 
 /// The answer for shapes that a rule refuses: the report, the shapes in the rule's alignment, and repairs.
@@ -201,7 +201,11 @@ pub(crate) fn refuse_shapes(
     refusal
 }
 
-fn repair_offer(repair: &Repair, names: &[(String, String)], operands: &[Shape]) -> Option<Offer> {
+fn repair_offer(
+    repair: &Repair,
+    names: &[(String, String)],
+    operands: &[Shape],
+) -> Option<FormOffer> {
     let Repair { rule, reshapes, target, result, reason, .. } = repair;
     let mut text = named(rule, target.as_ref());
     for ((name, _), shape) in names.iter().zip(reshapes) {
@@ -222,7 +226,7 @@ fn repair_offer(repair: &Repair, names: &[(String, String)], operands: &[Shape])
         _ => None,
     });
     let state = BroadcastState::of_rule(rule, reshapes, target.as_ref(), operands)?;
-    Some(Offer { text, reason, state: State::Broadcast(state) })
+    Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }
 
 /// The answer for wrong attributes; the repair of a foreign attribute omits it.
@@ -247,7 +251,7 @@ fn refuse_attributes(
         }
         let state = State::Broadcast(BroadcastState::new(choice.as_str(), &left, shapes));
         let text = format!("{choice} without `{attribute}`");
-        refusal.repairs.push(Offer { text, reason: None, state });
+        refusal.repairs.push(FormOffer { text, reason: None, state });
     }
     refusal
 }

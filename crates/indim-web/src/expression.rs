@@ -20,7 +20,7 @@ use crate::broadcast::{BroadcastAnswer, refuse_shapes};
 use crate::reduction::ReductionAnswer;
 use crate::report::Refusal;
 use crate::request::{answered, check_count};
-use crate::state::{BroadcastState, Offer, State};
+use crate::state::{BroadcastState, FormOffer, State};
 
 /// Limits of a text on a page, far below those of the library.
 const LIMITS: ParseLimits = ParseLimits::new().text_bytes(1 << 14).depth(100).nodes(1000);
@@ -218,10 +218,10 @@ fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
 }
 
 /// An offer to explore the mistake in the form for broadcasts, which has its repairs.
-fn explore_offer(error: &ShapeError) -> Option<Offer> {
+fn explore_offer(error: &ShapeError) -> Option<FormOffer> {
     let state = BroadcastState::of_rule(error.rule(), &[], error.target(), error.shapes())?;
     let text = "explore it, with what would work".to_owned();
-    Some(Offer { text, reason: None, state: State::Broadcast(state) })
+    Some(FormOffer { text, reason: None, state: State::Broadcast(state) })
 }
 
 impl InputText {

@@ -8,11 +8,11 @@ use indim_shape::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::broadcast::Inexpressible;
+use crate::broadcast::InexpressibleRules;
 use crate::picture::Picture;
 use crate::report::Refusal;
 use crate::request::{OperandText, answered, list, number};
-use crate::state::{Offer, ReductionState, State, list_text};
+use crate::state::{FormOffer, ReductionState, State, list_text};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,8 +45,8 @@ pub(crate) struct ReductionAnswer {
     title: String,
     picture: Picture,
     explicit: Vec<String>,
-    same: Vec<Offer>,
-    not: Vec<Inexpressible>,
+    same: Vec<FormOffer>,
+    not: Vec<InexpressibleRules>,
 }
 
 /// Draws a reduction under a rule, with the attributes as texts.
@@ -89,16 +89,17 @@ impl ReductionAnswer {
         form: &ReductionForm,
         label: &(String, String),
     ) -> Self {
-        let (mut same, mut not): (Vec<Offer>, Vec<Inexpressible>) = (Vec::new(), Vec::new());
+        let (mut same, mut not): (Vec<FormOffer>, Vec<InexpressibleRules>) =
+            (Vec::new(), Vec::new());
         for &name in ReductionRuleName::ALL {
             match convert_reduction(form, name) {
-                Ok(said) => same.push(Offer {
+                Ok(said) => same.push(FormOffer {
                     text: said.to_string(),
                     reason: None,
                     state: State::Reduction(state(&said.rule)),
                 }),
                 Err(reason) => {
-                    not.push(Inexpressible {
+                    not.push(InexpressibleRules {
                         rules: vec![name.as_str()],
                         reason: reason.to_string(),
                     });
@@ -124,7 +125,7 @@ fn refuse(error: &ReductionError) -> Box<Refusal> {
     let offer = |rule: &ReductionRule| {
         let result = rule.elaborate(error.operand()).ok()?.result();
         let text = format!("{rule} gives {result}");
-        Some(Offer { text, reason: None, state: State::Reduction(state(rule)) })
+        Some(FormOffer { text, reason: None, state: State::Reduction(state(rule)) })
     };
     refusal.repairs = find_reduction_repairs(error).iter().filter_map(offer).collect();
     refusal

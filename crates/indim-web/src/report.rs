@@ -4,7 +4,7 @@ use indim_shape::{Diagnostic, MarkedLine};
 use serde::Serialize;
 
 use crate::picture::Picture;
-use crate::state::Offer;
+use crate::state::FormOffer;
 
 /// The answer to a request with a mistake.
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ pub(crate) struct Refusal {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) picture: Option<Picture>,
     /// The repairs.
-    pub(crate) repairs: Vec<Offer>,
+    pub(crate) repairs: Vec<FormOffer>,
     /// The input names of an expression that parses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) names: Option<Vec<String>>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A choice: its text, and the contents of the form after it.
 #[derive(Serialize)]
-pub(crate) struct Offer {
+pub(crate) struct FormOffer {
     pub(crate) text: String,
     /// The reason why the user may have meant it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -133,13 +133,13 @@ pub struct Comparison {
     ordinary: Op,
     /// The operation in the total order.
     total: Op,
-    order: Order,
+    order: ComparisonType,
 }
 
 /// The comparison type; only the total order changes the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    Unsaid,
+enum ComparisonType {
+    Unspecified,
     Float,
     Total,
     Signed,
@@ -163,11 +163,11 @@ impl Comparison {
             }
         };
         let order = match order {
-            None | Some("NOTYPE") => Order::Unsaid,
-            Some("FLOAT") => Order::Float,
-            Some("TOTALORDER") => Order::Total,
-            Some("SIGNED") => Order::Signed,
-            Some("UNSIGNED") => Order::Unsigned,
+            None | Some("NOTYPE") => ComparisonType::Unspecified,
+            Some("FLOAT") => ComparisonType::Float,
+            Some("TOTALORDER") => ComparisonType::Total,
+            Some("SIGNED") => ComparisonType::Signed,
+            Some("UNSIGNED") => ComparisonType::Unsigned,
             Some(_) => {
                 let problem = "is none of FLOAT, TOTALORDER, SIGNED, UNSIGNED";
                 return Err(FormatErrorKind::attribute("compare_type", problem));
@@ -184,22 +184,22 @@ impl Comparison {
         let class = dtype.class();
         let is_float = matches!(class, DTypeClass::Float | DTypeClass::Complex);
         let fits = match self.order {
-            Order::Unsaid => true,
-            Order::Float | Order::Total => is_float,
-            Order::Signed => class == DTypeClass::Signed,
-            Order::Unsigned => matches!(class, DTypeClass::Unsigned | DTypeClass::Bool),
+            ComparisonType::Unspecified => true,
+            ComparisonType::Float | ComparisonType::Total => is_float,
+            ComparisonType::Signed => class == DTypeClass::Signed,
+            ComparisonType::Unsigned => matches!(class, DTypeClass::Unsigned | DTypeClass::Bool),
         };
         if !fits {
             let problem = format!("does not fit elements of type {dtype}");
             return Err(FormatErrorKind::attribute("compare_type", problem));
         }
-        Ok(if self.order == Order::Total { self.total } else { self.ordinary })
+        Ok(if self.order == ComparisonType::Total { self.total } else { self.ordinary })
     }
 
     /// The operation without regard to NaNs, for the recognition of reducers.
     pub const fn ordinary(self) -> Option<Op> {
         match self.order {
-            Order::Total => None,
+            ComparisonType::Total => None,
             _ => Some(self.ordinary),
         }
     }

@@ -1,4 +1,4 @@
-//! Rule sets, the explicit form they come down to, and conversion between them. The page
+//! Rule sets, the explicit form into which they are elaborated, and conversion between them. The page
 //! [`rules`](mod@crate::rules) has every rule, with its label.
 //!
 //! ```

@@ -64,8 +64,8 @@ pub fn evaluate<'a, I: Into<Input<'a>>>(
     evaluate().map_err(|kind| EvaluateError { kind, location })
 }
 
-/// Like [`evaluate`], of a text with any number of results, which come in their order. All of them are one
-/// program: what they share is computed once.
+/// Like [`evaluate`], for a text with any number of results, in their order. All results are one program:
+/// common values are computed once.
 ///
 /// ```
 /// use indim::evaluate_all;
@@ -111,7 +111,7 @@ fn run(
     program.run(inputs).map_err(EvaluateErrorKind::Run)
 }
 
-/// Why [`evaluate`] refuses. `{}` and `{:?}` show it drawn, with the caller's line.
+/// An error of [`evaluate`]. `{}` and `{:?}` draw it, with the caller's line.
 ///
 /// ```
 /// use indim::evaluate;
@@ -123,13 +123,13 @@ fn run(
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EvaluateError {
-    /// The mistake.
+    /// The kind of error.
     pub kind: EvaluateErrorKind,
     /// The caller's location.
     pub location: &'static Location<'static>,
 }
 
-/// The kinds of mistakes in a call of [`evaluate`].
+/// The kinds of errors of [`evaluate`].
 ///
 /// ```
 /// use indim::evaluate;
@@ -141,16 +141,16 @@ pub struct EvaluateError {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EvaluateErrorKind {
-    /// In the expression, or in the types and shapes of its inputs.
+    /// An error in the expression, or in the types and shapes of its inputs.
     Expression {
         /// The text.
         text: String,
-        /// The mistake.
+        /// The error.
         error: Box<ExprError>,
     },
-    /// In the graph.
+    /// An error in the graph.
     Graph(Box<GraphError>),
-    /// The graph is not compiled.
+    /// Compilation fails.
     Compile(CompileError),
     /// The expression does not mention an input.
     UnusedInput {
@@ -162,7 +162,7 @@ pub enum EvaluateErrorKind {
         /// The name.
         name: String,
     },
-    /// The run does not start, or stops.
+    /// The run is refused, or stops.
     Run(RunError),
 }
 
@@ -196,12 +196,12 @@ impl EvaluateError {
         }
     }
 
-    /// The whole report for people: headline, the place in the text, the shapes, and what would work.
+    /// The whole report: headline, the place in the text, the shapes, and repairs.
     pub fn draw(&self) -> String {
         self.diagnostic().to_string()
     }
 
-    /// The same report in its parts, without the place of the call.
+    /// The report as separate parts, without the place of the call.
     pub fn diagnostic(&self) -> Diagnostic {
         match &self.kind {
             EvaluateErrorKind::Expression { text, error } => error.diagnostic(text),
@@ -219,8 +219,8 @@ impl EvaluateError {
     }
 }
 
-/// As it is drawn, with the place of the call below the headline: so `?` in `main` shows it, with `anyhow`
-/// too.
+/// The drawn error, with the place of the call below the headline. So `?` in `main` shows it, also through
+/// `anyhow`.
 impl fmt::Display for EvaluateError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = Some(self.location.to_string());

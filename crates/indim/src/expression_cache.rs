@@ -1,4 +1,4 @@
-//! Expressions that are kept compiled: for the shapes of a first call, and, once there have been others, for
+//! The cache of compiled expressions: programs for fixed shapes, and, from the second shape on, programs for
 //! all sizes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,13 +15,13 @@ use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
 
-/// Capacity of the cache, in expressions; the least recently used goes first.
+/// Capacity of the cache, in expressions; the least recently used is evicted first.
 const MAX_ENTRIES: usize = 64;
 
-/// The text of an expression that is kept is no longer: its program would take much memory.
+/// Maximum bytes of a cached text; a longer one has a program that takes much memory.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Capacity of one entry, in programs; the oldest goes first.
+/// Capacity of one entry, in programs; the oldest is evicted first.
 const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];
@@ -106,24 +106,24 @@ impl CacheEntry {
     }
 }
 
-/// The last used is at the end.
+/// The cache; the last used entry is at the end.
 static CACHE: Mutex<Vec<CacheEntry>> = Mutex::new(Vec::new());
 
-/// A panic leaves the list whole.
+/// The locked cache. A panic leaves the list consistent.
 fn cache() -> MutexGuard<'static, Vec<CacheEntry>> {
     CACHE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The result of a cache lookup.
 enum CacheLookup {
-    /// A program that fits.
+    /// A program for these inputs.
     Hit(BoundExpression),
-    /// Those for all sizes, to be bound to those of the inputs, with what numbers are to them; and whether
-    /// there is one for other sizes.
+    /// The programs for all sizes, still to be bound, with the numbers as their inputs; and whether the entry
+    /// has a program for other sizes.
     Candidates { symbolic: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
 }
 
-/// The program for a text and these inputs, compiled if none is kept.
+/// The program for a text and these inputs, from the cache if possible.
 pub(crate) fn program(
     text: &str,
     inputs: Inputs<'_, '_>,
@@ -169,7 +169,8 @@ fn kept_or_compiled(
     Ok(BoundExpression { executable, numbers })
 }
 
-/// The program for all sizes, for those of the inputs, if these meet its guards; its last inputs are numbers.
+/// The program for all sizes, bound to the sizes of these inputs; `None` if they do not meet its guards.
+/// Numbers are the last inputs.
 fn bound(
     executable: &SymbolicExecutable,
     inputs: Inputs<'_, '_>,
@@ -180,7 +181,7 @@ fn bound(
     executable.bind(&shapes(inputs).chain(numbers).collect::<Vec<&[usize]>>()).ok()
 }
 
-/// Looks for a program.
+/// Looks for a program in the cache.
 fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
     let mut cache = cache();
     let Some(place) = cache.iter().rposition(|kept| kept.is_for(text, inputs)) else {
@@ -204,7 +205,7 @@ fn found(text: &str, inputs: Inputs<'_, '_>, given: &[Literal]) -> CacheLookup {
     CacheLookup::Candidates { symbolic: symbolic.collect(), is_known }
 }
 
-/// Keeps what was compiled.
+/// Adds a program to the cache.
 fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
     if text.len() > MAX_TEXT_BYTES {
         return;
@@ -234,7 +235,7 @@ fn push<T>(programs: &mut Vec<T>, program: T) {
     programs.push(program);
 }
 
-/// The numbers that are inputs.
+/// The inputs that are numbers.
 fn numbers(inputs: Inputs<'_, '_>) -> Vec<Literal> {
     let number = |(_, input): &(&str, Input<'_>)| match input {
         Input::Number(number) if Numbers::accepts(*number) => Some(*number),

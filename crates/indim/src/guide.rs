@@ -7,7 +7,7 @@
 //! - [Layouts](#layouts)
 //! - [Errors](#errors)
 //! - [Limits](#limits)
-//! - [To look inside, and to check](#to-look-inside-and-to-check)
+//! - [Explanations and checks](#explanations-and-checks)
 //!
 //! # A first sum
 //!
@@ -26,7 +26,8 @@
 //! ```
 //!
 //! `x` has two axes and `v` has one, so `v` is *broadcast*: it is added to every row. An operator follows
-//! NumPy's rule, which aligns the shapes at their ends. To add a column instead, say where its axis lands:
+//! NumPy's rule, which aligns the shapes at their ends. To add a column instead, state the result axis of
+//! its axis:
 //!
 //! ```
 //! # use indim::{Array, evaluate};
@@ -37,8 +38,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `dims` is XLA's `broadcast_dimensions`: axis 0 of `column` lands on axis 0 of `x`. No copy of `column`
-//! is made. An expression becomes one loop if possible, and computations that a broadcast would repeat run
+//! `dims` is XLA's `broadcast_dimensions`: axis 0 of `column` maps to axis 0 of `x`. `column` is not
+//! copied. An expression becomes one loop if possible, and computations that a broadcast would repeat run
 //! before it. The compiled program is cached for the next call with the same text and types.
 //!
 //! # Numbers and element types
@@ -67,9 +68,9 @@
 //!
 //! # Rule sets
 //!
-//! A [`RuleSet`] says where the axes of operands land. Every rule set comes down to one *explicit form*, a
-//! [`Broadcast`]: the result's shape, and for each operand a map that names a result axis for each of its
-//! axes. Shapes alone are enough to ask.
+//! A [`RuleSet`] decides to which result axes the axes of operands map. Every rule set elaborates into one
+//! *explicit form*, a [`Broadcast`]: the result's shape, and for each operand the result axis of each of its
+//! axes. Elaboration needs only shapes:
 //!
 //! ```
 //! use indim::{RuleSet, Shape};
@@ -93,7 +94,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing is guessed from sizes that happen to match: under [`RuleSet::None`] shapes are equal, and under
+//! No rule is inferred from sizes that happen to match: under [`RuleSet::None`] shapes are equal, and under
 //! [`RuleSet::Xla`] shapes of different ranks need their `dims`. [`TargetRule`] has the rules by which one
 //! operand is broadcast to a given shape. Each rule has a label, such as
 //! [N2](crate::rules#numpy-n) or [X4](crate::rules#xla-x), which errors name;
@@ -148,8 +149,8 @@
 //! An expression can be a part of a graph too: [`Expression::build`](crate::text::Expression::build) takes
 //! values for its names and returns a value.
 //!
-//! A text may give values names before its last statement, which says the results;
-//! [`evaluate_all`](crate::evaluate_all) returns them all:
+//! A text can name values before its last statement, which states the results;
+//! [`evaluate_all`](crate::evaluate_all) returns all results:
 //!
 //! ```
 //! let text = "low, high = min(x), max(x); (x - low) / (high - low), low";
@@ -186,9 +187,9 @@
 //!
 //! # Layouts
 //!
-//! An [`ArrayView`] looks at memory that is yours. It has a type, and *strides*, the steps in bytes
-//! from one element to the next along each axis, so what is transposed, cut or reversed is used where it
-//! lies. Here are the three channels of an interleaved picture as three planes, upside down:
+//! An [`ArrayView`] reads your memory without a copy. It has a type, and *strides*, the steps in bytes from
+//! one element to the next along each axis, so transposed, sliced and reversed arrays need no copy either.
+//! Here are the three channels of an interleaved image as three planes, upside down:
 //!
 //! ```
 //! use indim::{ArrayType, ArrayView, DType, evaluate};
@@ -208,8 +209,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! New outputs are row-major. [`RunOptions`] has another [`Order`] for them: `F` is Fortran's, `K` is that
-//! of the inputs. An [`Array`] says its strides, in elements or in bytes.
+//! New outputs are row-major. [`RunOptions`] selects another [`Order`]: `F` is Fortran's, `K` is that of the
+//! inputs. [`Array::strides`](crate::Array::strides) counts elements,
+//! [`byte_strides`](crate::Array::byte_strides) bytes.
 //!
 //! ```
 //! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, RunOptions, compile};
@@ -315,8 +317,8 @@
 //!
 //! # Limits
 //!
-//! A text from a stranger is read within [`ParseLimits`]: bytes, depth, operations and axes, each refused
-//! with its own code before anything is computed. [`evaluate`] has the default ones.
+//! [`ParseLimits`] bound a text from a stranger: its bytes, depth, operations and axes. Each limit has its
+//! own error code, and is checked before the computation. [`evaluate`] uses the default limits.
 //!
 //! ```
 //! use indim::evaluate;
@@ -330,10 +332,10 @@
 //! assert_eq!(Expression::parse("x + y + z", &limits).unwrap_err().code(), "too-many-nodes");
 //! ```
 //!
-//! Arrays of texts and files have at most [`MAX_RANK`](crate::array::MAX_RANK) axes; those that are made in
-//! Rust have as many as you like. A [`Forecast`] tells what a run will hold before anything is allocated, and
-//! a `memory_limit` refuses one that would hold more. Compiling has a limit of its own, in
-//! [`CompileOptions`]. Without one [`compile`] does not fail.
+//! Arrays of texts and files have at most [`MAX_RANK`](crate::array::MAX_RANK) axes; arrays made
+//! in Rust have any number. A [`Forecast`] states the memory of a run before anything is allocated, and a
+//! `memory_limit` refuses a run that needs more. [`CompileOptions`] has a limit for the memory of
+//! compilation; without it [`compile`] does not fail.
 //!
 //! ```
 //! use indim::{ArrayView, CompileOptions, DType, GraphBuilder, RunOptions, compile};
@@ -357,10 +359,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # To look inside, and to check
+//! # Explanations and checks
 //!
-//! An [`Explanation`] shows what becomes of a graph: the broadcasts, the loops, what a run costs; as text,
-//! and as a drawing. The evaluator of [`reference`](mod@crate::reference) computes one element at a time. Its
+//! An [`Explanation`] shows the broadcasts of a graph, its loop nests and the cost of a run, as text and as
+//! a drawing. The evaluator of [`reference`](mod@crate::reference) computes one element at a time. Its
 //! bits and those of every level and number of threads are the same.
 //!
 //! ```

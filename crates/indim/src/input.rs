@@ -17,7 +17,7 @@ use indim_graph::Literal;
 pub enum Input<'a> {
     /// An array.
     Array(ArrayView<'a>),
-    /// A number that adapts to what it meets.
+    /// A number, which adapts to the type of the arrays it meets.
     Number(Literal),
 }
 
@@ -55,7 +55,8 @@ impl AsInput for ArrayView<'_> {
 }
 
 /// Named inputs of any types, for [`evaluate`](crate::evaluate) and [`evaluate_all`](crate::evaluate_all):
-/// `inputs![x, v = other]` is `[("x", Input), ("v", Input)]`. It takes what [`AsInput`] does, and borrows it.
+/// `inputs![x, v = other]` is `[("x", Input), ("v", Input)]`. It borrows every value that implements
+/// [`AsInput`].
 ///
 /// ```
 /// use indim::{Array, evaluate, inputs};
@@ -67,7 +68,7 @@ impl AsInput for ArrayView<'_> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With the feature `ndarray` arrays of any dimensions stand side by side:
+/// With the feature `ndarray` the inputs can be `ndarray` arrays of any dimensions:
 ///
 /// ```
 /// # #[cfg(feature = "ndarray")] {
@@ -92,7 +93,7 @@ macro_rules! inputs {
     };
 }
 
-/// The name that an identifier of Rust stands for: `r#type` is `type`.
+/// The name of a Rust identifier: `type` for `r#type`.
 #[doc(hidden)]
 pub fn plain_name(identifier: &str) -> &str {
     identifier.strip_prefix("r#").unwrap_or(identifier)

@@ -69,8 +69,8 @@
 //!
 //! - `array.rs`, `graph.rs`, `run.rs`, `broadcast.rs`, `errors.rs`, `text.rs`: the public names of the other
 //!   crates, by subject; `prelude.rs`: those of most programs;
-//! - `expression_cache.rs`: expressions that are kept compiled: for the shapes of a first call, and, once
-//!   there have been others, for all sizes;
+//! - `expression_cache.rs`: the cache of compiled expressions: programs for fixed shapes, and, from the
+//!   second shape on, programs for all sizes;
 //! - `error_page.rs`: the page of an error code, as the command and the Python package print it;
 //! - `evaluate.rs`: an expression evaluated in one call;
 //! - `formats/`: programs in the files of other systems: StableHLO, HLO, OpenVINO IR and ONNX;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Without a type, whole numbers make `i64`, any other number makes `f64`, one with a `j` makes
-//! `c128`, and truth values make `bool`, as in NumPy. The reader does not recurse, so nothing a user
-//! types can exhaust the stack.
+//! `c128`, and truth values make `bool`, as in NumPy. The parser does not recurse, so no input can exhaust
+//! the stack.
 
 use core::fmt;
 use core::ops::Range;
@@ -21,7 +21,7 @@ use indim_graph::terminal::diagnose_text;
 use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 
-/// A text that is not a literal.
+/// An error in an array literal.
 ///
 /// ```
 /// let text = "[[1, 2], [3]]";
@@ -33,11 +33,11 @@ use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 pub struct LiteralError {
     /// The kind of error.
     pub kind: LiteralErrorKind,
-    /// Where, in bytes of the text.
+    /// The place, in bytes of the text.
     pub span: Range<usize>,
 }
 
-/// The kinds of mistakes in literals.
+/// The kinds of errors in literals.
 ///
 /// ```
 /// use indim::DType;
@@ -49,31 +49,31 @@ pub struct LiteralError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LiteralErrorKind {
-    /// Something else should stand here.
+    /// A syntax error; the expected token.
     Expected(&'static str),
     /// The word before the brackets is not an element type.
     UnknownElementType,
-    /// The element is not of the literal's type.
+    /// The element is not a value of the literal's type.
     WrongElement(DType),
-    /// The whole number is less than the least, or more than the greatest of the literal's type.
+    /// The integer is outside the range of the literal's type.
     DoesNotFit(DType),
-    /// Truth values and numbers stand side by side.
+    /// The literal has both truth values and numbers.
     Mixed,
-    /// A list is longer or shorter than the first one along its axis.
+    /// A list has another length than the first one along its axis.
     Ragged {
         /// The axis.
         axis: usize,
-        /// How many items the first list has.
+        /// Items of the first list.
         size: usize,
-        /// How many items this list has.
+        /// Items of this list.
         found: usize,
     },
-    /// An element stands within fewer brackets than those before it, or a bracket where they stand.
+    /// The elements do not all have the same number of brackets around them.
     UnevenDepth {
-        /// How many brackets are around the elements before.
+        /// The number of brackets around the elements before.
         rank: usize,
     },
-    /// Lists are nested deeper than an array has axes.
+    /// The nesting of lists exceeds the maximum rank.
     TooDeep(RankLimitError),
 }
 
@@ -98,12 +98,12 @@ impl LiteralError {
         }
     }
 
-    /// The error with the surroundings of the place in the text, and carets below it.
+    /// The drawn error: the part of the text around the place, with carets below it.
     pub fn draw(&self, text: &str) -> String {
         self.diagnostic(text).to_string()
     }
 
-    /// The same report in its parts.
+    /// The report as separate parts.
     pub fn diagnostic(&self, text: &str) -> Diagnostic {
         diagnose_text(self.error_code(), self.to_string(), text, &self.span)
     }
@@ -139,7 +139,7 @@ impl fmt::Display for LiteralError {
 
 impl core::error::Error for LiteralError {}
 
-/// Reads an array literal.
+/// Parses an array literal.
 ///
 /// ```
 /// use indim::literal::parse_literal;
@@ -149,7 +149,7 @@ impl core::error::Error for LiteralError {}
 /// ```
 ///
 /// # Errors
-/// When the text is not a literal; the error knows the place.
+/// Errors in the text, with their place.
 pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
     let (dtype, list) = read(text)?;
     let dtype = match dtype {
@@ -159,8 +159,8 @@ pub fn parse_literal(text: &str) -> Result<Array, LiteralError> {
     array(text, list, dtype)
 }
 
-/// Reads an array literal for a place that declares an element type: a literal without a type takes `dtype`
-/// if each of its elements is a value of `dtype`, else the type that it has by itself.
+/// Parses an array literal where an element type is declared: a literal without a type takes `dtype` if each
+/// of its elements is a value of `dtype`, else its default type.
 ///
 /// ```
 /// use indim::DType;
@@ -183,7 +183,7 @@ pub fn parse_literal_as(text: &str, dtype: DType) -> Result<Array, LiteralError>
     }
 }
 
-/// The element type that a literal names.
+/// The element type that a literal states.
 ///
 /// ```
 /// use indim::DType;
@@ -194,12 +194,12 @@ pub fn parse_literal_as(text: &str, dtype: DType) -> Result<Array, LiteralError>
 /// ```
 ///
 /// # Errors
-/// Like [`parse_literal`], but for elements that are none of their type.
+/// Like [`parse_literal`], but elements are not compared with the type.
 pub fn named_type(text: &str) -> Result<Option<DType>, LiteralError> {
     read(text).map(|(dtype, _)| dtype)
 }
 
-/// The type that a literal names, and its elements.
+/// The type that a literal states, and its elements.
 fn read(text: &str) -> Result<(Option<DType>, LiteralElements), LiteralError> {
     let mut reader = LiteralParser { text, position: 0 };
     let dtype = reader.dtype()?;
@@ -221,7 +221,7 @@ fn array(text: &str, list: LiteralElements, dtype: DType) -> Result<Array, Liter
         .expect("invariant: equal lists along each axis hold as many elements as the shape"))
 }
 
-/// The elements of a literal as pieces of its text.
+/// The shape of a literal, and the span of each element in its text.
 struct LiteralElements {
     shape: Shape,
     elements: Vec<Range<usize>>,
@@ -254,7 +254,7 @@ impl LiteralParser<'_> {
         LiteralError { kind: LiteralErrorKind::Expected(what), span }
     }
 
-    /// A word or a number.
+    /// The next word or number.
     fn word(&mut self) -> Range<usize> {
         self.skip_spaces();
         let start = self.position;
@@ -264,7 +264,7 @@ impl LiteralParser<'_> {
         start..self.position
     }
 
-    /// The element type in front of brackets or parentheses.
+    /// The element type before brackets or parentheses.
     fn dtype(&mut self) -> Result<Option<DType>, LiteralError> {
         let start = self.position;
         let span = self.word();
@@ -280,12 +280,12 @@ impl LiteralParser<'_> {
         Ok(Some(dtype))
     }
 
-    /// Elements in brackets within brackets; a comma may stand behind the last item of a list, as in Python.
+    /// Nested lists of elements; a comma may follow the last item of a list, as in Python.
     fn nested_list(&mut self) -> Result<LiteralElements, LiteralError> {
         let mut nest = OpenLists::default();
         let mut elements = Vec::new();
         loop {
-            // An item is due: an element, or a list, whose first item is due then.
+            // An item is due: an element, or a list, whose first item is due next.
             if self.accept('[') {
                 nest.open(self.position - 1)?;
                 if !self.accept(']') {
@@ -300,7 +300,7 @@ impl LiteralParser<'_> {
                 nest.element(&span)?;
                 elements.push(span);
             }
-            // The item has ended, and with it all lists whose brackets follow.
+            // The item ends, and so does every list whose closing bracket follows.
             while !nest.open.is_empty() {
                 let has_comma = self.accept(',');
                 if self.accept(']') {
@@ -318,7 +318,7 @@ impl LiteralParser<'_> {
     }
 }
 
-/// The lists that are open while a literal is read, and the shape as far as it is known.
+/// The open lists of a literal, and the sizes known so far.
 #[derive(Default)]
 struct OpenLists {
     /// For each open list, from the outermost: its position, and the number of its items so far.
@@ -354,7 +354,7 @@ impl OpenLists {
         Ok(())
     }
 
-    /// Ends the innermost list, which must be as long as the first one along its axis.
+    /// Closes the innermost list, which must be as long as the first one along its axis.
     fn close(&mut self, end: usize) -> Result<(), LiteralError> {
         self.rank.get_or_insert(self.open.len());
         let Some((start, found)) = self.open.pop() else { return Ok(()) };
@@ -384,13 +384,13 @@ fn is_truth(word: &str) -> bool {
     matches!(word, "true" | "false" | "True" | "False")
 }
 
-/// Whether the word is digits, perhaps with a sign.
+/// Whether the word consists of digits, with an optional sign.
 fn is_whole(word: &str) -> bool {
     let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit() || b == b'_')
 }
 
-/// The word without the underscores between its digits; `None` where they stand elsewhere.
+/// The word without underscores between digits; `None` if an underscore is elsewhere.
 fn without_underscores(word: &str) -> Option<String> {
     let begins_with_digit = |part: &str| part.bytes().next().is_some_and(|b| b.is_ascii_digit());
     let ends_in_digit = |part: &str| part.bytes().last().is_some_and(|b| b.is_ascii_digit());
@@ -428,7 +428,7 @@ fn wrong_element(word: &str, dtype: DType, span: &Range<usize>) -> LiteralError 
     LiteralError { kind, span: span.clone() }
 }
 
-/// Whether a word is a value of the type, which rounds nothing.
+/// Whether a word is a value of the type, without rounding.
 fn is_value(word: &str, dtype: DType) -> bool {
     let Some(word) = without_underscores(word) else { return false };
     macro_rules! is_value {
@@ -456,7 +456,7 @@ fn is_value(word: &str, dtype: DType) -> bool {
     for_each_element!(is_value)
 }
 
-/// Whether a word that was read as this float says it exactly, as far as an f64 or a whole number can.
+/// Whether the float `read` has exactly the value of the word, as far as `f64` and `i128` represent it.
 fn is_written(word: &str, read: f64) -> bool {
     match (is_whole(word), word.parse::<i128>(), word.parse::<f64>()) {
         (true, Ok(exact), _) => read.is_finite() && read as i128 == exact,
@@ -465,7 +465,7 @@ fn is_written(word: &str, read: f64) -> bool {
     }
 }
 
-/// The elements, each rounded to the nearest of its type; beyond the largest float there is infinity.
+/// The elements, each rounded to the nearest value of its type; beyond the largest float to infinity.
 fn elements(text: &str, spans: &[Range<usize>], dtype: DType) -> Result<ArrayData, LiteralError> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {

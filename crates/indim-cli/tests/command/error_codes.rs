@@ -1,6 +1,6 @@
 //! A test raises each error code: the command in its example, or the test of a library.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -124,5 +124,30 @@ fn codes_without_a_command_have_a_test() {
         let text = std::fs::read_to_string(crates.join(test)).expect("a test");
         let is_named = [format!("\"{code}\""), format!("error[{code}]")];
         assert!(is_named.iter().any(|name| text.contains(name)), "{test} has no {code}");
+    }
+}
+
+/// All Rust sources of a crate.
+fn source(folder: &Path) -> String {
+    let entries =
+        std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let text = |path: std::path::PathBuf| match path.is_dir() {
+        true => source(&path),
+        false => std::fs::read_to_string(path).expect("a source"),
+    };
+    entries.map(text).collect()
+}
+
+#[test]
+fn pages_name_crates_that_use_the_code() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a folder");
+    let mut sources = BTreeMap::new();
+    for code in ErrorCode::all() {
+        let constant = format!("ErrorCode::{}", code.as_str().to_uppercase().replace('-', "_"));
+        for name in code.entry().raised_by {
+            let text =
+                sources.entry(name).or_insert_with(|| source(&crates.join(name).join("src")));
+            assert!(text.contains(&constant), "{code}: no source of {name} has {constant}");
+        }
     }
 }

@@ -116,7 +116,7 @@ codes! {
         explanation: "The environment variable selects an executor. Unset it, or use a name from the \
             message.",
         example: Command(&["INDIM_EXECUTOR=fast indim eval 'x + 1' x=1.0"]),
-        raised_by: ["indim-cpu"],
+        raised_by: ["indim-cli"],
     }
     STRIDE_COUNT = "stride-count" {
         title: "The number of strides is not the number of axes",
@@ -188,7 +188,7 @@ codes! {
             separately.",
         example: Words("In Python, a program over Dask arrays adds a value and its transposes in each of \
             many steps."),
-        raised_by: ["indim-graph"],
+        raised_by: ["indim-graph", "indim-stream"],
     }
     THREADS = "threads" {
         title: "The system cannot start a thread",

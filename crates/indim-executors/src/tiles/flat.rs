@@ -27,7 +27,7 @@ const FEW: usize = 4;
 
 /// A flat nest bound to strides.
 #[derive(Debug)]
-pub(crate) struct Flat {
+pub(crate) struct FlatNest {
     function: Arc<Function>,
     /// The outputs of the function, then its inputs.
     operands: SmallVec<[FunctionOperand; FEW]>,
@@ -53,7 +53,7 @@ struct FunctionOperand {
     step_stride: isize,
 }
 
-impl Flat {
+impl FlatNest {
     /// Binds the nest to these axes; `Ok(None)` if it is not flat.
     ///
     /// # Errors
@@ -63,7 +63,7 @@ impl Flat {
         nest: &SizedNest<'_>,
         axes: &CoalescedAxes,
         is_over_input: &[bool],
-    ) -> Result<Option<Arc<Flat>>, MissingFunction> {
+    ) -> Result<Option<Arc<FlatNest>>, MissingFunction> {
         let Some(functions) = code.functions.as_deref().filter(|_| code.calls.is_empty()) else {
             return Ok(None);
         };
@@ -98,7 +98,7 @@ impl Flat {
             true => steps,
             false => even_steps(steps, long_tile(code, nest) / row_elements),
         };
-        Ok(Some(Arc::new(Flat { function, operands, row, steps, tile, streams })))
+        Ok(Some(Arc::new(FlatNest { function, operands, row, steps, tile, streams })))
     }
 }
 
@@ -190,7 +190,7 @@ impl NestSteps<'_> {
     }
 }
 
-impl BoundNest for Flat {
+impl BoundNest for FlatNest {
     fn tiles(&self) -> usize {
         self.steps.div_ceil(self.tile)
     }
@@ -217,7 +217,7 @@ impl BoundNest for Flat {
             // SAFETY:
             // - the addresses are those of steps `start..start + count`, which belong to the caller's
             //   `tiles`, so `BoundNest::run` requires that they are valid;
-            // - `Flat::new` looked up the function for the forms of these operands;
+            // - `FlatNest::new` looked up the function for the forms of these operands;
             // - an output overlaps an input only exactly (`BoundNest::run`), and then the function was
             //   compiled with `is_in_place`.
             unsafe { self.function.run(addresses, row_strides, rows, elements) }
@@ -228,7 +228,7 @@ impl BoundNest for Flat {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Flat>(1);
+        held.own::<FlatNest>(1);
         held.small(&self.operands);
     }
 }

@@ -41,7 +41,7 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use crate::executor::BoundNest;
 use arg_reduce::BoundArgReduction;
 use code::TileCode;
-use flat::Flat;
+use flat::FlatNest;
 use tile::BoundTiles;
 
 /// Binds the code to the sizes of `nest` and to `strides`; see
@@ -60,7 +60,7 @@ pub(crate) fn bind(
         Some(_) => reduce::bind(code, nest, strides),
         None => {
             let axes = nest.coalesced(strides)?;
-            match Flat::new(code, nest, &axes, is_over_input).ok()? {
+            match FlatNest::new(code, nest, &axes, is_over_input).ok()? {
                 Some(flat) => Some(flat),
                 None => Some(Arc::new(BoundTiles::new(code, nest, &axes, strides, is_over_input)?)),
             }

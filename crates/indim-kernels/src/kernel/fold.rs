@@ -41,7 +41,7 @@ pub(crate) trait FoldRows {
 }
 
 /// The conversion of operands to accumulators of type `T`.
-pub(super) trait Read<T> {
+pub(super) trait LoadOperand<T> {
     /// The element type in memory.
     type Operand: Element;
     fn read(x: Self::Operand) -> T;
@@ -50,7 +50,7 @@ pub(super) trait Read<T> {
 /// Operands and accumulators have the same type.
 pub(super) struct Identity;
 
-impl<T: Element> Read<T> for Identity {
+impl<T: Element> LoadOperand<T> for Identity {
     type Operand = T;
     #[inline(always)]
     fn read(x: T) -> T {
@@ -63,7 +63,7 @@ pub(super) struct FromNarrow<A>(PhantomData<A>);
 
 macro_rules! read_floats {
     ($($narrow:ident |$x:ident| $wide:expr;)*) => {$(
-        impl Read<f64> for FromNarrow<$narrow> {
+        impl LoadOperand<f64> for FromNarrow<$narrow> {
             type Operand = $narrow;
             #[inline(always)]
             fn read($x: $narrow) -> f64 {
@@ -81,7 +81,7 @@ read_floats! {
 
 macro_rules! read_integers {
     ($($narrow:ident $($wide:ident)*;)*) => {$($(
-        impl Read<$wide> for FromNarrow<$narrow> {
+        impl LoadOperand<$wide> for FromNarrow<$narrow> {
             type Operand = $narrow;
             #[inline(always)]
             fn read(x: $narrow) -> $wide {
@@ -106,7 +106,7 @@ pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
 
-impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
+impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldRows for FoldBody<F, R, T> {
     #[inline(always)]
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
         let mut column = 0;
@@ -130,7 +130,7 @@ impl<F: Fold<T>, R: Read<T>, T: Element> FoldRows for FoldBody<F, R, T> {
     }
 }
 
-impl<F: Fold<T>, R: Read<T>, T: Element> FoldBody<F, R, T> {
+impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldBody<F, R, T> {
     /// Folds `WIDTH` columns, vectorised.
     ///
     /// # Safety

@@ -12,7 +12,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{Element, Fold, ScalarBackend};
 
 use super::block::Unaligned;
-use super::fold::{FoldRows, FoldedRows, Read};
+use super::fold::{FoldRows, FoldedRows, LoadOperand};
 
 /// Folds each row to one element by the tree. Row `i` begins at `source + i * rows.stride`; `rows.begins` is
 /// ignored. Pointers need no alignment.
@@ -41,8 +41,8 @@ pub(super) struct RowBody<F, R, W, T>(PhantomData<(F, R, W, T)>);
 impl<F, R, W, T> FoldRows for RowBody<F, R, W, T>
 where
     F: Fold<W::Operand> + Fold<T>,
-    R: Read<W::Operand>,
-    W: Read<T>,
+    R: LoadOperand<W::Operand>,
+    W: LoadOperand<T>,
     T: Element,
 {
     #[inline(always)]
@@ -84,8 +84,8 @@ fn overreadable_rows(rows: FoldedRows, source_size: usize, elements: usize) -> u
 impl<F, R, W, T> RowBody<F, R, W, T>
 where
     F: Fold<W::Operand> + Fold<T>,
-    R: Read<W::Operand>,
-    W: Read<T>,
+    R: LoadOperand<W::Operand>,
+    W: LoadOperand<T>,
     T: Element,
 {
     const SOURCE_SIZE: usize = size_of::<<R::Operand as Element>::Storage>();

@@ -10,7 +10,7 @@ use indim_ops::{
 
 use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
 use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
-use super::fold::{FoldBody, FoldFn, FromNarrow, Identity, Read};
+use super::fold::{FoldBody, FoldFn, FromNarrow, Identity, LoadOperand};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::Avx2;
 use super::instructions::Baseline;
@@ -96,7 +96,7 @@ impl FoldLookup {
         None
     }
 
-    fn of<F: Fold<T>, R: Read<T> + 'static, T: Element>(self) -> FoldFn {
+    fn of<F: Fold<T>, R: LoadOperand<T> + 'static, T: Element>(self) -> FoldFn {
         at_level!(self.level, S => S::fold::<FoldBody<F, R, T>>())
     }
 }

@@ -39,7 +39,7 @@ impl SizeNames {
 
     /// Two numbers for one name contradict each other.
     fn one(&mut self, pair: (&DeclaredSize, &SymbolicSize), place: &str) -> Option<String> {
-        let (DeclaredSize::Named(name), Some(number)) = (pair.0, pair.1.number()) else {
+        let (DeclaredSize::Symbol(name), Some(number)) = (pair.0, pair.1.number()) else {
             return None;
         };
         match self.0.get(name) {

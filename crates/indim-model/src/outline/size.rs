@@ -72,8 +72,8 @@ impl SymbolicSize {
             DeclaredSize::Known(size) => {
                 SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX))
             }
-            DeclaredSize::Named(name) => SymbolicSize::named(name),
-            DeclaredSize::Between { .. } | DeclaredSize::Any => SymbolicSize::atom(&name()),
+            DeclaredSize::Symbol(name) => SymbolicSize::named(name),
+            DeclaredSize::Range { .. } | DeclaredSize::Dynamic => SymbolicSize::atom(&name()),
         }
     }
 

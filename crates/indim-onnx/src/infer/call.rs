@@ -15,7 +15,7 @@ pub(super) const MAX_ELEMENTS: usize = 1024;
 
 /// An operand or a result of a node: its type, and its elements if they build shapes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Typed {
+pub(super) struct TypedValue {
     pub(super) name: String,
     pub(super) value_type: ValueType,
     /// Symbolic elements of a short list of integers or booleans.
@@ -24,12 +24,12 @@ pub(super) struct Typed {
     pub(super) array: Option<Array>,
 }
 
-impl Typed {
-    pub(super) fn of(value_type: ValueType) -> Typed {
-        Typed { value_type, ..Typed::default() }
+impl TypedValue {
+    pub(super) fn of(value_type: ValueType) -> TypedValue {
+        TypedValue { value_type, ..TypedValue::default() }
     }
 
-    pub(super) fn with_elements(mut self, elements: Option<Vec<SymbolicSize>>) -> Typed {
+    pub(super) fn with_elements(mut self, elements: Option<Vec<SymbolicSize>>) -> TypedValue {
         self.elements = elements.filter(|elements| elements.len() <= MAX_ELEMENTS);
         self
     }
@@ -85,7 +85,7 @@ impl From<FormatErrorKind> for RuleError {
     }
 }
 
-pub(super) type RuleResult = Result<Vec<Typed>, RuleError>;
+pub(super) type RuleResult = Result<Vec<TypedValue>, RuleError>;
 
 /// A shape rule.
 pub(super) type Rule = fn(&RuleCall<'_>) -> RuleResult;
@@ -94,7 +94,7 @@ pub(super) type Rule = fn(&RuleCall<'_>) -> RuleResult;
 pub(super) struct RuleCall<'c> {
     /// Access to the attributes.
     pub(super) call: &'c Call<'c>,
-    pub(super) operands: &'c [Option<Typed>],
+    pub(super) operands: &'c [Option<TypedValue>],
     /// Name of the first result.
     pub(super) result: &'c str,
     /// Name of the node and its operator, for messages.
@@ -104,7 +104,7 @@ pub(super) struct RuleCall<'c> {
 
 /// A single result.
 pub(super) fn one(value_type: ValueType) -> RuleResult {
-    Ok(vec![Typed::of(value_type)])
+    Ok(vec![TypedValue::of(value_type)])
 }
 
 /// A single result with an element type and sizes.
@@ -127,11 +127,11 @@ pub(super) fn counted_axis(axis: i64, rank: usize) -> Option<usize> {
 }
 
 impl RuleCall<'_> {
-    pub(super) fn optional(&self, position: usize) -> Option<&Typed> {
+    pub(super) fn optional(&self, position: usize) -> Option<&TypedValue> {
         self.operands.get(position)?.as_ref()
     }
 
-    pub(super) fn operand(&self, position: usize) -> Result<&Typed, RuleError> {
+    pub(super) fn operand(&self, position: usize) -> Result<&TypedValue, RuleError> {
         let missing = || RuleError::Shapes(format!("operand {position} is missing"));
         self.optional(position).ok_or_else(missing)
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_model::{FormatError, FormatErrorKind, Location};
 
-use super::call::{Typed, counted_axis};
+use super::call::{TypedValue, counted_axis};
 use super::node::{NodeInference, label};
 use super::scope::{Scope, value_of};
 use super::walker::Walker;
@@ -18,7 +18,7 @@ impl Walker<'_> {
     pub(super) fn control(
         &mut self,
         flat: &FlatNode,
-        operands: &[Option<Typed>],
+        operands: &[Option<TypedValue>],
     ) -> Result<NodeInference, FormatError> {
         let results = match &flat.node.proto.op_type[..] {
             "If" => self.branches(flat)?,
@@ -33,8 +33,8 @@ impl Walker<'_> {
         &mut self,
         flat: &FlatNode,
         attribute: &str,
-        given: &[Typed],
-    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        given: &[TypedValue],
+    ) -> Result<Option<Vec<TypedValue>>, FormatError> {
         let Some(graph) = flat.attributes.get(attribute).and_then(|graph| graph.g.clone()) else {
             return Ok(None);
         };
@@ -62,15 +62,15 @@ impl Walker<'_> {
     }
 
     /// `If`: where the branches differ, the result is unknown, or the size.
-    fn branches(&mut self, flat: &FlatNode) -> Result<Option<Vec<Typed>>, FormatError> {
+    fn branches(&mut self, flat: &FlatNode) -> Result<Option<Vec<TypedValue>>, FormatError> {
         let then = self.region(flat, "then_branch", &[])?;
         let other = self.region(flat, "else_branch", &[])?;
         let (Some(then), Some(other)) = (then, other) else { return Ok(None) };
         let result =
             |position: usize| flat.node.proto.output.get(position).map_or("", String::as_str);
         let pairs = then.into_iter().zip(other).enumerate();
-        let joined =
-            pairs.map(|(at, (a, b))| Typed::of(joined(&a.value_type, &b.value_type, result(at))));
+        let joined = pairs
+            .map(|(at, (a, b))| TypedValue::of(joined(&a.value_type, &b.value_type, result(at))));
         Ok(Some(joined.collect()))
     }
 
@@ -79,11 +79,11 @@ impl Walker<'_> {
     fn repeated(
         &mut self,
         flat: &FlatNode,
-        operands: &[Option<Typed>],
-    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        operands: &[Option<TypedValue>],
+    ) -> Result<Option<Vec<TypedValue>>, FormatError> {
         let operand = |position: usize| operands.get(position).cloned().flatten();
-        let unit = |element: &str| Typed::of(ValueType::new(element, Vec::new()));
-        let carried: Vec<Typed> = (2..operands.len())
+        let unit = |element: &str| TypedValue::of(ValueType::new(element, Vec::new()));
+        let carried: Vec<TypedValue> = (2..operands.len())
             .map(|at| without_elements(operand(at).unwrap_or_default()))
             .collect();
         let mut given = [&[unit("i64"), unit("bool")], &carried[..]].concat();
@@ -110,11 +110,13 @@ impl Walker<'_> {
         for (at, output) in outputs.into_iter().skip(1).enumerate() {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             results.push(match given.get(at + 2) {
-                Some(before) => Typed::of(joined(&before.value_type, &output.value_type, name)),
+                Some(before) => {
+                    TypedValue::of(joined(&before.value_type, &output.value_type, name))
+                }
                 None => {
                     let trips = trips.clone();
                     let trips = trips.unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[0]")));
-                    Typed::of(stacked(output.value_type, 0, trips))
+                    TypedValue::of(stacked(output.value_type, 0, trips))
                 }
             });
         }
@@ -125,8 +127,8 @@ impl Walker<'_> {
     fn scanned(
         &mut self,
         flat: &FlatNode,
-        operands: &[Option<Typed>],
-    ) -> Result<Option<Vec<Typed>>, FormatError> {
+        operands: &[Option<TypedValue>],
+    ) -> Result<Option<Vec<TypedValue>>, FormatError> {
         let ints = |name: &str| flat.attributes.get(name).map(|list| list.ints.clone());
         let count = flat.attributes.get("num_scan_inputs").and_then(|count| count.i).unwrap_or(0);
         let count = usize::try_from(count).unwrap_or(usize::MAX);
@@ -158,13 +160,13 @@ impl Walker<'_> {
         let results = outputs.into_iter().enumerate().map(|(at, output)| {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             let Some(scan) = at.checked_sub(states) else {
-                return Typed::of(joined(&given[at].value_type, &output.value_type, name));
+                return TypedValue::of(joined(&given[at].value_type, &output.value_type, name));
             };
             let length =
                 length.clone().unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[length]")));
             let axis = axes.get(scan).copied().unwrap_or(0);
             let rank = output.value_type.sizes.as_ref().map_or(0, Vec::len) + 1;
-            Typed::of(match counted_axis(axis, rank) {
+            TypedValue::of(match counted_axis(axis, rank) {
                 Some(axis) => stacked(output.value_type, axis, length),
                 None => ValueType::default(),
             })
@@ -211,8 +213,8 @@ fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> Valu
 }
 
 /// Elements of the first step are not those of later ones.
-fn without_elements(typed: Typed) -> Typed {
-    Typed { elements: None, array: None, ..typed }
+fn without_elements(typed: TypedValue) -> TypedValue {
+    TypedValue { elements: None, array: None, ..typed }
 }
 
 fn label_in_path(flat: &FlatNode) -> String {

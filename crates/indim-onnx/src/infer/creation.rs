@@ -3,7 +3,7 @@
 use indim_graph::Array;
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{MAX_ELEMENTS, RuleCall, RuleError, RuleResult, Typed, array, known};
+use super::call::{MAX_ELEMENTS, RuleCall, RuleError, RuleResult, TypedValue, array, known};
 use crate::call::Call;
 use crate::messages::TensorProto;
 use crate::tensor::Tensors;
@@ -32,7 +32,7 @@ pub(super) fn constant(call: &RuleCall<'_>) -> RuleResult {
         Some(tensor) => small_array(call.tensors, tensor),
         None => crate::constants::of_node(call).ok(),
     };
-    Ok(vec![Typed { array, ..Typed::of(value_type) }])
+    Ok(vec![TypedValue { array, ..TypedValue::of(value_type) }])
 }
 
 fn constant_type(call: &Call<'_>) -> Result<ValueType, RuleError> {
@@ -84,7 +84,7 @@ pub(super) fn constant_of_shape(call: &RuleCall<'_>) -> RuleResult {
         (Some(number), Some(count)) if count <= MAX_ELEMENTS => Some(vec![known(number); count]),
         _ => None,
     };
-    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
 pub(super) fn range(call: &RuleCall<'_>) -> RuleResult {

@@ -3,7 +3,7 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed, array, one};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, one};
 use crate::types::{dtype_named, element_name};
 
 /// The type of operand 0.
@@ -13,13 +13,13 @@ pub(super) fn same(call: &RuleCall<'_>) -> RuleResult {
 
 /// Operand 0 with its elements.
 pub(super) fn identity(call: &RuleCall<'_>) -> RuleResult {
-    Ok(vec![Typed { name: String::new(), ..call.operand(0)?.clone() }])
+    Ok(vec![TypedValue { name: String::new(), ..call.operand(0)?.clone() }])
 }
 
 /// The floor of whole numbers is themselves.
 pub(super) fn rounded(call: &RuleCall<'_>) -> RuleResult {
     let elements = call.symbols(0);
-    Ok(vec![Typed::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
+    Ok(vec![TypedValue::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
 }
 
 /// Booleans in the shape of operand 0.
@@ -30,7 +30,7 @@ pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
         "Not" => call.symbols(0).and_then(|all| all.iter().map(not).collect()),
         _ => None,
     };
-    Ok(vec![Typed::of(ValueType::new("bool", sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
 }
 
 /// Operands under NumPy's rule, or the rule of opsets before 7.
@@ -50,7 +50,7 @@ pub(super) fn arithmetic(call: &RuleCall<'_>) -> RuleResult {
     };
     let elements = paired(call, 0, 1)
         .and_then(|pairs| pairs.iter().map(|(a, b)| compute(a, b)).collect::<Option<Vec<_>>>());
-    Ok(vec![Typed::of(ValueType::new(&call.element(0)?, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)).with_elements(elements)])
 }
 
 /// Integer division of sizes, which are not negative.
@@ -67,7 +67,7 @@ pub(super) fn comparison(call: &RuleCall<'_>) -> RuleResult {
         }
         _ => None,
     };
-    Ok(vec![Typed::of(ValueType::new("bool", sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
 }
 
 /// Whether two sizes are equal, if that is certain. No size is negative.
@@ -122,7 +122,7 @@ pub(super) fn choose(call: &RuleCall<'_>) -> RuleResult {
     };
     let elements = elements();
     let element = call.element(1).or_else(|_| call.element(2))?;
-    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
 /// The slope broadcasts to the operand; the operand does not grow.
@@ -150,7 +150,7 @@ fn converted(call: &RuleCall<'_>, element: &str) -> RuleResult {
     let value_type = ValueType::new(element, call.sizes(0)?.to_vec());
     let is_bool = element == "bool";
     let elements = call.symbols(0).filter(|_| !is_bool);
-    Ok(vec![Typed::of(value_type).with_elements(elements)])
+    Ok(vec![TypedValue::of(value_type).with_elements(elements)])
 }
 
 pub(super) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
@@ -164,7 +164,7 @@ pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
         true => operand.clone(),
         false => ValueType { element: Some("bool".into()), ..operand.clone() },
     };
-    Ok(vec![Typed::of(operand), Typed::of(mask)])
+    Ok(vec![TypedValue::of(operand), TypedValue::of(mask)])
 }
 
 /// `QuantizeLinear`: the element type of the zero point, `u8` without one.
@@ -190,5 +190,5 @@ pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn quantize_by_data(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?.to_vec();
     let types = [("u8", sizes), ("f32", Vec::new()), ("u8", Vec::new())];
-    Ok(types.map(|(element, sizes)| Typed::of(ValueType::new(element, sizes))).into())
+    Ok(types.map(|(element, sizes)| TypedValue::of(ValueType::new(element, sizes))).into())
 }

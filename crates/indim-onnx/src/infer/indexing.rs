@@ -2,7 +2,7 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, one, wrong};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, one, wrong};
 
 pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
@@ -17,7 +17,7 @@ pub(super) fn gather(call: &RuleCall<'_>) -> RuleResult {
         picked.into_iter().map(at).collect::<Option<Vec<_>>>()
     };
     let value_type = ValueType::new(&call.element(0)?, sizes);
-    Ok(vec![Typed::of(value_type).with_elements(elements())])
+    Ok(vec![TypedValue::of(value_type).with_elements(elements())])
 }
 
 /// `GatherElements`: the shape of the indices.
@@ -85,8 +85,8 @@ pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
         return wrong(format!("k is {k}, axis {axis} has {size} elements"));
     }
     sizes[axis] = call.or_fresh(k, axis);
-    let values = Typed::of(ValueType::new(&call.element(0)?, sizes.clone()));
-    Ok(vec![values, Typed::of(ValueType::new("i64", sizes))])
+    let values = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
+    Ok(vec![values, TypedValue::of(ValueType::new("i64", sizes))])
 }
 
 /// Indices of the largest or smallest element along an axis.
@@ -134,7 +134,7 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
         _ => None,
     };
     let result = sizes.iter().enumerate().filter_map(kept).collect();
-    Ok(vec![Typed::of(ValueType::new(&element, result)).with_elements(product())])
+    Ok(vec![TypedValue::of(ValueType::new(&element, result)).with_elements(product())])
 }
 
 pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
@@ -178,8 +178,8 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
     if call.call.optional_int("axis")?.is_none() {
         sizes = vec![count.clone()];
     }
-    let list = |size: &SymbolicSize| Typed::of(ValueType::new("i64", vec![size.clone()]));
-    let values = Typed::of(ValueType::new(&element, sizes));
+    let list = |size: &SymbolicSize| TypedValue::of(ValueType::new("i64", vec![size.clone()]));
+    let values = TypedValue::of(ValueType::new(&element, sizes));
     Ok(vec![values, list(&count), list(&all), list(&count)])
 }
 
@@ -195,7 +195,11 @@ pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len().max(1)).unwrap_or(0);
     let kept = |(at, size): (usize, &SymbolicSize)| if at < axis { size.clone() } else { known(1) };
     let statistics = ValueType::new("f32", sizes.iter().enumerate().map(kept).collect());
-    Ok(vec![Typed::of(operand.clone()), Typed::of(statistics.clone()), Typed::of(statistics)])
+    Ok(vec![
+        TypedValue::of(operand.clone()),
+        TypedValue::of(statistics.clone()),
+        TypedValue::of(statistics),
+    ])
 }
 
 /// `BatchNormalization`: the operand, and statistics of each channel while training.
@@ -208,8 +212,8 @@ pub(super) fn batch_normalized(call: &RuleCall<'_>) -> RuleResult {
         call.agree((channels, scale), "the channels and the scale")?;
     }
     let statistics = call.optional(3).map(|mean| mean.value_type.clone()).unwrap_or_default();
-    let mut results = vec![Typed::of(operand)];
-    results.resize_with(5, || Typed::of(statistics.clone()));
+    let mut results = vec![TypedValue::of(operand)];
+    results.resize_with(5, || TypedValue::of(statistics.clone()));
     Ok(results)
 }
 
@@ -218,6 +222,6 @@ pub(super) fn loss(call: &RuleCall<'_>) -> RuleResult {
     let reduction = call.call.text("reduction", "mean")?;
     let target = call.sizes(1)?.to_vec();
     let sizes = if reduction == "none" { target } else { Vec::new() };
-    let log = Typed::of(call.operand(0)?.value_type.clone());
-    Ok(vec![Typed::of(ValueType::new(&call.element(0)?, sizes)), log])
+    let log = TypedValue::of(call.operand(0)?.value_type.clone());
+    Ok(vec![TypedValue::of(ValueType::new(&call.element(0)?, sizes)), log])
 }

@@ -6,7 +6,7 @@ use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, RuleNote};
 use indim_ops::ArrayType;
 
-use super::call::Typed;
+use super::call::TypedValue;
 use crate::attribute_table;
 use crate::build::make_known;
 use crate::call::Call;
@@ -29,7 +29,7 @@ pub(super) struct KernelResult {
 pub(super) fn results(
     operator: &Operator,
     node: &FlatNode,
-    operands: &[Option<Typed>],
+    operands: &[Option<TypedValue>],
     tensors: &Tensors,
 ) -> Result<Option<Vec<KernelResult>>, FormatErrorKind> {
     attribute_table::check(node.operator, node.version, &node.attributes)?;
@@ -68,7 +68,7 @@ fn is_open(kind: &FormatErrorKind) -> bool {
         || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })
 }
 
-fn value(builder: &GraphBuilder, typed: &Typed, position: usize) -> Option<KnownValue> {
+fn value(builder: &GraphBuilder, typed: &TypedValue, position: usize) -> Option<KnownValue> {
     if let Some(array) = &typed.array {
         return Some(KnownValue::constant(builder, array.clone()));
     }

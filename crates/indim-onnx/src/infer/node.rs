@@ -12,7 +12,7 @@ use indim_model::outline::{
 use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
 use indim_shape::Diagnostic;
 
-use super::call::{RuleCall, RuleError, Typed};
+use super::call::{RuleCall, RuleError, TypedValue};
 use super::kernel::{self, KernelResult};
 use super::rules::{self, RuleRow};
 use super::scope::StatedType;
@@ -38,7 +38,7 @@ struct Meaning {
 /// The inference of one node: its results, as far as they are known, its broadcasts and its errors.
 #[derive(Default)]
 pub(super) struct NodeInference {
-    pub(super) results: Option<Vec<Typed>>,
+    pub(super) results: Option<Vec<TypedValue>>,
     pub(super) broadcasts: Vec<OutlineBroadcast>,
     pub(super) problems: Vec<Diagnostic>,
 }
@@ -47,7 +47,7 @@ impl NodeInference {
     /// With the results of the kernel, and the symbolic elements of the rule.
     fn refined_by(self, results: Vec<KernelResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
-        let results = results.into_iter().enumerate().map(|(at, result)| Typed {
+        let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
             value_type: ValueType::of_arrays(&result.array_type),
             elements: by_rule.get(at).and_then(|typed| typed.elements.clone()),
             array: result.elements,
@@ -92,7 +92,7 @@ impl Walker<'_> {
             index,
             function: self.scope().function.clone(),
         };
-        let typed: Vec<Option<Typed>> =
+        let typed: Vec<Option<TypedValue>> =
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
         let meaning = Meaning { row, kernel: kernel.map(|(kernel, _)| kernel) };
         let outline_node = self.outline_node(&flat, &meaning, place);
@@ -139,7 +139,7 @@ impl Walker<'_> {
         &self,
         flat: &FlatNode,
         meaning: &Meaning,
-        operands: &[Option<Typed>],
+        operands: &[Option<TypedValue>],
     ) -> NodeInference {
         let by_rule = match meaning.row {
             Some(row) => self.by_rule(row, flat, operands),
@@ -153,7 +153,12 @@ impl Walker<'_> {
         }
     }
 
-    fn by_rule(&self, row: &RuleRow, flat: &FlatNode, operands: &[Option<Typed>]) -> NodeInference {
+    fn by_rule(
+        &self,
+        row: &RuleRow,
+        flat: &FlatNode,
+        operands: &[Option<TypedValue>],
+    ) -> NodeInference {
         let (builder, rule) = (GraphBuilder::new(), RuleNote::default());
         let call = Call {
             builder: &builder,
@@ -170,7 +175,7 @@ impl Walker<'_> {
             broadcasts: RefCell::default(),
         };
         let made = (row.rule)(&call);
-        let named = |typed: &Typed| (shown(&typed.name), typed.value_type.clone());
+        let named = |typed: &TypedValue| (shown(&typed.name), typed.value_type.clone());
         let problem = match &made {
             Err(RuleError::Shapes(problem)) => {
                 let operands: Vec<_> = operands.iter().flatten().map(named).collect();
@@ -191,9 +196,9 @@ impl Walker<'_> {
         &mut self,
         number: usize,
         flat: &FlatNode,
-        mut made: Vec<Typed>,
+        mut made: Vec<TypedValue>,
     ) -> Result<(), FormatError> {
-        made.resize_with(flat.node.proto.output.len(), Typed::default);
+        made.resize_with(flat.node.proto.output.len(), TypedValue::default);
         let cause = self.cause(number);
         let place = self.outline.nodes[number].place.clone();
         for (name, typed) in flat.node.proto.output.iter().zip(made) {
@@ -219,7 +224,7 @@ impl Walker<'_> {
         &mut self,
         number: usize,
         name: &str,
-        typed: Typed,
+        typed: TypedValue,
         stated: Option<&StatedType>,
     ) -> (OutlineValue, Option<indim_graph::Array>) {
         let mut value = OutlineValue {

@@ -162,7 +162,7 @@ fn implicit_output(inputs: &str) -> String {
 
 /// `Attention` of opset 23: queries, keys and values of rank 3 or 4, with a cache.
 pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
-    use super::call::Typed;
+    use super::call::TypedValue;
     let (q, k, v) = (call.sizes(0)?, call.sizes(1)?, call.sizes(2)?);
     if q.len() != k.len() || k.len() != v.len() || !(3..=4).contains(&q.len()) {
         return wrong("queries, keys and values have one rank, 3 or 4");
@@ -194,5 +194,5 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     };
     let scores = vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), total.clone()];
     let types = [result, cache(&k4), cache(&v4), scores];
-    Ok(types.map(|sizes| Typed::of(ValueType::new(&element, sizes))).into())
+    Ok(types.map(|sizes| TypedValue::of(ValueType::new(&element, sizes))).into())
 }

@@ -2,7 +2,7 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
 
 /// `LSTM`, `GRU`, `RNN`: all states, the last state, and for `LSTM` the last cell.
 pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
@@ -35,7 +35,7 @@ pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
         ],
     };
     let element = call.element(0)?;
-    let typed = |sizes: &[SymbolicSize]| Typed::of(ValueType::new(&element, sizes.to_vec()));
+    let typed = |sizes: &[SymbolicSize]| TypedValue::of(ValueType::new(&element, sizes.to_vec()));
     Ok(vec![typed(&all), typed(&last), typed(&last)])
 }
 

@@ -3,7 +3,7 @@
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::TargetRule;
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
 use super::creation::shape_of_elements;
 
 pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
@@ -17,12 +17,12 @@ pub(super) fn shape(call: &RuleCall<'_>) -> RuleResult {
     let (start, end) = (bound("start", 0)?, bound("end", rank)?);
     let listed = sizes.get(start as usize..end.max(start) as usize).unwrap_or(&[]).to_vec();
     let value_type = ValueType::new("i64", vec![known(listed.len() as i64)]);
-    Ok(vec![Typed::of(value_type).with_elements(Some(listed))])
+    Ok(vec![TypedValue::of(value_type).with_elements(Some(listed))])
 }
 
 pub(super) fn size(call: &RuleCall<'_>) -> RuleResult {
     let count = SymbolicSize::product(call.sizes(0)?);
-    let typed = Typed::of(ValueType::new("i64", Vec::new()));
+    let typed = TypedValue::of(ValueType::new("i64", Vec::new()));
     Ok(vec![typed.with_elements(count.map(|count| vec![count]))])
 }
 
@@ -73,7 +73,7 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
         _ => return wrong("more than one size is -1"),
     }
     let elements = call.symbols(0).filter(|_| sizes.len() <= 1);
-    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
 fn check_counts(operand: Option<&[SymbolicSize]>, sizes: &[SymbolicSize]) -> Result<(), RuleError> {
@@ -120,7 +120,7 @@ pub(super) fn squeeze(call: &RuleCall<'_>) -> RuleResult {
     let kept = sizes.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
     let value_type =
         ValueType::new(&call.element(0)?, kept.map(|(_, size)| size.clone()).collect());
-    Ok(vec![Typed::of(value_type).with_elements(call.symbols(0))])
+    Ok(vec![TypedValue::of(value_type).with_elements(call.symbols(0))])
 }
 
 pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
@@ -138,7 +138,7 @@ pub(super) fn unsqueeze(call: &RuleCall<'_>) -> RuleResult {
         false => rest.next().cloned().unwrap_or_else(|| known(1)),
     };
     let value_type = ValueType::new(&call.element(0)?, (0..rank).map(size).collect());
-    Ok(vec![Typed::of(value_type).with_elements(call.symbols(0))])
+    Ok(vec![TypedValue::of(value_type).with_elements(call.symbols(0))])
 }
 
 pub(super) fn transpose(call: &RuleCall<'_>) -> RuleResult {
@@ -174,7 +174,7 @@ pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
         _ => None,
     };
     let value_type = ValueType::new(&call.element(0)?, result);
-    Ok(vec![Typed::of(value_type).with_elements(elements.map(|lists| lists.concat()))])
+    Ok(vec![TypedValue::of(value_type).with_elements(elements.map(|lists| lists.concat()))])
 }
 
 pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
@@ -208,7 +208,7 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
         let mut own = sizes.to_vec();
         let name = || SymbolicSize::atom(&format!("{}.{index}[{axis}]", call.result));
         own[axis] = part.unwrap_or_else(name);
-        results.push(Typed::of(ValueType::new(&element, own)).with_elements(list));
+        results.push(TypedValue::of(ValueType::new(&element, own)).with_elements(list));
     }
     Ok(results)
 }
@@ -233,7 +233,7 @@ pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
         (Some([one]), [_], Some(count)) if count <= 64 => Some(vec![one.clone(); count as usize]),
         _ => None,
     };
-    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(elements)])
+    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
 pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
@@ -312,7 +312,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
             range.and_then(|(start, end, step)| slice_size(&sizes[axis], (start, end, step)));
         sizes[axis] = call.or_fresh(size, axis);
     }
-    Ok(vec![Typed::of(ValueType::new(&element, sizes)).with_elements(listed)])
+    Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(listed)])
 }
 
 /// The elements of a slice of a list.

@@ -9,7 +9,7 @@ use indim_graph::Array;
 use indim_model::outline::{Outline, OutlineOptions, OutlineValue, SizeNames, TypeSource};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFile};
 
-use super::call::Typed;
+use super::call::TypedValue;
 use super::creation::{header, small_array};
 use super::scope::{Scope, StatedType, value_of};
 use crate::body::{Attributes, Body, Function, Node, decoded, domain_of};
@@ -126,7 +126,7 @@ impl Walker<'_> {
     pub(super) fn inputs(
         &mut self,
         graph: &GraphProto,
-        given: Option<&[Typed]>,
+        given: Option<&[TypedValue]>,
     ) -> Result<Vec<usize>, FormatError> {
         check_many("inputs", graph.input.len(), self.limits)?;
         let mut inputs = Vec::with_capacity(graph.input.len());
@@ -276,9 +276,9 @@ impl Walker<'_> {
 
 /// The operand or result `index` as a rule takes it.
 impl Walker<'_> {
-    pub(super) fn typed(&self, index: usize) -> Typed {
+    pub(super) fn typed(&self, index: usize) -> TypedValue {
         let value = &self.outline.values[index];
-        Typed {
+        TypedValue {
             name: value.name.clone(),
             value_type: value.value_type.clone(),
             elements: value.elements.clone(),

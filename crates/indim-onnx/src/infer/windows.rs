@@ -2,7 +2,7 @@
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
-use super::call::{RuleCall, RuleError, RuleResult, Typed, array, known, wrong};
+use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
 
 /// Kernel, strides, dilations and pads along the spatial axes.
 struct Windows {
@@ -201,8 +201,8 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
     let ceils = call.call.int("ceil_mode", 0)? != 0;
     let mut sizes = x[..2].to_vec();
     sizes.extend(windows.counts(call, &x[2..], ceils)?);
-    let pooled = Typed::of(ValueType::new(&call.element(0)?, sizes.clone()));
-    Ok(vec![pooled, Typed::of(ValueType::new("i64", sizes))])
+    let pooled = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
+    Ok(vec![pooled, TypedValue::of(ValueType::new("i64", sizes))])
 }
 
 /// Pooling over all axes except the first two.
@@ -251,7 +251,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     let position = if version >= 11 { 2 } else { 1 };
     let scales = match call.call.floats("scales")? {
         Some(scales) => Some(scales.iter().map(|&scale| f64::from(scale)).collect()),
-        None => call.optional(position).and_then(Typed::floats),
+        None => call.optional(position).and_then(TypedValue::floats),
     };
     let scales: Option<Vec<f64>> = scales.filter(|scales: &Vec<f64>| scales.len() == axes.len());
     for (position, &axis) in axes.iter().enumerate() {

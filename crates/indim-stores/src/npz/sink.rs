@@ -91,9 +91,9 @@ pub fn npz_sinks(
     let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
         let to = match Some(index) == straight {
             true => MemberTarget::NpzArchive,
-            false => {
-                MemberTarget::Beside(tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?)
-            }
+            false => MemberTarget::TemporaryFile(
+                tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?,
+            ),
         };
         Ok(Box::new(MemberSink {
             path: path.clone(),
@@ -163,7 +163,7 @@ struct MemberSink {
 #[derive(Debug)]
 enum MemberTarget {
     NpzArchive,
-    Beside(File),
+    TemporaryFile(File),
 }
 
 impl fmt::Debug for MemberSink {
@@ -183,7 +183,7 @@ impl MemberSink {
             MemberTarget::NpzArchive => self
                 .archive
                 .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
-            MemberTarget::Beside(file) => {
+            MemberTarget::TemporaryFile(file) => {
                 write_runs(file, 0, of, region, bytes)?;
                 written + bytes.len() / of.dtype.size()
             }
@@ -211,7 +211,7 @@ impl Sink for MemberSink {
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
         let MemberSink { path, place, array_type, archive, to, .. } = *self;
-        if let MemberTarget::Beside(elements) = to {
+        if let MemberTarget::TemporaryFile(elements) = to {
             archive.with(|archive| {
                 archive.waiting.push(DeferredMember { place, array_type, elements })
             });

@@ -5,11 +5,11 @@ use super::opcode::{EncodedInstruction, Opcode, letter};
 use crate::listing::Listing;
 
 /// A general register.
-pub(super) type General = u8;
+pub(super) type GeneralRegister = u8;
 
 /// Number of the stack pointer, as a base and in `add` and `sub` with immediate or extended register. In
 /// other instructions, 31 is the zero register.
-pub(super) const STACK: General = 31;
+pub(super) const STACK: GeneralRegister = 31;
 
 /// The condition of a jump.
 #[derive(Debug, Clone, Copy)]
@@ -19,9 +19,9 @@ pub(super) enum Condition {
     /// The last comparison found the first register greater, as a signed number.
     Greater,
     /// A register is zero.
-    Zero(General),
+    Zero(GeneralRegister),
     /// A register is not zero.
-    NotZero(General),
+    NotZero(GeneralRegister),
 }
 
 /// A forward jump whose target is not known yet.
@@ -69,7 +69,7 @@ impl<'a> Assembler<'a> {
         &mut self,
         opcode: Opcode,
         register: u8,
-        (base, displacement): (General, u32),
+        (base, displacement): (GeneralRegister, u32),
         note: impl FnOnce() -> String,
     ) {
         let word = opcode.move_bits(register, base, displacement / opcode.size as u32);
@@ -81,7 +81,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Copies a lane of 4 or 8 bytes to a general register.
-    pub(super) fn lane(&mut self, to: General, from: u8, size: usize, lane: usize) {
+    pub(super) fn lane(&mut self, to: GeneralRegister, from: u8, size: usize, lane: usize) {
         let place = (2 * lane as u32 + 1) * size as u32;
         let is_long = size == 8;
         let word = 0x0e00_3c00 | u32::from(is_long) << 30 | place << 16;
@@ -92,7 +92,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Loads a lane of 4 or 8 bytes from the address in a register.
-    pub(super) fn load_lane(&mut self, to: u8, size: usize, lane: usize, base: General) {
+    pub(super) fn load_lane(&mut self, to: u8, size: usize, lane: usize, base: GeneralRegister) {
         let lane_bits = lane as u32;
         let place = match size {
             4 => lane_bits >> 1 << 30 | (lane_bits & 1) << 12,
@@ -104,13 +104,21 @@ impl<'a> Assembler<'a> {
     }
 
     /// Loads a general register; the displacement is a multiple of 8 and less than 32,768.
-    pub(super) fn load(&mut self, to: General, (base, displacement): (General, u32)) {
+    pub(super) fn load(
+        &mut self,
+        to: GeneralRegister,
+        (base, displacement): (GeneralRegister, u32),
+    ) {
         let word = 0xf940_0000 | (displacement / 8) << 10 | registers(to, base, 0);
         self.put(word, || format!("ldr     {}, {}", name(to), place(base, displacement)));
     }
 
     /// Stores a general register, with the displacement limits of [`Assembler::load`].
-    pub(super) fn store(&mut self, from: General, (base, displacement): (General, u32)) {
+    pub(super) fn store(
+        &mut self,
+        from: GeneralRegister,
+        (base, displacement): (GeneralRegister, u32),
+    ) {
         let word = 0xf900_0000 | (displacement / 8) << 10 | registers(from, base, 0);
         self.put(word, || format!("str     {}, {}", name(from), place(base, displacement)));
     }
@@ -135,16 +143,33 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds an immediate below 4096.
-    pub(super) fn add_immediate(&mut self, to: General, from: General, amount: u32) {
+    pub(super) fn add_immediate(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        amount: u32,
+    ) {
         self.immediate("add", 0x9100_0000, to, from, amount);
     }
 
     /// Subtracts an immediate below 4096.
-    pub(super) fn sub_immediate(&mut self, to: General, from: General, amount: u32) {
+    pub(super) fn sub_immediate(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        amount: u32,
+    ) {
         self.immediate("sub", 0xd100_0000, to, from, amount);
     }
 
-    fn immediate(&mut self, mnemonic: &str, bits: u32, to: General, from: General, amount: u32) {
+    fn immediate(
+        &mut self,
+        mnemonic: &str,
+        bits: u32,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        amount: u32,
+    ) {
         debug_assert!(amount < 1 << 12, "invariant: the immediate has 12 bits");
         self.put(bits | amount << 10 | registers(to, from, 0), || {
             format!("{mnemonic:<8}{}, {}, #{amount:#x}", name(to), name(from))
@@ -152,16 +177,34 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a register shifted left by `shift`. None of the registers is the stack pointer.
-    pub(super) fn add(&mut self, to: General, from: General, added: General, shift: u32) {
+    pub(super) fn add(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        added: GeneralRegister,
+        shift: u32,
+    ) {
         self.shifted("add", 0x8b00_0000, [to, from, added], shift);
     }
 
     /// Subtracts a register; otherwise like [`Assembler::add`].
-    pub(super) fn sub(&mut self, to: General, from: General, taken: General, shift: u32) {
+    pub(super) fn sub(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        taken: GeneralRegister,
+        shift: u32,
+    ) {
         self.shifted("sub", 0xcb00_0000, [to, from, taken], shift);
     }
 
-    fn shifted(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [General; 3], shift: u32) {
+    fn shifted(
+        &mut self,
+        mnemonic: &str,
+        bits: u32,
+        [to, from, by]: [GeneralRegister; 3],
+        shift: u32,
+    ) {
         self.put(bits | shift << 10 | registers(to, from, by), || {
             let registers = [to, from, by].map(name).join(", ");
             match shift {
@@ -172,37 +215,47 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a register; `to` and `from` may be the stack pointer.
-    pub(super) fn add_to_any(&mut self, to: General, from: General, added: General) {
+    pub(super) fn add_to_any(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        added: GeneralRegister,
+    ) {
         self.extended("add", 0x8b20_6000, [to, from, added]);
     }
 
     /// Subtracts a register; otherwise like [`Assembler::add_to_any`].
-    pub(super) fn sub_from_any(&mut self, to: General, from: General, taken: General) {
+    pub(super) fn sub_from_any(
+        &mut self,
+        to: GeneralRegister,
+        from: GeneralRegister,
+        taken: GeneralRegister,
+    ) {
         self.extended("sub", 0xcb20_6000, [to, from, taken]);
     }
 
-    fn extended(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [General; 3]) {
+    fn extended(&mut self, mnemonic: &str, bits: u32, [to, from, by]: [GeneralRegister; 3]) {
         self.put(bits | registers(to, from, by), || {
             format!("{mnemonic:<8}{}, uxtx", [to, from, by].map(name).join(", "))
         });
     }
 
     /// Compares two registers.
-    pub(super) fn compare(&mut self, first: General, second: General) {
+    pub(super) fn compare(&mut self, first: GeneralRegister, second: GeneralRegister) {
         self.put(0xeb00_0000 | registers(31, first, second), || {
             format!("cmp     {}, {}", name(first), name(second))
         });
     }
 
     /// Copies a register.
-    pub(super) fn copy(&mut self, to: General, from: General) {
+    pub(super) fn copy(&mut self, to: GeneralRegister, from: GeneralRegister) {
         self.put(0xaa00_0000 | registers(to, 31, from), || {
             format!("mov     {}, {}", name(to), name(from))
         });
     }
 
     /// Loads a constant into a register, 16 bits per instruction.
-    pub(super) fn constant(&mut self, to: General, value: u64) {
+    pub(super) fn constant(&mut self, to: GeneralRegister, value: u64) {
         let digits = [0, 1, 2, 3].map(|digit| (value >> (16 * digit)) as u32 & 0xffff);
         self.put(0xd280_0000 | digits[0] << 5 | u32::from(to), || {
             format!("movz    {}, #{:#x}", name(to), digits[0])
@@ -216,12 +269,17 @@ impl<'a> Assembler<'a> {
     }
 
     /// Computes the address of this instruction.
-    pub(super) fn address_of_this(&mut self, to: General) {
+    pub(super) fn address_of_this(&mut self, to: GeneralRegister) {
         self.put(0x1000_0000 | u32::from(to), || format!("adr     {}, .", name(to)));
     }
 
     /// Computes the address at a displacement from a base register, which may be the stack pointer.
-    pub(super) fn address(&mut self, to: General, base: General, displacement: u32) {
+    pub(super) fn address(
+        &mut self,
+        to: GeneralRegister,
+        base: GeneralRegister,
+        displacement: u32,
+    ) {
         match displacement {
             0..4096 => self.add_immediate(to, base, displacement),
             _ => {
@@ -235,11 +293,11 @@ impl<'a> Assembler<'a> {
     /// too large or unaligned, the address is computed in `scratch`.
     pub(super) fn reach(
         &mut self,
-        base: General,
+        base: GeneralRegister,
         displacement: u32,
         bytes: u32,
-        scratch: General,
-    ) -> (General, u32) {
+        scratch: GeneralRegister,
+    ) -> (GeneralRegister, u32) {
         if displacement.is_multiple_of(bytes) && displacement / bytes < 4096 {
             return (base, displacement);
         }
@@ -248,7 +306,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Calls the function at an address.
-    pub(super) fn call(&mut self, address: General) {
+    pub(super) fn call(&mut self, address: GeneralRegister) {
         self.put(0xd63f_0000 | registers(0, address, 0), || format!("blr     {}", name(address)));
     }
 
@@ -302,14 +360,14 @@ fn registers(to: u8, from: u8, second: u8) -> u32 {
 }
 
 /// The name of a general register.
-pub(super) fn name(register: General) -> String {
+pub(super) fn name(register: GeneralRegister) -> String {
     match register {
         STACK => "sp".to_owned(),
         _ => format!("x{register}"),
     }
 }
 
-fn place(base: General, displacement: u32) -> String {
+fn place(base: GeneralRegister, displacement: u32) -> String {
     match displacement {
         0 => format!("[{}]", name(base)),
         _ => format!("[{}, #{displacement:#x}]", name(base)),
@@ -317,7 +375,12 @@ fn place(base: General, displacement: u32) -> String {
 }
 
 /// The text of a load or store of a vector register.
-pub(super) fn move_text(opcode: Opcode, register: u8, base: General, displacement: u32) -> String {
+pub(super) fn move_text(
+    opcode: Opcode,
+    register: u8,
+    base: GeneralRegister,
+    displacement: u32,
+) -> String {
     let place = place(base, displacement);
     format!("{:<8}{}{register}, {place}", opcode.mnemonic(), letter(opcode.size))
 }

@@ -10,7 +10,7 @@ use indim_codegen::Primitive;
 
 pub(super) use fold::MAX_OPERANDS;
 
-use super::assembler::{Assembler, Condition, General, STACK, name};
+use super::assembler::{Assembler, Condition, GeneralRegister, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
 use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::compile;
@@ -24,38 +24,39 @@ type VirtualCode = machine::VirtualCode<Opcode>;
 type MachineInstruction = machine::MachineInstruction<Opcode>;
 
 /// Address of the array of operand addresses.
-const OPERANDS: General = 19;
+const OPERANDS: GeneralRegister = 19;
 /// Index of the step's first element.
-const INDEX: General = 20;
+const INDEX: GeneralRegister = 20;
 /// Index of the first element of the last whole step.
-const LIMIT: General = 21;
+const LIMIT: GeneralRegister = 21;
 /// Address of the constant pool.
-const CONSTANTS: General = 22;
+const CONSTANTS: GeneralRegister = 22;
 /// Scratch registers.
-const SCRATCH: [General; 2] = [16, 17];
+const SCRATCH: [GeneralRegister; 2] = [16, 17];
 /// Pointer registers: addresses of the first operands, in the current step if dense, else in the current row.
 /// Register 18 is reserved by the platform.
-const POINTERS: [General; 19] =
+const POINTERS: [GeneralRegister; 19] =
     [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 /// Number of the first pointer registers, which callees preserve.
 const PRESERVED_POINTERS: usize = 6;
 
 /// Callee-saved registers, stored above the frame: pairs of general registers, then of the lower halves of
 /// vector registers.
-const SAVED: [[General; 2]; 6] = [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
+const SAVED: [[GeneralRegister; 2]; 6] =
+    [[29, 30], [19, 20], [21, 22], [23, 24], [25, 26], [27, 28]];
 const SAVED_VECTORS: [[u8; 2]; 4] = [[8, 9], [10, 11], [12, 13], [14, 15]];
 const SAVED_BYTES: u32 = 16 * (SAVED.len() + SAVED_VECTORS.len()) as u32;
 
 /// Frame word of the address of the strides.
-const STRIDES: (General, u32) = (STACK, 0);
+const STRIDES: (GeneralRegister, u32) = (STACK, 0);
 /// Frame word of the number of rows or units left.
-const ROWS: (General, u32) = (STACK, 8);
+const ROWS: (GeneralRegister, u32) = (STACK, 8);
 /// Frame offset of the operand addresses of a call, three words.
 const CALL_OPERANDS: u32 = 16;
 /// Frame word of the number of rows of a unit. Code that folds makes no calls, so it shares their words.
-const FOLD_ROWS: (General, u32) = (STACK, 16);
+const FOLD_ROWS: (GeneralRegister, u32) = (STACK, 16);
 /// Frame word of the argument `begins` of code that folds.
-const FOLD_BEGINS: (General, u32) = (STACK, 24);
+const FOLD_BEGINS: (GeneralRegister, u32) = (STACK, 24);
 /// Bytes of the words in the frame, below the vectors; a multiple of 16.
 const FRAME_WORDS: u32 = 48;
 
@@ -84,7 +85,7 @@ struct Emitter<'a> {
     /// Offset of the entry point: bytes of the constant pool.
     entry: usize,
     assembler: Assembler<'a>,
-    pointers: &'static [General],
+    pointers: &'static [GeneralRegister],
 }
 
 impl Emitter<'_> {
@@ -189,7 +190,7 @@ impl Emitter<'_> {
     }
 
     /// Pointer registers of dense operands, with their element sizes in bytes.
-    fn moving(&self) -> Vec<(General, u32)> {
+    fn moving(&self) -> Vec<(GeneralRegister, u32)> {
         let EncoderInput { body, layout, .. } = self.parts;
         let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
@@ -205,7 +206,7 @@ impl Emitter<'_> {
     }
 
     /// The pointer register of an operand; `None` if it has none.
-    fn pointer(&self, operand: u32) -> Option<General> {
+    fn pointer(&self, operand: u32) -> Option<GeneralRegister> {
         self.pointers.get(operand as usize - self.accumulated()).copied()
     }
 
@@ -226,7 +227,7 @@ impl Emitter<'_> {
     }
 
     /// Loads the address of an operand in the current row.
-    fn load_operand(&mut self, to: General, operand: usize) {
+    fn load_operand(&mut self, to: GeneralRegister, operand: usize) {
         let place = self.assembler.reach(OPERANDS, 8 * operand as u32, 8, to);
         self.assembler.load(to, place);
     }
@@ -358,7 +359,7 @@ impl Emitter<'_> {
 
     /// The address of a memory operand of `bytes` bytes. May emit code that computes it in a scratch
     /// register.
-    fn place(&mut self, memory: Memory, bytes: u32) -> (General, u32) {
+    fn place(&mut self, memory: Memory, bytes: u32) -> (GeneralRegister, u32) {
         let [scratch, other] = SCRATCH;
         let (base, displacement) = match memory {
             Memory::Pool(index) => (CONSTANTS, index * REGISTER_BYTES),

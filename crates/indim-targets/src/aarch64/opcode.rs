@@ -11,7 +11,7 @@ const WIDE: u32 = 1 << 30;
 
 /// An instruction that exists for several lane sizes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Family {
+pub(super) struct InstructionFamily {
     mnemonic: &'static str,
     /// The encoding, with zeros for registers and lane size.
     bits: u32,
@@ -39,7 +39,7 @@ enum Field {
     /// The field `imm5` of `dup`: the size as a one-hot bit, and lane 0.
     Lane,
     /// The fields `size` and `opc` of loads and stores.
-    Moved,
+    LoadStore,
 }
 
 /// Lanes of the operands.
@@ -93,7 +93,7 @@ impl machine::Opcode for Opcode {
     }
 }
 
-impl Family {
+impl InstructionFamily {
     /// The instruction for lanes of `size` bytes.
     pub(super) const fn of(self, size: usize) -> Opcode {
         let log = size.ilog2();
@@ -104,10 +104,10 @@ impl Family {
             Field::Float => (log - 2) << 22,
             Field::Shift => (8 * size as u32) << 16,
             Field::Lane => (size as u32) << 16,
-            Field::Moved if size == 16 => 1 << 23,
-            Field::Moved => log << 30,
+            Field::LoadStore if size == 16 => 1 << 23,
+            Field::LoadStore => log << 30,
         };
-        let Family { mnemonic, bits, shape, result, .. } = self;
+        let InstructionFamily { mnemonic, bits, shape, result, .. } = self;
         Opcode { mnemonic, bits: bits | field, shape, result, size }
     }
 }
@@ -235,7 +235,7 @@ macro_rules! families {
     ($(
         $name:ident $mnemonic:literal $bits:literal $field:ident $shape:ident $result:ident $sizes:expr;
     )*) => {
-        $(pub(super) const $name: Family = Family {
+        $(pub(super) const $name: InstructionFamily = InstructionFamily {
             mnemonic: $mnemonic,
             bits: $bits,
             field: Field::$field,
@@ -246,7 +246,7 @@ macro_rules! families {
 
         /// All instructions.
         #[cfg(test)]
-        pub(super) const ALL: &[Family] = &[$($name),*];
+        pub(super) const ALL: &[InstructionFamily] = &[$($name),*];
     };
 }
 
@@ -320,8 +320,8 @@ families! {
     INTERLEAVE_LOW "zip1" 0x0e00_3800 Integer Same Any [1, 2, 4, 8];
     INTERLEAVE_HIGH "zip2" 0x0e00_7800 Integer Same Any [1, 2, 4, 8];
     BROADCAST "dup" 0x0e00_0400 Lane Repeat Any [1, 2, 4, 8];
-    LOAD "ldr" 0x3d40_0000 Moved Memory Any [1, 2, 4, 8, 16];
-    STORE "str" 0x3d00_0000 Moved Memory Any [1, 2, 4, 8, 16];
+    LOAD "ldr" 0x3d40_0000 LoadStore Memory Any [1, 2, 4, 8, 16];
+    STORE "str" 0x3d00_0000 LoadStore Memory Any [1, 2, 4, 8, 16];
     // Entries of a table at the indices in the source.
     GATHER "" 0x0000_0000 None Gather EarlyClobber [4, 8];
 }

@@ -40,7 +40,7 @@ pub(super) enum Widths {
     /// All operands have 128 bits.
     Low,
     /// The second source has half the width.
-    Inserts,
+    HalfSource,
 }
 
 impl<S> Opcode<S> {
@@ -76,7 +76,7 @@ impl<S> Opcode<S> {
         let bytes = match self.widths {
             Widths::Widens(times) if position > 0 => bytes / times,
             Widths::Narrows(times) if position == 0 => bytes / times,
-            Widths::Inserts if position == 2 => bytes / 2,
+            Widths::HalfSource if position == 2 => bytes / 2,
             Widths::Low => 16,
             _ => bytes,
         };

@@ -1,7 +1,7 @@
 //! Runs programs, and compares their results with expected results.
 
 use indim_cpu::{Array, ArrayView, CompileOptions, compile};
-use indim_model::{Agreement, Disagreement};
+use indim_model::{Mismatch, Tolerance};
 
 use super::error::LoadError;
 use super::loaded::LoadedModel;
@@ -21,7 +21,7 @@ pub struct CheckFailure {
     /// Location of the expectation in the file, or the name of the output.
     pub place: String,
     /// The difference from the expected result.
-    pub difference: Disagreement,
+    pub difference: Mismatch,
 }
 
 impl LoadedModel {
@@ -42,7 +42,7 @@ impl LoadedModel {
         for expectation in &program.expectations {
             let [found, expected] =
                 [expectation.result, expectation.expected].map(|output| results[output].clone());
-            if let Some(difference) = expectation.agreement.compare(&found, &expected) {
+            if let Some(difference) = expectation.tolerance.compare(&found, &expected) {
                 let place = expectation.place.shown(self.source());
                 failures.push(CheckFailure { place, difference });
             }
@@ -58,7 +58,7 @@ impl LoadedModel {
         &self,
         inputs: &[Option<ArrayView<'_>>],
         expected: &[indim_graph::Array],
-        agreement: Agreement,
+        tolerance: Tolerance,
     ) -> Result<CheckReport, LoadError> {
         let results: Vec<Array> = self.run(inputs)?;
         let mut failures = Vec::new();
@@ -69,7 +69,7 @@ impl LoadedModel {
             });
         }
         for (index, (found, expected)) in results.iter().zip(expected).enumerate() {
-            if let Some(difference) = agreement.compare(&found.clone(), expected) {
+            if let Some(difference) = tolerance.compare(&found.clone(), expected) {
                 let name = self.outputs().get(index).map_or("", String::as_str);
                 let name = indim_graph::terminal::shown(name);
                 let place = format!("output {index} `{name}`");
@@ -81,8 +81,8 @@ impl LoadedModel {
 }
 
 /// The difference of a program with another number of outputs.
-fn of_counts(found: usize, expected: usize) -> Disagreement {
+fn of_counts(found: usize, expected: usize) -> Mismatch {
     let count = found.abs_diff(expected);
     let (found, wanted) = (format!("{found} outputs"), format!("{expected}"));
-    Disagreement { count, elements: expected, first: 0, found, expected: wanted }
+    Mismatch { count, elements: expected, first: 0, found, expected: wanted }
 }

@@ -43,9 +43,9 @@ pub use indim_model::outline::{
     TypeSource, ValueType, Verdict, VerdictCounts,
 };
 pub use indim_model::{
-    Agreement, DeclaredSize, Decomposition, Disagreement, Expectation, Folder, FormatError,
-    FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelFormat, ModelInput,
-    ModelProgram, ReadOptions, SourceFile, Unsupported, WriteOptions, WrittenModel,
+    DeclaredSize, Decomposition, Expectation, Folder, FormatError, FormatErrorKind, FormatLimits,
+    InputBinding, Location, Mismatch, Model, ModelFormat, ModelInput, ModelProgram, ReadOptions,
+    SourceFile, Tolerance, Unsupported, WriteOptions, WrittenModel,
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::read_onnx_tensor;

@@ -40,7 +40,7 @@ pub fn read_as(
     }
 }
 
-/// Every node of a file with its types; its content says the format.
+/// Every node of a file with its types; the content determines the format.
 ///
 /// # Errors
 /// `unknown-format`, `limit`, and the errors of the file itself.

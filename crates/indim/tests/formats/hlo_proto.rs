@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::support::onnx::Message;
-use crate::support::samples::disagreements;
+use crate::support::samples::mismatches;
 use crate::support::{npz, read, run};
 use indim::formats::{FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, SourceFile};
 
@@ -94,7 +94,7 @@ fn messages_give_what_xla_computes() {
             names(graph.outputs().iter().map(|&id| graph[id].array_type.dtype).collect());
         let arrays = path(&format!("{name}.npz"));
         let found = run(&*model, &npz::read(&arrays, "input", &given)).expect("it runs");
-        let wrong = disagreements(&found, &npz::read(&arrays, "output", &expected));
+        let wrong = mismatches(&found, &npz::read(&arrays, "output", &expected));
         assert!(wrong.is_empty(), "{name}: {}", wrong.join("; "));
     }
 }

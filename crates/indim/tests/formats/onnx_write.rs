@@ -8,7 +8,7 @@ use crate::support::graphs::{
     Case, broadcasts, functions_along, numbers, operations, sum_of_nothing, views,
 };
 use crate::support::onnx;
-use crate::support::samples::disagreements;
+use crate::support::samples::mismatches;
 use indim::formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
@@ -32,7 +32,7 @@ fn check(case: &Case, opset: u32) {
     let model = support::read("written.onnx", &written.content);
     let model = model.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.place));
     let found = support::run(&*model, arguments).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let differences = disagreements(&found, &evaluate(graph, arguments).unwrap());
+    let differences = mismatches(&found, &evaluate(graph, arguments).unwrap());
     assert!(differences.is_empty(), "{name}, opset {opset}: {differences:?}");
 }
 
@@ -221,7 +221,7 @@ fn normalisations_of_a_model_are_written_as_they_were() {
         let again = support::read("written.onnx", &written.content).unwrap();
         assert_eq!(again.opset(), Some(u32::try_from(opset.max(18)).unwrap()));
         let found = support::run(&*again, &arguments).unwrap();
-        let differences = disagreements(&found, &evaluate(&graph, &arguments).unwrap());
+        let differences = mismatches(&found, &evaluate(&graph, &arguments).unwrap());
         assert!(differences.is_empty(), "{operator}: {differences:?}");
     }
 }

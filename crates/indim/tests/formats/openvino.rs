@@ -163,7 +163,7 @@ fn shapes_may_be_computed() {
     let model = network.read().unwrap();
     assert_eq!(
         model.inputs()[0].sizes,
-        Some(vec![DeclaredSize::Any, DeclaredSize::Any, DeclaredSize::Known(2)])
+        Some(vec![DeclaredSize::Dynamic, DeclaredSize::Dynamic, DeclaredSize::Known(2)])
     );
     let x = floats(&[1, 3, 2], &[1., 2., 3., 4., 5., 6.]);
     let results = run(&*model, &[x]).unwrap();

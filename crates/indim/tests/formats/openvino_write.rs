@@ -3,9 +3,9 @@
 use crate::random;
 use crate::support;
 use crate::support::ir;
-use crate::support::samples::agreement;
+use crate::support::samples::tolerance;
 use indim::formats::{
-    Agreement, FormatError, FormatErrorKind, ModelFormat, WriteOptions, WrittenModel, write,
+    FormatError, FormatErrorKind, ModelFormat, Tolerance, WriteOptions, WrittenModel, write,
 };
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::{Array, Graph, evaluate};
@@ -38,8 +38,8 @@ fn round_trip(name: &str, graph: &Graph, arguments: &[Array]) -> Result<WrittenM
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         let rule = match written.composed.is_empty() {
-            true => Agreement::Equal,
-            false => agreement(expected.dtype()),
+            true => Tolerance::Exact,
+            false => tolerance(expected.dtype()),
         };
         assert_eq!(rule.compare(found, expected), None, "{name} {:?}", written.composed);
     }
@@ -155,7 +155,7 @@ fn random_graphs_come_back_as_they_were() {
         }
         let expected = evaluate(&graph, &arguments).unwrap();
         for (found, expected) in read_back(&written, &arguments).iter().zip(&expected) {
-            assert_eq!(Agreement::Equal.compare(found, expected), None, "seed {seed}");
+            assert_eq!(Tolerance::Exact.compare(found, expected), None, "seed {seed}");
         }
         same += 1;
     }
@@ -255,7 +255,7 @@ fn normalisations_are_mvn() {
             [numbers(dtype, &[2, 3, 4], -2), numbers(dtype, &[4], 1), numbers(dtype, &[4], 0)];
         let [found] = &read_back(&file, &arguments)[..] else { panic!("one result") };
         let expected = evaluate(&graph, &arguments).unwrap();
-        assert_eq!(agreement(dtype).compare(found, &expected[0]), None);
+        assert_eq!(tolerance(dtype).compare(found, &expected[0]), None);
         let text = String::from_utf8(file.content).unwrap();
         assert!(text.contains("type=\"MVN\"") && text.contains("eps_mode=\"inside_sqrt\""));
         assert!(!text.contains("Reduce") && !text.contains("Sqrt"), "{text}");

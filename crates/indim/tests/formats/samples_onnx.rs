@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::support;
-use crate::support::samples::{Case, Samples, disagreements};
-use indim::formats::{Agreement, FormatLimits, ReadOptions, SourceFile, read_onnx_tensor};
+use crate::support::samples::{Case, Samples, mismatches};
+use indim::formats::{FormatLimits, ReadOptions, SourceFile, Tolerance, read_onnx_tensor};
 use indim_graph::Array;
 
 fn source(path: &Path) -> SourceFile {
@@ -20,9 +20,9 @@ fn node_arrays(folder: &Path, name: &str) -> Vec<Array> {
 }
 
 /// The differences outside the tolerance of a node test.
-fn node_disagreements(case: &Case, found: &[Array], expected: &[Array]) -> Vec<String> {
+fn node_mismatches(case: &Case, found: &[Array], expected: &[Array]) -> Vec<String> {
     let number = |key: &str| case.entry[key].as_f64().expect("a tolerance");
-    let near = Agreement::Near { absolute: number("atol"), relative: number("rtol") };
+    let near = Tolerance::Close { absolute: number("atol"), relative: number("rtol") };
     assert_eq!(found.len(), expected.len(), "{}", case.name);
     let pairs = found.iter().zip(expected).enumerate();
     let differences = pairs.filter_map(|(index, (found, expected))| {
@@ -50,8 +50,8 @@ fn outcome(case: &Case) -> Result<(), String> {
     };
     let results = support::run(&*model, &inputs).map_err(|error| error.draw(&source))?;
     let differences = match is_node_test {
-        true => node_disagreements(case, &results, &node_arrays(&case.arrays, "output")),
-        false => disagreements(&results, &case.read_outputs()),
+        true => node_mismatches(case, &results, &node_arrays(&case.arrays, "output")),
+        false => mismatches(&results, &case.read_outputs()),
     };
     match differences.is_empty() {
         true => Ok(()),

@@ -1,7 +1,7 @@
 //! OpenVINO networks compared with OpenVINO's results.
 
 use crate::support;
-use crate::support::samples::{Case, Samples, disagreements};
+use crate::support::samples::{Case, Samples, mismatches};
 use indim::formats::{ReadOptions, SourceFile};
 
 fn source(path: &std::path::Path) -> SourceFile {
@@ -22,7 +22,7 @@ fn outcome(case: &Case) -> Result<(), String> {
     let model = model.map_err(|error| error.draw(&source))?;
     let results =
         support::run(&*model, &case.read_inputs()).map_err(|error| error.draw(&source))?;
-    match disagreements(&results, &case.read_outputs()) {
+    match mismatches(&results, &case.read_outputs()) {
         differences if differences.is_empty() => Ok(()),
         differences => Err(differences.join("\n")),
     }

@@ -2,7 +2,7 @@
 
 use crate::support::{read, run};
 use indim::formats::{
-    Agreement, FormatError, FormatErrorKind, InputBinding, ReadOptions, SourceFile,
+    FormatError, FormatErrorKind, InputBinding, ReadOptions, SourceFile, Tolerance,
 };
 use indim_graph::Array;
 
@@ -319,11 +319,11 @@ func.func @main() {
   return
 }";
     let program = read("text.mlir", text).expect("a program").build(&[]).expect("a graph");
-    let agreements: Vec<Agreement> =
-        program.expectations.iter().map(|expectation| expectation.agreement).collect();
-    let near = |absolute| Agreement::Near { absolute, relative: 0.0 };
-    let close = Agreement::Ulps { least: 0, most: 7 };
-    assert_eq!(agreements, [Agreement::Equal, near(0.2), near(0.5), close, near(1e-3)]);
+    let tolerances: Vec<Tolerance> =
+        program.expectations.iter().map(|expectation| expectation.tolerance).collect();
+    let near = |absolute| Tolerance::Close { absolute, relative: 0.0 };
+    let close = Tolerance::Ulps { min: 0, max: 7 };
+    assert_eq!(tolerances, [Tolerance::Exact, near(0.2), near(0.5), close, near(1e-3)]);
     assert_eq!(program.graph.outputs().len(), 10);
     assert!(program.outputs.is_empty());
 }

@@ -4,9 +4,9 @@ use std::process::Command;
 
 use crate::random;
 use crate::support;
-use crate::support::samples::agreement;
+use crate::support::samples::tolerance;
 use indim::formats::{
-    Agreement, FormatError, ModelFormat, SourceFile, WriteOptions, WrittenModel, write,
+    FormatError, ModelFormat, SourceFile, Tolerance, WriteOptions, WrittenModel, write,
 };
 use indim_builder::GraphBuilder;
 use indim_graph::{Array, AxisSlice, Graph, evaluate};
@@ -44,8 +44,8 @@ fn round_trip(
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
         let rule = match written.composed.is_empty() {
-            true => Agreement::Equal,
-            false => agreement(expected.dtype()),
+            true => Tolerance::Exact,
+            false => tolerance(expected.dtype()),
         };
         let difference = rule.compare(found, expected);
         assert_eq!(difference, None, "{format} {name} {:?}", written.composed);
@@ -242,7 +242,7 @@ fn round_trip_exactly(format: ModelFormat, seed: u64, graph: &Graph, arguments: 
     };
     let expected = evaluate(graph, arguments).expect("it runs");
     for (found, expected) in read_back(format, &written, arguments).iter().zip(&expected) {
-        assert_eq!(Agreement::Equal.compare(found, expected), None, "{format} seed {seed}");
+        assert_eq!(Tolerance::Exact.compare(found, expected), None, "{format} seed {seed}");
     }
     true
 }

@@ -7,15 +7,15 @@
 
 use super::super::assembler::Condition;
 use super::{
-    Emitter, FOLD_BEGINS, FOLD_ROWS, General, INDEX, LIMIT, OPERANDS, POINTERS, REGISTER_BYTES,
-    SCRATCH, STRIDES, opcode,
+    Emitter, FOLD_BEGINS, FOLD_ROWS, GeneralRegister, INDEX, LIMIT, OPERANDS, POINTERS,
+    REGISTER_BYTES, SCRATCH, STRIDES, opcode,
 };
 use crate::compile::Accumulators;
 
 /// Number of rows left in the unit.
-const ROW_COUNT: General = 2;
+const ROW_COUNT: GeneralRegister = 2;
 /// Address of the strides.
-const ROW_STRIDES: General = 1;
+const ROW_STRIDES: GeneralRegister = 1;
 
 /// Maximum number of inputs, each with a pointer register.
 pub(in crate::aarch64) const MAX_OPERANDS: usize = POINTERS.len();
@@ -96,7 +96,7 @@ impl Emitter<'_> {
     }
 
     /// Loads or stores the accumulators in a register.
-    fn move_accumulators(&mut self, family: opcode::Family, it: &Accumulators) {
+    fn move_accumulators(&mut self, family: opcode::InstructionFamily, it: &Accumulators) {
         let [address, scratch] = SCRATCH;
         let bytes = (self.parts.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);
         let place = self.assembler.reach(OPERANDS, 8 * it.output, 8, scratch);

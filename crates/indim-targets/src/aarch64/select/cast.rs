@@ -1,6 +1,6 @@
 //! Lowering of conversions between types, and between lane widths.
 
-use super::super::opcode::{self, Family, REGISTER_BYTES};
+use super::super::opcode::{self, InstructionFamily, REGISTER_BYTES};
 use super::{Opcode, RegisterGroup, Selector};
 use indim_codegen::{LaneType, Value};
 
@@ -42,7 +42,7 @@ impl Selector<'_> {
     /// ones.
     pub(super) fn twice_as_wide(
         &mut self,
-        [low, high]: [Family; 2],
+        [low, high]: [InstructionFamily; 2],
         size: usize,
         x: RegisterGroup,
     ) -> RegisterGroup {
@@ -72,7 +72,12 @@ impl Selector<'_> {
 
     /// Narrows lanes of `size` bytes to half by an instruction whose result fills half a register, and
     /// concatenates the halves.
-    fn narrow_with(&mut self, family: Family, size: usize, x: RegisterGroup) -> RegisterGroup {
+    fn narrow_with(
+        &mut self,
+        family: InstructionFamily,
+        size: usize,
+        x: RegisterGroup,
+    ) -> RegisterGroup {
         let halves = self.unary(family.of(size), size, x, None);
         let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
         if is_half { halves } else { self.halved(halves, size / 2, opcode::INTERLEAVE_LOW.of(8)) }
@@ -120,4 +125,4 @@ impl Selector<'_> {
     }
 }
 
-const EXTEND_FLOAT: [Family; 2] = [opcode::EXTEND_FLOAT, opcode::EXTEND_FLOAT_HIGH];
+const EXTEND_FLOAT: [InstructionFamily; 2] = [opcode::EXTEND_FLOAT, opcode::EXTEND_FLOAT_HIGH];

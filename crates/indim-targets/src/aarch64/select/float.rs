@@ -1,6 +1,6 @@
 //! Lowering of primitives on floats.
 
-use super::super::opcode::{self, Family};
+use super::super::opcode::{self, InstructionFamily};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{Primitive, Value};
 
@@ -41,7 +41,7 @@ impl Selector<'_> {
     /// Appends a fused multiply-add or multiply-subtract.
     pub(super) fn add_product(
         &mut self,
-        family: Family,
+        family: InstructionFamily,
         size: usize,
         x: RegisterGroup,
         y: RegisterGroup,
@@ -63,7 +63,7 @@ impl Selector<'_> {
     }
 }
 
-fn unary_family(primitive: Primitive) -> Option<Family> {
+fn unary_family(primitive: Primitive) -> Option<InstructionFamily> {
     Some(match primitive {
         Primitive::Sqrt => opcode::SQRT,
         Primitive::Abs => opcode::ABS,
@@ -76,7 +76,7 @@ fn unary_family(primitive: Primitive) -> Option<Family> {
     })
 }
 
-fn binary_family(primitive: Primitive) -> Option<Family> {
+fn binary_family(primitive: Primitive) -> Option<InstructionFamily> {
     Some(match primitive {
         Primitive::Add => opcode::ADD_FLOAT,
         Primitive::Sub => opcode::SUB_FLOAT,

@@ -1,6 +1,6 @@
 //! Lowering of primitives on integers.
 
-use super::super::opcode::{self, Family};
+use super::super::opcode::{self, InstructionFamily};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, Value};
 
@@ -102,7 +102,7 @@ impl Selector<'_> {
     ) -> RegisterGroup {
         let last = 8 * size as u64 - 1;
         if let Primitive::Constant(bits) = self.body.instruction(amount).primitive {
-            let family: Family = match primitive {
+            let family: InstructionFamily = match primitive {
                 Primitive::ShiftLeft => opcode::SHIFT_LEFT,
                 Primitive::ShiftRightLogical => opcode::SHIFT_RIGHT_UNSIGNED,
                 _ => opcode::SHIFT_RIGHT_SIGNED,

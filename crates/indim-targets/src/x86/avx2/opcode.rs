@@ -45,7 +45,7 @@ opcodes! {
     PERMUTE_64 (Same) 0: VEX_Vpermq_ymm_ymmm256_imm8 VEX_Vpermq_ymm_ymmm256_imm8;
     PERMUTE_128 (Same) 1: VEX_Vperm2i128_ymm_ymm_ymmm256_imm8 VEX_Vperm2i128_ymm_ymm_ymmm256_imm8;
     EXTRACT_128 (Narrows(2)) _: VEX_Vextracti128_xmmm128_ymm_imm8 VEX_Vextracti128_xmmm128_ymm_imm8;
-    INSERT_128 (Inserts) 1: VEX_Vinserti128_ymm_ymm_xmmm128_imm8 VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
+    INSERT_128 (HalfSource) 1: VEX_Vinserti128_ymm_ymm_xmmm128_imm8 VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
 }
 
 impl Opcode<Avx2> {

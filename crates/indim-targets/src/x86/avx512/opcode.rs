@@ -40,7 +40,7 @@ opcodes! { plain:
     LEADING_ZEROS_32 (Same) 0 4: EVEX_Vplzcntd_ymm_k1z_ymmm256b32 EVEX_Vplzcntd_zmm_k1z_zmmm512b32;
     LEADING_ZEROS_64 (Same) 0 8: EVEX_Vplzcntq_ymm_k1z_ymmm256b64 EVEX_Vplzcntq_zmm_k1z_zmmm512b64;
     ALIGN_32 (Same) _ 4: EVEX_Valignd_ymm_k1z_ymm_ymmm256b32_imm8 EVEX_Valignd_zmm_k1z_zmm_zmmm512b32_imm8;
-    INSERT_HALF (Inserts) _ 0: EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8
+    INSERT_HALF (HalfSource) _ 0: EVEX_Vinserti32x4_ymm_k1z_ymm_xmmm128_imm8
         EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8;
     NARROW_16_8 (Narrows(2)) _ 0: EVEX_Vpmovwb_xmmm128_k1z_ymm EVEX_Vpmovwb_ymmm256_k1z_zmm;
     NARROW_32_16 (Narrows(2)) _ 0: EVEX_Vpmovdw_xmmm128_k1z_ymm EVEX_Vpmovdw_ymmm256_k1z_zmm;

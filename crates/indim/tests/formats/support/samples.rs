@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use indim::formats::Agreement;
+use indim::formats::Tolerance;
 use indim_graph::Array;
 use indim_ops::DType;
 use serde_json::Value;
@@ -111,25 +111,25 @@ pub(crate) fn dtype_of(text: &str) -> DType {
 }
 
 /// Accuracy to which results of different systems agree.
-pub(crate) fn agreement(dtype: DType) -> Agreement {
-    let near = |tolerance| Agreement::Near { absolute: tolerance, relative: tolerance };
+pub(crate) fn tolerance(dtype: DType) -> Tolerance {
+    let near = |tolerance| Tolerance::Close { absolute: tolerance, relative: tolerance };
     match dtype {
         DType::F64 | DType::C128 => near(1e-9),
         DType::F32 | DType::C64 => near(1e-4),
         DType::F16 => near(1e-2),
         DType::Bf16 => near(3e-2),
-        _ => Agreement::Equal,
+        _ => Tolerance::Exact,
     }
 }
 
 /// The differences, output by output.
-pub(crate) fn disagreements(found: &[Array], expected: &[Array]) -> Vec<String> {
+pub(crate) fn mismatches(found: &[Array], expected: &[Array]) -> Vec<String> {
     if found.len() != expected.len() {
         return vec![format!("{} results where {} belong", found.len(), expected.len())];
     }
     let pairs = found.iter().zip(expected).enumerate();
     let compared = pairs.filter_map(|(index, (found, expected))| {
-        let difference = agreement(expected.dtype()).compare(found, expected)?;
+        let difference = tolerance(expected.dtype()).compare(found, expected)?;
         Some(format!("output {index}: {difference:?}"))
     });
     compared.collect()

@@ -4,7 +4,7 @@ use indim::formats::{FormatError, InputBinding, Model, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
 use super::npz;
-use super::samples::{Case, Samples, disagreements};
+use super::samples::{Case, Samples, mismatches};
 
 /// Runs all samples of a format and prints their number. Samples in scope must give their expected results;
 /// the others must give these or an error that names the unsupported feature. Samples whose file has a
@@ -69,13 +69,13 @@ fn compare(
     let program = model.build(&types)?;
     let results = evaluate(&program.graph, inputs).expect("the inputs are of their types");
     let mut wrong = match expected {
-        Some(expected) => disagreements(&results[..program.outputs.len()], expected),
+        Some(expected) => mismatches(&results[..program.outputs.len()], expected),
         None if program.expectations.is_empty() => vec!["nothing is expected".to_owned()],
         None => Vec::new(),
     };
     for expectation in &program.expectations {
         let (found, expected) = (&results[expectation.result], &results[expectation.expected]);
-        let difference = expectation.agreement.compare(found, expected);
+        let difference = expectation.tolerance.compare(found, expected);
         wrong.extend(difference.map(|difference| format!("{difference:?}")));
     }
     Ok(wrong)

@@ -3,11 +3,11 @@
 use indim_graph::Array;
 use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
 
-use crate::model::Agreement;
+use crate::model::Tolerance;
 
 /// The difference between two arrays that do not agree.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Disagreement {
+pub struct Mismatch {
     /// Number of elements that do not agree.
     pub count: usize,
     /// Number of elements of each array.
@@ -20,23 +20,23 @@ pub struct Disagreement {
     pub expected: String,
 }
 
-impl Agreement {
+impl Tolerance {
     /// Compares the elements of two arrays of one type. Returns `None` if all agree.
     ///
     /// ```
-    /// use indim_model::Agreement;
+    /// use indim_model::Tolerance;
     /// use indim_graph::Array;
     ///
     /// let found = Array::new([2], vec![1.0f32, f32::NAN])?;
     /// let expected = Array::new([2], vec![1.0f32 + f32::EPSILON, f32::NAN])?;
-    /// assert_eq!(Agreement::Equal.compare(&found, &expected).unwrap().first, 0);
-    /// assert_eq!(Agreement::Ulps { least: 0, most: 1 }.compare(&found, &expected), None);
+    /// assert_eq!(Tolerance::Exact.compare(&found, &expected).unwrap().first, 0);
+    /// assert_eq!(Tolerance::Ulps { min: 0, max: 1 }.compare(&found, &expected), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn compare(self, found: &Array, expected: &Array) -> Option<Disagreement> {
+    pub fn compare(self, found: &Array, expected: &Array) -> Option<Mismatch> {
         if found.array_type() != expected.array_type() {
             let count = expected.element_count();
-            return Some(Disagreement {
+            return Some(Mismatch {
                 count,
                 elements: count,
                 first: 0,
@@ -49,7 +49,7 @@ impl Agreement {
                 match found.dtype() {
                     $(DType::$variant => {
                         let [found, expected] = [found, expected].map(|it| it.to_vec::<$type>().ok());
-                        disagreement(&found?, &expected?, self)
+                        mismatch(&found?, &expected?, self)
                     })*
                 }
             };
@@ -60,13 +60,13 @@ impl Agreement {
 
 /// An element type with a comparison.
 trait Comparable: core::fmt::Debug {
-    fn agrees(&self, expected: &Self, agreement: Agreement) -> bool;
+    fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool;
 }
 
 macro_rules! exact {
     ($($type:ty)*) => {$(
         impl Comparable for $type {
-            fn agrees(&self, expected: &Self, _: Agreement) -> bool {
+            fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
                 self == expected
             }
         }
@@ -78,14 +78,14 @@ exact! { bool i8 i16 i32 i64 u8 u16 u32 u64 }
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
         impl Comparable for $type {
-            fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
+            fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
                 let place = |x: Self| {
                     let bits = x.to_bits() as $signed;
                     let size = i64::from(bits & <$signed>::MAX);
                     if bits < 0 { -size } else { size }
                 };
                 let apart = place(*self).abs_diff(place(*expected));
-                agreement.holds_for($to_f64(*self), $to_f64(*expected), apart)
+                tolerance.holds_for($to_f64(*self), $to_f64(*expected), apart)
             }
         }
     )*};
@@ -99,27 +99,27 @@ floats! {
 }
 
 impl<F: Comparable> Comparable for Complex<F> {
-    fn agrees(&self, expected: &Self, agreement: Agreement) -> bool {
-        self.re.agrees(&expected.re, agreement) && self.im.agrees(&expected.im, agreement)
+    fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
+        self.re.agrees(&expected.re, tolerance) && self.im.agrees(&expected.im, tolerance)
     }
 }
 
-impl Agreement {
+impl Tolerance {
     /// Whether two numbers agree; `apart` is their distance in units in the last place.
     fn holds_for(self, found: f64, expected: f64, apart: u64) -> bool {
-        if let Agreement::Ulps { least, most } = self {
-            return (least..=most).contains(&ulp_distance(found, expected, apart));
+        if let Tolerance::Ulps { min, max } = self {
+            return (min..=max).contains(&ulp_distance(found, expected, apart));
         }
         if found.is_nan() || expected.is_nan() {
             return found.is_nan() && expected.is_nan();
         }
         match self {
             // An infinity agrees only with itself.
-            Agreement::Near { .. } if found.is_infinite() || expected.is_infinite() => {
+            Tolerance::Close { .. } if found.is_infinite() || expected.is_infinite() => {
                 found == expected
             }
-            Agreement::Equal | Agreement::Ulps { .. } => found == expected,
-            Agreement::Near { absolute, relative } => {
+            Tolerance::Exact | Tolerance::Ulps { .. } => found == expected,
+            Tolerance::Close { absolute, relative } => {
                 (found - expected).abs() <= absolute + relative * expected.abs()
             }
         }
@@ -138,17 +138,13 @@ fn ulp_distance(found: f64, expected: f64, apart: u64) -> u64 {
     }
 }
 
-fn disagreement<T: Comparable>(
-    found: &[T],
-    expected: &[T],
-    agreement: Agreement,
-) -> Option<Disagreement> {
+fn mismatch<T: Comparable>(found: &[T], expected: &[T], tolerance: Tolerance) -> Option<Mismatch> {
     let pairs = found.iter().zip(expected).enumerate();
-    let mut wrong = pairs.filter(|(_, (x, y))| !x.agrees(y, agreement));
+    let mut wrong = pairs.filter(|(_, (x, y))| !x.agrees(y, tolerance));
     let (first, (x, y)) = wrong.next()?;
     let count = 1 + wrong.count();
     let (found, wanted) = (format!("{x:?}"), format!("{y:?}"));
-    Some(Disagreement { count, elements: expected.len(), first, found, expected: wanted })
+    Some(Mismatch { count, elements: expected.len(), first, found, expected: wanted })
 }
 
 #[cfg(test)]
@@ -159,9 +155,9 @@ mod tests {
 
     #[test]
     fn the_largest_ulp_difference_admits_infinities_of_other_signs() {
-        let agrees = |found: f32, expected: f32, most| {
+        let agrees = |found: f32, expected: f32, max| {
             let [found, expected] = [found, expected].map(Array::from_scalar);
-            Agreement::Ulps { least: 0, most }.compare(&found, &expected).is_none()
+            Tolerance::Ulps { min: 0, max }.compare(&found, &expected).is_none()
         };
         let inf = f32::INFINITY;
         for (found, expected) in [(inf, -inf), (inf, 1.0), (f32::NAN, 1.0), (1.0, f32::NAN)] {
