@@ -72,8 +72,8 @@ impl<'a> Outputs<'a> {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// `unknown-format`; `terminal` when standard output is one; wrong usage when several files are not told
-    /// apart by names, or two are standard output.
+    /// `unknown-format`; `terminal` if standard output is a terminal; wrong usage if several files lack
+    /// names, or two outputs are standard output.
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
             let (name, path) = named(argument);

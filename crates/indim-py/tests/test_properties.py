@@ -85,7 +85,7 @@ def maximum(x, y):
 
 
 def minimum(x, y):
-    """As :func:`maximum`; -0 is smaller than +0."""
+    """The counterpart of :func:`maximum`; -0 is smaller than +0."""
     result = np.minimum(x, y)
     if result.dtype.kind != "f":
         return result

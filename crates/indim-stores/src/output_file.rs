@@ -522,7 +522,7 @@ mod tests {
         assert!(!had.exists() && other.exists() && path.exists());
     }
 
-    /// As on systems without unnamed files.
+    /// The files of systems without unnamed files.
     #[test]
     fn files_with_hidden_names() {
         let folder = tempfile::tempdir().unwrap();

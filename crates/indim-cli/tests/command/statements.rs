@@ -147,7 +147,7 @@ fn mistakes_stand_in_their_line() {
     fails_with("unused-name", &["eval", "m = 2", "x=missing.npy"]);
 }
 
-/// Many results, each of which is an output.
+/// Many results; each one is an output.
 #[test]
 fn many_results() {
     let folder = Folder::new();

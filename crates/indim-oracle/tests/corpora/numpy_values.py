@@ -1,6 +1,6 @@
 """Values of NumPy (2.4.6 here) for every operation that it has, over special and ordinary elements.
 
-Where the operations are defined otherwise than NumPy's, the table says so and the elements are left out:
+Elements for which the table of operations documents another value than NumPy's are left out:
 - an integer divided by zero, as dividend of `rem` or `div`: NumPy gives 0, the operations XLA's values;
 - `sign(-0.0)`: NumPy gives 0.0, `maximum` and `minimum` of zeros of both signs: either;
 - `bitwise_count` of a negative number counts the bits of its magnitude;

@@ -1,7 +1,7 @@
 """Shapes and refusals of OpenVINO's shape inference (2026.4.1 here).
 
-Its errors name no axis, so only legality and shapes are its own; codes and labels are the rules'. Where the
-rules deviate from OpenVINO's code on purpose, `deviates` says so and the case is left out.
+Its errors name no axis, so only legality and shapes are its own; codes and labels are the rules'. The
+rules deviate from OpenVINO's code on purpose in the cases of `deviates`, which are left out.
 """
 
 import itertools

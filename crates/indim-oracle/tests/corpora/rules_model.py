@@ -128,7 +128,7 @@ def stablehlo_ternary(op, shapes):
 
 
 def pdpd_map(a, b, axis):
-    """Where the axes of `b` land on those of `a`."""
+    """The axis of `a` to which each axis of `b` maps."""
     if len(b) > len(a):
         raise Illegal("rank-too-large", "P1")
     axis = -1 if axis is None else axis

@@ -90,7 +90,7 @@ pub(super) struct BlockDecoder {
 pub(super) struct Output<'a> {
     pub(super) bytes: &'a mut [u8],
     pub(super) written: usize,
-    /// Where the frame begins: matches reach no further back.
+    /// Start of the frame in the output; matches reach no further back.
     pub(super) frame: usize,
 }
 

@@ -41,7 +41,7 @@ SHAPES = [
     (2, 1, 2, 1, 3),
     (2, 1, 2, 1, 2, 2),
 ]
-# Where the padding of the header just fits, or just does not.
+# Headers whose padding just fits, and headers whose padding just does not.
 LONG_SHAPES = [(1,) * rank for rank in (6, 7, 8, 9, 10, 15, 16, 17, 32, 63, 64)] + [
     (1000, 0),
     (123456789012, 0),

@@ -140,7 +140,7 @@ def floats():
         yield from (case(code, (1,), [value]) for value in values)
         yield from (case(code, (2,), [value, 1.0]) for value in values)
         yield from (case(code, (4,), random.choice(values, 4)) for _ in range(30))
-        # Where the gap below a number is half of that above.
+        # Numbers for which the gap to the next lower float is half of the gap to the next higher one.
         powers = 2.0 ** np.arange(
             np.finfo(code).minexp, np.finfo(code).maxexp, {"f2": 1, "f4": 1, "f8": 12}[code]
         )
