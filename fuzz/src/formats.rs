@@ -53,7 +53,7 @@ fn run(format: ModelFormat, bytes: &[u8]) {
         constant_bytes: 1 << 16,
         ..FormatLimits::default()
     };
-    let options = ReadOptions { limits, function: None };
+    let options = ReadOptions { limits, ..ReadOptions::default() };
     let model = match LoadedModel::read_as(format, source.clone(), &options) {
         Ok(model) => model,
         Err(error) => return check_report(&error.draw()),

@@ -6,19 +6,43 @@ use std::path::Path;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
     DeclaredSize, FormatErrorKind, InputBinding, LoadError, LoadErrorKind, LoadedModel,
-    ModelFormat, ModelInput, ReadOptions, SourceFile,
+    ModelFormat, ModelInput, ReadOptions, SourceFile, ValueType,
 };
 use indim::{ArrayType, DType, Shape};
 use indim_graph::terminal::shown;
 
+use crate::program::quoted;
 use crate::source::{LoadedOperand as Operand, in_binding};
 use indim_text::parse_array_type;
 
 /// The maximum number of elements of a written example input.
 const EXAMPLE_ELEMENTS: usize = 8;
 
+/// The maximum number of values that a refused program asks for in one line.
+const MAX_FROM: usize = 8;
+
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
+    let function = function.map(str::to_owned);
+    read(path, &ReadOptions { function, ..ReadOptions::default() })?.map_err(|it| it.diagnostic())
+}
+
+/// Loads a program, or a part of it, to run it. An error says how to run the rest of the program.
+pub(crate) fn load_to_run(path: &Path, options: &ReadOptions) -> Result<LoadedModel, Diagnostic> {
+    read(path, options)?.map_err(|error| {
+        let mut diagnostic = error.diagnostic();
+        let option = |(name, _): &(String, ValueType)| format!("--from {}=FILE.npy", quoted(name));
+        let options: Vec<String> =
+            error.values_to_provide().iter().take(MAX_FROM).map(option).collect();
+        if !options.is_empty() {
+            diagnostic.help(format!("compute them elsewhere and write {}", options.join(" ")));
+        }
+        diagnostic
+    })
+}
+
+/// Reads the program in a file.
+fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadError>, Diagnostic> {
     let source = open(path)?;
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {
@@ -27,9 +51,7 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
         several.help("`indim check` runs those that say themselves what they give");
         return Err(several);
     }
-    let function = function.map(str::to_owned);
-    let options = ReadOptions { function, ..ReadOptions::default() };
-    LoadedModel::from_source(source, &options).map_err(|error| error.diagnostic())
+    Ok(LoadedModel::from_source(source, options))
 }
 
 /// Opens a file that may hold programs.

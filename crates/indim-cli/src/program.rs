@@ -125,7 +125,7 @@ fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperan
 }
 
 /// A source, quoted for a shell.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
     let text = shown(text);
     match text.chars().all(is_plain) {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use indim::errors::Diagnostic;
-use indim::formats::{InputBinding, LoadError, LoadedModel};
+use indim::formats::{InputBinding, LoadError, LoadedModel, ProgramPart, ReadOptions};
 use indim::literal::named_type;
 use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
 use crate::failure::Failure;
-use crate::model::{bind, fault_of_program, load, refused};
+use crate::model::{bind, fault_of_program, load_to_run, refused};
 use crate::output::say;
 use crate::outputs::Outputs;
 use crate::program::Program;
@@ -28,7 +28,8 @@ such as [1, 3, 5], takes the type of its input where no element changes.
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy
   indim run step.mlir w.npy g.npy 'lr=f32(0.1)' -o results.npz
-  indim run model.xml x.npy -o results/")]
+  indim run model.xml x.npy -o results/
+  indim run model.onnx --from features=features.npy --to scores -o scores.npy")]
 pub(crate) struct Run {
     /// The program.
     file: PathBuf,
@@ -38,6 +39,14 @@ pub(crate) struct Run {
     /// The function of the file that runs, if it has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
+    /// Start at this value of the program, whose elements are in SOURCE: nodes before it do not run, and may
+    /// be ones that indim lacks. May be given several times.
+    #[arg(long, value_name = "NAME=SOURCE")]
+    from: Vec<String>,
+    /// End at this value of the program, which becomes a result in place of the program's own. May be given
+    /// several times.
+    #[arg(long, value_name = "NAME")]
+    to: Vec<String>,
     /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
     /// name, the result of that name; may be given several times then, and no file appears before all are
     /// complete. A .npz or .safetensors file takes all results under their names, a folder all as files of
@@ -55,12 +64,18 @@ impl Run {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
-        let model = load(&self.file, self.function.as_deref())?;
+        let options = ReadOptions {
+            function: self.function.clone(),
+            part: self.part()?,
+            ..ReadOptions::default()
+        };
+        let model = load_to_run(&self.file, &options)?;
         let (outputs, chosen) = outputs.among(model.outputs())?;
         let names: Vec<String> =
             chosen.iter().map(|&output| model.outputs()[output].clone()).collect();
 
-        let bound = bind(&model, &self.inputs)?;
+        let arguments: Vec<String> = self.inputs.iter().chain(&self.from).cloned().collect();
+        let bound = bind(&model, &arguments)?;
         let is_given: Vec<bool> = bound.iter().map(|(_, source)| source.is_some()).collect();
         let given: Vec<(&str, &str)> =
             bound.into_iter().filter_map(|(name, source)| Some((name, source?))).collect();
@@ -83,6 +98,19 @@ impl Run {
         };
         timing.mark("open");
         program.run(sources, memory_left, &outputs)
+    }
+
+    /// The part of the program between `--from` and `--to`.
+    fn part(&self) -> Result<ProgramPart, Failure> {
+        let name = |text: &String| match text.split_once('=') {
+            Some((name, _)) if !name.is_empty() => Ok(name.to_owned()),
+            _ => Err(Failure::Usage(format!(
+                "--from takes NAME=SOURCE, as in 'scores=scores.npy': {}",
+                shown(text)
+            ))),
+        };
+        let from = self.from.iter().map(name).collect::<Result<_, _>>()?;
+        Ok(ProgramPart { from, to: self.to.clone() })
     }
 }
 

@@ -7,6 +7,7 @@
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
 //!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
 //!   value; `shape_values.rs`: constant folding of shapes.
+//! * `part.rs`: a part of a program between values that the caller names.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
 //! * `error.rs`: errors; `tolerance.rs`: comparison of results with expected results.
@@ -25,6 +26,7 @@ mod match_reduction;
 mod model;
 mod model_builder;
 pub mod outline;
+mod part;
 mod pattern;
 pub mod shape_values;
 mod source;
@@ -43,6 +45,7 @@ pub use model::{
     check_inputs,
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
+pub use part::ProgramPart;
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
@@ -56,6 +59,8 @@ pub struct ReadOptions {
     pub limits: FormatLimits,
     /// The function to read as the program, if the file has several.
     pub function: Option<String>,
+    /// The part of the program to read; the whole by default.
+    pub part: ProgramPart,
 }
 
 /// A reader of one file format.

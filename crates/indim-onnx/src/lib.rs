@@ -7,8 +7,9 @@
 //! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
 //!   `flat_node.rs`: a node of it; `operators.rs`: the table of operators; `attribute_table.rs`: the table
 //!   of their attributes; `attributes.rs`: access to the attributes of a node.
-//! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `analysis.rs`:
-//!   values that must be known at build time; `model.rs`: the model.
+//! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `part.rs`: the
+//!   part of a model between named values; `analysis.rs`: values that must be known at build time;
+//!   `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
 //!   `normalizations.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
@@ -34,6 +35,7 @@ mod model;
 mod normalizations;
 mod opaque;
 mod operators;
+mod part;
 mod quantization;
 mod reductions;
 mod tensor;
@@ -60,8 +62,11 @@ impl Reader for Onnx {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        let proto: ModelProto = body::decoded(source.shared_bytes(), Location::default)?;
-        Ok(Box::new(model::OnnxModel::new(proto, source, &options.limits)?))
+        let decoded = || body::decoded(source.shared_bytes(), Location::default);
+        let starts = part::starts(&options.part, || {
+            infer::outline(decoded()?, source, &options.limits, &OutlineOptions::default())
+        });
+        Ok(Box::new(model::OnnxModel::new(decoded()?, source, options, starts)?))
     }
 
     fn outline(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim_model::{
     DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
-    ModelInput, ModelProgram, SourceFile,
+    ModelInput, ModelProgram, ReadOptions, SourceFile,
 };
 use indim_ops::DType;
 
@@ -18,6 +18,7 @@ use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
 use super::opaque::prune;
+use super::part;
 use super::types::{declared_at, dtype_of, input_of};
 
 /// The version of the format since which a model states the operator sets that it imports.
@@ -66,13 +67,17 @@ impl Model for OnnxModel {
 }
 
 impl OnnxModel {
+    /// The part of a model that the options ask for, with `starts` as the values at which it starts.
+    ///
     /// # Errors
     /// Returns the error in the file.
     pub(super) fn new(
         proto: ModelProto,
         source: &SourceFile,
-        limits: &FormatLimits,
+        options: &ReadOptions,
+        starts: Vec<ModelInput>,
     ) -> Result<OnnxModel, FormatError> {
+        let limits = &options.limits;
         let missing =
             || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
         let graph = proto.graph.ok_or_else(|| missing().nowhere())?;
@@ -90,12 +95,16 @@ impl OnnxModel {
         let mut names = Names::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;
         let initializers = names.initializers(&graph, &mut flattening, limits)?;
-        let outputs = declared(&graph.output, "output", limits)?;
+        let outputs = part::outputs(&options.part, &graph.output, limits)?;
         let place =
             |output: &ModelInput| (output.name.clone(), declared_at("output", &output.name));
-        let sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
-        let output_numbers = flattening.graph(&body, names.values, &sought)?;
-        let Flattener { mut nodes, opaque, value_count, remarks, .. } = flattening;
+        let mut sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
+        sought.extend(starts.iter().map(|start| (start.name.clone(), Location::default())));
+        let mut output_numbers = flattening.graph(&body, names.values, &sought)?;
+        let start_numbers = output_numbers.split_off(outputs.len());
+        let Flattener { mut nodes, mut opaque, value_count, remarks, .. } = flattening;
+        part::cut(&mut nodes, &mut opaque, &start_numbers);
+        let live = part::live_values(&options.part, &nodes, &opaque, &output_numbers, value_count);
         let census = prune(&mut nodes, &opaque, &output_numbers, value_count);
         let mut model = OnnxModel {
             source: source.clone(),
@@ -110,9 +119,29 @@ impl OnnxModel {
             output_numbers,
             opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
         };
+        if let Some(live) = live {
+            model.keep_part(&live, starts, start_numbers);
+        }
         model.find_shapes();
         census.check()?;
         Ok(model)
+    }
+
+    /// Keeps what the outputs depend on, with the starts of the part as further inputs.
+    fn keep_part(&mut self, live: &[bool], starts: Vec<ModelInput>, numbers: Vec<ValueNumber>) {
+        let is_live = |number: &ValueNumber| live[*number] || numbers.contains(number);
+        self.nodes.retain(|step| step.node.results.iter().flatten().any(|it| live[*it]));
+        self.initializers.retain(|(_, number)| is_live(number));
+        let inputs = core::mem::take(&mut self.inputs).into_iter();
+        let own = inputs.zip(core::mem::take(&mut self.input_numbers));
+        let mut inputs: Vec<(ModelInput, ValueNumber)> =
+            own.filter(|(_, number)| is_live(number)).collect();
+        for start in starts.into_iter().zip(numbers) {
+            if inputs.iter().all(|(_, number)| *number != start.1) {
+                inputs.push(start);
+            }
+        }
+        (self.inputs, self.input_numbers) = inputs.into_iter().unzip();
     }
 
     /// Marks inputs that have a default and inputs that determine shapes. Moves required inputs first:
@@ -203,7 +232,7 @@ impl Names {
     }
 }
 
-fn declared(
+pub(super) fn declared(
     infos: &[bytes::Bytes],
     what: &'static str,
     limits: &FormatLimits,

@@ -46,7 +46,7 @@ pub(super) fn prune(
 }
 
 /// Whether an output depends on each value.
-fn live(
+pub(super) fn live(
     nodes: &[Step],
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],

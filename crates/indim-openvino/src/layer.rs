@@ -40,7 +40,7 @@ pub(super) struct Edge {
 }
 
 /// A port of a layer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Port {
     pub(super) id: u64,
     /// Names of the value.
@@ -119,6 +119,67 @@ impl Layer {
         kind.at(if is_of_attributes { self.data_place() } else { self.place() })
     }
 
+    /// The name of an output whose port has none.
+    pub(super) fn value_name(&self, output: usize) -> String {
+        match output {
+            0 => self.name.clone(),
+            _ => format!("{}.{output}", self.name),
+        }
+    }
+
+    /// Whether an output has this name.
+    pub(super) fn has_value(&self, output: usize, name: &str) -> bool {
+        let port = &self.outputs[output];
+        port.is_called(name) || (port.names.is_empty() && self.value_name(output) == name)
+    }
+
+    /// An input with the type of an output of this layer.
+    pub(super) fn as_parameter(&self, id: u64, name: &str, output: usize) -> Layer {
+        let port = Port { names: vec![name.to_owned()], ..self.outputs[output].clone() };
+        let stated = port.precision.as_deref().or_else(|| self.attribute("element_type"));
+        let size = |size: &Option<usize>| size.map_or("?".to_owned(), |size| size.to_string());
+        let sizes: Vec<String> = port.sizes.iter().map(size).collect();
+        let attribute = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+        Layer {
+            id,
+            name: name.to_owned(),
+            operation: "Parameter".to_owned(),
+            version: "opset1".to_owned(),
+            attributes: vec![
+                attribute("element_type", stated.unwrap_or("dynamic")),
+                attribute("shape", &sizes.join(",")),
+            ],
+            inputs: Vec::new(),
+            outputs: vec![port],
+            sources: Vec::new(),
+            span: self.span.clone(),
+            data: None,
+        }
+    }
+
+    /// An output of the network with the value of this layer's `edge`.
+    pub(super) fn as_result(&self, id: u64, name: &str, edge: Edge) -> Layer {
+        let port = self.outputs[edge.output].clone();
+        Layer {
+            id,
+            name: name.to_owned(),
+            operation: "Result".to_owned(),
+            version: "opset1".to_owned(),
+            attributes: Vec::new(),
+            inputs: vec![port],
+            outputs: Vec::new(),
+            sources: vec![edge],
+            span: self.span.clone(),
+            data: None,
+        }
+    }
+
+    /// Removes the inputs.
+    pub(super) fn disconnect(&mut self) {
+        self.inputs.clear();
+        self.sources.clear();
+    }
+
     /// The text of an attribute.
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         let found = self.attributes.iter().find(|(known, _)| known == name);
@@ -127,6 +188,10 @@ impl Layer {
 }
 
 impl Port {
+    pub(super) fn is_called(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+
     fn read(node: Node<'_, '_>, limits: &FormatLimits) -> Result<Port, FormatError> {
         let mut sizes = Vec::new();
         for size in xml::children(node, "dim") {

@@ -3,8 +3,8 @@
 //! Read in this order:
 //!
 //! * `xml.rs`: parses the text; `layer.rs`: a layer; `attributes.rs`: its attributes; `attribute_table.rs`:
-//!   the attributes of each operation; `network.rs`: the layers in topological order; `element_type.rs`:
-//!   names of element types; `constants.rs`: the external file.
+//!   the attributes of each operation; `network.rs`: the layers in topological order; `part.rs`: those
+//!   between named values; `element_type.rs`: names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
 //! * `outline.rs`: every layer with the types of its ports.
@@ -28,6 +28,7 @@ mod model;
 mod network;
 mod operation;
 mod outline;
+mod part;
 mod reduction;
 mod slice;
 mod survey;
@@ -53,7 +54,7 @@ impl Reader for OpenVino {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        Ok(Box::new(IrModel::read(source, &options.limits)?))
+        Ok(Box::new(IrModel::read(source, options)?))
     }
 
     fn outline(

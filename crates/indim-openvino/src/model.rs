@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indim_graph::Array;
 use indim_model::{
     DeclaredSize, FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model,
-    ModelInput, ModelProgram, SourceFile,
+    ModelInput, ModelProgram, ReadOptions, SourceFile,
 };
 
 use crate::attribute_table;
@@ -37,8 +37,9 @@ pub(super) struct IrModel {
 impl IrModel {
     /// # Errors
     /// Returns the errors of the file that do not depend on its inputs.
-    pub(super) fn read(source: &SourceFile, limits: &FormatLimits) -> Result<IrModel, FormatError> {
-        let network = Network::read(text(source)?, limits)?;
+    pub(super) fn read(source: &SourceFile, options: &ReadOptions) -> Result<IrModel, FormatError> {
+        let limits = &options.limits;
+        let network = Network::read(text(source)?, limits)?.part(&options.part)?;
         let Survey { operations, is_shape } = Survey::of(&network)?;
         let mut model = IrModel {
             constants: vec![None; operations.len()],

@@ -148,7 +148,7 @@ impl Ports {
 }
 
 /// Sorts layers topologically and keeps the order of the file otherwise.
-fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
+pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
     let mut missing: Vec<usize> = Vec::with_capacity(layers.len());
     for (position, layer) in layers.iter().enumerate() {

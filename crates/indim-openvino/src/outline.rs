@@ -12,6 +12,7 @@ use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Network;
 use crate::operation::{Lowering, operation_of};
+use crate::survey::opaque;
 
 /// Characters of one attribute as text, and their number.
 const MAX_ATTRIBUTE: usize = 60;
@@ -20,6 +21,7 @@ const MAX_ATTRIBUTES: usize = 8;
 /// The outline of a network.
 pub(super) fn outline(network: &Network, options: &OutlineOptions) -> Outline {
     let mut outline = Outline::default();
+    let is_opaque = opaque(network);
     let mut values: Vec<Vec<ValueIndex>> = vec![Vec::new(); network.layers.len()];
     for &position in &network.order {
         let layer = &network.layers[position];
@@ -43,7 +45,8 @@ pub(super) fn outline(network: &Network, options: &OutlineOptions) -> Outline {
             outline.inputs.extend(values[position].iter().copied());
             continue;
         }
-        values[position] = outline.add_node(node(layer, operands, results));
+        let node = node(layer, operands, results);
+        values[position] = outline.add_node(StatedNode { is_opaque: is_opaque[position], ..node });
     }
     outline
 }
@@ -75,7 +78,6 @@ fn node(
         operands,
         results,
         attributes: attributes.map(|(name, text)| (shown(name), shortened(text))).collect(),
-        is_opaque: lowering.is_none(),
         rule,
         ..StatedNode::default()
     }
@@ -117,11 +119,7 @@ fn result(
     (position, port): (usize, &Port),
     options: &OutlineOptions,
 ) -> (String, ValueType) {
-    let own = match position {
-        0 => layer.name.clone(),
-        _ => format!("{}.{position}", layer.name),
-    };
-    let name = port.names.first().cloned().unwrap_or(own);
+    let name = port.names.first().cloned().unwrap_or_else(|| layer.value_name(position));
     let stated = port.precision.as_deref().or_else(|| layer.attribute("element_type"));
     let element = stated.and_then(|stated| match element_type(stated.trim()) {
         Ok(dtype) => dtype.map(|dtype| Arc::<str>::from(dtype.name())),

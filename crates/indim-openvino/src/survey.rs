@@ -21,8 +21,7 @@ impl Survey {
     /// `unsupported-op`, with all unsupported operations; then `wrong-count`, `depends-on-data`.
     pub(super) fn of(network: &Network) -> Result<Survey, FormatError> {
         let mut census = Census::default();
-        let rows: Vec<Option<&'static Operation>> =
-            network.layers.iter().map(|layer| row(layer, &mut census)).collect();
+        let rows = rows(network, &mut census);
         let is_shape = shape_inputs(network, &rows);
         let is_known = known(network, &rows, &is_shape);
         for layer in &network.layers {
@@ -37,6 +36,19 @@ impl Survey {
         }
         Ok(Survey { operations, is_shape })
     }
+}
+
+/// Whether each layer has no lowering.
+pub(super) fn opaque(network: &Network) -> Vec<bool> {
+    let rows = rows(network, &mut Census::default());
+    let is_known = known(network, &rows, &shape_inputs(network, &rows));
+    let is_opaque =
+        |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer, &is_known).is_some();
+    network.layers.iter().zip(&rows).map(is_opaque).collect()
+}
+
+fn rows(network: &Network, census: &mut Census) -> Vec<Option<&'static Operation>> {
+    network.layers.iter().map(|layer| row(layer, census)).collect()
 }
 
 fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {

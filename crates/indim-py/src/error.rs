@@ -7,6 +7,7 @@ use indim::formats::{FormatError, LoadError, LoadErrorKind, SourceFile};
 use indim::graph::GraphErrorKind;
 use indim::text::{ExprError, ExprErrorKind};
 use indim::{CompileError, GraphError};
+use indim_graph::terminal::shown;
 use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 
@@ -71,13 +72,32 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
     }
 }
 
+/// Values that a message lists; more do not help the reader.
+const MAX_LISTED: usize = 8;
+
 /// The exception for a file without a usable program, or for inputs that do not fit it.
 pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     match &error.kind {
         LoadErrorKind::Compile(error) => compile_error(*error),
-        _ => Report { message: error.draw(), code: error.code(), ..Report::default() }
-            .raise(py, "FormatError"),
+        _ => {
+            Report { message: loading(error).to_string(), code: error.code(), ..Report::default() }
+                .raise(py, "FormatError")
+        }
     }
+}
+
+/// The drawn error; for a program with unsupported operations with the arguments that load the rest of it.
+fn loading(error: &LoadError) -> Diagnostic {
+    let mut diagnostic = error.diagnostic();
+    let names = error.values_to_provide().iter().map(|(name, _)| format!("{:?}", shown(name)));
+    let names: Vec<String> = names.take(MAX_LISTED).collect();
+    if !names.is_empty() {
+        diagnostic.help(format!(
+            "load(..., inputs=[{}]) computes the rest from these arrays",
+            names.join(", ")
+        ));
+    }
+    diagnostic
 }
 
 /// The exception for a graph that another system's format cannot hold.

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use indim::array::Order;
-use indim::formats::{DeclaredSize, InputBinding, LoadedModel, ReadOptions, SourceFile};
+use indim::formats::{
+    DeclaredSize, InputBinding, LoadedModel, ProgramPart, ReadOptions, SourceFile,
+};
 use indim::{Graph, GraphBuilder, GraphError};
 use pyo3::prelude::*;
 
@@ -34,20 +36,24 @@ type InputDescription<'py> =
 
 #[pymethods]
 impl Model {
-    /// Loads the program in a file, or in `content`; messages then call it `path`.
+    /// Loads the program in a file, or in `content`; messages then call it `path`. `part` has the values at
+    /// which the program starts and ends.
     #[new]
-    #[pyo3(signature = (path, content=None, function=None))]
+    #[pyo3(signature = (path, content=None, function=None, part=None))]
     fn new(
         py: Python<'_>,
         path: &str,
         content: Option<Vec<u8>>,
         function: Option<String>,
+        part: Option<(Vec<String>, Vec<String>)>,
     ) -> PyResult<Model> {
         let source = match content {
             Some(content) => SourceFile::new(path, content),
             None => py.detach(|| SourceFile::open(path))?,
         };
-        let options = ReadOptions { function, ..ReadOptions::default() };
+        let (from, to) = part.unwrap_or_default();
+        let part = ProgramPart { from, to };
+        let options = ReadOptions { function, part, ..ReadOptions::default() };
         let model = py.detach(|| LoadedModel::from_source(source, &options));
         let model = model.map_err(|error| load_error(py, &error))?;
         Ok(Model { model, kept: Mutex::default() })

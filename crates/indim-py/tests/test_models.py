@@ -151,3 +151,40 @@ def test_a_jitted_function_is_written_for_another_system(tmp_path):
     with pytest.raises(indim.FormatError) as raised:
         standardised.export("openvino", "f32[2, 3]", "f32[3]", exact=True)
     assert raised.value.code == "unsupported-op"
+
+
+FOREIGN = b"""
+func.func @main(%x: tensor<2xf32> loc("x"), %k: tensor<2xf32> loc("k")) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1:2 = stablehlo.custom_call @foreign(%0) : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %2 = stablehlo.multiply %1#0, %1#1 : tensor<2xf32>
+  %3 = stablehlo.add %2, %k : tensor<2xf32>
+  return %3 : tensor<2xf32>
+}
+"""
+
+
+def test_a_program_with_a_foreign_operation_runs_in_parts():
+    with pytest.raises(indim.FormatError) as error:
+        indim.load(FOREIGN)
+    assert error.value.code == "unsupported-op"
+    assert "the program runs if given 1#0: f32[2], 1#1: f32[2]" in str(error.value)
+    assert 'load(..., inputs=["1#0", "1#1"])' in str(error.value)
+
+    before = indim.load(FOREIGN, outputs=["0"])
+    assert (before.outputs, [declared.name for declared in before.inputs]) == (("0",), ["x"])
+    x = np.array([1, 2], np.float32)
+    doubled = before(x)
+    np.testing.assert_array_equal(doubled, 2 * x)
+    behind = indim.load(FOREIGN, inputs=["1#0", "1#1"])
+    assert [declared.name for declared in behind.inputs] == ["k", "1#0", "1#1"]
+    results = behind(x, doubled, x)
+    np.testing.assert_array_equal(results, doubled * x + x)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(behind))(x, doubled, x), results)
+
+
+def test_names_of_a_part_are_lists_of_values_that_exist():
+    with pytest.raises(TypeError, match="inputs is a list of names"):
+        indim.load(FOREIGN, inputs="1#0")
+    with pytest.raises(indim.FormatError, match="no value is called nothing"):
+        indim.load(FOREIGN, outputs=["nothing"])

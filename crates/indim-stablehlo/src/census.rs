@@ -1,5 +1,7 @@
 //! The census of unsupported operations and types: one error lists all of them.
 
+use std::collections::HashSet;
+
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
@@ -16,14 +18,7 @@ pub(super) fn check(
     attributes: &Attributes<'_>,
     entry: usize,
 ) -> Result<(), FormatError> {
-    let mut walk = CensusWalk {
-        module,
-        attributes,
-        census: Census::default(),
-        first_type: None,
-        seen: vec![false; module.functions.len()],
-        waiting: Vec::new(),
-    };
+    let mut walk = CensusWalk::new(module, attributes);
     walk.reach(entry);
     while let Some(number) = walk.waiting.pop() {
         let function = &module.functions[number];
@@ -37,19 +32,71 @@ pub(super) fn check(
     walk.first_type.map_or(Ok(()), Err)
 }
 
+/// The operations of a module without a lowering, and the calls of functions with such operations.
+pub(super) struct Refusals<'m> {
+    module: &'m Module,
+    attributes: &'m Attributes<'m>,
+    is_refused: Vec<bool>,
+}
+
+impl<'m> Refusals<'m> {
+    pub(super) fn of(module: &'m Module, attributes: &'m Attributes<'m>) -> Self {
+        let is_refused = vec![false; module.functions.len()];
+        let mut refusals = Refusals { module, attributes, is_refused };
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
+        let mut waiting = Vec::new();
+        for (number, function) in module.functions.iter().enumerate() {
+            let operations = function.body.iter().flat_map(|body| &body.operations);
+            for operation in operations {
+                let (is_own, called) = refusals.census(operation);
+                called.into_iter().for_each(|called| callers[called].push(number));
+                if is_own && !core::mem::replace(&mut refusals.is_refused[number], true) {
+                    waiting.push(number);
+                }
+            }
+        }
+        while let Some(number) = waiting.pop() {
+            for &caller in &callers[number] {
+                if !core::mem::replace(&mut refusals.is_refused[caller], true) {
+                    waiting.push(caller);
+                }
+            }
+        }
+        refusals
+    }
+
+    /// Whether an operation has no lowering, or calls a function with an operation that has none.
+    pub(super) fn is_refused(&self, operation: &Operation) -> bool {
+        let (is_own, called) = self.census(operation);
+        is_own || called.into_iter().any(|called| self.is_refused[called])
+    }
+
+    /// Whether the operation itself has no lowering, and the functions that it calls.
+    fn census(&self, operation: &Operation) -> (bool, Vec<usize>) {
+        let mut walk = CensusWalk::new(self.module, self.attributes);
+        walk.any_operation(operation, false);
+        (walk.census.check().is_err(), walk.waiting)
+    }
+}
+
 struct CensusWalk<'m> {
     module: &'m Module,
     attributes: &'m Attributes<'m>,
     census: Census,
     first_type: Option<FormatError>,
-    seen: Vec<bool>,
+    seen: HashSet<usize>,
     /// Worklist of called functions.
     waiting: Vec<usize>,
 }
 
-impl CensusWalk<'_> {
+impl<'m> CensusWalk<'m> {
+    fn new(module: &'m Module, attributes: &'m Attributes<'m>) -> Self {
+        let (census, seen, waiting) = (Census::default(), HashSet::new(), Vec::new());
+        CensusWalk { module, attributes, census, first_type: None, seen, waiting }
+    }
+
     fn reach(&mut self, function: usize) {
-        if !core::mem::replace(&mut self.seen[function], true) {
+        if self.seen.insert(function) {
             self.waiting.push(function);
         }
     }
@@ -91,17 +138,18 @@ impl CensusWalk<'_> {
 
     /// The recursion is bounded by the parser's nesting limit.
     fn block(&mut self, block: &Block, is_map: bool) {
-        for operation in &block.operations {
-            let Some(lowering) = Lowering::of(&operation.name) else {
-                self.add(operation, &operation.name, None);
-                continue;
-            };
-            operation.signature.types().for_each(|value_type| self.value_type(value_type));
-            if is_map && !lowering.is_elementwise() {
-                self.add(operation, &operation.name, Some("it stands in the body of a map"));
-            }
-            self.operation(operation, lowering);
+        block.operations.iter().for_each(|operation| self.any_operation(operation, is_map));
+    }
+
+    fn any_operation(&mut self, operation: &Operation, is_map: bool) {
+        let Some(lowering) = Lowering::of(&operation.name) else {
+            return self.add(operation, &operation.name, None);
+        };
+        operation.signature.types().for_each(|value_type| self.value_type(value_type));
+        if is_map && !lowering.is_elementwise() {
+            self.add(operation, &operation.name, Some("it stands in the body of a map"));
         }
+        self.operation(operation, lowering);
     }
 
     fn operation(&mut self, operation: &Operation, lowering: Lowering) {

@@ -3,7 +3,8 @@
 //! Read in this order:
 //!
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
-//! * `census.rs`: finds unsupported operations; `elaborate.rs` and `results.rs`: build the graph.
+//! * `part.rs`: the operations between named values; `census.rs`: finds unsupported operations;
+//!   `elaborate.rs` and `results.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `reducer.rs`: reducers.
@@ -21,6 +22,7 @@ mod lexer;
 mod lowering;
 mod outline;
 mod parser;
+mod part;
 mod reducer;
 mod results;
 mod syntax;
@@ -34,7 +36,7 @@ use indim_graph::Graph;
 use indim_model::outline::{Outline, OutlineOptions};
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, InputBinding, Location, Model, ModelInput,
-    ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
+    ModelProgram, ProgramPart, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
     check_inputs,
 };
 use indim_text::Span;
@@ -54,13 +56,17 @@ impl Reader for StableHloText {
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
         let text = checked_text(source)?;
-        let module = parser::parse(text, &options.limits)?;
+        let mut module = parser::parse(text, &options.limits)?;
         let entry = entry(&module, options.function.as_deref())?;
+        restrict(&mut module, entry, text, &options.part)?;
         let attributes = Attributes::new(text, &module);
         census::check(&module, &attributes, entry)?;
         let function = &module.functions[entry];
         let inputs = inputs(function, &attributes);
-        let outputs = outputs(function, &attributes);
+        let outputs = match options.part.to.is_empty() {
+            true => outputs(function, &attributes),
+            false => options.part.ends().into_iter().map(str::to_owned).collect(),
+        };
         let (source, limits) = (source.clone(), options.limits);
         Ok(Box::new(StableHlo { source, module, limits, entry, inputs, outputs }))
     }
@@ -152,6 +158,18 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
             Err(FormatErrorKind::WhichFunction { names: names.collect() }.nowhere())
         }
     }
+}
+
+/// Restricts the entry function to a part of it.
+fn restrict(
+    module: &mut Module,
+    entry: usize,
+    text: &str,
+    part: &ProgramPart,
+) -> Result<(), FormatError> {
+    let Module { functions, aliases, resources, .. } = module;
+    let attributes = Attributes { text, aliases, resources };
+    functions[entry].restrict(text, part, &|argument| argument_name(argument, &attributes))
 }
 
 /// The inputs: one for each array in the arguments.

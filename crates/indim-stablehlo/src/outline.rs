@@ -9,8 +9,9 @@ use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueInd
 use indim_shape::{AnyRule, RuleSet, TargetRule};
 
 use crate::attribute::Attributes;
+use crate::census::Refusals;
 use crate::lowering::{ArrayOperation, Lowering};
-use crate::syntax::{Block, Module, Operation, Signature, Type};
+use crate::syntax::{Block, Module, Operation, Type};
 
 /// Characters of one attribute as text, and their number.
 const MAX_ATTRIBUTE: usize = 60;
@@ -18,7 +19,9 @@ const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a module: the entry function, then the others.
 pub(super) fn outline(module: &Module, attributes: &Attributes<'_>, entry: usize) -> Outline {
-    let mut walk = OutlineWalk { attributes, outline: Outline::default(), scopes: Vec::new() };
+    let refused = Refusals::of(module, attributes);
+    let outline = Outline::default();
+    let mut walk = OutlineWalk { attributes, refused, outline, scopes: Vec::new() };
     let others = (0..module.functions.len()).filter(|&number| number != entry);
     for number in core::iter::once(entry).chain(others) {
         let function = &module.functions[number];
@@ -36,6 +39,7 @@ pub(super) fn outline(module: &Module, attributes: &Attributes<'_>, entry: usize
 /// Goes through the blocks, each with its own names.
 struct OutlineWalk<'m> {
     attributes: &'m Attributes<'m>,
+    refused: Refusals<'m>,
     outline: Outline,
     scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
 }
@@ -117,7 +121,7 @@ impl<'m> OutlineWalk<'m> {
             operands,
             results: names.into_iter().zip(types).collect(),
             attributes: self.attribute_texts(operation),
-            is_opaque: lowering.is_none(),
+            is_opaque: self.refused.is_refused(operation),
             role,
             rule,
             target,
@@ -132,14 +136,7 @@ impl<'m> OutlineWalk<'m> {
 
     /// A type for each result, unknown if the signature has another number of types.
     fn result_types(&self, operation: &Operation, names: &[String]) -> Vec<ValueType> {
-        let types: &[Type] = match &operation.signature {
-            Signature::Function(_, results) => results,
-            Signature::List(types) if types.len() == names.len() => types,
-            // One type for all operands and results, or the last one for the result.
-            Signature::List(types) => types.last().map_or(&[], core::slice::from_ref),
-            Signature::None => &[],
-        };
-        let one = |(at, name): (usize, &String)| match types.get(at) {
+        let one = |(at, name): (usize, &String)| match operation.result_type(at) {
             Some(value_type) => self.value_type(value_type, name),
             None => ValueType::default(),
         };

@@ -124,6 +124,20 @@ impl Module {
     }
 }
 
+impl Operation {
+    /// The type of a result, unless the signature has another number of types.
+    pub(super) fn result_type(&self, number: usize) -> Option<&Type> {
+        let count: usize = self.results.iter().map(|names| names.count).sum();
+        match &self.signature {
+            Signature::Function(_, results) => results.get(number),
+            Signature::List(types) if types.len() == count => types.get(number),
+            // One type for all operands and results, or the last one for the result.
+            Signature::List(types) if number == 0 => types.last(),
+            Signature::List(_) | Signature::None => None,
+        }
+    }
+}
+
 impl Signature {
     /// All types in the signature.
     pub(super) fn types(&self) -> impl Iterator<Item = &Type> {

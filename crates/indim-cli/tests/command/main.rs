@@ -13,6 +13,7 @@ mod hostile;
 mod kit;
 mod larger_than_memory;
 mod named;
+mod parts;
 #[cfg(unix)]
 mod pipes;
 mod programs;

@@ -1,27 +1,75 @@
-//! The opaque nodes that a run needs, and the values that replace them.
+//! The values that replace opaque nodes in a run.
 
-use super::{Outline, ValueIndex};
+use super::{Outline, OutlineNode, ValueIndex};
+use crate::part::ProgramPart;
 
 impl Outline {
-    /// The results of opaque nodes from which the outputs are computed without another opaque node between.
-    /// With these values given, the outputs can be computed.
-    pub fn values_to_provide(&self) -> Vec<ValueIndex> {
+    /// The fewest results of opaque nodes from which the outputs of the part can be computed. A value that
+    /// only a region or a function has cannot be given; the values that depend on it take its place.
+    ///
+    /// ```
+    /// use indim_model::ProgramPart;
+    /// use indim_model::outline::{Outline, StatedNode, ValueType};
+    ///
+    /// let mut outline = Outline::default();
+    /// let x = outline.add_value("x".to_owned(), ValueType::default(), false);
+    /// let mut node = |is_opaque, operand, result: &str| {
+    ///     let results = vec![(result.to_owned(), ValueType::default())];
+    ///     let operands = vec![Some(operand)];
+    ///     outline.add_node(StatedNode { operands, results, is_opaque, ..StatedNode::default() })[0]
+    /// };
+    /// let foreign = node(true, x, "foreign");
+    /// let y = node(false, foreign, "y");
+    /// outline.outputs = vec![y];
+    /// assert_eq!(outline.values_to_provide(&ProgramPart::default()), [foreign]);
+    /// ```
+    pub fn values_to_provide(&self, part: &ProgramPart) -> Vec<ValueIndex> {
+        let is_given = self.are_called(&part.from);
+        let is_available = self.are_available(&is_given);
+        let is_end = self.are_called(&part.to);
+        let mut open: Vec<ValueIndex> = match part.to.is_empty() {
+            true => self.outputs.clone(),
+            false => (0..self.values.len()).filter(|&value| is_end[value]).collect(),
+        };
         let mut is_seen = vec![false; self.values.len()];
         let mut found = Vec::new();
-        let mut open = self.outputs.clone();
         while let Some(index) = open.pop() {
-            if core::mem::replace(&mut is_seen[index], true) {
+            if is_given[index] || core::mem::replace(&mut is_seen[index], true) {
                 continue;
             }
             let Some(node) = self.values[index].maker.map(|maker| &self.nodes[maker]) else {
                 continue;
             };
-            match node.is_opaque {
-                true => found.push(index),
-                false => open.extend(node.operands.iter().flatten()),
+            match Self::is_computed(node, &is_available) {
+                true => open.extend(node.operands.iter().flatten()),
+                false => found.push(index),
             }
         }
         found.sort_unstable();
         found
+    }
+
+    /// Whether each value has one of these names.
+    fn are_called(&self, names: &[String]) -> Vec<bool> {
+        let is_called =
+            |value: &super::OutlineValue| !value.is_internal && names.contains(&value.name);
+        self.values.iter().map(is_called).collect()
+    }
+
+    /// Whether each value can be given, or computed from values that can be.
+    fn are_available(&self, is_given: &[bool]) -> Vec<bool> {
+        let mut is_available: Vec<bool> = self.values.iter().map(|it| it.maker.is_none()).collect();
+        for node in &self.nodes {
+            let is_computed = Self::is_computed(node, &is_available);
+            for &result in node.results.iter().flatten() {
+                let is_named = !self.values[result].is_internal;
+                is_available[result] = is_computed || is_given[result] || is_named;
+            }
+        }
+        is_available
+    }
+
+    fn is_computed(node: &OutlineNode, is_available: &[bool]) -> bool {
+        !node.is_opaque && node.operands.iter().flatten().all(|&it| is_available[it])
     }
 }

@@ -93,6 +93,8 @@ pub struct OutlineValue {
     pub is_constant: bool,
     /// The node that makes the value.
     pub maker: Option<usize>,
+    /// Whether a run cannot start at the value: only a region or a function has it, or it is no array.
+    pub is_internal: bool,
 }
 
 /// The source of the type of a value.

@@ -78,11 +78,12 @@ impl Outline {
             broadcasts.push(judged);
         }
         let is_constant = node.role == NodeRole::Constant;
+        let is_internal = !node.region.is_empty();
         let mut results = Vec::with_capacity(node.results.len());
         for (name, value_type) in node.results {
             let index = self.add_value(name, value_type, is_constant);
             let value = &mut self.values[index];
-            value.maker = Some(number);
+            (value.maker, value.is_internal) = (Some(number), is_internal);
             if value.source == TypeSource::Unknown {
                 value.source = TypeSource::UnknownBecauseOf(number);
             }

@@ -22,6 +22,7 @@ use crate::call::Call;
 use crate::flat_node::FlatNode;
 use crate::messages::AttributeProto;
 use crate::operators::{NEWEST_OPSET, Operator};
+use crate::unsupported::refusal;
 
 /// Characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
@@ -87,7 +88,7 @@ impl Walker<'_> {
             version: kernel.map_or_else(|| rules::version(name, opset), |(_, version)| version),
             opset,
             attributes,
-            results: (0..proto.output.len()).map(Some).collect(),
+            results: results(&proto.output),
             operands,
             index,
             function: self.scope().function.clone(),
@@ -127,7 +128,7 @@ impl Walker<'_> {
             operands: flat.operands.clone(),
             results: Vec::new(),
             attributes: texts.map(|(name, it)| (shown(name), attribute_text(it))).collect(),
-            is_opaque: meaning.kernel.is_none(),
+            is_opaque: meaning.kernel.is_none() || refusal(flat).is_some(),
             role,
             broadcasts: Vec::new(),
             problems: Vec::new(),
@@ -287,6 +288,12 @@ impl Walker<'_> {
         });
         before.unwrap_or(number)
     }
+}
+
+/// The position of each named result.
+fn results(names: &[String]) -> Vec<Option<usize>> {
+    let one = |(at, name): (usize, &String)| (!name.is_empty()).then_some(at);
+    names.iter().enumerate().map(one).collect()
 }
 
 fn is_illegal(broadcast: &OutlineBroadcast) -> bool {

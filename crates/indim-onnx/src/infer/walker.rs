@@ -106,6 +106,7 @@ impl Walker<'_> {
             true => self.elements_left -= count,
             false => value.elements = None,
         }
+        value.is_internal = self.scopes.len() > 1;
         self.outline.values.push(value);
         self.arrays.push(array.filter(|_| is_kept));
         self.outline.values.len() - 1
@@ -255,9 +256,20 @@ impl Walker<'_> {
         for (result, name) in results.into_iter().zip(&node.proto.output) {
             if !name.is_empty() {
                 self.scope().define(name, result).map_err(|kind| kind.at(place.clone()))?;
+                self.name_result(name, result);
             }
         }
         Ok(())
+    }
+
+    /// Names the result of a function as the graph that calls it does.
+    fn name_result(&mut self, name: &str, result: Option<usize>) {
+        let is_graph = self.scopes.len() == 1;
+        let value = result.map(|result| &mut self.outline.values[result]);
+        if let Some(value) = value.filter(|value| is_graph && value.is_internal) {
+            name.clone_into(&mut value.name);
+            value.is_internal = false;
+        }
     }
 
     /// The values of a graph's outputs, compared with their declared types.

@@ -157,7 +157,13 @@ class Model:
         **kwargs: Any,
     ) -> WrittenModel: ...
 
-def load(source: str | PathLike[str] | bytes | bytearray | memoryview, *, function: str | None = None) -> Model: ...
+def load(
+    source: str | PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    function: str | None = None,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+) -> Model: ...
 @overload
 def jit(
     function: Callable[_P, _R],

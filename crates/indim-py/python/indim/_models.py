@@ -36,9 +36,9 @@ class Model:
     once.
     """
 
-    def __init__(self, path, content=None, function=None):
-        self._model = _Model(path, content, function)
-        self._function = function
+    def __init__(self, path, content=None, function=None, part=None):
+        self._model = _Model(path, content, function, part)
+        self._options = function, part
         self.inputs = tuple(
             ModelInput(name, dtype, None if sizes is None else tuple(sizes), has_default, is_shape)
             for name, dtype, sizes, has_default, is_shape in self._model.inputs()
@@ -89,7 +89,7 @@ class Model:
     def __reduce__(self):
         name, content = self._model.content()
         # The companion file is found only next to the file.
-        return Model, (name, None if os.path.exists(name) else content, self._function)
+        return Model, (name, None if os.path.exists(name) else content, *self._options)
 
 
 def _declared(declared):
@@ -116,12 +116,20 @@ def _given(declared, value, convert):
     return numpy.asarray(value, dtype=dtype)
 
 
-def load(source, *, function=None):
+def load(source, *, function=None, inputs=(), outputs=()):
     """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX. The content determines the format.
 
     ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs, if
-    the file has several.
+    the file has several. With ``inputs`` and ``outputs`` only the part of the program between values of these
+    names is loaded: nodes outside it, which may be ones that indim lacks, do not run.
     """
+    part = (_names(inputs, "inputs"), _names(outputs, "outputs"))
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return Model("<bytes>", bytes(source), function)
-    return Model(os.fspath(source), None, function)
+        return Model("<bytes>", bytes(source), function, part)
+    return Model(os.fspath(source), None, function, part)
+
+
+def _names(names, argument):
+    if isinstance(names, str):
+        raise TypeError(f"{argument} is a list of names: write {argument}=[{names!r}]")
+    return list(names)

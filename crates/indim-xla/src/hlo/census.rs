@@ -28,6 +28,29 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
     walk.first_type.map_or(Ok(()), Err)
 }
 
+/// Whether each instruction of each computation up to `entry` is unsupported, or calls a computation with
+/// one that is.
+pub(super) fn refused(module: &Module, text: &str, entry: usize) -> Vec<Vec<bool>> {
+    let computations = vec![None; module.computations.len()];
+    let mut walk =
+        CensusWalk { module, text, census: Census::default(), first_type: None, computations };
+    let mut refused: Vec<Vec<bool>> = Vec::with_capacity(entry + 1);
+    let mut is_refused: Vec<bool> = Vec::with_capacity(entry + 1);
+    // Called computations come before their callers.
+    for computation in &module.computations[..=entry] {
+        let one = |instruction: &Instruction| {
+            walk.instruction(instruction, false);
+            let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
+            let calls_refused = called.is_some_and(|it| is_refused.get(it) == Some(&true));
+            core::mem::take(&mut walk.census).check().is_err() || calls_refused
+        };
+        let own: Vec<bool> = computation.instructions.iter().map(one).collect();
+        is_refused.push(own.contains(&true));
+        refused.push(own);
+    }
+    refused
+}
+
 struct CensusWalk<'m> {
     module: &'m Module,
     text: &'m str,

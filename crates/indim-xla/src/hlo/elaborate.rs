@@ -1,7 +1,6 @@
 //! Elaboration from the syntax tree to a graph. Calls and fusions are inlined with an explicit stack;
 //! recursion is impossible because a callee precedes its callers.
 
-use indim_builder::Value;
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, Location, ModelBuilder, ModelProgram,
 };
@@ -47,6 +46,13 @@ fn wrong_count(what: &'static str, expected: impl ToString, given: usize) -> For
     FormatErrorKind::Count { what, expected: expected.to_string(), given }
 }
 
+/// The argument of a parameter instruction.
+fn argument(instruction: &Instruction, frame: &Frame<'_>) -> Result<XlaValue, FormatErrorKind> {
+    let argument = instruction.parameter.and_then(|number| frame.arguments.get(number));
+    let expected = frame.computation.parameters.len();
+    argument.cloned().ok_or_else(|| wrong_count("operands", expected, frame.arguments.len()))
+}
+
 impl<'m> Elaborator<'m> {
     pub(super) fn new(module: &'m Module, text: &'m str, limits: &'m FormatLimits) -> Self {
         Elaborator {
@@ -58,7 +64,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// The program of a computation; `names` has one name for each array in its parameters.
+    /// The program of a computation; `names` has one name for each array in its parameters, `outputs` one for
+    /// each in its result.
     ///
     /// # Errors
     /// Returns the errors of the computation and of its callees.
@@ -66,6 +73,7 @@ impl<'m> Elaborator<'m> {
         mut self,
         entry: usize,
         names: &[String],
+        outputs: &[String],
     ) -> ElaborationResult<ModelProgram> {
         let computation = &self.module.computations[entry];
         let mut names = names.iter();
@@ -82,8 +90,7 @@ impl<'m> Elaborator<'m> {
         let result = self.run()?;
         let (mut budget, mut found) = (self.limits.operations, Vec::new());
         result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::nowhere)?;
-        let name = |(number, value): (usize, Value)| (format!("output{number}"), value);
-        self.model_builder.finish(found.into_iter().enumerate().map(name).collect(), Vec::new())
+        self.model_builder.finish(outputs.iter().cloned().zip(found).collect(), Vec::new())
     }
 
     /// Adds a parameter, or one for each array in a tuple. The recursion is bounded by the parser's nesting
@@ -152,7 +159,7 @@ impl<'m> Elaborator<'m> {
         };
         lowering::check_attributes(lowering, instruction, self.text)?;
         let slot = match lowering {
-            Lowering::Parameter => self.argument(instruction, frame).map_err(fail)?,
+            Lowering::Parameter => argument(instruction, frame).map_err(fail)?,
             Lowering::Constant => self.constant(instruction)?,
             Lowering::Tuple => XlaValue::tuple(operands).map_err(fail)?,
             Lowering::Same | Lowering::CustomCall => {
@@ -174,19 +181,6 @@ impl<'m> Elaborator<'m> {
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };
         Ok(Some(slot))
-    }
-
-    fn argument(
-        &self,
-        instruction: &Instruction,
-        frame: &Frame<'m>,
-    ) -> Result<XlaValue, FormatErrorKind> {
-        let number = instruction.content.and_then(|span| span.of(self.text).trim().parse().ok());
-        let argument = number.and_then(|number: usize| frame.arguments.get(number));
-        let given = frame.arguments.len();
-        argument
-            .cloned()
-            .ok_or_else(|| wrong_count("operands", frame.computation.parameters.len(), given))
     }
 
     /// The type during elaboration: in the computation of a map, arrays replace scalars.

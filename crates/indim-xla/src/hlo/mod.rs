@@ -5,7 +5,7 @@
 //! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
 //!   protobuf to the same tree.
 //! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph.
-//! * `outline.rs`: every instruction with its stated type.
+//! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`: attributes; `literal.rs`: constants; `layout.rs`:
 //!   bitcasts; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
@@ -19,6 +19,7 @@ mod literal;
 mod lowering;
 mod outline;
 mod parser;
+mod part;
 mod proto;
 mod reducer;
 mod shape;
@@ -35,6 +36,7 @@ use indim_model::{
     ModelInput, ModelProgram, ReadOptions, Reader, SourceFile, WriteOptions, Writer, WrittenModel,
     check_inputs,
 };
+use part::PartNames;
 use proto::SyntheticText;
 use syntax::{HloShape, Instruction, Module};
 
@@ -50,8 +52,9 @@ impl Reader for Hlo {
         source: &SourceFile,
         options: &ReadOptions,
     ) -> Result<Box<dyn Model>, FormatError> {
-        let (module, text) = parsed(source, options)?;
-        Ok(Box::new(HloModel::new(module, text, options)?))
+        let (mut module, text) = parsed(source, options)?;
+        let names = part::restrict(&mut module, &text, options)?;
+        Ok(Box::new(HloModel::new(module, text, (options, names))?))
     }
 
     fn outline(
@@ -142,12 +145,12 @@ impl HloModel {
     fn new(
         module: Module,
         text: SourceText,
-        options: &ReadOptions,
+        (options, names): (&ReadOptions, PartNames),
     ) -> Result<HloModel, FormatError> {
         let found = || {
             let (text, entry) = (text.get()?, entry(&module, options.function.as_deref())?);
             census::check(&module, text, entry)?;
-            Ok((entry, inputs(&module, entry, text), outputs(&module, entry)))
+            Ok((entry, inputs(&module, entry, text, &names), outputs(&module, entry, &names)))
         };
         let (entry, inputs, outputs) = found().map_err(|error| text.placed(error))?;
         Ok(HloModel { text, module, limits: options.limits, entry, inputs, outputs })
@@ -167,7 +170,9 @@ impl Model for HloModel {
         check_inputs(&self.inputs, inputs)?;
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         let elaborator = Elaborator::new(&self.module, self.text.get()?, &self.limits);
-        elaborator.program(self.entry, &names).map_err(|error| self.text.placed(error))
+        elaborator
+            .program(self.entry, &names, &self.outputs)
+            .map_err(|error| self.text.placed(error))
     }
 
     /// Location of an instruction; `number` is the byte offset of its opcode.
@@ -187,14 +192,14 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
 }
 
 /// The inputs: one for each array in the parameters of the computation.
-fn inputs(module: &Module, entry: usize, text: &str) -> Vec<ModelInput> {
+fn inputs(module: &Module, entry: usize, text: &str, asked: &PartNames) -> Vec<ModelInput> {
     let computation = &module.computations[entry];
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for &parameter in &computation.parameters {
         let instruction = &computation.instructions[parameter];
         let plain = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
         let users = users_name(instruction, text).filter(|name| !names.contains(*name));
-        let name = users.unwrap_or(plain);
+        let name = asked.start(parameter).or(users).unwrap_or(plain);
         let Some(shape) = &instruction.shape else { continue };
         flatten(name, shape, &mut |name, array_type| {
             let mut unique = name.to_owned();
@@ -228,8 +233,11 @@ fn flatten(name: &str, shape: &HloShape, found: &mut dyn FnMut(&str, &indim_ops:
     }
 }
 
-/// `output0`, `output1`, ...: one for each array in the result.
-fn outputs(module: &Module, entry: usize) -> Vec<String> {
+/// `output0`, `output1`, ...: one for each array in the result; the names that the caller asks for.
+fn outputs(module: &Module, entry: usize, asked: &PartNames) -> Vec<String> {
+    if !asked.ends.is_empty() {
+        return asked.ends.clone();
+    }
     let computation = &module.computations[entry];
     let root = &computation.instructions[computation.root];
     let mut count = 0;

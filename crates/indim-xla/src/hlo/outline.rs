@@ -9,6 +9,7 @@ use indim_shape::{AnyRule, RuleSet, TargetRule};
 use indim_text::Span;
 
 use super::attribute::Attributes;
+use super::census;
 use super::lowering::{ArrayOperation, Lowering};
 use super::syntax::{Computation, HloShape, Instruction, Module};
 
@@ -26,6 +27,7 @@ pub(super) fn outline(
     place: &dyn Fn(Span) -> Location,
 ) -> Outline {
     let mut outline = Outline::default();
+    let refused = census::refused(module, text, entry);
     let mut names = vec![""; module.computations.len()];
     for (name, number) in &module.by_name {
         names[*number] = name;
@@ -34,7 +36,8 @@ pub(super) fn outline(
         let is_entry = number == entry;
         let region = if is_entry { String::new() } else { format!("/{}", shown(names[number])) };
         let region = Arc::from(region.as_str());
-        let values = instructions(&mut outline, computation, (text, place), &region);
+        let is_opaque = &refused[number];
+        let values = instructions(&mut outline, (computation, is_opaque), (text, place), &region);
         if is_entry {
             outline.inputs = computation.parameters.iter().map(|&index| values[index]).collect();
             outline.outputs = vec![values[computation.root]];
@@ -45,16 +48,19 @@ pub(super) fn outline(
 
 fn instructions(
     outline: &mut Outline,
-    computation: &Computation,
+    (computation, is_opaque): (&Computation, &[bool]),
     (text, place): (&str, &dyn Fn(Span) -> Location),
     region: &Arc<str>,
 ) -> Vec<ValueIndex> {
     let mut values: Vec<ValueIndex> = Vec::with_capacity(computation.instructions.len());
-    for instruction in &computation.instructions {
+    for (instruction, &is_opaque) in computation.instructions.iter().zip(is_opaque) {
         let name = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
         let value_type = value_type(instruction.shape.as_ref());
+        let is_tuple = matches!(instruction.shape, Some(HloShape::Tuple(_)));
         if instruction.opcode == "parameter" {
-            values.push(outline.add_value(name.to_owned(), value_type, false));
+            let value = outline.add_value(name.to_owned(), value_type, false);
+            outline.values[value].is_internal = !region.is_empty();
+            values.push(value);
             continue;
         }
         let operands: Vec<Option<ValueIndex>> =
@@ -70,11 +76,12 @@ fn instructions(
             operands,
             results: vec![(name.to_owned(), value_type)],
             attributes: attributes(instruction, text),
-            is_opaque: lowering.is_none(),
+            is_opaque,
             role,
             rule,
             target: target.flatten(),
         });
+        outline.values[made[0]].is_internal |= is_tuple;
         values.push(made[0]);
     }
     values

@@ -284,6 +284,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         };
         let opcode = self.expect_word("an operation")?;
         let mut instruction = Instruction {
+            parameter: None,
             name,
             span: opcode.span,
             opcode: self.of(opcode).to_owned(),

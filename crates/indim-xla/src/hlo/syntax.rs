@@ -41,6 +41,8 @@ pub(super) struct Instruction {
     pub(super) shape: Option<HloShape>,
     /// Indices of operands in the same computation.
     pub(super) operands: Vec<usize>,
+    /// The number of a parameter, once the computation is complete.
+    pub(super) parameter: Option<usize>,
     /// The text in the parentheses of a constant or parameter.
     pub(super) content: Option<Span>,
     pub(super) attributes: Vec<(Span, Span)>,
@@ -80,14 +82,14 @@ impl Computation {
     /// # Errors
     /// `attribute`.
     pub(super) fn new(
-        instructions: Vec<Instruction>,
+        mut instructions: Vec<Instruction>,
         root: usize,
         text: &str,
     ) -> Result<Computation, FormatError> {
         let is_parameter = |instruction: &Instruction| instruction.opcode == "parameter";
         let count = instructions.iter().filter(|instruction| is_parameter(instruction)).count();
         let mut parameters = vec![None; count];
-        for (number, instruction) in instructions.iter().enumerate() {
+        for (number, instruction) in instructions.iter_mut().enumerate() {
             if !is_parameter(instruction) {
                 continue;
             }
@@ -99,6 +101,7 @@ impl Computation {
                 let kind = FormatErrorKind::attribute("the number of the parameter", problem);
                 return Err(kind.in_text(place.start..place.end));
             }
+            instruction.parameter = index;
         }
         let parameters = parameters.into_iter().flatten().collect();
         Ok(Computation { instructions, root, parameters })

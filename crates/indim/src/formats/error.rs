@@ -3,6 +3,7 @@
 use core::fmt;
 
 use indim_cpu::{CompileError, RunError};
+use indim_model::outline::ValueType;
 use indim_model::{FormatError, SourceFile};
 use indim_shape::{Diagnostic, ErrorCode};
 
@@ -19,8 +20,18 @@ use indim_shape::{Diagnostic, ErrorCode};
 pub struct LoadError {
     /// The kind of error.
     pub kind: LoadErrorKind,
-    source: Box<SourceFile>,
+    context: Box<ErrorContext>,
 }
+
+/// The file of an error, and the values that make its program run.
+#[derive(Clone)]
+struct ErrorContext {
+    source: SourceFile,
+    to_provide: Vec<(String, ValueType)>,
+}
+
+/// Values that a note lists; more do not help the reader.
+const MAX_LISTED: usize = 8;
 
 /// The kinds of errors.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +49,35 @@ pub enum LoadErrorKind {
 
 impl LoadError {
     pub(super) fn new(kind: impl Into<LoadErrorKind>, source: &SourceFile) -> Self {
-        LoadError { kind: kind.into(), source: Box::new(source.clone()) }
+        let context = ErrorContext { source: source.clone(), to_provide: Vec::new() };
+        LoadError { kind: kind.into(), context: Box::new(context) }
+    }
+
+    /// This error with the values that make the program run.
+    pub(super) fn providing(mut self, to_provide: Vec<(String, ValueType)>) -> Self {
+        self.context.to_provide = to_provide;
+        self
+    }
+
+    /// The fewest values, with their types, that make a program run that has unsupported operations: given
+    /// as [`ProgramPart::from`](super::ProgramPart::from), they replace the results of these operations.
+    /// Empty for other errors, and if nothing else remains to be computed.
+    ///
+    /// ```
+    /// use indim::formats::LoadedModel;
+    ///
+    /// let text = "
+    /// func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    ///   %0 = stablehlo.custom_call @foreign(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ///   %1 = stablehlo.add %0, %0 : tensor<4xf32>
+    ///   return %1 : tensor<4xf32>
+    /// }";
+    /// let error = LoadedModel::from_bytes("foreign.mlir", text).unwrap_err();
+    /// let (name, value_type) = &error.values_to_provide()[0];
+    /// assert_eq!((&name[..], value_type.to_string()), ("0", "f32[4]".to_owned()));
+    /// ```
+    pub fn values_to_provide(&self) -> &[(String, ValueType)] {
+        &self.context.to_provide
     }
 
     /// The stable code.
@@ -68,15 +107,33 @@ impl LoadError {
 
     /// The report as separate parts.
     pub fn diagnostic(&self) -> Diagnostic {
-        let place = Some(indim_graph::terminal::shown(self.source.name()));
+        let place = Some(indim_graph::terminal::shown(self.context.source.name()));
         match &self.kind {
             LoadErrorKind::Io(problem) => {
                 Diagnostic::new(ErrorCode::IO, problem.as_str()).at(place)
             }
-            LoadErrorKind::Format(error) => error.diagnostic(&self.source),
+            LoadErrorKind::Format(error) => self.with_note(error.diagnostic(&self.context.source)),
             LoadErrorKind::Compile(error) => error.diagnostic().at(place),
             LoadErrorKind::Run(error) => error.diagnostic().at(place),
         }
+    }
+}
+
+impl LoadError {
+    /// Notes the values that make the program run.
+    fn with_note(&self, mut diagnostic: Diagnostic) -> Diagnostic {
+        let one = |(name, value_type): &(String, ValueType)| {
+            format!("{}: {value_type}", indim_graph::terminal::shown(name))
+        };
+        let mut listed: Vec<String> =
+            self.context.to_provide.iter().take(MAX_LISTED).map(one).collect();
+        if self.context.to_provide.len() > MAX_LISTED {
+            listed.push(format!("{} more", self.context.to_provide.len() - MAX_LISTED));
+        }
+        if !listed.is_empty() {
+            diagnostic.remark("note", format!("the program runs if given {}", listed.join(", ")));
+        }
+        diagnostic
     }
 }
 

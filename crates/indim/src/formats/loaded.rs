@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use indim_builder::GraphBuilder;
 use indim_cpu::{Array, ArrayView, CompileOptions, Executable, RunOptions, compile};
+use indim_model::outline::{OutlineOptions, ValueType};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, ModelInput, ModelProgram,
     ReadOptions, SourceFile, WriteOptions, WrittenModel,
@@ -15,7 +16,7 @@ use indim_ops::ArrayType;
 use crate::explain::{Explanation, ValueOrigin};
 
 use super::error::{LoadError, LoadErrorKind};
-use super::registry::{read, read_as, write};
+use super::registry::{outline, read, read_as, write};
 
 /// Capacity of the program cache; the least recently used entry is evicted.
 const KEPT: usize = 16;
@@ -65,7 +66,7 @@ impl LoadedModel {
     /// Like [`read`].
     pub fn from_source(source: SourceFile, options: &ReadOptions) -> Result<Self, LoadError> {
         let model = read(&source, options);
-        LoadedModel::new(source, model)
+        LoadedModel::new(source, model, options)
     }
 
     /// Like [`LoadedModel::from_source`], in this format.
@@ -78,12 +79,13 @@ impl LoadedModel {
         options: &ReadOptions,
     ) -> Result<Self, LoadError> {
         let model = read_as(format, &source, options);
-        LoadedModel::new(source, model)
+        LoadedModel::new(source, model, options)
     }
 
     fn new(
         source: SourceFile,
         model: Result<Box<dyn Model>, FormatError>,
+        read: &ReadOptions,
     ) -> Result<Self, LoadError> {
         match model {
             Ok(model) => {
@@ -91,7 +93,10 @@ impl LoadedModel {
                 let options = CompileOptions::default();
                 Ok(LoadedModel { source, model, outputs, options, kept })
             }
-            Err(error) => Err(LoadError::new(error, &source)),
+            Err(error) => {
+                let to_provide = values_to_provide(&error, &source, read);
+                Err(LoadError::new(error, &source).providing(to_provide))
+            }
         }
     }
 
@@ -268,6 +273,34 @@ impl LoadedModel {
     pub(super) fn error(&self, kind: impl Into<LoadErrorKind>) -> LoadError {
         LoadError::new(kind, &self.source)
     }
+}
+
+/// Names and types of the values that replace the unsupported operations of a program.
+fn values_to_provide(
+    error: &FormatError,
+    source: &SourceFile,
+    options: &ReadOptions,
+) -> Vec<(String, ValueType)> {
+    if !matches!(error.kind, FormatErrorKind::UnsupportedOperations(_)) {
+        return Vec::new();
+    }
+    let Ok(outline) = outline(source, options, &OutlineOptions::default()) else {
+        return Vec::new();
+    };
+    let values = outline.values_to_provide(&options.part);
+    // Given all outputs, a run would compute nothing.
+    let is_end = |name: &String| match options.part.to.is_empty() {
+        true => outline.outputs.iter().any(|&output| outline.values[output].name == *name),
+        false => options.part.to.contains(name),
+    };
+    let named = |&index: &usize| {
+        (outline.values[index].name.clone(), outline.values[index].value_type.clone())
+    };
+    let named: Vec<(String, ValueType)> = values.iter().map(named).collect();
+    if named.iter().all(|(name, _)| is_end(name)) {
+        return Vec::new();
+    }
+    named
 }
 
 impl core::fmt::Debug for LoadedModel {

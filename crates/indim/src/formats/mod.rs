@@ -44,8 +44,8 @@ pub use indim_model::outline::{
 };
 pub use indim_model::{
     DeclaredSize, Decomposition, Expectation, Folder, FormatError, FormatErrorKind, FormatLimits,
-    InputBinding, Location, Mismatch, Model, ModelFormat, ModelInput, ModelProgram, ReadOptions,
-    SourceFile, Tolerance, Unsupported, WriteOptions, WrittenModel,
+    InputBinding, Location, Mismatch, Model, ModelFormat, ModelInput, ModelProgram, ProgramPart,
+    ReadOptions, SourceFile, Tolerance, Unsupported, WriteOptions, WrittenModel,
 };
 #[cfg(feature = "onnx")]
 pub use indim_onnx::read_onnx_tensor;

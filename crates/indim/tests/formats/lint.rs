@@ -1,7 +1,7 @@
 //! Findings about models: verdicts, places, repairs; regions, functions, damaged and hostile files.
 
 use indim::formats::{
-    FindingVerdict, LintOptions, LintReport, OutlineOptions, SourceFile, ValueType,
+    FindingVerdict, LintOptions, LintReport, OutlineOptions, ProgramPart, SourceFile, ValueType,
 };
 
 use crate::support::onnx::{
@@ -167,8 +167,11 @@ fn unknown_types_have_one_cause_and_a_declaration_ends_it() {
     assert!(report.passes(false) && !report.passes(true));
     assert!(report.findings()[0].message.contains("broadcasts of g, y are unknown"), "{report}");
     let outline = report.outline();
-    let provided: Vec<String> =
-        outline.values_to_provide().iter().map(|&it| outline.typed(it)).collect();
+    let provided: Vec<String> = outline
+        .values_to_provide(&ProgramPart::default())
+        .iter()
+        .map(|&it| outline.typed(it))
+        .collect();
     assert_eq!(provided, ["f: ?[...]"]);
 
     let source = SourceFile::new("foo.onnx", content);

@@ -11,6 +11,7 @@ mod openvino_hostile;
 mod openvino_write;
 mod operators_page;
 mod origins;
+mod parts;
 #[path = "../../../indim-builder/tests/random/mod.rs"]
 mod random;
 mod samples_hlo;

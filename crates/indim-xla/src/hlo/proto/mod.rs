@@ -145,6 +145,7 @@ impl ModuleReader<'_> {
         let attributes = attributes
             .map(|(key, value)| (self.synthetic_text.add(key), self.synthetic_text.add(&value)));
         Ok(Instruction {
+            parameter: None,
             name: Some(name),
             span,
             opcode: proto.opcode.clone(),

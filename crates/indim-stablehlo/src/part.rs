@@ -1,0 +1,191 @@
+//! The part of the entry function between values that the caller names.
+
+use std::collections::HashSet;
+
+use indim_model::{FormatError, FormatErrorKind, ProgramPart};
+use indim_text::Span;
+
+use crate::syntax::{
+    Argument, Block, Function, FunctionResult, Operation, Signature, Type, ValueUse,
+};
+
+/// A value by its name in the text and its number among the results of that name.
+type ValueKey<'t> = (&'t str, usize);
+
+impl Function {
+    /// Makes arguments of the values at which the part starts, results of those at which it ends, and removes
+    /// what the results do not need. `argument_name` gives the user's name of an argument.
+    ///
+    /// # Errors
+    /// `undefined`; `unsupported` for a part that ends at something else than an array.
+    pub(super) fn restrict(
+        &mut self,
+        text: &str,
+        part: &ProgramPart,
+        argument_name: &dyn Fn(&Argument) -> String,
+    ) -> Result<(), FormatError> {
+        let Some(body) = self.body.as_mut().filter(|_| !part.is_whole()) else { return Ok(()) };
+        let find = |name: &&str| Value::find(body, (text, argument_name), name);
+        let ends = part.ends().iter().map(find).collect::<Result<Vec<Value>, _>>()?;
+        let starts = part.starts().iter().map(find).collect::<Result<Vec<Value>, _>>()?;
+        if !ends.is_empty() {
+            self.results = end(body, ends)?;
+        }
+        let mut kept = HashSet::new();
+        for value in starts {
+            kept.extend(start(body, text, &value));
+        }
+        only(body, text, &kept);
+        Ok(())
+    }
+}
+
+/// A value of a block.
+struct Value {
+    used: ValueUse,
+    value_type: Type,
+    /// Whether the name is that of an argument in the text, not the user's.
+    is_plain_argument: bool,
+}
+
+impl Value {
+    fn find(
+        block: &Block,
+        (text, argument_name): (&str, &dyn Fn(&Argument) -> String),
+        name: &str,
+    ) -> Result<Value, FormatError> {
+        let (group, index) = split(name);
+        let plain = |span: Span| span.of(text).trim_start_matches('%');
+        let results = block.operations.iter().flat_map(|operation| {
+            let mut first = 0;
+            operation.results.iter().map(move |names| {
+                first += names.count;
+                (operation, names, first - names.count)
+            })
+        });
+        for (operation, names, first) in results {
+            let is_named = plain(names.name) == group && index.unwrap_or(0) < names.count;
+            if is_named && index.is_some() == (names.count > 1) {
+                let index = index.unwrap_or(0);
+                let value_type = operation.result_type(first + index).cloned();
+                let value_type = value_type.unwrap_or(Type::Other(operation.span));
+                let used = ValueUse { name: names.name, index };
+                return Ok(Value { used, value_type, is_plain_argument: false });
+            }
+        }
+        let is_users = |argument: &&Argument| argument_name(argument) == name;
+        let is_plain = |argument: &&Argument| plain(argument.name) == name;
+        let users = block.arguments.iter().find(is_users);
+        let argument = users.or_else(|| block.arguments.iter().find(is_plain));
+        let argument = argument.ok_or_else(|| {
+            FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.nowhere()
+        })?;
+        Ok(Value {
+            used: ValueUse { name: argument.name, index: 0 },
+            value_type: argument.value_type.clone(),
+            is_plain_argument: users.is_none(),
+        })
+    }
+}
+
+/// `0#1` is result 1 of the results `%0`.
+fn split(name: &str) -> (&str, Option<usize>) {
+    let name = name.trim_start_matches('%');
+    let parts = name.split_once('#').and_then(|(group, index)| Some((group, index.parse().ok()?)));
+    parts.map_or((name, None), |(group, index)| (group, Some(index)))
+}
+
+/// Makes an argument of a value. Returns the text of its name, or `None` if nothing uses it.
+fn start<'t>(block: &mut Block, text: &'t str, value: &Value) -> Option<&'t str> {
+    let own = value.used.name.of(text);
+    let is_own = |argument: &&mut Argument| argument.name.of(text) == own;
+    if let Some(argument) = block.arguments.iter_mut().find(is_own) {
+        argument.location = argument.location.filter(|_| !value.is_plain_argument);
+        return Some(own);
+    }
+    let is_group = block.operations.iter().flat_map(|it| &it.results);
+    let mut group = is_group.filter(|names| names.name.of(text) == own);
+    let is_several = group.any(|names| names.count > 1);
+    // The text of a use, `%0#1`, is the name of one result of several.
+    let name = match is_several {
+        true => renamed(block, text, (own, value.used.index))?,
+        false => value.used.name,
+    };
+    if !is_several {
+        for names in block.operations.iter_mut().map(|operation| &mut operation.results) {
+            names.retain(|names| names.name.of(text) != own);
+        }
+    }
+    block.arguments.push(Argument { name, value_type: value.value_type.clone(), location: None });
+    Some(name.of(text))
+}
+
+/// Renames the uses of one result of several to their own text. The recursion is bounded by the parser's
+/// nesting limit.
+fn renamed(block: &mut Block, text: &str, value: ValueKey<'_>) -> Option<Span> {
+    let suffix = format!("#{}", value.1);
+    let mut found = None;
+    for operation in &mut block.operations {
+        for used in &mut operation.operands {
+            let Span { start, end } = used.name;
+            let is_value = (used.name.of(text), used.index) == value;
+            if is_value && text[end..].starts_with(&suffix) {
+                *used = ValueUse { name: Span { start, end: end + suffix.len() }, index: 0 };
+                found = Some(used.name);
+            }
+        }
+        for region in &mut operation.regions {
+            found = renamed(region, text, value).or(found);
+        }
+    }
+    found
+}
+
+/// Makes the values the operands of the block's last operation. Returns the results of its function.
+fn end(block: &mut Block, values: Vec<Value>) -> Result<Vec<FunctionResult>, FormatError> {
+    let mut results = Vec::with_capacity(values.len());
+    let mut operands = Vec::with_capacity(values.len());
+    for Value { used, value_type, .. } in values {
+        if !matches!(value_type, Type::Array(_)) {
+            let what = "a part that ends at something else than an array is".to_owned();
+            let Span { start, end } = used.name;
+            return Err(FormatErrorKind::Unsupported { what }.in_text(start..end));
+        }
+        operands.push(used);
+        results.push(FunctionResult { value_type, attributes: Vec::new() });
+    }
+    if let Some(last) = block.operations.last_mut() {
+        last.operands = operands;
+        last.signature = Signature::None;
+    }
+    Ok(results)
+}
+
+/// Keeps the operations and arguments that the last operation needs, and the arguments in `kept`.
+fn only(block: &mut Block, text: &str, kept: &HashSet<&str>) {
+    let mut needed: HashSet<ValueKey<'_>> = HashSet::new();
+    let mut is_needed: Vec<bool> = Vec::with_capacity(block.operations.len());
+    for (position, operation) in block.operations.iter().rev().enumerate() {
+        let mut names = operation.results.iter();
+        let is_live = position == 0
+            || names.any(|names| {
+                (0..names.count).any(|index| needed.contains(&(names.name.of(text), index)))
+            });
+        if is_live {
+            add_uses(operation, text, &mut needed);
+        }
+        is_needed.push(is_live);
+    }
+    let mut is_needed_in_order = is_needed.into_iter().rev();
+    block.operations.retain(|_| is_needed_in_order.next() == Some(true));
+    let is_used = |name: &str| needed.contains(&(name, 0)) || kept.contains(name);
+    block.arguments.retain(|argument| is_used(argument.name.of(text)));
+}
+
+/// The recursion is bounded by the parser's nesting limit.
+fn add_uses<'t>(operation: &Operation, text: &'t str, needed: &mut HashSet<ValueKey<'t>>) {
+    needed.extend(operation.operands.iter().map(|used| (used.name.of(text), used.index)));
+    for operation in operation.regions.iter().flat_map(|region| &region.operations) {
+        add_uses(operation, text, needed);
+    }
+}

@@ -1,0 +1,148 @@
+//! The part of the entry computation between instructions that the caller names.
+
+use std::collections::HashMap;
+
+use indim_model::{FormatError, FormatErrorKind, ReadOptions};
+use indim_text::Span;
+
+use super::syntax::{Computation, HloShape, Instruction, Module};
+use super::{SourceText, entry, users_name};
+
+/// The names of the part's inputs and outputs.
+#[derive(Debug, Default)]
+pub(super) struct PartNames {
+    /// By the index of the instruction.
+    starts: HashMap<usize, String>,
+    pub(super) ends: Vec<String>,
+}
+
+impl PartNames {
+    /// The name of an instruction at which the part starts.
+    pub(super) fn start(&self, instruction: usize) -> Option<&str> {
+        self.starts.get(&instruction).map(String::as_str)
+    }
+}
+
+/// Makes parameters of the instructions at which the part starts, a result of those at which it ends, and
+/// removes those that the result does not need.
+///
+/// # Errors
+/// `undefined`; `unsupported` for a part that ends at a tuple.
+pub(super) fn restrict(
+    module: &mut Module,
+    source: &SourceText,
+    options: &ReadOptions,
+) -> Result<PartNames, FormatError> {
+    if options.part.is_whole() {
+        return Ok(PartNames::default());
+    }
+    let entry = entry(module, options.function.as_deref())?;
+    let text = source.get()?;
+    let computation = &mut module.computations[entry];
+    let find = |names: &[&str]| -> Result<Vec<usize>, FormatError> {
+        names.iter().map(|name| find(computation, text, name)).collect()
+    };
+    let (starts, ends) = (options.part.starts(), options.part.ends());
+    let (start_numbers, end_numbers) = (find(&starts)?, find(&ends)?);
+    for &number in &start_numbers {
+        start(computation, number);
+    }
+    if !end_numbers.is_empty() {
+        end(computation, &end_numbers)?;
+    }
+    let places = only(computation, &start_numbers);
+    let named = start_numbers.iter().zip(starts);
+    let starts = named.filter_map(|(&number, name)| Some((places[number]?, name.to_owned())));
+    let starts = starts.collect();
+    Ok(PartNames { starts, ends: ends.into_iter().map(str::to_owned).collect() })
+}
+
+/// The instruction of this name; a parameter may also have the user's name.
+fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, FormatError> {
+    let is_plain = |instruction: &Instruction| {
+        instruction.name.is_some_and(|it| it.of(text).trim_start_matches('%') == name)
+    };
+    let is_users = |instruction: &Instruction| {
+        instruction.opcode == "parameter" && users_name(instruction, text) == Some(name)
+    };
+    let instructions = &computation.instructions;
+    let found = instructions.iter().position(is_plain);
+    found.or_else(|| instructions.iter().position(is_users)).ok_or_else(|| {
+        FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.nowhere()
+    })
+}
+
+/// Replaces an instruction by a parameter.
+fn start(computation: &mut Computation, number: usize) {
+    let instruction = &mut computation.instructions[number];
+    if instruction.opcode == "parameter" {
+        return;
+    }
+    "parameter".clone_into(&mut instruction.opcode);
+    instruction.parameter = Some(computation.parameters.len());
+    instruction.operands.clear();
+    instruction.attributes.clear();
+    (instruction.called, instruction.content, instruction.literal) = (None, None, None);
+    computation.parameters.push(number);
+}
+
+/// Makes a result of these instructions.
+fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatError> {
+    let mut shapes = Vec::with_capacity(numbers.len());
+    for &number in numbers {
+        let instruction = &computation.instructions[number];
+        match &instruction.shape {
+            Some(shape @ HloShape::Array(..)) => shapes.push(shape.clone()),
+            _ => {
+                let what = "a part that ends at something else than an array is".to_owned();
+                let Span { start, end } = instruction.span;
+                return Err(FormatErrorKind::Unsupported { what }.in_text(start..end));
+            }
+        }
+    }
+    let span = computation.instructions[numbers[0]].span;
+    computation.root = computation.instructions.len();
+    computation.instructions.push(Instruction {
+        parameter: None,
+        name: None,
+        span,
+        opcode: "tuple".to_owned(),
+        shape: Some(HloShape::Tuple(shapes)),
+        operands: numbers.to_vec(),
+        content: None,
+        attributes: Vec::new(),
+        called: None,
+        literal: None,
+    });
+    Ok(())
+}
+
+/// Keeps the instructions on which the root depends, and those in `kept`. Returns the new index of each
+/// instruction.
+fn only(computation: &mut Computation, kept: &[usize]) -> Vec<Option<usize>> {
+    let mut is_live = vec![false; computation.instructions.len()];
+    let mut open = kept.to_vec();
+    open.push(computation.root);
+    while let Some(number) = open.pop() {
+        if !core::mem::replace(&mut is_live[number], true) {
+            open.extend(&computation.instructions[number].operands);
+        }
+    }
+    let mut count = 0;
+    let place = |&is_live: &bool| {
+        count += usize::from(is_live);
+        is_live.then(|| count - 1)
+    };
+    let places: Vec<Option<usize>> = is_live.iter().map(place).collect();
+    let mut live = is_live.iter();
+    computation.instructions.retain(|_| live.next() == Some(&true));
+    for operand in computation.instructions.iter_mut().flat_map(|it| &mut it.operands) {
+        *operand = places[*operand].unwrap_or_default();
+    }
+    computation.root = places[computation.root].unwrap_or_default();
+    computation.parameters = computation.parameters.iter().filter_map(|&it| places[it]).collect();
+    for (number, &parameter) in computation.parameters.iter().enumerate() {
+        computation.instructions[parameter].parameter = Some(number);
+    }
+    places
+}
