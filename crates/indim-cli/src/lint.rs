@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use indim::errors::{Diagnostic, ErrorCode};
-use indim::formats::{LintOptions, LintReport, OutlineOptions, ValueType};
+use indim::formats::{LintOptions, LintReport, OutlineOptions, SarifLog, ValueType};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
@@ -19,6 +19,7 @@ indim does not compute have their types from a shape rule, from the file, or fro
 
   indim lint model.onnx
   indim lint *.onnx --strict --json
+  indim lint models/*.onnx --sarif > findings.sarif
   indim lint model.onnx --declare 'foo_y=f32[2, N]' --allow outer-product")]
 pub(crate) struct Lint {
     /// Models: StableHLO, HLO, OpenVINO IR or ONNX.
@@ -27,6 +28,9 @@ pub(crate) struct Lint {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+    /// Print a SARIF 2.1.0 log, for review tools.
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
     /// Fail also if broadcasts are unknown.
     #[arg(long)]
     strict: bool,
@@ -72,27 +76,24 @@ impl Lint {
             ..LintOptions::default()
         };
         let mut passes = true;
-        let mut reports = Vec::new();
+        let (mut reports, mut log) = (Vec::new(), SarifLog::default());
         for file in &self.files {
-            match report(file, &options) {
-                Ok(report) => {
-                    passes &= report.passes(self.strict);
-                    match self.json {
-                        true => reports.push(report.to_json()),
-                        false => print(report.to_string().as_bytes())?,
-                    }
-                }
-                Err(diagnostic) => {
-                    passes = false;
-                    match self.json {
-                        true => reports.push(refused_json(file, &diagnostic)),
-                        false => tell(&diagnostic),
-                    }
-                }
+            let report = report(file, &options);
+            passes &= report.as_ref().is_ok_and(|report| report.passes(self.strict));
+            match report {
+                Ok(report) if self.sarif => log.add(&report),
+                Ok(report) if self.json => reports.push(report.to_json()),
+                Ok(report) => print(report.to_string().as_bytes())?,
+                Err(error) if self.sarif => log.add_refused(&file.to_string_lossy(), &error),
+                Err(error) if self.json => reports.push(refused_json(file, &error)),
+                Err(error) => tell(&error),
             }
         }
         if self.json {
             print(format!("{{\"files\":[{}]}}\n", reports.join(",")).as_bytes())?;
+        }
+        if self.sarif {
+            print(format!("{log}\n").as_bytes())?;
         }
         if passes { Ok(()) } else { Err(Failure::AlreadyReported) }
     }

@@ -21,6 +21,7 @@
 //! - `error.rs`: errors as Python exceptions; their classes are in `indim/_errors.py`;
 //! - `expression.rs`: the expression of a computation, as Python passes it: a text, or an operation;
 //! - `expression_cache.rs`: the cache of computations of texts and eager operations;
+//! - `lint.rs`: findings about the broadcasts of models, as `indim/_lint.py` returns them;
 //! - `memory_use.rs`: the memory held by cached computations and their compiled programs;
 //! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
 //!   error codes have pages;
@@ -58,6 +59,7 @@ mod expression_cache;
 mod internal_error;
 mod jit;
 mod layout;
+mod lint;
 mod memory_use;
 mod model;
 #[expect(unsafe_code, reason = "NumPy's C interface")]
@@ -94,6 +96,8 @@ mod _indim {
     use crate::internal_error::{_break_invariant, explain_error};
     #[pymodule_export]
     use crate::jit::CompiledFunction;
+    #[pymodule_export]
+    use crate::lint::_lint;
     #[pymodule_export]
     use crate::memory_use::held_bytes;
     #[pymodule_export]

@@ -33,7 +33,12 @@ def test_examples_of_docstrings():
     assert doctest.testmod(indim._jit).failed == 0
 
 
-PAGES = {"docs/python.md": (5, ()), "README.md": (3, ()), CLUSTER: (4, ("dask.array", "xarray", "pandas"))}
+PAGES = {
+    "docs/python.md": (5, ()),
+    "docs/lint.md": (1, ()),
+    "README.md": (3, ()),
+    CLUSTER: (4, ("dask.array", "xarray", "pandas")),
+}
 
 
 @pytest.mark.parametrize("page", PAGES)

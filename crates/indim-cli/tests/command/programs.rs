@@ -299,6 +299,53 @@ fn lint_names_the_line_and_fails() {
     assert_eq!(usage.code, Some(2), "{}", usage.stderr);
 }
 
+/// What the standard requires of a log, a run, a rule, a result and a location.
+#[test]
+fn lint_writes_a_sarif_log() {
+    let (folder, path) = file("a bias.mlir", BIAS);
+    let broken = folder.file("broken.xml").display().to_string();
+    std::fs::write(&broken, "<net").expect("the file is written");
+    let run = indim(&["lint", &path, &broken, "--sarif"]);
+    assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""));
+    let log: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(log["version"], "2.1.0");
+    assert!(
+        log["$schema"].as_str().is_some_and(|schema| schema.ends_with("sarif-schema-2.1.0.json"))
+    );
+    let [run] = &log["runs"].as_array().expect("runs")[..] else { panic!("{log}") };
+    let driver = &run["tool"]["driver"];
+    assert_eq!(driver["name"], "indim");
+    let rules = driver["rules"].as_array().expect("rules");
+    let results = run["results"].as_array().expect("results");
+    assert_eq!(results.len(), 2, "{log}");
+    for result in results {
+        let index = result["ruleIndex"].as_u64().expect("an index");
+        let rule = &rules[usize::try_from(index).expect("an index")];
+        assert_eq!(rule["id"], result["ruleId"]);
+        let is_text = |text: &serde_json::Value| text.as_str().is_some_and(|it| !it.is_empty());
+        assert!(
+            ["shortDescription", "fullDescription", "help"]
+                .iter()
+                .all(|it| is_text(&rule[it]["text"]))
+        );
+        assert!(is_text(&result["message"]["text"]), "{result}");
+        assert_eq!(result["level"], "error");
+        let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
+        let uri = uri.as_str().expect("a URI");
+        assert!(!uri.contains(' ') && !uri.contains('\\'), "{uri}");
+        assert!(uri.ends_with("a%20bias.mlir") || uri.ends_with("broken.xml"), "{uri}");
+    }
+    let region = &results[0]["locations"][0]["physicalLocation"]["region"];
+    // `stablehlo.add` is in line 5, from column 8 on, and the end is behind its last character.
+    let keys = ["startLine", "startColumn", "endLine", "endColumn"];
+    assert_eq!(keys.map(|key| region[key].as_u64()), [Some(5), Some(8), Some(5), Some(21)]);
+    let (_folder, clean) = file("add.mlir", ADD);
+    let log: serde_json::Value =
+        serde_json::from_str(&succeeds(&["lint", "--sarif", &clean])).expect("JSON");
+    assert_eq!(log["runs"][0]["results"], serde_json::json!([]));
+    assert_eq!(indim(&["lint", "--sarif", "--json", &path]).code, Some(2));
+}
+
 #[test]
 fn explain_draws_around_operations_that_are_not_computed() {
     let (_folder, path) = file("bias.mlir", BIAS);

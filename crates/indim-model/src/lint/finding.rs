@@ -5,7 +5,10 @@ use core::fmt;
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::error::Location;
-use crate::outline::{Outline, OutlineNode};
+use crate::outline::{Outline, OutlineNode, ValueType};
+
+/// Operands that a finding lists; a node with more is a `Concat` or a call.
+const MAX_OPERANDS: usize = 64;
 
 /// A finding about a node of a model.
 #[derive(Debug, Clone)]
@@ -20,6 +23,8 @@ pub struct Finding {
     pub label: String,
     /// Operator of the node.
     pub operator: String,
+    /// Names and types of the operands of the node.
+    pub operands: Vec<(String, ValueType)>,
     /// Names of the results of the node.
     pub results: Vec<String>,
     /// Place in the file.
@@ -106,12 +111,14 @@ impl Finding {
     ) -> Finding {
         let at: &OutlineNode = &outline.nodes[node];
         let name = |&index: &usize| indim_graph::terminal::shown(&outline.values[index].name);
+        let typed = |&index: &usize| (name(&index), outline.values[index].value_type.clone());
         Finding {
             code,
             verdict,
             node: Some(node),
             label: outline.label(at),
             operator: at.operator.clone(),
+            operands: at.operands.iter().flatten().take(MAX_OPERANDS).map(typed).collect(),
             results: at.results.iter().flatten().map(name).collect(),
             place: at.place.clone(),
             message,

@@ -48,6 +48,7 @@ from ._indim import (
     validate,
 )
 from ._jit import CompiledFunction, jit
+from ._lint import Finding, LintReport, OperandType, lint
 from ._models import Model, ModelInput, load
 from ._operations import define as _define, exported as _exported
 from . import _array_functions, _compositions, _reductions, _views
@@ -99,12 +100,15 @@ __all__ = _exported(
         "ElementTypeError",
         "Explanation",
         "ExprError",
+        "Finding",
         "FormatError",
         "Gradient",
         "IndimError",
         "InternalError",
+        "LintReport",
         "Model",
         "ModelInput",
+        "OperandType",
         "ShapeError",
         "UnknownNameError",
         "WrittenModel",
@@ -125,6 +129,7 @@ __all__ = _exported(
         "grad",
         "jit",
         "limit_memory",
+        "lint",
         "load",
         "none",
         "onnx_legacy",

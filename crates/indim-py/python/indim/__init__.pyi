@@ -1,5 +1,5 @@
 # Written by make_stubs.py; do not edit.
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, Concatenate, Generic, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar, overload
 
@@ -147,6 +147,7 @@ class Model:
     # An array, or a tuple with one array for each output of the file.
     def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
     def explain(self, *args: Any, **kwargs: Any) -> Explanation: ...
+    def lint(self, *, declare: Mapping[str, str] | None = None, allow: Iterable[str] = ()) -> LintReport: ...
     def to(
         self,
         format: _Format,
@@ -157,12 +158,51 @@ class Model:
         **kwargs: Any,
     ) -> WrittenModel: ...
 
+class OperandType(NamedTuple):
+    name: str
+    type: str
+
+class Finding(NamedTuple):
+    code: str
+    verdict: Literal["illegal", "contradiction", "suspicious", "legal-if", "unknown", "advice"]
+    level: Literal["error", "warning", "note"]
+    node: str
+    operator: str
+    operands: tuple[OperandType, ...]
+    results: tuple[str, ...]
+    place: str
+    line: int | None
+    column: int | None
+    message: str
+    drawing: str | None
+    repair: str | None
+
+class LintReport(Sequence[Finding]):
+    file: str
+    findings: tuple[Finding, ...]
+    broadcasts: dict[str, int]
+    outline: str
+    sarif: str
+    def passes(self, strict: bool = False) -> bool: ...
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Finding, ...]: ...
+    def __len__(self) -> int: ...
+
+def lint(
+    source: str | PathLike[str] | bytes | bytearray | memoryview | Model,
+    *,
+    function: str | None = None,
+    declare: Mapping[str, str] | None = None,
+    allow: Iterable[str] = (),
+) -> LintReport: ...
 def load(
     source: str | PathLike[str] | bytes | bytearray | memoryview,
     *,
     function: str | None = None,
-    inputs: Sequence[str] = (),
-    outputs: Sequence[str] = (),
+    inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
 ) -> Model: ...
 @overload
 def jit(
@@ -289,12 +329,15 @@ __all__ = [
     "ElementTypeError",
     "Explanation",
     "ExprError",
+    "Finding",
     "FormatError",
     "Gradient",
     "IndimError",
     "InternalError",
+    "LintReport",
     "Model",
     "ModelInput",
+    "OperandType",
     "ShapeError",
     "UnknownNameError",
     "WrittenModel",
@@ -420,6 +463,7 @@ __all__ = [
     "less_equal",
     "lgamma",
     "limit_memory",
+    "lint",
     "ln",
     "load",
     "log",

@@ -9,7 +9,8 @@ import numpy
 
 from . import _arrays
 from ._explain import Explanation
-from ._indim import _Model
+from ._indim import _lint, _Model
+from ._lint import LintReport
 from ._written import WrittenModel
 
 
@@ -55,6 +56,13 @@ class Model:
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         """
         return Explanation(*self._model.explain(self._bound(args, kwargs, _arrays.placeholder)))
+
+    def lint(self, *, declare=None, allow=()):
+        """Findings about the broadcasts of the file: see :func:`indim.lint`."""
+        name, content = self._model.content()
+        # A network of OpenVINO keeps its constants next to the file, but findings need no elements.
+        declared = list((declare or {}).items())
+        return LintReport(*_lint(name, content, self._options[0], declared, list(allow)))
 
     def to(self, format, *args, path=None, exact=False, opset=None, **kwargs):
         """The program in the format of another system: ``"stablehlo"``, ``"hlo"``, ``"openvino"`` or

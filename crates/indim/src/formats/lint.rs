@@ -3,6 +3,8 @@
 use core::fmt;
 
 use indim_model::lint::{Finding, FindingLevel, FindingVerdict, findings};
+#[cfg(feature = "json")]
+use indim_model::outline::ValueType;
 use indim_model::outline::{Outline, OutlineOptions, VerdictCounts};
 use indim_model::{ReadOptions, SourceFile};
 use indim_shape::ErrorCode;
@@ -94,6 +96,17 @@ impl LintReport {
         Some(self.source.line_and_column(span.start))
     }
 
+    /// The name of the file.
+    pub fn file(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Line and column of the begin and of the end of a finding in a text, counted from 1.
+    pub fn region(&self, finding: &Finding) -> Option<[(usize, usize); 2]> {
+        let span = finding.place.span.as_ref()?;
+        Some([span.start, span.end].map(|position| self.source.line_and_column(position)))
+    }
+
     /// The findings and the counts as one JSON object.
     #[cfg(feature = "json")]
     pub fn to_json(&self) -> String {
@@ -115,12 +128,14 @@ impl LintReport {
     #[cfg(feature = "json")]
     fn finding_json(&self, finding: &Finding) -> serde_json::Value {
         let position = self.line_and_column(finding);
+        let operand = |(name, value_type): &(String, ValueType)| serde_json::json!({ "name": name, "type": value_type.to_string() });
         serde_json::json!({
             "code": finding.code.as_str(),
             "verdict": finding.verdict.name(),
             "level": finding.verdict.level().name(),
             "node": finding.label,
             "operator": finding.operator,
+            "operands": finding.operands.iter().map(operand).collect::<Vec<_>>(),
             "results": finding.results,
             "place": self.place(finding),
             "line": position.map(|(line, _)| line),

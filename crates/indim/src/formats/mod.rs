@@ -25,6 +25,7 @@
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
+//! - `sarif.rs`: findings as a SARIF log;
 //! - `save.rs`: saves a written model with its external file.
 
 mod check;
@@ -32,6 +33,8 @@ mod error;
 mod lint;
 mod loaded;
 mod registry;
+#[cfg(feature = "json")]
+mod sarif;
 #[cfg(feature = "files")]
 mod save;
 
@@ -52,5 +55,7 @@ pub use indim_onnx::read_onnx_tensor;
 pub use lint::{LintOptions, LintReport};
 pub use loaded::{LoadedModel, LoadedProgram};
 pub use registry::{operations, read, read_as, write};
+#[cfg(feature = "json")]
+pub use sarif::SarifLog;
 #[cfg(feature = "files")]
 pub use save::save;

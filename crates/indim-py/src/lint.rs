@@ -1,0 +1,68 @@
+//! Findings about the broadcasts of models, as `indim/_lint.py` returns them.
+
+use indim::errors::{Diagnostic, ErrorCode};
+use indim::formats::{
+    LintOptions, LintReport, OutlineOptions, ReadOptions, SarifLog, SourceFile, ValueType,
+};
+use indim_graph::terminal::shown;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::load_error;
+use crate::internal_error::guard;
+
+/// The findings as text, as JSON and as SARIF, and the outline of the model as text.
+type LintTexts = (String, String, String, String);
+
+/// The findings about the program in a file, or in `content`; messages then call it `path`. `declared` has
+/// types of values by their names, `allowed` the codes of findings that are left out.
+#[pyfunction]
+#[pyo3(signature = (path, content, function, declared, allowed))]
+pub(crate) fn _lint(
+    py: Python<'_>,
+    path: &str,
+    content: Option<Vec<u8>>,
+    function: Option<String>,
+    declared: Vec<(String, String)>,
+    allowed: Vec<String>,
+) -> PyResult<LintTexts> {
+    guard(py, || {
+        let source = match content {
+            Some(content) => SourceFile::new(path, content),
+            None => py.detach(|| SourceFile::open(path))?,
+        };
+        let options = LintOptions {
+            read: ReadOptions { function, ..ReadOptions::default() },
+            outline: OutlineOptions { declared: types(declared)? },
+            allowed: codes(&allowed)?,
+        };
+        let report = py.detach(|| LintReport::new(source, &options));
+        Ok(texts(&report.map_err(|error| load_error(py, &error))?))
+    })
+}
+
+fn texts(report: &LintReport) -> LintTexts {
+    let mut log = SarifLog::default();
+    log.add(report);
+    (report.to_string(), report.to_json(), log.to_string(), report.outline().to_string())
+}
+
+fn types(declared: Vec<(String, String)>) -> PyResult<Vec<(String, ValueType)>> {
+    let one = |(name, text): (String, String)| match ValueType::parse(&text, &name) {
+        Some(value_type) => Ok((name, value_type)),
+        None => {
+            let message = format!("a declared type is one such as 'f32[2, N]': {}", shown(&text));
+            Err(PyValueError::new_err(message))
+        }
+    };
+    declared.into_iter().map(one).collect()
+}
+
+fn codes(allowed: &[String]) -> PyResult<Vec<ErrorCode>> {
+    let unknown = |code: &String| {
+        let error = indim::errors::error_page(code).err();
+        let text = error.map_or_else(String::new, |error: Diagnostic| error.to_string());
+        PyValueError::new_err(text.trim_end().to_owned())
+    };
+    allowed.iter().map(|code| code.parse().map_err(|_| unknown(code))).collect()
+}

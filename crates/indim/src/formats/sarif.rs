@@ -1,0 +1,160 @@
+//! Findings as a SARIF log, which review tools read.
+
+use core::fmt;
+
+use indim_model::lint::Finding;
+use indim_shape::{Diagnostic, ErrorCode};
+use serde_json::{Value, json};
+
+use super::lint::LintReport;
+
+/// The version of the standard.
+const VERSION: &str = "2.1.0";
+
+/// The schema of the version.
+const SCHEMA: &str =
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
+
+/// The findings about several files as one SARIF 2.1.0 log. `Display` writes the log.
+///
+/// ```
+/// use indim::formats::{LintOptions, LintReport, SarifLog, SourceFile};
+///
+/// let text = "
+/// func.func @main(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> {
+///   %0 = stablehlo.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+///   return %0 : tensor<4x8xf32>
+/// }";
+/// let report = LintReport::new(SourceFile::new("bias.mlir", text), &LintOptions::default())?;
+/// let mut log = SarifLog::default();
+/// log.add(&report);
+/// let log: serde_json::Value = serde_json::from_str(&log.to_string()).expect("JSON");
+/// let result = &log["runs"][0]["results"][0];
+/// assert_eq!(result["ruleId"], "shapes-differ");
+/// assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 3);
+/// # Ok::<(), indim::formats::LoadError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct SarifLog {
+    /// The codes of the results, in the order of their first occurrence.
+    rules: Vec<ErrorCode>,
+    results: Vec<Value>,
+}
+
+impl SarifLog {
+    /// Adds the findings about a file.
+    pub fn add(&mut self, report: &LintReport) {
+        for finding in report.findings() {
+            let result = self.finding(report, finding);
+            self.results.push(result);
+        }
+    }
+
+    /// Adds a file that cannot be read as an error of the file.
+    pub fn add_refused(&mut self, file: &str, error: &Diagnostic) {
+        let location = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
+        let result = json!({
+            "ruleId": error.code.as_str(),
+            "ruleIndex": self.rule(error.code),
+            "level": "error",
+            "message": { "text": error.headline },
+            "locations": [location],
+        });
+        self.results.push(result);
+    }
+
+    fn finding(&mut self, report: &LintReport, finding: &Finding) -> Value {
+        let mut physical = json!({ "artifactLocation": { "uri": uri(report.file()) } });
+        if let Some([start, end]) = report.region(finding) {
+            physical["region"] = json!({
+                "startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1,
+            });
+        }
+        let mut message = finding.message.clone();
+        if let Some(repair) = &finding.repair {
+            message += &format!(" Help: {repair}.");
+        }
+        json!({
+            "ruleId": finding.code.as_str(),
+            "ruleIndex": self.rule(finding.code),
+            "level": finding.verdict.level().name(),
+            "message": { "text": message },
+            "locations": [{
+                "physicalLocation": physical,
+                "logicalLocations": [{ "name": finding.label, "kind": "node" }],
+            }],
+            "properties": {
+                "verdict": finding.verdict.name(),
+                "operator": finding.operator,
+                "results": finding.results,
+                "repair": finding.repair,
+            },
+        })
+    }
+
+    /// The index of a rule.
+    fn rule(&mut self, code: ErrorCode) -> usize {
+        let known = self.rules.iter().position(|known| *known == code);
+        known.unwrap_or_else(|| {
+            self.rules.push(code);
+            self.rules.len() - 1
+        })
+    }
+}
+
+impl fmt::Display for SarifLog {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = |code: &ErrorCode| {
+            let entry = code.entry();
+            let help =
+                format!("`indim explain --code {code}` explains it, `--allow {code}` hides it.");
+            json!({
+                "id": code.as_str(),
+                "shortDescription": { "text": entry.title },
+                "fullDescription": { "text": entry.explanation },
+                "help": { "text": help },
+            })
+        };
+        let rules: Vec<Value> = self.rules.iter().map(rule).collect();
+        let driver =
+            json!({ "name": "indim", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
+        let run = json!({
+            "tool": { "driver": driver },
+            "columnKind": "unicodeCodePoints",
+            "results": self.results,
+        });
+        let log = json!({ "$schema": SCHEMA, "version": VERSION, "runs": [run] });
+        write!(formatter, "{log}")
+    }
+}
+
+/// A path as a reference of a URI: absolute paths as `file:` URIs, separators as slashes.
+fn uri(path: &str) -> String {
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
+    let is_drive = cfg!(windows) && path.as_bytes().get(1) == Some(&b':');
+    let mut uri = match (path.starts_with('/'), is_drive) {
+        (true, _) => "file://".to_owned(),
+        (_, true) => "file:///".to_owned(),
+        _ => String::new(),
+    };
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                uri.push(char::from(byte));
+            }
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri;
+
+    #[test]
+    fn paths_are_references_of_uris() {
+        assert_eq!(uri("a folder/b:c#.onnx"), "a%20folder/b%3Ac%23.onnx");
+        assert_eq!(uri("/tmp/ü.onnx"), "file:///tmp/%C3%BC.onnx");
+    }
+}
