@@ -49,7 +49,12 @@ impl Resources {
     pub(crate) fn pool(&self) -> Result<rayon::ThreadPool, Diagnostic> {
         let threads = self.threads.unwrap_or(0).into();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.map_err(|error| Diagnostic::new(ErrorCode::THREADS, error.to_string()))
+        pool.map_err(|error| {
+            let message = format!("the system cannot start the threads: {error}");
+            let mut refused = Diagnostic::new(ErrorCode::THREADS, message);
+            refused.help("use fewer, with `--threads`");
+            refused
+        })
     }
 }
 

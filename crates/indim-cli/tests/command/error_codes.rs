@@ -63,7 +63,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("not-scalar", "indim/tests/ecosystem.rs"),
     ("axis-count", "indim/tests/ecosystem.rs"),
     ("too-many-readings", "indim-graph/tests/reread_limit.rs"),
-    ("threads", "indim-py/tests/test_threads.py"),
+    ("threads", "indim-cli/tests/command/eval.rs"),
     ("axis-or-operand", "indim-text/tests/expression_errors.rs"),
     ("text-too-long", "indim-text/tests/expression_errors.rs"),
     ("too-many-nodes", "indim-text/tests/expression_errors.rs"),

@@ -3,6 +3,10 @@
 use std::fs;
 
 use crate::run::{Folder, f32_bytes, fails, fails_with, indim, npy, succeeds};
+#[cfg(target_os = "linux")]
+use crate::run::{binary, finish, is_emulated};
+#[cfg(target_os = "linux")]
+use std::process::Command;
 
 #[test]
 fn prints_as_numpy_does() {
@@ -324,4 +328,23 @@ fn a_bad_literal_names_its_binding() {
     assert!(error.starts_with("error[ragged-literal]: in `weight`: "), "{error}");
     let error = fails(&["eval", "x + weight", "x=1", "weight=./no such file"]);
     assert!(error.starts_with("error[no-such-source]: in `weight`: "), "{error}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn threads_that_the_system_cannot_start() {
+    if is_emulated() {
+        return;
+    }
+    // The stacks of 1024 threads take more than 600 MB of address space.
+    let script = "ulimit -v 600000; exec \"$0\" eval 'x + 1' x=1.0 --threads \"$1\"";
+    let run = |threads| finish(Command::new("sh").args(["-c", script]).arg(binary()).arg(threads));
+    assert_eq!(run("1").stdout, "2.0\n");
+    let refused = run("1024");
+    assert!(
+        refused.stderr.starts_with("error[threads]: the system cannot start"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("\n   = help: use fewer"), "{}", refused.stderr);
 }
