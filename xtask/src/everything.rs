@@ -17,6 +17,9 @@ cargo xtask test [--minutes N]
 const FEATURES: &str = "--features=indim/half,indim/json,indim/macros,indim/ndarray,\
     indim/num-complex,indim/safetensors";
 
+/// The packages that are tested with optimisation too.
+const OPTIMISED: &[&str] = &["-p=indim-kernels", "-p=indim-products", "-p=indim-cpu"];
+
 /// A check that needs more than the Rust toolchain.
 struct Check {
     name: &'static str,
@@ -113,7 +116,7 @@ fn checks_of_toolchain(root: &Path) -> bool {
         // A separate run, because the feature `zarr` of the command changes the tested behaviour.
         && cargo(&["test", "--package=indim", FEATURES, "--test=serde_features"], &[])
         // The compiler's optimisations must not change a bit.
-        && cargo(&["test", "--release", "-p=indim-kernels", "-p=indim-cpu", "--tests"], &[])
+        && cargo(&[&["test", "--release", "--tests"], OPTIMISED].concat(), &[])
         && packages()
 }
 
