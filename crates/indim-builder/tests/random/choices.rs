@@ -209,6 +209,21 @@ pub(crate) fn random_operation(
             b.convert(operand, op.operand_dtype(index, dtype)).unwrap()
         })
         .collect();
+    // Operands that broadcast against transposed ones would grow exponentially.
+    if broadcast_count(&operands) > MAX_ELEMENTS {
+        return x;
+    }
     // If the shapes do not broadcast, for example after a transposition, `x` stays.
     b.elementwise(op, &operands, &RuleSet::Numpy).unwrap_or(x)
+}
+
+/// The number of elements to which values broadcast under numpy, if they do.
+fn broadcast_count(values: &[Value]) -> usize {
+    let shapes: Vec<Shape> = values.iter().map(|it| it.array_type().unwrap().shape).collect();
+    let rank = shapes.iter().map(Shape::rank).max().unwrap_or(0);
+    let size = |axis: usize| {
+        let sizes = shapes.iter().filter_map(|shape| shape.iter().rev().nth(axis));
+        sizes.copied().max().unwrap_or(1)
+    };
+    (0..rank).map(size).fold(1, usize::saturating_mul)
 }
