@@ -7,8 +7,8 @@ use clap::Args;
 use indim::Array;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
-    CheckFailure, CheckReport, FormatLimits, LoadError, LoadedModel, Mismatch, ReadOptions,
-    SourceFile, Tolerance, read_onnx_tensor,
+    CheckFailure, CheckReport, FormatLimits, LintOptions, LintReport, LoadError, LoadedModel,
+    Mismatch, ReadOptions, SourceFile, Tolerance, read_onnx_tensor,
 };
 use indim_graph::terminal::shown;
 
@@ -21,7 +21,8 @@ use crate::output::print;
 #[command(after_help = "\
 A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx,
 and next to it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for
-all of them.
+all of them. A program with operations that indim does not compute is out of scope, unless its types are
+illegal: then it fails.
 
   indim check add.mlir divide.mlir
   indim check onnx/backend/test/data/node")]
@@ -67,9 +68,9 @@ impl Check {
         }
         for source in open(path)?.pieces() {
             let name = piece_name(&source);
-            let checked = LoadedModel::from_source(source, &ReadOptions::default())
+            let checked = LoadedModel::from_source(source.clone(), &ReadOptions::default())
                 .and_then(|model| model.check());
-            self.tell(&name, checked, count)?;
+            self.tell((&name, &source), checked, count)?;
         }
         Ok(())
     }
@@ -91,30 +92,37 @@ impl Check {
 
     fn check_onnx(&self, folder: &Path, model: &Path, count: &mut Count) -> Result<(), Diagnostic> {
         let name = shown_path(folder);
-        let model = match LoadedModel::from_source(open(model)?, &ReadOptions::default()) {
+        let source = open(model)?;
+        let model = match LoadedModel::from_source(source.clone(), &ReadOptions::default()) {
             Ok(model) => model,
-            Err(error) => return self.tell(&name, Err(error), count),
+            Err(error) => return self.tell((&name, &source), Err(error), count),
         };
         for set in listed(folder)?.iter().filter(|path| path.is_dir()) {
             let (inputs, expected) = (tensors(set, "input_")?, tensors(set, "output_")?);
             let views: Vec<_> = inputs.iter().map(|array| Some(array.into())).collect();
             let tolerance = Tolerance::Close { absolute: self.absolute, relative: self.relative };
-            self.tell(&name, model.check_against(&views, &expected, tolerance), count)?;
+            self.tell((&name, &source), model.check_against(&views, &expected, tolerance), count)?;
         }
         Ok(())
     }
 
     fn tell(
         &self,
-        name: &str,
+        (name, source): (&str, &SourceFile),
         checked: Result<CheckReport, LoadError>,
         count: &mut Count,
     ) -> Result<(), Diagnostic> {
         let text = match checked {
-            Err(error) if error.is_out_of_scope() => {
-                count.out_of_scope += 1;
-                format!("out of scope: {name}\n{}", error.draw())
-            }
+            Err(error) if error.is_out_of_scope() => match illegal(source) {
+                Some(findings) => {
+                    count.failed += 1;
+                    format!("failed: {name}\n{findings}")
+                }
+                None => {
+                    count.out_of_scope += 1;
+                    format!("out of scope: {name}\n{}", error.draw())
+                }
+            },
             Err(error) => {
                 count.failed += 1;
                 format!("failed: {name}\n{}", error.draw())
@@ -138,6 +146,12 @@ impl Check {
         };
         print(text.as_bytes())
     }
+}
+
+/// The findings about a program that does not run, if its nodes contradict each other or the file.
+fn illegal(source: &SourceFile) -> Option<String> {
+    let report = LintReport::new(source.clone(), &LintOptions::default()).ok()?;
+    (!report.passes(false)).then(|| report.to_string())
 }
 
 /// The label of a piece of a file: its first line.

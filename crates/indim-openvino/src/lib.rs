@@ -63,7 +63,7 @@ impl Reader for OpenVino {
         options: &ReadOptions,
         outline: &OutlineOptions,
     ) -> Result<Outline, FormatError> {
-        let network = network::Network::read(model::text(source)?, &options.limits)?;
+        let network = network::Network::read_with_bodies(model::text(source)?, &options.limits)?;
         Ok(outline::outline(&network, outline))
     }
 

@@ -19,7 +19,22 @@ pub(super) struct Network {
     pub(super) layers: Vec<Layer>,
     /// Positions in `layers`; each one follows its sources.
     pub(super) order: Vec<usize>,
+    /// The networks within its layers, if they are read.
+    pub(super) bodies: Vec<Body>,
 }
+
+/// A network within a layer: the body of a `TensorIterator` or `Loop`, a branch of an `If`.
+#[derive(Debug)]
+pub(super) struct Body {
+    /// Position of the layer.
+    pub(super) layer: usize,
+    /// The element of the file: `body`, `then_body`, `else_body`.
+    pub(super) name: &'static str,
+    pub(super) network: Network,
+}
+
+/// The elements with a network within a layer.
+const BODIES: [&str; 3] = ["body", "then_body", "else_body"];
 
 impl Network {
     /// # Errors
@@ -28,10 +43,39 @@ impl Network {
         let document = xml::parse(text, limits)?;
         let net = document.root_element();
         check_version(net)?;
+        Network::of(net, limits)
+    }
+
+    /// Like [`Network::read`], with the networks within its layers.
+    pub(super) fn read_with_bodies(
+        text: &str,
+        limits: &FormatLimits,
+    ) -> Result<Network, FormatError> {
+        let document = xml::parse(text, limits)?;
+        let net = document.root_element();
+        check_version(net)?;
+        Network::of_with_bodies(net, limits)
+    }
+
+    fn of(net: Node<'_, '_>, limits: &FormatLimits) -> Result<Network, FormatError> {
         let mut layers = read_layers(section(net, "layers")?, limits)?;
         connect(&mut layers, section(net, "edges")?)?;
         let order = order(&layers)?;
-        Ok(Network { layers, order })
+        Ok(Network { layers, order, bodies: Vec::new() })
+    }
+
+    /// The recursion is bounded by the limit on the depth of the XML.
+    fn of_with_bodies(net: Node<'_, '_>, limits: &FormatLimits) -> Result<Network, FormatError> {
+        let mut network = Network::of(net, limits)?;
+        for (layer, node) in xml::children(section(net, "layers")?, "layer").enumerate() {
+            for name in BODIES {
+                for body in xml::children(node, name) {
+                    let within = Network::of_with_bodies(body, limits)?;
+                    network.bodies.push(Body { layer, name, network: within });
+                }
+            }
+        }
+        Ok(network)
     }
 }
 

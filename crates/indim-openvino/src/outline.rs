@@ -6,8 +6,9 @@ use indim_graph::terminal::shown;
 use indim_model::outline::{
     NodeRole, Outline, OutlineOptions, StatedNode, SymbolicSize, ValueIndex, ValueType,
 };
-use indim_shape::AnyRule;
+use indim_shape::{AnyRule, TargetRule};
 
+use crate::attributes::PDPD_AXIS_OF_BROADCAST;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Network;
@@ -21,7 +22,20 @@ const MAX_ATTRIBUTES: usize = 8;
 /// The outline of a network.
 pub(super) fn outline(network: &Network, options: &OutlineOptions) -> Outline {
     let mut outline = Outline::default();
+    let region = Arc::from("");
+    (outline.inputs, outline.outputs) = walk(&mut outline, network, (&region, options));
+    outline
+}
+
+/// Adds the layers of a network; returns its inputs and outputs. The recursion is bounded by the limit on the
+/// depth of the XML.
+fn walk(
+    outline: &mut Outline,
+    network: &Network,
+    (region, options): (&Arc<str>, &OutlineOptions),
+) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
     let is_opaque = opaque(network);
+    let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     let mut values: Vec<Vec<ValueIndex>> = vec![Vec::new(); network.layers.len()];
     for &position in &network.order {
         let layer = &network.layers[position];
@@ -29,26 +43,40 @@ pub(super) fn outline(network: &Network, options: &OutlineOptions) -> Outline {
             layer.sources.iter().map(|source| values[source.layer].get(source.output).copied());
         let operands: Vec<Option<ValueIndex>> = operands.collect();
         if layer.is("Result") {
-            outline.outputs.extend(operands.into_iter().flatten());
+            outputs.extend(operands.into_iter().flatten());
             continue;
         }
-        let results: Vec<(String, ValueType)> = layer
-            .outputs
-            .iter()
-            .enumerate()
-            .map(|(at, port)| result(layer, (at, port), options))
-            .collect();
+        for body in network.bodies.iter().filter(|body| body.layer == position) {
+            let path = format!("{}/{}.{}", tail(region), shown(&layer.name), body.name);
+            walk(outline, &body.network, (&Arc::from(path.as_str()), options));
+        }
+        let ports = layer.outputs.iter().enumerate();
+        let results: Vec<(String, ValueType)> =
+            ports.map(|port| result(layer, port, (region, options))).collect();
         if layer.is("Parameter") {
             let added =
                 results.into_iter().map(|(name, stated)| outline.add_value(name, stated, false));
             values[position] = added.collect();
-            outline.inputs.extend(values[position].iter().copied());
+            for &value in &values[position] {
+                outline.values[value].is_internal = !region.is_empty();
+            }
+            inputs.extend(values[position].iter().copied());
             continue;
         }
         let node = node(layer, operands, results);
-        values[position] = outline.add_node(StatedNode { is_opaque: is_opaque[position], ..node });
+        let (is_opaque, region) = (is_opaque[position], region.clone());
+        values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });
     }
-    outline
+    (inputs, outputs)
+}
+
+/// The end of a path: regions within regions would make it long.
+fn tail(path: &str) -> &str {
+    let mut start = path.len().saturating_sub(200);
+    while !path.is_char_boundary(start) {
+        start += 1;
+    }
+    &path[start..]
 }
 
 fn node(
@@ -70,17 +98,40 @@ fn node(
             )
         );
     let rule = layer.rule().ok().filter(|_| is_broadcast && operands.len() > 1).map(AnyRule::from);
+    let is_broadcast = rule.is_some();
+    let target = layer.is("Broadcast").then(|| known_sizes(&results)).flatten();
+    let rule = rule.or_else(|| target_rule(layer).filter(|_| target.is_some()));
+    // The other operands of a `Broadcast` are its target and the axes of it.
+    let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || !operands.is_empty());
     StatedNode {
         name: layer.name.clone(),
         operator: layer.operation.clone(),
         place: layer.data_place(),
-        role: role(layer, lowering, rule.is_some()),
+        role: role(layer, lowering, is_broadcast),
         operands,
         results,
         attributes: attributes.map(|(name, text)| (shown(name), shortened(text))).collect(),
         rule,
+        target,
         ..StatedNode::default()
     }
+}
+
+/// The sizes of the first result, if they are numbers.
+fn known_sizes(results: &[(String, ValueType)]) -> Option<Vec<SymbolicSize>> {
+    let sizes = results.first()?.1.sizes.clone()?;
+    sizes.iter().all(|size| size.number().is_some()).then_some(sizes)
+}
+
+/// The rule of a `Broadcast` onto its stated result. The axes of the mode `explicit` are elements, which are
+/// not read.
+fn target_rule(layer: &Layer) -> Option<AnyRule> {
+    let rule = match layer.word("mode", "numpy").as_str() {
+        "numpy" | "bidirectional" => TargetRule::Unidirectional,
+        "pdpd" => TargetRule::Pdpd { axis: layer.pdpd_axis(PDPD_AXIS_OF_BROADCAST).ok()? },
+        _ => return None,
+    };
+    layer.is("Broadcast").then(|| rule.into())
 }
 
 fn role(layer: &Layer, lowering: Option<Lowering>, is_broadcast: bool) -> NodeRole {
@@ -117,7 +168,7 @@ fn has_one_shape(layer: &Layer) -> bool {
 fn result(
     layer: &Layer,
     (position, port): (usize, &Port),
-    options: &OutlineOptions,
+    (region, options): (&str, &OutlineOptions),
 ) -> (String, ValueType) {
     let name = port.names.first().cloned().unwrap_or_else(|| layer.value_name(position));
     let stated = port.precision.as_deref().or_else(|| layer.attribute("element_type"));
@@ -127,7 +178,9 @@ fn result(
     });
     let size = |(axis, size): (usize, &Option<usize>)| match size {
         Some(size) => SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX)),
-        None => SymbolicSize::atom(&format!("{name}[{axis}]")),
+        // A body has names of its own.
+        None if region.is_empty() => SymbolicSize::atom(&format!("{name}[{axis}]")),
+        None => SymbolicSize::atom(&format!("{region}/{name}[{axis}]")),
     };
     let sizes = port.sizes.iter().enumerate().map(size).collect();
     let stated = ValueType { element, sizes: Some(sizes) };

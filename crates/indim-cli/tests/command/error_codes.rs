@@ -77,6 +77,8 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("wrong-axis", "indim/tests/formats/lint.rs"),
     ("needless-expand", "indim/tests/formats/lint.rs"),
     ("cancelling-reshapes", "indim/tests/formats/lint.rs"),
+    ("repeated-constant", "indim/tests/formats/lint.rs"),
+    ("pdpd-axis", "indim/tests/formats/lint_openvino.rs"),
     ("runtime-dependent", "indim/tests/formats/lint.rs"),
 ];
 

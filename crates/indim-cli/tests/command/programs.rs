@@ -299,6 +299,25 @@ fn lint_names_the_line_and_fails() {
     assert_eq!(usage.code, Some(2), "{}", usage.stderr);
 }
 
+#[test]
+fn check_fails_for_an_illegal_program_around_operations_that_are_not_computed() {
+    let (_folder, path) = file("bias.mlir", BIAS);
+    let run = indim(&["check", &path]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    assert!(
+        run.stdout.starts_with("failed: ") && run.stdout.contains("bias.mlir:5:"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.ends_with("0 passed, 1 failed, 0 out of scope\n"), "{}", run.stdout);
+    let legal =
+        BIAS.replace("(tensor<4x8xf32>, tensor<8xf32>)", "(tensor<4x8xf32>, tensor<4x8xf32>)");
+    let (_folder, path) =
+        file("legal.mlir", &legal.replace("%b: tensor<8xf32>", "%b: tensor<4x8xf32>"));
+    let text = succeeds(&["check", &path]);
+    assert!(text.ends_with("0 passed, 0 failed, 1 out of scope\n"), "{text}");
+}
+
 /// What the standard requires of a log, a run, a rule, a result and a location.
 #[test]
 fn lint_writes_a_sarif_log() {

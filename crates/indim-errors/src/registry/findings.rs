@@ -53,6 +53,22 @@ codes! {
         example: Words("`indim lint` of a model with an `Unsqueeze` and a `Squeeze` of the same axis."),
         raised_by: ["indim-model"],
     }
+    REPEATED_CONSTANT = "repeated-constant" {
+        title: "A constant stores the elements that its broadcast repeats",
+        explanation: "A constant is as large as the result, and its elements are equal along an axis. With \
+            size 1 on that axis the broadcast gives the same, and the file is smaller.",
+        example: Words("`indim lint` of an ONNX model that adds a mask `f32[1, 12, 64, 64]` of equal rows."),
+        raised_by: ["indim-model"],
+    }
+    PDPD_AXIS = "pdpd-axis" {
+        title: "OpenVINO ignores the axis of a pdpd broadcast, or reads another one",
+        explanation: "An absent axis is -1 in OpenVINO's documentation, and 0 in its reader. Comparisons, \
+            logical operations and `Select` under pdpd are refused or computed by the rule numpy, which \
+            ignores an axis. Write the axis, or reshape the second operand and use the rule numpy.",
+        example: Words("`indim lint` of an OpenVINO network that adds `f32[3]` to `f32[2, 3]` by pdpd \
+            without an axis."),
+        raised_by: ["indim-model"],
+    }
     RUNTIME_DEPENDENT = "runtime-dependent" {
         title: "Results for NaN or ties depend on the runtime",
         explanation: "Runtimes differ in the results of this operator for NaN, or for equal elements.",

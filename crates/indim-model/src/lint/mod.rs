@@ -5,12 +5,15 @@
 //! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
 //! - `verdicts.rs`: findings from verdicts and types; `promoted.rs`: ranks promoted by accident and outer
 //!   products; `wrong_axis.rs`: constants for the channels on another axis; `needless.rs`: nodes that change
-//!   nothing; `runtimes.rs`: operators whose results depend on the runtime.
+//!   nothing; `repeated.rs`: constants that repeat their elements; `pdpd.rs`: axes that OpenVINO reads
+//!   differently; `runtimes.rs`: operators whose results depend on the runtime.
 
 mod facts;
 mod finding;
 mod needless;
+mod pdpd;
 mod promoted;
+mod repeated;
 mod runtimes;
 mod verdicts;
 mod wrong_axis;
@@ -43,6 +46,8 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     promoted::find(outline, &facts, &mut found);
     wrong_axis::find(outline, &facts, &mut found);
     needless::find(outline, &facts, &mut found);
+    repeated::find(outline, &facts, &mut found);
+    pdpd::find(outline, &mut found);
     runtimes::find(outline, &mut found);
     found.retain(|finding| !allowed.contains(&finding.code));
     // A function that is called twice gives each finding twice.

@@ -91,6 +91,8 @@ pub struct OutlineValue {
     pub source: TypeSource,
     /// Whether the value is a constant of the file.
     pub is_constant: bool,
+    /// Axes along which the elements of a constant repeat, as far as its elements are read.
+    pub repeated_axes: Vec<usize>,
     /// The node that makes the value.
     pub maker: Option<usize>,
     /// Whether a run cannot start at the value: only a region or a function has it, or it is no array.

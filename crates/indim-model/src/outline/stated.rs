@@ -71,7 +71,9 @@ impl Outline {
                 let value = &self.values[value];
                 (indim_graph::terminal::shown(&value.name), value.value_type.clone())
             };
-            let operands = node.operands.iter().flatten().map(named).collect();
+            // A target rule broadcasts the first operand; others hold the target.
+            let count = if matches!(rule, AnyRule::Target(_)) { 1 } else { usize::MAX };
+            let operands = node.operands.iter().flatten().take(count).map(named).collect();
             let judged =
                 OutlineBroadcast::judge(rule.clone(), operands, node.target.as_deref(), &label);
             self.compare(number, &node, &judged);

@@ -1,6 +1,7 @@
 //! Types of every node of a model, also of those that indim does not compute.
 //!
 //! - `walker.rs`: goes through graphs, functions and regions, each with its own names; `scope.rs`: the names;
+//!   `repeated.rs`: axes along which constants repeat;
 //! - `node.rs`: the types of one node: from its rule, its kernel, the file, the caller; `kernel.rs`: from its
 //!   kernel; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
 //! - `rules.rs`: the table of shape rules; `call.rs`: a node with the types of its operands. The rules are in
@@ -15,6 +16,7 @@ mod kernel;
 mod node;
 mod products;
 mod recurrent;
+mod repeated;
 mod rules;
 mod scope;
 mod views;

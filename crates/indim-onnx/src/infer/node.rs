@@ -14,6 +14,7 @@ use indim_shape::Diagnostic;
 
 use super::call::{RuleCall, RuleError, TypedValue};
 use super::kernel::{self, KernelResult};
+use super::repeated::repeated_axes;
 use super::rules::{self, RuleRow};
 use super::scope::StatedType;
 use super::walker::Walker;
@@ -210,6 +211,7 @@ impl Walker<'_> {
             let stated = self.scope().stated.get(name).cloned();
             let value = self.result(number, name, typed, stated.as_ref());
             let (mut value, array) = value;
+            value.repeated_axes = constant_axes(flat);
             if !value.value_type.is_known() {
                 value.source = TypeSource::UnknownBecauseOf(cause);
             }
@@ -288,6 +290,13 @@ impl Walker<'_> {
         });
         before.unwrap_or(number)
     }
+}
+
+/// Axes along which the elements of a `Constant` repeat.
+fn constant_axes(flat: &FlatNode) -> Vec<usize> {
+    let is_constant = flat.operator == "Constant";
+    let value = flat.attributes.get("value").filter(|_| is_constant);
+    value.and_then(|value| value.t.as_ref()).map(repeated_axes).unwrap_or_default()
 }
 
 /// The position of each named result.

@@ -11,6 +11,7 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, SourceFi
 
 use super::call::TypedValue;
 use super::creation::{header, small_array};
+use super::repeated::repeated_axes;
 use super::scope::{Scope, StatedType, value_of};
 use crate::body::{Attributes, Body, Function, Node, decoded, domain_of};
 use crate::flat_node::node_place;
@@ -185,6 +186,7 @@ impl Walker<'_> {
                 value_type,
                 source: TypeSource::File,
                 is_constant: true,
+                repeated_axes: repeated_axes(&tensor),
                 ..OutlineValue::default()
             };
             let number = self.new_value(value, array);

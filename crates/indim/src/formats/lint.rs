@@ -128,7 +128,10 @@ impl LintReport {
     #[cfg(feature = "json")]
     fn finding_json(&self, finding: &Finding) -> serde_json::Value {
         let position = self.line_and_column(finding);
-        let operand = |(name, value_type): &(String, ValueType)| serde_json::json!({ "name": name, "type": value_type.to_string() });
+        let operand = |(name, value_type): &(String, ValueType)| {
+            let text = value_type.to_string();
+            serde_json::json!({ "name": name, "type": text })
+        };
         serde_json::json!({
             "code": finding.code.as_str(),
             "verdict": finding.verdict.name(),

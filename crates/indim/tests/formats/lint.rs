@@ -16,7 +16,7 @@ fn options(declared: &[(&str, &str)]) -> LintOptions {
     LintOptions { outline: OutlineOptions { declared }, ..LintOptions::default() }
 }
 
-fn lint(name: &str, content: impl Into<Vec<u8>>) -> LintReport {
+pub(super) fn lint(name: &str, content: impl Into<Vec<u8>>) -> LintReport {
     LintReport::new(SourceFile::new(name, content.into()), &LintOptions::default()).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn model(inputs: Vec<Message>, initializers: Vec<Message>, nodes: Vec<Message>) 
 }
 
 /// Code, verdict and node of each finding.
-fn found(report: &LintReport) -> Vec<(&'static str, &'static str, String)> {
+pub(super) fn found(report: &LintReport) -> Vec<(&'static str, &'static str, String)> {
     let one = |finding: &indim::formats::Finding| {
         (finding.code.as_str(), finding.verdict.name(), finding.label.clone())
     };
@@ -423,4 +423,33 @@ fn rules_agree_with_onnx() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(compared > 3000, "{compared} results were compared");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A mask `[8, 64, 32]` with these elements, added to an input.
+fn masked(nodes: Vec<Message>, element: impl Fn(usize, usize, usize) -> f32) -> LintReport {
+    let mut raw = Vec::new();
+    for a in 0..8 {
+        for b in 0..64 {
+            (0..32).for_each(|c| raw.extend(element(a, b, c).to_le_bytes()));
+        }
+    }
+    let mask = tensor("mask", FLOAT, &[8, 64, 32]).bytes(9, raw);
+    let inputs = vec![value("x", FLOAT, Some(&["8", "64", "32"]))];
+    lint("mask.onnx", model(inputs, vec![mask], nodes))
+}
+
+#[test]
+fn a_constant_that_repeats_its_elements_has_the_smaller_one_as_repair() {
+    let add = || vec![node("Add", &["x", "mask"], &["y"], &[])];
+    let report = masked(add(), |_, b, _| b as f32);
+    assert_eq!(found(&report), [("repeated-constant", "advice", "y".to_owned())]);
+    let finding = &report.findings()[0];
+    assert_eq!(finding.repair.as_deref(), Some("store mask as f32[1, 64, 1]"));
+    assert!(finding.message.contains("along axes 0, 2") && finding.message.contains("saves 65280"));
+    // Every element counts, and a constant that another node needs whole is not smaller.
+    let last = |a, b, c| if (a, b, c) == (7, 63, 31) { 1. } else { 0. };
+    assert_eq!(found(&masked(add(), last)), []);
+    let mut nodes = vec![node("Neg", &["mask"], &["n"], &[])];
+    nodes.extend(add());
+    assert_eq!(found(&masked(nodes, |_, b, _| b as f32)), []);
 }

@@ -3,6 +3,7 @@
 mod hlo;
 mod hlo_proto;
 mod lint;
+mod lint_openvino;
 mod onnx_models;
 mod onnx_operators;
 mod onnx_write;

@@ -1,0 +1,148 @@
+//! Findings about networks of OpenVINO: axes of pdpd, broadcasts onto a target, networks within layers.
+
+use indim::formats::{LintOptions, LintReport, SourceFile, VerdictCounts};
+
+use crate::lint::{found, lint};
+use crate::support::ir::Network;
+
+/// A network of one layer on two parameters.
+fn two_operands(operation: &str, attributes: &str, shapes: [&str; 2]) -> LintReport {
+    let mut network = Network::default();
+    for shape in shapes {
+        network.parameter("f32", shape, &format!("FP32 {}", shape.replace(',', " ")));
+    }
+    let result = format!("FP32 {}", shapes[0].replace(',', " "));
+    let id = network.add(operation, attributes, &["0", "1"], &[&result]);
+    network.result(&id.to_string());
+    lint("two.xml", network.text())
+}
+
+#[test]
+fn axes_of_pdpd_that_openvino_reads_differently_are_suspicious() {
+    let codes = |operation: &str, attributes: &str, second: &str| {
+        let report = two_operands(operation, attributes, ["4,7,3", second]);
+        report.findings().iter().map(|it| it.code.as_str()).collect::<Vec<_>>()
+    };
+    let pdpd = "auto_broadcast=\"pdpd\"";
+    let with_axis = |rule: &str, axis: u8| {
+        format!("auto_broadcast=\"{rule}\" auto_broadcast.auto_broadcast_axis=\"{axis}\"")
+    };
+    assert_eq!(codes("Add-1", pdpd, "3"), ["pdpd-axis"]);
+    assert_eq!(codes("Add-1", pdpd, "4,7,3"), [""; 0]);
+    assert_eq!(codes("Add-1", &with_axis("pdpd", 2), "3"), [""; 0]);
+    assert_eq!(codes("Add-1", &with_axis("pdpd", 1), "7"), [""; 0]);
+    // OpenVINO refuses comparisons whose axis matters.
+    assert_eq!(codes("Greater-1", &with_axis("pdpd", 0), "4,7"), ["pdpd-axis"]);
+    assert_eq!(codes("Greater-1", &with_axis("pdpd", 2), "3"), [""; 0]);
+    // The rule numpy has no axis.
+    assert_eq!(codes("Add-1", &with_axis("numpy", 1), "7,3"), [""; 0]);
+    assert_eq!(codes("Add-1", &with_axis("numpy", 0), "3"), [""; 0]);
+    assert_eq!(codes("Add-1", &with_axis("numpy", 1), "3"), [""; 0]);
+    let report = two_operands("Add-1", &with_axis("numpy", 0), ["5,5", "5"]);
+    assert_eq!(found(&report)[0].0, "pdpd-axis");
+    let report = two_operands("Add-1", pdpd, ["4,7,3", "3"]);
+    let repair = report.findings()[0].repair.as_deref();
+    assert_eq!(repair, Some("write auto_broadcast.auto_broadcast_axis=\"2\""));
+}
+
+/// A layer of `dims` ports, for networks within layers.
+fn body_layer(id: usize, operation: &str, data: &str, inputs: &[&str], output: &str) -> String {
+    let port = |(id, sizes): (usize, &&str)| {
+        let sizes: String = sizes.split(' ').map(|size| format!("<dim>{size}</dim>")).collect();
+        format!("<port id=\"{id}\" precision=\"FP32\">{sizes}</port>")
+    };
+    let inputs: String = inputs.iter().enumerate().map(port).collect();
+    let output = if output.is_empty() { String::new() } else { port((9, &output)) };
+    format!(
+        "<layer id=\"{id}\" name=\"{operation}_{id}\" type=\"{operation}\" version=\"opset1\">\
+         <data {data}/><input>{inputs}</input><output>{output}</output></layer>"
+    )
+}
+
+fn edge(from: usize, to: usize, port: usize) -> String {
+    format!("<edge from-layer=\"{from}\" from-port=\"9\" to-layer=\"{to}\" to-port=\"{port}\"/>")
+}
+
+/// A network whose layer has a body that adds `[8]` and `second`, inside `element`.
+fn looped(operation: &str, element: &str, second: &str) -> String {
+    let parameter = |id, sizes: &str| {
+        let shape = sizes.replace(' ', ",");
+        body_layer(id, "Parameter", &format!("element_type=\"f32\" shape=\"{shape}\""), &[], sizes)
+    };
+    let add = body_layer(2, "Add", "auto_broadcast=\"numpy\"", &["8", second], "8");
+    let result = body_layer(3, "Result", "", &["8"], "");
+    let body = format!(
+        "<{element}><layers>{}{}{add}{result}</layers><edges>{}{}{}</edges></{element}>",
+        parameter(0, "8"),
+        parameter(1, second),
+        edge(0, 2, 0),
+        edge(1, 2, 1),
+        edge(2, 3, 0),
+    );
+    let outer = body_layer(1, operation, "", &["8"], "8").replace("</layer>", &(body + "</layer>"));
+    let last = body_layer(2, "Result", "", &["8"], "");
+    format!(
+        "<?xml version=\"1.0\"?><net name=\"n\" version=\"11\"><layers>{}{outer}{last}</layers>\
+         <edges>{}{}</edges></net>",
+        parameter(0, "8"),
+        edge(0, 1, 0),
+        edge(1, 2, 0),
+    )
+}
+
+#[test]
+fn networks_within_layers_of_openvino_are_walked() {
+    for (operation, element) in
+        [("TensorIterator", "body"), ("Loop", "body"), ("If", "then_body"), ("If", "else_body")]
+    {
+        let report = lint("loop.xml", looped(operation, element, "7"));
+        assert_eq!(found(&report), [("size-mismatch", "illegal", "Add_2".to_owned())]);
+        let outline = report.outline();
+        let region = format!("/{operation}_1.{element}");
+        let inside = outline.nodes.iter().find(|node| node.operator == "Add").unwrap();
+        assert_eq!(&*inside.region, region);
+        // The layer itself is opaque, and gives the result.
+        assert!(
+            outline.nodes.last().is_some_and(|node| node.is_opaque && node.operator == operation)
+        );
+        assert_eq!((outline.inputs.len(), outline.outputs.len()), (1, 1));
+        let report = lint("loop.xml", looped(operation, element, "8"));
+        assert!(report.passes(true) && report.counts().legal == 1, "{report}");
+    }
+}
+
+#[test]
+fn deep_networks_within_layers_end() {
+    let mut text = String::new();
+    for _ in 0..10_000 {
+        text += "<layer id=\"0\" name=\"a\" type=\"If\" version=\"opset8\"><then_body><layers>";
+    }
+    let text = format!("<net name=\"n\" version=\"11\"><layers>{text}");
+    let source = SourceFile::new("deep.xml", text);
+    assert!(LintReport::new(source, &LintOptions::default()).is_err());
+    let mut text = "<layers/><edges/>".to_owned();
+    for _ in 0..200 {
+        text = format!(
+            "<layers><layer id=\"0\" name=\"a\" type=\"If\" version=\"opset8\"><then_body>{text}</then_body>\
+             </layer></layers><edges/>"
+        );
+    }
+    let report = lint("deep.xml", format!("<net name=\"n\" version=\"11\">{text}</net>"));
+    assert_eq!(report.outline().nodes.len(), 200);
+}
+
+#[test]
+fn a_broadcast_of_openvino_onto_its_stated_result_has_a_verdict() {
+    let network = |sizes: &str| {
+        let mut network = Network::default();
+        network.parameter("f32", "7,1", "FP32 7 1");
+        network.integers(&[4, 7, 3]);
+        let id = network.add("Broadcast-3", "mode=\"numpy\"", &["0", "1"], &[sizes]);
+        network.result(&id.to_string());
+        lint("broadcast.xml", network.text())
+    };
+    assert_eq!(network("FP32 4 7 3").counts().legal, 1);
+    assert_eq!(network("FP32 4 6 3").counts().illegal, 1);
+    // Its target is not read, and the file leaves the result open.
+    assert_eq!(network("FP32 -1 7 3").counts(), VerdictCounts::default());
+}
