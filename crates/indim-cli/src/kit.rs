@@ -17,7 +17,7 @@ use indim_oracle::{Kit, KitCase, native_rules};
 pub(crate) const MAX_CASES: i64 = 1_000_000;
 
 /// The kit and its folder.
-pub(crate) struct Plan<'a> {
+pub(crate) struct KitPlan<'a> {
     pub(crate) folder: &'a Path,
     pub(crate) rule: RuleSetName,
     pub(crate) cases: usize,
@@ -34,7 +34,7 @@ pub(crate) fn formats() -> impl TypedValueParser<Value = ModelFormat> {
 }
 
 /// Makes the folder and writes the kit to it.
-pub(crate) fn write(plan: &Plan<'_>) -> Result<(), Diagnostic> {
+pub(crate) fn write(plan: &KitPlan<'_>) -> Result<(), Diagnostic> {
     let kit = match plan.files {
         None => Kit::new(plan.rule, plan.seed),
         Some(format) => Kit::of_files(plan.rule, plan.seed, format)

@@ -49,7 +49,7 @@ impl Oracle {
     pub(crate) fn run(&self) -> Result<(), Diagnostic> {
         if let (Some(folder), Some(rule)) = (&self.kit, self.rule) {
             let (cases, seed, files) = (self.cases as usize, self.seed, self.files);
-            return kit::write(&kit::Plan { folder, rule, cases, seed, files });
+            return kit::write(&kit::KitPlan { folder, rule, cases, seed, files });
         }
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());

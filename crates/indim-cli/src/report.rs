@@ -13,12 +13,12 @@ use serde::Serialize;
 pub(crate) struct Report {
     /// The text for people: headline, picture, repairs.
     diagnostic: Diagnostic,
-    facts: Box<Facts>,
+    facts: Box<ShapeFacts>,
 }
 
 /// Further fields for programs: the rule and the known operands.
 #[derive(Debug, Default)]
-struct Facts {
+struct ShapeFacts {
     /// The label of the broken rule.
     rule: Option<&'static str>,
     /// The guilty operand, and its axis.
@@ -79,7 +79,8 @@ impl Report {
                 shape: shape.to_vec(),
             });
         let diagnostic = diagnose(error, operation, &labels);
-        let facts = Facts::new(Some(error.label()), facts.collect(), error.operand(), Some(error));
+        let facts =
+            ShapeFacts::new(Some(error.label()), facts.collect(), error.operand(), Some(error));
         Report { diagnostic, facts: Box::new(facts) }
     }
 
@@ -127,7 +128,7 @@ impl Report {
     }
 }
 
-impl Facts {
+impl ShapeFacts {
     /// The broken rule, the known facts about the operands and the guilty one, and the clash of their
     /// shapes.
     fn new(
@@ -135,7 +136,7 @@ impl Facts {
         operands: Vec<OperandFacts>,
         guilty: Option<usize>,
         error: Option<&ShapeError>,
-    ) -> Facts {
+    ) -> ShapeFacts {
         let name = |operand: usize| operands.get(operand).map(|facts| facts.name.clone());
         let clash = error.and_then(|error| Some((error, error.violation().clash()?)));
         let sizes = clash.map(|(error, (this, other))| {
@@ -151,7 +152,7 @@ impl Facts {
             })
         });
         let (operand, axis) = (guilty.and_then(name), error.and_then(ShapeError::axis));
-        Facts { rule, operand, axis, operands, sizes }
+        ShapeFacts { rule, operand, axis, operands, sizes }
     }
 }
 
@@ -172,7 +173,8 @@ impl From<&GraphError> for Report {
             GraphErrorKind::Shape(shape) => Some(&**shape),
             _ => None,
         };
-        let facts = Facts::new(error.label(), operands.collect(), error.operand(), shape_error);
+        let facts =
+            ShapeFacts::new(error.label(), operands.collect(), error.operand(), shape_error);
         Report { diagnostic: error.diagnostic(), facts: Box::new(facts) }
     }
 }

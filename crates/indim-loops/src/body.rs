@@ -25,7 +25,7 @@ pub(crate) fn nest(
 ) -> LoopNest {
     let (shape, reduced) = iteration(graph, group[0]);
     let computed = computed_values(graph, group, materialized);
-    let mut body = Body {
+    let mut body = NestBuilder {
         graph,
         group,
         materialized,
@@ -45,7 +45,7 @@ pub(crate) fn nest(
     }
 }
 
-struct Body<'a> {
+struct NestBuilder<'a> {
     graph: &'a Graph,
     group: &'a [ValueId],
     materialized: &'a Materialized,
@@ -56,7 +56,7 @@ struct Body<'a> {
     locals: HashMap<ValueId, Local>,
 }
 
-impl Body<'_> {
+impl NestBuilder<'_> {
     fn compute(&mut self, value: ValueId, view: &View) {
         let node = &self.graph[value];
         let operand_views = operand_views(self.graph, value, view);

@@ -11,7 +11,7 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use super::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto};
 
 /// The nodes of a graph or a function.
-pub(super) struct Body {
+pub(super) struct GraphBody {
     pub(super) nodes: Vec<Arc<Node>>,
     /// The operator set version of each domain.
     opsets: HashMap<String, i64>,
@@ -29,7 +29,7 @@ pub(super) struct Node {
 
 /// A function of the model.
 pub(super) struct Function {
-    pub(super) body: Arc<Body>,
+    pub(super) body: Arc<GraphBody>,
     pub(super) inputs: Vec<String>,
     pub(super) outputs: Vec<String>,
     /// Names of the attributes without a default.
@@ -73,19 +73,19 @@ pub(super) fn decoded<M: Message + Default>(
     M::decode(bytes).map_err(|error| damaged(error).at(place()))
 }
 
-impl Body {
+impl GraphBody {
     /// # Errors
     /// `damaged`, `limit`.
     pub(super) fn new(
         nodes: &[Bytes],
         opsets: &[OperatorSetIdProto],
         limits: &FormatLimits,
-    ) -> Result<Body, FormatError> {
+    ) -> Result<GraphBody, FormatError> {
         if nodes.len() > limits.operations {
             let limit = limits.operations;
             return Err(FormatErrorKind::Limit { what: "nodes", limit }.nowhere());
         }
-        let mut body = Body { nodes: Vec::with_capacity(nodes.len()), opsets: HashMap::new() };
+        let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets: HashMap::new() };
         for opset in opsets {
             body.opsets.insert(domain_of(&opset.domain).to_owned(), opset.version);
         }
@@ -104,9 +104,9 @@ impl Body {
         &self,
         nodes: &[Bytes],
         limits: &FormatLimits,
-    ) -> Result<Body, FormatError> {
-        let body = Body::new(nodes, &[], limits)?;
-        Ok(Body { opsets: self.opsets.clone(), ..body })
+    ) -> Result<GraphBody, FormatError> {
+        let body = GraphBody::new(nodes, &[], limits)?;
+        Ok(GraphBody { opsets: self.opsets.clone(), ..body })
     }
 
     /// The operator set version of a domain.
@@ -166,7 +166,7 @@ impl Function {
         proto: FunctionProto,
         limits: &FormatLimits,
     ) -> Result<Function, FormatError> {
-        let body = Body::new(&proto.node, &proto.opset_import, limits)?;
+        let body = GraphBody::new(&proto.node, &proto.opset_import, limits)?;
         let defaults = proto.attribute_proto.into_iter();
         let defaults = defaults.map(|attribute| (attribute.name.clone(), Arc::new(attribute)));
         let shown = match domain_of(&proto.domain) {

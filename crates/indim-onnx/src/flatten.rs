@@ -11,7 +11,7 @@ use indim_graph::terminal::shown;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::attribute_table;
-use super::body::{Attributes, Body, Function, Node, domain_of};
+use super::body::{Attributes, Function, GraphBody, Node, domain_of};
 use super::flat_node::{FlatNode, ValueNumber, node_place};
 use super::opaque::OpaqueStep;
 use super::operators::{NEWEST_OPSET, Operator};
@@ -57,7 +57,7 @@ enum FramePlace {
 }
 
 impl Frame {
-    fn body<'f>(&'f self, graph: &'f Body) -> &'f Body {
+    fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
         match &self.place {
             FramePlace::Graph => graph,
             FramePlace::Call { function, .. } => &function.body,
@@ -72,7 +72,7 @@ impl Frame {
     }
 
     /// Location of a node of the body.
-    fn place_of(&self, graph: &Body, index: usize, node: &Node) -> Location {
+    fn place_of(&self, graph: &GraphBody, index: usize, node: &Node) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
         node_place(node, index, opset, self.function_name().as_deref())
     }
@@ -119,7 +119,7 @@ impl<'m> Flattener<'m> {
     /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
     pub(super) fn graph(
         &mut self,
-        graph: &Body,
+        graph: &GraphBody,
         names: HashMap<String, Option<ValueNumber>>,
         outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
@@ -153,7 +153,7 @@ impl<'m> Flattener<'m> {
     fn node(
         &mut self,
         frames: &mut [Frame],
-        graph: &Body,
+        graph: &GraphBody,
         index: usize,
         node: &Arc<Node>,
     ) -> Result<Option<Frame>, FormatErrorKind> {

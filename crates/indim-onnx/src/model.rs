@@ -10,7 +10,7 @@ use indim_model::{
 use indim_ops::DType;
 
 use super::analysis::make_shapes;
-use super::body::{Body, Function, decoded, domain_of};
+use super::body::{Function, GraphBody, decoded, domain_of};
 use super::build::ProgramBuilder;
 use super::flat_node::ValueNumber;
 use super::flatten::{Flattener, Functions, Step};
@@ -90,7 +90,7 @@ impl OnnxModel {
         if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {
             opsets.push(OperatorSetIdProto { domain: String::new(), version: 1 });
         }
-        let body = Body::new(&graph.node, &opsets, limits)?;
+        let body = GraphBody::new(&graph.node, &opsets, limits)?;
         let mut flattening = Flattener::new(&functions, limits);
         let mut names = Names::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::computation::{CompiledVariant, Computation, SymbolicProgram, Target};
+use crate::computation::{CastTarget, CompiledVariant, Computation, SymbolicProgram};
 use crate::error::ComputationError;
 use crate::expression_cache::forget;
 use crate::memory_use::{MemoryUse, held_bytes};
@@ -69,7 +69,7 @@ impl CachedComputation {
     pub(crate) fn variant(
         &self,
         operands: &[Operand<'_>],
-        targets: &[Target],
+        targets: &[CastTarget],
     ) -> Result<Arc<CompiledVariant>, ComputationError> {
         // Two threads may count the same use, which does no harm.
         let uses = USES.load(Ordering::Relaxed);
@@ -98,7 +98,7 @@ impl CachedComputation {
     fn compiled(
         &self,
         types: Vec<OperandType>,
-        targets: &[Target],
+        targets: &[CastTarget],
     ) -> Result<CompiledVariant, ComputationError> {
         let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types, targets);
         let programs: Vec<Arc<SymbolicProgram>> =

@@ -25,8 +25,8 @@ use crate::error::ComputationError;
 use crate::memory_use::MemoryUse;
 use crate::numpy_api::DenseArray;
 use crate::operand::OperandType;
-use crate::pieces::Pieces;
 use crate::pool;
+use crate::value_texts::ValueTexts;
 
 /// Values of a computation, by the operation or expression that computes them.
 #[derive(Debug, Clone)]
@@ -55,12 +55,12 @@ pub(crate) struct Computation {
     pub(crate) steps: Vec<Step>,
     pub(crate) outputs: Vec<String>,
     /// The text of the values in messages.
-    pub(crate) pieces: Pieces,
+    pub(crate) value_texts: ValueTexts,
 }
 
 /// The type that an output is converted to, that of the caller's array.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Target {
+pub(crate) struct CastTarget {
     pub(crate) array_type: ArrayType,
 }
 
@@ -192,8 +192,13 @@ impl Computation {
         let names =
             definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
-        let (outputs, pieces) = (definition.names.clone(), Pieces::default());
-        Ok(Computation { parameters, steps: vec![Step::Definition(definition)], outputs, pieces })
+        let (outputs, value_texts) = (definition.names.clone(), ValueTexts::default());
+        Ok(Computation {
+            parameters,
+            steps: vec![Step::Definition(definition)],
+            outputs,
+            value_texts,
+        })
     }
 
     /// The computation of one operation, whose parameters are the names in it.
@@ -204,8 +209,8 @@ impl Computation {
         let definition = Definition::recorded("result", call, rule)?;
         let names = definition.expression.names().into_iter();
         let (parameters, outputs) = (names.map(str::to_owned).collect(), definition.names.clone());
-        let (steps, pieces) = (vec![Step::Definition(definition)], Pieces::default());
-        Ok(Computation { parameters, steps, outputs, pieces })
+        let (steps, value_texts) = (vec![Step::Definition(definition)], ValueTexts::default());
+        Ok(Computation { parameters, steps, outputs, value_texts })
     }
 
     /// Whether another has the same operations on the same parameters.
@@ -236,7 +241,7 @@ impl Computation {
     pub(crate) fn graph(
         &self,
         types: &[OperandType],
-        targets: &[Target],
+        targets: &[CastTarget],
         as_stored: bool,
     ) -> Result<Graph, ComputationError> {
         let UnfinishedGraph { b, outputs, .. } = self.built(types, targets, as_stored)?;
@@ -276,7 +281,7 @@ impl Computation {
     fn symbolic(
         &self,
         types: &[OperandType],
-        targets: &[Target],
+        targets: &[CastTarget],
     ) -> Result<(SymbolicGraph, NumberProgram), ComputationError> {
         let UnfinishedGraph { b, outputs, numbers } = self.built(types, targets, true)?;
         Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
@@ -286,7 +291,7 @@ impl Computation {
     fn built(
         &self,
         types: &[OperandType],
-        targets: &[Target],
+        targets: &[CastTarget],
         as_stored: bool,
     ) -> Result<UnfinishedGraph, ComputationError> {
         let (b, numbers) = (GraphBuilder::new(), Numbers::default());
@@ -317,7 +322,8 @@ impl Computation {
         mut values: HashMap<String, Binding>,
     ) -> Result<HashMap<String, Binding>, ComputationError> {
         for step in &self.steps {
-            let built = step.build(b, &values).map_err(|error| self.pieces.in_words(error))?;
+            let built =
+                step.build(b, &values).map_err(|error| self.value_texts.with_value_texts(error))?;
             values.extend(step.names().iter().cloned().zip(built));
         }
         Ok(values)
@@ -368,7 +374,7 @@ impl Computation {
     pub(crate) fn compile(
         &self,
         types: Vec<OperandType>,
-        targets: Vec<Target>,
+        targets: Vec<CastTarget>,
     ) -> Result<CompiledVariant, ComputationError> {
         let (executable, numbers) = detached(|signals| {
             let UnfinishedGraph { b, outputs, numbers } = self.built(&types, &targets, true)?;
@@ -383,7 +389,7 @@ impl Computation {
     pub(crate) fn compile_symbolic(
         &self,
         types: Vec<OperandType>,
-        targets: Vec<Target>,
+        targets: Vec<CastTarget>,
     ) -> Result<(CompiledVariant, Option<SymbolicProgram>), ComputationError> {
         let (alone, executable, numbers) = detached(|signals| {
             let (symbolic, numbers) = self.symbolic(&types, &targets)?;
@@ -482,7 +488,7 @@ pub(crate) struct SymbolicProgram {
 impl SymbolicProgram {
     /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it is
     /// valid.
-    pub(crate) fn takes(&self, types: &[OperandType], targets: &[Target]) -> bool {
+    pub(crate) fn takes(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         types.len() == self.types.len()
             && dtypes(targets) == self.target_dtypes
             && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
@@ -493,7 +499,7 @@ impl SymbolicProgram {
     pub(crate) fn bound(
         &self,
         types: &[OperandType],
-        targets: &[Target],
+        targets: &[CastTarget],
     ) -> Option<CompiledVariant> {
         let mut shapes: Vec<&[usize]> = types.iter().filter_map(OperandType::sizes).collect();
         // Numbers are the last inputs.
@@ -517,7 +523,7 @@ struct UnfinishedGraph {
 }
 
 /// The element types of targets.
-fn dtypes(targets: &[Target]) -> Vec<DType> {
+fn dtypes(targets: &[CastTarget]) -> Vec<DType> {
     targets.iter().map(|target| target.array_type.dtype).collect()
 }
 
@@ -554,7 +560,7 @@ pub(crate) struct CompiledVariant {
     /// The types of its parameters.
     pub(crate) types: Vec<OperandType>,
     /// The types its outputs were converted to; empty without conversion.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) targets: Vec<CastTarget>,
     /// The inputs after the arrays, and the numbers for which it is valid.
     pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
@@ -572,7 +578,7 @@ pub(crate) struct CompiledVariant {
 impl CompiledVariant {
     /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
     /// for which it is valid.
-    pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[Target]) -> bool {
+    pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         self.types.len() == types.len()
             && dtypes(&self.targets) == dtypes(targets)
             && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))

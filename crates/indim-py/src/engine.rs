@@ -131,7 +131,7 @@ pub(crate) fn _names_axes<'py>(
 }
 
 /// The names of the axes of each array; `None` for an axis without.
-type Names = Vec<Vec<Option<String>>>;
+type AxisNameLists = Vec<Vec<Option<String>>>;
 
 /// The graph of an expression under rule named over `operands` with these axis `names`, and the axis names
 /// of the results.
@@ -142,7 +142,7 @@ pub(crate) fn _graph_by_names<'py>(
     operands: &Bound<'py, PyDict>,
     names: &Bound<'py, PyDict>,
     results: Option<&Bound<'py, PyAny>>,
-) -> PyResult<(GraphParts<'py>, Names)> {
+) -> PyResult<(GraphParts<'py>, AxisNameLists)> {
     guard(py, || {
         let (form, asked) = ResultsArgument::parse(results)?;
         let key = ExpressionKey::new(&ex, Some(RuleSet::Named { names: Vec::new() }), asked);

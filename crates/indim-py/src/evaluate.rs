@@ -47,7 +47,7 @@ const EVALUATE_DEPTH: usize = 3;
 const OTHERS_DEPTH: usize = 2;
 
 /// The scopes of name lookup: keywords, then local names, then global names.
-struct Names<'a, 'py> {
+struct NameScopes<'a, 'py> {
     keywords: Option<&'a Bound<'py, PyDict>>,
     local: Option<Bound<'py, PyAny>>,
     global: Option<Bound<'py, PyAny>>,
@@ -81,7 +81,7 @@ impl<'py> OperandLookup<'py> {
     }
 }
 
-impl<'a, 'py> Names<'a, 'py> {
+impl<'a, 'py> NameScopes<'a, 'py> {
     fn new(
         py: Python<'py>,
         keywords: Option<&'a Bound<'py, PyDict>>,
@@ -94,7 +94,7 @@ impl<'a, 'py> Names<'a, 'py> {
             _ if callers_skipped == 0 => Caller::innermost(py),
             _ => Caller::further_out(py, callers_skipped)?,
         };
-        Ok(Names { keywords, local, global, caller })
+        Ok(NameScopes { keywords, local, global, caller })
     }
 
     fn find(&self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, PyAny>>> {
@@ -218,7 +218,7 @@ pub(crate) fn evaluate<'py>(
             cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
         check_keywords(&cached, kwargs)?;
         let skipped = _frame_depth.saturating_sub(EVALUATE_DEPTH);
-        let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
+        let names = NameScopes::new(py, kwargs, local_dict, global_dict, skipped)?;
         let operands = match names.operands(py, &cached)? {
             OperandLookup::Operands(operands) => operands,
             OperandLookup::Foreign(_, objects) => {
@@ -322,7 +322,7 @@ pub(crate) fn re_evaluate<'py>(
             PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
         })?;
         let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
-        let names = Names::new(py, None, local_dict, global_dict, skipped)?;
+        let names = NameScopes::new(py, None, local_dict, global_dict, skipped)?;
         let operands = names.operands(py, &last.computation)?.operands()?;
         let outputs = last.outputs.iter().map(|output| {
             let array = output.as_ref().and_then(|output| output.bind(py).upgrade());
@@ -365,7 +365,7 @@ pub(crate) fn validate<'py>(
                 cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
             check_keywords(&cached, kwargs)?;
             let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
-            let names = Names::new(py, kwargs, local_dict, global_dict, skipped)?;
+            let names = NameScopes::new(py, kwargs, local_dict, global_dict, skipped)?;
             let operands = match names.operands(py, &cached)? {
                 OperandLookup::Operands(operands) => operands,
                 OperandLookup::Foreign(_, objects) => {

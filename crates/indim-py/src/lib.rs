@@ -30,7 +30,7 @@
 //! - `operation.rs`: eager operations, as the functions of the package call them on arrays;
 //! - `out.rs`: the argument `out`: the caller's arrays for the results;
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
-//! - `pieces.rs`: the expression text of each value of a recording, for messages;
+//! - `value_texts.rs`: the expression text of each value of a recording, for messages;
 //! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
 //!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
@@ -68,7 +68,6 @@ mod operand;
 mod operation;
 mod out;
 mod parameters;
-mod pieces;
 mod pool;
 mod recorder;
 mod results_argument;
@@ -76,6 +75,7 @@ mod rule;
 mod rules;
 mod run;
 mod structure;
+mod value_texts;
 mod variants;
 mod written;
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::cached_computation::CachedComputation;
 use crate::casting::Casting;
-use crate::computation::{CompiledVariant, Target};
+use crate::computation::{CastTarget, CompiledVariant};
 use crate::error::computation_error;
 use crate::numpy_api::{NumpyArray, ObjectKind};
 use crate::operand::Operand;
@@ -35,7 +35,7 @@ pub(crate) fn variant_into(
     outputs: Option<&[Option<NumpyArray<'_>>]>,
     casting: Casting,
 ) -> PyResult<Arc<CompiledVariant>> {
-    let variant = |targets: &[Target]| {
+    let variant = |targets: &[CastTarget]| {
         cached.variant(operands, targets).map_err(|error| computation_error(py, &error))
     };
     let plain = variant(&[])?;
@@ -51,9 +51,9 @@ pub(crate) fn variant_into(
         return Ok(plain);
     }
     let target = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
-        let Some(output) = output else { return Ok(Target { array_type: of.clone() }) };
+        let Some(output) = output else { return Ok(CastTarget { array_type: of.clone() }) };
         casting.check(py, of.dtype, output.dtype())?;
-        Ok(Target { array_type: output.array_type() })
+        Ok(CastTarget { array_type: output.array_type() })
     };
     variant(&outputs.iter().zip(types).map(target).collect::<PyResult<Vec<_>>>()?)
 }

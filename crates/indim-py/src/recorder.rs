@@ -76,10 +76,10 @@ impl Recorder {
 fn described<'py>(
     py: Python<'py>,
     name: String,
-    piece: String,
+    value_text: String,
     array_type: &ArrayType,
 ) -> PyResult<ValueDescription<'py>> {
-    Ok((name, piece, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
+    Ok((name, value_text, array_type.dtype.name(), PyTuple::new(py, array_type.shape.iter())?))
 }
 
 #[pymethods]
@@ -196,7 +196,9 @@ impl Recorder {
         // Creating errors and results may run Python code that traces, so it happens without the lock.
         let added = self.recording().record(&call, rule);
         match added {
-            Some(Ok((name, piece, array_type))) => described(py, name, piece, &array_type),
+            Some(Ok((name, value_text, array_type))) => {
+                described(py, name, value_text, &array_type)
+            }
             Some(Err(error)) => Err(computation_error(py, &error)),
             None => Err(too_many()),
         }
@@ -226,7 +228,7 @@ impl Recorder {
         match added {
             Some(Ok(values)) => values
                 .into_iter()
-                .map(|(name, piece, array_type)| described(py, name, piece, &array_type))
+                .map(|(name, value_text, array_type)| described(py, name, value_text, &array_type))
                 .collect(),
             Some(Err(error)) => Err(computation_error(py, &error)),
             None => Err(too_many()),
@@ -353,7 +355,7 @@ impl Recording {
         let made = definition.numbers(&self.builder, &self.values).ok()?.pop()?;
         match made {
             Binding::Input(number) => {
-                self.computation.pieces.insert(&name, definition.expression.text());
+                self.computation.value_texts.insert(&name, definition.expression.text());
                 self.values.insert(name.clone(), Binding::Input(number.clone()));
                 self.computation.steps.push(Step::Number(definition));
                 Some((Some(name), number.value()))
@@ -386,7 +388,9 @@ impl Recording {
             .collect();
         let built = match derivative.build(&self.builder, &self.values) {
             Ok(built) => built,
-            Err(error) => return Some(Err(derivative.computation.pieces.in_words(error))),
+            Err(error) => {
+                return Some(Err(derivative.computation.value_texts.with_value_texts(error)));
+            }
         };
         let mut added = Vec::with_capacity(built.len());
         for (name, value) in derivative.names.iter().cloned().zip(built) {
@@ -394,9 +398,9 @@ impl Recording {
                 Ok(array_type) => array_type,
                 Err(error) => return Some(Err(error.into())),
             };
-            let piece = self.computation.pieces.insert(&name, text);
+            let value_text = self.computation.value_texts.insert(&name, text);
             self.values.insert(name.clone(), Binding::Array(value));
-            added.push((name, piece, array_type));
+            added.push((name, value_text, array_type));
         }
         self.computation.steps.push(Step::Derivative(derivative));
         Some(Ok(added))
@@ -421,12 +425,13 @@ impl Recording {
         };
         Some(match checked() {
             Ok((definition, value, array_type)) => {
-                let piece = self.computation.pieces.insert(&name, definition.expression.text());
+                let value_text =
+                    self.computation.value_texts.insert(&name, definition.expression.text());
                 self.values.insert(name.clone(), Binding::Array(value));
                 self.computation.steps.push(Step::Definition(definition));
-                Ok((name, piece, array_type))
+                Ok((name, value_text, array_type))
             }
-            Err(error) => Err(self.computation.pieces.in_words(error)),
+            Err(error) => Err(self.computation.value_texts.with_value_texts(error)),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::attribute::Attributes;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::{Block, Operation};
-use indim_xla::reducer::{Body, Reducer};
+use indim_xla::reducer::{Reducer, ReducerBody};
 
 /// The reducer of a reduction; `None` if indim lacks it.
 pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<Reducer> {
@@ -14,7 +14,7 @@ pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<R
         let Lowering::Array(ArrayOperation::Elementwise(op)) = Lowering::of(&name)? else {
             return None;
         };
-        let mut body = Body::default();
+        let mut body = ReducerBody::default();
         let arguments = [body.argument(0), body.argument(1)];
         let result = body.operation(Some(op), &arguments);
         return body.reducer(&[result]);
@@ -27,7 +27,7 @@ pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<R
 
 fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
     let text = attributes.text;
-    let mut body = Body::default();
+    let mut body = ReducerBody::default();
     let mut terms: HashMap<&str, usize> = HashMap::new();
     for (number, argument) in block.arguments.iter().enumerate() {
         terms.insert(argument.name.of(text), body.argument(number));

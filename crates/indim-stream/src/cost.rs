@@ -8,7 +8,7 @@ use indim_shape::Shape;
 
 use crate::extents::common_multiple;
 use crate::input::StorageInfo;
-use crate::job::{Job, Operand};
+use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;
 
 /// Cost of one seek, in bytes: the bytes that a sequential read moves in the time of a seek.
@@ -50,7 +50,7 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
 /// it is decoded. `None` for storage without chunks.
 pub(crate) fn decoded_bytes(
     job: &Job,
-    operand: &Operand,
+    operand: &JobOperand,
     stored: &StorageInfo,
     piece: &[usize],
 ) -> Option<u128> {
@@ -90,7 +90,7 @@ fn touched(size: usize, extent: usize, chunk: usize) -> usize {
 }
 
 /// The number of region reads of an operand. If the next piece has the same region, it is not read again.
-fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
+fn visits(job: &Job, operand: &JobOperand, counts: &[usize]) -> u128 {
     let order = job.order();
     let moves = |axis: &usize| counts[*axis] > 1 && operand.axes.contains(&Some(*axis));
     let last = order.iter().rposition(moves);
@@ -99,7 +99,7 @@ fn visits(job: &Job, operand: &Operand, counts: &[usize]) -> u128 {
 }
 
 /// The cost, in bytes, of one region of an operand stored without chunks.
-fn moved(operand: &Operand, stored: &StorageInfo, piece: &[usize]) -> u128 {
+fn moved(operand: &JobOperand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;
     let elements: u128 = extents.iter().map(|&extent| extent as u128).product();

@@ -3,7 +3,7 @@
 use indim_graph::chunks::{CutPolicy, run_length};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use crate::job::{Job, Operand};
+use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;
 
 /// The axis that is cut first: the outermost one, whose elements are farthest apart in row-major arrays, or
@@ -108,7 +108,12 @@ pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
 
 /// Whether pieces in the order of these axes, the slowest first, visit the elements of an array in storage
 /// order. Successive pieces with the same region visit it once.
-fn is_order_of(operand: &Operand, is_column_major: bool, order: &[usize], piece: &[usize]) -> bool {
+fn is_order_of(
+    operand: &JobOperand,
+    is_column_major: bool,
+    order: &[usize],
+    piece: &[usize],
+) -> bool {
     let extents = operand.extents(piece);
     let mut axes: Vec<usize> = (0..extents.rank()).collect();
     if is_column_major {

@@ -12,14 +12,14 @@ use crate::rows::RowOrder;
 
 /// An input or output array of a job, and the job axes along which it is cut.
 #[derive(Debug, Clone)]
-pub(crate) struct Operand {
+pub(crate) struct JobOperand {
     pub(crate) value: ValueId,
     pub(crate) array_type: ArrayType,
     /// For each of its axes, the job axis that cuts it; `None` if every piece has the whole axis.
     pub(crate) axes: Vec<Option<usize>>,
 }
 
-impl Operand {
+impl JobOperand {
     /// The region of the operand that belongs to one piece of the job.
     pub(crate) fn region(&self, piece: &Region) -> Region {
         let along = |(&axis, &size): (&Option<usize>, &usize)| match axis {
@@ -46,8 +46,8 @@ impl Operand {
 
 /// An output of a job; a reduced output lacks the reduced axis.
 #[derive(Debug, Clone)]
-pub(crate) struct Output {
-    pub(crate) operand: Operand,
+pub(crate) struct JobOutput {
+    pub(crate) operand: JobOperand,
     /// The graph outputs that receive it, with their storage.
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
@@ -58,7 +58,7 @@ pub(crate) struct Output {
     extremes: Option<DType>,
 }
 
-impl Output {
+impl JobOutput {
     /// The bytes that a piece computes of it.
     pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
         let indices = self.operand.bytes(piece);
@@ -76,8 +76,8 @@ pub(crate) struct Job {
     /// For each axis, whether it is cut.
     pub(crate) is_cut: Vec<bool>,
     /// Inputs with their storage, in the order of the program's parameters.
-    pub(crate) inputs: Vec<(Operand, StorageInfo)>,
-    pub(crate) outputs: Vec<Output>,
+    pub(crate) inputs: Vec<(JobOperand, StorageInfo)>,
+    pub(crate) outputs: Vec<JobOutput>,
     /// The axis along which results of pieces are combined, and whether pieces along it are aligned.
     pub(crate) reduced: Option<(usize, CutPolicy)>,
     /// How pieces along that axis are read and combined.
@@ -133,7 +133,7 @@ impl Job {
 
     /// The types of the results of a piece; `sizes` is the shape of each output's first result.
     pub(crate) fn result_types(&self, sizes: &[usize]) -> Vec<ArrayType> {
-        let of_output = |output: &Output| {
+        let of_output = |output: &JobOutput| {
             let result = ArrayType::new(output.operand.array_type.dtype, Shape::from(sizes));
             let extremes = output.extremes.map(|dtype| ArrayType::new(dtype, Shape::from(sizes)));
             let length = output.extremes.map(|_| ArrayType::new(DType::I64, vec![1; sizes.len()]));
@@ -149,7 +149,7 @@ impl Job {
     }
 
     /// The axes of an operand that are cut by the reduced axis.
-    pub(crate) fn rows_of(&self, operand: &Operand) -> Vec<usize> {
+    pub(crate) fn rows_of(&self, operand: &JobOperand) -> Vec<usize> {
         let Some((reduced, _)) = self.reduced else { return Vec::new() };
         (0..operand.axes.len()).filter(|&axis| operand.axes[axis] == Some(reduced)).collect()
     }
@@ -174,7 +174,7 @@ impl Job {
             .inputs
             .iter()
             .filter(|(operand, stored)| !stored.is_held && operand.axes.contains(&Some(axis)));
-        let chunk = |(operand, stored): &(Operand, StorageInfo)| {
+        let chunk = |(operand, stored): &(JobOperand, StorageInfo)| {
             let position = operand.axes.iter().position(|&of| of == Some(axis))?;
             Some(stored.chunks.as_ref()?[position].max(1))
         };
@@ -244,7 +244,7 @@ impl CutGraph<'_> {
         });
         let moved = (0..stage.shape.len()).filter(|axis| Some(*axis) != stage.reduced);
         let axes: Vec<Option<usize>> = moved.map(|axis| is_cut[axis].then_some(axis)).collect();
-        let outputs = stage.outputs.iter().map(|&value| Output {
+        let outputs = stage.outputs.iter().map(|&value| JobOutput {
             operand: self.operand(value, axes.clone()),
             sinks: self.sinks(value),
             is_kept: read.contains(&value),
@@ -276,7 +276,7 @@ impl CutGraph<'_> {
                 shape: array_type.shape.clone(),
                 is_cut,
                 inputs: vec![(operand.clone(), self.stored(value))],
-                outputs: vec![Output {
+                outputs: vec![JobOutput {
                     operand,
                     sinks: self.sinks(value),
                     is_kept: false,
@@ -305,8 +305,8 @@ impl CutGraph<'_> {
         }
     }
 
-    fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> Operand {
-        Operand { value, array_type: self.graph[value].array_type.clone(), axes }
+    fn operand(&self, value: ValueId, axes: Vec<Option<usize>>) -> JobOperand {
+        JobOperand { value, array_type: self.graph[value].array_type.clone(), axes }
     }
 
     /// The storage of a parameter. Results of earlier jobs are in memory.

@@ -14,7 +14,7 @@ use crate::counter::counted;
 use crate::error::{Obstacle, StreamError};
 use crate::extents::{CutOrder, carried_bytes, held_bytes, is_in_order, largest_pieces};
 use crate::input::StorageInfo;
-use crate::job::{CutGraph, Job, Operand};
+use crate::job::{CutGraph, Job, JobOperand};
 use crate::options::StreamOptions;
 use crate::programs::{ProgramKey, graph_of};
 use crate::rows::RowOrder;
@@ -195,7 +195,7 @@ impl Plan {
     /// Whether a run reads each element of the input with this index at most once.
     pub fn reads_once(&self, input: usize) -> bool {
         let reads = self.passes.iter().flat_map(|pass| {
-            let of_input = |(operand, stored): &&(Operand, StorageInfo)| {
+            let of_input = |(operand, stored): &&(JobOperand, StorageInfo)| {
                 self.input_of(operand, stored) == Some(input)
             };
             pass.job.inputs.iter().filter(of_input).map(move |(operand, _)| (pass, operand))
@@ -210,12 +210,12 @@ impl Plan {
 
     /// The stored inputs that a pass reads.
     fn inputs_read(&self, pass: &Pass) -> BTreeSet<usize> {
-        let input = |(operand, stored): &(Operand, StorageInfo)| self.input_of(operand, stored);
+        let input = |(operand, stored): &(JobOperand, StorageInfo)| self.input_of(operand, stored);
         pass.job.inputs.iter().filter_map(input).collect()
     }
 
     /// The stored input that an operand reads, whole or in part.
-    fn input_of(&self, operand: &Operand, stored: &StorageInfo) -> Option<usize> {
+    fn input_of(&self, operand: &JobOperand, stored: &StorageInfo) -> Option<usize> {
         match self.graph[operand.value].kind {
             NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
             _ => None,

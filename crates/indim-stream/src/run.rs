@@ -15,7 +15,7 @@ use crate::carried::{CarriedReduction, PieceInput};
 use crate::counter::IndexSource;
 use crate::error::StreamError;
 use crate::input::{StorageInfo, StreamInput};
-use crate::job::{Job, Operand, Output};
+use crate::job::{Job, JobOperand, JobOutput};
 use crate::options::StreamOptions;
 use crate::pair_tree::PairTree;
 use crate::pipeline::pipeline;
@@ -131,7 +131,7 @@ impl Plan {
             .collect();
         let mut kept: HashMap<ValueId, Array> = HashMap::new();
         for pass in &self.passes {
-            let given = |(operand, _): &(Operand, _)| match self.graph[operand.value].kind {
+            let given = |(operand, _): &(JobOperand, _)| match self.graph[operand.value].kind {
                 NodeKind::Parameter { index, .. } => match &parts[index] {
                     ParameterData::Held(view) => OperandData::Held(view),
                     ParameterData::Stored(source, starts) => OperandData::Stored(*source, starts),
@@ -318,7 +318,7 @@ impl<'a> RunningPass<'a> {
 }
 
 /// The parts of a piece for which an operand is read: only the first if the reduced axis does not cut it.
-fn parts_of<'p>(job: &Job, operand: &Operand, piece: &'p Piece) -> &'p [Region] {
+fn parts_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [Region] {
     if job.rows_of(operand).is_empty() { &piece.parts[..1] } else { &piece.parts }
 }
 
@@ -331,7 +331,7 @@ struct ReductionOutputs<'a> {
 
 impl<'a> ReductionOutputs<'a> {
     fn new(job: &'a Job, sinks: &'a mut [Box<dyn Sink>]) -> Result<Self, StreamError> {
-        let keep = |output: &Output| {
+        let keep = |output: &JobOutput| {
             let sink = || MemorySink::new(output.operand.array_type.clone());
             let sink = output.is_kept.then(sink).transpose();
             sink.map(|sink| sink.map(|(sink, result)| (Box::new(sink) as Box<dyn Sink>, result)))

@@ -7,7 +7,7 @@ const MAX_TERM_BYTES: usize = 512;
 
 /// The builder of the body of a reduction: each operation adds a term.
 #[derive(Debug, Default)]
-pub struct Body {
+pub struct ReducerBody {
     /// Text of each term, `add(0,1)`; `None` for terms that no known body has.
     terms: Vec<Option<String>>,
 }
@@ -22,7 +22,7 @@ pub enum Reducer {
     Search(ReduceOp),
 }
 
-impl Body {
+impl ReducerBody {
     /// Adds an argument: accumulators first, then as many elements.
     pub fn argument(&mut self, number: usize) -> usize {
         self.add(Some(number.to_string()))
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     fn of_jax(compare: Op) -> Option<Reducer> {
-        let mut body = Body::default();
+        let mut body = ReducerBody::default();
         let [x, i, y, j] = [0, 1, 2, 3].map(|number| body.argument(number));
         let beyond = body.operation(Some(compare), &[x, y]);
         let is_nan = body.operation(Some(Op::Ne), &[x, x]);
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn folds_take_both_arguments_once_in_either_order() {
         let reducer = |op, operands: &[usize]| {
-            let mut body = Body::default();
+            let mut body = ReducerBody::default();
             let arguments = [0, 1].map(|number| body.argument(number));
             let operands: Vec<usize> = operands.iter().map(|&number| arguments[number]).collect();
             let result = body.operation(Some(op), &operands);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_body_that_doubles_stays_small() {
-        let mut body = Body::default();
+        let mut body = ReducerBody::default();
         let mut term = body.argument(0);
         for _ in 0..10_000 {
             term = body.operation(Some(Op::Add), &[term, term]);

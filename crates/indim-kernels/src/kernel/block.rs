@@ -25,7 +25,7 @@ use super::power;
 pub type KernelFn = unsafe fn(destination: *mut u8, sources: [*const u8; 3], count: usize);
 
 /// The body of a kernel, independent of the level.
-pub(crate) trait Body {
+pub(crate) trait KernelBody {
     /// Reads `count` elements of each operand and writes `count` results.
     ///
     /// # Safety
@@ -82,7 +82,7 @@ pub(crate) unsafe fn results<'a, T: Element>(
 /// The body of an operation of one operand.
 pub(crate) struct UnaryBody<O, T>(PhantomData<(O, T)>);
 
-impl<O: Unary<T>, T: Element> Body for UnaryBody<O, T> {
+impl<O: Unary<T>, T: Element> KernelBody for UnaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
@@ -128,7 +128,7 @@ mod out_of_line {
 /// The body of an operation of two operands.
 pub(crate) struct BinaryBody<O, T>(PhantomData<(O, T)>);
 
-impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
+impl<O: Binary<T> + 'static, T: Element> KernelBody for BinaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if const { !I::IS_FALLBACK } && TypeId::of::<O>() == TypeId::of::<Pow>() {
@@ -159,7 +159,7 @@ impl<O: Binary<T> + 'static, T: Element> Body for BinaryBody<O, T> {
 /// The body of an operation of three operands.
 pub(crate) struct TernaryBody<O, T>(PhantomData<(O, T)>);
 
-impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
+impl<O: Ternary<T>, T: Element> KernelBody for TernaryBody<O, T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         // SAFETY: the caller ensures three readable operands and a writable result of `count` elements each,
@@ -182,7 +182,7 @@ impl<O: Ternary<T>, T: Element> Body for TernaryBody<O, T> {
 /// The body of a conversion.
 pub(crate) struct ConvertBody<A, B>(PhantomData<(A, B)>);
 
-impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
+impl<A: ConvertTo<B>, B: Element> KernelBody for ConvertBody<A, B> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         match (A::DTYPE, B::DTYPE) {
@@ -214,7 +214,7 @@ impl<A: ConvertTo<B>, B: Element> Body for ConvertBody<A, B> {
 /// The body of a widening, for `widened.rs`.
 pub(crate) struct WidenBody<T>(PhantomData<T>);
 
-impl<T: NarrowElement> Body for WidenBody<T> {
+impl<T: NarrowElement> KernelBody for WidenBody<T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
@@ -234,7 +234,7 @@ impl<T: NarrowElement> Body for WidenBody<T> {
 /// The body of a narrowing, for `widened.rs`.
 pub(crate) struct NarrowBody<T, Wide>(PhantomData<(T, Wide)>);
 
-impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
+impl<T: FromWide<Wide>, Wide: Element> KernelBody for NarrowBody<T, Wide> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
@@ -254,7 +254,7 @@ impl<T: FromWide<Wide>, Wide: Element> Body for NarrowBody<T, Wide> {
 /// Narrows `f32` elements to `f16`, with canonical NaNs.
 ///
 /// # Safety
-/// Like [`Body::run`], for this operand and result type.
+/// Like [`KernelBody::run`], for this operand and result type.
 #[inline(always)]
 unsafe fn narrow_to_f16<I: Instructions>(destination: *mut u8, source: *const u8, count: usize) {
     // SAFETY:

@@ -22,7 +22,7 @@ macro_rules! for_each_exponent {
 /// The loop of the kernel of `pow`.
 ///
 /// # Safety
-/// Like [`super::block::Body::run`], for two operands and a result of type `T`.
+/// Like [`super::block::KernelBody::run`], for two operands and a result of type `T`.
 #[inline(always)]
 pub(crate) unsafe fn run<T>(destination: *mut u8, sources: [*const u8; 3], count: usize)
 where

@@ -9,7 +9,7 @@ use indim_ops::{
 };
 
 use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
-use super::block::{BinaryBody, Body, ConvertBody, KernelFn, TernaryBody, UnaryBody};
+use super::block::{BinaryBody, ConvertBody, KernelBody, KernelFn, TernaryBody, UnaryBody};
 use super::fold::{FoldBody, FoldFn, FromNarrow, Identity, LoadOperand};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::Avx2;
@@ -215,7 +215,7 @@ struct Lookup {
 }
 
 impl Lookup {
-    fn kernel<B: Body>(self) -> KernelFn {
+    fn kernel<B: KernelBody>(self) -> KernelFn {
         at_level!(self.level, S => S::kernel::<B>())
     }
 

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use indim_model::outline::{OutlineValue, ValueType};
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location, ModelInput};
 
-use crate::body::{Attributes, Body, decoded};
+use crate::body::{Attributes, GraphBody, decoded};
 use crate::messages::ValueInfoProto;
 use crate::types::{declared_at, element_name, sizes_of};
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Scope {
-    pub(super) body: Arc<Body>,
+    pub(super) body: Arc<GraphBody>,
     /// `None` for an input that a call omits.
     names: HashMap<String, Option<usize>>,
     /// Types that the file states.
@@ -27,7 +27,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    pub(super) fn new(body: Arc<Body>, region: Arc<str>) -> Scope {
+    pub(super) fn new(body: Arc<GraphBody>, region: Arc<str>) -> Scope {
         Scope {
             body,
             names: HashMap::new(),

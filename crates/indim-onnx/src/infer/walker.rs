@@ -13,7 +13,7 @@ use super::call::TypedValue;
 use super::creation::{header, small_array};
 use super::repeated::repeated_axes;
 use super::scope::{Scope, StatedType, value_of};
-use crate::body::{Attributes, Body, Function, Node, decoded, domain_of};
+use crate::body::{Attributes, Function, GraphBody, Node, decoded, domain_of};
 use crate::flat_node::node_place;
 use crate::flatten::Functions;
 use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
@@ -38,7 +38,7 @@ pub(super) struct Walker<'m> {
     pub(super) scopes: Vec<Scope>,
     pub(super) size_names: SizeNames,
     /// Keeps attributes alive: arrays are cached by their addresses.
-    kept: Vec<Arc<Body>>,
+    kept: Vec<Arc<GraphBody>>,
     work: usize,
     /// Elements that may still be kept.
     elements_left: usize,
@@ -74,7 +74,7 @@ pub(crate) fn outline(
         work: 0,
         elements_left: MAX_KEPT_ELEMENTS,
     };
-    let body = Arc::new(Body::new(&graph.node, &opsets, limits)?);
+    let body = Arc::new(GraphBody::new(&graph.node, &opsets, limits)?);
     walker.enter(Scope::new(body, Arc::from("")))?;
     walker.outline.inputs = walker.inputs(&graph, None)?;
     walker.graph(&graph)?;
@@ -204,7 +204,12 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn node(&mut self, body: &Body, index: usize, node: &Arc<Node>) -> Result<(), FormatError> {
+    fn node(
+        &mut self,
+        body: &GraphBody,
+        index: usize,
+        node: &Arc<Node>,
+    ) -> Result<(), FormatError> {
         let opset = body.opset(&node.proto.domain);
         let function = self.scope().function.clone();
         let place = node_place(node, index, opset, function.as_deref());

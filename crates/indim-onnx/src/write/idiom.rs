@@ -36,15 +36,15 @@ impl Idiom {
 }
 
 /// The nodes to write.
-pub(super) struct Plan {
+pub(super) struct IdiomPlan {
     /// The idiom whose result is this value, if any.
     pub(super) idioms: Vec<Option<Idiom>>,
     /// Whether the file needs the value.
     pub(super) is_needed: Vec<bool>,
 }
 
-impl Plan {
-    pub(super) fn of(graph: &Graph, opset: i64) -> Plan {
+impl IdiomPlan {
+    pub(super) fn of(graph: &Graph, opset: i64) -> IdiomPlan {
         let mut along = ReductionMatcher::default();
         let mut idioms = vec![None; graph.len()];
         let mut is_needed = vec![false; graph.len()];
@@ -60,7 +60,7 @@ impl Plan {
             read.iter().for_each(|operand| is_needed[operand.index()] = true);
             idioms[value.index()] = found;
         }
-        Plan { idioms, is_needed }
+        IdiomPlan { idioms, is_needed }
     }
 }
 

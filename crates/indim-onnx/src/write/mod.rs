@@ -27,7 +27,7 @@ use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenMod
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
-use self::idiom::Plan;
+use self::idiom::IdiomPlan;
 use self::model_writer::{ModelWriter, int};
 use super::Onnx;
 use super::messages::{
@@ -69,7 +69,7 @@ impl Writer for Onnx {
             return Err(FormatErrorKind::Unsupported { what }.nowhere());
         }
         let mut model_writer = ModelWriter::new(graph, outputs, opset);
-        let plan = Plan::of(graph, opset);
+        let plan = IdiomPlan::of(graph, opset);
         for (value, node) in graph.iter().filter(|(value, _)| plan.is_needed[value.index()]) {
             match &plan.idioms[value.index()] {
                 Some(found) => model_writer.idiom(value, found),
@@ -111,7 +111,7 @@ impl Writer for Onnx {
 fn default_opset(graph: &Graph, options: &WriteOptions) -> i64 {
     let preferred = options.source_opset.map_or(DEFAULT_OPSET, i64::from);
     let preferred = preferred.clamp(OLDEST_OPSET, NEWEST_OPSET);
-    let plan = Plan::of(graph, preferred);
+    let plan = IdiomPlan::of(graph, preferred);
     let written = graph
         .iter()
         .filter(|(value, _)| plan.is_needed[value.index()] && plan.idioms[value.index()].is_none());

@@ -4,7 +4,7 @@ use indim_builder::Composition;
 use indim_model::Epsilon;
 use indim_shape::Shape;
 
-use crate::write::file::{Attribute, Port};
+use crate::write::file::{Attribute, WriterPort};
 use crate::write::layer_writer::{LayerResult, LayerWriter};
 
 impl LayerWriter {
@@ -16,7 +16,7 @@ impl LayerWriter {
         &mut self,
         composition: Composition,
         numbers: &[f64],
-        x: &Port,
+        x: &WriterPort,
     ) -> LayerResult {
         let approximation = |mode: &str| vec![("approximation_mode", mode.to_owned())];
         let alpha = || numbers.iter().map(|alpha| ("alpha", format!("{alpha:?}"))).collect();
@@ -41,7 +41,7 @@ impl LayerWriter {
     }
 
     /// `(x - mean) / deviation` along the axes.
-    pub(super) fn mvn(&mut self, x: &Port, axes: &[usize], epsilon: Epsilon) -> Port {
+    pub(super) fn mvn(&mut self, x: &WriterPort, axes: &[usize], epsilon: Epsilon) -> WriterPort {
         let (epsilon, mode) = match epsilon {
             Epsilon::InsideRoot(epsilon) => (epsilon, "inside_sqrt"),
             Epsilon::OutsideRoot(epsilon) => (epsilon, "outside_sqrt"),
@@ -57,7 +57,7 @@ impl LayerWriter {
     }
 
     /// A slope with one axis would belong to the channels, so it gets the rank of the operand.
-    pub(super) fn prelu(&mut self, x: &Port, slope: &Port) -> Port {
+    pub(super) fn prelu(&mut self, x: &WriterPort, slope: &WriterPort) -> WriterPort {
         let rank = x.array_type.shape.rank();
         let own = &slope.array_type.shape;
         let missing = core::iter::repeat_n(1, rank.saturating_sub(own.rank()));

@@ -5,7 +5,7 @@ use indim_model::ReductionMatcher;
 use indim_ops::Op;
 use indim_shape::{AxisMap, RuleSet, Shape};
 
-use crate::write::file::Port;
+use crate::write::file::WriterPort;
 use crate::write::idiom::{Idiom, idiom};
 use crate::write::layer_writer::LayerWriter;
 use crate::write::merge_reductions::{reduction, uses};
@@ -123,7 +123,7 @@ fn ascending(map: &AxisMap) -> (Vec<usize>, Vec<usize>) {
 
 impl LayerWriter {
     /// Aligns the axes of a value for NumPy's rule; leading axes can be missing.
-    pub(super) fn aligned(&mut self, x: &Port, map: &AxisMap, rank: usize) -> Port {
+    pub(super) fn aligned(&mut self, x: &WriterPort, map: &AxisMap, rank: usize) -> WriterPort {
         let shape = aligned_shape(&x.array_type.shape, map, rank);
         let (axes, order) = ascending(map);
         let sorted = self.transpose(x, &order);
@@ -133,7 +133,12 @@ impl LayerWriter {
     }
 
     /// Materialises a broadcast.
-    pub(super) fn broadcast_to(&mut self, x: &Port, map: &AxisMap, shape: &Shape) -> Port {
+    pub(super) fn broadcast_to(
+        &mut self,
+        x: &WriterPort,
+        map: &AxisMap,
+        shape: &Shape,
+    ) -> WriterPort {
         let (axes, order) = ascending(map);
         let sorted = self.transpose(x, &order);
         match aligned_shape(&x.array_type.shape, map, shape.rank()) == *shape {

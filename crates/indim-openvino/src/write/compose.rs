@@ -4,35 +4,35 @@ use core::f64::consts::{LN_2, LN_10};
 
 use indim_ops::DType;
 
-use crate::write::file::Port;
+use crate::write::file::WriterPort;
 use crate::write::layer_writer::{LayerResult, LayerWriter};
 
-fn dtype(operands: &[Port]) -> DType {
+fn dtype(operands: &[WriterPort]) -> DType {
     operands[0].array_type.dtype
 }
 
 /// Negation of unsigned integers, which OpenVINO lacks.
-pub(super) fn from_zero(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn from_zero(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let zero = m.number(0.0, dtype(operands))?;
     m.binary("Subtract", &zero, &operands[0])
 }
 
-pub(super) fn square(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn square(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     m.binary("Multiply", &operands[0], &operands[0])
 }
 
-pub(super) fn reciprocal(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn reciprocal(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let one = m.number(1.0, dtype(operands))?;
     m.binary("Divide", &one, &operands[0])
 }
 
-pub(super) fn rsqrt(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn rsqrt(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let root = m.unary(("Sqrt", 1), &operands[0]);
     reciprocal(m, &[root])
 }
 
 /// Keeps the sign of a zero.
-pub(super) fn trunc(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn trunc(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let zero = m.number(0.0, dtype(operands))?;
     let is_below = m.compare("Less", x, &zero)?;
@@ -40,13 +40,13 @@ pub(super) fn trunc(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
     m.select(&is_below, &below, &above)
 }
 
-pub(super) fn exp2(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn exp2(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let two = m.number(2.0, dtype(operands))?;
     m.binary("Power", &two, &operands[0])
 }
 
 /// `tanh(x / 2) * (exp(x) + 1)`: no cancellation.
-pub(super) fn expm1(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn expm1(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let [half, one] = [m.number(0.5, dtype(operands))?, m.number(1.0, dtype(operands))?];
     let halved = m.binary("Multiply", x, &half)?;
@@ -57,7 +57,7 @@ pub(super) fn expm1(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
 }
 
 /// `2 atanh(x / (x + 2))` near 0, where `log(1 + x)` cancels.
-pub(super) fn log1p(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn log1p(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let [half, one, two] = [0.5, 1.0, 2.0].map(|number| m.number(number, dtype(operands)));
     let (half, one, two) = (half?, one?, two?);
@@ -72,21 +72,21 @@ pub(super) fn log1p(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
     m.select(&is_near, &near, &far)
 }
 
-fn log_over(m: &mut LayerWriter, operands: &[Port], base: f64) -> LayerResult {
+fn log_over(m: &mut LayerWriter, operands: &[WriterPort], base: f64) -> LayerResult {
     let log = m.unary(("Log", 1), &operands[0]);
     let base = m.number(base, dtype(operands))?;
     m.binary("Divide", &log, &base)
 }
 
-pub(super) fn log2(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn log2(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     log_over(m, operands, LN_2)
 }
 
-pub(super) fn log10(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn log10(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     log_over(m, operands, LN_10)
 }
 
-pub(super) fn cbrt(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn cbrt(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let third = m.number(1.0 / 3.0, dtype(operands))?;
     let (sign, magnitude) = (m.unary(("Sign", 1), x), m.unary(("Abs", 1), x));
@@ -94,19 +94,19 @@ pub(super) fn cbrt(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
     m.binary("Multiply", &sign, &root)
 }
 
-pub(super) fn erfc(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn erfc(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let one = m.number(1.0, dtype(operands))?;
     let erf = m.unary(("Erf", 1), &operands[0]);
     m.binary("Subtract", &one, &erf)
 }
 
-pub(super) fn floor_div(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn floor_div(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let quotient = m.binary("Divide", &operands[0], &operands[1])?;
     Ok(m.unary(("Floor", 1), &quotient))
 }
 
 /// Scaled by the larger operand, so squares do not overflow.
-pub(super) fn hypot(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn hypot(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let [zero, one] = [m.number(0.0, dtype(operands))?, m.number(1.0, dtype(operands))?];
     let [x, y] = [0, 1].map(|index: usize| m.unary(("Abs", 1), &operands[index]));
     let (large, small) = (m.binary("Maximum", &x, &y)?, m.binary("Minimum", &x, &y)?);
@@ -125,7 +125,7 @@ pub(super) fn hypot(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
 
 /// The larger operand plus SoftPlus of the negative distance, `log(1 + exp(-d))`; the distance of equal
 /// operands is taken as 0.
-pub(super) fn logaddexp(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn logaddexp(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let (x, y) = (&operands[0], &operands[1]);
     let large = m.binary("Maximum", x, y)?;
     let difference = m.binary("Subtract", x, y)?;
@@ -140,7 +140,11 @@ pub(super) fn logaddexp(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
 }
 
 /// A number wins over a NaN.
-fn number_first(m: &mut LayerWriter, operands: &[Port], operation: &'static str) -> LayerResult {
+fn number_first(
+    m: &mut LayerWriter,
+    operands: &[WriterPort],
+    operation: &'static str,
+) -> LayerResult {
     let (x, y) = (&operands[0], &operands[1]);
     let [no_x, no_y] = [x, y].map(|operand| m.compare("NotEqual", operand, operand));
     let both = m.binary(operation, x, y)?;
@@ -148,25 +152,25 @@ fn number_first(m: &mut LayerWriter, operands: &[Port], operation: &'static str)
     m.select(&no_x?, y, &without_y)
 }
 
-pub(super) fn fmax(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn fmax(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     number_first(m, operands, "Maximum")
 }
 
-pub(super) fn fmin(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn fmin(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     number_first(m, operands, "Minimum")
 }
 
 /// The operands are lower bound, value, upper bound.
-pub(super) fn clamp(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn clamp(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let above = m.binary("Maximum", &operands[1], &operands[0])?;
     m.binary("Minimum", &above, &operands[2])
 }
 
-pub(super) fn fma(m: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn fma(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let product = m.binary("Multiply", &operands[0], &operands[1])?;
     m.binary("Add", &product, &operands[2])
 }
 
-pub(super) fn identity(_: &mut LayerWriter, operands: &[Port]) -> LayerResult {
+pub(super) fn identity(_: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     Ok(operands[0].clone())
 }

@@ -10,7 +10,7 @@ use crate::element_type::{attribute_name, port_name};
 
 /// A value in the file: the single output of a layer.
 #[derive(Debug, Clone)]
-pub(super) struct Port {
+pub(super) struct WriterPort {
     layer: usize,
     pub(super) array_type: ArrayType,
 }
@@ -18,12 +18,12 @@ pub(super) struct Port {
 /// An attribute of a layer.
 pub(super) type Attribute = (&'static str, String);
 
-struct Layer {
+struct WriterLayer {
     operation: &'static str,
     set: u32,
     name: String,
     attributes: Vec<Attribute>,
-    inputs: Vec<Port>,
+    inputs: Vec<WriterPort>,
     /// `None` for a result layer.
     output: Option<ArrayType>,
     /// Names of the output.
@@ -33,10 +33,10 @@ struct Layer {
 /// The builder of a file.
 #[derive(Default)]
 pub(super) struct File {
-    layers: Vec<Layer>,
+    layers: Vec<WriterLayer>,
     constants: Vec<u8>,
     /// Cache of integer lists; equal lists are written once.
-    lists: HashMap<Vec<i64>, Port>,
+    lists: HashMap<Vec<i64>, WriterPort>,
 }
 
 impl File {
@@ -45,11 +45,11 @@ impl File {
         &mut self,
         (operation, set): (&'static str, u32),
         attributes: &[Attribute],
-        inputs: &[Port],
+        inputs: &[WriterPort],
         output: ArrayType,
-    ) -> Port {
+    ) -> WriterPort {
         let layer = self.layers.len();
-        self.layers.push(Layer {
+        self.layers.push(WriterLayer {
             operation,
             set,
             name: format!("{operation}_{layer}"),
@@ -58,10 +58,10 @@ impl File {
             output: Some(output.clone()),
             names: Vec::new(),
         });
-        Port { layer, array_type: output }
+        WriterPort { layer, array_type: output }
     }
 
-    pub(super) fn parameter(&mut self, name: &str, array_type: &ArrayType) -> Port {
+    pub(super) fn parameter(&mut self, name: &str, array_type: &ArrayType) -> WriterPort {
         let sizes = array_type.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let element_type = attribute_name(array_type.dtype).to_owned();
         let attributes = [("shape", sizes), ("element_type", element_type)];
@@ -71,7 +71,7 @@ impl File {
         port
     }
 
-    pub(super) fn constant(&mut self, array: &Array) -> Port {
+    pub(super) fn constant(&mut self, array: &Array) -> WriterPort {
         let (array_type, bytes) = (array.array_type(), array.to_le_bytes());
         let sizes = array_type.shape.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         let attributes = [
@@ -85,7 +85,7 @@ impl File {
     }
 
     /// A constant of integers along one axis.
-    pub(super) fn list(&mut self, numbers: &[i64]) -> Port {
+    pub(super) fn list(&mut self, numbers: &[i64]) -> WriterPort {
         if let Some(port) = self.lists.get(numbers) {
             return port.clone();
         }
@@ -96,7 +96,7 @@ impl File {
     }
 
     /// Adds an output of the network.
-    pub(super) fn result(&mut self, name: &str, value: &Port) {
+    pub(super) fn result(&mut self, name: &str, value: &WriterPort) {
         let names = &mut self.layers[value.layer].names;
         if !names.iter().any(|known| known == name) {
             names.push(name.to_owned());
@@ -137,8 +137,8 @@ impl File {
         (text, self.constants)
     }
 
-    fn write_layer(&self, text: &mut String, id: usize, layer: &Layer) {
-        let Layer { operation, set, name, attributes, inputs, output, names } = layer;
+    fn write_layer(&self, text: &mut String, id: usize, layer: &WriterLayer) {
+        let WriterLayer { operation, set, name, attributes, inputs, output, names } = layer;
         let name = escaped(name);
         append(
             text,

@@ -7,10 +7,10 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{RuleSet, Shape};
 
 use crate::element_type::attribute_name;
-use crate::write::file::{Attribute, File, Port};
+use crate::write::file::{Attribute, File, WriterPort};
 
 /// A written layer, or the reason why it is unsupported.
-pub(super) type LayerResult = Result<Port, FormatErrorKind>;
+pub(super) type LayerResult = Result<WriterPort, FormatErrorKind>;
 
 /// Writes layers into a file.
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub(super) struct LayerWriter {
 
 impl LayerWriter {
     /// A layer whose result has the type of its operand.
-    pub(super) fn unary(&mut self, operation: (&'static str, u32), x: &Port) -> Port {
+    pub(super) fn unary(&mut self, operation: (&'static str, u32), x: &WriterPort) -> WriterPort {
         self.file.layer(operation, &[], core::slice::from_ref(x), x.array_type.clone())
     }
 
@@ -32,7 +32,7 @@ impl LayerWriter {
         &mut self,
         operation: (&'static str, u32),
         attributes: &[Attribute],
-        operands: &[&Port],
+        operands: &[&WriterPort],
         dtype: DType,
     ) -> LayerResult {
         let shapes: Vec<Shape> =
@@ -42,22 +42,37 @@ impl LayerWriter {
             met.map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() })?;
         let array_type = ArrayType::new(dtype, result.result().clone());
         let rule = [("auto_broadcast", "numpy".to_owned())];
-        let operands: Vec<Port> = operands.iter().map(|&port| port.clone()).collect();
+        let operands: Vec<WriterPort> = operands.iter().map(|&port| port.clone()).collect();
         Ok(self.file.layer(operation, &[&rule, attributes].concat(), &operands, array_type))
     }
 
     /// An operation of the first operation set on two operands of one type.
-    pub(super) fn binary(&mut self, operation: &'static str, x: &Port, y: &Port) -> LayerResult {
+    pub(super) fn binary(
+        &mut self,
+        operation: &'static str,
+        x: &WriterPort,
+        y: &WriterPort,
+    ) -> LayerResult {
         self.broadcasting((operation, 1), &[], &[x, y], x.array_type.dtype)
     }
 
     /// A comparison.
-    pub(super) fn compare(&mut self, operation: &'static str, x: &Port, y: &Port) -> LayerResult {
+    pub(super) fn compare(
+        &mut self,
+        operation: &'static str,
+        x: &WriterPort,
+        y: &WriterPort,
+    ) -> LayerResult {
         self.broadcasting((operation, 1), &[], &[x, y], DType::Bool)
     }
 
     /// `x` if the condition holds, else `y`.
-    pub(super) fn select(&mut self, condition: &Port, x: &Port, y: &Port) -> LayerResult {
+    pub(super) fn select(
+        &mut self,
+        condition: &WriterPort,
+        x: &WriterPort,
+        y: &WriterPort,
+    ) -> LayerResult {
         self.broadcasting(("Select", 1), &[], &[condition, x, y], x.array_type.dtype)
     }
 
@@ -74,13 +89,13 @@ impl LayerWriter {
         Ok(self.file.constant(&arrays[0]))
     }
 
-    pub(super) fn convert(&mut self, x: &Port, dtype: DType) -> Port {
+    pub(super) fn convert(&mut self, x: &WriterPort, dtype: DType) -> WriterPort {
         let attribute = ("destination_type", attribute_name(dtype).to_owned());
         let array_type = ArrayType::new(dtype, x.array_type.shape.clone());
         self.file.layer(("Convert", 1), &[attribute], core::slice::from_ref(x), array_type)
     }
 
-    pub(super) fn reshape(&mut self, x: &Port, shape: &Shape) -> Port {
+    pub(super) fn reshape(&mut self, x: &WriterPort, shape: &Shape) -> WriterPort {
         if x.array_type.shape == *shape {
             return x.clone();
         }
@@ -91,7 +106,7 @@ impl LayerWriter {
     }
 
     /// Axis `i` of the result is axis `order[i]` of the operand.
-    pub(super) fn transpose(&mut self, x: &Port, order: &[usize]) -> Port {
+    pub(super) fn transpose(&mut self, x: &WriterPort, order: &[usize]) -> WriterPort {
         if order.iter().enumerate().all(|(axis, &from)| axis == from) {
             return x.clone();
         }
@@ -103,7 +118,12 @@ impl LayerWriter {
     }
 
     /// Axis `i` of the operand becomes axis `axes[i]` of the result; `axes` must be ascending.
-    pub(super) fn broadcast(&mut self, x: &Port, axes: &[usize], shape: &Shape) -> Port {
+    pub(super) fn broadcast(
+        &mut self,
+        x: &WriterPort,
+        axes: &[usize],
+        shape: &Shape,
+    ) -> WriterPort {
         let target = self.sizes(shape);
         let array_type = ArrayType::new(x.array_type.dtype, shape.clone());
         if axes.is_empty() {
@@ -115,7 +135,7 @@ impl LayerWriter {
         self.file.layer(("Broadcast", 3), &[mode], &[x.clone(), target, axes], array_type)
     }
 
-    fn sizes(&mut self, shape: &Shape) -> Port {
+    fn sizes(&mut self, shape: &Shape) -> WriterPort {
         let sizes: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
         self.file.list(&sizes)
     }

@@ -23,7 +23,7 @@ use indim_ops::{ArrayType, DType, Op};
 
 use crate::element_type::has_name;
 use crate::write::broadcast::{WritePlan, aligned_source};
-use crate::write::file::Port;
+use crate::write::file::WriterPort;
 use crate::write::idiom::Idiom;
 use crate::write::layer_writer::{LayerResult, LayerWriter};
 use crate::write::merge_reductions::reduction;
@@ -65,7 +65,7 @@ struct NetworkWriter<'g> {
     plan: WritePlan,
     layers: LayerWriter,
     /// The values written so far.
-    ports: Vec<Option<Port>>,
+    ports: Vec<Option<WriterPort>>,
     notes: Notes,
 }
 
@@ -88,13 +88,13 @@ impl NetworkWriter<'_> {
     }
 
     /// Writes a node; `None` if it or one of its operands is unsupported, which `notes` records.
-    fn node(&mut self, value: ValueId, node: &Node) -> Result<Option<Port>, FormatError> {
+    fn node(&mut self, value: ValueId, node: &Node) -> Result<Option<WriterPort>, FormatError> {
         if let Some((idiom, x)) = self.plan.idiom(value) {
             let x = self.ports[x.index()].clone();
             let made = x.map(|x| self.idiom(&idiom, &x, node)).transpose();
             return made.map_err(|kind| kind.at(place_of(self.graph, value)));
         }
-        let operands: Option<Vec<Port>> =
+        let operands: Option<Vec<WriterPort>> =
             (0..node.operands.len()).map(|position| self.operand(node, position)).collect();
         let made = match (&node.kind, operands) {
             (NodeKind::Elementwise(op), operands) => {
@@ -109,7 +109,7 @@ impl NetworkWriter<'_> {
     }
 
     /// Writes the operation of an idiom; `node` is the last node of the subgraph.
-    fn idiom(&mut self, idiom: &Idiom, x: &Port, node: &Node) -> LayerResult {
+    fn idiom(&mut self, idiom: &Idiom, x: &WriterPort, node: &Node) -> LayerResult {
         let array_type = &node.array_type;
         Ok(match idiom {
             Idiom::Composition(composition, numbers) => {
@@ -138,7 +138,7 @@ impl NetworkWriter<'_> {
     }
 
     /// An operand of a node, aligned instead of broadcast if NumPy's rule does the rest.
-    fn operand(&mut self, node: &Node, position: usize) -> Option<Port> {
+    fn operand(&mut self, node: &Node, position: usize) -> Option<WriterPort> {
         if let NodeKind::Reduce { op, axis } = node.kind {
             let (reduced, _) = reduction(self.graph, node, (op, axis), &self.plan.uses);
             return self.ports[reduced.index()].clone();
@@ -163,7 +163,7 @@ impl NetworkWriter<'_> {
         &mut self,
         value: ValueId,
         op: Op,
-        operands: Option<Vec<Port>>,
+        operands: Option<Vec<WriterPort>>,
         node: &Node,
     ) -> Option<LayerResult> {
         // The first operand of `select` has another type.
@@ -210,7 +210,7 @@ impl NetworkWriter<'_> {
         &mut self,
         (name, set): (&'static str, u32),
         attributes: &[file::Attribute],
-        operands: &[Port],
+        operands: &[WriterPort],
         dtype: DType,
     ) -> LayerResult {
         if let [x] = operands {
@@ -221,7 +221,7 @@ impl NetworkWriter<'_> {
             let attributes = if mode[0].1.is_empty() { attributes } else { &mode[..] };
             return Ok(self.layers.file.layer((name, set), attributes, operands, array_type));
         }
-        let operands: Vec<&Port> = operands.iter().collect();
+        let operands: Vec<&WriterPort> = operands.iter().collect();
         self.layers.broadcasting((name, set), attributes, &operands, dtype)
     }
 }

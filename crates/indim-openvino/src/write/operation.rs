@@ -3,7 +3,7 @@
 use indim_ops::{DType, Op};
 
 use crate::write::compose;
-use crate::write::file::Port;
+use crate::write::file::WriterPort;
 use crate::write::layer_writer::{LayerResult, LayerWriter};
 
 /// The encoding of an operation of indim in OpenVINO.
@@ -23,9 +23,9 @@ pub(super) enum OperationEncoding {
     /// PReLU with a slope of the rank of the first operand.
     Prelu,
     /// An equivalent with the same results.
-    Same(fn(&mut LayerWriter, &[Port]) -> LayerResult),
+    Same(fn(&mut LayerWriter, &[WriterPort]) -> LayerResult),
     /// A decomposition and its description.
-    Decomposition(fn(&mut LayerWriter, &[Port]) -> LayerResult, &'static str),
+    Decomposition(fn(&mut LayerWriter, &[WriterPort]) -> LayerResult, &'static str),
     /// No encoding.
     Unsupported,
 }

@@ -5,7 +5,7 @@ use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 
 use crate::write::NetworkWriter;
-use crate::write::file::Port;
+use crate::write::file::WriterPort;
 use crate::write::layer_writer::LayerResult;
 use crate::write::merge_reductions::reduction;
 
@@ -15,7 +15,7 @@ impl NetworkWriter<'_> {
         &mut self,
         value: ValueId,
         node: &Node,
-        operands: &[Port],
+        operands: &[WriterPort],
     ) -> Option<LayerResult> {
         let shape = &node.array_type.shape;
         Some(Ok(match &node.kind {
@@ -84,7 +84,7 @@ impl NetworkWriter<'_> {
         value: ValueId,
         op: ReduceOp,
         axes: &[usize],
-        x: &Port,
+        x: &WriterPort,
     ) -> Option<LayerResult> {
         let operation = match (op, x.array_type.dtype) {
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => "ReduceLogicalOr",
@@ -103,8 +103,8 @@ impl NetworkWriter<'_> {
         &mut self,
         operation: (&'static str, u32),
         axes: &[usize],
-        x: &Port,
-    ) -> Port {
+        x: &WriterPort,
+    ) -> WriterPort {
         let ArrayType { dtype, shape } = &x.array_type;
         let left = (0..shape.rank()).filter(|axis| !axes.contains(axis)).map(|axis| shape[axis]);
         let result = ArrayType::new(*dtype, left.collect::<Shape>());
@@ -114,7 +114,7 @@ impl NetworkWriter<'_> {
         self.layers.file.layer(operation, &[attribute], &[x.clone(), axes], result)
     }
 
-    fn slice(&mut self, x: &Port, slices: &[AxisSlice], result: &ArrayType) -> Port {
+    fn slice(&mut self, x: &WriterPort, slices: &[AxisSlice], result: &ArrayType) -> WriterPort {
         let sizes = &x.array_type.shape;
         let cut = slices.iter().enumerate().filter(|(axis, slice)| !slice.is_whole(sizes[*axis]));
         let (mut starts, mut stops, mut steps, mut axes) = (vec![], vec![], vec![], vec![]);
@@ -137,7 +137,7 @@ impl NetworkWriter<'_> {
     fn take(
         &mut self,
         value: ValueId,
-        operands: &[Port],
+        operands: &[WriterPort],
         axis: usize,
         mode: TakeMode,
         result: &ArrayType,
@@ -168,7 +168,7 @@ impl NetworkWriter<'_> {
     }
 
     /// `i32` or `i64` indices under a mode; negative ones count from the end.
-    fn signed_places(&mut self, indices: &Port, size: usize, mode: TakeMode) -> LayerResult {
+    fn signed_places(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
         let signed = match indices.array_type.dtype {
             DType::I32 | DType::I64 => indices.clone(),
             _ => self.layers.convert(indices, DType::I64),
@@ -189,7 +189,12 @@ impl NetworkWriter<'_> {
 
     /// A conversion of `u64` to `i64` would make indices from 2^63 on negative. They are therefore limited
     /// or reduced before the conversion: an index that is out of range stays so.
-    fn unsigned_places(&mut self, indices: &Port, size: usize, mode: TakeMode) -> LayerResult {
+    fn unsigned_places(
+        &mut self,
+        indices: &WriterPort,
+        size: usize,
+        mode: TakeMode,
+    ) -> LayerResult {
         let (operation, bound) = match mode {
             TakeMode::Error => ("Minimum", size),
             TakeMode::Clip => ("Minimum", size.saturating_sub(1)),

@@ -87,14 +87,14 @@ pub(super) struct BlockDecoder {
 
 /// Bytes being decoded: those before `written` are.
 #[derive(Debug)]
-pub(super) struct Output<'a> {
+pub(super) struct OutputBuffer<'a> {
     pub(super) bytes: &'a mut [u8],
     pub(super) written: usize,
     /// Start of the frame in the output; matches reach no further back.
     pub(super) frame: usize,
 }
 
-impl Output<'_> {
+impl OutputBuffer<'_> {
     /// The next `count` bytes, if the output has them.
     pub(super) fn next(&mut self, count: usize) -> Option<&mut [u8]> {
         let end = self.written.checked_add(count)?;
@@ -145,7 +145,7 @@ impl BlockDecoder {
     }
 
     /// Decodes a compressed block.
-    pub(super) fn decode(&mut self, block: &[u8], output: &mut Output<'_>) -> Option<()> {
+    pub(super) fn decode(&mut self, block: &[u8], output: &mut OutputBuffer<'_>) -> Option<()> {
         let mut literals = core::mem::take(&mut self.literals);
         let length = self.decode_literals(block, &mut literals)?;
         let decoded = self.decode_sequences(&block[length..], &literals, output);
@@ -215,7 +215,7 @@ impl BlockDecoder {
         &mut self,
         data: &[u8],
         literals: &[u8],
-        output: &mut Output<'_>,
+        output: &mut OutputBuffer<'_>,
     ) -> Option<()> {
         let byte = |at: usize| data.get(at).map(|&byte| usize::from(byte));
         let (count, header) = match byte(0)? {
@@ -291,7 +291,7 @@ fn advance(table: &FseTable, state: &mut FseDecoder, bits: &mut BackwardBits<'_>
 fn copy_literals<'a>(
     literals: &'a [u8],
     length: usize,
-    output: &mut Output<'_>,
+    output: &mut OutputBuffer<'_>,
 ) -> Option<&'a [u8]> {
     let written = output.written;
     let few = length <= COPIED_BYTES && literals.len() >= COPIED_BYTES;

@@ -12,7 +12,7 @@ mod fse;
 mod huffman;
 mod xxh64;
 
-use block::{BlockDecoder, MAX_BLOCK_BYTES, Output};
+use block::{BlockDecoder, MAX_BLOCK_BYTES, OutputBuffer};
 
 /// Maximum ratio: a block that repeats a byte encodes 128 KiB in 4 bytes.
 pub(crate) const ZSTD_RATIO: usize = 1 << 15;
@@ -76,7 +76,7 @@ pub(crate) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
 
 /// Decompresses frames to the beginning of `bytes`; returns how many bytes they have.
 pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize, String> {
-    let mut output = Output { bytes, written: 0, frame: 0 };
+    let mut output = OutputBuffer { bytes, written: 0, frame: 0 };
     while !data.is_empty() {
         let (magic, rest) = data.split_first_chunk().ok_or("less than a magic number")?;
         data = match u32::from_le_bytes(*magic) & !15 {
@@ -93,7 +93,7 @@ pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize
 }
 
 /// Decompresses a frame, without its magic number; returns the bytes behind it.
-fn decompress_frame<'a>(data: &'a [u8], output: &mut Output<'_>) -> Result<&'a [u8], String> {
+fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result<&'a [u8], String> {
     let header = FrameHeader::parse(data)?;
     let max_bytes = output.bytes.len();
     let too_long = || format!("more than the {max_bytes} bytes that it can hold");

@@ -13,7 +13,7 @@ use super::elaborate::{ElaborateResult, Elaborator, Operand};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::OpVariant;
 use super::syntax::NodeIndex;
-use super::typing::{self, OperandType, Plan};
+use super::typing::{self, OperandType, TypingPlan};
 use crate::span::Span;
 use indim_graph::Literal;
 
@@ -64,26 +64,28 @@ impl<'b> Elaborator<'_, 'b> {
             false => typing::strict(op, variant, &types),
         };
         match plan.map_err(|kind| ExprError::new(kind, mark))? {
-            Plan::Compute { op, dtype } => self.compute(operation, op, dtype),
-            Plan::Identity => self.value(nodes[0]),
-            Plan::Complex(plan) => self
+            TypingPlan::Compute { op, dtype } => self.compute(operation, op, dtype),
+            TypingPlan::Identity => self.value(nodes[0]),
+            TypingPlan::Complex(plan) => self
                 .complex(plan, self.value(nodes[0])?)
                 .map_err(|error| self.graph_error(error, nodes, mark)),
-            Plan::Zero => {
+            TypingPlan::Zero => {
                 let x = self.value(nodes[0])?;
                 self.apply_to_equal_shapes(Op::Xor, &[&x, &x], operation)
             }
-            Plan::Multiplied { dtype } => {
+            TypingPlan::Multiplied { dtype } => {
                 let x = self.operand_as(nodes[0], dtype, is_numpy)?;
                 self.apply_to_equal_shapes(Op::Mul, &[&x, &x], operation)
             }
-            Plan::IntegerReciprocal { dtype } => {
+            TypingPlan::IntegerReciprocal { dtype } => {
                 let one = self.scalar(Literal::Int(1), dtype, mark)?;
                 let x = self.operand_as(nodes[0], dtype, is_numpy)?;
                 self.apply(Op::Div, &[one, x], operation)
             }
-            Plan::ExactComparison { op } => self.exact_comparison(op, operation),
-            Plan::ConstantComparison { is_true } => self.constant_comparison(is_true, operation),
+            TypingPlan::ExactComparison { op } => self.exact_comparison(op, operation),
+            TypingPlan::ConstantComparison { is_true } => {
+                self.constant_comparison(is_true, operation)
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::span::Span;
 use indim_graph::Literal;
 
 /// A call of such a function.
-struct Call<'c> {
+struct StructuralCall<'c> {
     nodes: &'c [NodeIndex],
     attributes: &'c [NamedAttribute],
     mark: Span,
@@ -27,7 +27,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         attributes: &[NamedAttribute],
         mark: Span,
     ) -> ElaborateResult<Value> {
-        let call = Call { nodes, attributes, mark };
+        let call = StructuralCall { nodes, attributes, mark };
         let result = match function {
             StructuralFunction::Cast(dtype) => return self.cast(nodes[0], dtype),
             StructuralFunction::Convert => return self.cast(nodes[0], call.element_type()),
@@ -84,7 +84,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// Under xla the list must increase; otherwise StableHLO's rule allows permutations.
-    fn broadcast_in_dim(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn broadcast_in_dim(&self, call: &StructuralCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let shape = call.sizes()?;
         let dims = call.integers(&[Attribute::Dims]).unwrap_or_default();
@@ -99,7 +99,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The default permutation reverses the axes, as in NumPy.
-    fn transpose(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn transpose(&self, call: &StructuralCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank() as i64;
         let reversed: Vec<i64> = (0..rank).rev().collect();
@@ -109,7 +109,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             .map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
-    fn iota_axis(&self, call: &Call<'_>, shape: &Shape) -> ElaborateResult<i64> {
+    fn iota_axis(&self, call: &StructuralCall<'_>, shape: &Shape) -> ElaborateResult<i64> {
         match call.integers(&[Attribute::Axis]).and_then(<[i64]>::first) {
             Some(axis) => Ok(*axis),
             None if shape.rank() == 1 => Ok(0),
@@ -122,7 +122,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     /// The target shape of a reshape. One size may be -1 and is inferred from the number of elements.
-    fn reshape_target(&self, x: &Value, call: &Call<'_>) -> ElaborateResult<Shape> {
+    fn reshape_target(&self, x: &Value, call: &StructuralCall<'_>) -> ElaborateResult<Shape> {
         let given = call.integers(&[Attribute::Shape]).unwrap_or_default();
         let Some(inferred) = given.iter().position(|size| *size == -1) else {
             return call.sizes();
@@ -142,7 +142,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 }
 
-impl Call<'_> {
+impl StructuralCall<'_> {
     fn integers(&self, wanted: &[Attribute]) -> Option<&[i64]> {
         self.attributes.iter().find_map(|given| match &given.value {
             AttributeValue::Integers(values) if wanted.contains(&given.attribute) => {

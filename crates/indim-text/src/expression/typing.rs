@@ -21,7 +21,7 @@ pub(super) enum OperandType {
 
 /// The plan of an operation: the operations and types that compute it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Plan {
+pub(super) enum TypingPlan {
     /// `op` on operands of `dtype`, except for the predicate of `select`.
     Compute { op: Op, dtype: DType },
     /// The operand itself.
@@ -63,7 +63,11 @@ type TypingResult<T> = Result<T, ExprErrorKind>;
 
 /// The plan under a rule without promotion: the first array determines the type, literals adapt to it, and
 /// the builder refuses arrays of other types.
-pub(super) fn strict(op: Op, variant: OpVariant, operands: &[OperandType]) -> TypingResult<Plan> {
+pub(super) fn strict(
+    op: Op,
+    variant: OpVariant,
+    operands: &[OperandType],
+) -> TypingResult<TypingPlan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
     let dtype = strict_dtype(equal, op.takes(DType::I64))?;
     if let (true, OperandType::Literal(literal @ (Literal::Int(_) | Literal::Float(_)))) =
@@ -72,7 +76,7 @@ pub(super) fn strict(op: Op, variant: OpVariant, operands: &[OperandType]) -> Ty
         return Err(ExprErrorKind::LiteralKind { literal, dtype: DType::Bool });
     }
     let op = if variant == OpVariant::ShiftBySign { shift_right(dtype) } else { op };
-    Ok(Plan::Compute { op, dtype })
+    Ok(TypingPlan::Compute { op, dtype })
 }
 
 /// The type of the first array, which literals must fit.
@@ -135,7 +139,11 @@ pub(super) fn reduction(
 }
 
 /// The plan under the numpy rule.
-pub(super) fn numpy(op: Op, variant: OpVariant, operands: &[OperandType]) -> TypingResult<Plan> {
+pub(super) fn numpy(
+    op: Op,
+    variant: OpVariant,
+    operands: &[OperandType],
+) -> TypingResult<TypingPlan> {
     let equal = &operands[usize::from(op.first_is_bool())..];
     if is_comparison(op)
         && let Some(plan) = integer_comparison(op, equal)
@@ -143,23 +151,23 @@ pub(super) fn numpy(op: Op, variant: OpVariant, operands: &[OperandType]) -> Typ
         return Ok(plan);
     }
     if variant == OpVariant::Logical {
-        return Ok(Plan::Compute { op, dtype: DType::Bool });
+        return Ok(TypingPlan::Compute { op, dtype: DType::Bool });
     }
     let common = common_dtype(equal, op.takes(DType::I64))?;
     let is_whole = common == DType::Bool || common.is_integer();
     match variant {
-        OpVariant::TrueDivide if is_whole => Ok(Plan::Compute { op, dtype: DType::F64 }),
+        OpVariant::TrueDivide if is_whole => Ok(TypingPlan::Compute { op, dtype: DType::F64 }),
         // NumPy's fabs, unlike abs, is for real numbers.
         OpVariant::FloatOnly if common.class() == DTypeClass::Complex && op.takes(common) => {
             let instead = Some("abs(x)");
             Err(ExprErrorKind::NotDefinedInNumpy { operation: "fabs", dtype: common, instead })
         }
         OpVariant::FloatOnly if is_whole => {
-            Ok(Plan::Compute { op, dtype: float_dtype(common, equal) })
+            Ok(TypingPlan::Compute { op, dtype: float_dtype(common, equal) })
         }
         OpVariant::ShiftBySign => {
             let dtype = if common == DType::Bool { DType::I8 } else { common };
-            Ok(Plan::Compute { op: shift_right(dtype), dtype })
+            Ok(TypingPlan::Compute { op: shift_right(dtype), dtype })
         }
         _ => numpy_by_table(op, common, equal),
     }
@@ -167,41 +175,43 @@ pub(super) fn numpy(op: Op, variant: OpVariant, operands: &[OperandType]) -> Typ
 
 /// NumPy's plan for an operation on `dtype`: the table's operation if it takes the type, else NumPy's
 /// substitute.
-fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<Plan> {
+fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<TypingPlan> {
     let is_bool = dtype == DType::Bool;
     let refuse =
         |instead| Err(ExprErrorKind::NotDefinedInNumpy { operation: op.name(), dtype, instead });
     if op.takes(dtype) {
-        return Ok(Plan::Compute { op, dtype });
+        return Ok(TypingPlan::Compute { op, dtype });
     }
     let is_whole = is_bool || dtype.is_integer();
     if dtype.class() == DTypeClass::Complex
         && let Some(plan) = complex_plan(op)
     {
-        return Ok(Plan::Complex(plan));
+        return Ok(TypingPlan::Complex(plan));
     }
     match op {
         Op::Sub if is_bool => refuse(Some("a ^ b")),
         Op::Neg if is_bool => refuse(Some("~x")),
         Op::Sign if is_bool => refuse(None),
-        Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(Plan::Identity),
-        Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(Plan::Identity),
-        Op::Real if is_whole => Ok(Plan::Identity),
-        Op::Imag if is_whole => Ok(Plan::Zero),
+        Op::Floor | Op::Ceil | Op::Trunc | Op::Abs if is_whole => Ok(TypingPlan::Identity),
+        Op::RoundEven | Op::Conj if dtype.is_integer() => Ok(TypingPlan::Identity),
+        Op::Real if is_whole => Ok(TypingPlan::Identity),
+        Op::Imag if is_whole => Ok(TypingPlan::Zero),
         // Integers have no NaN, so these are `max` and `min`.
-        Op::Fmax if is_whole => Ok(Plan::Compute { op: Op::Max, dtype }),
-        Op::Fmin if is_whole => Ok(Plan::Compute { op: Op::Min, dtype }),
+        Op::Fmax if is_whole => Ok(TypingPlan::Compute { op: Op::Max, dtype }),
+        Op::Fmin if is_whole => Ok(TypingPlan::Compute { op: Op::Min, dtype }),
         // NumPy converts truth values to i8; x * x is x for them.
-        Op::Conj if is_bool => Ok(Plan::Multiplied { dtype: DType::I8 }),
-        Op::Square if is_whole => Ok(Plan::Multiplied { dtype: without_bool(dtype) }),
-        Op::Reciprocal if is_whole => Ok(Plan::IntegerReciprocal { dtype: without_bool(dtype) }),
-        _ if is_bool && op.takes(DType::I8) => Ok(Plan::Compute { op, dtype: DType::I8 }),
+        Op::Conj if is_bool => Ok(TypingPlan::Multiplied { dtype: DType::I8 }),
+        Op::Square if is_whole => Ok(TypingPlan::Multiplied { dtype: without_bool(dtype) }),
+        Op::Reciprocal if is_whole => {
+            Ok(TypingPlan::IntegerReciprocal { dtype: without_bool(dtype) })
+        }
+        _ if is_bool && op.takes(DType::I8) => Ok(TypingPlan::Compute { op, dtype: DType::I8 }),
         _ if is_whole && op.takes(DType::F64) => {
-            Ok(Plan::Compute { op, dtype: float_dtype(dtype, operands) })
+            Ok(TypingPlan::Compute { op, dtype: float_dtype(dtype, operands) })
         }
         // The builder's own error is clear for one operand, and for complex numbers, which NumPy orders.
         _ if op.arity() == Arity::Unary || dtype.class() == DTypeClass::Complex => {
-            Ok(Plan::Compute { op, dtype })
+            Ok(TypingPlan::Compute { op, dtype })
         }
         _ => refuse(None),
     }
@@ -238,13 +248,13 @@ fn is_comparison(op: Op) -> bool {
 }
 
 /// Comparisons of integers that no common type can compute.
-fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
+fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<TypingPlan> {
     use OperandType::{Array, Literal as Constant};
     match *operands {
         [Array(x), Array(y)] => {
             let is_signed = |dtype: DType| dtype.class() == DTypeClass::Signed;
             let is_mixed = (is_signed(x) && y == DType::U64) || (x == DType::U64 && is_signed(y));
-            is_mixed.then_some(Plan::ExactComparison { op })
+            is_mixed.then_some(TypingPlan::ExactComparison { op })
         }
         [Array(dtype), Constant(literal)] => out_of_range(op, dtype, literal),
         [Constant(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
@@ -252,7 +262,7 @@ fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<Plan> {
     }
 }
 
-fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
+fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<TypingPlan> {
     let (Literal::Int(value), Some((low, _))) = (literal, integer_range(dtype)) else {
         return None;
     };
@@ -266,7 +276,7 @@ fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<Plan> {
         Op::Gt | Op::Ge => value < low,
         _ => false,
     };
-    Some(Plan::ConstantComparison { is_true })
+    Some(TypingPlan::ConstantComparison { is_true })
 }
 
 fn arrays(operands: &[OperandType]) -> impl Iterator<Item = DType> {

@@ -19,7 +19,7 @@ use crate::span::Span;
 const MAX_DIFFERENCES: i128 = 64;
 
 /// A call of a view function.
-struct Call<'c> {
+struct ViewCall<'c> {
     function: ViewFunction,
     nodes: &'c [NodeIndex],
     attributes: &'c [NamedAttribute],
@@ -69,7 +69,7 @@ impl Elaborator<'_, '_> {
         attributes: &[NamedAttribute],
         mark: Span,
     ) -> ElaborateResult<Value> {
-        let call = Call { function, nodes, attributes, mark };
+        let call = ViewCall { function, nodes, attributes, mark };
         match function {
             ViewFunction::Concatenate | ViewFunction::Stack => self.concatenate(&call),
             ViewFunction::Take => self.take(&call),
@@ -84,14 +84,14 @@ impl Elaborator<'_, '_> {
 
     fn graph<T>(
         &self,
-        call: &Call<'_>,
+        call: &ViewCall<'_>,
         result: Result<T, indim_graph::GraphError>,
     ) -> ElaborateResult<T> {
         result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
     /// Under the numpy rule, operands of different element types are promoted.
-    fn concatenate(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn concatenate(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mut values = Vec::with_capacity(call.nodes.len());
         for &node in call.nodes {
             values.push(self.value(node)?);
@@ -123,7 +123,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// Without an axis, indices count elements in row-major order, as in NumPy.
-    fn take(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn take(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mode = match call.word() {
             None | Some("raise") => TakeMode::Error,
             Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`")?,
@@ -136,14 +136,14 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.take(x, indices, axis, mode))
     }
 
-    fn flat(&self, call: &Call<'_>, x: &Value) -> ElaborateResult<Value> {
+    fn flat(&self, call: &ViewCall<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
         self.graph(call, self.builder.reshape(x, [count]))
     }
 
     fn word<T: FromStr>(
         &self,
-        call: &Call<'_>,
+        call: &ViewCall<'_>,
         word: &str,
         expected: &'static str,
     ) -> ElaborateResult<T> {
@@ -153,7 +153,7 @@ impl Elaborator<'_, '_> {
         })
     }
 
-    fn pad(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn pad(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         const MODES: &str = "`constant`, `edge`, `wrap`, `reflect` or `symmetric`";
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
@@ -189,7 +189,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// The difference of truth values is `!=`.
-    fn diff(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn diff(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let times = match self.number(call, "n")? {
             None => 1,
@@ -216,7 +216,7 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn flip(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn flip(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
         let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
@@ -224,7 +224,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// Without axes, elements move in row-major order, as in NumPy.
-    fn roll(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn roll(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
         let shifts = call.integers(Attribute::Shift).unwrap_or_default();
         let Some(axes) = call.axes() else {
@@ -244,7 +244,7 @@ impl Elaborator<'_, '_> {
         Ok(x)
     }
 
-    fn expand_dims(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn expand_dims(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let Some(axes) = call.axes() else {
             let kind = ExprErrorKind::MissingArgument {
@@ -260,7 +260,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.index(x, &indices))
     }
 
-    fn squeeze(&self, call: &Call<'_>) -> ElaborateResult<Value> {
+    fn squeeze(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let mut sizes = self.array_shape(&x, call.mark)?.to_vec();
         match call.axes() {
@@ -285,7 +285,7 @@ impl Elaborator<'_, '_> {
     /// Normalizes axes and checks that they are below `rank` and unique; negative axes count from the end.
     fn checked_axes(
         &self,
-        call: &Call<'_>,
+        call: &ViewCall<'_>,
         axes: &[i64],
         rank: usize,
     ) -> ElaborateResult<Vec<usize>> {
@@ -309,7 +309,7 @@ impl Elaborator<'_, '_> {
     }
 
     /// The number of a keyword argument.
-    fn number(&self, call: &Call<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
+    fn number(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
         let wanted = Attribute::Argument(name);
         let given = call.attributes.iter().find(|given| given.attribute == wanted);
         let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
@@ -323,7 +323,7 @@ impl Elaborator<'_, '_> {
 
     fn bad_argument(
         &self,
-        call: &Call<'_>,
+        call: &ViewCall<'_>,
         argument: &'static str,
         expected: &'static str,
     ) -> ExprError {
@@ -332,7 +332,7 @@ impl Elaborator<'_, '_> {
     }
 }
 
-impl Call<'_> {
+impl ViewCall<'_> {
     fn given(&self, attribute: Attribute) -> Option<&NamedAttribute> {
         self.attributes.iter().find(|given| given.attribute == attribute)
     }

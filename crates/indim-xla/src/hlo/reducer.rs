@@ -3,11 +3,11 @@
 use super::attribute::Attributes;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::Computation;
-use crate::reducer::{Body, Reducer};
+use crate::reducer::{Reducer, ReducerBody};
 
 /// The reducer of a computation; `None` if indim lacks it.
 pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
-    let mut body = Body::default();
+    let mut body = ReducerBody::default();
     let count = computation.parameters.len();
     let arguments: Vec<usize> = (0..count).map(|number| body.argument(number)).collect();
     let mut terms: Vec<usize> = Vec::with_capacity(computation.instructions.len());

@@ -11,7 +11,7 @@ mod avx2;
 mod baseline;
 
 use super::arg_reduce::{ArgReduce, ArgReduceFn};
-use super::block::{Body, KernelFn};
+use super::block::{KernelBody, KernelFn};
 use super::fold::{FoldFn, FoldRows};
 use super::instructions::Instructions;
 use super::strided::{StridedCopy, StridedCopyFn};
@@ -19,7 +19,7 @@ use super::strided::{StridedCopy, StridedCopyFn};
 /// The kernels, folds, arg-reductions and strided copies of one level.
 pub(crate) trait Shells: Instructions {
     /// The kernel of `B` at the level.
-    fn kernel<B: Body>() -> KernelFn;
+    fn kernel<B: KernelBody>() -> KernelFn;
 
     /// The fold of `B` at the level.
     fn fold<B: FoldRows>() -> FoldFn;
@@ -34,14 +34,14 @@ pub(crate) trait Shells: Instructions {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
-        use crate::kernel::block::{Body, KernelFn};
+        use crate::kernel::block::{KernelBody, KernelFn};
         use crate::kernel::fold::{FoldFn, FoldRows, FoldedRows};
         use crate::kernel::instructions::$level;
         use crate::kernel::arg_reduce::{ColumnExtremes, ArgReduce, ArgReduceFn, ArgReduceRows};
         use crate::kernel::strided::{StridedCopy, StridedCopyFn};
 
         impl super::Shells for $level {
-            fn kernel<B: Body>() -> KernelFn {
+            fn kernel<B: KernelBody>() -> KernelFn {
                 kernel::<B>
             }
 
@@ -61,7 +61,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`KernelFn`], for this level.
         $(#[$enable])?
-        unsafe fn kernel<B: Body>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
+        unsafe fn kernel<B: KernelBody>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
             // SAFETY: the caller has the obligations of `KernelFn`, which are those of `B::run`.
             unsafe { B::run::<$level>(destination, sources, count) }
         }

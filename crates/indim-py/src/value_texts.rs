@@ -11,24 +11,24 @@ use indim_graph::terminal::shown_within;
 
 use crate::error::ComputationError;
 
-/// Maximum width of a piece, in columns; a longer one is cut.
+/// Maximum width of the text of a value, in columns; a longer one is cut.
 const WIDTH: usize = 40;
 
-/// The piece of each value of a recording that has no name of its own.
+/// The expression text of each value of a recording that the user has not named.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Pieces(HashMap<String, String>);
+pub(crate) struct ValueTexts(HashMap<String, String>);
 
-impl Pieces {
-    /// Records that `name` is the value of `text`, an expression over earlier names; returns its piece.
+impl ValueTexts {
+    /// Records that `name` is the value of `text`, an expression over earlier names; returns its text for messages.
     pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
-        let (piece, _) = self.written(text, &(0..0));
-        let piece = shown_within(&piece, WIDTH);
-        self.0.insert(name.to_owned(), piece.clone());
-        piece
+        let (value_text, _) = self.written(text, &(0..0));
+        let value_text = shown_within(&value_text, WIDTH);
+        self.0.insert(name.to_owned(), value_text.clone());
+        value_text
     }
 
-    /// The error of a definition, with pieces in place of names.
-    pub(crate) fn in_words(&self, error: ComputationError) -> ComputationError {
+    /// The error of a definition, with texts in place of the recording's names.
+    pub(crate) fn with_value_texts(&self, error: ComputationError) -> ComputationError {
         match error {
             ComputationError::Definition { text, mut error } => {
                 let (text, span) = self.written(&text, &error.span);
@@ -48,7 +48,8 @@ impl Pieces {
         }
     }
 
-    /// `text` with pieces in place of names, in parentheses if needed, and the position of `span` in it.
+    /// `text` with texts in place of the recording's names, in parentheses if needed, and the position of `span`
+    /// in it.
     fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         let mut written = String::new();
         let mut place = 0..0;
@@ -58,8 +59,10 @@ impl Pieces {
             let end = at + token.len();
             let start_written = written.len();
             match self.0.get(token) {
-                Some(piece) if is_alone(text, at..end) || !piece.contains(' ') => written += piece,
-                Some(piece) => written += &format!("({piece})"),
+                Some(value_text) if is_alone(text, at..end) || !value_text.contains(' ') => {
+                    written += value_text
+                }
+                Some(value_text) => written += &format!("({value_text})"),
                 None => written += token,
             }
             let is_kept = written.len() - start_written == token.len();
