@@ -19,7 +19,8 @@ const WIDTH: usize = 40;
 pub(crate) struct ValueTexts(HashMap<String, String>);
 
 impl ValueTexts {
-    /// Records that `name` is the value of `text`, an expression over earlier names; returns its text for messages.
+    /// Records that `name` is the value of `text`, an expression over earlier names; returns its text for
+    /// messages.
     pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
         let (value_text, _) = self.written(text, &(0..0));
         let value_text = shown_within(&value_text, WIDTH);
@@ -48,8 +49,8 @@ impl ValueTexts {
         }
     }
 
-    /// `text` with texts in place of the recording's names, in parentheses if needed, and the position of `span`
-    /// in it.
+    /// `text` with texts in place of the recording's names, in parentheses if needed, and the position of
+    /// `span` in it.
     fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         let mut written = String::new();
         let mut place = 0..0;

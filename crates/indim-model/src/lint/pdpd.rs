@@ -38,8 +38,8 @@ fn without_axis(broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)
     let read = judged(broadcast, RuleSet::Pdpd { axis: Some(0) });
     let is_same = matches!(&read.verdict, Verdict::Legal(form) if form.maps == documented.maps);
     (!is_same).then(|| {
-        let message = "the axis is absent: OpenVINO documents -1, but its reader takes 0, on which the second \
-                       operand lies elsewhere or does not fit"
+        let message = "the axis is absent: OpenVINO documents -1, but its reader takes 0, on which the \
+                       second operand lies elsewhere or does not fit"
             .to_owned();
         let sizes = |operand: usize| broadcast.operands.get(operand)?.1.sizes.as_ref();
         let offset = sizes(0).zip(sizes(1)).map(|(a, b)| a.len().saturating_sub(b.len()));
@@ -61,8 +61,8 @@ fn refused(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, 
         if form.maps == own.maps);
     (!is_meant).then(|| {
         let message = format!(
-            "OpenVINO ignores the axis of {} under pdpd, and refuses the operands or computes them by the rule \
-             numpy",
+            "OpenVINO ignores the axis of {} under pdpd, and refuses the operands or computes them by the \
+             rule numpy",
             node.operator
         );
         (message, Some("reshape the second operand, and use the rule numpy".to_owned()))

@@ -5,8 +5,8 @@ use crate::messages::TensorProto;
 /// Constants of fewer bytes have nothing to save.
 const MIN_BYTES: usize = 4096;
 
-/// The axes along which all elements of a constant are equal. The comparison of ordinary weights ends at their
-/// first elements. Elements in external files and in typed fields are not read.
+/// The axes along which all elements of a constant are equal. The comparison of ordinary weights ends at
+/// their first elements. Elements in external files and in typed fields are not read.
 pub(super) fn repeated_axes(tensor: &TensorProto) -> Vec<usize> {
     let Some(bytes) = tensor.raw_data.as_ref().filter(|bytes| bytes.len() >= MIN_BYTES) else {
         return Vec::new();
