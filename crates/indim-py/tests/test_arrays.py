@@ -220,7 +220,7 @@ def test_an_output_over_its_input_takes_no_memory():
         f = indim.jit(lambda x, y: (x + 1) * y)
         f(np.ones((600, 4096)), y)
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        # Half of what a copy of `x` would take.
+        # Half of the bytes of a copy of `x`.
         resource.setrlimit(resource.RLIMIT_AS, (used + x.nbytes // 2,) * 2)
         f(x, y, out=x)
         assert (x == 2 * y).all(where=np.ones(4096, bool))

@@ -1,4 +1,4 @@
-"""Dask arrays: what is computed over chunks has the bits of one process, and nothing is computed before."""
+"""Dask arrays: results over chunks have the bits of one process, and nothing is computed early."""
 
 import functools
 import pickle

@@ -45,7 +45,7 @@ class FormatError(IndimError, ValueError):
 
 
 class UnknownNameError(ExprError, KeyError):
-    """A name of an expression that nothing is bound to."""
+    """An expression uses a name without a value."""
 
 
 class InternalError(Exception):

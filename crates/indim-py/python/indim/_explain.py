@@ -21,7 +21,7 @@ class Explanation(str):
         self = super().__new__(cls, text)
         self._json_text = json_text
         self.svg = svg
-        #: A text, or an object that makes it at its first use.
+        #: The text, or an object whose ``text()`` makes it at the first use.
         self._machine_code = machine_code
         return self
 

@@ -269,7 +269,7 @@ def _leaves(value):
 
 
 def _mapped(value, function):
-    """A container like ``value`` of what ``function`` makes of its leaves."""
+    """``value`` with ``function`` applied to each leaf."""
     if not isinstance(value, (list, tuple, dict)):
         return function(value)
     items = value.values() if isinstance(value, dict) else value

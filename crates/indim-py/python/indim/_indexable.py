@@ -1,4 +1,4 @@
-"""NumPy arrays that a traced function takes from around it and indexes by tracing values.
+"""Outside NumPy arrays that a traced function indexes by tracing values.
 
 ``table[i]`` calls a method of the array, which cannot return a tracing value. So the function is traced once
 more as a copy of itself, in which views of another class stand for these arrays. The function and what it
@@ -53,10 +53,10 @@ def captured_array(value):
 
 
 class Copies:
-    """Copies of a function, and of what it reads, with views in the place of arrays.
+    """A copy of a function and of the values it reads, with views in place of arrays.
 
-    Only what leads to an array is copied. Code of installed packages is not, nor are classes and objects
-    without a dict. A cycle ends at the original.
+    Only objects through which an array is reached are copied, but no code of installed packages, no classes,
+    and no objects without a dict. A cycle ends at the original.
     """
 
     def __init__(self, root, objects):

@@ -96,14 +96,14 @@ def _restore(function, static):
 
 
 def jit(function=None, *, static=(), static_argnames=(), static_argnums=()):
-    """Compiles a function of arrays: what it does to them becomes one fused program.
+    """Compiles a function of arrays: its operations become one fused program.
 
     The function may use operators, element-wise functions, reductions along axes, slices and indices, of
-    NumPy and of indim, and gradients. It is run once on values that record what is done to them, for each
-    combination of element types and ranks.
+    NumPy and of indim, and gradients. indim runs it once for each combination of element types and ranks, on
+    traced values, which record operations.
 
     ``static`` names the arguments that are not arrays, such as ``self`` or a string: they are passed to the
-    function as they are, and each value is compiled for. A default that is not an array, such as ``None``,
+    function unchanged, and each value has its own program. A default that is not an array, such as ``None``,
     needs no ``static``. ``static_argnames`` is the same, and ``static_argnums`` takes positions, as in JAX.
 
     >>> import indim, numpy as np

@@ -1,5 +1,4 @@
-"""Keys of the labels that a function may see, without elements: for equal keys, so are
-the labels.
+"""Cache keys of labels: for equal keys a function sees equal labels. Elements are not part of them.
 
 A program that was traced with labelled arrays serves others with the same key. A label that is not a plain
 value, or too large to be compared faster than the function is traced, has no key.

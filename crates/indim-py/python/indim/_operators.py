@@ -1,4 +1,4 @@
-"""Python's operators, as expressions write them."""
+"""Python's operators, with their symbols in expressions."""
 
 from __future__ import annotations
 

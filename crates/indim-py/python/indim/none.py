@@ -1,4 +1,4 @@
-"""Every operation under The rule without a broadcast: equal shapes, equal element types."""
+"""Every operation under the rule without broadcasts: equal shapes, equal element types."""
 
 from ._operations import export
 
