@@ -19,10 +19,9 @@ use crate::output::print;
 /// Run programs that contain their expected results, and compare.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A file of StableHLO says what is expected by `check.expect_*`. A folder of ONNX's node tests has a model.onnx,
-and next to it test_data_set_N/input_N.pb and output_N.pb; the folder above such folders stands for
-all of them. A program with operations that indim does not compute is out of scope, unless its types are
-illegal: then it fails.
+A StableHLO file states its expected results by `check.expect_*`. A node test of ONNX is a folder with a
+model.onnx, test_data_set_N/input_N.pb and output_N.pb; the parent folder means all its tests. A program
+with operations that indim does not compute is out of scope, unless its types are illegal: then it fails.
 
   indim check add.mlir divide.mlir
   indim check onnx/backend/test/data/node")]

@@ -24,9 +24,9 @@ pub(crate) struct Resources {
     /// The number of threads; all processors if absent.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
-    /// Refuse a run that would hold more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB,
-    /// TB. Arrays above the limit are computed piece by piece, within it; large .npy files that are mapped as
-    /// a whole, and a result that is, do not count.
+    /// Refuse a run that needs more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB, TB.
+    /// Arrays above the limit are computed piece by piece, within it. Mapped .npy files, inputs or results,
+    /// do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
     /// Print to standard error the times to open, compile, compute and write.

@@ -14,10 +14,10 @@ use crate::output::{print, say};
 /// Options of the written file.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramOptions {
-    /// The version of the operation set to write, where the format has several.
+    /// The version of the operation set to write, if the format has several.
     #[arg(long, value_name = "N", conflicts_with = "from")]
     opset: Option<u32>,
-    /// Refuse operations that the format lacks, instead of composing them of others.
+    /// Refuse operations that the format lacks, instead of composing them from others.
     #[arg(long, conflicts_with = "from")]
     exact: bool,
     /// The function of the file, if it has several.

@@ -28,9 +28,8 @@ use crate::source::{open_all, split_binding_of};
 A SOURCE is a .npy file, archive.npz:member, model.safetensors:tensor, an array of Zarr
 (climate.zarr/temperature), a PNG or TIFF file (grid.tif, or a page, grid.tif:2), a column of a table
 (table.csv:height), a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a .npy array from standard
-input. Behind it may stand what its axes are called, for `--rule named`: x.npy[time,lat]; a Zarr array says it
-itself. Statements that give values names stand before the expression, each on a line of its own or followed
-by `;`.
+input. It may end with the names of its axes, for `--rule named`: x.npy[time,lat]; a Zarr array has its own
+names. Statements before the expression assign names to values; each ends with its line or with `;`.
 
   indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
@@ -45,21 +44,21 @@ pub(crate) struct Eval {
     /// The expression, after optional statements.
     #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
-    /// The operands of its names.
+    /// The operand of each name in the expression.
     #[arg(value_name = "NAME=SOURCE")]
     bindings: Vec<String>,
     /// The rule of every operation.
     #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
     rule: RuleChoice,
     /// Write the result instead of printing it: to a .npy, .zarr, .png or .tif file, or as .npy to standard
-    /// output (`-`). With a name, the value of that name; may be given several times then, and no file
+    /// output (`-`). NAME=FILE writes the value of that name; repeat the option for several values. No file
     /// appears before all are complete. A .npz or .safetensors file takes all results under their names,
-    /// those without one as arr_0, arr_1, ...
+    /// unnamed ones as arr_0, arr_1, ...
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
     resources: Resources,
-    /// Warn of outer products, where the result is far larger than every operand.
+    /// Warn of outer products, whose result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
     #[command(flatten)]

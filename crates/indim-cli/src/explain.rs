@@ -66,7 +66,7 @@ pub(crate) struct Explain {
     /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// List the machine code of each loop nest for dense arrays too: instructions below what they compute.
+    /// List the machine code of each loop nest for dense arrays: each value, followed by its instructions.
     #[arg(long)]
     machine_code: bool,
     /// Print the sizes for which the program of an expression is valid, and which of them are fixed.
@@ -89,7 +89,7 @@ pub(crate) struct Explain {
     code: Option<String>,
     #[command(flatten)]
     declared: Declared,
-    /// Warn of outer products, where the result is far larger than every operand.
+    /// Warn of outer products, whose result is far larger than every operand.
     #[arg(long)]
     warn_outer_product: bool,
 }

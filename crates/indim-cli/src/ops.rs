@@ -10,12 +10,12 @@ use indim_text::catalogue::{Entry, entries, find};
 use crate::failure::Failure;
 use crate::output::print;
 
-/// List the functions of expressions, or print all about one.
+/// List the functions of expressions, or describe one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128; behind the arrow the
-result's where it differs.
-docs/ops.md has the same as a page, docs/expressions.md the rest of the language.
+Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128. The type after an arrow is that
+of the result, if it differs.
+docs/ops.md is the same list as a page; docs/expressions.md describes the language.
 
 Examples:
   indim ops

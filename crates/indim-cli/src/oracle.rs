@@ -34,11 +34,11 @@ pub(crate) struct Oracle {
     #[arg(long, value_name = "N", requires = "kit", default_value_t = 1000,
           value_parser = value_parser!(u32).range(..=kit::MAX_CASES))]
     cases: u32,
-    /// The seed of the cases: a rule and a seed make the same ones on every machine.
+    /// The seed of the cases: a rule and a seed give the same cases on every machine.
     #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
     seed: u64,
-    /// Write each case as a file too, with the rule as the format itself says it: `0000/model.onnx` (or .xml,
-    /// .mlir), and for legal cases the inputs and the expected result as .npy.
+    /// Write each case also as a model file that states the rule in its own terms, `0000/model.onnx` (or
+    /// .xml, .mlir), and for legal cases the inputs and the expected result as .npy.
     #[arg(long, value_name = "FORMAT", requires = "kit", value_parser = kit::formats())]
     files: Option<ModelFormat>,
 }

@@ -20,10 +20,10 @@ use crate::source::{LoadedOperand, OpenOperand, open_all, read_pipe};
 /// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The format is seen in the file's content. A SOURCE is what `indim eval` takes: a .npy file,
+The content of a file determines its format. A SOURCE is one of `indim eval`: a .npy file,
 archive.npz:member, model.safetensors:tensor, a literal, `-`, or a file of another format, such as
 picture.png. Sources without a name are bound to the inputs in their order. A literal without a type,
-such as [1, 3, 5], takes the type of its input where no element changes.
+such as [1, 3, 5], takes the type of its input if that changes no element.
 
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy
@@ -39,18 +39,18 @@ pub(crate) struct Run {
     /// The function of the file that runs, if it has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Start at this value of the program, whose elements are in SOURCE: nodes before it do not run, and may
-    /// be ones that indim lacks. May be given several times.
+    /// Start at this value of the program, with the elements of SOURCE. Nodes before it do not run, so indim
+    /// need not support them. Repeat the option for several values.
     #[arg(long, value_name = "NAME=SOURCE")]
     from: Vec<String>,
-    /// End at this value of the program, which becomes a result in place of the program's own. May be given
-    /// several times.
+    /// End at this value of the program, which becomes a result in place of the program's own. Repeat the
+    /// option for several values.
     #[arg(long, value_name = "NAME")]
     to: Vec<String>,
-    /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`). With a
-    /// name, the result of that name; may be given several times then, and no file appears before all are
-    /// complete. A .npz or .safetensors file takes all results under their names, a folder all as files of
-    /// their names; a missing folder is made if its name ends with `/`.
+    /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`).
+    /// NAME=FILE writes the result of that name; repeat the option for several results. No file appears
+    /// before all are complete. A .npz or .safetensors file takes all results under their names, a folder
+    /// all as files of their names; a missing folder is made if its name ends with `/`.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
