@@ -16,13 +16,13 @@ use indim::{Array, ArrayError, ArrayType, DType};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
 /// A file in a folder of its own.
-struct Kept {
+struct TestFile {
     folder: tempfile::TempDir,
 }
 
-impl Kept {
+impl TestFile {
     fn new(bytes: &[u8]) -> Self {
-        let kept = Kept { folder: tempfile::tempdir().unwrap() };
+        let kept = TestFile { folder: tempfile::tempdir().unwrap() };
         fs::write(kept.path(), bytes).unwrap();
         kept
     }
@@ -37,11 +37,11 @@ impl Kept {
 }
 
 /// A file with this header, followed by this many zeros.
-fn with_header(header: &str, zeros: usize) -> Kept {
+fn with_header(header: &str, zeros: usize) -> TestFile {
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend(header.as_bytes());
     file.resize(file.len() + zeros, 0);
-    Kept::new(&file)
+    TestFile::new(&file)
 }
 
 /// Files of the library are read as a whole, mapped, and by regions.
@@ -56,7 +56,7 @@ fn tensors_of_the_library_are_read() {
         ("none", TensorView::new(Dtype::F64, vec![0, 3], &[]).unwrap()),
         ("one", TensorView::new(Dtype::U8, vec![], &[7]).unwrap()),
     ];
-    let kept = Kept::new(&serialize(tensors, None).unwrap());
+    let kept = TestFile::new(&serialize(tensors, None).unwrap());
     let path = kept.path();
     let w = read_tensor(&path, "layer.0/weight:0", usize::MAX).unwrap();
     assert_eq!(w.array_type().to_string(), "f32[2, 3, 4]");
@@ -96,7 +96,7 @@ fn elements_need_not_be_aligned() {
     assert_ne!((8 + header.len()) % 8, 0);
     file.extend(header.as_bytes());
     file.extend([1.5f64, -2.0].iter().flat_map(|number| number.to_le_bytes()));
-    let kept = Kept::new(&file);
+    let kept = TestFile::new(&file);
     // SAFETY: no other process knows the folder, so the mapped file does not change.
     let mapped = unsafe { MappedFile::open(&kept.path()) }.unwrap();
     let mapped = ArrayFile::from_mapped_tensor(&kept.path(), mapped, "x", usize::MAX).unwrap();
@@ -140,7 +140,7 @@ fn headers_that_lie() {
     assert_eq!(code(two, 3), "bad-archive");
     for claimed in [9, 1 << 24, (1 << 24) + 1, 1 << 40, u64::MAX] {
         let file = [&claimed.to_le_bytes()[..], b"{}      "].concat();
-        assert_eq!(Kept::new(&file).code("x"), "bad-header", "{claimed}");
+        assert_eq!(TestFile::new(&file).code("x"), "bad-header", "{claimed}");
     }
 }
 
@@ -150,7 +150,7 @@ fn every_byte_of_a_file_damaged_and_files_cut_off_anywhere() {
     let mut good = Vec::new();
     let tensors = [("x", &bytes, &[1, 2, 3][..]), ("y", &bytes, &[4, 5, 6])];
     write_safetensors_to(&mut good, &tensors).unwrap();
-    let kept = Kept::new(&good);
+    let kept = TestFile::new(&good);
     for position in 0..good.len() - 6 {
         for change in [1, 0x10, 0x80, 0xff] {
             let mut damaged = good.clone();
@@ -176,7 +176,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     let bytes = ArrayType::new(DType::U8, [3]);
     let mut file = Vec::new();
     write_safetensors_to(&mut file, &[("x", &bytes, &[1, 2, 3][..])]).unwrap();
-    let kept = Kept::new(&file);
+    let kept = TestFile::new(&file);
     let source = SafetensorsSource::open(&kept.path(), "x").unwrap();
     assert!(source.check_unchanged().is_ok());
     fs::write(kept.path(), &file[..file.len() - 1]).unwrap();

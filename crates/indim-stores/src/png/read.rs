@@ -31,7 +31,7 @@ const DEFLATE_RATIO: u64 = 1032;
 /// An image: `u8` or `u16` of shape `[height, width]`, or `[height, width, channels]` for grey with alpha
 /// (2), RGB (3) and RGBA (4).
 ///
-/// Palettes become RGB, or RGBA if colours are transparent. Gray of fewer than eight bits is scaled to
+/// Palettes become RGB, or RGBA if colours are transparent. Grey of fewer than eight bits is scaled to
 /// 0..=255. Gamma and colour profiles are not applied.
 ///
 /// Rows are decoded in order and not cached. An interlaced image is decoded as a whole at the first read of a

@@ -282,7 +282,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.reshape(x, sizes))
     }
 
-    /// Normalizes axes and checks that they are below `rank` and unique; negative axes count from the end.
+    /// Normalises axes and checks that they are below `rank` and unique; negative axes count from the end.
     fn checked_axes(
         &self,
         call: &ViewCall<'_>,
