@@ -38,9 +38,10 @@ fn without_axis(broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)
     let read = judged(broadcast, RuleSet::Pdpd { axis: Some(0) });
     let is_same = matches!(&read.verdict, Verdict::Legal(form) if form.maps == documented.maps);
     (!is_same).then(|| {
-        let message = "the axis is absent: OpenVINO documents -1, but its reader takes 0, on which the \
+        let message =
+            "the axis is absent: OpenVINO documents -1, but its reader takes 0, on which the \
                        second operand lies elsewhere or does not fit"
-            .to_owned();
+                .to_owned();
         let sizes = |operand: usize| broadcast.operands.get(operand)?.1.sizes.as_ref();
         let offset = sizes(0).zip(sizes(1)).map(|(a, b)| a.len().saturating_sub(b.len()));
         (message, offset.map(|axis| format!("write {AXIS}=\"{axis}\"")))
