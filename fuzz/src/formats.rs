@@ -1,13 +1,14 @@
 //! Programs in the files of other systems. A program that is read and built is a legal graph; a refused one
-//! has a report, and its place, if it is in a text, lies there. Nothing takes long.
+//! has a report, and its place, if it is in a text, lies there. Each file that is no error has findings, and
+//! runs from the values that its refusal names. Nothing takes long.
 
 use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use indim::formats::{
-    DeclaredSize, Folder, FormatLimits, InputBinding, LoadedModel, ModelFormat, ModelInput,
-    ReadOptions, SourceFile,
+    DeclaredSize, Folder, FormatLimits, InputBinding, LintOptions, LintReport, LoadError,
+    LoadedModel, ModelFormat, ModelInput, ProgramPart, ReadOptions, SarifLog, SourceFile,
 };
 use indim::{Array, ArrayType, DType};
 
@@ -54,9 +55,13 @@ fn run(format: ModelFormat, bytes: &[u8]) {
         ..FormatLimits::default()
     };
     let options = ReadOptions { limits, ..ReadOptions::default() };
+    lint(format, &source, &options);
     let model = match LoadedModel::read_as(format, source.clone(), &options) {
         Ok(model) => model,
-        Err(error) => return check_report(&error.draw()),
+        Err(error) => {
+            check_rest(format, &source, &options, &error);
+            return check_report(&error.draw());
+        }
     };
     let Some(inputs) = model.inputs().iter().map(bound).collect::<Option<Vec<InputBinding>>>()
     else {
@@ -69,6 +74,65 @@ fn run(format: ModelFormat, bytes: &[u8]) {
             engine::check(&program.graph);
         }
         Err(error) => check_report(&error.draw()),
+    }
+}
+
+/// The findings, in each form, and a part from and to one of the values.
+fn lint(format: ModelFormat, source: &SourceFile, options: &ReadOptions) {
+    let lint = LintOptions { read: options.clone(), ..LintOptions::default() };
+    let report = match LintReport::new(source.clone(), &lint) {
+        Ok(report) => report,
+        Err(error) => return check_report(&error.draw()),
+    };
+    let outline = report.outline();
+    assert!(outline.to_string().ends_with(&format!("{}\n", report.counts())));
+    assert!(report.findings().is_sorted_by_key(|finding| finding.node));
+    assert!(report.to_string().lines().count() > report.findings().len());
+    let mut log = SarifLog::default();
+    log.add(&report);
+    for text in [report.to_json(), log.to_string()] {
+        serde_json::from_str::<serde_json::Value>(&text).expect("findings are JSON");
+    }
+    let named: Vec<&str> = outline
+        .values
+        .iter()
+        .filter(|value| !value.is_internal && !value.name.is_empty())
+        .map(|value| value.name.as_str())
+        .collect();
+    let Some(name) = named.get(source.bytes().len() % named.len().max(1)) else { return };
+    for is_start in [false, true] {
+        let names = vec![(*name).to_owned()];
+        let part = match is_start {
+            true => ProgramPart { from: names, to: Vec::new() },
+            false => ProgramPart { from: Vec::new(), to: names },
+        };
+        let options = ReadOptions { part, ..options.clone() };
+        match LoadedModel::read_as(format, source.clone(), &options) {
+            Ok(model) => build(&model),
+            Err(error) => check_report(&error.draw()),
+        }
+    }
+}
+
+/// Builds the program without running it.
+fn build(model: &LoadedModel) {
+    let inputs = model.inputs().iter().map(bound).collect::<Option<Vec<InputBinding>>>();
+    if let Some(Err(error)) = inputs.map(|inputs| model.program(&inputs)) {
+        check_report(&error.draw());
+    }
+}
+
+/// The values that a refusal names make the rest of the program supported.
+fn check_rest(format: ModelFormat, source: &SourceFile, options: &ReadOptions, error: &LoadError) {
+    let from: Vec<String> =
+        error.values_to_provide().iter().map(|(name, _)| name.clone()).collect();
+    if from.is_empty() {
+        return;
+    }
+    let part = ProgramPart { from: from.clone(), to: Vec::new() };
+    let options = ReadOptions { part, ..options.clone() };
+    if let Err(error) = LoadedModel::read_as(format, source.clone(), &options) {
+        assert_ne!(error.code(), "unsupported-op", "given {from:?}: {error}");
     }
 }
 

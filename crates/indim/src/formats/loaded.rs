@@ -297,10 +297,18 @@ fn values_to_provide(
         (outline.values[index].name.clone(), outline.values[index].value_type.clone())
     };
     let named: Vec<(String, ValueType)> = values.iter().map(named).collect();
-    if named.iter().all(|(name, _)| is_end(name)) {
+    if named.iter().all(|(name, _)| is_end(name)) || !is_enough(&named, source, options) {
         return Vec::new();
     }
     named
+}
+
+/// Whether a program runs with these values given. The outline of a file with further errors cannot tell.
+fn is_enough(named: &[(String, ValueType)], source: &SourceFile, options: &ReadOptions) -> bool {
+    let mut options = options.clone();
+    options.part.from.extend(named.iter().map(|(name, _)| name.clone()));
+    let error = read(source, &options).err();
+    error.is_none_or(|error| !matches!(error.kind, FormatErrorKind::UnsupportedOperations(_)))
 }
 
 impl core::fmt::Debug for LoadedModel {
