@@ -384,6 +384,12 @@ impl GraphBuilder {
         matches!(self.state().assembler[id].kind, NodeKind::Parameter { .. })
     }
 
+    /// The operand of a value that is a conversion.
+    pub(crate) fn operand_of_conversion(&self, id: ValueId) -> Option<ValueId> {
+        let node = &self.state().assembler[id];
+        matches!(node.kind, NodeKind::Convert).then(|| node.operands[0])
+    }
+
     pub(crate) fn type_of(&self, id: ValueId) -> ArrayType {
         self.state().assembler[id].array_type.clone()
     }

@@ -1,9 +1,9 @@
 //! Builds the graphs of `indim-graph`.
 //!
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
-//! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs` and `views/`
-//! (other kinds of nodes), then the functions composed of these in `composition/` and `reductions/`, and
-//! `derivative/` (reverse-mode differentiation).
+//! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`
+//! and `views/` (other kinds of nodes), then the functions composed of these in `composition/` and
+//! `reductions/`, and `derivative/` (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -23,6 +23,7 @@ mod methods;
 mod named_values;
 mod operand;
 mod operators;
+mod products;
 mod reduce;
 mod reductions;
 mod sizes;

@@ -87,7 +87,7 @@ impl NamedValues {
                 let places = unit_places(operands[0].1, result);
                 taken(&|axis| places.get(axis).copied().flatten())
             }
-            NodeKind::Elementwise(_) | NodeKind::Concatenate { .. } => {
+            NodeKind::Elementwise(_) | NodeKind::Concatenate { .. } | NodeKind::Contract { .. } => {
                 AxisNames::gather((0..rank).map(|axis| {
                     let mut named = (0..operands.len()).filter(|&k| of(k).get(axis).is_some());
                     let first = named.next()?;

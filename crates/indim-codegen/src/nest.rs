@@ -52,7 +52,7 @@ pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
 /// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
 pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
     let outputs = outputs(nest);
-    if outputs.is_empty() || has_computed_gather_index(nest) || nest.is_scatter() {
+    if outputs.is_empty() || has_computed_gather_index(nest) || nest.runs_alone() {
         return None;
     }
     let mut recorder = record_values(nest, constants, &outputs)?;
@@ -206,8 +206,8 @@ impl<'a> NestRecorder<'a> {
                 return;
             }
             InstructionKind::Take { .. } => return,
-            InstructionKind::ScatterAdd { .. } => {
-                unreachable!("invariant: executors compile no scatters")
+            InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+                unreachable!("invariant: executors compile neither scatters nor contractions")
             }
         };
         let body =

@@ -117,6 +117,8 @@ pub enum KernelFallback {
     ArgReduction,
     /// The nest is a scatter.
     Scatter,
+    /// The nest is a contraction, which runs by kernels of its own.
+    Contraction,
     /// The nest computes the indices of a gather, or its function would be too large.
     Unsupported,
     /// The nest has no elements.
@@ -137,6 +139,7 @@ impl fmt::Display for KernelFallback {
                 "it applies no operation to the elements it moves or reduces"
             }
             KernelFallback::Scatter => "it is a scatter",
+            KernelFallback::Contraction => "it is a contraction, which has kernels of its own",
             KernelFallback::ArgReduction => "it is an argmax or argmin of elements in memory",
             KernelFallback::Unsupported => {
                 "it computes the indices of a gather, or is too large for one function"
@@ -152,6 +155,11 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Counts a run of `work` bytes towards tier-up, and returns the faster code to run instead, if it
     /// exists. A run calls this once, before its first tile.
     fn tier_up(&self, _work: usize) -> Option<&dyn BoundNest> {
+        None
+    }
+
+    /// The same nest in tiles for several threads; `None` if its tiles suit any number of threads.
+    fn divided(&self) -> Option<&dyn BoundNest> {
         None
     }
 

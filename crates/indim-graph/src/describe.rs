@@ -117,6 +117,10 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let [x, indices, updates] = [0, 1, 2].map(|index| operand(index).text);
             Piece::atom(format!("scatter_add({x}, {indices}, {updates}, axis={axis}, mode={mode})"))
         }
+        NodeKind::Contract { summed } => {
+            let (x, y) = (operand(0).text, operand(1).text);
+            Piece::atom(format!("contract({x}, {y}, summed={summed})"))
+        }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: these kinds are described above")
         }

@@ -5,7 +5,8 @@ use core::panic::Location;
 
 use indim_ops::{ArrayType, DType, DTypeClass, Fact, Op, ReduceOp};
 use indim_shape::{
-    AxisNames, Diagnostic, ErrorCode, OperandLabel, ReductionError, Shape, ShapeError, diagnose,
+    AxisNames, ContractionError, Diagnostic, EinsumError, ErrorCode, OperandLabel, ReductionError,
+    Shape, ShapeError, diagnose,
 };
 
 use crate::literal::Literal;
@@ -117,6 +118,10 @@ pub enum GraphErrorKind {
     },
     /// [R1 to R6](indim_shape::rules#reductions-r): the axes cannot be reduced.
     Reduction(ReductionError),
+    /// [P1 to P5](indim_shape::rules#products-p): the axes of two operands cannot be multiplied.
+    Contraction(ContractionError),
+    /// [P5 to P8](indim_shape::rules#products-p): an `einsum` is not possible.
+    Einsum(EinsumError),
     /// A reduction without an identity, such as `max`, along an axis without elements.
     EmptyReduction {
         /// The axis.
@@ -294,6 +299,8 @@ impl GraphError {
             GraphErrorKind::UnknownAxisName { .. } => ErrorCode::UNKNOWN_AXIS_NAME,
             GraphErrorKind::AxesNotUnique { .. } => ErrorCode::AXES_NOT_UNIQUE,
             GraphErrorKind::Reduction(error) => error.error_code(),
+            GraphErrorKind::Contraction(error) => error.error_code(),
+            GraphErrorKind::Einsum(error) => error.error_code(),
             GraphErrorKind::EmptyReduction { .. } => ErrorCode::EMPTY_REDUCTION,
             GraphErrorKind::InitialRequired => ErrorCode::INITIAL_REQUIRED,
             GraphErrorKind::ArgumentNotTaken { .. } => ErrorCode::ARGUMENT_NOT_TAKEN,
@@ -336,6 +343,8 @@ impl GraphError {
         match &self.kind {
             GraphErrorKind::Shape(error) => Some(error.label()),
             GraphErrorKind::Reduction(error) => Some(error.label()),
+            GraphErrorKind::Contraction(error) => Some(error.label()),
+            GraphErrorKind::Einsum(error) => Some(error.label()),
             GraphErrorKind::ElementTypeNotAllowed { .. } => Some("TY1"),
             GraphErrorKind::ElementTypeMismatch { .. } => Some("TY2"),
             _ => None,
@@ -346,6 +355,8 @@ impl GraphError {
     pub fn operand(&self) -> Option<usize> {
         match &self.kind {
             GraphErrorKind::Shape(error) => error.operand(),
+            GraphErrorKind::Contraction(error) => error.operand(),
+            GraphErrorKind::Einsum(error) => error.operand(),
             GraphErrorKind::ElementTypeNotAllowed { operand, .. }
             | GraphErrorKind::ElementTypeMismatch { operand, .. }
             | GraphErrorKind::ArgumentType { operand, .. }
@@ -379,6 +390,9 @@ impl GraphError {
         for (name, (_, array_type)) in names.iter().zip(&self.operands) {
             let blank = " ".repeat(widest - width(name));
             diagnostic.line(format!("   {name}{blank} : {array_type}"));
+        }
+        if let GraphErrorKind::Contraction(error) = &self.kind {
+            diagnostic.remark(format!("rule {}", error.label()), error.rule().to_string());
         }
         if let Some(help) = self.help() {
             diagnostic.help(help);
@@ -421,6 +435,7 @@ impl GraphError {
                 "convert the other operands to a type that holds {literal}, or write the number otherwise"
             )),
             GraphErrorKind::Reduction(error) => Some(error.advice()),
+            GraphErrorKind::Contraction(error) => error.advice(&self.names()),
             GraphErrorKind::InitialRequired => {
                 Some("give `initial`: it is the result if no element is selected".to_owned())
             }
@@ -450,6 +465,10 @@ impl GraphError {
             ),
             _ => None,
         }
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.operands.iter().map(|(name, _)| name.as_str()).collect()
     }
 
     fn operand_name(&self, operand: usize) -> String {
@@ -522,6 +541,12 @@ impl fmt::Display for Headline<'_> {
                 write!(formatter, "`{operation}`: {axes:?} names an axis twice; name each once")
             }
             GraphErrorKind::Reduction(error) => write!(formatter, "`{operation}`: {error}"),
+            GraphErrorKind::Contraction(error) => {
+                write!(formatter, "`{operation}`: {}", error.describe(&self.0.names()))
+            }
+            GraphErrorKind::Einsum(error) => {
+                write!(formatter, "`{operation}`: {}", error.describe(&self.0.names()))
+            }
             GraphErrorKind::EmptyReduction { axis } => write!(
                 formatter,
                 "`{operation}` of nothing: axis {axis} of `{}` has size 0",

@@ -7,9 +7,9 @@
 use core::fmt;
 
 use indim_ops::{
-    ArrayData, ArrayType, Binary, ConvertTo, ConvertVisitor, DType, Element, Fold, FoldVisitor,
-    FromWide, NarrowElement, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary, Unary, bf16,
-    c64, c128, f16, fold, visit_convert,
+    ArrayData, ArrayType, Binary, Contraction, ConvertTo, ConvertVisitor, DType, Element, Fold,
+    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary,
+    Unary, bf16, c64, c128, contract, f16, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -148,6 +148,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))
         }
         NodeKind::ScatterAdd { axis, mode } => Some(scattered(*axis, *mode, operands)?),
+        NodeKind::Contract { summed } => Some(contracted(operands, *summed)),
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -326,6 +327,35 @@ fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize
         sums[place] = T::plus(sums[place], update);
     }
     T::into_data(sums.into_iter().map(T::finish).collect())
+}
+
+/// The sums of products along the last `summed` axes.
+fn contracted(operands: &[&Array], summed: usize) -> ArrayData {
+    let shape = operands[0].shape();
+    let (kept, along) = shape.split_at(shape.rank() - summed);
+    let (count, length) = (kept.iter().product(), along.iter().product());
+    macro_rules! contract {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match operands[0].dtype() {
+                $(DType::$variant => contract!(@$class $type),)*
+            }
+        };
+        (@boolean $type:ident) => { unreachable!("invariant: the builder checked the signature") };
+        (@half $type:ident) => { contract!(@boolean $type) };
+        (@complex $type:ident) => { contract!(@boolean $type) };
+        (@$class:ident $type:ident) => { sums_of_products::<$type>(operands, count, length) };
+    }
+    indim_ops::for_each_element!(contract)
+}
+
+fn sums_of_products<T: Contraction>(operands: &[&Array], count: usize, length: usize) -> ArrayData {
+    let [x, y] = [0, 1].map(|operand: usize| {
+        let elements = operands[operand].element_slice::<T>();
+        elements.expect("invariant: operands are of one type")
+    });
+    let row = |row: usize| row * length..(row + 1) * length;
+    let sum = |index: usize| contract(&x[row(index)], &y[row(index)]);
+    <T::Sum as Element>::into_data((0..count).map(sum).collect())
 }
 
 /// The reduction along `axis`, for each index of the other axes in row-major order.

@@ -199,6 +199,14 @@ pub enum NodeKind {
         /// The treatment of an index out of range.
         mode: TakeMode,
     },
+    /// A sum of products: the elements of two operands of one shape are multiplied in pairs, and the products
+    /// summed along the last axes, in row-major order of these ([`indim_ops::contract`]). A matrix product is
+    /// the contraction of two broadcasts, to the shape `[rows, columns, summed]`, which no program writes to
+    /// memory.
+    Contract {
+        /// The number of summed axes, the last ones of the operands.
+        summed: usize,
+    },
 }
 
 impl NodeKind {
@@ -218,6 +226,7 @@ impl NodeKind {
             NodeKind::Concatenate { .. } => "concatenate",
             NodeKind::Take { .. } => "take",
             NodeKind::ScatterAdd { .. } => "scatter_add",
+            NodeKind::Contract { .. } => "contract",
         }
     }
 }

@@ -12,7 +12,7 @@
 //! - `error.rs`: errors of graphs: typed data, one code each, drawn on request;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
-//! - `reduce.rs`: operand and result types of reductions along one axis;
+//! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;
 //! - `views/`: slices, concatenations, gathers and scatters.

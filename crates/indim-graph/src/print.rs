@@ -61,6 +61,7 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => {
             write!(f, " axis={axis} mode={mode}")?;
         }
+        NodeKind::Contract { summed } => write!(f, " summed={summed}")?,
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
             let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();

@@ -1,9 +1,10 @@
-//! Operand and result types of reductions along one axis.
+//! Operand and result types of reductions along one axis, and of contractions.
 
-use indim_ops::{ArrayType, ReduceOp};
-use indim_shape::Shape;
+use indim_ops::{ArrayType, ReduceOp, contraction_dtype};
+use indim_shape::{RuleSet, Shape};
 
 use crate::error::GraphErrorKind;
+use crate::signature::check_operands;
 
 /// The checked axis and the result type of the reduction `op` of `operand` along `axis`.
 ///
@@ -27,6 +28,28 @@ pub fn check_reduction(
         return Err(GraphErrorKind::EmptyReduction { axis });
     }
     Ok((axis, ArrayType::new(op.result_dtype(operand.dtype), shape)))
+}
+
+/// The result type of a contraction of these operands along their last `summed` axes.
+///
+/// # Errors
+/// `wrong-operand-count`; TY1, TY2; `shapes-differ`; `axis-out-of-range` for more summed axes than the
+/// operands have.
+pub fn check_contraction(
+    summed: usize,
+    operands: &[ArrayType],
+) -> Result<ArrayType, GraphErrorKind> {
+    let dtype = check_operands(operands, 2, false, |dtype| contraction_dtype(dtype).is_some())?;
+    let shapes = [operands[0].shape.clone(), operands[1].shape.clone()];
+    if let Err(error) = RuleSet::None.elaborate(&shapes) {
+        return Err(GraphErrorKind::Shape(Box::new(error)));
+    }
+    let rank = shapes[0].rank();
+    let Some(kept) = rank.checked_sub(summed) else {
+        let axis = i64::try_from(summed).unwrap_or(i64::MAX) - 1;
+        return Err(GraphErrorKind::AxisOutOfRange { axis, rank });
+    };
+    Ok(ArrayType::new(contraction_dtype(dtype).unwrap_or(dtype), Shape::from(&shapes[0][..kept])))
 }
 
 /// `shape` without `axis`.

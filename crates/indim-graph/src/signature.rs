@@ -4,7 +4,7 @@ use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
 
 use crate::error::GraphErrorKind;
-pub use crate::reduce::check_reduction;
+pub use crate::reduce::{check_contraction, check_reduction};
 pub use crate::views::{
     check_concatenation, check_scatter_add, check_slices, check_take, existing_axis,
 };

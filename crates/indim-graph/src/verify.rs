@@ -13,8 +13,8 @@ use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
-    check_bitcast, check_concatenation, check_operation, check_reduction, check_scatter_add,
-    check_slices, check_take,
+    check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
+    check_scatter_add, check_slices, check_take,
 };
 
 /// A graph that breaks an invariant.
@@ -270,6 +270,9 @@ pub(crate) fn check_node(
             let (_, expected) = check_scatter_add(signed(*axis), operands).map_err(broken)?;
             expect_type(expected, result)
         }
+        NodeKind::Contract { summed } => {
+            expect_type(check_contraction(*summed, operands).map_err(broken)?, result)
+        }
     }
 }
 
@@ -296,7 +299,7 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::Reshape
         | NodeKind::Reduce { .. }
         | NodeKind::Slice(_) => 1,
-        NodeKind::Take { .. } => 2,
+        NodeKind::Take { .. } | NodeKind::Contract { .. } => 2,
         NodeKind::ScatterAdd { .. } => 3,
         NodeKind::Concatenate { .. } => return None,
     })

@@ -65,6 +65,9 @@ fn every_broken_invariant_has_its_code() {
             "result-type",
         ),
         (node(NodeKind::Reshape, &[0], f32s(&[5])), "reshape-element-count"),
+        (node(NodeKind::Contract { summed: 1 }, &[0, 0], f32s(&[2])), "result-type"),
+        (node(NodeKind::Contract { summed: 1 }, &[0], f32s(&[2])), "wrong-operand-count"),
+        (node(NodeKind::Contract { summed: 3 }, &[0, 0], f32s(&[])), "axis-out-of-range"),
         (node(NodeKind::Iota { axis: 2 }, &[], f32s(&[2, 3])), "axis-out-of-range"),
         (
             node(NodeKind::Iota { axis: 0 }, &[], ArrayType::new(DType::Bool, [2])),

@@ -13,7 +13,9 @@ use crate::loop_nest::{
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
-use crate::value_source::{OperandView, ValueSource, iteration, operand_views, reduced};
+use crate::value_source::{
+    OperandView, ValueSource, iteration, operand_views, reduced, runs_alone,
+};
 use crate::view::View;
 
 /// The nest that computes the materialised values of `group`, which have one iteration shape.
@@ -69,6 +71,7 @@ impl NestBuilder<'_> {
             NodeKind::ScatterAdd { axis, mode } => {
                 InstructionKind::ScatterAdd { axis, mode, size: node.array_type.shape[axis] }
             }
+            NodeKind::Contract { summed } => InstructionKind::Contract { summed },
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
             NodeKind::Bitcast => InstructionKind::Bitcast,
@@ -108,7 +111,7 @@ impl NestBuilder<'_> {
                 let source = self.local(reduced(self.graph, value, View::identity(shape)));
                 (source, Some(NestReduction { op, dtype }), axes)
             }
-            NodeKind::ScatterAdd { .. } => {
+            ref kind if runs_alone(kind) => {
                 (self.locals[&value], None, View::identity(&array_type.shape).axes)
             }
             _ => {

@@ -63,7 +63,7 @@ fn check(
         return None;
     }
     let view = View::identity(&array_type.shape);
-    let operand = OperandView { value: indices, view, is_in_memory: true };
+    let operand = OperandView::in_memory(indices, view);
     let access = access(graph, buffers, materialized.source(graph, group, operand)).ok()?;
     let is_given = matches!(access.buffer, BufferId::Parameter(_) | BufferId::Constant(_));
     Some(IndexCheck {

@@ -132,8 +132,8 @@ impl<'a> GroupState<'a> {
         if axes.is_none() {
             self.sizes = nest.shape.to_vec();
         }
-        // A tile of a scatter needs all indices.
-        if nest.is_scatter() {
+        // A tile of a scatter needs all indices, and a contraction reads an operand more than once.
+        if nest.runs_alone() {
             return Vec::new();
         }
         let all: Vec<usize> = (0..self.sizes.len()).collect();

@@ -212,6 +212,13 @@ pub enum InstructionKind {
         /// The size of that axis.
         size: usize,
     },
+    /// A contraction, the only instruction of its nest. Its operands are accesses, whose elements may be of
+    /// narrower types than the products. Stores move only with the axes that are not summed; their type may
+    /// be narrower than the sum, which is then rounded.
+    Contract {
+        /// The number of summed axes, the last ones of the nest.
+        summed: usize,
+    },
 }
 
 /// An instruction of a nest: one operation on its operands.
@@ -278,10 +285,13 @@ impl LoopNest {
         self.stores.iter().any(is_arg_reduction)
     }
 
-    /// Whether the nest is a scatter ([`InstructionKind::ScatterAdd`]).
-    pub fn is_scatter(&self) -> bool {
-        let is_scatter = |it: &Instruction| matches!(it.kind, InstructionKind::ScatterAdd { .. });
-        self.instructions.iter().any(is_scatter)
+    /// Whether the nest computes one value by code of its own: a scatter or a contraction. No executor
+    /// compiles it, and it runs in no group.
+    pub fn runs_alone(&self) -> bool {
+        let runs_alone = |it: &Instruction| {
+            matches!(it.kind, InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. })
+        };
+        self.instructions.iter().any(runs_alone)
     }
 
     /// The element type of a value.
@@ -351,6 +361,9 @@ impl fmt::Display for Instruction {
             }
             InstructionKind::ScatterAdd { axis, mode, .. } => {
                 write!(formatter, "scatter_add.{mode}.{} along i{axis}", self.dtype)?;
+            }
+            InstructionKind::Contract { summed } => {
+                write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
             }
         }
         for (index, operand) in self.operands.iter().enumerate() {

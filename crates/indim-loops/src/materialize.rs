@@ -24,7 +24,7 @@ use indim_ops::Fact;
 
 use crate::value_source::{
     OperandView, ValueSource, is_arg_reduction, is_computed, iteration, operand_views,
-    reduction_operand,
+    reduction_operand, runs_alone,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;
@@ -136,8 +136,8 @@ pub(crate) fn computed_values(
 fn is_cheap(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Elementwise(op) => op.is(Fact::Cheap),
-        NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => false,
-        _ => true,
+        NodeKind::Take { .. } => false,
+        kind => !runs_alone(kind),
     }
 }
 
@@ -171,7 +171,7 @@ fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
     let requirements = Requirements::of(graph, &bases, materializes_shared);
     let levels = requirements.levels(graph, &bases);
     let mut groups = group(graph, &requirements, &levels);
-    let conversions = conversions(graph, &requirements, &groups);
+    let conversions = conversions(graph, &bases, &requirements, &groups);
     let stored: BTreeSet<ValueId> = conversions.values().copied().collect();
     groups.retain(|group| !group.iter().any(|value| stored.contains(value)));
     let mut positions = HashMap::new();
@@ -198,22 +198,30 @@ fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
     }
 }
 
-/// The reductions that are stored as their conversion, because it is their only reader and all values of its
-/// nest are such conversions: that nest is then dropped.
+/// The reductions and contractions that are stored as their conversion, because it is their only reader and
+/// all values of its nest are such conversions: that nest is then dropped.
 fn conversions(
     graph: &Graph,
+    bases: &ViewBases,
     requirements: &Requirements,
     groups: &[Vec<ValueId>],
 ) -> HashMap<ValueId, ValueId> {
     let mut uses = vec![0; graph.len()];
     let operands = graph.iter().flat_map(|(_, node)| node.operands.iter().copied());
-    let read = operands.chain(unwidened_operands(graph)).chain(graph.outputs().iter().copied());
+    let read =
+        operands.chain(unwidened_operands(graph, bases)).chain(graph.outputs().iter().copied());
     read.for_each(|value| uses[value.index()] += 1);
     let converted = |&value: &ValueId| match graph[value].kind {
         NodeKind::Convert => {
             let operand = graph[value].operands[0];
-            let kind = &graph[operand].kind;
-            let is_reduced = matches!(kind, NodeKind::Reduce { op, .. } if !op.is_arg_reduction());
+            let is_reduced = match graph[operand].kind {
+                NodeKind::Reduce { op, .. } => !op.is_arg_reduction(),
+                // A product of floats is rounded to floats only, one of integers is stored as it is.
+                NodeKind::Contract { .. } => {
+                    [operand, value].iter().all(|&value| graph[value].array_type.dtype.is_float())
+                }
+                _ => false,
+            };
             let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
             (is_reduced && is_used_once).then_some((operand, value))
         }
@@ -223,13 +231,23 @@ fn conversions(
     groups.iter().filter_map(all).flatten().collect()
 }
 
-/// The operands of widening conversions that reductions read instead of the converted values.
-fn unwidened_operands(graph: &Graph) -> impl Iterator<Item = ValueId> + '_ {
-    graph.iter().filter_map(|(value, node)| match node.kind {
+/// The operands of widening conversions that reductions and contractions read instead of the converted
+/// values.
+fn unwidened_operands<'a>(
+    graph: &'a Graph,
+    bases: &'a ViewBases,
+) -> impl Iterator<Item = ValueId> + 'a {
+    graph.iter().flat_map(|(value, node)| match node.kind {
         NodeKind::Reduce { .. } => {
-            Some(reduction_operand(graph, value)).filter(|read| *read != node.operands[0])
+            let read = reduction_operand(graph, value);
+            if read == node.operands[0] { Vec::new() } else { vec![read] }
         }
-        _ => None,
+        NodeKind::Contract { .. } => {
+            let factors = operand_views(graph, value, &View::identity(&iteration(graph, value).0));
+            let narrow = factors.iter().filter_map(|factor| factor.unwidened(graph, bases));
+            narrow.map(|factor| bases.get(factor.value).value).collect()
+        }
+        _ => Vec::new(),
     })
 }
 
@@ -424,9 +442,8 @@ impl Requirements {
 fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
-        // A scatter is a nest by itself.
-        let scatter = matches!(graph[value].kind, NodeKind::ScatterAdd { .. }).then_some(value);
-        (reduced, is_arg_reduction(&graph[value].kind), scatter, shape)
+        let alone = runs_alone(&graph[value].kind).then_some(value);
+        (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();
     for &value in &requirements.materialized {

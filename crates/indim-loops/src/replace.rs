@@ -1,6 +1,6 @@
 //! Outputs that may overwrite an input.
 
-use crate::loop_nest::{Access, BufferId, Local, LoopNests, Store};
+use crate::loop_nest::{Access, BufferId, InstructionKind, Local, LoopNests, Store};
 
 /// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
 /// the output's nest reads the parameter only at the indices that it writes, and no later nest reads the
@@ -19,7 +19,9 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
     // A reduction writes elements of the output before it has read all of the input.
-    if nest.reduced.is_some() {
+    let is_contraction =
+        nest.instructions.iter().any(|it| matches!(it.kind, InstructionKind::Contract { .. }));
+    if nest.reduced.is_some() || is_contraction {
         return false;
     }
     // A copy does not go through a block: it reads the input while it writes the output.

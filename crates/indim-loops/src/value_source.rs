@@ -2,7 +2,7 @@
 
 use indim_graph::literal::integer_range;
 use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
-use indim_ops::{ArrayType, DType, Fact};
+use indim_ops::{ArrayType, DType, Fact, contraction_widens};
 use indim_shape::Shape;
 
 use crate::view::{View, is_leaf, is_unit_reshape};
@@ -27,9 +27,10 @@ fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> Valu
     let shape = || array_type.shape.clone();
     match kind {
         NodeKind::Reshape => ValueSource::Materialized(bases.reshaped(operands[0]), view, shape()),
-        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } | NodeKind::ScatterAdd { .. } => {
+        NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
             ValueSource::Materialized(base.value, view, shape())
         }
+        kind if runs_alone(kind) => ValueSource::Materialized(base.value, view, shape()),
         kind if is_leaf(kind) => ValueSource::Leaf(base.value, view),
         _ if base.is_expanded && !is_cheaper_to_recompute(graph, bases, base.value) => {
             ValueSource::Materialized(base.value, view, shape())
@@ -60,14 +61,37 @@ pub(crate) struct OperandView {
     pub(crate) view: View,
     /// Whether it must be read from memory, even if it is cheap to recompute.
     pub(crate) is_in_memory: bool,
+    /// Whether it is a factor of a contraction, which also reads elements of narrower types.
+    pub(crate) is_factor: bool,
 }
 
 impl OperandView {
     pub(crate) fn new(value: ValueId, view: View) -> OperandView {
-        OperandView { value, view, is_in_memory: false }
+        OperandView { value, view, is_in_memory: false, is_factor: false }
+    }
+
+    pub(crate) fn in_memory(value: ValueId, view: View) -> OperandView {
+        OperandView { value, view, is_in_memory: true, is_factor: false }
+    }
+
+    /// The operand before its widening conversion, if it is a factor of a contraction and has one.
+    pub(crate) fn unwidened(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
+        let base = bases.get(self.value);
+        let Node { kind: NodeKind::Convert, operands, array_type } = &graph[base.value] else {
+            return None;
+        };
+        let narrow = graph[operands[0]].array_type.dtype;
+        (self.is_factor && contraction_widens(narrow, array_type.dtype)).then(|| OperandView {
+            value: operands[0],
+            view: base.seen_through(self.view.clone()),
+            ..*self
+        })
     }
 
     pub(crate) fn resolve(self, graph: &Graph, bases: &ViewBases) -> ValueSource {
+        if let Some(unwidened) = self.unwidened(graph, bases) {
+            return unwidened.resolve(graph, bases);
+        }
         match resolve(graph, bases, self.value, self.view) {
             ValueSource::Computed(value, view) if self.is_in_memory => {
                 ValueSource::Materialized(value, view, graph[value].array_type.shape.clone())
@@ -89,6 +113,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
             let indices = &graph[node.operands[1]].array_type.shape;
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
         }
+        NodeKind::Contract { .. } => (graph[node.operands[0]].array_type.shape.clone(), None),
         _ => (node.array_type.shape.clone(), None),
     }
 }
@@ -102,6 +127,13 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
         NodeKind::Reduce { .. } => vec![reduced(graph, value, view.clone())],
         NodeKind::Take { axis, mode } => gather_operands(graph, node, view, axis, mode).to_vec(),
         NodeKind::ScatterAdd { axis, .. } => scatter_operands(graph, node, view, axis).to_vec(),
+        NodeKind::Contract { .. } => {
+            let factor = |&value: &ValueId| OperandView {
+                is_factor: true,
+                ..OperandView::in_memory(value, view.clone())
+            };
+            node.operands.iter().map(factor).collect()
+        }
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
         _ => vec![seen(&value)],
     }
@@ -149,8 +181,8 @@ fn gather_operands(
     let is_in_memory =
         is_checked(mode, *dtype, size) || !is_unit_reshape(&node.array_type.shape, shape);
     [
-        OperandView { value: table, view: view.of_table(axis, rank, size), is_in_memory: true },
-        OperandView { value: indices, view: view.of_indices(axis, rank), is_in_memory },
+        OperandView::in_memory(table, view.of_table(axis, rank, size)),
+        OperandView { is_in_memory, ..OperandView::new(indices, view.of_indices(axis, rank)) },
     ]
 }
 
@@ -158,11 +190,7 @@ fn gather_operands(
 fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [OperandView; 3] {
     let rank = node.array_type.shape.rank();
     let indices = graph[node.operands[1]].array_type.shape.rank();
-    let in_memory = |operand: usize, view| OperandView {
-        value: node.operands[operand],
-        view,
-        is_in_memory: true,
-    };
+    let in_memory = |operand: usize, view| OperandView::in_memory(node.operands[operand], view);
     [
         in_memory(0, view.of_places(rank)),
         in_memory(1, view.of_indices(rank, indices)),
@@ -186,5 +214,11 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
             | NodeKind::Bitcast
             | NodeKind::Take { .. }
             | NodeKind::ScatterAdd { .. }
+            | NodeKind::Contract { .. }
     )
+}
+
+/// Whether a node is computed by a nest of its own, which computes nothing else.
+pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::ScatterAdd { .. } | NodeKind::Contract { .. })
 }

@@ -40,6 +40,7 @@ pub use half::{Bf16, F16, bf16, f16};
 pub use indim_lanes::{ScalarBackend, lane};
 #[cfg(feature = "std")]
 pub use level::{InstructionSet, Level, UnknownLevel};
+pub use meaning::contraction::{Contraction, contract, contraction_dtype, contraction_widens};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use meaning::running_sum::{RunningSum, has_running_sum};
 pub use op::{

@@ -143,7 +143,15 @@ impl Blocking {
         };
         blocking.is_y_in_place &= blocking.is_x_in_place;
         blocking.divide(threads, [rows.size, columns.size, summed.size], kernels);
-        blocking.join_batch(batch.size, threads, rows.size * columns.size * summed.size);
+        let products = rows.size.saturating_mul(columns.size).saturating_mul(summed.size);
+        blocking.join_batch(batch.size, threads, products);
+        blocking.lay_out(kernels);
+        blocking
+    }
+
+    /// The blocking if no operand is read in place, which takes the most memory.
+    pub(crate) fn packing_all(self, kernels: &Kernels) -> Blocking {
+        let mut blocking = Blocking { is_x_in_place: false, is_y_in_place: false, ..self };
         blocking.lay_out(kernels);
         blocking
     }
@@ -162,7 +170,7 @@ impl Blocking {
     fn divide(&mut self, threads: usize, sizes: [usize; 3], kernels: &Kernels) {
         let [rows, columns, length] = sizes;
         let target = if threads == 1 { 1 } else { threads * UNITS_PER_THREAD };
-        let work = |blocking: &Blocking| blocking.rows * blocking.columns * length;
+        let work = |blocking: &Blocking| (blocking.rows * blocking.columns).saturating_mul(length);
         while self.regions() < target && work(self) >= 2 * MIN_UNIT {
             let can_divide_rows = self.rows >= 8 * kernels.rows;
             let can_divide_columns = self.columns >= 4 * kernels.columns();

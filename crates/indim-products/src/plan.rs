@@ -93,7 +93,8 @@ impl ProductPlan {
     /// # Errors
     /// - [`ProductError::ElementTypes`] if no kernel computes the element types;
     /// - [`ProductError::Stride`] if an axis has a stride that its class excludes;
-    /// - [`ProductError::TooLarge`] if the number of products exceeds `isize::MAX`.
+    /// - [`ProductError::TooLarge`] if the elements of the result, or along the summed axes, exceed
+    ///   `isize::MAX`.
     pub fn new(product: &Product, level: Level, threads: usize) -> Result<Self, ProductError> {
         product.check()?;
         let is_exchanged = is_better_exchanged(product)?;
@@ -101,11 +102,8 @@ impl ProductPlan {
         let product = exchanged.as_ref().unwrap_or(product);
         let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
         let [batch, rows, columns, summed] = axes(product)?;
-        let all = [&batch, &rows, &columns, &summed];
-        let total = all.iter().try_fold(1, |total: usize, axes| total.checked_mul(axes.size));
-        let bytes = total.and_then(|total| total.checked_mul(16));
-        bytes.filter(|&bytes| isize::try_from(bytes).is_ok()).ok_or(ProductError::TooLarge)?;
         let out_size = product.out.size();
+        let all = [&batch, &rows, &columns, &summed];
         let blocking = Blocking::new(all, &kernels, threads.max(1));
         let plan = ProductPlan {
             batch,
@@ -119,6 +117,26 @@ impl ProductPlan {
             level,
         };
         Ok(plan)
+    }
+
+    /// The most scratch memory and shared memory, in bytes, of a plan for the same sizes and any strides.
+    ///
+    /// # Errors
+    /// Like [`ProductPlan::new`].
+    pub fn max_memory(
+        product: &Product,
+        level: Level,
+        threads: usize,
+    ) -> Result<[usize; 2], ProductError> {
+        let mut most = [0; 2];
+        for product in [product, &product.exchanged()] {
+            let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
+            let [batch, rows, columns, summed] = axes(product)?;
+            let all = [&batch, &rows, &columns, &summed];
+            let blocking = Blocking::new(all, &kernels, threads.max(1)).packing_all(&kernels);
+            most = [most[0].max(blocking.scratch.bytes), most[1].max(blocking.shared_bytes)];
+        }
+        Ok(most)
     }
 
     /// The number of phases: 2 if the summed index is split over units, 0 for a result without elements.
@@ -149,9 +167,10 @@ impl ProductPlan {
         self.blocking.shared_bytes
     }
 
-    /// The number of multiply-adds of a run.
+    /// The number of multiply-adds of a run; saturates.
     pub fn multiply_adds(&self) -> usize {
-        self.batch.size * self.rows.size * self.columns.size * self.summed.size
+        let sizes = [self.rows.size, self.columns.size, self.summed.size];
+        sizes.into_iter().fold(self.batch.size, usize::saturating_mul)
     }
 
     /// About the number of multiply-adds of one unit of the first phase.
@@ -183,7 +202,12 @@ impl fmt::Debug for ProductPlan {
 /// The axes by class: batch, rows, columns, summed.
 fn axes(product: &Product) -> Result<[Axes; 4], ProductError> {
     let of = |class| Axes::of_class(product, class).ok_or(ProductError::TooLarge);
-    Ok([of(AxisClass::Batch)?, of(AxisClass::Row)?, of(AxisClass::Column)?, of(AxisClass::Summed)?])
+    let [batch, rows, columns] =
+        [of(AxisClass::Batch)?, of(AxisClass::Row)?, of(AxisClass::Column)?];
+    let sizes = [batch.size, rows.size, columns.size];
+    let elements = sizes.into_iter().try_fold(1, usize::checked_mul);
+    elements.filter(|&count| isize::try_from(count).is_ok()).ok_or(ProductError::TooLarge)?;
+    Ok([batch, rows, columns, of(AxisClass::Summed)?])
 }
 
 /// Columns of fewer elements leave most lanes of a vector unused.

@@ -104,7 +104,7 @@ pub enum ProductError {
         /// The position of the axis in the list.
         axis: usize,
     },
-    /// The number of products exceeds `isize::MAX`.
+    /// The number of elements of the result, or along the summed axes, exceeds `isize::MAX`.
     TooLarge,
 }
 
@@ -118,7 +118,7 @@ impl fmt::Display for ProductError {
                 write!(formatter, "axis {axis} has a stride that its class excludes")
             }
             ProductError::TooLarge => {
-                formatter.write_str("the number of products exceeds the address space")
+                formatter.write_str("the number of elements exceeds the address space")
             }
         }
     }

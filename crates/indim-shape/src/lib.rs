@@ -29,6 +29,11 @@
 //! - `broadcast_picture.rs`: the table that draws a legal broadcast: one column for each axis of the result,
 //!   one row for each operand;
 //! - `conditional.rs`: broadcasts of shapes with unknown sizes, legal under conditions;
+//! - `contraction_error.rs`: errors in products of two operands: typed data, one code and one label each;
+//! - `contraction_form.rs`: elaboration of products of two operands: the explicit form of each rule;
+//! - `contraction_rule.rs`: the rules of products of two operands with their attributes, as data;
+//! - `einsum.rs`: NumPy's `einsum`: the equation, and its elaboration into products of two operands;
+//! - `einsum_error.rs`: errors of `einsum`: typed data, one code and one label each;
 //! - `lint.rs`: a lint for legal broadcasts that are seldom intended;
 //! - `named_repair.rs`: repairs under rule `named`: renamed axes, or an axis of size 1 removed;
 //! - `placement.rs`: the search for placements of one shape's axes on those of another;
@@ -53,7 +58,12 @@ mod axis_map;
 mod axis_names;
 mod broadcast_picture;
 mod conditional;
+mod contraction_error;
+mod contraction_form;
+mod contraction_rule;
 mod convert;
+mod einsum;
+mod einsum_error;
 mod error;
 mod explicit;
 mod lint;
@@ -84,7 +94,12 @@ pub use axis_map::AxisMap;
 pub use axis_names::AxisNames;
 pub use broadcast_picture::draw_broadcast;
 pub use conditional::{ConditionalBroadcast, SizeCondition};
+pub use contraction_error::{ContractionError, ContractionViolation};
+pub use contraction_form::ContractionForm;
+pub use contraction_rule::{ContractionRule, DotDimensions};
 pub use convert::{RuleConversion, RuleConversionError, convert_broadcast};
+pub use einsum::{Einsum, EinsumOperand, EinsumPlan, EinsumProduct};
+pub use einsum_error::{EinsumError, EinsumViolation};
 pub use error::ShapeError;
 pub use explicit::{Broadcast, check_broadcast_in_dim, unify};
 pub use indim_errors::{

@@ -143,8 +143,11 @@ impl TextWriter<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // A legalised graph has neither gathers nor scatters.
-            NodeKind::Parameter { .. } | NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => {}
+            // A legalised graph has neither gathers and scatters nor contractions.
+            NodeKind::Parameter { .. }
+            | NodeKind::Take { .. }
+            | NodeKind::ScatterAdd { .. }
+            | NodeKind::Contract { .. } => {}
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));
                 self.operation(id, &operation, &result);

@@ -80,6 +80,7 @@ impl Legalizer<'_, '_> {
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
             NodeKind::Take { .. } => return self.refuse(id, node, "a gather"),
             NodeKind::ScatterAdd { .. } => return self.refuse(id, node, "a scatter"),
+            NodeKind::Contract { .. } => return self.refuse(id, node, "a sum of products"),
         }))
     }
 

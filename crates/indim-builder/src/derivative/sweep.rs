@@ -5,6 +5,7 @@ use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
+use super::contraction::Factor;
 use super::dispatch::elementwise;
 use super::rule::NotDifferentiable;
 use super::structural::zeros;
@@ -122,6 +123,19 @@ impl<'a> Sweep<'a> {
                 let source = self.value(chain.source);
                 let given = reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
                 Ok(given.map(|given| (chain.source, given)).into_iter().collect())
+            }
+            NodeKind::Contract { .. } => {
+                let factor = |index: usize| {
+                    let value = node.operands[index];
+                    let shape = |source: ValueId| self.graph[source].array_type.shape.clone();
+                    let factor = Factor::new(value, &self.graph[value], shape);
+                    let given = factor.cotangent(self.builder, &operand(1 - index), cotangent)?;
+                    Ok((factor.source, given))
+                };
+                (0..2)
+                    .filter(|&index| self.depends[node.operands[index].index()])
+                    .map(factor)
+                    .collect()
             }
             NodeKind::Bitcast
             | NodeKind::Parameter { .. }

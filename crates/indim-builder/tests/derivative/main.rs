@@ -6,6 +6,7 @@ mod broadcasts;
 mod complex;
 mod graphs;
 mod operations;
+mod products;
 mod reductions;
 mod special;
 

@@ -7,8 +7,10 @@ use choices::{
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
+use product::random_product;
 
 mod choices;
+mod product;
 
 fn random_bits(choices: &mut Choices<'_>) -> u64 {
     (0..4).fold(0, |bits, _| bits << 16 | choices.below(1 << 16) as u64)
@@ -77,7 +79,8 @@ fn random_node(
     let x = choices.pick(values).clone();
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
-    match choices.below(10) {
+    match choices.below(11) {
+        10 if rank > 0 => random_product(choices, b, values, x),
         0 => random_conversion(choices, b, x),
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

@@ -12,6 +12,7 @@ use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
 use smallvec::SmallVec;
 
+use crate::run::contraction::Contraction;
 use crate::run::output_order::OutputOrders;
 use crate::run::scatter::Scatter;
 use indim_executors::run_work;
@@ -97,10 +98,8 @@ impl CompiledProgram {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let code = match Scatter::compile(nest, level) {
-                Some(scatter) => scatter,
-                None => executor.compile(nest, &constants, level),
-            };
+            let alone = Scatter::compile(nest, level).or_else(|| Contraction::compile(nest, level));
+            let code = alone.unwrap_or_else(|| executor.compile(nest, &constants, level));
             nests.push(SymbolicNest::new(nest, code, &placeholders));
             check()?;
         }

@@ -13,7 +13,7 @@
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
-//! - `scatter.rs`: scatters, which no executor compiles.
+//! - `scatter.rs`, `contraction.rs`: scatters and contractions, which no executor compiles.
 //!
 //! Checks before a run, and threads:
 //! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
@@ -30,6 +30,7 @@ mod chunks;
 pub(crate) mod compile;
 pub(crate) mod compiled_nest;
 mod compiled_program;
+mod contraction;
 mod dense_strides;
 pub(crate) mod error;
 pub(crate) mod executable;

@@ -36,6 +36,10 @@ pub(crate) unsafe fn run(
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
     let bound = bound.tier_up(work).unwrap_or(bound);
+    let bound = match bound.divided() {
+        Some(divided) if is_parallel(work) && options.threads.count() > 1 => divided,
+        _ => bound,
+    };
     // SAFETY: the caller has the obligations for all tiles; `prepare` returns before the first tile, and
     // `finish` runs after the last one.
     unsafe {

@@ -15,11 +15,14 @@ use indim_shape::{RuleSet, Shape};
 pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
 use executors::executors;
+use product::random_product;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
 #[path = "../executors/mod.rs"]
 mod executors;
+#[path = "../../../indim-builder/tests/random/product.rs"]
+mod product;
 
 /// Operations that cost no more than their operands cost to move.
 const CHEAP: [Op; 22] = [
@@ -157,6 +160,9 @@ fn random_cheap_node(
     if rank > 0 && choices.chance(15) {
         return random_view(choices, b, values, x);
     }
+    if rank > 0 && choices.chance(8) {
+        return random_product(choices, b, values, x);
+    }
     random_operation(choices, b, values, x, &CHEAP)
 }
 
@@ -191,8 +197,9 @@ fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
 
 fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x: Value) -> Value {
     let x_type = x.array_type().unwrap();
-    match choices.below(10) {
+    match choices.below(11) {
         0 => random_conversion(choices, b, x),
+        10 if x_type.shape.rank() > 0 => random_product(choices, b, values, x),
         1 => {
             let rank = x_type.shape.rank();
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

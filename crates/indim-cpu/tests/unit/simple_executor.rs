@@ -220,8 +220,8 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
-        InstructionKind::ScatterAdd { .. } => {
-            unreachable!("invariant: `run/scatter.rs` compiles scatters")
+        InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+            unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
         }
         // A bitcast to the same type is a copy.
         InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {

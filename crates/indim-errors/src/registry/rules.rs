@@ -47,6 +47,33 @@ codes! {
         example: Command(&["indim explain 'x + v' 'x=f32[2,3]' 'v=f32[4]' --rule numpy"]),
         raised_by: ["indim-shape"],
     }
+    TOO_FEW_AXES = "too-few-axes" {
+        title: "An operand of a product has too few axes",
+        explanation: "`matmul` and `@` take vectors and matrices, `matvec` a matrix and a vector. Multiply \
+            by a scalar with `*`.",
+        example: Words("`GraphBuilder::matmul` gets a scalar."),
+        raised_by: ["indim-shape"],
+    }
+    AXIS_COUNT_MISMATCH = "axis-count-mismatch" {
+        title: "The lists of axes that a product pairs differ in length",
+        explanation: "`tensordot` and `dot_general` pair the axes of both operands one by one. Name one axis \
+            of each operand for each pair.",
+        example: Words("`GraphBuilder::tensordot` gets the axes `[0, 1]` and `[0]`."),
+        raised_by: ["indim-shape"],
+    }
+    EINSUM_EQUATION = "einsum-equation" {
+        title: "The text of an `einsum` is not an equation",
+        explanation: "An equation has a letter for each axis, a comma between operands, and the labels of \
+            the result after `->`, as in `ij,jk->ik`. Each label of the result occurs in an operand.",
+        example: Words("`GraphBuilder::einsum` gets `ij,jk->il`."),
+        raised_by: ["indim-shape"],
+    }
+    EINSUM_RANK = "einsum-rank" {
+        title: "The number of labels of an operand of `einsum` is not its rank",
+        explanation: "Give each axis a letter, or write `...` for all axes that have none.",
+        example: Words("`GraphBuilder::einsum` gets `ij->i` and a vector."),
+        raised_by: ["indim-shape"],
+    }
     TOO_LARGE = "too-large" {
         title: "An array has more elements or bytes than this machine can address",
         explanation: "The product of the sizes, or of the sizes and the bytes of an element, exceeds \

@@ -50,8 +50,8 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
             convert_kernel(instruction.operand_dtype, instruction.dtype, level)
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
-        InstructionKind::ScatterAdd { .. } => {
-            unreachable!("invariant: `run/scatter.rs` compiles scatters")
+        InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+            unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
         }
     };
     let mut sources = [0; 3];

@@ -250,6 +250,16 @@ impl AxisForest {
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, node, *axis),
             NodeKind::ScatterAdd { axis, .. } => self.add_scatter(graph, value, node, *axis),
+            NodeKind::Contract { summed } => {
+                let [x, y] = [node.operands[0], node.operands[1]];
+                for axis in 0..shape.rank() + summed {
+                    self.join((x, axis), (y, axis));
+                    match axis < shape.rank() {
+                        true => self.join((x, axis), (value, axis)),
+                        false => self.restrict(x, axis, CutPolicy::Nowhere),
+                    }
+                }
+            }
         }
     }
 

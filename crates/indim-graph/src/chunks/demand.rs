@@ -123,6 +123,7 @@ pub(super) fn operand_axes(
                 _ => [&axes[..*axis], &along, &axes[axis + 1..]].concat(),
             }
         }
+        NodeKind::Contract { summed } => [axes, &vec![None; *summed]].concat(),
         _ => axes.to_vec(),
     }
 }

@@ -159,6 +159,11 @@ fn operands_of(
             part.insert(*axis, AxisSlice::whole(graph[operand].array_type.shape[*axis]));
             Some(vec![(operand, Some(part))])
         }
+        (NodeKind::Contract { summed }, Some(wanted)) => {
+            let factor = &graph[node.operands[0]].array_type.shape;
+            let whole = factor[factor.rank() - summed..].iter().map(|&size| AxisSlice::whole(size));
+            Some(of_each(&Some(wanted.iter().copied().chain(whole).collect())))
+        }
         (NodeKind::Reshape, Some(wanted)) => {
             let operand = node.operands[0];
             let (from, to) = (&graph[operand].array_type.shape, &node.array_type.shape);

@@ -184,6 +184,11 @@ impl ModelWriter<'_> {
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
             NodeKind::ScatterAdd { axis, mode } => self.scatter_add(value, node, *axis, *mode),
+            NodeKind::Contract { .. } => {
+                let reason = Some("sums of products are not written yet".to_owned());
+                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+                self.set(value, node.kind.name().to_owned(), shape);
+            }
         }
     }
 

@@ -45,7 +45,7 @@ impl NetworkWriter<'_> {
             NodeKind::ScatterAdd { .. } => {
                 return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
             }
-            NodeKind::Bitcast | NodeKind::Elementwise(_) => {
+            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Contract { .. } => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))

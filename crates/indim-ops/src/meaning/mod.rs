@@ -7,6 +7,7 @@
 //!
 //! - `boolean.rs`: the operations on truth values; `false < true`;
 //! - `complex/`: the operations on complex numbers, over pairs of lanes;
+//! - `contraction.rs`: sums of products: their order, for one element of the result;
 //! - `convert.rs`: conversions between element types;
 //! - `float.rs`: arithmetic and comparisons of floats: IEEE 754, nothing contracted;
 //! - `float_bits.rs`: operations on the bit patterns of floats, for every width;
@@ -20,6 +21,7 @@
 
 pub mod boolean;
 pub mod complex;
+pub mod contraction;
 pub mod convert;
 pub mod float;
 pub mod float_bits;

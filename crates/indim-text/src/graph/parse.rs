@@ -185,6 +185,12 @@ impl<'t> Parser<'t> {
                 };
                 return Ok((Head::Other(kind), operands));
             }
+            "contract" => {
+                let operands = self.values()?;
+                self.attribute("summed")?;
+                let summed = self.size()?;
+                return Ok((Head::Other(NodeKind::Contract { summed }), operands));
+            }
             _ if let Ok(op) = operation.parse::<ReduceOp>() => {
                 let operands = self.values()?;
                 self.attribute("axis")?;

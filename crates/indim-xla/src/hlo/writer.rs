@@ -168,7 +168,9 @@ impl TextWriter<'_> {
                 None => return,
             },
             // A legalised graph has none.
-            NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } => return,
+            NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } | NodeKind::Contract { .. } => {
+                return;
+            }
         };
         self.line(value(id), instruction);
     }

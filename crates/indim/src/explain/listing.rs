@@ -5,6 +5,7 @@ use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
     Access, BufferId, Instruction, InstructionKind, Local, LoopNest, LoopNests, NestReduction,
+    Store,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -48,7 +49,7 @@ impl Listing<'_> {
                     let result = store.target.array_type.dtype;
                     if dtype == result { reduced } else { format!("{result}({reduced})") }
                 }
-                _ => value,
+                _ => rounded(nest, store, value),
             };
             text += &format!("    {} = {value}\n", self.access(&store.target));
         }
@@ -81,6 +82,12 @@ impl Listing<'_> {
             InstructionKind::Bitcast => format!("bitcast_{}", instruction.dtype),
             InstructionKind::Take { .. } => "take".to_owned(),
             InstructionKind::ScatterAdd { .. } => "scatter_add".to_owned(),
+            InstructionKind::Contract { summed } => {
+                let rank = nest.shape.rank();
+                let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();
+                let products = operands.join(" * ");
+                return format!("contract({products} for {})", along.join(", "));
+            }
         };
         format!("{function}({})", operands.join(", "))
     }
@@ -123,6 +130,15 @@ impl Listing<'_> {
             BufferId::Counter(index) => format!("counter{index}"),
             BufferId::Temporary(index) => format!("kept{index}"),
         }
+    }
+}
+
+/// The value of a store, with the rounding of a contraction to the stored type.
+fn rounded(nest: &LoopNest, store: &Store, value: String) -> String {
+    let result = store.target.array_type.dtype;
+    match nest.dtype(store.source) == result {
+        true => value,
+        false => format!("{result}({value})"),
     }
 }
 

@@ -1,0 +1,71 @@
+//! The rule of contractions: the cotangent of a factor is a contraction again, of the cotangent and the other
+//! factor, summed along the axes that the factor's array does not have.
+
+use indim_graph::{GraphError, Node, NodeKind, ValueId};
+use indim_ops::DType;
+use indim_shape::{AxisMap, Shape};
+
+use crate::builder::{GraphBuilder, Value};
+
+/// A factor of a contraction, before its broadcast.
+pub(super) struct Factor {
+    /// The value that is broadcast, or the factor itself.
+    pub(super) source: ValueId,
+    map: AxisMap,
+    shape: Shape,
+}
+
+impl Factor {
+    /// The factor `value`, whose node is `node` and whose source has the shape of `source_shape`.
+    pub(super) fn new(
+        value: ValueId,
+        node: &Node,
+        source_shape: impl FnOnce(ValueId) -> Shape,
+    ) -> Factor {
+        match &node.kind {
+            NodeKind::BroadcastInDim(map) => {
+                let source = node.operands[0];
+                Factor { source, map: map.clone(), shape: source_shape(source) }
+            }
+            _ => {
+                let shape = node.array_type.shape.clone();
+                Factor { source: value, map: AxisMap::identity(shape.rank()), shape }
+            }
+        }
+    }
+
+    /// The cotangent of the source, from the other factor and the cotangent of the contraction.
+    #[track_caller]
+    pub(super) fn cotangent(
+        &self,
+        b: &GraphBuilder,
+        other: &Value,
+        cotangent: &Value,
+    ) -> Result<Value, GraphError> {
+        let factors = other.array_type()?;
+        let (dtype, rank) = (factors.dtype, factors.shape.rank());
+        let own = self.map.iter().zip(self.shape.iter()).filter(|(_, size)| **size != 1);
+        let own: Vec<usize> = own.map(|(&axis, _)| axis).collect();
+        let others = (0..rank).filter(|axis| !own.contains(axis));
+        let order: Vec<usize> = own.iter().copied().chain(others).collect();
+        let shape: Shape = order.iter().map(|&axis| factors.shape[axis]).collect();
+        let place = |axis: usize| order.iter().position(|&other| other == axis).unwrap_or(axis);
+        let placed = |value: &Value, rank: usize| {
+            let map = AxisMap::from((0..rank).map(place).collect::<Vec<usize>>());
+            b.checked_broadcast("contract", value.known_id(), &map, &shape)
+        };
+        let kept = cotangent.array_type()?.shape.rank();
+        let cotangent = placed(&unwidened(b, cotangent, dtype)?, kept)?;
+        let sum = b.contract(&cotangent, placed(other, rank)?, rank - own.len())?;
+        let sum = b.convert(sum, dtype)?;
+        b.reshaped(sum.known_id(), self.shape.clone())
+    }
+}
+
+/// A cotangent in the element type of the factors.
+fn unwidened(b: &GraphBuilder, cotangent: &Value, dtype: DType) -> Result<Value, GraphError> {
+    match b.operand_of_conversion(cotangent.known_id()) {
+        Some(narrow) if b.type_of(narrow).dtype == dtype => Ok(b.value(narrow)),
+        _ => b.convert(cotangent, dtype),
+    }
+}

@@ -1,0 +1,306 @@
+//! Contractions: nests that sum products, by the register tiles of `indim-products`. No executor compiles
+//! them. Holds unsafe code.
+//!
+//! Each operand is read at its own strides: a broadcast has stride 0, and the axes that both operands, one of
+//! them or the sum have are the classes of a product. The bits do not depend on the plan, so a run on several
+//! threads has a plan of its own, with units for all threads of the machine.
+
+use core::cell::RefCell;
+use core::fmt;
+use core::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_loops::MemoryUse;
+use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::strides::AxisStrides;
+use indim_ops::{DType, Level};
+use indim_products::{AxisClass, Product, ProductAxis, ProductPlan, ProductPointers};
+
+/// A contraction for arrays of any sizes.
+#[derive(Debug, Clone)]
+pub(crate) struct Contraction {
+    level: Level,
+    /// Element types: of the factors in memory, of the products, of the stores.
+    factors: [DType; 2],
+    products: DType,
+    out: DType,
+    /// Number of stores, which are the first operands of the nest.
+    stores: usize,
+    /// Operands of the nest: the two factors, which may be one.
+    operands: [usize; 2],
+    /// The class of each axis of the nest.
+    classes: Vec<AxisClass>,
+}
+
+/// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
+const BYTES_PER_PRODUCT: usize = 1;
+
+/// Threads for which runs on several threads are planned.
+fn machine_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    let count = || std::thread::available_parallelism().map_or(1, usize::from);
+    if cfg!(feature = "rayon") { *THREADS.get_or_init(count) } else { 1 }
+}
+
+impl Contraction {
+    /// Returns `None` for a nest that is not a contraction.
+    pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+        let [instruction] = &nest.instructions[..] else { return None };
+        let InstructionKind::Contract { summed } = instruction.kind else { return None };
+        let [Local::Access(x), Local::Access(y)] = instruction.operands[..] else { return None };
+        let kept = nest.shape.rank() - summed;
+        let moves = |access: usize, axis: usize| {
+            let mut terms = nest.accesses[access].axes.iter().filter_map(|index| index.term);
+            terms.any(|term| term.axis == axis)
+        };
+        let class = |axis: usize| match (moves(x, axis), moves(y, axis)) {
+            _ if axis >= kept => AxisClass::Summed,
+            (true, false) => AxisClass::Row,
+            (false, true) => AxisClass::Column,
+            (true, true) | (false, false) => AxisClass::Batch,
+        };
+        let stores = nest.stores.len();
+        Some(Arc::new(Contraction {
+            level,
+            factors: [x, y].map(|access| nest.accesses[access].array_type.dtype),
+            products: instruction.operand_dtype,
+            out: nest.stores[0].target.array_type.dtype,
+            stores,
+            operands: [x, y].map(|access| stores + access),
+            classes: (0..nest.shape.rank()).map(class).collect(),
+        }))
+    }
+
+    /// The product for these sizes and strides of the operands of the nest.
+    fn product(&self, sizes: &[usize], strides: &[AxisStrides]) -> Product {
+        let [x, y] = self.operands;
+        let axis = |(axis, &class): (usize, &AxisClass)| {
+            let is_moved = sizes[axis] > 1;
+            let stride = |operand: usize| if is_moved { strides[operand][axis] } else { 0 };
+            ProductAxis { class, size: sizes[axis], x: stride(x), y: stride(y), out: stride(0) }
+        };
+        Product {
+            x: self.factors[0],
+            y: self.factors[1],
+            compute: self.products,
+            out: self.out,
+            axes: self.classes.iter().enumerate().map(axis).collect(),
+        }
+    }
+
+    /// The plan of a product for a number of threads.
+    fn plan(&self, product: &Product, threads: usize) -> ProductPlan {
+        let plan = ProductPlan::new(product, self.level, threads);
+        plan.expect("invariant: the graph has checked element types and sizes")
+    }
+
+    /// The most scratch memory and shared memory of a run, in bytes.
+    fn max_memory(&self, nest: &SizedNest<'_>) -> [usize; 2] {
+        let product = self.product(&nest.shape, &nest.list_strides(NestStrides::Dense));
+        let memory = |threads| {
+            let bytes = ProductPlan::max_memory(&product, self.level, threads);
+            bytes.expect("invariant: the graph has checked element types and sizes")
+        };
+        let [alone, together] = [memory(1), memory(machine_threads())];
+        [alone[0].max(together[0]), alone[1].max(together[1])]
+    }
+}
+
+impl NestCode for Contraction {
+    fn bind(
+        self: Arc<Self>,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+        _: &[bool],
+    ) -> Option<Arc<dyn BoundNest>> {
+        let strides = nest.list_strides(strides);
+        let product = self.product(&nest.shape, &strides);
+        let kept = product.axes.iter().filter(|axis| axis.class != AxisClass::Summed);
+        let sizes: Vec<usize> = kept.map(|axis| axis.size).collect();
+        if sizes.contains(&0) {
+            return None;
+        }
+        let copies: Vec<Vec<isize>> =
+            strides[..self.stores].iter().map(|strides| strides[..sizes.len()].to_vec()).collect();
+        let bound = |threads| BoundContraction {
+            operands: self.operands,
+            copies: copies.clone(),
+            sizes: sizes.clone(),
+            plan: self.plan(&product, threads),
+            out_size: self.out.size(),
+            divided: None,
+        };
+        let divided = (machine_threads() > 1).then(|| Box::new(bound(machine_threads())));
+        Some(Arc::new(BoundContraction { divided, ..bound(1) }))
+    }
+
+    fn cost(&self) -> usize {
+        BYTES_PER_PRODUCT
+    }
+
+    fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        self.max_memory(nest)[0]
+    }
+
+    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        self.max_memory(nest)[1]
+    }
+
+    fn list(
+        &self,
+        nest: &LoopNest,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let [x, y] = self.operands.map(|operand| describe(&nest.accesses[operand - self.stores]));
+        let summed = self.classes.iter().filter(|class| **class == AxisClass::Summed).count();
+        let along: Vec<String> = (self.classes.len() - summed..self.classes.len())
+            .map(|axis| format!("i{axis}"))
+            .collect();
+        for store in &nest.stores {
+            let target = describe(&store.target);
+            let along = along.join(", ");
+            writeln!(
+                formatter,
+                "sum of {} products of {x} and {y} along {along} -> {target}",
+                self.products
+            )?;
+        }
+        Ok(())
+    }
+
+    fn machine_code(
+        &self,
+        _: &Arc<LoopNest>,
+        _: &[AxisStrides],
+        _: &dyn Fn(&Access) -> String,
+    ) -> Result<String, KernelFallback> {
+        Err(KernelFallback::Contraction)
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<Contraction>(1);
+        held.own::<AxisClass>(self.classes.capacity());
+    }
+}
+
+/// A contraction bound to sizes and strides.
+#[derive(Debug)]
+struct BoundContraction {
+    operands: [usize; 2],
+    /// Strides in bytes of each store along the axes of the result. The product writes the first store, which
+    /// is then copied to the others.
+    copies: Vec<Vec<isize>>,
+    /// Sizes of the result.
+    sizes: Vec<usize>,
+    plan: ProductPlan,
+    out_size: usize,
+    /// The same contraction, divided for several threads.
+    divided: Option<Box<BoundContraction>>,
+}
+
+/// A part of memory with the alignment that plans demand.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; 64]);
+
+thread_local! {
+    /// Scratch memory of the plans that a thread runs.
+    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+}
+
+impl BoundContraction {
+    fn pointers(&self, bases: &Bases<'_>) -> ProductPointers {
+        let [x, y] = self.operands.map(|operand| bases.operands[operand].cast_const());
+        ProductPointers { x, y, out: bases.operands[0], shared: bases.shared }
+    }
+
+    /// Runs some units of a phase.
+    ///
+    /// # Safety
+    /// Those of [`BoundNest::run`] for the tiles of these units; all units of earlier phases have run.
+    unsafe fn run_units(&self, phase: usize, bases: &Bases<'_>, units: Range<usize>) {
+        let pointers = self.pointers(bases);
+        SCRATCH.with_borrow_mut(|scratch| {
+            let lines = self.plan.scratch_bytes().div_ceil(size_of::<Line>());
+            if scratch.len() < lines {
+                scratch.resize(lines, Line([0; 64]));
+            }
+            for unit in units {
+                // SAFETY:
+                // - the strides of the plan are those of the binding, so the caller ensures that operands and
+                //   results are valid, and that results overlap nothing;
+                // - the shared memory has the bytes of `NestCode::shared_bytes`, the most of any plan, and
+                //   lies at a multiple of the alignment of the scratch layout, which is 64;
+                // - the scratch memory has the bytes of the plan; only this thread borrows it;
+                // - the caller ensures the order of phases, and that no other thread runs these units.
+                unsafe { self.plan.run(phase, unit, &pointers, scratch.as_mut_ptr().cast()) }
+            }
+        });
+    }
+
+    /// Copies the first store to store `number`.
+    ///
+    /// # Safety
+    /// The caller ensures both are valid, and that all elements of the first are written.
+    unsafe fn copy(&self, bases: &Bases<'_>, number: usize) {
+        let (from, to) = (bases.operands[0].cast_const(), bases.operands[number]);
+        for index in 0..self.sizes.iter().product() {
+            let offset = |strides: &[isize]| {
+                let mut rest: usize = index;
+                let along = self.sizes.iter().zip(strides).rev().map(|(&size, &stride)| {
+                    let position = rest % size;
+                    rest /= size;
+                    position as isize * stride
+                });
+                along.sum()
+            };
+            let from = from.wrapping_offset(offset(&self.copies[0]));
+            let to = to.wrapping_offset(offset(&self.copies[number]));
+            // SAFETY: both are at the same point of their stores, which the caller ensures are valid and
+            // apart.
+            unsafe { core::ptr::copy_nonoverlapping(from, to, self.out_size) }
+        }
+    }
+}
+
+impl BoundNest for BoundContraction {
+    fn divided(&self) -> Option<&dyn BoundNest> {
+        self.divided.as_deref().map(|divided| divided as &dyn BoundNest)
+    }
+
+    fn tiles(&self) -> usize {
+        self.plan.units(0)
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.plan.unit_multiply_adds()
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller has the obligations; no phase is before the first.
+        unsafe { self.run_units(0, bases, tiles) }
+    }
+
+    unsafe fn finish(&self, bases: &Bases<'_>) {
+        for phase in 1..self.plan.phases() {
+            // SAFETY: the caller has the obligations for all tiles; phases run one after another.
+            unsafe { self.run_units(phase, bases, 0..self.plan.units(phase)) }
+        }
+        for number in 1..self.copies.len() {
+            // SAFETY: all units of all phases have run, so the first store is complete.
+            unsafe { self.copy(bases, number) }
+        }
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<BoundContraction>(1);
+        held.own::<usize>(self.sizes.capacity());
+        held.own::<Vec<isize>>(self.copies.capacity());
+        self.copies.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
+        held.own::<u8>(self.plan.heap_bytes());
+        self.divided.iter().for_each(|divided| divided.count_bytes(held));
+    }
+}
