@@ -42,21 +42,31 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// The method for these axes: rows, columns, summed. If rows are few, packing `y` costs more than reading
-    /// it once for each row.
-    fn of([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> Method {
-        let size = kernels.size as isize;
+    /// The method for these axes: batch, rows, columns, summed. If rows are few, packing `y` costs more than
+    /// reading it once for each row.
+    fn of([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> Method {
+        let size = Some(kernels.size as isize);
         let (along, across) = (summed.single(Operand::Y), columns.single(Operand::Y));
-        let has_lanes = summed.size > CHAIN;
-        let is_wide = columns.size >= kernels.lanes;
-        if !has_lanes || rows.size > MAX_UNPACKED_ROWS || !kernels.is_y_native {
-            Method::Tiles
-        } else if along == Some(size) {
+        let fits = |method: Method| {
+            kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
+        };
+        if along == size && fits(Method::Dots) {
             Method::Dots
-        } else if across == Some(size) && along.is_some() && is_wide {
+        } else if across == size && along.is_some() && fits(Method::Axpys) {
             Method::Axpys
         } else {
             Method::Tiles
+        }
+    }
+
+    /// Whether the method computes products of these sizes, if their strides suit it: without packing, rows
+    /// are few and blocks have lanes.
+    fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
+        let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > CHAIN;
+        match self {
+            Method::Tiles => true,
+            Method::Dots => is_unpacked,
+            Method::Axpys => is_unpacked && columns.size >= kernels.lanes,
         }
     }
 }
@@ -110,12 +120,30 @@ pub(crate) struct Scratch {
 
 impl Blocking {
     /// The blocking of a product with these axes: batch, rows, columns, summed.
-    pub(crate) fn new(
+    pub(crate) fn new(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> Blocking {
+        Blocking::by(Method::of(axes, kernels), axes, kernels, threads)
+    }
+
+    /// The most scratch memory and shared memory, in bytes, of products with axes of these sizes and any
+    /// strides: no operand is read in place.
+    pub(crate) fn max_memory(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> [usize; 2] {
+        let methods = [Method::Tiles, Method::Dots, Method::Axpys];
+        let fitting = methods.into_iter().filter(|method| method.fits(axes, kernels));
+        fitting.fold([0; 2], |[scratch, shared], method| {
+            let mut blocking = Blocking::by(method, axes, kernels, threads);
+            (blocking.is_x_in_place, blocking.is_y_in_place) = (false, false);
+            blocking.lay_out(kernels);
+            [scratch.max(blocking.scratch.bytes), shared.max(blocking.shared_bytes)]
+        })
+    }
+
+    /// The blocking for a method.
+    fn by(
+        method: Method,
         [batch, rows, columns, summed]: [&Axes; 4],
         kernels: &Kernels,
         threads: usize,
     ) -> Blocking {
-        let method = Method::of([rows, columns, summed], kernels);
         let piece = match method {
             Method::Tiles => piece(summed.size, kernels),
             _ => MAX_PIECE.min(summed.size.max(1)),
@@ -145,13 +173,6 @@ impl Blocking {
         blocking.divide(threads, [rows.size, columns.size, summed.size], kernels);
         let products = rows.size.saturating_mul(columns.size).saturating_mul(summed.size);
         blocking.join_batch(batch.size, threads, products);
-        blocking.lay_out(kernels);
-        blocking
-    }
-
-    /// The blocking if no operand is read in place, which takes the most memory.
-    pub(crate) fn packing_all(self, kernels: &Kernels) -> Blocking {
-        let mut blocking = Blocking { is_x_in_place: false, is_y_in_place: false, ..self };
         blocking.lay_out(kernels);
         blocking
     }

@@ -133,8 +133,8 @@ impl ProductPlan {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
             let [batch, rows, columns, summed] = axes(product)?;
             let all = [&batch, &rows, &columns, &summed];
-            let blocking = Blocking::new(all, &kernels, threads.max(1)).packing_all(&kernels);
-            most = [most[0].max(blocking.scratch.bytes), most[1].max(blocking.shared_bytes)];
+            let memory = Blocking::max_memory(all, &kernels, threads.max(1));
+            most = [most[0].max(memory[0]), most[1].max(memory[1])];
         }
         Ok(most)
     }

@@ -261,6 +261,8 @@ pub(crate) fn check(product: &Product, mut value: impl FnMut() -> f64) {
     for &level in Level::available() {
         for threads in [1, 2, 7] {
             let plan = ProductPlan::new(product, level, threads).unwrap();
+            let [scratch, shared] = ProductPlan::max_memory(product, level, threads).unwrap();
+            assert!(plan.scratch_bytes() <= scratch && plan.shared_bytes() <= shared, "{plan:?}");
             let mut out = Memory::of(&strides(product, |axis| axis.out), product.out.size());
             out.bytes.fill(0xa5);
             // SAFETY: the memory has every offset of the axes.
