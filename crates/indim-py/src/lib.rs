@@ -97,7 +97,7 @@ mod _indim {
     #[pymodule_export]
     use crate::jit::CompiledFunction;
     #[pymodule_export]
-    use crate::lint::_lint;
+    use crate::lint::{_foreign_nodes, _lint};
     #[pymodule_export]
     use crate::memory_use::held_bytes;
     #[pymodule_export]

@@ -2,7 +2,8 @@
 
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::formats::{
-    LintOptions, LintReport, OutlineOptions, ReadOptions, SarifLog, SourceFile, ValueType,
+    LintOptions, LintReport, OutlineNode, OutlineOptions, ProgramPart, ReadOptions, SarifLog,
+    SourceFile, ValueType,
 };
 use indim_graph::terminal::shown;
 use pyo3::exceptions::PyValueError;
@@ -38,6 +39,48 @@ pub(crate) fn _lint(
         };
         let report = py.detach(|| LintReport::new(source, &options));
         Ok(texts(&report.map_err(|error| load_error(py, &error))?))
+    })
+}
+
+/// A node that indim does not compute: operator, name, operands (`None` for a missing one) and results.
+type ForeignNode = (String, String, Vec<Option<String>>, Vec<Option<String>>);
+
+/// The names of the inputs of a program, and the nodes that the outputs of a part of it need and indim does
+/// not compute, in their order.
+#[pyfunction]
+#[pyo3(signature = (path, content, function, part))]
+pub(crate) fn _foreign_nodes(
+    py: Python<'_>,
+    path: &str,
+    content: Option<Vec<u8>>,
+    function: Option<String>,
+    part: (Vec<String>, Vec<String>),
+) -> PyResult<(Vec<String>, Vec<ForeignNode>)> {
+    guard(py, || {
+        let source = match content {
+            Some(content) => SourceFile::new(path, content),
+            None => py.detach(|| SourceFile::open(path))?,
+        };
+        let read = ReadOptions { function, ..ReadOptions::default() };
+        let options = LintOptions { read, ..LintOptions::default() };
+        let report = py.detach(|| LintReport::new(source, &options));
+        let report = report.map_err(|error| load_error(py, &error))?;
+        let outline = report.outline();
+        let name = |&index: &usize| outline.values[index].name.clone();
+        let names =
+            |values: &[Option<usize>]| values.iter().map(|it| it.as_ref().map(name)).collect();
+        let needed = outline.needed_nodes(&ProgramPart { from: part.0, to: part.1 });
+        let nodes = outline.nodes.iter().zip(needed);
+        // A node of a region has no value at which a part may end.
+        let is_foreign = |(node, is_needed): &(&OutlineNode, bool)| {
+            *is_needed && node.is_opaque && node.region.is_empty()
+        };
+        let foreign = |node: &OutlineNode| {
+            let (operator, own) = (node.operator.clone(), node.name.clone());
+            (operator, own, names(&node.operands), names(&node.results))
+        };
+        let foreign = nodes.filter(is_foreign).map(|(node, _)| foreign(node)).collect();
+        Ok((outline.inputs.iter().map(name).collect(), foreign))
     })
 }
 

@@ -188,3 +188,65 @@ def test_names_of_a_part_are_lists_of_values_that_exist():
         indim.load(FOREIGN, inputs="1#0")
     with pytest.raises(indim.FormatError, match="no value is called nothing"):
         indim.load(FOREIGN, outputs=["nothing"])
+
+
+CHAIN = b"""
+func.func @main(%x: tensor<2xf32> loc("x"), %k: tensor<2xf32> loc("k")) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  %1:2 = stablehlo.custom_call @both(%0, %k)
+      : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+  %2 = stablehlo.multiply %1#0, %0 : tensor<2xf32>
+  %3 = stablehlo.custom_call @last(%2) : (tensor<2xf32>) -> tensor<2xf32>
+  %4 = stablehlo.add %3, %1#1 : tensor<2xf32>
+  return %4, %2 : tensor<2xf32>, tensor<2xf32>
+}
+"""
+
+
+def test_functions_compute_the_nodes_that_indim_lacks():
+    calls = []
+
+    def both(a, b):
+        calls.append((a, b))
+        return a - b, a * b
+
+    functions = {"stablehlo.custom_call @both": both, "3": np.negative}
+    model = indim.load(CHAIN, provide=functions)
+    assert isinstance(model, indim.ProvidedModel)
+    assert ([declared.name for declared in model.inputs], len(model.outputs)) == (["x", "k"], 2)
+    x, k = np.array([1, 2], np.float32), np.array([3, 5], np.float32)
+    for results in (model(x, k), model(k=k, x=x), indim.load(CHAIN, provide=functions)(x, k)):
+        product = (2 * x - k) * 2 * x
+        np.testing.assert_array_equal(results[0], -product + 2 * x * k)
+        np.testing.assert_array_equal(results[1], product)
+    np.testing.assert_array_equal(calls[0], (2 * x, k))
+    assert repr(model).startswith("<indim.ProvidedModel (x: float32[2], k: float32[2]) -> ")
+
+
+def test_a_part_needs_only_the_functions_of_its_nodes():
+    middle = indim.load(CHAIN, outputs=["2"], provide={"stablehlo.custom_call @both": lambda a, b: (a, b)})
+    x, k = np.array([1, 2], np.float32), np.array([3, 5], np.float32)
+    np.testing.assert_array_equal(middle(x, k), 4 * x * x)
+    behind = indim.load(CHAIN, inputs=["1#0", "1#1"], provide={"3": np.negative})
+    results = behind(x=x, **{"1#0": k, "1#1": x})
+    np.testing.assert_array_equal(results[0], -(k * 2 * x) + x)
+    with pytest.raises(indim.FormatError, match="custom_call @last is not supported") as error:
+        indim.load(CHAIN, provide={"stablehlo.custom_call @both": np.add})
+    assert error.value.code == "unsupported-op"
+
+
+def test_results_of_functions_are_checked():
+    x = np.array([1, 2], np.float32)
+    one = indim.load(CHAIN, provide={"stablehlo.custom_call @both": np.add, "3": np.negative})
+    with pytest.raises(ValueError, match="has 2 results, 1 were returned"):
+        one(x, x)
+    functions = {"1#0": lambda a, b: (a, b), "3": lambda a: np.zeros(3, np.float32)}
+    wide = indim.load(CHAIN, outputs=["4"], provide=functions)
+    with pytest.raises(indim.FormatError) as error:
+        wide(x, x)
+    assert error.value.code == "input-type"
+
+
+def test_models_with_functions_are_pickled():
+    model = pickle.loads(pickle.dumps(indim.load(CHAIN, outputs=["2"], provide={"1#0": np.frexp})))
+    assert [declared.name for declared in model.inputs] == ["x", "k"]

@@ -169,8 +169,7 @@ impl<'m> CensusWalk<'m> {
                 }
             }
             Lowering::CustomCall => {
-                let target = self.attributes.optional(operation, "call_target_name");
-                let target = target.map(|span| self.attributes.name(span)).unwrap_or_default();
+                let target = call_target(operation, self.attributes);
                 if target != "Sharding" && ExpectOperation::of(&target).is_none() {
                     self.add(operation, &format!("{} @{target}", operation.name), None);
                 }
@@ -178,4 +177,10 @@ impl<'m> CensusWalk<'m> {
             _ => {}
         }
     }
+}
+
+/// The function that a custom call names.
+pub(super) fn call_target(operation: &Operation, attributes: &Attributes<'_>) -> String {
+    let target = attributes.optional(operation, "call_target_name");
+    target.map(|span| attributes.name(span)).unwrap_or_default()
 }

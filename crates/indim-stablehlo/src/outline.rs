@@ -8,8 +8,9 @@ use indim_model::Location;
 use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueIndex, ValueType};
 use indim_shape::{AnyRule, RuleSet, TargetRule};
 
+use crate::argument_name;
 use crate::attribute::Attributes;
-use crate::census::Refusals;
+use crate::census::{Refusals, call_target};
 use crate::lowering::{ArrayOperation, Lowering};
 use crate::syntax::{Block, Module, Operation, Type};
 
@@ -54,7 +55,12 @@ impl<'m> OutlineWalk<'m> {
         for argument in &block.arguments {
             let name = argument.name.of(text);
             let value_type = self.value_type(&argument.value_type, name);
-            let value = self.outline.add_value(plain(name), value_type, false);
+            let shown = match region.is_empty() {
+                true => argument_name(argument, self.attributes),
+                false => plain(name),
+            };
+            let value = self.outline.add_value(shown, value_type, false);
+            self.outline.values[value].is_internal = !region.is_empty();
             names.insert(name, vec![value]);
             arguments.push(value);
         }
@@ -115,7 +121,7 @@ impl<'m> OutlineWalk<'m> {
         let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || target.is_some());
         let made = self.outline.add_node(StatedNode {
             name: first,
-            operator: operation.name.clone(),
+            operator: self.operator(lowering, operation),
             place: Location::text(operation.span.start..operation.span.end),
             region: region.clone(),
             operands,
@@ -131,6 +137,17 @@ impl<'m> OutlineWalk<'m> {
             for names in &operation.results {
                 scope.insert(names.name.of(text), made.by_ref().take(names.count).collect());
             }
+        }
+    }
+
+    /// The name of an operation; a custom call has its target: `stablehlo.custom_call @foreign`.
+    fn operator(&self, lowering: Option<Lowering>, operation: &Operation) -> String {
+        match lowering {
+            Some(Lowering::CustomCall) => {
+                let target = call_target(operation, self.attributes);
+                format!("{} @{}", operation.name, shown(&target))
+            }
+            _ => operation.name.clone(),
         }
     }
 

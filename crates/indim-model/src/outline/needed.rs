@@ -26,11 +26,7 @@ impl Outline {
     pub fn values_to_provide(&self, part: &ProgramPart) -> Vec<ValueIndex> {
         let is_given = self.are_called(&part.from);
         let is_available = self.are_available(&is_given);
-        let is_end = self.are_called(&part.to);
-        let mut open: Vec<ValueIndex> = match part.to.is_empty() {
-            true => self.outputs.clone(),
-            false => (0..self.values.len()).filter(|&value| is_end[value]).collect(),
-        };
+        let mut open = self.ends(part);
         let mut is_seen = vec![false; self.values.len()];
         let mut found = Vec::new();
         while let Some(index) = open.pop() {
@@ -47,6 +43,30 @@ impl Outline {
         }
         found.sort_unstable();
         found
+    }
+
+    /// Whether the outputs of the part depend on each node.
+    pub fn needed_nodes(&self, part: &ProgramPart) -> Vec<bool> {
+        let is_given = self.are_called(&part.from);
+        let mut is_needed = vec![false; self.nodes.len()];
+        let mut open = self.ends(part);
+        while let Some(index) = open.pop() {
+            let maker = self.values[index].maker.filter(|_| !is_given[index]);
+            let Some(maker) = maker else { continue };
+            if !core::mem::replace(&mut is_needed[maker], true) {
+                open.extend(self.nodes[maker].operands.iter().flatten());
+            }
+        }
+        is_needed
+    }
+
+    /// The outputs of the part.
+    fn ends(&self, part: &ProgramPart) -> Vec<ValueIndex> {
+        if part.to.is_empty() {
+            return self.outputs.clone();
+        }
+        let is_end = self.are_called(&part.to);
+        (0..self.values.len()).filter(|&value| is_end[value]).collect()
     }
 
     /// Whether each value has one of these names.

@@ -49,8 +49,9 @@ from ._indim import (
 )
 from ._jit import CompiledFunction, jit
 from ._lint import Finding, LintReport, OperandType, lint
-from ._models import Model, ModelInput, load
+from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
+from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _reductions, _views
 from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
 from ._written import Decomposition, WrittenModel
@@ -109,6 +110,7 @@ __all__ = _exported(
         "Model",
         "ModelInput",
         "OperandType",
+        "ProvidedModel",
         "ShapeError",
         "UnknownNameError",
         "WrittenModel",

@@ -197,13 +197,37 @@ def lint(
     declare: Mapping[str, str] | None = None,
     allow: Iterable[str] = (),
 ) -> LintReport: ...
+class ProvidedModel:
+    inputs: tuple[ModelInput, ...]
+    outputs: tuple[str, ...]
+    def __init__(
+        self,
+        path: str,
+        content: bytes | None,
+        function: str | None,
+        part: tuple[list[str], list[str]],
+        provide: Mapping[str, Callable[..., Any]],
+    ) -> None: ...
+    def __call__(self, *args: Any, order: _Order = "K", **kwargs: Any) -> Any: ...
+
+@overload
 def load(
     source: str | PathLike[str] | bytes | bytearray | memoryview,
     *,
     function: str | None = None,
     inputs: Iterable[str] = (),
     outputs: Iterable[str] = (),
+    provide: None = None,
 ) -> Model: ...
+@overload
+def load(
+    source: str | PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    function: str | None = None,
+    inputs: Iterable[str] = (),
+    outputs: Iterable[str] = (),
+    provide: Mapping[str, Callable[..., Any]],
+) -> ProvidedModel: ...
 @overload
 def jit(
     function: Callable[_P, _R],
@@ -338,6 +362,7 @@ __all__ = [
     "Model",
     "ModelInput",
     "OperandType",
+    "ProvidedModel",
     "ShapeError",
     "UnknownNameError",
     "WrittenModel",

@@ -77,27 +77,37 @@ class Model:
         return WrittenModel(*self._model.write((format, path, exact, opset), inputs))
 
     def _bound(self, args, kwargs, convert=None):
-        if len(args) > len(self.inputs):
-            raise TypeError(f"the program takes {len(self.inputs)} inputs, {len(args)} were given")
-        bound = dict(zip((declared.name for declared in self.inputs), args))
-        for name, value in kwargs.items():
-            if name in bound:
-                raise TypeError(f"the input `{name}` is given twice")
-            bound[name] = value
-        unknown = bound.keys() - {declared.name for declared in self.inputs}
-        if unknown:
-            names = ", ".join(declared.name for declared in self.inputs)
-            raise TypeError(f"no input is called `{sorted(unknown)[0]}`: the inputs are {names}")
-        return [_given(declared, bound.get(declared.name), convert) for declared in self.inputs]
+        return bound_arguments(self.inputs, args, kwargs, convert)
 
     def __repr__(self):
-        inputs = ", ".join(f"{declared.name}: {_declared(declared)}" for declared in self.inputs)
-        return f"<indim.Model ({inputs}) -> {', '.join(self.outputs)}>"
+        return f"<indim.Model {signature(self)}>"
 
     def __reduce__(self):
         name, content = self._model.content()
         # The companion file is found only next to the file.
         return Model, (name, None if os.path.exists(name) else content, *self._options)
+
+
+def bound_arguments(inputs, args, kwargs, convert=None):
+    """The argument of each input, ``None`` for an omitted one."""
+    if len(args) > len(inputs):
+        raise TypeError(f"the program takes {len(inputs)} inputs, {len(args)} were given")
+    bound = dict(zip((declared.name for declared in inputs), args))
+    for name, value in kwargs.items():
+        if name in bound:
+            raise TypeError(f"the input `{name}` is given twice")
+        bound[name] = value
+    unknown = bound.keys() - {declared.name for declared in inputs}
+    if unknown:
+        names = ", ".join(declared.name for declared in inputs)
+        raise TypeError(f"no input is called `{sorted(unknown)[0]}`: the inputs are {names}")
+    return [_given(declared, bound.get(declared.name), convert) for declared in inputs]
+
+
+def signature(model):
+    """The inputs of a model with their types, and its outputs."""
+    inputs = ", ".join(f"{declared.name}: {_declared(declared)}" for declared in model.inputs)
+    return f"({inputs}) -> {', '.join(model.outputs)}"
 
 
 def _declared(declared):
@@ -124,20 +134,8 @@ def _given(declared, value, convert):
     return numpy.asarray(value, dtype=dtype)
 
 
-def load(source, *, function=None, inputs=(), outputs=()):
-    """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX. The content determines the format.
-
-    ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs, if
-    the file has several. With ``inputs`` and ``outputs`` only the part of the program between values of these
-    names is loaded: nodes outside it, which may be ones that indim lacks, do not run.
-    """
-    part = (_names(inputs, "inputs"), _names(outputs, "outputs"))
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return Model("<bytes>", bytes(source), function, part)
-    return Model(os.fspath(source), None, function, part)
-
-
-def _names(names, argument):
+def names_of(names, argument):
+    """A list of names, from an argument that may be a single name by mistake."""
     if isinstance(names, str):
         raise TypeError(f"{argument} is a list of names: write {argument}=[{names!r}]")
     return list(names)

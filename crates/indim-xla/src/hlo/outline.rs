@@ -12,6 +12,7 @@ use super::attribute::Attributes;
 use super::census;
 use super::lowering::{ArrayOperation, Lowering};
 use super::syntax::{Computation, HloShape, Instruction, Module};
+use super::users_name;
 
 /// Characters of one attribute as text, and their number.
 const MAX_ATTRIBUTE: usize = 60;
@@ -58,6 +59,8 @@ fn instructions(
         let value_type = value_type(instruction.shape.as_ref());
         let is_tuple = matches!(instruction.shape, Some(HloShape::Tuple(_)));
         if instruction.opcode == "parameter" {
+            let users = users_name(instruction, text).filter(|_| region.is_empty());
+            let name = users.unwrap_or(name);
             let value = outline.add_value(name.to_owned(), value_type, false);
             outline.values[value].is_internal = !region.is_empty();
             values.push(value);
@@ -70,7 +73,7 @@ fn instructions(
         let target = matches!(rule, Some(AnyRule::Target(_))).then(|| value_type.sizes.clone());
         let made = outline.add_node(StatedNode {
             name: name.to_owned(),
-            operator: instruction.opcode.clone(),
+            operator: operator(lowering, instruction, text),
             place: place(instruction.span),
             region: region.clone(),
             operands,
@@ -85,6 +88,17 @@ fn instructions(
         values.push(made[0]);
     }
     values
+}
+
+/// The opcode; a custom call has its target: `custom-call "foreign"`.
+fn operator(lowering: Option<Lowering>, instruction: &Instruction, text: &str) -> String {
+    let target = Attributes { text, instruction }.optional("custom_call_target");
+    match (lowering, target) {
+        (Some(Lowering::CustomCall), Some(target)) => {
+            format!("{} {}", instruction.opcode, shown(target))
+        }
+        _ => instruction.opcode.clone(),
+    }
 }
 
 fn value_type(shape: Option<&HloShape>) -> ValueType {

@@ -1,0 +1,107 @@
+"""Loads programs from files; Python functions may compute nodes that indim lacks."""
+
+from __future__ import annotations
+
+import os
+
+import numpy
+
+from ._indim import _foreign_nodes
+from ._models import Model, bound_arguments, names_of, signature
+
+
+class ProvidedModel:
+    """A program from a file with nodes that functions compute, to be called on arrays.
+
+    Each function takes the operands of its node as NumPy arrays, ``None`` for one that the node omits, and
+    returns its result, or a tuple of its results. The parts of the program between these nodes are compiled.
+    """
+
+    def __init__(self, path, content, function, part, provide):
+        self._options = path, content, function, part, dict(provide)
+        order, nodes = _foreign_nodes(path, content, function, part)
+        starts, ends = part
+        known = list(starts)
+        self._stages = []
+        for operator, name, operands, results in nodes:
+            computed = provide.get(name) or provide.get(operator)
+            if computed is None or all(result is None or result in known for result in results):
+                continue
+            wanted = _distinct(operand for operand in operands if operand not in known)
+            self._stages.append((self._model(known, wanted), wanted, computed, operands, results))
+            known += wanted + [result for result in results if result is not None]
+        self._last = Model(path, content, function, (known, ends))
+        self.inputs = self._inputs(order, starts)
+        self.outputs = self._last.outputs
+
+    def _model(self, known, wanted):
+        path, content, function, _, _ = self._options
+        return Model(path, content, function, (tuple(known), tuple(wanted))) if wanted else None
+
+    def _inputs(self, order, starts):
+        """The inputs of the stages that no stage before them computes, in the order of the file."""
+        computed = {name for _, wanted, _, _, results in self._stages for name in (*wanted, *results)}
+        models = [stage[0] for stage in self._stages if stage[0]] + [self._last]
+        declared = {}
+        for model in models:
+            for given in model.inputs:
+                if given.name in order or given.name in starts or given.name not in computed:
+                    declared.setdefault(given.name, given)
+        first = [name for name in order if name in declared]
+        return tuple(declared[name] for name in _distinct([*first, *declared]))
+
+    def __call__(self, *args, order="K", **kwargs):
+        names = [declared.name for declared in self.inputs]
+        values = dict(zip(names, bound_arguments(self.inputs, args, kwargs)))
+        for model, wanted, computed, operands, results in self._stages:
+            if model is not None:
+                values.update(zip(wanted, self._run(model, values, order)))
+            found = computed(*(None if name is None else _array(values[name]) for name in operands))
+            found = found if isinstance(found, (tuple, list)) else (found,)
+            if len(found) != len(results):
+                counts = f"has {len(results)} results, {len(found)} were returned"
+                raise ValueError(f"the node of {results[0]} {counts}")
+            values.update(
+                (name, numpy.asarray(value)) for name, value in zip(results, found) if name is not None
+            )
+        results = self._run(self._last, values, order)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    @staticmethod
+    def _run(model, values, order):
+        given = [values.get(declared.name) for declared in model.inputs]
+        return model._model.run(given, order)
+
+    def __repr__(self):
+        return f"<indim.ProvidedModel {signature(self)}>"
+
+    def __reduce__(self):
+        path, content, function, part, provide = self._options
+        return ProvidedModel, (path, content, function, part, provide)
+
+
+def _distinct(names):
+    return list(dict.fromkeys(name for name in names if name is not None))
+
+
+def _array(value):
+    return value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
+
+
+def load(source, *, function=None, inputs=(), outputs=(), provide=None):
+    """Loads a program: StableHLO, HLO, OpenVINO IR or ONNX. The content determines the format.
+
+    ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs, if
+    the file has several. With ``inputs`` and ``outputs`` only the part of the program between values of these
+    names is loaded: nodes outside it, which may be ones that indim lacks, do not run.
+
+    ``provide`` has functions that compute nodes that indim lacks, by the operator or the name of the node:
+    ``{"com.acme.Whiten": whiten}``. Each takes the operands as arrays, and returns its result, or a tuple of
+    its results.
+    """
+    part = (names_of(inputs, "inputs"), names_of(outputs, "outputs"))
+    is_content = isinstance(source, (bytes, bytearray, memoryview))
+    path, content = ("<bytes>", bytes(source)) if is_content else (os.fspath(source), None)
+    if provide:
+        return ProvidedModel(path, content, function, part, provide)
+    return Model(path, content, function, part)
