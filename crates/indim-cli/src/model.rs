@@ -66,7 +66,7 @@ pub(crate) fn open(path: &Path) -> Result<SourceFile, Diagnostic> {
 /// programs.
 pub(crate) fn is_path(text: &str) -> bool {
     let path = Path::new(text);
-    ModelFormat::names_a_program(path) || path.is_file()
+    ModelFormat::has_program_extension(path) || path.is_file()
 }
 
 /// Binds arguments to inputs: `NAME=SOURCE`, or by position among arguments without a name.

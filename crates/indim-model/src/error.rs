@@ -237,7 +237,7 @@ impl FormatErrorKind {
     }
 
     /// The error of a file as a whole, or of a request for it.
-    pub fn nowhere(self) -> FormatError {
+    pub fn without_location(self) -> FormatError {
         self.at(Location::default())
     }
 

@@ -193,7 +193,7 @@ impl ModelFormat {
     }
 
     /// Whether a name has an extension that only programs have.
-    pub fn names_a_program(path: &Path) -> bool {
+    pub fn has_program_extension(path: &Path) -> bool {
         let extension = path.extension();
         let is_known = |known: &&str| extension.is_some_and(|it| it.eq_ignore_ascii_case(known));
         ["mlir", "stablehlo", "hlo", "xml", "onnx", "pb"].iter().any(is_known)

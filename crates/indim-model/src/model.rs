@@ -196,7 +196,7 @@ pub fn check_inputs(
 ) -> Result<Vec<Option<ArrayType>>, FormatError> {
     if declared.len() != given.len() {
         let (expected, given) = (declared.len(), given.len());
-        return Err(FormatErrorKind::InputCount { expected, given }.nowhere());
+        return Err(FormatErrorKind::InputCount { expected, given }.without_location());
     }
     let mut names: Vec<(&str, usize)> = Vec::new();
     let pairs = declared.iter().zip(given);
@@ -212,17 +212,18 @@ fn check_input<'i>(
         let name = input.name.clone();
         return match input.has_default {
             true => Ok(None),
-            false => {
-                Err(FormatErrorKind::InputMissing { name, declared: input.declared() }.nowhere())
-            }
+            false => Err(FormatErrorKind::InputMissing { name, declared: input.declared() }
+                .without_location()),
         };
     };
     if input.is_shape && matches!(bound, InputBinding::Type(_)) {
-        return Err(FormatErrorKind::InputElements { name: input.name.clone() }.nowhere());
+        return Err(FormatErrorKind::InputElements { name: input.name.clone() }.without_location());
     }
     if !fits(input, &array_type, names) {
         let (name, declared) = (input.name.clone(), input.declared());
-        return Err(FormatErrorKind::InputType { name, declared, given: array_type }.nowhere());
+        return Err(
+            FormatErrorKind::InputType { name, declared, given: array_type }.without_location()
+        );
     }
     Ok(Some(array_type))
 }

@@ -122,7 +122,10 @@ impl ModelBuilder {
             values.extend([result, expected]);
             compared.push(Expectation { result: first, expected: first + 1, ..expectation });
         }
-        let graph = self.builder.finish(&values).map_err(|e| FormatErrorKind::from(e).nowhere())?;
+        let graph = self
+            .builder
+            .finish(&values)
+            .map_err(|e| FormatErrorKind::from(e).without_location())?;
         let ModelBuilder { origins, remarks, .. } = self;
         Ok(ModelProgram { graph, outputs: names, expectations: compared, origins, remarks })
     }

@@ -83,7 +83,7 @@ impl GraphBody {
     ) -> Result<GraphBody, FormatError> {
         if nodes.len() > limits.operations {
             let limit = limits.operations;
-            return Err(FormatErrorKind::Limit { what: "nodes", limit }.nowhere());
+            return Err(FormatErrorKind::Limit { what: "nodes", limit }.without_location());
         }
         let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets: HashMap::new() };
         for opset in opsets {

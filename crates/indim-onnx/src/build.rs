@@ -171,7 +171,10 @@ impl<'m> ProgramBuilder<'m> {
                     FormatErrorKind::Undefined { what: "value", name: output.name.clone() };
                 return Err(undefined.at(declared_at("output", &output.name)));
             };
-            let found = known.value.array_type().map_err(|e| FormatErrorKind::from(e).nowhere())?;
+            let found = known
+                .value
+                .array_type()
+                .map_err(|e| FormatErrorKind::from(e).without_location())?;
             if output.dtype.is_some_and(|dtype| dtype != found.dtype) {
                 let (stated, inferred) = (output.declared(), found.to_string());
                 let kind = FormatErrorKind::TypeMismatch { stated, inferred };

@@ -80,10 +80,10 @@ impl OnnxModel {
         let limits = &options.limits;
         let missing =
             || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
-        let graph = proto.graph.ok_or_else(|| missing().nowhere())?;
+        let graph = proto.graph.ok_or_else(|| missing().without_location())?;
         if !graph.sparse_initializer.is_empty() {
             let what = "sparse initializers are".to_owned();
-            return Err(FormatErrorKind::Unsupported { what }.nowhere());
+            return Err(FormatErrorKind::Unsupported { what }.without_location());
         }
         let functions = functions_of(&proto.functions, limits)?;
         let mut opsets = proto.opset_import;
@@ -253,7 +253,7 @@ pub(super) fn check_many(
 ) -> Result<(), FormatError> {
     let limit = limits.operations;
     match count > limit {
-        true => Err(FormatErrorKind::Limit { what, limit }.nowhere()),
+        true => Err(FormatErrorKind::Limit { what, limit }.without_location()),
         false => Ok(()),
     }
 }

@@ -166,8 +166,9 @@ pub fn read_onnx_tensor(
     source: &SourceFile,
     limits: &FormatLimits,
 ) -> Result<(String, Array), FormatError> {
-    let tensor = TensorProto::decode(source.shared_bytes())
-        .map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() }.nowhere())?;
+    let tensor = TensorProto::decode(source.shared_bytes()).map_err(|error| {
+        FormatErrorKind::Damaged { problem: error.to_string() }.without_location()
+    })?;
     let array = Tensors::new(source, limits).array(&tensor);
     let array = array.map_err(|kind| kind.at(declared_at("tensor", &tensor.name)))?;
     Ok((tensor.name, array))

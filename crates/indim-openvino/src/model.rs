@@ -105,7 +105,7 @@ impl IrModel {
         match self.results.is_empty() {
             true => {
                 let expected = "a layer of type Result".to_owned();
-                Err(FormatErrorKind::Unexpected { expected }.nowhere())
+                Err(FormatErrorKind::Unexpected { expected }.without_location())
             }
             false => Ok(()),
         }

@@ -120,6 +120,6 @@ fn named<'n>(network: &Network, names: &[&'n str]) -> Result<Vec<NamedOutput<'n>
             }
         }
     };
-    let one = |&name: &&'n str| Ok((name, find(name).map_err(FormatErrorKind::nowhere)?));
+    let one = |&name: &&'n str| Ok((name, find(name).map_err(FormatErrorKind::without_location)?));
     names.iter().map(one).collect()
 }

@@ -30,7 +30,7 @@ pub(super) fn parse<'t>(text: &'t str, limits: &FormatLimits) -> Result<Document
 }
 
 fn too_many(what: &'static str, limit: usize) -> FormatError {
-    FormatErrorKind::Limit { what, limit }.nowhere()
+    FormatErrorKind::Limit { what, limit }.without_location()
 }
 
 /// Rejects text that costs the parser too much: memory for each `<` and `=`, time for each pair of

@@ -79,7 +79,7 @@ impl CachedComputation {
         let fits = |compiled: &CompiledVariant| {
             operands.iter().zip(&compiled.types).all(|(operand, of)| operand.is_of(of))
                 && compiled.targets == targets
-                && compiled.numbers.holds(&numbers)
+                && compiled.numbers.is_valid_for(&numbers)
         };
         if let Some(compiled) = lock(&self.variants).find(operands, fits) {
             return Ok(compiled);

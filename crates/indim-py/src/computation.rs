@@ -492,7 +492,7 @@ impl SymbolicProgram {
         types.len() == self.types.len()
             && dtypes(targets) == self.target_dtypes
             && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
-            && self.numbers.holds(&inputs_of(types))
+            && self.numbers.is_valid_for(&inputs_of(types))
     }
 
     /// The program bound to operands of these types; `None` if their sizes do not meet the guards.
@@ -582,7 +582,7 @@ impl CompiledVariant {
         self.types.len() == types.len()
             && dtypes(&self.targets) == dtypes(targets)
             && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))
-            && self.numbers.holds(&inputs_of(types))
+            && self.numbers.is_valid_for(&inputs_of(types))
     }
 }
 

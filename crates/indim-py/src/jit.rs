@@ -83,7 +83,7 @@ impl CompiledFunction {
         // Comparing static arguments runs Python code, which must not run under the lock. The last trace is
         // the most likely one.
         let last = self.traces().last().cloned();
-        if let Some(last) = last.filter(|last| last.numbers.holds(&inputs))
+        if let Some(last) = last.filter(|last| last.numbers.is_valid_for(&inputs))
             && last.is_for(arguments)?
             && last.surroundings.are_unchanged(py)?
         {
@@ -92,7 +92,7 @@ impl CompiledFunction {
         let known: Vec<Arc<Trace>> = self.traces().clone();
         let mut stale = None;
         for trace in known.iter().rev() {
-            if !trace.is_for(arguments)? || !trace.numbers.holds(&inputs) {
+            if !trace.is_for(arguments)? || !trace.numbers.is_valid_for(&inputs) {
                 continue;
             }
             if trace.surroundings.are_unchanged(py)? {

@@ -89,7 +89,7 @@ impl<'m> Elaborator<'m> {
         let mut budget = self.limits.operations;
         let mut found = Vec::new();
         for result in &results {
-            result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::nowhere)?;
+            result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::without_location)?;
         }
         let outputs = outputs.iter().cloned().zip(found).collect();
         self.model_builder.finish(outputs, self.expectations)

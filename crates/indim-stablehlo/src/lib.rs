@@ -137,7 +137,7 @@ impl Model for StableHlo {
 fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     let undefined = |name: &str| {
         let name = format!("@{name}");
-        FormatErrorKind::Undefined { what: "function", name }.nowhere()
+        FormatErrorKind::Undefined { what: "function", name }.without_location()
     };
     if let Some(name) = asked {
         let name = name.trim_start_matches('@');
@@ -155,7 +155,7 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
         (_, 0) => Err(undefined("main")),
         _ => {
             let names = module.functions.iter().take(20).map(|f| format!("@{}", f.name));
-            Err(FormatErrorKind::WhichFunction { names: names.collect() }.nowhere())
+            Err(FormatErrorKind::WhichFunction { names: names.collect() }.without_location())
         }
     }
 }

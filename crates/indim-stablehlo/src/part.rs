@@ -78,7 +78,7 @@ impl Value {
         let users = block.arguments.iter().find(is_users);
         let argument = users.or_else(|| block.arguments.iter().find(is_plain));
         let argument = argument.ok_or_else(|| {
-            FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.nowhere()
+            FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.without_location()
         })?;
         Ok(Value {
             used: ValueUse { name: argument.name, index: 0 },

@@ -34,7 +34,7 @@ pub fn legalize(graph: &Graph, has_chlo: bool, notes: &mut Notes) -> Result<Grap
         graph.outputs().iter().map(|output| values[output.index()].clone()).collect();
     let builder = model_builder.builder;
     let finished = builder.finish(&outputs.unwrap_or_default());
-    finished.map_err(|error| FormatErrorKind::from(error).nowhere())
+    finished.map_err(|error| FormatErrorKind::from(error).without_location())
 }
 
 struct Legalizer<'g, 'n> {

@@ -64,7 +64,7 @@ pub(super) fn results(
 
 /// Whether an error is about what indim computes, not about the file.
 fn is_open(kind: &FormatErrorKind) -> bool {
-    kind.clone().nowhere().is_out_of_scope()
+    kind.clone().without_location().is_out_of_scope()
         || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })
 }
 

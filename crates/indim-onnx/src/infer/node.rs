@@ -316,7 +316,7 @@ pub(super) fn label(flat: &FlatNode) -> String {
 
 /// The diagnostic of an error whose place the node states.
 fn without_place(kind: FormatErrorKind) -> Diagnostic {
-    let diagnostic = kind.nowhere().diagnostic(&SourceFile::new("", Vec::new()));
+    let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
     Diagnostic { place: None, ..diagnostic }
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn outline(
     options: &OutlineOptions,
 ) -> Result<Outline, FormatError> {
     let missing = || FormatErrorKind::Unexpected { expected: "a model with a graph".to_owned() };
-    let graph = proto.graph.ok_or_else(|| missing().nowhere())?;
+    let graph = proto.graph.ok_or_else(|| missing().without_location())?;
     let functions = functions_of(&proto.functions, limits)?;
     let mut opsets = proto.opset_import;
     if opsets.is_empty() && proto.ir_version < OPSETS_SINCE {

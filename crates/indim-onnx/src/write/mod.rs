@@ -66,7 +66,7 @@ impl Writer for Onnx {
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
             let what =
                 format!("models for opset {opset}, not {OLDEST_OPSET} to {NEWEST_OPSET}, are");
-            return Err(FormatErrorKind::Unsupported { what }.nowhere());
+            return Err(FormatErrorKind::Unsupported { what }.without_location());
         }
         let mut model_writer = ModelWriter::new(graph, outputs, opset);
         let plan = IdiomPlan::of(graph, opset);

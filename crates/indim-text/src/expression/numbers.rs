@@ -134,12 +134,13 @@ impl NumberProgram {
         self.casts.is_empty() && self.guards.is_empty()
     }
 
-    /// Whether the program holds for these numbers. They must have the kinds of the numbers it was built for.
-    pub fn holds(&self, given: &[Literal]) -> bool {
+    /// Whether the program is valid for these numbers, which must have the kinds of the numbers that it was
+    /// built for.
+    pub fn is_valid_for(&self, given: &[Literal]) -> bool {
         self.is_empty() || self.values(given).is_some()
     }
 
-    /// The scalar inputs, which follow the array inputs; each has rank 0. `None` if the program does not hold
+    /// The scalar inputs, which follow the array inputs; each has rank 0. `None` if the program is not valid
     /// for these numbers.
     pub fn inputs(&self, given: &[Literal]) -> Option<Vec<Array>> {
         if self.is_empty() {

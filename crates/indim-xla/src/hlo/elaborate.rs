@@ -89,7 +89,7 @@ impl<'m> Elaborator<'m> {
         self.frames.push(Frame { computation, arguments, values: Vec::new(), map_shape: None });
         let result = self.run()?;
         let (mut budget, mut found) = (self.limits.operations, Vec::new());
-        result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::nowhere)?;
+        result.arrays(&mut budget, &mut found).map_err(FormatErrorKind::without_location)?;
         self.model_builder.finish(outputs.iter().cloned().zip(found).collect(), Vec::new())
     }
 
@@ -121,7 +121,7 @@ impl<'m> Elaborator<'m> {
         loop {
             let Some(frame) = self.frames.last() else {
                 let kind = FormatErrorKind::Unexpected { expected: "a computation".to_owned() };
-                return finished.ok_or_else(|| kind.nowhere());
+                return finished.ok_or_else(|| kind.without_location());
             };
             let computation = frame.computation;
             let Some(instruction) = computation.instructions.get(frame.values.len()) else {

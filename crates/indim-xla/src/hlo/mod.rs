@@ -187,7 +187,7 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
     let Some(name) = asked else { return Ok(module.entry.unwrap_or(last)) };
     module.by_name.get(name.trim_start_matches('%')).copied().ok_or_else(|| {
         let name = name.to_owned();
-        FormatErrorKind::Undefined { what: "computation", name }.nowhere()
+        FormatErrorKind::Undefined { what: "computation", name }.without_location()
     })
 }
 

@@ -68,7 +68,7 @@ fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, Form
     let instructions = &computation.instructions;
     let found = instructions.iter().position(is_plain);
     found.or_else(|| instructions.iter().position(is_users)).ok_or_else(|| {
-        FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.nowhere()
+        FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.without_location()
     })
 }
 

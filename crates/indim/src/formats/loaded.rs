@@ -134,7 +134,7 @@ impl LoadedModel {
                     name: input.name.clone(),
                     declared: input.declared(),
                 }
-                .nowhere(),
+                .without_location(),
             )),
         };
         self.inputs().iter().map(bound).collect()
@@ -263,7 +263,7 @@ impl LoadedModel {
         let b = GraphBuilder::new();
         let ArrayType { dtype, shape } = view.array_type().clone();
         let value = b.parameter("x", dtype, shape).and_then(|x| b.finish(&[x]));
-        let format = |error| FormatErrorKind::from(error).nowhere();
+        let format = |error| FormatErrorKind::from(error).without_location();
         let graph = value.map_err(|error| self.error(format(error)))?;
         let copy = compile(&graph, &CompileOptions::default()).map_err(|e| self.error(e))?;
         let copied = copy.run(core::slice::from_ref(view)).map_err(|e| self.error(e))?;

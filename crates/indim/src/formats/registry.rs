@@ -13,7 +13,7 @@ use indim_model::{
 pub fn read(source: &SourceFile, options: &ReadOptions) -> Result<Box<dyn Model>, FormatError> {
     let Some(format) = ModelFormat::of(source.bytes()) else {
         return Err(FormatErrorKind::UnknownFormat { advice: ModelFormat::advice(source.bytes()) }
-            .nowhere());
+            .without_location());
     };
     read_as(format, source, options)
 }
@@ -29,13 +29,13 @@ pub fn read_as(
 ) -> Result<Box<dyn Model>, FormatError> {
     let limit = options.limits.file_bytes;
     if source.bytes().len() > limit {
-        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
+        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.without_location());
     }
     match reader(format) {
         Some(reader) => reader.read(source, options),
         None => {
             let what = format!("this build has no reader of {format}, which is");
-            Err(FormatErrorKind::Unsupported { what }.nowhere())
+            Err(FormatErrorKind::Unsupported { what }.without_location())
         }
     }
 }
@@ -51,17 +51,17 @@ pub(super) fn outline(
 ) -> Result<Outline, FormatError> {
     let Some(format) = ModelFormat::of(source.bytes()) else {
         return Err(FormatErrorKind::UnknownFormat { advice: ModelFormat::advice(source.bytes()) }
-            .nowhere());
+            .without_location());
     };
     let limit = options.limits.file_bytes;
     if source.bytes().len() > limit {
-        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.nowhere());
+        return Err(FormatErrorKind::Limit { what: "bytes in the file", limit }.without_location());
     }
     match reader(format) {
         Some(reader) => reader.outline(source, options, outline),
         None => {
             let what = format!("this build has no reader of {format}, which is");
-            Err(FormatErrorKind::Unsupported { what }.nowhere())
+            Err(FormatErrorKind::Unsupported { what }.without_location())
         }
     }
 }
@@ -120,7 +120,7 @@ pub fn write(
     let (given, expected) = (outputs.len(), graph.outputs().len());
     if given != expected {
         let (what, expected) = ("names of outputs", expected.to_string());
-        return Err(FormatErrorKind::Count { what, expected, given }.nowhere());
+        return Err(FormatErrorKind::Count { what, expected, given }.without_location());
     }
     let writers: &[(ModelFormat, &dyn Writer)] = &[
         #[cfg(feature = "onnx")]
@@ -138,7 +138,7 @@ pub fn write(
         }
         None => {
             let what = format!("this build has no writer of {format}, which is");
-            Err(FormatErrorKind::Unsupported { what }.nowhere())
+            Err(FormatErrorKind::Unsupported { what }.without_location())
         }
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn read(
     file: &Bytes,
     limits: &FormatLimits,
 ) -> Result<(Module, SyntheticText), FormatError> {
-    let proto = module(file).map_err(FormatErrorKind::nowhere)?;
+    let proto = module(file).map_err(FormatErrorKind::without_location)?;
     let mut reading = ModuleReader {
         limits,
         shapes: Shapes { limits, parts: 0 },
@@ -51,7 +51,7 @@ pub(super) fn read(
         Some(_) => Ok((module, synthetic_text)),
         None => {
             let name = proto.entry_computation_name;
-            Err(FormatErrorKind::Undefined { what: "computation", name }.nowhere())
+            Err(FormatErrorKind::Undefined { what: "computation", name }.without_location())
         }
     }
 }
