@@ -86,7 +86,10 @@ fn main() {
         (1, 4096, 1, 4096),
         (1, 512, 1, 512),
         (1, 1, 512, 512),
+        (1, 2_000, 3, 3),
         (1, 1_000_000, 3, 3),
+        (1000, 3, 3, 3),
+        (1000, 32, 32, 32),
     ] {
         let (seconds, rate) = time(batch, rows, columns, summed);
         let name = format!("{batch} x ({rows} x {summed} @ {summed} x {columns})");

@@ -120,7 +120,8 @@ impl ProductPlan {
                         for first in stored.clone().step_by(kernels::MAX_COLUMNS) {
                             let end = stored.end.min(first + kernels::MAX_COLUMNS);
                             let sums = sums.wrapping_add((first - stored.start) * wide_size);
-                            self.store_tile(region, row..row + 1, first..end, sums, 0);
+                            let place = [row..row + 1, first..end];
+                            self.store_tile(self.kernels.store, region, place, sums, 0);
                         }
                     }
                 }

@@ -54,7 +54,13 @@ impl ProductPlan {
                 unsafe {
                     (self.kernels.dot)(&dot);
                     if let Target::Result = target {
-                        self.store_tile(region, row..row + 1, columns, sums, WIDTH);
+                        self.store_tile(
+                            self.kernels.store,
+                            region,
+                            [row..row + 1, columns],
+                            sums,
+                            WIDTH,
+                        );
                     }
                 }
             }

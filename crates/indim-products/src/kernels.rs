@@ -11,7 +11,7 @@ use crate::product::Product;
 use crate::real::Real;
 use crate::shells::Shells;
 use crate::shells::baseline::Baseline;
-use crate::store::{AddFn, StoreFn};
+use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
 use crate::vector::Vector;
 
@@ -59,6 +59,8 @@ pub(crate) struct Kernels {
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
+    /// The store of elements that are rounded already, which a result of the panels' type takes.
+    pub(crate) store_rounded: StoreFn,
     pub(crate) add: AddFn,
 }
 
@@ -221,6 +223,7 @@ where
         pack_x: V::Element::pack::<L>(product.x)?,
         pack_y: V::Element::pack::<L>(product.y)?,
         store: V::Element::store::<L>(product.out)?,
+        store_rounded: store::copy::<V::Element>,
         add: L::add::<V::Element>(),
     })
 }

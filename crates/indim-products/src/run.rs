@@ -7,7 +7,7 @@ use crate::blocking::Method;
 use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
 use crate::pack::{Pack, PackFn};
 use crate::plan::{ProductPlan, ProductPointers};
-use crate::store::{Add, Store};
+use crate::store::{Add, Store, StoreFn};
 use crate::tile::{Results, Tile};
 
 /// A region of the result for one batch element. Pointers are at the batch element.
@@ -204,32 +204,33 @@ impl ProductPlan {
                 // SAFETY: these rows and columns are of the region.
                 unsafe {
                     let sums = from.wrapping_add(skipped);
-                    self.store_tile(region, index..index + 1, column..column + count, sums, width);
+                    let place = [index..index + 1, column..column + count];
+                    self.store_tile(self.kernels.store, region, place, sums, width);
                 }
                 column += count;
             }
         }
     }
 
-    /// Rounds and stores the wide sums of some rows and columns, at most those of a register tile.
+    /// Stores some rows and columns, at most those of a register tile.
     ///
     /// # Safety
-    /// - `sums` is valid for reads of rows of `width` sums;
+    /// - `from` is valid for reads of rows of `width` sums, or elements if `store` takes rounded ones;
     /// - the result is valid for writes at these rows and columns.
     pub(crate) unsafe fn store_tile(
         &self,
+        store: StoreFn,
         region: &Region,
-        rows: Range<usize>,
-        columns: Range<usize>,
-        sums: *const u8,
+        [rows, columns]: [Range<usize>; 2],
+        from: *const u8,
         width: usize,
     ) {
         let mut row_offsets = [0; MAX_ROWS];
         let mut column_offsets = [0; MAX_COLUMNS];
         self.rows.offsets(rows.start, Operand::Out, &mut row_offsets[..rows.len()]);
         self.columns.offsets(columns.start, Operand::Out, &mut column_offsets[..columns.len()]);
-        let store = Store {
-            from: sums,
+        let arguments = Store {
+            from,
             width,
             out: region.out,
             rows: row_offsets.as_ptr(),
@@ -238,7 +239,7 @@ impl ProductPlan {
             column_count: columns.len(),
         };
         // SAFETY: the caller ensures sums and results at these offsets.
-        unsafe { (self.kernels.store)(&store) }
+        unsafe { store(&arguments) }
     }
 
     /// Sums some indices of a region.
@@ -470,8 +471,10 @@ impl ProductPlan {
             }),
         };
         let buffer = scratch.wrapping_add(blocking.scratch.tile);
-        let buffered =
-            Results { out: buffer, out_row: (width * kernels.wide_size) as isize, is_wide: true };
+        let is_wide = !kernels.is_out_native;
+        let size = if is_wide { kernels.wide_size } else { kernels.size };
+        let buffered = Results { out: buffer, out_row: (width * size) as isize, is_wide };
+        let store = if is_wide { kernels.store } else { kernels.store_rounded };
         let functions = kernels.tile(rows.len(), vectors);
         let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
         let tile = Tile {
@@ -492,7 +495,7 @@ impl ProductPlan {
         unsafe {
             run(&tile);
             if direct.is_none() {
-                self.store_tile(region, rows, columns, buffer, width);
+                self.store_tile(store, region, [rows, columns], buffer, width);
             }
         }
     }

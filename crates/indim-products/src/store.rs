@@ -4,7 +4,7 @@ use crate::real::{Real, Round};
 
 /// The arguments of a store. Offsets are in bytes.
 pub(crate) struct Store {
-    /// The wide sums, row by row.
+    /// The wide sums, or rounded elements, row by row.
     pub(crate) from: *const u8,
     /// Sums from one row to the next.
     pub(crate) width: usize,
@@ -39,6 +39,24 @@ pub(crate) unsafe fn run<W: Round<O> + Copy, O>(store: &Store) {
             for column in 0..store.column_count {
                 let place = to.wrapping_offset(*store.columns.add(column));
                 place.cast::<O>().write_unaligned(from.add(column).read().round());
+            }
+        }
+    }
+}
+
+/// Stores rounded elements, which `from` holds instead of wide sums.
+///
+/// # Safety
+/// Like [`StoreFn`], with elements of type `E`; needs no level.
+pub(crate) unsafe fn copy<E: Real>(store: &Store) {
+    for row in 0..store.row_count {
+        // SAFETY: the caller ensures offsets, elements and results.
+        unsafe {
+            let from = store.from.cast::<E>().add(row * store.width);
+            let to = store.out.wrapping_offset(*store.rows.add(row));
+            for column in 0..store.column_count {
+                let place = to.wrapping_offset(*store.columns.add(column));
+                place.cast::<E>().write_unaligned(from.add(column).read());
             }
         }
     }
