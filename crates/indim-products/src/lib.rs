@@ -10,6 +10,7 @@
 //! - `axes.rs`: the axes of one class, and offsets;
 //! - `blocking.rs`: sizes of regions, pieces and packed blocks;
 //! - `run.rs`: runs of units;
+//! - `tiles.rs`: runs of units by register tiles;
 //! - `tile.rs`: the register tile;
 //! - `dots.rs`: runs of units by dot products, if few rows meet contiguous columns;
 //! - `dot.rs`: dot products along the summed index;
@@ -23,7 +24,7 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`,
-//! `shells/`, `store.rs`, `tile.rs` and `vector/`.
+//! `shells/`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod axes;
@@ -42,6 +43,7 @@ mod run;
 mod shells;
 mod store;
 mod tile;
+mod tiles;
 mod vector;
 
 pub use plan::{ProductPlan, ProductPointers};

@@ -1,0 +1,270 @@
+//! Runs of units by register tiles of packed operands. Holds unsafe code.
+
+use core::ops::Range;
+
+use crate::axes::Operand;
+use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
+use crate::pack::{Pack, PackFn};
+use crate::plan::ProductPlan;
+use crate::run::{Region, Target};
+use crate::tile::{Results, Tile};
+
+impl ProductPlan {
+    /// Sums some indices of a region by register tiles.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    pub(crate) unsafe fn tiles(
+        &self,
+        region: &Region,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let blocking = &self.blocking;
+        for column in region.columns.clone().step_by(blocking.packed_columns) {
+            let columns = column..region.columns.end.min(column + blocking.packed_columns);
+            // SAFETY: the packed columns lie in scratch memory, which has room for them.
+            unsafe { self.pack_columns(region, columns.clone(), indices.clone(), scratch) };
+            for row in region.rows.clone().step_by(blocking.packed_rows) {
+                let rows = row..region.rows.end.min(row + blocking.packed_rows);
+                // SAFETY: the packed rows lie in scratch memory, which has room for them; then both blocks
+                // are packed, unless tiles read them in place.
+                unsafe {
+                    self.pack_rows(region, rows.clone(), indices.clone(), scratch);
+                    self.packed_tiles(
+                        region,
+                        rows,
+                        columns.clone(),
+                        indices.clone(),
+                        target,
+                        scratch,
+                    );
+                }
+            }
+        }
+    }
+
+    /// Packs columns, panel by panel, except whole panels that tiles read in place.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    unsafe fn pack_columns(
+        &self,
+        region: &Region,
+        columns: Range<usize>,
+        indices: Range<usize>,
+        scratch: *mut u8,
+    ) {
+        let kernels = &self.kernels;
+        let buffer = scratch.wrapping_add(self.blocking.scratch.y);
+        for column in columns.clone().step_by(kernels.columns()) {
+            let live = kernels.columns().min(columns.end - column);
+            if self.is_read_in_place(live) {
+                continue;
+            }
+            let mut offsets = [0; MAX_COLUMNS];
+            self.columns.offsets(column, Operand::Y, &mut offsets[..live]);
+            let skipped = (column - columns.start) * indices.len() * kernels.size;
+            let panel = Panel {
+                to: buffer.wrapping_add(skipped),
+                width: live.next_multiple_of(kernels.lanes),
+                from: region.y,
+                offsets: &offsets[..live],
+            };
+            // SAFETY: the panel lies in the packed columns; its offsets are those of the operand.
+            unsafe { self.pack(kernels.pack_y, &panel, Operand::Y, indices.clone()) }
+        }
+    }
+
+    /// Packs rows, panel by panel, unless tiles read them in place.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`].
+    unsafe fn pack_rows(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        indices: Range<usize>,
+        scratch: *mut u8,
+    ) {
+        if self.blocking.is_x_in_place {
+            return;
+        }
+        let kernels = &self.kernels;
+        let buffer = scratch.wrapping_add(self.blocking.scratch.x);
+        for row in rows.clone().step_by(kernels.rows) {
+            let live = kernels.rows.min(rows.end - row);
+            let mut offsets = [0; MAX_ROWS];
+            self.rows.offsets(row, Operand::X, &mut offsets[..live]);
+            let skipped = (row - rows.start) * indices.len() * kernels.size;
+            let panel = Panel {
+                to: buffer.wrapping_add(skipped),
+                width: live,
+                from: region.x,
+                offsets: &offsets[..live],
+            };
+            // SAFETY: the panel lies in the packed rows; its offsets are those of the operand.
+            unsafe { self.pack(kernels.pack_x, &panel, Operand::X, indices.clone()) }
+        }
+    }
+
+    /// Packs a panel, run by run of the summed index.
+    ///
+    /// # Safety
+    /// - the panel is valid for writes of `indices.len()` rows;
+    /// - the operand is valid for reads at each of its offsets and indices.
+    unsafe fn pack(
+        &self,
+        pack: PackFn,
+        panel: &Panel<'_>,
+        operand: Operand,
+        indices: Range<usize>,
+    ) {
+        let (run, step) = (self.summed.run(), self.summed.fastest(operand));
+        let mut index = indices.start;
+        while index < indices.end {
+            let count = (run - index % run).min(indices.end - index);
+            let arguments = Pack {
+                to: panel.to,
+                width: panel.width,
+                from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
+                offsets: panel.offsets.as_ptr(),
+                live: panel.offsets.len(),
+                step,
+                first: index - indices.start,
+                count,
+                length: indices.len(),
+            };
+            // SAFETY: the caller ensures panel and operand; the run lies in the piece.
+            unsafe { pack(&arguments) };
+            index += count;
+        }
+    }
+
+    /// Whether tiles read a panel of columns in place: it has whole vectors.
+    fn is_read_in_place(&self, live: usize) -> bool {
+        self.blocking.is_y_in_place && live.is_multiple_of(self.kernels.lanes)
+    }
+
+    /// Runs the register tiles of packed rows and columns.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::piece`]; both operands are packed, unless tiles read them in place.
+    unsafe fn packed_tiles(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        indices: Range<usize>,
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let kernels = &self.kernels;
+        let panel_bytes = indices.len() * kernels.size;
+        for column in columns.clone().step_by(kernels.columns()) {
+            let live_columns = column..columns.end.min(column + kernels.columns());
+            let packed = self.blocking.scratch.y + (column - columns.start) * panel_bytes;
+            let y = match self.is_read_in_place(live_columns.len()) {
+                true => self.element(region.y, Operand::Y, column, indices.start),
+                false => scratch.wrapping_add(packed).cast_const(),
+            };
+            for row in rows.clone().step_by(kernels.rows) {
+                let live_rows = row..rows.end.min(row + kernels.rows);
+                let packed = self.blocking.scratch.x + (row - rows.start) * panel_bytes;
+                let x = match self.blocking.is_x_in_place {
+                    true => self.element(region.x, Operand::X, row, indices.start),
+                    false => scratch.wrapping_add(packed).cast_const(),
+                };
+                let operands = (x, y, indices.len());
+                // SAFETY: both panels have these rows, columns and indices.
+                unsafe {
+                    let live_columns = live_columns.clone();
+                    self.tile(region, live_rows, live_columns, operands, target, scratch);
+                }
+            }
+        }
+    }
+
+    /// Runs one register tile.
+    ///
+    /// # Safety
+    /// Like [`ProductPlan::packed_tiles`], for these rows and columns.
+    unsafe fn tile(
+        &self,
+        region: &Region,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        (x, y, length): (*const u8, *const u8, usize),
+        target: Target,
+        scratch: *mut u8,
+    ) {
+        let (blocking, kernels) = (&self.blocking, &self.kernels);
+        let vectors = columns.len().div_ceil(kernels.lanes);
+        let width = vectors * kernels.lanes;
+        let direct = match target {
+            Target::Result => self.direct(region, &rows, &columns),
+            Target::Wide(sums) => Some(Results {
+                out: self.wide_sums(region, sums, [rows.start, columns.start]),
+                out_row: (self.wide_columns(region) * kernels.wide_size) as isize,
+                is_wide: true,
+            }),
+        };
+        let buffer = scratch.wrapping_add(blocking.scratch.tile);
+        let is_wide = !kernels.is_out_native;
+        let size = if is_wide { kernels.wide_size } else { kernels.size };
+        let buffered = Results { out: buffer, out_row: (width * size) as isize, is_wide };
+        let store = if is_wide { kernels.store } else { kernels.store_rounded };
+        let functions = kernels.tile(rows.len(), vectors);
+        let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
+        let tile = Tile {
+            x,
+            y,
+            x_row: self.rows.fastest(Operand::X),
+            x_step: self.summed.fastest(Operand::X),
+            y_step: self.summed.fastest(Operand::Y),
+            is_y_packed: !self.is_read_in_place(columns.len()),
+            length,
+            results: direct.unwrap_or(buffered),
+            nodes: scratch.wrapping_add(blocking.scratch.nodes),
+        };
+        // SAFETY:
+        // - the caller ensures the operands;
+        // - results go to elements of the result, to sums of the target, or to the buffer of a tile;
+        // - the plan has a level of this processor, and its pieces fit the nodes.
+        unsafe {
+            run(&tile);
+            if direct.is_none() {
+                self.store_tile(store, region, [rows, columns], buffer, width);
+            }
+        }
+    }
+
+    /// The place of a tile in the result, if the tile can store its vectors there.
+    fn direct(
+        &self,
+        region: &Region,
+        rows: &Range<usize>,
+        columns: &Range<usize>,
+    ) -> Option<Results> {
+        let size = self.out_size as isize;
+        let is_dense = self.columns.single(Operand::Out) == Some(size);
+        let is_whole = columns.len().is_multiple_of(self.kernels.lanes);
+        let row = self.rows.single(Operand::Out)?;
+        let offset = rows.start as isize * row + columns.start as isize * size;
+        let can_store = self.kernels.is_out_native && is_dense && is_whole;
+        can_store.then(|| Results {
+            out: region.out.wrapping_offset(offset),
+            out_row: row,
+            is_wide: false,
+        })
+    }
+}
+
+/// A panel to pack.
+struct Panel<'a> {
+    to: *mut u8,
+    width: usize,
+    from: *const u8,
+    offsets: &'a [isize],
+}
