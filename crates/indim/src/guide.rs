@@ -134,7 +134,7 @@
 //! let b = GraphBuilder::new();
 //! let x = b.parameter("x", DType::F64, [2, 2])?;
 //! let v = b.parameter("v", DType::F64, [2])?;
-//! let rows = b.sub(&x, &v, &[1])?; // xla: axis 0 of v lands on axis 1 of x
+//! let rows = b.sub(&x, &v, &[1])?; // xla: axis 0 of v maps to axis 1 of x
 //! let columns = b.numpy().sub(&rows, b.reshape(&v, [2, 1])?)?;
 //! let graph = b.finish(&[squashed(&columns)])?;
 //! let executable = compile(&graph, &CompileOptions::default())?;
