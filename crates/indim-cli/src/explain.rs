@@ -9,7 +9,7 @@ use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, message_svg,
 };
-use indim::formats::LintOptions;
+use indim::formats::{LintOptions, LintReport};
 use indim::stream::{Plan, StorageInfo, StreamOptions};
 use indim::{CompileError, Graph};
 
@@ -42,6 +42,7 @@ Examples:
   indim explain 'x - mean(x, axis=0)' x=f32[1000000000,8] --pieces
   indim explain --rule pdpd --axis 1 f32[1,3,224,224] f32[3]
   indim explain model.onnx images=f32[8,3,224,224] --svg model.svg
+  indim explain model.onnx --html model.html
   indim explain --code size-mismatch")]
 pub(crate) struct Explain {
     /// An expression, the first shape, or a file with a program of StableHLO, HLO, OpenVINO IR or ONNX.
@@ -66,6 +67,10 @@ pub(crate) struct Explain {
     /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Write a program in a file as one HTML page (`-`: to standard output): its nodes with types and
+    /// broadcasts, also nodes that indim does not compute, its findings, and a search.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "svg"])]
+    html: Option<PathBuf>,
     /// List the machine code of each loop nest for dense arrays: each value, followed by its instructions.
     #[arg(long)]
     machine_code: bool,
@@ -145,6 +150,9 @@ impl Explain {
             }
             // An argument without `NAME=` can only be a shape.
             Err(error) if self.others.iter().any(|text| !text.contains('=')) => Err(error.into()),
+            Err(_) if self.html.is_some() => {
+                Err(Failure::Usage("--html is for a program in a file".to_owned()))
+            }
             Err(_) => self.explain_expression(),
         }
     }
@@ -206,6 +214,9 @@ impl Explain {
         if !self.attributes.is_empty() || self.rule != RuleChoice::default() {
             return Err(Failure::Usage("a program carries its own rules".to_owned()));
         }
+        if let Some(path) = &self.html {
+            return Ok(write_drawing(path, &self.outline_report()?.to_html())?);
+        }
         match self.explanation_of_program() {
             Ok(explanation) => self.deliver_explanation(&explanation, ""),
             Err(diagnostic) if self.has_outline(&diagnostic) => self.explain_outline(),
@@ -235,10 +246,14 @@ impl Explain {
             && codes.contains(&diagnostic.code)
     }
 
+    fn outline_report(&self) -> Result<LintReport, Failure> {
+        let options = LintOptions { outline: self.declared.options()?, ..LintOptions::default() };
+        Ok(report(Path::new(self.first()), &options)?)
+    }
+
     /// Explains a program with nodes that indim does not compute.
     fn explain_outline(&self) -> Result<(), Failure> {
-        let options = LintOptions { outline: self.declared.options()?, ..LintOptions::default() };
-        let report = report(Path::new(self.first()), &options)?;
+        let report = self.outline_report()?;
         let text = report.outline().to_string();
         self.deliver(&text, || report.to_json(), String::new)
     }

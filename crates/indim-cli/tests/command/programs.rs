@@ -300,6 +300,28 @@ fn lint_names_the_line_and_fails() {
 }
 
 #[test]
+fn explain_writes_a_page_of_any_model() {
+    let (folder, path) = file("<bias> & more.mlir", BIAS);
+    let page = succeeds(&["explain", &path, "--html", "-"]);
+    assert!(page.contains("<title>") && page.contains("&lt;bias&gt; &amp; more.mlir"), "{page}");
+    assert!(!page.contains("<bias>"), "names are escaped: {page}");
+    assert!(page.contains("3 nodes, 2 opaque; 1 broadcast: 0 legal, 1 illegal"), "{page}");
+    // Each link of a finding has its node, and only the page's own parts are loaded.
+    let links: Vec<&str> =
+        page.split("href=\"#").skip(1).filter_map(|it| it.split('"').next()).collect();
+    assert_eq!(links, ["n2"]);
+    assert!(links.iter().all(|link| page.contains(&format!("id=\"{link}\""))));
+    assert!(
+        page.contains("default-src 'none'") && !page.contains("src=") && !page.contains("http://")
+    );
+    let document = folder.file("page.html").display().to_string();
+    assert_eq!(succeeds(&["explain", &path, "--html", &document]), "");
+    assert_eq!(std::fs::read_to_string(&document).expect("the page"), page);
+    let usage = indim(&["explain", "x + v", "x=f32[2]", "v=f32[2]", "--html", "-"]);
+    assert_eq!(usage.code, Some(2), "{}", usage.stderr);
+}
+
+#[test]
 fn check_fails_for_an_illegal_program_around_operations_that_are_not_computed() {
     let (_folder, path) = file("bias.mlir", BIAS);
     let run = indim(&["check", &path]);

@@ -43,10 +43,7 @@ impl Outline {
             let texts: Vec<String> = node.attributes.iter().take(MAX_LISTED).map(one).collect();
             writeln!(formatter, "  {}", texts.join(", "))?;
         }
-        for broadcast in &node.broadcasts {
-            self.broadcast_text(node, broadcast, formatter)?;
-        }
-        node.problems.iter().try_for_each(|problem| indented(&problem.to_string(), formatter))
+        write!(formatter, "{}", VerdictText { outline: self, node })
     }
 
     fn broadcast_text(
@@ -81,6 +78,11 @@ impl Outline {
         }
     }
 
+    /// The broadcasts of a node with their verdicts, and its errors; empty for a node without any.
+    pub fn verdict_text(&self, node: &OutlineNode) -> String {
+        VerdictText { outline: self, node }.to_string()
+    }
+
     /// The first node that makes the shape of an operand unknown.
     pub fn cause_of(&self, node: &OutlineNode) -> Option<usize> {
         node.operands.iter().flatten().find_map(|&operand| {
@@ -92,6 +94,22 @@ impl Outline {
                 _ => None,
             }
         })
+    }
+}
+
+/// The broadcasts of a node with their verdicts, and its errors.
+struct VerdictText<'o> {
+    outline: &'o Outline,
+    node: &'o OutlineNode,
+}
+
+impl fmt::Display for VerdictText<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let VerdictText { outline, node } = self;
+        for broadcast in &node.broadcasts {
+            outline.broadcast_text(node, broadcast, formatter)?;
+        }
+        node.problems.iter().try_for_each(|problem| indented(&problem.to_string(), formatter))
     }
 }
 

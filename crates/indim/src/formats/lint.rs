@@ -5,7 +5,7 @@ use core::fmt;
 use indim_model::lint::{Finding, FindingLevel, FindingVerdict, findings};
 #[cfg(feature = "json")]
 use indim_model::outline::ValueType;
-use indim_model::outline::{Outline, OutlineOptions, VerdictCounts};
+use indim_model::outline::{Outline, OutlineNode, OutlineOptions, VerdictCounts};
 use indim_model::{ReadOptions, SourceFile};
 use indim_shape::ErrorCode;
 
@@ -88,6 +88,15 @@ impl LintReport {
     /// The place of a finding: `model.onnx: node 4 ...` or `model.mlir:14:10`.
     pub fn place(&self, finding: &Finding) -> String {
         finding.place.shown(&self.source)
+    }
+
+    /// The place of a node within the file: `node 4 ...` or `line 14`.
+    pub(super) fn place_of(&self, node: &OutlineNode) -> String {
+        match (&node.place.described, &node.place.span) {
+            (Some(described), _) => described.clone(),
+            (None, Some(span)) => format!("line {}", self.source.line_and_column(span.start).0),
+            (None, None) => String::new(),
+        }
     }
 
     /// Line and column of a finding in a text, counted from 1.

@@ -1,0 +1,187 @@
+//! A model as one HTML page: its nodes with types and broadcasts, its findings, a search.
+
+use core::fmt::{self, Write as _};
+
+use indim_graph::terminal::shown;
+use indim_model::lint::Finding;
+use indim_model::outline::{Outline, OutlineNode, ValueIndex, Verdict};
+
+use super::lint::LintReport;
+
+/// Operands and results of one node that the page lists.
+const MAX_LISTED: usize = 64;
+
+/// The head of the page. Its policy lets it load nothing, so that the page sends nothing either.
+const HEAD: &str = "\
+<!DOCTYPE html>
+<html lang=\"en\"><head><meta charset=\"utf-8\"/>
+<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+script-src 'unsafe-inline'\"/>
+<meta name=\"viewport\" content=\"width=device-width\"/>
+";
+
+/// The style. A node out of sight is not laid out, so that many nodes scroll smoothly.
+const STYLE: &str = "\
+body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; \
+color: #1d2733; background: #fff }
+header { position: sticky; top: 0; background: #fff; padding-bottom: .5rem; border-bottom: 1px solid #d5dce4 }
+h1 { font-size: 1.2rem; margin: 0 } h2 { font-size: 1rem; margin: 1rem 0 .3rem }
+input { width: 100%; box-sizing: border-box; font: inherit; padding: .3rem }
+code, pre { font: 13px/1.4 ui-monospace, monospace } pre { overflow-x: auto; margin: .3rem 0 }
+ol { padding-left: 1.5rem } li.error, .illegal { color: #a3111c } li.warning { color: #8a5200 }
+.node { content-visibility: auto; contain-intrinsic-size: auto 2rem; margin: 2px 0; padding: .15rem .5rem; \
+background: #f4f7fb; border-left: 4px solid #7fa6d6 }
+.opaque { border-left-color: #b9802f; background: #fbf6ec } .inner { margin-left: 2rem }
+.node:target { outline: 2px solid #2f6fc4 } .hidden { display: none } summary i { color: #5a6877 }
+";
+
+/// The search: nodes without the text are hidden; a finding opens its node.
+const SCRIPT: &str = "\
+const nodes = [...document.querySelectorAll('.node')];
+const texts = nodes.map(node => node.textContent.toLowerCase());
+const count = document.getElementById('count');
+document.getElementById('search').addEventListener('input', event => {
+  const sought = event.target.value.toLowerCase();
+  let found = 0;
+  nodes.forEach((node, at) => {
+    const is = texts[at].includes(sought);
+    node.classList.toggle('hidden', !is);
+    found += is;
+  });
+  count.textContent = found + ' of ' + nodes.length + ' nodes';
+});
+const open = () => {
+  const node = document.getElementById(location.hash.slice(1));
+  if (node) node.open = true;
+};
+addEventListener('hashchange', open);
+open();
+";
+
+impl LintReport {
+    /// The model as one HTML page without external resources: every node with types and broadcasts, opaque
+    /// ones marked, collapsible, with a search and a list of findings that jump to their nodes.
+    ///
+    /// ```
+    /// use indim::formats::{LintOptions, LintReport, SourceFile};
+    ///
+    /// let text = "
+    /// func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    ///   %0 = stablehlo.mine %x : (tensor<4xf32>) -> tensor<4xf32>
+    ///   return %0 : tensor<4xf32>
+    /// }";
+    /// let report = LintReport::new(SourceFile::new("mine.mlir", text), &LintOptions::default())?;
+    /// assert!(report.to_html().contains("<details class=\"node opaque\" id=\"n0\">"));
+    /// # Ok::<(), indim::formats::LoadError>(())
+    /// ```
+    pub fn to_html(&self) -> String {
+        let mut page = HEAD.to_owned();
+        // Writing to a `String` does not fail.
+        let _ = self.body(&mut page);
+        page
+    }
+
+    fn body(&self, page: &mut String) -> fmt::Result {
+        let outline = self.outline();
+        let name = escaped(&shown(self.file()));
+        let opaque = outline.nodes.iter().filter(|node| node.is_opaque).count();
+        writeln!(page, "<title>{name}</title><style>{STYLE}</style></head><body>")?;
+        writeln!(page, "<header><h1>{name}</h1>")?;
+        let nodes = outline.nodes.len();
+        writeln!(page, "<p>{nodes} nodes, {opaque} opaque; {}</p>", outline.counts())?;
+        writeln!(
+            page,
+            "<input id=\"search\" type=\"search\" placeholder=\"Search nodes and types\"/>"
+        )?;
+        writeln!(page, "<span id=\"count\"></span></header>")?;
+        writeln!(page, "<h2>Findings ({})</h2>\n<ol>", self.findings().len())?;
+        self.findings().iter().try_for_each(|finding| write_finding(page, finding))?;
+        writeln!(page, "</ol>\n<h2>Inputs</h2>")?;
+        write_values(page, outline, outline.inputs.iter().map(|&input| Some(input)))?;
+        writeln!(page, "<h2>Nodes</h2>")?;
+        for (number, node) in outline.nodes.iter().enumerate() {
+            self.write_node(page, number, node)?;
+        }
+        writeln!(page, "<h2>Outputs</h2>")?;
+        write_values(page, outline, outline.outputs.iter().map(|&output| Some(output)))?;
+        writeln!(page, "<script>{SCRIPT}</script></body></html>")
+    }
+
+    fn write_node(&self, page: &mut String, number: usize, node: &OutlineNode) -> fmt::Result {
+        let outline = self.outline();
+        let opaque = if node.is_opaque { " opaque" } else { "" };
+        let inner = if node.region.is_empty() { "" } else { " inner" };
+        let is_illegal = !node.problems.is_empty()
+            || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)));
+        let mark = if is_illegal { " <b class=\"illegal\">illegal</b>" } else { "" };
+        let label = escaped(&outline.label(node));
+        let operator = escaped(&shown(&node.operator));
+        let result = node.results.iter().flatten().next();
+        let result = result.map_or(String::new(), |&result| escaped(&outline.typed(result)));
+        writeln!(page, "<details class=\"node{opaque}{inner}\" id=\"n{number}\"><summary>")?;
+        writeln!(page, "<b>{label}</b> <i>{operator}</i> <code>{result}</code>{mark}</summary>")?;
+        writeln!(page, "<p>{}</p>", escaped(&self.place_of(node)))?;
+        if !node.region.is_empty() {
+            writeln!(page, "<p>in <code>{}</code></p>", escaped(&node.region))?;
+        }
+        write_values(page, outline, node.operands.iter().copied())?;
+        writeln!(page, "<pre>gives</pre>")?;
+        write_values(page, outline, node.results.iter().copied())?;
+        let attributes = node.attributes.iter().map(|(name, text)| format!("{name}={text}"));
+        let attributes: Vec<String> = attributes.collect();
+        if !attributes.is_empty() {
+            writeln!(page, "<pre>{}</pre>", escaped(&attributes.join("\n")))?;
+        }
+        let verdicts = outline.verdict_text(node);
+        if !verdicts.is_empty() {
+            writeln!(page, "<pre>{}</pre>", escaped(&verdicts))?;
+        }
+        writeln!(page, "</details>")
+    }
+}
+
+fn write_finding(page: &mut String, finding: &Finding) -> fmt::Result {
+    let level = finding.verdict.level().name();
+    let label = escaped(&finding.label);
+    let node = finding.node.map_or(String::new(), |node| format!("#n{node}"));
+    let message = escaped(&finding.message);
+    write!(page, "<li class=\"{level}\"><a href=\"{node}\">{label}</a> ")?;
+    write!(page, "<code>{level}[{}]</code> {}: {message}", finding.code, finding.verdict)?;
+    if let Some(repair) = &finding.repair {
+        write!(page, "<br/>help: {}", escaped(repair))?;
+    }
+    writeln!(page, "</li>")
+}
+
+fn write_values(
+    page: &mut String,
+    outline: &Outline,
+    values: impl Iterator<Item = Option<ValueIndex>>,
+) -> fmt::Result {
+    write!(page, "<pre>")?;
+    let mut values = values;
+    for value in values.by_ref().take(MAX_LISTED) {
+        let text = value.map_or("-".to_owned(), |value| outline.typed(value));
+        writeln!(page, "{}", escaped(&text))?;
+    }
+    match values.count() {
+        0 => writeln!(page, "</pre>"),
+        more => writeln!(page, "and {more} more</pre>"),
+    }
+}
+
+/// Text without the characters that HTML reads.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}
