@@ -25,14 +25,15 @@ def stub(name, function):
     """The declaration of one function."""
     parts, is_keyword_only = [], False
     for parameter in inspect.signature(function).parameters.values():
+        is_rest = parameter.kind is parameter.VAR_POSITIONAL
         if parameter.kind is parameter.KEYWORD_ONLY and not is_keyword_only:
             parts.append("*")
-            is_keyword_only = True
+        is_keyword_only = is_keyword_only or is_rest or parameter.kind is parameter.KEYWORD_ONLY
         annotation = parameter.annotation
         if annotation is parameter.empty:
             annotation = TYPES.get(parameter.name, "Operand")
         default = "" if parameter.default is parameter.empty else " = ..."
-        parts.append(f"{parameter.name}: {annotation}{default}")
+        parts.append(f"{'*' * is_rest}{parameter.name}: {annotation}{default}")
     return f"def {name}({', '.join(parts)}) -> NDArray[Any]: ...\n"
 
 

@@ -254,7 +254,7 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
 }
 
 /// Reads an attribute: a list of integers, of pairs of them, or of axis names; the items of an index as a
-/// tuple; the name of an element type or a mode; otherwise an operand.
+/// tuple; the name of an element type or a mode; an equation; otherwise an operand.
 pub(crate) fn attribute(
     keyword: Option<&str>,
     given: &Bound<'_, PyAny>,
@@ -264,7 +264,7 @@ pub(crate) fn attribute(
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
         return Ok(CallAttribute::ElementType(dtype));
     }
-    if keyword == Some("mode") {
+    if matches!(keyword, Some("mode" | "equation")) {
         return Ok(CallAttribute::Word(given.extract()?));
     }
     if let Ok(items) = given.cast::<PyTuple>() {

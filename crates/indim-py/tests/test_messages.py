@@ -24,28 +24,6 @@ def test_a_product_of_vectors(dtype):
     np.testing.assert_allclose(indim.jit(lambda x: V @ x)(x), V @ x, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [
-        (X, X.T),
-        (X, V),
-        (V[:2], X),
-        (X[None] + np.ones((4, 1, 1)), X.T),
-        (np.ones((5, 1, 2, 3)), np.ones((4, 3, 2))),
-    ],
-    ids=lambda value: str(value.shape),
-)
-def test_a_product_of_matrices_says_what_to_write(x, y):
-    for function in (lambda x, y: x @ y, lambda x, y: np.matmul(x, y)):
-        with pytest.raises(TypeError, match="matrix products are not supported") as raised:
-            indim.jit(function)(x, y)
-        advised = re.search(r"np\.sum\(.*$", str(raised.value)).group()
-        result = indim.jit(eval(f"lambda x, y: {advised}", {"np": np}))(x, y)
-        np.testing.assert_allclose(result, x @ y)
-    with pytest.raises(TypeError, match=r"np.sum\(V"):
-        indim.jit(lambda x: V[:2] @ x if x.ndim == 1 else V @ x)(X.T)
-
-
 def test_a_product_in_a_text_says_what_to_write():
     x, y = X, X.T
     with pytest.raises(indim.ExprError) as raised:

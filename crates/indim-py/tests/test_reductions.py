@@ -172,7 +172,7 @@ def test_products_of_two():
     with pytest.raises(indim.ShapeError, match="write 1, the same axis from the front"):
         indim.xla.sum(x, axis=-1)
     with pytest.raises(indim.IndimError, match="takes vectors"):
-        indim.dot(x, y.T)
+        indim.xla.dot(x, y.T)
 
 
 def test_normalisation():

@@ -52,7 +52,7 @@ from ._lint import Finding, LintReport, OperandType, lint
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
-from . import _array_functions, _compositions, _reductions, _views
+from . import _array_functions, _compositions, _products, _reductions, _views
 from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
 from ._written import Decomposition, WrittenModel
 from .numexpr import detect_number_of_cores, detect_number_of_threads
@@ -65,6 +65,7 @@ for _function in _functions_by_attributes.values():
 globals().update(_functions_by_attributes)
 _compositions.register(_functions_by_attributes)
 _reductions.register(_functions_by_attributes)
+_products.register(_functions_by_attributes)
 del _function
 
 

@@ -18,7 +18,13 @@ def refused_keyword(function, ufunc, keyword, kwargs):
             f"numpy.{ufunc.__name__} cannot write traced values into an array of NumPy, `{name}`, while "
             f"{function} is traced: write {instead} without `out=`"
         )
-    advice = {"where": "choose by np.where(mask, x, other)", "dtype": "convert by x.astype(dtype)"}
+    advice = {
+        "where": "choose by np.where(mask, x, other)",
+        "dtype": "convert by x.astype(dtype)",
+        "axes": "move the axes by np.moveaxis",
+        "axis": "move the axis by np.moveaxis",
+        "keepdims": "put in the axis by np.expand_dims",
+    }
     return (
         f"numpy.{ufunc.__name__} takes no `{keyword}` while {function} is traced: "
         f"{advice.get(keyword, 'leave it out')}"
@@ -32,20 +38,6 @@ def method_advice(method):
     if method == "outer":
         return "put in axes of size 1, as x[:, None] * y"
     return "compute it before the call and pass it as an argument"
-
-
-def product_advice(ranks, names):
-    """The message for a product of arrays of these ranks, by the names that the function has for them."""
-    x, y = names if all(name and name.isidentifier() for name in names) else ("x", "y")
-    if ranks == [2, 2]:
-        written = f"np.sum({x}[:, :, None] * {y}[None], axis=1)"
-    elif ranks[1] == 1:
-        written = f"np.sum({x} * {y}, axis=-1)"
-    elif ranks[0] == 1:
-        written = f"np.sum({x}[:, None] * {y}, axis=-2)"
-    else:
-        written = f"np.sum({x}[..., :, :, None] * {y}[..., None, :, :], axis=-2)"
-    return f"matrix products are not supported yet: write it as a sum, {written}"
 
 
 def refuse_given(name, **arguments):

@@ -160,8 +160,9 @@ def _chunks(program, operands, count):
         size, place = program.cuts()[cut]
         if is_one:
             warnings.warn(
-                f"an axis of size {size} is merged into one chunk, because a slice, a concatenation "
-                "or an operation that moves elements needs all of it; rechunk it to avoid this warning",
+                f"an axis of size {size} is merged into one chunk, because a slice, a concatenation, "
+                "a product or an operation that moves elements needs all of it; rechunk it to avoid this "
+                "warning",
                 PerformanceWarning,
                 stacklevel=5,
             )

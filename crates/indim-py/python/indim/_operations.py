@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _compositions, _functions, _reductions, _view_functions
+from . import _compositions, _functions, _products, _reductions, _view_functions
 from ._indim import _operations
 
 #: Python's own words get an underscore.
@@ -33,7 +33,8 @@ def define(rule):
         functions[name] = _function(rule, text, arity, doc)
         functions[name].__name__ = functions[name].__qualname__ = name
     functions |= _compositions.define(rule, _function)
-    return functions | _reductions.define(rule, functions) | _view_functions.define(rule)
+    functions |= _reductions.define(rule, functions)
+    return functions | _products.define(rule, functions) | _view_functions.define(rule)
 
 
 def _function(rule, text, arity, doc):

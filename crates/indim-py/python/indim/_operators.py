@@ -25,6 +25,7 @@ _COMPARISONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": 
 UFUNCS_OF_SYMBOLS = {
     **{"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.true_divide, "//": np.floor_divide},
     **{"%": np.remainder, "**": np.power, "&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor},
+    "@": np.matmul,
     **{"<<": np.left_shift, ">>": np.right_shift, "==": np.equal, "!=": np.not_equal},
     **{"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal},
 }

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 from . import _arrays, _captured, _foreign
-from ._advice import method_advice, product_advice, refused_keyword
+from ._advice import method_advice, refused_keyword
 from ._errors import ExprError
 from ._indexable import Copies, captured_array
 from ._numbers import Number, as_it_is
@@ -23,10 +23,10 @@ from ._signatures import ADAPTED
 from ._statics import frozen
 
 #: Handlers of NumPy's functions on tracing values; filled by `_array_functions.py`, `_compositions.py`,
-#: `_reductions.py` and `_views.py`.
+#: `_products.py`, `_reductions.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
 
-#: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py`.
+#: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py` and `_products.py`.
 UFUNCS = {}
 
 #: Attributes that are operands.
@@ -251,18 +251,18 @@ class Tracer:
         return self._recording.namespace is not None and _foreign.is_labelled(operands)
 
     def _product(self, x, y):
-        """``x @ y`` of vectors; an error with a replacement for matrices."""
-        ranks = [np.ndim(operand) for operand in (x, y)]
-        if ranks == [1, 1]:
-            return self._record("dot", (x, y), rule="numpy")
-        names = [one._piece if isinstance(one, Tracer) else _captured.name_of(one) for one in (x, y)]
-        raise TypeError(product_advice(ranks, names))
+        """``x @ y``; lists are arrays, as for NumPy. A labelled array decides on its own product."""
+        operands = x, y
+        are_known = all(_is_operand(operand) or isinstance(operand, (list, tuple)) for operand in operands)
+        if self._is_for_labels(operands) or not are_known:
+            return NotImplemented
+        return self._record("@", operands, rule="numpy")
 
     def __matmul__(self, other):
-        return self._product(self, other) if _is_operand(other) else NotImplemented
+        return self._product(self, other)
 
     def __rmatmul__(self, other):
-        return self._product(other, self) if _is_operand(other) else NotImplemented
+        return self._product(other, self)
 
     def __neg__(self):
         return self._call("-")
@@ -333,7 +333,7 @@ class Tracer:
         if name == "power":
             return operator_call("**", *operands)
         if name in ("matmul", "matvec", "vecmat"):
-            return self._product(*operands)
+            return self._record("@" if name == "matmul" else name, operands, rule="numpy")
         try:
             return self._record(_UFUNC_NAMES.get(name, name), operands)
         except ExprError as error:
@@ -367,6 +367,12 @@ class Tracer:
     @property
     def T(self):
         return self._call("transpose")
+
+    @property
+    def mT(self):
+        if not self.ndim >= 2:
+            raise ValueError(f"`{self._piece}` has fewer than two axes, and `mT` exchanges the last two")
+        return np.swapaxes(self, -1, -2)
 
     def round(self, decimals=0):
         return self.__round__(decimals)

@@ -239,6 +239,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 return self.structural(structural, nodes, attributes, mark);
             }
             Function::View(function) => return self.view(function, nodes, attributes, mark),
+            Function::Product(function) => {
+                return self.product(function, nodes, attributes, mark);
+            }
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }

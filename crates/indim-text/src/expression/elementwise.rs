@@ -285,7 +285,7 @@ impl<'b> Elaborator<'_, 'b> {
     }
 
     /// The operand in the type of an operation; arrays are converted only where the rule says so.
-    fn operand_as(
+    pub(super) fn operand_as(
         &self,
         node: NodeIndex,
         dtype: DType,

@@ -8,6 +8,7 @@ use core::str::FromStr;
 use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
+use super::product::ProductFunction;
 use super::view_function::{VIEWS, ViewFunction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,7 @@ pub(super) enum Function {
     Reduction(Reduction),
     Structural(StructuralFunction),
     View(ViewFunction),
+    Product(ProductFunction),
 }
 
 /// Functions that are not operations of the table.
@@ -75,6 +77,12 @@ pub(super) enum Attribute {
     Widths,
     /// The mode of `pad` or `take`.
     Mode,
+    /// The axes of the first operand of `tensordot`.
+    LeftAxes,
+    /// The axes of the second operand of `tensordot`.
+    RightAxes,
+    /// The equation of `einsum`.
+    Equation,
     /// An argument with this keyword, such as a parameter of a composition.
     Argument(&'static str),
 }
@@ -92,6 +100,9 @@ impl Attribute {
         Attribute::Shift,
         Attribute::Widths,
         Attribute::Mode,
+        Attribute::LeftAxes,
+        Attribute::RightAxes,
+        Attribute::Equation,
     ];
 
     /// The keyword, then its aliases.
@@ -106,6 +117,9 @@ impl Attribute {
             Attribute::Shift => &["shift"],
             Attribute::Widths => &["pad_width"],
             Attribute::Mode => &["mode"],
+            Attribute::LeftAxes => &["x_axes"],
+            Attribute::RightAxes => &["y_axes"],
+            Attribute::Equation => &["equation"],
             Attribute::Argument(_) => &[],
         }
     }
@@ -242,12 +256,16 @@ impl Function {
             Function::Reduction(function) => reduction_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
             Function::View(view) => view.parameter(position),
+            Function::Product(product) => product.parameter(position),
         }
     }
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, Function::View(view) if view.takes_list())
+        match self {
+            Function::View(view) => view.takes_list(),
+            function => function == Function::Product(ProductFunction::Einsum),
+        }
     }
 
     /// Whether this attribute may be `None`.
@@ -288,7 +306,10 @@ impl Function {
             Function::Reduction(function) if function.pairs() && attribute == Attribute::Dims => {
                 Arity::Binary
             }
-            Function::Structural(_) | Function::Reduction(_) | Function::View(_) => Arity::Unary,
+            Function::Structural(_)
+            | Function::Reduction(_)
+            | Function::View(_)
+            | Function::Product(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
         self.parameters().any(|parameter| parameter == CallParameter::Attribute(attribute))
@@ -304,6 +325,11 @@ impl Function {
             )
             | CallParameter::Operand => None,
             CallParameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
+            CallParameter::Attribute(Attribute::ElementType)
+                if matches!(self, Function::Product(_)) =>
+            {
+                None
+            }
             CallParameter::Attribute(attribute) => Some(attribute),
         })
     }

@@ -7,9 +7,9 @@
 //!    `function.rs`.
 //! 2. `results.rs` selects the results.
 //! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations, `composition.rs`
-//!    compositions, `reduction.rs` reductions, `structure.rs` reshapes and conversions, `views.rs` indices
-//!    and joins. `typing.rs`, `folding.rs` and `promote.rs` determine element types and fold literals.
-//!    `numbers.rs` handles numbers that are inputs.
+//!    compositions, `reduction.rs` reductions, `product.rs` products, `structure.rs` reshapes and
+//!    conversions, `views.rs` indices and joins. `typing.rs`, `folding.rs` and `promote.rs` determine
+//!    element types and fold literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
@@ -35,6 +35,7 @@ mod index;
 mod lexer;
 mod numbers;
 mod parser;
+mod product;
 mod promote;
 mod recorded;
 mod reduction;

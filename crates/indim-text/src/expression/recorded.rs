@@ -13,12 +13,16 @@ use super::Expression;
 use super::call::{attribute_named, check_complete, function_named};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, CallParameter, Function};
+use super::product::ProductFunction;
 use super::statement::Output;
 use super::syntax::{
     AttributeValue, IndexItem, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator,
 };
 use crate::limits::LimitError;
 use crate::span::Span;
+
+/// The keyword of the equation of an `einsum`.
+const EQUATION: &str = "equation";
 
 /// One operation: a function or an operator, its operands, and its attributes.
 ///
@@ -63,7 +67,7 @@ pub enum CallAttribute {
     ElementType(DType),
     /// A pair for each axis.
     Pairs(Vec<(i64, i64)>),
-    /// An unquoted word, such as a mode.
+    /// A word: a mode, or the equation of `einsum`.
     Word(String),
     /// Names of axes, which need not be identifiers.
     Names(Vec<String>),
@@ -78,6 +82,14 @@ impl RecordedCall {
 
     fn is_index(&self) -> bool {
         self.function == "[]"
+    }
+
+    /// The equation of an `einsum`, which is printed before the operands.
+    fn equation(&self) -> Option<&str> {
+        self.attributes.iter().find_map(|(keyword, value)| match (keyword.as_deref(), value) {
+            (Some(EQUATION), CallAttribute::Word(word)) => Some(word.as_str()),
+            _ => None,
+        })
     }
 }
 
@@ -102,7 +114,9 @@ impl Expression {
                 NodeKind::Index { operand, items }
             }
             (true, &[operand]) => printed.unary(call, operand)?,
-            (true, &[x, y]) => printed.binary(call, [x, y])?,
+            (true, &[x, y]) if ProductFunction::from_name(&call.function).is_none() => {
+                printed.binary(call, [x, y])?
+            }
             _ => printed.call(call)?,
         };
         let PrintedCall { text, mut nodes, names, mark, .. } = printed;
@@ -151,6 +165,8 @@ impl PrintedCall {
             return printed;
         }
         printed.text.push('(');
+        let equation = call.equation().map(|equation| printed.write(&format!("{equation:?}")));
+        printed.text.push_str(if equation.is_some() { ", " } else { "" });
         let takes_list = Function::from_name(&call.function).is_some_and(Function::takes_list);
         printed.text.push_str(if takes_list { "[" } else { "" });
         for (position, operand) in call.operands.iter().enumerate() {
@@ -159,6 +175,10 @@ impl PrintedCall {
         }
         printed.text.push_str(if takes_list { "]" } else { "" });
         for (keyword, value) in &call.attributes {
+            if let (Some(span), Some(EQUATION)) = (equation, keyword.as_deref()) {
+                printed.attributes.push((None, span));
+                continue;
+            }
             printed.text.push_str(if printed.text.ends_with('(') { "" } else { ", " });
             printed.attribute(keyword.as_deref(), value);
         }
@@ -304,8 +324,13 @@ impl PrintedCall {
 
     fn call(&self, call: &RecordedCall) -> Result<NodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
-        let function =
-            function_named(&call.function).map_err(at_name)?.of_operands(self.operands.len());
+        let function = match ProductFunction::from_name(&call.function) {
+            Some(product) => Function::Product(product),
+            None => {
+                let function = function_named(&call.function).map_err(at_name)?;
+                function.of_operands(self.operands.len())
+            }
+        };
         let mut attributes: Vec<NamedAttribute> = Vec::with_capacity(call.attributes.len());
         let mut position = if function.takes_list() { 1 } else { self.operands.len() };
         for ((keyword, value), &(node, span)) in call.attributes.iter().zip(&self.attributes) {
@@ -387,6 +412,10 @@ fn attribute_value(
         (Attribute::Widths, ..) => Err("two numbers for each axis"),
         (Attribute::Mode, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
         (Attribute::Mode, ..) => Err("the name of a mode"),
+        (Attribute::Equation, CallAttribute::Word(word), _) => {
+            Ok(AttributeValue::Word(word.clone()))
+        }
+        (Attribute::Equation, ..) => Err("an equation such as \"ij,jk->ik\""),
         (Attribute::Axes, CallAttribute::Names(names), _) => {
             Ok(AttributeValue::Names(names.clone()))
         }

@@ -138,6 +138,11 @@ pub(super) fn reduction(
     Ok(if is_whole && function.takes_only_floats() { DType::F64 } else { common })
 }
 
+/// The type of the operands of a product.
+pub(super) fn product(operands: &[OperandType], is_numpy: bool) -> TypingResult<DType> {
+    if is_numpy { common_dtype(operands, true) } else { strict_dtype(operands, true) }
+}
+
 /// The plan under the numpy rule.
 pub(super) fn numpy(
     op: Op,

@@ -1,0 +1,319 @@
+"""Products of arrays, eager on arrays and recorded on tracing values, and NumPy's functions of them."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+import types
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays, _foreign, _functions
+from ._numbers import as_it_is
+from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike, NDArray
+
+    from ._types import Integers, Operand
+
+#: The rule sets whose modules have products.
+RULES = ("as-written", "numpy")
+
+#: NumPy's letters of the axes that the list form of `einsum` numbers.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+def product(function, operands, preferred_element_type=None, out=None, attributes=()):
+    """A product under NumPy's rule; ``function`` is its name in the compiled part."""
+    if _foreign.is_labelled(operands):
+        raise TypeError(
+            "an operand has named dimensions, and a product counts axes: write xr.dot(x, y, dim=[...]) "
+            "within a function of indim.jit, or pass `x.values`"
+        )
+    attributes = list(attributes)
+    if preferred_element_type is not None:
+        attributes.append(("dtype", _arrays.indim_name(preferred_element_type)))
+    return _functions.apply(function, operands, attributes, "numpy", out)
+
+
+def matmul(
+    x: Operand,
+    y: Operand,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``matmul``, the operator ``@``: products of matrices in the last two axes."""
+    function = "@" if preferred_element_type is None else "matmul"
+    return product(function, (x, y), preferred_element_type, out)
+
+
+def inner(
+    x: Operand,
+    y: Operand,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``inner``: sums over the last axis of both operands."""
+    return product("inner", (x, y), preferred_element_type, out)
+
+
+def outer(x: Operand, y: Operand, *, out: NDArray[Any] | None = None):
+    """NumPy's ``outer``: each element of ``x`` times each of ``y``, both flattened."""
+    return product("outer", (x, y), None, out)
+
+
+def matvec(
+    x: Operand,
+    y: Operand,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``matvec``: matrices in the last two axes of ``x`` times vectors in the last axis of ``y``."""
+    return product("matvec", (x, y), preferred_element_type, out)
+
+
+def vecmat(
+    x: Operand,
+    y: Operand,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``vecmat``: conjugated vectors in the last axis of ``x`` times matrices in those of ``y``."""
+    return product("vecmat", (x, y), preferred_element_type, out)
+
+
+def vdot(
+    x: Operand,
+    y: Operand,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``vdot``: the sum of conjugated elements of ``x`` times those of ``y``, both flattened."""
+    flat = [value if np.ndim(value) == 1 else np.reshape(_array(value), -1) for value in (x, y)]
+    return product("numpy.vecdot", flat, preferred_element_type, out)
+
+
+def tensordot(
+    x: Operand,
+    y: Operand,
+    axes: int | Sequence[Integers] = 2,
+    *,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``tensordot``: sums over the last ``axes`` axes of ``x`` and the first of ``y``, or over two
+    lists of axes."""
+    left, right = _paired(as_it_is(axes))
+    attributes = [("x_axes", left), ("y_axes", right)]
+    return product("tensordot", (x, y), preferred_element_type, out, attributes)
+
+
+def einsum(
+    subscripts: str | Operand,
+    *operands: Operand | Sequence[Any],
+    optimize: Any = False,
+    preferred_element_type: DTypeLike | None = None,
+    out: NDArray[Any] | None = None,
+):
+    """NumPy's ``einsum``: sums of products of any number of operands, whose axes an equation names.
+
+    Sizes determine the order of three or more operands, and ``optimize`` has no effect.
+    """
+    equation, operands = _equation(subscripts, operands)
+    return product("einsum", operands, preferred_element_type, out, [("equation", equation)])
+
+
+def define(rule, functions):
+    """The functions of a rule by name. ``dot`` and ``vecdot`` call the functions along axes of these names,
+    in ``functions``, for arguments that NumPy lacks."""
+    if rule not in RULES:
+        return {}
+    dot_along, vecdot_along = functions["dot"], functions["vecdot"]
+
+    def dot(
+        x: Operand,
+        y: Operand,
+        axis: int | str | Sequence[int] | Sequence[str] | None = None,
+        *,
+        keepdims: bool = False,
+        broadcast_dimensions: Integers | None = None,
+        preferred_element_type: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ):
+        """NumPy's ``dot``: the last axis of ``x`` with the second last of ``y``, or with its only one.
+
+        With ``axis``, the sum of products along it.
+        """
+        if axis is None and not keepdims and broadcast_dimensions is None:
+            return product("numpy.dot", (x, y), preferred_element_type, out)
+        _refuse_type("dot", preferred_element_type)
+        further = _further(keepdims, broadcast_dimensions)
+        return dot_along(x, y, axis=axis, out=out, **further)
+
+    def vecdot(
+        x: Operand,
+        y: Operand,
+        axis: int | str | Sequence[int] | Sequence[str] | None = -1,
+        *,
+        keepdims: bool = False,
+        broadcast_dimensions: Integers | None = None,
+        preferred_element_type: DTypeLike | None = None,
+        out: NDArray[Any] | None = None,
+    ):
+        """NumPy's ``vecdot``: products of vectors along an axis; elements of ``x`` are conjugated."""
+        axis = as_it_is(axis)
+        if isinstance(axis, (int, np.integer)) and not keepdims and broadcast_dimensions is None:
+            attributes = [("axis", operator.index(axis))]
+            return product("numpy.vecdot", (x, y), preferred_element_type, out, attributes)
+        _refuse_type("vecdot", preferred_element_type)
+        further = _further(keepdims, broadcast_dimensions)
+        return vecdot_along(x, y, axis=axis, out=out, **further)
+
+    defined = {function.__name__: function for function in (dot, vecdot)}
+    for function in defined.values():
+        function.__qualname__ = function.__name__
+        signature = inspect.signature(function)
+        taken = signature.parameters.values()
+        if rule == "numpy":
+            # Its axes are right-aligned.
+            taken = [parameter for parameter in taken if parameter.name != "broadcast_dimensions"]
+        function.__signature__ = signature.replace(parameters=taken)
+    return defined | {function.__name__: _copy(function) for function in _SHARED}
+
+
+_SHARED = (matmul, inner, outer, matvec, vecmat, vdot, tensordot, einsum)
+
+
+def _copy(function):
+    """A function of its own for a module, which names itself in it."""
+    copied = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__
+    )
+    copied.__kwdefaults__, copied.__annotations__ = function.__kwdefaults__, function.__annotations__
+    copied.__doc__ = function.__doc__
+    return copied
+
+
+def _further(keepdims, broadcast_dimensions):
+    """The arguments of a function along axes that differ from their defaults."""
+    given = {"keepdims": keepdims or None, "broadcast_dimensions": broadcast_dimensions}
+    return {keyword: value for keyword, value in given.items() if value is not None}
+
+
+def _refuse_type(function, preferred_element_type):
+    if preferred_element_type is not None:
+        raise TypeError(
+            f"{function}() takes no `preferred_element_type` for a sum along several or named axes, and with "
+            "keepdims or broadcast_dimensions: write x.astype(dtype)"
+        )
+
+
+def _array(value):
+    return value if isinstance(value, Tracer) else _arrays.as_array(value, "x")
+
+
+def _paired(axes):
+    """The axes of both operands of ``tensordot``, as two lists."""
+    if isinstance(axes, Tracer):
+        _arrays.refuse_traced((axes,))
+    if np.ndim(axes) == 0 and not isinstance(axes, (list, tuple)):
+        count = operator.index(axes)
+        # More axes than any array has are refused by the first.
+        return ([-count], [count - 1]) if count > 64 else (list(range(-count, 0)), list(range(count)))
+    if len(axes) != 2:
+        raise ValueError("`axes` of tensordot is a number, or two lists of axes: axes=([1], [0])")
+    return [_arrays.integers([of] if np.ndim(of) == 0 else of) for of in axes]
+
+
+def _equation(subscripts, operands):
+    """The equation and the operands of both forms of ``einsum``."""
+    if isinstance(subscripts, str):
+        if not operands:
+            raise ValueError("einsum() takes operands after the equation: einsum('ij,jk->ik', x, y)")
+        return subscripts, operands
+    arguments = [subscripts, *operands]
+    if len(arguments) < 2:
+        raise ValueError("einsum() takes an equation and operands: einsum('ij,jk->ik', x, y)")
+    result = arguments.pop() if len(arguments) % 2 else None
+    equation = ",".join(map(_term, arguments[1::2]))
+    return equation if result is None else f"{equation}->{_term(result)}", arguments[::2]
+
+
+def _term(numbers):
+    """The labels of an operand from a list of numbers, as NumPy writes them."""
+    _arrays.refuse_traced((numbers,))
+    letters = []
+    for number in numbers:
+        if number is not Ellipsis and not 0 <= operator.index(number) < len(_LETTERS):
+            raise ValueError(f"a label of einsum is a number from 0 to {len(_LETTERS) - 1}, not {number}")
+        letters.append("..." if number is Ellipsis else _LETTERS[number])
+    return "".join(letters)
+
+
+# NumPy's functions.
+
+
+def register(functions):
+    """Lets NumPy's functions of these names be traced, and gives tracing values the method ``dot``."""
+    UFUNCS["vecdot"] = functions["vecdot"]
+    for name in ("dot", "outer"):
+        ARRAY_FUNCTIONS[getattr(np, name)] = _with_out(name, functions[name])
+    for name in ("inner", "vdot", "tensordot"):
+        ARRAY_FUNCTIONS[getattr(np, name)] = functions[name]
+    ARRAY_FUNCTIONS[np.einsum] = _numpy_einsum
+    Tracer.dot = lambda self, b, out=None: ARRAY_FUNCTIONS[np.dot](self, b, out)
+    of_linalg = {"matmul": matmul, "outer": _outer_of_vectors}
+    for name in ("vecdot", "tensordot"):
+        of_linalg[name] = functions[name]
+    for name, function in of_linalg.items():
+        # NumPy has them since 2.0.
+        if hasattr(np.linalg, name):
+            ARRAY_FUNCTIONS[getattr(np.linalg, name)] = function
+
+
+def _with_out(name, function):
+    """NumPy's function of two operands and ``out``."""
+
+    def handler(a, b, out=None):
+        _refuse_out(name, out)
+        return function(a, b)
+
+    return handler
+
+
+def _refuse_out(name, out):
+    if out is not None:
+        raise TypeError(
+            f"numpy.{name} cannot write traced values into an array of NumPy: write y = np.{name}(...) "
+            "without `out=`"
+        )
+
+
+def _numpy_einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="safe"):
+    _refuse_out("einsum", out)
+    equation, operands = _equation(operands[0], operands[1:])
+    if dtype is not None:
+        operands = [_functions.asarray(operand).astype(dtype, casting=casting) for operand in operands]
+    return einsum(equation, *operands)
+
+
+def _outer_of_vectors(x1, x2):
+    if np.ndim(x1) != 1 or np.ndim(x2) != 1:
+        raise ValueError("np.linalg.outer takes vectors: np.outer flattens other arrays")
+    return outer(x1, x2)
+
+
+# `make_stubs.py` finds these functions by their code objects.
+_functions.OPERATION_CODES |= {function.__code__ for function in _SHARED}
+_functions.OPERATION_CODES |= {
+    function.__code__ for function in define("numpy", dict.fromkeys(("dot", "vecdot"))).values()
+}
