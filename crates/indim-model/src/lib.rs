@@ -13,7 +13,8 @@
 //! * `error.rs`: errors; `tolerance.rs`: comparison of results with expected results.
 //! * `writer.rs`: the interface of writers, from a graph to a file; `match_composition.rs` and
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
-//!   `pattern.rs`; `standardise.rs`: the standardisation that normalisations share.
+//!   `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`: the standardisation that
+//!   normalisations share.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -22,6 +23,7 @@ mod format;
 mod limits;
 pub mod lint;
 mod match_composition;
+mod match_product;
 mod match_reduction;
 mod model;
 mod model_builder;
@@ -39,6 +41,7 @@ pub use error::{FormatError, FormatErrorKind, Location, Unsupported};
 pub use format::ModelFormat;
 pub use limits::FormatLimits;
 pub use match_composition::{CompositionMatch, CompositionMatcher};
+pub use match_product::{DotForm, MatMulForm, MatMulOperand, ProductMatch, multiplied_and_added};
 pub use match_reduction::{AxisOperation, ReductionMatch, ReductionMatcher};
 pub use model::{
     DeclaredSize, Expectation, InputBinding, Model, ModelInput, ModelProgram, Tolerance,

@@ -4,7 +4,7 @@ use core::fmt;
 use std::cell::RefCell;
 
 use indim_graph::ValueId;
-use indim_shape::{RuleSet, TargetRule};
+use indim_shape::{ContractionRule, Einsum, RuleSet, TargetRule};
 
 /// An operation of the file, as the source of values of the graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,10 @@ pub enum BroadcastRule {
     Operands(RuleSet),
     /// A rule that broadcasts one operand to a shape.
     Onto(TargetRule),
+    /// The rule of a product, which broadcasts both operands to the axes of the result and the summed ones.
+    Product(ContractionRule),
+    /// The equation of an `einsum`.
+    Einsum(Einsum),
 }
 
 impl From<RuleSet> for BroadcastRule {
@@ -46,11 +50,25 @@ impl From<TargetRule> for BroadcastRule {
     }
 }
 
+impl From<ContractionRule> for BroadcastRule {
+    fn from(rule: ContractionRule) -> Self {
+        BroadcastRule::Product(rule)
+    }
+}
+
+impl From<Einsum> for BroadcastRule {
+    fn from(equation: Einsum) -> Self {
+        BroadcastRule::Einsum(equation)
+    }
+}
+
 impl fmt::Display for BroadcastRule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BroadcastRule::Operands(rule) => rule.fmt(formatter),
             BroadcastRule::Onto(rule) => rule.fmt(formatter),
+            BroadcastRule::Product(rule) => rule.fmt(formatter),
+            BroadcastRule::Einsum(equation) => write!(formatter, "einsum {equation}"),
         }
     }
 }

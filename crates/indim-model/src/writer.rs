@@ -81,6 +81,15 @@ impl Notes {
         self.composed.entry((operation.to_owned(), by)).or_insert((0, place)).0 += 1;
     }
 
+    /// Notes a contraction that is written as products and their sum.
+    pub fn multiplied_and_added(&mut self, graph: &Graph, value: ValueId) {
+        let name = graph[value].kind.name();
+        self.composed(name, "products and their sum", place_of(graph, value));
+        if graph[value].array_type.dtype.is_float() {
+            self.warning("sums of products are added in the other system's own order");
+        }
+    }
+
     /// Notes an unsupported operation.
     pub fn unsupported(&mut self, operation: &str, reason: Option<String>, place: Location) {
         self.census.add(operation, reason, place);

@@ -69,9 +69,13 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),
     (&["Dropout"],
         &[up_to(5, "consumed_inputs"), up_to(6, "is_test"), up_to(11, "ratio"), since(12, "seed")]),
+    (&["Einsum"], &[always("equation")]),
     (&["Elu", "LeakyRelu"], &[always("alpha"), up_to(5, "consumed_inputs")]),
     (&["EyeLike"], &[always("dtype"), always("k")]),
     (&["Gelu"], &[always("approximate")]),
+    (&["Gemm"], &[
+        always("alpha"), always("beta"), up_to(6, "broadcast"), always("transA"), always("transB"),
+    ]),
     (&["GroupNormalization"], &[always("epsilon"), always("num_groups"), since(21, "stash_type")]),
     (&["HardSigmoid"], &[always("alpha"), always("beta"), up_to(5, "consumed_inputs")]),
     (&["InstanceNormalization"], &[up_to(5, "consumed_inputs"), always("epsilon")]),

@@ -12,7 +12,7 @@
 //!   `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
-//!   `normalizations.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
+//!   `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -36,6 +36,7 @@ mod normalizations;
 mod opaque;
 mod operators;
 mod part;
+mod products;
 mod quantization;
 mod reductions;
 mod tensor;

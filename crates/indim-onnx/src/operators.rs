@@ -8,7 +8,9 @@ use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
 
 use super::call::{Call, LoweringResult};
-use super::{activations, constants, elementwise, normalizations, quantization, reductions, views};
+use super::{
+    activations, constants, elementwise, normalizations, products, quantization, reductions, views,
+};
 
 /// A supported operator of ONNX.
 pub(super) struct Operator {
@@ -237,6 +239,11 @@ static OPERATORS: &[Operator] = &[
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
+    by("Einsum", &[12], (1, VARIADIC), products::einsum),
+    by("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),
+    by("MatMul", &[1, 9, 13], (2, 2), products::mat_mul),
+    by("MatMulInteger", &[10], (2, 4), products::mat_mul_integer),
+    by("QLinearMatMul", &[10, 21], (8, 8), products::mat_mul_quantized),
     by("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::dequantize),
     by("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::quantize),
     by("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),

@@ -4,6 +4,7 @@ use indim_builder::Value;
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
+use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, one};
 use super::types::dtype_of;
@@ -14,18 +15,38 @@ const AXES_SINCE: i64 = 13;
 /// Broadcasts a scale or zero point to the shape of the operand: one number, or one for each index of
 /// `axis`.
 fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
-    let (shape, own) = (call.shape(0)?, value.array_type()?.shape);
+    let shape = call.shape(0)?;
+    let own = value.array_type()?.shape;
+    let is_along_axis = call.version() >= AXES_SINCE && own.rank() == 1;
     let is_one = own.element_count().is_ok_and(|count| count == 1);
-    if is_one {
-        let scalar = call.builder.reshape(value, indim_shape::Shape::scalar())?;
-        return Ok(call.builder.broadcast_in_dim(scalar, &[], &shape)?);
+    let axis = match is_along_axis && !is_one {
+        true => Some(call.axis(call.int("axis", 1)?, shape.rank())?),
+        false => None,
+    };
+    spread_over(call, value, &shape, axis)
+}
+
+/// Broadcasts one number, or one for each index of an axis, to a shape.
+pub(super) fn spread_over(
+    call: &Call<'_>,
+    value: &Value,
+    shape: &Shape,
+    axis: Option<usize>,
+) -> Result<Value, FormatErrorKind> {
+    let own = value.array_type()?.shape;
+    if own.element_count().is_ok_and(|count| count == 1) {
+        let scalar = call.builder.reshape(value, Shape::scalar())?;
+        return Ok(call.builder.broadcast_in_dim(scalar, &[], shape)?);
     }
-    if call.version() < AXES_SINCE || own.rank() != 1 {
-        let problem = format!("is not a place for scales of shape {own}");
-        return Err(FormatErrorKind::attribute("axis", problem));
+    match axis {
+        Some(axis) if own.rank() == 1 => {
+            Ok(call.builder.broadcast_in_dim(value, &[axis as i64], shape)?)
+        }
+        _ => {
+            let problem = format!("is not a place for scales of shape {own}");
+            Err(FormatErrorKind::attribute("axis", problem))
+        }
     }
-    let axis = call.axis(call.int("axis", 1)?, shape.rank())? as i64;
-    Ok(call.builder.broadcast_in_dim(value, &[axis], &shape)?)
 }
 
 /// The element type in the attribute, if any.
@@ -55,13 +76,25 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::attribute("output_dtype", problem));
     }
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
-    let mut result = (call.value(0)?.convert(DType::F32) / scale).round_even();
-    if let Some(zero) = zero {
-        result = result + spread(call, &zero.convert(DType::F32))?;
-    }
+    let zero = zero.map(|zero| spread(call, &zero.convert(DType::F32))).transpose()?;
+    one(rounded_to(call, call.value(0)?.convert(DType::F32) / scale, zero, dtype)?)
+}
+
+/// `saturate(round_even(x) + zero_point)` of `f32`.
+pub(super) fn rounded_to(
+    call: &Call<'_>,
+    x: Value,
+    zero: Option<Value>,
+    dtype: DType,
+) -> Result<Value, FormatErrorKind> {
+    let rounded = x.round_even();
+    let result = match zero {
+        Some(zero) => rounded + zero,
+        None => rounded,
+    };
     let (low, high) = limits(dtype);
     let limit = |number: f64| call.builder.literal(Literal::Float(number), DType::F32);
-    one(result.clamp(limit(low)?, limit(high)?).convert(dtype))
+    Ok(result.clamp(limit(low)?, limit(high)?).convert(dtype))
 }
 
 /// The smallest and the largest integer.

@@ -53,6 +53,9 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("ellipsis_mask", "StridedSlice"),
     ("pad_mode", "Pad"),
     ("batch_dims", "Gather"),
+    ("transpose_a", "MatMul"),
+    ("transpose_b", "MatMul"),
+    ("equation", "Einsum"),
 ];
 
 fn is_known(layer: &Layer, attribute: &str) -> bool {

@@ -10,7 +10,7 @@
 //! * `outline.rs`: every layer with the types of its ports.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
 //!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
-//!   `reduction.rs`, `slice.rs` and `view.rs`.
+//!   `product.rs`, `reduction.rs`, `slice.rs` and `view.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -29,6 +29,7 @@ mod network;
 mod operation;
 mod outline;
 mod part;
+mod product;
 mod reduction;
 mod slice;
 mod survey;

@@ -14,6 +14,7 @@ use crate::activation;
 use crate::call::{Call, LoweringResult};
 use crate::elementwise;
 use crate::layer::Layer;
+use crate::product;
 use crate::reduction;
 use crate::slice;
 use crate::view;
@@ -193,6 +194,9 @@ const TABLE: &[Operation] = &[
     by("NormalizeL2", 1, 2..=2, &[1], Custom(reduction::normalize_l2)),
     of("BatchNormInference", 1, 5, BatchNorm([2, 0, 1, 3, 4])),
     of("BatchNormInference", 5, 5, BatchNorm([0, 1, 2, 3, 4])),
+    // Products.
+    of("MatMul", 1, 2, Custom(product::mat_mul)),
+    by("Einsum", 7, 1..=VARIADIC, &[], Custom(product::einsum)),
     // Data movement.
     by("Reshape", 1, 2..=2, &[1], Custom(view::reshape)),
     by("Transpose", 1, 2..=2, &[1], Custom(view::transpose)),

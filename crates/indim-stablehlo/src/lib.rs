@@ -7,7 +7,7 @@
 //!   `elaborate.rs` and `results.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
-//!   `reducer.rs`: reducers.
+//!   `dot.rs`: matrix products; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
 //!
 //! `indim-xla` has the operations that StableHLO shares with HLO.
@@ -17,6 +17,7 @@
 mod attribute;
 mod census;
 mod dense;
+mod dot;
 mod elaborate;
 mod lexer;
 mod lowering;

@@ -5,7 +5,9 @@ use indim_model::{FormatError, FormatErrorKind, Tolerance};
 use indim_ops::Op;
 
 use super::attribute::Attributes;
+use super::dot;
 use super::syntax::Operation as Syntax;
+use indim_xla::dot::Dot;
 use indim_xla::gather::Gather;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
 use indim_xla::operation::Operation;
@@ -61,6 +63,8 @@ pub(super) enum ArrayOperation {
     Iota,
     ReducePrecision,
     Gather,
+    Dot,
+    DotGeneral,
 }
 
 /// A check in a program: its accuracy and the source of the expected value.
@@ -196,6 +200,8 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("constant", Lowering::Constant),
     ("convert", Lowering::Array(ArrayOperation::Convert)),
     ("custom_call", Lowering::CustomCall),
+    ("dot", Lowering::Array(ArrayOperation::Dot)),
+    ("dot_general", Lowering::Array(ArrayOperation::DotGeneral)),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get_tuple_element", Lowering::GetTupleElement),
     ("iota", Lowering::Array(ArrayOperation::Iota)),
@@ -266,6 +272,8 @@ impl ArrayOperation {
             ArrayOperation::Concatenate => &["dimension"],
             ArrayOperation::Iota => &["iota_dimension"],
             ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
+            ArrayOperation::Dot => &["precision_config"],
+            ArrayOperation::DotGeneral => dot::ATTRIBUTES,
             ArrayOperation::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
             ArrayOperation::IsInfinity(_)
             | ArrayOperation::Convert
@@ -316,6 +324,8 @@ impl ArrayOperation {
             ArrayOperation::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
             ArrayOperation::ReducePrecision => reduce_precision(syntax, attributes)?,
             ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
+            ArrayOperation::Dot => Operation::Dot(Dot { dimensions: None, algorithm: None }),
+            ArrayOperation::DotGeneral => Operation::Dot(dot::general(syntax, attributes)?),
         })
     }
 }
@@ -352,7 +362,7 @@ pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gat
 }
 
 /// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
-fn member(body: &str, name: &str) -> Option<Vec<i64>> {
+pub(super) fn member(body: &str, name: &str) -> Option<Vec<i64>> {
     let is_start = |&(at, _): &(usize, &str)| {
         let before = body[..at].trim_end();
         before.is_empty() || before.ends_with(',')

@@ -5,11 +5,13 @@ use core::fmt::Write as _;
 use indim_graph::{Array, Graph, Node, NodeKind, ValueId};
 use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
+use indim_shape::Shape;
 
 use super::parser::type_name;
 use indim_xla::element::{Number, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
+use indim_xla::product_plan::{ProductPlan, WrittenProduct};
 
 /// `MAX_LIST_LENGTH`: number of elements; a larger constant is written as a blob.
 const MAX_LIST_LENGTH: usize = 100;
@@ -25,8 +27,9 @@ pub(super) fn write(
 ) -> Result<WrittenModel, FormatError> {
     let mut notes = Notes::default();
     let legal = legalize(graph, true, &mut notes)?;
+    let plan = ProductPlan::of(&legal, &mut notes);
     let (composed, warnings) = notes.finish(options.exact)?;
-    let mut text = TextWriter { graph: &legal, text: String::new() };
+    let mut text = TextWriter { graph: &legal, plan, text: String::new() };
     text.program(outputs, &options.name);
     Ok(WrittenModel { content: text.text.into_bytes(), external_file: None, composed, warnings })
 }
@@ -34,6 +37,10 @@ pub(super) fn write(
 fn tensor(array_type: &ArrayType) -> String {
     let sizes: String = array_type.shape.iter().map(|size| format!("{size}x")).collect();
     format!("tensor<{sizes}{}>", type_name(array_type.dtype))
+}
+
+fn typed(dtype: DType, shape: &Shape) -> String {
+    tensor(&ArrayType::new(dtype, shape.clone()))
 }
 
 fn quoted(name: &str) -> String {
@@ -90,6 +97,7 @@ fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
 
 struct TextWriter<'g> {
     graph: &'g Graph,
+    plan: ProductPlan,
     text: String,
 }
 
@@ -113,7 +121,11 @@ impl TextWriter<'_> {
         self.line(&format!("module @{} {{", quoted(name)));
         self.line(&format!("  func.func public @main({parameters}) -> ({results}) {{"));
         for (id, node) in self.graph.iter() {
-            self.node(id, node);
+            match self.plan.product(id).cloned() {
+                Some(product) => self.product(id, &product),
+                None if self.plan.is_needed(id) => self.node(id, node),
+                None => {}
+            }
         }
         let returned = list(self.graph.outputs().iter().map(|&id| self.value(id)));
         let types = list(self.graph.outputs().iter().map(|&id| tensor(&self.graph[id].array_type)));
@@ -143,7 +155,7 @@ impl TextWriter<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // A legalised graph has neither gathers and scatters nor contractions.
+            // A legalised graph has neither gathers nor scatters, and contractions only as products.
             NodeKind::Parameter { .. }
             | NodeKind::Take { .. }
             | NodeKind::ScatterAdd { .. }
@@ -191,6 +203,54 @@ impl TextWriter<'_> {
             },
             NodeKind::Reduce { op, axis } => self.reduce(id, *op, *axis, node),
         }
+    }
+
+    /// Writes a matrix product: its operands without axes of size 1 that it lacks, `dot_general`, and its
+    /// result with the axes in their order.
+    fn product(&mut self, id: ValueId, product: &WrittenProduct) {
+        let WrittenProduct { form, operands, result } = product;
+        let number = id.index();
+        let names = [0, 1].map(|index| self.factor(id, product, index));
+        let types = list(form.shapes.iter().map(|shape| typed(*operands, shape)));
+        let dot = typed(*result, &form.result);
+        let axes = &form.dimensions;
+        let mut operation = format!("stablehlo.dot_general {}", list(&names));
+        if !axes.lhs_batch.is_empty() {
+            let (lhs, rhs) = (list(&axes.lhs_batch), list(&axes.rhs_batch));
+            operation += &format!(", batching_dims = [{lhs}] x [{rhs}]");
+        }
+        let (lhs, rhs) = (list(&axes.lhs_contracting), list(&axes.rhs_contracting));
+        operation += &format!(", contracting_dims = [{lhs}] x [{rhs}]");
+        let function = format!("({types}) -> {dot}");
+        if form.order.is_sorted() {
+            return self.operation(id, &operation, &function);
+        }
+        self.line(&format!("    %dot{number} = {operation} : {function}"));
+        let operation = format!("stablehlo.transpose %dot{number}, dims = [{}]", list(&form.order));
+        let result = tensor(&self.graph[id].array_type);
+        self.operation(id, &operation, &format!("({dot}) -> {result}"));
+    }
+
+    /// The name of an operand of a product, after its conversion and reshape.
+    fn factor(&mut self, id: ValueId, product: &WrittenProduct, index: usize) -> String {
+        let operand = product.form.operands[index];
+        let from = self.graph[operand].array_type.clone();
+        let shape = &product.form.shapes[index];
+        let mut name = self.value(operand);
+        let mut step = |writer: &mut Self, operation: &str, from: &str, to: &str| {
+            let made = format!("%{operation}{index}_{}", id.index());
+            writer.line(&format!("    {made} = stablehlo.{operation} {name} : ({from}) -> {to}"));
+            name = made;
+        };
+        if from.dtype != product.operands {
+            let to = typed(product.operands, &from.shape);
+            step(self, "convert", &tensor(&from), &to);
+        }
+        if from.shape != *shape {
+            let (wide, to) = (typed(product.operands, &from.shape), typed(product.operands, shape));
+            step(self, "reshape", &wide, &to);
+        }
+        name
     }
 
     fn elementwise(&mut self, id: ValueId, op: Op, node: &Node, operands: &str) {

@@ -2,7 +2,9 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId};
-use indim_model::{FormatError, FormatErrorKind, Notes, place_of};
+use indim_model::{
+    FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
+};
 use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -80,8 +82,22 @@ impl Legalizer<'_, '_> {
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
             NodeKind::Take { .. } => return self.refuse(id, node, "a gather"),
             NodeKind::ScatterAdd { .. } => return self.refuse(id, node, "a scatter"),
-            NodeKind::Contract { .. } => return self.refuse(id, node, "a sum of products"),
+            NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
         }))
+    }
+
+    /// A contraction stays if it is a matrix product.
+    fn contract(
+        &mut self,
+        id: ValueId,
+        operands: &[Value],
+        summed: usize,
+    ) -> Result<Value, FormatErrorKind> {
+        if ProductMatch::of_contraction(self.graph, id).is_some() {
+            return Ok(self.builder.contract(&operands[0], &operands[1], summed)?);
+        }
+        self.notes.multiplied_and_added(self.graph, id);
+        Ok(multiplied_and_added(&operands[0], &operands[1], summed)?)
     }
 
     fn refuse(&mut self, id: ValueId, node: &Node, reason: &str) -> LoweringResult {

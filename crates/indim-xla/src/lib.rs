@@ -2,21 +2,24 @@
 //!
 //! Read in this order:
 //!
-//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`: lowering of
-//!   operations; `reducer.rs`, `reduction.rs`: reductions; `value.rs`: values, which are arrays or tuples.
+//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `dot.rs`: lowering
+//!   of operations; `reducer.rs`, `reduction.rs`: reductions; `value.rs`: values, which are arrays or
+//!   tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
-//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it; `element.rs`:
-//!   elements as text.
+//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it;
+//!   `product_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod compose;
+pub mod dot;
 pub mod element;
 pub mod gather;
 mod hlo;
 pub mod legalize;
 pub mod opcode;
 pub mod operation;
+pub mod product_plan;
 pub mod reducer;
 pub mod reduction;
 pub mod value;

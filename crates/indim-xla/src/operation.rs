@@ -6,6 +6,7 @@ use indim_model::{BroadcastRule, FormatErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
+use super::dot::Dot;
 use super::gather::Gather;
 use super::opcode::Comparison;
 
@@ -49,6 +50,8 @@ pub enum Operation {
     Iota(i64),
     /// Gathers elements by indices.
     Gather(Gather),
+    /// A matrix product.
+    Dot(Dot),
     /// Rounds to these numbers of exponent and mantissa bits.
     ReducePrecision(u32, u32),
 }
@@ -63,7 +66,8 @@ impl Operation {
             Operation::Compare(_)
             | Operation::NumpyCompare(_)
             | Operation::Pad(_)
-            | Operation::Gather(_) => 2,
+            | Operation::Gather(_)
+            | Operation::Dot(_) => 2,
             Operation::Iota(_) => 0,
             Operation::Concatenate(_) => return None,
             _ => 1,
@@ -80,6 +84,7 @@ impl Operation {
             }
             Operation::HloBroadcast(dims) => TargetRule::HloBroadcast { dims: dims.clone() }.into(),
             Operation::Broadcast(_) => TargetRule::XlaBroadcast.into(),
+            Operation::Dot(dot) => dot.rule().into(),
             _ => return None,
         })
     }
@@ -155,6 +160,7 @@ impl Operation {
             Operation::Reverse(axes) => b.reverse(&operands[0], axes),
             Operation::Slice(ranges) => return slice(b, &operands[0], ranges),
             Operation::Gather(gather) => return gather.build(b, &operands[0], &operands[1]),
+            Operation::Dot(dot) => return dot.build(b, &operands[0], &operands[1], stated()?),
             Operation::Pad(widths) => return pad(b, &operands[0], &operands[1], widths),
             Operation::Concatenate(axis) => b.concatenate(operands, *axis),
             Operation::Iota(axis) => {

@@ -144,7 +144,7 @@ fn a_literal_takes_the_declared_type_where_it_loses_nothing() {
 
 #[test]
 fn faults_of_the_program_come_before_missing_inputs() {
-    let wrong = ADD.replace("stablehlo.add", "stablehlo.dot_general");
+    let wrong = ADD.replace("stablehlo.add", "stablehlo.ragged_dot");
     let (_folder, path) = file("wrong.mlir", &wrong);
     for inputs in [&[][..], &[X]] {
         let arguments: Vec<&str> = ["run", &path].iter().chain(inputs).copied().collect();
@@ -163,10 +163,9 @@ fn faults_of_the_program_come_before_missing_inputs() {
 
 #[test]
 fn a_file_is_refused_with_its_line() {
-    let (_folder, path) =
-        file("wrong.mlir", &ADD.replace("stablehlo.add", "stablehlo.dot_general"));
+    let (_folder, path) = file("wrong.mlir", &ADD.replace("stablehlo.add", "stablehlo.ragged_dot"));
     let message = fails(&["run", &path, X, V]);
-    assert!(message.starts_with("error[unsupported-op]: stablehlo.dot_general"), "{message}");
+    assert!(message.starts_with("error[unsupported-op]: stablehlo.ragged_dot"), "{message}");
     assert!(message.contains("wrong.mlir:3:"), "{message}");
     let (_folder, path) = file("text.txt", "nothing that is known\n");
     fails_with("unknown-format", &["run", &path]);

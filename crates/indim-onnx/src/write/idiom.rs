@@ -4,7 +4,8 @@
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_model::{
-    AxisOperation, CompositionMatch, CompositionMatcher, ReductionMatch, ReductionMatcher,
+    AxisOperation, CompositionMatch, CompositionMatcher, ProductMatch, ReductionMatch,
+    ReductionMatcher,
 };
 use indim_ops::DType;
 use indim_shape::Shape;
@@ -22,6 +23,8 @@ pub(super) enum Idiom {
     Reduction(ReductionMatch),
     /// A normalisation with gain and bias.
     Normalization(Normalization),
+    /// A matrix product.
+    Product(ProductMatch),
 }
 
 impl Idiom {
@@ -31,6 +34,7 @@ impl Idiom {
             Idiom::Composition(found) => vec![found.operand],
             Idiom::Reduction(found) => vec![found.operand],
             Idiom::Normalization(found) => found.operands(),
+            Idiom::Product(found) => found.operands().to_vec(),
         }
     }
 }
@@ -66,6 +70,9 @@ impl IdiomPlan {
 
 /// The idiom whose result is this value.
 fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher) -> Option<Idiom> {
+    if let Some(found) = ProductMatch::find(graph, value) {
+        return Some(Idiom::Product(found));
+    }
     // Numbers are attributes, which have 32 bits.
     if graph[value].array_type.dtype == DType::F32 {
         let found = CompositionMatcher::shared().find(graph, value);
@@ -133,6 +140,7 @@ impl ModelWriter<'_> {
             Idiom::Composition(found) => self.one_composition(value, found),
             Idiom::Reduction(found) => self.along(value, found),
             Idiom::Normalization(found) => self.normalization(value, found),
+            Idiom::Product(found) => self.product(value, found),
         }
     }
 

@@ -5,7 +5,8 @@
 //!
 //! * `model_writer.rs`: nodes, constants and names of the model.
 //! * `structure.rs`, `scatter.rs`, `elementwise.rs`, `compositions.rs`: the kinds of nodes.
-//! * `idiom.rs`: subgraphs that are one operator; `normalization.rs`: normalisations among them.
+//! * `idiom.rs`: subgraphs that are one operator; `normalization.rs`: normalisations, `product.rs`: matrix
+//!   products among them.
 //! * `one_node.rs`: models of a single node, for tests of other systems.
 
 mod compositions;
@@ -14,6 +15,7 @@ mod idiom;
 mod model_writer;
 mod normalization;
 mod one_node;
+mod product;
 mod scatter;
 mod structure;
 
@@ -184,11 +186,7 @@ impl ModelWriter<'_> {
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
             NodeKind::ScatterAdd { axis, mode } => self.scatter_add(value, node, *axis, *mode),
-            NodeKind::Contract { .. } => {
-                let reason = Some("sums of products are not written yet".to_owned());
-                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
-                self.set(value, node.kind.name().to_owned(), shape);
-            }
+            NodeKind::Contract { summed } => self.contract(value, node, *summed),
         }
     }
 

@@ -75,7 +75,8 @@ impl ModelWriter<'_> {
         self.turned(name, axes)
     }
 
-    fn turned(&mut self, name: String, axes: Vec<usize>) -> String {
+    /// An array with its axes in this order.
+    pub(super) fn turned(&mut self, name: String, axes: Vec<usize>) -> String {
         if axes.is_sorted() {
             return name;
         }

@@ -154,7 +154,7 @@ impl ModelWriter<'_> {
     }
 
     /// Narrow integers are reduced as wider ones; sums and products wrap equally.
-    fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
+    pub(super) fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = match op {
             ReduceOp::Add => "ReduceSum",
             ReduceOp::Mul => "ReduceProd",

@@ -30,7 +30,10 @@ impl WritePlan {
             is_written[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
             if is_written[value.index()] {
                 let idiom = idiom(graph, value, &uses, &mut along);
-                let read = idiom.as_ref().map(|(_, x)| vec![*x]);
+                let read = idiom.as_ref().map(|(idiom, x)| match idiom {
+                    Idiom::Product(product) => product.operands().to_vec(),
+                    _ => vec![*x],
+                });
                 for operand in read.unwrap_or_else(|| operands(graph, node, &uses)) {
                     is_written[operand.index()] = true;
                 }

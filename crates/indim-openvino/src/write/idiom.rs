@@ -2,12 +2,14 @@
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_model::{AxisOperation, CompositionMatcher, Epsilon, ReductionMatch, ReductionMatcher};
+use indim_model::{
+    AxisOperation, CompositionMatcher, Epsilon, ProductMatch, ReductionMatch, ReductionMatcher,
+};
 use indim_ops::{DType, Op, ReduceOp};
 
 use crate::write::merge_reductions::reduction;
 
-/// An operation on one value that replaces a subgraph.
+/// An operation that replaces a subgraph.
 #[derive(Debug, Clone)]
 pub(super) enum Idiom {
     /// A composition with its numbers.
@@ -22,15 +24,21 @@ pub(super) enum Idiom {
     OneAxis((&'static str, u32), usize),
     /// A standardisation along these axes.
     Mvn(Epsilon, Vec<usize>),
+    /// A matrix product; it has two operands.
+    Product(Box<ProductMatch>),
 }
 
-/// The idiom whose result is this node, and its operand.
+/// The idiom whose result is this node, and its operand, the first one of a product.
 pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
     uses: &[usize],
     along: &mut ReductionMatcher,
 ) -> Option<(Idiom, ValueId)> {
+    if let Some(found) = ProductMatch::find(graph, value) {
+        let first = found.operands()[0];
+        return Some((Idiom::Product(Box::new(found)), first));
+    }
     if let Some(found) = CompositionMatcher::shared().find(graph, value) {
         return Some((Idiom::Composition(found.composition, found.numbers), found.operand));
     }

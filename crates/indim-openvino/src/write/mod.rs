@@ -4,7 +4,7 @@
 //! * `operation.rs`: the table of element-wise operations; `compose.rs`: decompositions of operations that
 //!   OpenVINO lacks.
 //! * `broadcast.rs`: broadcasts of operands; `structural.rs`: data movement, conversions and reductions;
-//!   `activation.rs`: activation functions.
+//!   `activation.rs`: activation functions; `product.rs`: matrix products.
 //! * `merge_reductions.rs` and `idiom.rs`: subgraphs that are one operation.
 
 mod activation;
@@ -15,6 +15,7 @@ mod idiom;
 mod layer_writer;
 mod merge_reductions;
 mod operation;
+mod product;
 mod structural;
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
@@ -89,6 +90,9 @@ impl NetworkWriter<'_> {
 
     /// Writes a node; `None` if it or one of its operands is unsupported, which `notes` records.
     fn node(&mut self, value: ValueId, node: &Node) -> Result<Option<WriterPort>, FormatError> {
+        if let Some((Idiom::Product(found), _)) = self.plan.idiom(value) {
+            return Ok(self.product(value, &found));
+        }
         if let Some((idiom, x)) = self.plan.idiom(value) {
             let x = self.ports[x.index()].clone();
             let made = x.map(|x| self.idiom(&idiom, &x, node)).transpose();
@@ -129,6 +133,8 @@ impl NetworkWriter<'_> {
                 self.layers.file.layer(*operation, &axis, operand, array_type.clone())
             }
             Idiom::Mvn(epsilon, axes) => self.layers.mvn(x, axes, *epsilon),
+            // Products are written by `product`.
+            Idiom::Product(_) => x.clone(),
             Idiom::SoftPlus => self.layers.unary(("SoftPlus", 4), x),
             Idiom::Sum(operation, axes) => {
                 let result = self.reduced((operation, 1), axes, x);

@@ -45,7 +45,10 @@ impl NetworkWriter<'_> {
             NodeKind::ScatterAdd { .. } => {
                 return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
             }
-            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Contract { .. } => {
+            NodeKind::Contract { summed } => {
+                return Some(self.contract(value, node, operands, *summed));
+            }
+            NodeKind::Bitcast | NodeKind::Elementwise(_) => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))

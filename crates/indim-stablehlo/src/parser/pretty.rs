@@ -115,8 +115,12 @@ impl Parser<'_, '_> {
                 let name = self.advance();
                 let name = generic_name(&operation.name, self.word(name)).to_owned();
                 self.advance();
-                let value = Some(self.skip_primary()?);
-                operation.attributes.push(Attribute { name, value });
+                let mut span = self.skip_primary()?;
+                // `contracting_dims = [1] x [0]`
+                if name.ends_with("ing_dims") && self.eat_word("x").is_some() {
+                    span = span.to(self.skip_primary()?);
+                }
+                operation.attributes.push(Attribute { name, value: Some(span) });
             }
             TokenKind::Word if self.is_word("applies") => {
                 self.advance();

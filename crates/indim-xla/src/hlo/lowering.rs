@@ -2,10 +2,12 @@
 
 use indim_model::{FormatError, FormatErrorKind};
 use indim_ops::Op;
+use indim_shape::DotDimensions;
 
 use super::attribute::Attributes;
 use super::layout;
 use super::syntax::{HloShape, Instruction};
+use crate::dot::{Dot, DotAlgorithm};
 use crate::gather::Gather;
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
@@ -87,6 +89,7 @@ pub(super) enum ArrayOperation {
     Iota,
     ReducePrecision,
     Gather,
+    Dot,
 }
 
 /// HLO's operations that are not element-wise.
@@ -102,6 +105,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("convert", Lowering::Array(ArrayOperation::Convert)),
     ("copy", Lowering::Same),
     ("custom-call", Lowering::CustomCall),
+    ("dot", Lowering::Array(ArrayOperation::Dot)),
     ("fusion", Lowering::Call),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get-tuple-element", Lowering::GetTupleElement),
@@ -201,6 +205,14 @@ impl ArrayOperation {
                 "slice_sizes",
                 "indices_are_sorted",
             ],
+            ArrayOperation::Dot => &[
+                "lhs_batch_dims",
+                "rhs_batch_dims",
+                "lhs_contracting_dims",
+                "rhs_contracting_dims",
+                "operand_precision",
+                "algorithm",
+            ],
             ArrayOperation::Elementwise(_)
             | ArrayOperation::Convert
             | ArrayOperation::BitcastConvert
@@ -230,6 +242,7 @@ impl ArrayOperation {
             }
             ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
             ArrayOperation::Gather => Operation::Gather(gather(attributes)?),
+            ArrayOperation::Dot => Operation::Dot(dot(attributes)?),
             ArrayOperation::ReducePrecision => {
                 let bits = |name| {
                     let number = attributes.integer(name)?;
@@ -261,6 +274,29 @@ pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> 
         index_vector_dim: attributes.integer("index_vector_dim")?,
         slice_sizes: attributes.integers("slice_sizes")?,
         has_batches: batches.iter().any(|dims| !dims.is_empty()),
+    })
+}
+
+/// The attributes of a matrix product; an empty list can be absent.
+///
+/// # Errors
+/// `attribute`.
+fn dot(attributes: Attributes<'_>) -> Result<Dot, FormatError> {
+    let algorithm = attributes.optional("algorithm").map(|name| {
+        DotAlgorithm::named(name).ok_or_else(|| {
+            let span = attributes.instruction.span;
+            let problem = format!("is {name}, no algorithm of a dot");
+            FormatErrorKind::attribute("algorithm", problem).in_text(span.start..span.end)
+        })
+    });
+    Ok(Dot {
+        dimensions: Some(DotDimensions {
+            lhs_batch: attributes.integers("lhs_batch_dims")?,
+            rhs_batch: attributes.integers("rhs_batch_dims")?,
+            lhs_contracting: attributes.integers("lhs_contracting_dims")?,
+            rhs_contracting: attributes.integers("rhs_contracting_dims")?,
+        }),
+        algorithm: algorithm.transpose()?,
     })
 }
 

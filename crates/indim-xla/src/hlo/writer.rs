@@ -10,6 +10,7 @@ use super::shape::type_name;
 use crate::element::{Number, numbers, part_of};
 use crate::legalize::{legalize, ranges, reducer_of, search_of};
 use crate::opcode::{direction_of, name_of};
+use crate::product_plan::{ProductPlan, WrittenProduct};
 
 /// The text of a graph.
 ///
@@ -26,8 +27,9 @@ pub(super) fn write(
     if !outputs.iter().enumerate().all(is_named) {
         notes.warning("HLO has no names for outputs");
     }
+    let plan = ProductPlan::of(&legal, &mut notes);
     let (composed, warnings) = notes.finish(options.exact)?;
-    let mut text = TextWriter { graph: &legal, lines: Vec::new(), applied: BTreeMap::new() };
+    let mut text = TextWriter { graph: &legal, plan, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
     Ok(WrittenModel { content, external_file: None, composed, warnings })
 }
@@ -88,6 +90,7 @@ fn number(number: Number, dtype: DType) -> String {
 
 struct TextWriter<'g> {
     graph: &'g Graph,
+    plan: ProductPlan,
     /// Instructions of the entry: the name, and the text after it.
     lines: Vec<(String, String)>,
     /// Reducer computations by name.
@@ -97,7 +100,11 @@ struct TextWriter<'g> {
 impl TextWriter<'_> {
     fn program(&mut self) -> String {
         for (id, node) in self.graph.iter() {
-            self.node(id, node);
+            match self.plan.product(id).cloned() {
+                Some(product) => self.product(id, &product),
+                None if self.plan.is_needed(id) => self.node(id, node),
+                None => {}
+            }
         }
         let outputs = self.graph.outputs();
         let root = match outputs {
@@ -167,12 +174,58 @@ impl TextWriter<'_> {
                 Some(instruction) => instruction,
                 None => return,
             },
-            // A legalised graph has none.
+            // A legalised graph has contractions only as products, and none of the others.
             NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } | NodeKind::Contract { .. } => {
                 return;
             }
         };
         self.line(value(id), instruction);
+    }
+
+    /// Writes a matrix product: its operands without axes of size 1 that it lacks, `dot`, and its result with
+    /// the axes in their order.
+    fn product(&mut self, id: ValueId, product: &WrittenProduct) {
+        let form = &product.form;
+        let [x, y] = [0, 1].map(|index| self.factor(id, product, index));
+        let axes = &form.dimensions;
+        let lists = [
+            ("lhs_batch_dims", &axes.lhs_batch),
+            ("lhs_contracting_dims", &axes.lhs_contracting),
+            ("rhs_batch_dims", &axes.rhs_batch),
+            ("rhs_contracting_dims", &axes.rhs_contracting),
+        ];
+        let written = lists.into_iter().filter(|(_, axes)| !axes.is_empty());
+        let attributes: String =
+            written.map(|(name, axes)| format!(", {name}={{{}}}", list(axes, ","))).collect();
+        let result = shape(&ArrayType::new(product.result, form.result.clone()));
+        let dot = format!("{result} dot({x}, {y}){attributes}");
+        if form.order.is_sorted() {
+            return self.line(value(id), dot);
+        }
+        let name = format!("{}.dot", value(id));
+        self.line(&name, dot);
+        let (result, order) = (shape(&self.graph[id].array_type), list(&form.order, ","));
+        self.line(value(id), format!("{result} transpose({name}), dimensions={{{order}}}"));
+    }
+
+    /// The name of an operand of a product, after its conversion and reshape.
+    fn factor(&mut self, id: ValueId, product: &WrittenProduct, index: usize) -> String {
+        let operand = product.form.operands[index];
+        let from = &self.graph[operand].array_type;
+        let (mut name, mut at) = (value(operand), from.clone());
+        if from.dtype != product.operands {
+            at.dtype = product.operands;
+            let wide = format!("{}.wide{index}", value(id));
+            self.line(&wide, format!("{} convert({name})", shape(&at)));
+            name = wide;
+        }
+        if at.shape != product.form.shapes[index] {
+            at.shape = product.form.shapes[index].clone();
+            let shrunk = format!("{}.shrunk{index}", value(id));
+            self.line(&shrunk, format!("{} reshape({name})", shape(&at)));
+            name = shrunk;
+        }
+        name
     }
 
     /// Repeated axes are reshaped away first, because HLO's broadcast only adds axes.

@@ -193,11 +193,11 @@ fn one_error_lists_all_unsupported_operations() {
 sub { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] subtract(a, b) }
 fused {
   a = f32[2,2] parameter(0)
-  ROOT r = f32[2,2] dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT r = f32[2,2] ragged-dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}
 }
 ENTRY e {
   x = f32[2,2] parameter(0)
-  d = f32[2,2] dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[2,2] ragged-dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
   f = f32[2,2] fusion(d), kind=kOutput, calls=fused
   s = f32[2,2] sort(f), dimensions={0}, to_apply=sub
   ROOT r = f32[2] reduce(s, f32[] constant(0)), dimensions={1}, to_apply=sub
@@ -208,7 +208,7 @@ ENTRY e {
         panic!("{error}");
     };
     let found: Vec<(&str, usize)> = operations.iter().map(|o| (o.name.as_str(), o.count)).collect();
-    assert_eq!(found, [("dot", 2), ("sort", 1), ("reduce", 1)]);
+    assert_eq!(found, [("ragged-dot", 2), ("sort", 1), ("reduce", 1)]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod openvino_write;
 mod operators_page;
 mod origins;
 mod parts;
+mod products;
 #[path = "../../../indim-builder/tests/random/mod.rs"]
 mod random;
 mod samples_hlo;

@@ -45,12 +45,29 @@ fn others() -> Vec<Graph> {
     values.iter().map(|value| b.finish(core::slice::from_ref(value)).unwrap()).collect()
 }
 
+/// Matrix products, with transposed operands and a transposed result.
+fn products() -> Vec<Graph> {
+    let product = |equation: &str| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [2, 2, 2]).unwrap();
+        let y = b.parameter("y", DType::F32, [2, 2]).unwrap();
+        b.finish(&[b.einsum(equation, &[&x, &y]).unwrap()]).unwrap()
+    };
+    let matrices = || {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F32, [2, 2]).unwrap();
+        b.finish(&[b.einsum("ki,kj->ij", &[&x, &x]).unwrap()]).unwrap()
+    };
+    vec![product("bij,jk->bik"), product("bij,jk->kib"), matrices()]
+}
+
 /// The contents of all files written from these graphs.
 fn files(format: ModelFormat) -> Vec<Vec<u8>> {
     let operations = graphs::operations().into_iter().map(|(_, _, case)| case.graph);
     let along = functions_along().into_iter().map(|(_, case)| case.graph);
     let graphs = operations.chain(along).chain([broadcasts().graph, views().graph]);
-    let graphs: Vec<Graph> = graphs.chain(compositions()).chain(others()).collect();
+    let graphs: Vec<Graph> =
+        graphs.chain(compositions()).chain(others()).chain(products()).collect();
     let opsets: &[Option<u32>] =
         if format == ModelFormat::Onnx { &[None, Some(28)] } else { &[None] };
     let all = graphs.iter().flat_map(|graph| opsets.iter().map(move |&opset| (graph, opset)));

@@ -343,12 +343,12 @@ fn one_error_lists_all_unsupported_operations() {
     let found: Vec<(&str, usize, usize)> =
         operations.iter().map(|o| (o.name.as_str(), o.count, line(&o.place))).collect();
     let expected = [
-        ("stablehlo.dot_general", 2, 2),
+        ("stablehlo.ragged_dot", 2, 2),
         ("stablehlo.while", 1, 4),
         ("stablehlo.sort", 1, 11),
         ("stablehlo.custom_call @mine", 1, 17),
         ("stablehlo.frobnicate", 1, 18),
-        ("stablehlo.dot", 1, 22),
+        ("stablehlo.einsum", 1, 22),
     ];
     assert_eq!(found, expected);
 }

@@ -70,6 +70,8 @@ pub(super) struct HloInstructionProto {
     pub(super) padding_config: Option<PaddingConfig>,
     #[prost(string, tag = "28")]
     pub(super) custom_call_target: String,
+    #[prost(message, optional, tag = "30")]
+    pub(super) dot_dimension_numbers: Option<DotDimensionNumbers>,
     #[prost(message, optional, tag = "33")]
     pub(super) gather_dimension_numbers: Option<GatherDimensionNumbers>,
     #[prost(int64, repeated, tag = "34")]
@@ -80,10 +82,32 @@ pub(super) struct HloInstructionProto {
     pub(super) operand_ids: Vec<i64>,
     #[prost(int64, repeated, tag = "38")]
     pub(super) called_computation_ids: Vec<i64>,
+    #[prost(message, optional, tag = "51")]
+    pub(super) precision_config: Option<PrecisionConfig>,
     #[prost(string, tag = "63")]
     pub(super) comparison_direction: String,
     #[prost(string, tag = "72")]
     pub(super) comparison_type: String,
+}
+
+/// The dimension numbers of a `dot`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct DotDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) lhs_contracting_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(super) rhs_contracting_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub(super) lhs_batch_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "4")]
+    pub(super) rhs_batch_dimensions: Vec<i64>,
+}
+
+/// The precision of a `dot`; only the number of its algorithm is read, 0 for none.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct PrecisionConfig {
+    #[prost(int32, tag = "2")]
+    pub(super) algorithm: i32,
 }
 
 /// The dimension numbers of a `gather`.

@@ -178,6 +178,42 @@ fn number_of(
     numbers.get(&id).copied().ok_or_else(undefined)
 }
 
+/// Names of the algorithms of a dot by their numbers in `PrecisionConfig.Algorithm`, from 1 on.
+const ALGORITHMS: [&str; 13] = [
+    "dot_any_f8_any_f8_f32",
+    "dot_any_f8_any_f8_f32_fast_accum",
+    "dot_f16_f16_f16",
+    "dot_f16_f16_f32",
+    "dot_bf16_bf16_bf16",
+    "dot_bf16_bf16_f32",
+    "dot_bf16_bf16_f32_x3",
+    "dot_bf16_bf16_f32_x6",
+    "dot_tf32_tf32_f32",
+    "dot_tf32_tf32_f32_x3",
+    "dot_f32_f32_f32",
+    "dot_f64_f64_f64",
+    "dot_bf16_bf16_f32_x9",
+];
+
+/// The attributes of a dot, in the syntax of the text.
+fn dot(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
+    let axes = proto.dot_dimension_numbers.clone().unwrap_or_default();
+    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    let mut attributes = vec![
+        ("lhs_batch_dims", list(&axes.lhs_batch_dimensions)),
+        ("rhs_batch_dims", list(&axes.rhs_batch_dimensions)),
+        ("lhs_contracting_dims", list(&axes.lhs_contracting_dimensions)),
+        ("rhs_contracting_dims", list(&axes.rhs_contracting_dimensions)),
+    ];
+    let number = proto.precision_config.unwrap_or_default().algorithm;
+    if number != 0 {
+        let known = usize::try_from(number).ok().and_then(|number| ALGORITHMS.get(number - 1));
+        let name = known.map_or_else(|| number.to_string(), |name| (*name).to_owned());
+        attributes.push(("algorithm", name));
+    }
+    attributes
+}
+
 /// The attributes of a gather, in the syntax of the text.
 fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let axes = proto.gather_dimension_numbers.clone().unwrap_or_default();
@@ -208,6 +244,7 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         "pad" => vec![("padding", proto.padding_config.as_ref().map_or(String::new(), widths))],
         "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
         "gather" => gather(proto),
+        "dot" => dot(proto),
         "reduce-precision" => vec![
             ("exponent_bits", proto.exponent_bits.to_string()),
             ("mantissa_bits", proto.mantissa_bits.to_string()),

@@ -1,5 +1,5 @@
 func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
-  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT]
+  %0 = stablehlo.ragged_dot %x, %x, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT]
     : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %1:2 = stablehlo.while(%i = %x, %j = %0) : tensor<2x2xf32>, tensor<2x2xf32>
    cond {
@@ -19,8 +19,8 @@ func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
   return %5 : tensor<2x2xf32>
 }
 func.func private @more(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  %0 = stablehlo.dot %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
-  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %0 = stablehlo.einsum %x, %x : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = stablehlo.ragged_dot %x, %0, contracting_dims = [1] x [0] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
 func.func private @unused(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {

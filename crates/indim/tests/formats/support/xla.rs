@@ -93,7 +93,12 @@ pub(crate) fn read_damaged(samples: &Samples, format: &str) {
             let types: Vec<InputBinding> = types.map(InputBinding::Type).collect();
             model.build(&types).map(drop)
         });
-        let error = built.expect_err(&damaged.about);
+        // An operation that the samples call unsupported can be supported by now.
+        let error = match built {
+            Err(error) => error,
+            Ok(()) if damaged.about.starts_with("unsupported operation") => continue,
+            Ok(()) => panic!("{} is read", damaged.about),
+        };
         let report = error.draw(&source);
         let line = error.place.span.as_ref().map(|span| source.line_and_column(span.start).0);
         assert_eq!(line, damaged.line, "{}: {report}", damaged.about);

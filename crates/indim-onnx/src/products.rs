@@ -1,0 +1,158 @@
+//! Matrix products.
+
+use indim_builder::Value;
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::DType;
+use indim_shape::{ContractionRule, Einsum, Shape};
+
+use super::call::{Call, LoweringResult, one};
+use super::quantization::{rounded_to, spread_over};
+
+/// The types of `MatMul` and `Gemm`: floats and integers of 32 and 64 bits.
+fn is_of_products(dtype: DType) -> bool {
+    dtype.is_float() || dtype.is_integer() && dtype.size() >= 4
+}
+
+pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, is_of_products)?;
+    let rule = call.rule.of(ContractionRule::Matmul);
+    one(call.builder.product(&rule, call.value(0)?, call.value(1)?, None)?)
+}
+
+/// The opset since which the third operand of `Gemm` broadcasts without an attribute.
+const BROADCASTS_SINCE: i64 = 7;
+
+/// `alpha * a * b + beta * c`, both operands transposed on request.
+pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, is_of_products)?;
+    let (a, b) = (matrix(call, 0, "transA")?, matrix(call, 1, "transB")?);
+    let rule = call.rule.of(ContractionRule::Matmul);
+    let product = call.builder.product(&rule, a, b, None)?;
+    let product = scaled(call, product, call.float("alpha", 1.0)?)?;
+    let beta = call.float("beta", 1.0)?;
+    let Some(bias) = call.optional(2) else { return one(product) };
+    let shape = product.array_type()?.shape;
+    let broadcasts = call.version() >= BROADCASTS_SINCE || call.int("broadcast", 0)? != 0;
+    let bias = match broadcasts {
+        // The rule of this note is the last one; that of the operands says more.
+        true => call.builder.broadcast_to_target(
+            &bias.value,
+            &indim_shape::TargetRule::Unidirectional,
+            &shape,
+        )?,
+        false => bias.value.clone(),
+    };
+    // A bias times 0 is no bias, even if it has NaNs.
+    match beta == 0.0 {
+        true => one(product),
+        false => {
+            let sum = [&product, &scaled(call, bias, beta)?];
+            one(call.builder.elementwise(indim_ops::Op::Add, &sum, &indim_shape::RuleSet::None)?)
+        }
+    }
+}
+
+/// A matrix, transposed if the attribute is set.
+fn matrix(call: &Call<'_>, position: usize, name: &str) -> Result<Value, FormatErrorKind> {
+    let value = call.value(position)?;
+    let rank = value.array_type()?.shape.rank();
+    if rank != 2 {
+        let expected = format!("a matrix as operand {position}, not an array of rank {rank}");
+        return Err(FormatErrorKind::Unexpected { expected });
+    }
+    match call.int(name, 0)? {
+        0 => Ok(value.clone()),
+        _ => Ok(call.builder.transpose(value, &[1, 0])?),
+    }
+}
+
+/// The product with a number, in the type of the value; 1 vanishes.
+fn scaled(call: &Call<'_>, value: Value, factor: f64) -> Result<Value, FormatErrorKind> {
+    if factor == 1.0 {
+        return Ok(value);
+    }
+    let dtype = value.array_type()?.dtype;
+    let factor = call.builder.literal(Literal::Float(factor), dtype)?;
+    Ok(call.builder.numpy().mul(value, factor)?)
+}
+
+pub(super) fn einsum(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, |dtype| dtype.is_float() || dtype.is_integer())?;
+    let equation = call.text("equation", "")?;
+    let mut operands = Vec::with_capacity(call.operands.len());
+    for position in 0..call.operands.len() {
+        operands.push(call.value(position)?);
+    }
+    if let Ok(parsed) = equation.parse::<Einsum>() {
+        call.rule.of(parsed);
+    }
+    one(call.builder.einsum(&equation, &operands)?)
+}
+
+/// The side of a product on which a matrix stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// A parameter along one axis has a number for each row.
+    Left,
+    /// A parameter along one axis has a number for each column.
+    Right,
+}
+
+/// Elements as `i32`, less their zero points.
+fn centred(
+    call: &Call<'_>,
+    position: usize,
+    zero: usize,
+    side: Side,
+) -> Result<Value, FormatErrorKind> {
+    call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
+    let value = call.value(position)?.convert(DType::I32);
+    let Some(zero) = call.optional(zero) else { return Ok(value) };
+    let zero = of_lines(call, &zero.value.convert(DType::I32), &value.array_type()?.shape, side)?;
+    Ok(value - zero)
+}
+
+/// A parameter of each row or column, or of the whole matrix, broadcast to the shape of the matrix.
+fn of_lines(
+    call: &Call<'_>,
+    parameter: &Value,
+    shape: &Shape,
+    side: Side,
+) -> Result<Value, FormatErrorKind> {
+    let own = parameter.array_type()?.shape;
+    if own.rank() <= 1 && side == Side::Left && shape.rank() > 1 {
+        return spread_over(call, parameter, shape, Some(shape.rank() - 2));
+    }
+    match own.rank() {
+        0 | 1 => spread_over(call, parameter, shape, shape.rank().checked_sub(1)),
+        _ => call.onto(parameter, shape),
+    }
+}
+
+/// `(a - a_zero_point) * (b - b_zero_point)` in 32 bits.
+pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
+    let a = centred(call, 0, 2, Side::Left)?;
+    let b = centred(call, 1, 3, Side::Right)?;
+    let rule = call.rule.of(ContractionRule::Matmul);
+    one(call.builder.product(&rule, a, b, None)?)
+}
+
+/// The quotient of the scales times a product in 32 bits, rounded to the type of the last zero point.
+pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
+    let a = centred(call, 0, 2, Side::Left)?;
+    let b = centred(call, 3, 5, Side::Right)?;
+    let rule = call.rule.of(ContractionRule::Matmul);
+    let product = call.builder.product(&rule, a, b, None)?.convert(DType::F32);
+    let shape = product.array_type()?.shape;
+    let scale = |position: usize, side| {
+        of_lines(call, &call.value(position)?.convert(DType::F32), &shape, side)
+    };
+    // The product with a vector has one axis less, and its last one has the rows, if any.
+    let has_vector = [0, 3].iter().any(|&of| call.shape(of).is_ok_and(|shape| shape.rank() == 1));
+    let rows = if has_vector { Side::Right } else { Side::Left };
+    let scale = scale(1, rows)? * scale(4, Side::Right)? / scale(6, rows)?;
+    let zero = of_lines(call, &call.value(7)?.convert(DType::F32), &shape, rows)?;
+    one(rounded_to(call, product * scale, Some(zero), call.dtype(7)?)?)
+}

@@ -1,0 +1,94 @@
+//! Matrix products as `MatMul` and `Gemm`.
+
+use indim_graph::{Node, ValueId};
+use indim_model::{MatMulOperand, ProductMatch, place_of};
+use indim_ops::{DType, DTypeClass, ReduceOp};
+
+use super::model_writer::{ModelWriter, int};
+
+/// The type in which `MatMul` computes. It lacks narrow integers; wider products wrap equally.
+fn computed(dtype: DType) -> DType {
+    match (dtype.class(), dtype.size()) {
+        (DTypeClass::Signed, 1 | 2) => DType::I32,
+        (DTypeClass::Unsigned, 1 | 2) => DType::U32,
+        _ => dtype,
+    }
+}
+
+impl ModelWriter<'_> {
+    pub(super) fn product(&mut self, value: ValueId, found: &ProductMatch) {
+        let node = &self.graph[value];
+        let shape = node.array_type.shape.clone();
+        if !found.is_exact {
+            let place = place_of(self.graph, value);
+            self.notes.composed(node.kind.name(), "a product in double precision", place);
+        }
+        let form = found.matmul();
+        let dtype = computed(found.dtype);
+        // `Gemm` transposes, but takes matrices of floats only in ONNX Runtime.
+        let is_matrix = |operand: &MatMulOperand| operand.matrices.rank() == 2;
+        let is_gemm = dtype.is_float()
+            && form.operands.iter().all(is_matrix)
+            && form.operands.iter().any(|operand| operand.is_turned);
+        let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, dtype, is_gemm));
+        let mut name = match is_gemm {
+            true => {
+                let turned = form.operands.each_ref().map(|operand| operand.is_turned);
+                let attributes = [("transA", turned[0]), ("transB", turned[1])].into_iter();
+                let attributes = attributes.filter(|(_, turned)| *turned);
+                self.node("Gemm", &[&x, &y], attributes.map(|(name, _)| int(name, 1)).collect())
+            }
+            false => self.op("MatMul", &[&x, &y]),
+        };
+        if dtype != found.dtype {
+            name = self.cast(&name, found.dtype);
+        }
+        name = self.resized(&name, &form.result, &form.apart);
+        name = self.turned(name, form.order);
+        self.set(value, name, shape);
+    }
+
+    /// An operand as matrices; `is_turned_later` if the operator transposes it itself.
+    fn matrices(&mut self, operand: &MatMulOperand, dtype: DType, is_turned_later: bool) -> String {
+        let array_type = self.graph[operand.source].array_type.clone();
+        let mut name = self.whole(operand.source);
+        if array_type.dtype != dtype {
+            name = self.cast(&name, dtype);
+        }
+        name = self.resized(&name, &array_type.shape, &operand.shape);
+        name = self.turned(name, operand.order.clone());
+        let sizes = operand.order.iter().map(|&axis| operand.shape[axis]).collect();
+        name = self.resized(&name, &sizes, &operand.matrices);
+        if operand.is_turned && !is_turned_later {
+            let mut axes: Vec<usize> = (0..operand.matrices.rank()).collect();
+            let last = axes.len() - 1;
+            axes.swap(last - 1, last);
+            name = self.turned(name, axes);
+        }
+        name
+    }
+
+    /// A contraction that is no matrix product: products and their sum, of floats in double precision.
+    pub(super) fn contract(&mut self, value: ValueId, node: &Node, summed: usize) {
+        self.notes.multiplied_and_added(self.graph, value);
+        let own = self.graph[node.operands[0]].array_type.clone();
+        let dtype = if own.dtype.is_float() { DType::F64 } else { computed(own.dtype) };
+        let operands: Vec<String> = node
+            .operands
+            .iter()
+            .map(|&operand| {
+                let name = self.whole(operand);
+                if own.dtype == dtype { name } else { self.cast(&name, dtype) }
+            })
+            .collect();
+        let mut name = self.op("Mul", &[&operands[0], &operands[1]]);
+        let kept = own.shape.rank() - summed;
+        for axis in (kept..own.shape.rank()).rev() {
+            name = self.fold(&name, dtype, ReduceOp::Add, axis);
+        }
+        if node.array_type.dtype != dtype {
+            name = self.cast(&name, node.array_type.dtype);
+        }
+        self.set(value, name, node.array_type.shape.clone());
+    }
+}

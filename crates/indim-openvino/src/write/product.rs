@@ -1,0 +1,59 @@
+//! Matrix products as `MatMul`.
+
+use indim_graph::{Node, ValueId};
+use indim_model::{MatMulOperand, ProductMatch, place_of};
+use indim_ops::{ArrayType, DType};
+
+use crate::write::NetworkWriter;
+use crate::write::file::WriterPort;
+use crate::write::layer_writer::LayerResult;
+
+impl NetworkWriter<'_> {
+    /// Writes a matrix product; `None` if an operand is unsupported.
+    pub(super) fn product(&mut self, value: ValueId, found: &ProductMatch) -> Option<WriterPort> {
+        if !found.is_exact {
+            let name = self.graph[value].kind.name();
+            let place = place_of(self.graph, value);
+            self.notes.composed(name, "a product in double precision", place);
+        }
+        let form = found.matmul();
+        let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, found.dtype));
+        let turned = |index: usize| form.operands[index].is_turned.to_string();
+        let attributes = [("transpose_a", turned(0)), ("transpose_b", turned(1))];
+        let result = ArrayType::new(found.dtype, form.result.clone());
+        let product = self.layers.file.layer(("MatMul", 1), &attributes, &[x?, y?], result);
+        let apart = self.layers.reshape(&product, &form.apart);
+        Some(self.layers.transpose(&apart, &form.order))
+    }
+
+    /// An operand as matrices.
+    fn matrices(&mut self, operand: &MatMulOperand, dtype: DType) -> Option<WriterPort> {
+        let mut port = self.ports[operand.source.index()].clone()?;
+        if port.array_type.dtype != dtype {
+            port = self.layers.convert(&port, dtype);
+        }
+        let shaped = self.layers.reshape(&port, &operand.shape);
+        let turned = self.layers.transpose(&shaped, &operand.order);
+        Some(self.layers.reshape(&turned, &operand.matrices))
+    }
+
+    /// A contraction that is no matrix product: products and their sum, of floats in double precision.
+    pub(super) fn contract(
+        &mut self,
+        value: ValueId,
+        node: &Node,
+        operands: &[WriterPort],
+        summed: usize,
+    ) -> LayerResult {
+        self.notes.multiplied_and_added(self.graph, value);
+        let dtype = node.array_type.dtype;
+        let [x, y] = [0, 1].map(|index| match operands[index].array_type.dtype == dtype {
+            true => operands[index].clone(),
+            false => self.layers.convert(&operands[index], dtype),
+        });
+        let products = self.layers.binary("Multiply", &x, &y)?;
+        let rank = products.array_type.shape.rank();
+        let axes: Vec<usize> = (rank - summed..rank).collect();
+        Ok(self.reduced(("ReduceSum", 1), &axes, &products))
+    }
+}
