@@ -449,8 +449,8 @@ impl GraphError {
             GraphErrorKind::MatrixProduct => {
                 let [x, y] = [0, 1].map(|operand| self.operand_name(operand));
                 Some(format!(
-                    "name the axes, as in vecdot({x}, {y}, axis=-1); for a matrix product insert axes of \
-                     size 1 and sum along the shared axis: sum({x} * {y}, axis=...)"
+                    "for a matrix product write {x} @ {y}; for products along an axis name it, as in \
+                     vecdot({x}, {y}, axis=-1)"
                 ))
             }
             GraphErrorKind::ParameterNotDifferentiable => Some(

@@ -44,6 +44,9 @@ struct Term {
     after: Vec<Label>,
 }
 
+/// Maximal number of operands: the search for the next pair compares all pairs.
+const MAX_OPERANDS: usize = 32;
+
 /// Labels of the axes of `...`, counted from the last one; letters have smaller labels.
 const ELLIPSIS: Label = 1 << 16;
 
@@ -96,6 +99,9 @@ impl core::str::FromStr for Einsum {
                 None => (equation, None),
             };
             let operands = operands.split(',').map(parse_term).collect::<Result<Vec<Term>, _>>()?;
+            if operands.len() > MAX_OPERANDS {
+                return Err(format!("an einsum has at most {MAX_OPERANDS} operands"));
+            }
             let einsum = Einsum { equation: equation.to_string(), operands, output };
             einsum.check_output().map(|()| einsum)
         };
@@ -316,12 +322,24 @@ fn prepare(operands: &mut [Labelled], operand: usize, output: &[Label]) -> Einsu
 fn multiply(operands: &mut Vec<Labelled>, output: &[Label], order: &[Label]) -> Vec<EinsumProduct> {
     let mut products = Vec::new();
     while operands.len() > 1 {
+        let uses = LabelUses::new(operands, output, order);
         let positions = 0..operands.len();
         let pairs = positions.clone().flat_map(|x| (x + 1..positions.end).map(move |y| [x, y]));
-        let pair = pairs.min_by_key(|&pair| growth(operands, pair, output));
+        let pair = pairs.min_by_key(|&pair| growth(&pair.map(|at| &operands[at]), &uses));
         let [x, y] = pair.expect("invariant: there are two operands");
-        let labels = labels_of_product(operands, [x, y], output, order);
-        let shapes = [operands[x].shape.clone(), operands[y].shape.clone()];
+        let pair = [x, y].map(|at| &operands[at]);
+        let (mut result, summed): (Vec<Label>, Vec<Label>) = order
+            .iter()
+            .copied()
+            .filter(|label| pair.iter().any(|operand| operand.labels.contains(label)))
+            .partition(|&label| uses.is_needed(&pair, label));
+        if operands.len() == 2 {
+            // The last product has the order of the output.
+            result = output.to_vec();
+        }
+        let own = pair.map(|operand| operand.labels.clone());
+        let labels = LabelledProduct { operands: own, result, summed, expands: Expansion::All };
+        let shapes = pair.map(|operand| operand.shape.clone());
         let form = ContractionForm::of_labels(&shapes, &labels);
         let form = form.expect("invariant: the sizes of all labels were checked");
         operands.remove(y);
@@ -332,40 +350,33 @@ fn multiply(operands: &mut Vec<Labelled>, output: &[Label], order: &[Label]) -> 
     products
 }
 
-/// The labels of the product of a pair. The last product has the order of the output.
-fn labels_of_product(
-    operands: &[Labelled],
-    [x, y]: [usize; 2],
-    output: &[Label],
-    order: &[Label],
-) -> LabelledProduct {
-    let own = [operands[x].labels.clone(), operands[y].labels.clone()];
-    let has = |label: &Label| own.iter().any(|labels| labels.contains(label));
-    let (result, summed): (Vec<Label>, Vec<Label>) = order
-        .iter()
-        .copied()
-        .filter(has)
-        .partition(|label| is_needed(operands, [x, y], *label, output));
-    let result = match operands.len() {
-        2 => output.iter().copied().filter(has).collect(),
-        _ => result,
-    };
-    LabelledProduct { operands: own, result, summed, expands: Expansion::All }
-}
+/// For each label, the number of operands that have it; one more if the output has it.
+struct LabelUses(Vec<(Label, usize)>);
 
-/// Whether the output or an operand outside the pair has a label.
-fn is_needed(operands: &[Labelled], [x, y]: [usize; 2], label: Label, output: &[Label]) -> bool {
-    let mut others = operands.iter().enumerate().filter(|(other, _)| ![x, y].contains(other));
-    output.contains(&label) || others.any(|(_, other)| other.labels.contains(&label))
+impl LabelUses {
+    fn new(operands: &[Labelled], output: &[Label], order: &[Label]) -> LabelUses {
+        let count = |label: &Label| {
+            let having = operands.iter().filter(|operand| operand.labels.contains(label));
+            (*label, having.count() + usize::from(output.contains(label)))
+        };
+        LabelUses(order.iter().map(count).collect())
+    }
+
+    /// Whether the output or an operand outside the pair has a label.
+    fn is_needed(&self, pair: &[&Labelled; 2], label: Label) -> bool {
+        let all = self.0.iter().find(|(of, _)| *of == label).map_or(0, |(_, count)| *count);
+        let own = pair.iter().filter(|operand| operand.labels.contains(&label)).count();
+        all > own
+    }
 }
 
 /// By how many elements the product of a pair exceeds its operands.
-fn growth(operands: &[Labelled], [x, y]: [usize; 2], output: &[Label]) -> i128 {
-    let (left, right) = (&operands[x], &operands[y]);
+fn growth(pair: &[&Labelled; 2], uses: &LabelUses) -> i128 {
+    let [left, right] = pair;
     let new = right.labels.iter().filter(|label| left.size(**label).is_none());
     let labels = left.labels.iter().chain(new);
-    let kept = labels.filter(|label| is_needed(operands, [x, y], **label, output)).map(|&label| {
-        let [of_left, of_right] = [left, right].map(|operand| operand.size(label).unwrap_or(1));
+    let kept = labels.filter(|label| uses.is_needed(pair, **label)).map(|&label| {
+        let [of_left, of_right] = pair.map(|operand| operand.size(label).unwrap_or(1));
         unify(of_left, of_right).unwrap_or(1)
     });
     let of = |operand: &Labelled| element_count(operand.shape.iter().copied());

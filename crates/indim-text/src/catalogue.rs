@@ -1,9 +1,10 @@
-//! The catalogue of operations, compositions, reductions and views, for `docs/ops.md` and `indim ops`.
+//! The catalogue of operations, compositions, reductions, products and views, for `docs/ops.md` and
+//! `indim ops`.
 
 use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
-use crate::expression::{VIEWS, ViewRow, other_names};
+use crate::expression::{PRODUCT_OPERANDS, PRODUCTS, ProductRow, VIEWS, ViewRow, other_names};
 use crate::suggest::closest;
 
 /// The kind of a catalogue entry.
@@ -18,6 +19,8 @@ pub enum EntryKind {
     Reduction,
     /// A function that rearranges or joins arrays.
     View,
+    /// A product of arrays.
+    Product,
 }
 
 /// The description of an operation or function.
@@ -45,7 +48,7 @@ pub struct Entry {
 /// The operand names of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// All operations, compositions, reductions and views, in the order of their tables.
+/// All operations, compositions, reductions, products and views, in the order of their tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -98,7 +101,21 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
     let along = Reduction::ALL.iter().map(along);
-    operations.chain(compositions).chain(along).chain([slices()]).chain(VIEWS.iter().map(view))
+    let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
+    operations.chain(compositions).chain(along).chain(PRODUCTS.iter().map(product)).chain(views)
+}
+
+fn product(product: &'static ProductRow) -> Entry {
+    Entry {
+        name: product.name,
+        operands: PRODUCT_OPERANDS,
+        call: product.call.to_owned(),
+        parameters: Vec::new(),
+        types: "any".to_owned(),
+        doc: product.doc,
+        other_names: Vec::new(),
+        kind: EntryKind::Product,
+    }
 }
 
 fn view(view: &'static ViewRow) -> Entry {

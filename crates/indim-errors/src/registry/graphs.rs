@@ -68,8 +68,8 @@ codes! {
     }
     MATRIX_PRODUCT = "matrix-product" {
         title: "`dot` of operands with several axes would be a product of matrices",
-        explanation: "indim's `dot` takes vectors. Use `vecdot` with an axis, or write the product as a \
-            sum over the shared axis.",
+        explanation: "`dot` in expressions takes vectors. For a product of matrices write `x @ y`, for \
+            products along an axis `vecdot` with that axis.",
         example: Command(&["indim explain 'dot(x, y)' 'x=f32[2,3]' 'y=f32[3,4]'"]),
         raised_by: ["indim-graph"],
     }

@@ -51,27 +51,27 @@ codes! {
         title: "An operand of a product has too few axes",
         explanation: "`matmul` and `@` take vectors and matrices, `matvec` a matrix and a vector. Multiply \
             by a scalar with `*`.",
-        example: Words("`GraphBuilder::matmul` gets a scalar."),
+        example: Command(&["indim explain 'x @ 2' 'x=f32[2,3]'"]),
         raised_by: ["indim-shape"],
     }
     AXIS_COUNT_MISMATCH = "axis-count-mismatch" {
         title: "The lists of axes that a product pairs differ in length",
         explanation: "`tensordot` and `dot_general` pair the axes of both operands one by one. Name one axis \
             of each operand for each pair.",
-        example: Words("`GraphBuilder::tensordot` gets the axes `[0, 1]` and `[0]`."),
+        example: Command(&["indim explain 'tensordot(x, y, axes=[[0, 1], [0]])' 'x=f32[2,3]' 'y=f32[2,3]'"]),
         raised_by: ["indim-shape"],
     }
     EINSUM_EQUATION = "einsum-equation" {
         title: "The text of an `einsum` is not an equation",
         explanation: "An equation has a letter for each axis, a comma between operands, and the labels of \
             the result after `->`, as in `ij,jk->ik`. Each label of the result occurs in an operand.",
-        example: Words("`GraphBuilder::einsum` gets `ij,jk->il`."),
+        example: Command(&["indim explain 'einsum(\"ij,jk->il\", x, y)' 'x=f32[2,3]' 'y=f32[3,4]'"]),
         raised_by: ["indim-shape"],
     }
     EINSUM_RANK = "einsum-rank" {
         title: "The number of labels of an operand of `einsum` is not its rank",
         explanation: "Give each axis a letter, or write `...` for all axes that have none.",
-        example: Words("`GraphBuilder::einsum` gets `ij->i` and a vector."),
+        example: Command(&["indim explain 'einsum(\"ij->i\", v)' 'v=f32[3]'"]),
         raised_by: ["indim-shape"],
     }
     TOO_LARGE = "too-large" {

@@ -96,6 +96,9 @@ impl Parser<'_> {
         if call.function.takes_list() && call.position == 0 && call.attributes.is_empty() {
             return self.list_operand(call);
         }
+        if call.function.takes_equation() && call.position == 0 && call.attributes.is_empty() {
+            self.equation(&mut call)?;
+        }
         loop {
             let (token, span) = self.peek()?;
             if token == Token::Symbol(Symbol::CloseParenthesis) {
@@ -134,6 +137,21 @@ impl Parser<'_> {
                 (_, span) => return Err(self.unexpected(span, "`,` or `)`")),
             }
         }
+    }
+
+    /// Reads the equation in quotes that begins the arguments, and the comma after it.
+    fn equation(&mut self, call: &mut CallFrame) -> ParseResult<()> {
+        let Some((equation, span)) = self.lexer.quoted() else {
+            let (_, span) = self.lexer.next()?;
+            return Err(self.unexpected(span, "an equation in quotes, such as \"ij,jk->ik\""));
+        };
+        let value = AttributeValue::Word(equation.to_owned());
+        call.attributes.push(NamedAttribute { attribute: Attribute::Equation, value, span });
+        call.position = 1;
+        if self.peek()?.0 == Token::Symbol(Symbol::Comma) {
+            self.lexer.next()?;
+        }
+        Ok(())
     }
 
     /// The attribute whose value follows, by its keyword or its position; `None` before an operand.
@@ -201,6 +219,7 @@ impl Parser<'_> {
                 let (pairs, span) = self.pairs()?;
                 Ok((AttributeValue::Pairs(pairs), span))
             }
+            Attribute::SummedAxes => self.axis_lists(),
             Attribute::Mode => {
                 let (token, span) = self.lexer.next()?;
                 match token {
@@ -334,6 +353,30 @@ impl Parser<'_> {
         }
     }
 
+    /// `2`, `[1, 0]` for one axis of each operand, or two lists: `[[1, 0], [0, 1]]`.
+    fn axis_lists(&mut self) -> ParseResult<(AttributeValue, Span)> {
+        let (token, open) = self.peek()?;
+        if !matches!(token, Token::Symbol(Symbol::OpenBracket | Symbol::OpenParenthesis)) {
+            let (count, span) = self.integer()?;
+            return Ok((AttributeValue::Integers(vec![count]), span));
+        }
+        self.lexer.next()?;
+        let (x, _) = self.integers()?;
+        let (comma, span) = self.lexer.next()?;
+        if comma != Token::Symbol(Symbol::Comma) {
+            return Err(self.unexpected(span, "`,` and the axes of the other operand"));
+        }
+        let (y, _) = self.integers()?;
+        let (close, span) = self.lexer.next()?;
+        match close {
+            Token::Symbol(Symbol::CloseBracket | Symbol::CloseParenthesis) => {
+                Ok((AttributeValue::AxisLists([x, y]), open.to(span)))
+            }
+            Token::End => Err(ExprError::new(ExprErrorKind::Unclosed, open)),
+            _ => Err(self.unexpected(span, "the end of the two lists of axes")),
+        }
+    }
+
     fn integer(&mut self) -> ParseResult<(i64, Span)> {
         let (mut token, mut span) = self.lexer.next()?;
         let first = span;
@@ -392,7 +435,7 @@ pub(super) fn check_complete(
     attributes: &[NamedAttribute],
 ) -> Result<(), ExprErrorKind> {
     let expected = function.operand_count();
-    if expected != given && !function.takes_list() {
+    if expected != given && !function.takes_list() && !function.takes_equation() {
         let function = name.to_owned();
         return Err(ExprErrorKind::WrongOperandCount { function, expected, given });
     }

@@ -302,19 +302,6 @@ impl ExprError {
                 format!("write {instead}, with parentheses around comparisons: (a < b) & (c < d)")
             }
             K::ForeignSpelling { instead, .. } => format!("write {instead}"),
-            K::NotElementwise { name } if matches!(name.as_str(), "@" | "matmul" | "mm") => {
-                "products are functions of the libraries, in Python indim.matmul; a text has them as sums: \
-                 sum(x[:, :, None] * y[None], axis=1)"
-                    .to_owned()
-            }
-            K::NotElementwise { name }
-                if matches!(name.as_str(), "einsum" | "inner" | "tensordot") =>
-            {
-                format!(
-                    "products are functions of the libraries, in Python indim.{name}: compute it before, \
-                     and bind its result to a name"
-                )
-            }
             K::NotElementwise { name } => format!(
                 "indim computes element by element, and reduces along axes: compute `{}` where the \
                  arrays come from, and bind its result to a name",

@@ -10,21 +10,7 @@ use indim_graph::Literal;
 
 /// Functions that are neither element-wise nor reductions.
 const NOT_ELEMENTWISE: &[&str] = &[
-    "argsort",
-    "conv",
-    "cross",
-    "cumprod",
-    "cumsum",
-    "einsum",
-    "fft",
-    "gather",
-    "inner",
-    "matmul",
-    "median",
-    "mm",
-    "sort",
-    "tensordot",
-    "trace",
+    "argsort", "conv", "cross", "cumprod", "cumsum", "fft", "gather", "median", "sort", "trace",
     "unique",
 ];
 
@@ -32,6 +18,9 @@ const NOT_ELEMENTWISE: &[&str] = &[
 const REPLACEMENTS: &[(&str, &str)] = &[
     ("arange", "iota(i64, [10])"),
     ("unsqueeze", "expand_dims(v, axis=1), or v[:, None]"),
+    ("mm", "x @ y"),
+    ("bmm", "x @ y"),
+    ("mv", "x @ y"),
     ("tile", "concatenate([x, x])"),
     ("ravel", "reshape(x, -1)"),
     ("flatten", "reshape(x, -1)"),
@@ -84,7 +73,6 @@ pub(super) fn member(owner: Option<&str>, name: &str) -> Option<ExprErrorKind> {
 /// The replacement of a character that begins no token.
 pub(super) fn character(character: char) -> Option<ExprErrorKind> {
     match character {
-        '@' => Some(ExprErrorKind::NotElementwise { name: "@".to_owned() }),
         '?' => Some(conditional("?")),
         '\\' => Some(spelling("\\", "parentheses around an expression of several lines")),
         _ => None,

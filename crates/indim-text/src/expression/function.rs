@@ -8,7 +8,7 @@ use core::str::FromStr;
 use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
-use super::product::ProductFunction;
+use super::product_function::{PRODUCTS, ProductFunction};
 use super::view_function::{VIEWS, ViewFunction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub(super) enum Attribute {
     Widths,
     /// The mode of `pad` or `take`.
     Mode,
+    /// The axes of `tensordot`.
+    SummedAxes,
     /// The axes of the first operand of `tensordot`.
     LeftAxes,
     /// The axes of the second operand of `tensordot`.
@@ -100,6 +102,7 @@ impl Attribute {
         Attribute::Shift,
         Attribute::Widths,
         Attribute::Mode,
+        Attribute::SummedAxes,
         Attribute::LeftAxes,
         Attribute::RightAxes,
         Attribute::Equation,
@@ -117,6 +120,7 @@ impl Attribute {
             Attribute::Shift => &["shift"],
             Attribute::Widths => &["pad_width"],
             Attribute::Mode => &["mode"],
+            Attribute::SummedAxes => &["axes"],
             Attribute::LeftAxes => &["x_axes"],
             Attribute::RightAxes => &["y_axes"],
             Attribute::Equation => &["equation"],
@@ -190,6 +194,9 @@ impl Function {
         if let Some(function) = ViewFunction::from_name(name) {
             return Some(Function::View(function));
         }
+        if let Some(function) = ProductFunction::from_name(name) {
+            return Some(Function::Product(function));
+        }
         if let Some((_, op, variant)) = VARIANTS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, variant: *variant });
         }
@@ -229,7 +236,8 @@ impl Function {
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
         let views = VIEWS.iter().flat_map(|view| [&[view.name], view.aliases].concat());
-        let structural = structural.chain(views);
+        let products = PRODUCTS.iter().map(|product| product.name);
+        let structural = structural.chain(views).chain(products);
         let variants = VARIANTS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations
@@ -262,10 +270,12 @@ impl Function {
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        match self {
-            Function::View(view) => view.takes_list(),
-            function => function == Function::Product(ProductFunction::Einsum),
-        }
+        matches!(self, Function::View(view) if view.takes_list())
+    }
+
+    /// Whether the first argument is an equation in quotes, and any number of operands follow.
+    pub(super) fn takes_equation(self) -> bool {
+        matches!(self, Function::Product(product) if product.takes_equation())
     }
 
     /// Whether this attribute may be `None`.
@@ -325,8 +335,8 @@ impl Function {
             )
             | CallParameter::Operand => None,
             CallParameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
-            CallParameter::Attribute(Attribute::ElementType)
-                if matches!(self, Function::Product(_)) =>
+            CallParameter::Attribute(attribute)
+                if matches!(self, Function::Product(_)) && attribute != Attribute::Equation =>
             {
                 None
             }

@@ -27,6 +27,7 @@ pub(super) enum Symbol {
     Slash,
     DoubleSlash,
     Percent,
+    At,
     DoubleStar,
     Tilde,
     OpenParenthesis,
@@ -61,6 +62,7 @@ const SYMBOLS: &[(&str, Symbol)] = &[
     ("*", Symbol::Star),
     ("/", Symbol::Slash),
     ("%", Symbol::Percent),
+    ("@", Symbol::At),
     ("~", Symbol::Tilde),
     ("(", Symbol::OpenParenthesis),
     (")", Symbol::CloseParenthesis),
@@ -117,6 +119,16 @@ impl<'t> Lexer<'t> {
         };
         let span = cursor.advance(length);
         token.map(|token| (token, span)).map_err(|kind| ExprError::new(kind, span))
+    }
+
+    /// The text in quotes that follows, and its span with the quotes; `None` if none follows.
+    pub(super) fn quoted(&mut self) -> Option<(&'t str, Span)> {
+        let Lexer(cursor) = self;
+        let quote = cursor.peek().filter(|first| matches!(first, '"' | '\''))?;
+        let text = cursor.rest().get(1..)?;
+        let length = text.find(quote).filter(|&length| !text[..length].contains('\n'))?;
+        let span = cursor.advance(length + 2);
+        Some((&text[..length], span))
     }
 
     /// Whether only white space or a comment precedes the end of the line.

@@ -17,6 +17,7 @@
 //! - `draw.rs`: the drawing of an error below the text;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
 //! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
+//! - `product_function.rs`: the table of products of arrays;
 //! - `recorded.rs`: expressions of one operation that a tracer records;
 //! - `statement_error.rs`: errors of statements: assigned names and number of results;
 //! - `view_function.rs`: the table of functions that rearrange or join arrays.
@@ -36,6 +37,7 @@ mod lexer;
 mod numbers;
 mod parser;
 mod product;
+mod product_function;
 mod promote;
 mod recorded;
 mod reduction;
@@ -53,6 +55,7 @@ use indim_shape::RuleSet;
 pub use error::{ExprError, ExprErrorKind};
 pub(crate) use function::other_names;
 pub use numbers::{Number, NumberProgram, Numbers};
+pub(crate) use product_function::{PRODUCT_OPERANDS, PRODUCTS, ProductRow};
 pub use promote::promote;
 pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;

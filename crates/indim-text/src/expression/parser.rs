@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use indim_ops::{BinaryOperator, Op, UNARY_PRECEDENCE};
+use indim_ops::{Op, UNARY_PRECEDENCE};
 use indim_shape::RankLimitError;
 
 use super::call::CallFrame;
@@ -15,7 +15,7 @@ use super::foreign;
 use super::function::{Function, OpVariant, StructuralFunction};
 use super::lexer::{Lexer, Symbol, Token};
 use super::statement::{Assignment, Assignments, Output};
-use super::syntax::{IndexItem, Node, NodeIndex, NodeKind, UnaryOperator, binary_operator};
+use super::syntax::{IndexItem, InfixOperator, Node, NodeIndex, NodeKind, UnaryOperator};
 use crate::limits::{LimitError, ParseLimits};
 use crate::span::Span;
 use indim_graph::Literal;
@@ -33,7 +33,7 @@ pub(super) struct SyntaxTree {
 /// An incomplete construct that waits for an operand.
 pub(super) enum Frame {
     Unary { operator: UnaryOperator, mark: Span },
-    Binary { operator: BinaryOperator, left: NodeIndex, mark: Span },
+    Binary { operator: InfixOperator, left: NodeIndex, mark: Span },
     Group { open: Span },
     Call(CallFrame),
     Index(IndexFrame),
@@ -188,7 +188,7 @@ impl<'t> Parser<'t> {
             let Token::Symbol(symbol) = token else {
                 return Err(self.unexpected_after_operand(span));
             };
-            if let Some(operator) = binary_operator(symbol) {
+            if let Some(operator) = InfixOperator::from_symbol(symbol) {
                 let left = self.reduce_before(operator, operand, span)?;
                 self.push(Frame::Binary { operator, left, mark: span }, span)?;
                 return Ok(None);
@@ -238,10 +238,9 @@ impl<'t> Parser<'t> {
                     (NodeKind::Unary { operator: *operator, operand }, *mark, *mark)
                 }
                 Some(Frame::Binary { operator, left, mark })
-                    if operator.precedence() >= precedence =>
+                    if operator.like().precedence() >= precedence =>
                 {
-                    let kind = NodeKind::Binary { operator: *operator, operands: [*left, operand] };
-                    (kind, self.nodes[*left].extent, *mark)
+                    (operator.node([*left, operand]), self.nodes[*left].extent, *mark)
                 }
                 _ => return Ok(operand),
             };
@@ -254,10 +253,11 @@ impl<'t> Parser<'t> {
     /// The left operand of `operator`, which has just been read.
     fn reduce_before(
         &mut self,
-        operator: BinaryOperator,
+        operator: InfixOperator,
         operand: NodeIndex,
         span: Span,
     ) -> ParseResult<NodeIndex> {
+        let operator = operator.like();
         if operator.is_comparison() {
             let left = self.reduce(operand, operator.precedence() + 1)?;
             if matches!(self.stack.last(), Some(Frame::Binary { .. })) {

@@ -1,71 +1,17 @@
-//! Products of arrays: their names and parameters, and their elaboration.
-//!
-//! Recorded calls alone have them. `dot` and `vecdot` of a text are reductions, so NumPy's functions of these
-//! names are called `numpy.dot` and `numpy.vecdot` here.
+//! Elaboration of products of arrays.
 
 use indim_builder::Value;
 use indim_graph::GraphError;
 use indim_ops::DType;
-use indim_shape::ContractionRule;
+use indim_shape::{ContractionRule, MAX_RANK};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::ExprError;
-use super::function::{Attribute, CallParameter};
+use super::function::Attribute;
+use super::product_function::ProductFunction;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;
-
-/// A product of NumPy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ProductFunction {
-    Matmul,
-    Dot,
-    Inner,
-    Outer,
-    Matvec,
-    Vecmat,
-    Vecdot,
-    Tensordot,
-    Einsum,
-}
-
-const PRODUCTS: &[(&str, ProductFunction)] = &[
-    ("@", ProductFunction::Matmul),
-    // With an element type, which an operator cannot have.
-    ("matmul", ProductFunction::Matmul),
-    ("numpy.dot", ProductFunction::Dot),
-    ("inner", ProductFunction::Inner),
-    ("outer", ProductFunction::Outer),
-    ("matvec", ProductFunction::Matvec),
-    ("vecmat", ProductFunction::Vecmat),
-    ("numpy.vecdot", ProductFunction::Vecdot),
-    ("tensordot", ProductFunction::Tensordot),
-    ("einsum", ProductFunction::Einsum),
-];
-
-impl ProductFunction {
-    pub(super) fn from_name(name: &str) -> Option<ProductFunction> {
-        PRODUCTS.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
-    }
-
-    /// The parameter at a position of a call. A list of operands is one argument.
-    pub(super) fn parameter(self, position: usize) -> Option<CallParameter> {
-        let operands = if self == ProductFunction::Einsum { 1 } else { 2 };
-        let Some(position) = position.checked_sub(operands) else {
-            return Some(CallParameter::Operand);
-        };
-        let attributes: &[Attribute] = match self {
-            ProductFunction::Outer => &[],
-            ProductFunction::Vecdot => &[Attribute::Axis, Attribute::ElementType],
-            ProductFunction::Tensordot => {
-                &[Attribute::LeftAxes, Attribute::RightAxes, Attribute::ElementType]
-            }
-            ProductFunction::Einsum => &[Attribute::Equation, Attribute::ElementType],
-            _ => &[Attribute::ElementType],
-        };
-        attributes.get(position).copied().map(CallParameter::Attribute)
-    }
-}
 
 impl Elaborator<'_, '_> {
     /// Under the numpy rule, operands are promoted; under other rules their types are equal.
@@ -95,7 +41,6 @@ impl Elaborator<'_, '_> {
         attributes: &[NamedAttribute],
     ) -> Result<Value, GraphError> {
         let dtype = element_type(attributes);
-        let axes = |attribute| integers(attributes, attribute).to_vec();
         let rule = match function {
             ProductFunction::Einsum => {
                 return self.builder.einsum_as(equation(attributes), values, dtype);
@@ -110,13 +55,36 @@ impl Elaborator<'_, '_> {
                 let axis = integers(attributes, Attribute::Axis).first().copied();
                 ContractionRule::Vecdot { axis: axis.unwrap_or(-1) }
             }
-            ProductFunction::Tensordot => ContractionRule::Tensordot {
-                x: axes(Attribute::LeftAxes),
-                y: axes(Attribute::RightAxes),
-            },
+            ProductFunction::Tensordot => tensordot(attributes),
         };
         self.builder.product(&rule, &values[0], &values[1], dtype)
     }
+}
+
+/// The rule of `tensordot`: `axes`, or a list for each operand; without either, two axes.
+fn tensordot(attributes: &[NamedAttribute]) -> ContractionRule {
+    let given = |wanted| attributes.iter().find(|given| given.attribute == wanted);
+    let axes = |attribute| integers(attributes, attribute).to_vec();
+    match given(Attribute::SummedAxes).map(|given| &given.value) {
+        Some(AttributeValue::AxisLists([x, y])) => {
+            ContractionRule::Tensordot { x: x.clone(), y: y.clone() }
+        }
+        Some(AttributeValue::Integers(count)) => last_with_first(count.first().copied()),
+        _ if given(Attribute::LeftAxes).or(given(Attribute::RightAxes)).is_some() => {
+            ContractionRule::Tensordot {
+                x: axes(Attribute::LeftAxes),
+                y: axes(Attribute::RightAxes),
+            }
+        }
+        _ => last_with_first(None),
+    }
+}
+
+/// The last `count` axes of `x` with the first of `y`.
+fn last_with_first(count: Option<i64>) -> ContractionRule {
+    // An operand has fewer axes than this; the rule refuses the first one that does not exist.
+    let count = count.unwrap_or(2).clamp(0, MAX_RANK as i64 + 1);
+    ContractionRule::Tensordot { x: (-count..0).collect(), y: (0..count).collect() }
 }
 
 fn integers(attributes: &[NamedAttribute], wanted: Attribute) -> &[i64] {

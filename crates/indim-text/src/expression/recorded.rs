@@ -13,7 +13,7 @@ use super::Expression;
 use super::call::{attribute_named, check_complete, function_named};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::{Attribute, CallParameter, Function};
-use super::product::ProductFunction;
+use super::product_function::ProductFunction;
 use super::statement::Output;
 use super::syntax::{
     AttributeValue, IndexItem, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator,
@@ -114,7 +114,7 @@ impl Expression {
                 NodeKind::Index { operand, items }
             }
             (true, &[operand]) => printed.unary(call, operand)?,
-            (true, &[x, y]) if ProductFunction::from_name(&call.function).is_none() => {
+            (true, &[x, y]) if ProductFunction::from_recorded_name(&call.function).is_none() => {
                 printed.binary(call, [x, y])?
             }
             _ => printed.call(call)?,
@@ -324,7 +324,7 @@ impl PrintedCall {
 
     fn call(&self, call: &RecordedCall) -> Result<NodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
-        let function = match ProductFunction::from_name(&call.function) {
+        let function = match ProductFunction::from_recorded_name(&call.function) {
             Some(product) => Function::Product(product),
             None => {
                 let function = function_named(&call.function).map_err(at_name)?;

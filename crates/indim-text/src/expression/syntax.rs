@@ -9,6 +9,7 @@ use indim_ops::{BinaryOperator, DType};
 
 use super::function::{Attribute, Function};
 use super::lexer::Symbol;
+use super::product_function::ProductFunction;
 use crate::span::Span;
 
 /// The position of a node in its list.
@@ -44,8 +45,48 @@ impl UnaryOperator {
     }
 }
 
+/// An operator between two operands in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InfixOperator {
+    /// An operator of the table of operations.
+    Elementwise(BinaryOperator),
+    /// `@`, the matrix product.
+    MatrixProduct,
+}
+
+impl InfixOperator {
+    /// The operator of a symbol.
+    pub(super) const fn from_symbol(symbol: Symbol) -> Option<Self> {
+        match (symbol, binary_operator(symbol)) {
+            (Symbol::At, _) => Some(InfixOperator::MatrixProduct),
+            (_, Some(operator)) => Some(InfixOperator::Elementwise(operator)),
+            (_, None) => None,
+        }
+    }
+
+    /// The operator of the table with the same precedence: `@` has that of `*`.
+    pub(super) const fn like(self) -> BinaryOperator {
+        match self {
+            InfixOperator::Elementwise(operator) => operator,
+            InfixOperator::MatrixProduct => BinaryOperator::Multiply,
+        }
+    }
+
+    /// The node of the operation on two operands.
+    pub(super) fn node(self, operands: [NodeIndex; 2]) -> NodeKind {
+        match self {
+            InfixOperator::Elementwise(operator) => NodeKind::Binary { operator, operands },
+            InfixOperator::MatrixProduct => NodeKind::Call {
+                function: Function::Product(ProductFunction::Matmul),
+                operands: operands.to_vec(),
+                attributes: Vec::new(),
+            },
+        }
+    }
+}
+
 /// The binary operator of a symbol.
-pub(super) const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
+const fn binary_operator(symbol: Symbol) -> Option<BinaryOperator> {
     Some(match symbol {
         Symbol::Less => BinaryOperator::Less,
         Symbol::LessEqual => BinaryOperator::LessEqual,
@@ -83,8 +124,10 @@ pub(super) enum AttributeValue {
     Number(NodeIndex),
     /// A pair for each axis, or one pair for all axes.
     Pairs(Vec<(i64, i64)>),
-    /// An unquoted word, such as a mode.
+    /// An unquoted word, such as a mode, or an equation.
     Word(String),
+    /// Axes of two operands, in pairs.
+    AxisLists([Vec<i64>; 2]),
 }
 
 /// An item of an index. An array index may elaborate to a number.

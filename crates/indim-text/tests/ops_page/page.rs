@@ -57,6 +57,19 @@ result as one more element. `dtype` is the type of the result; elements are conv
 |---|---|---|---|
 ";
 
+const PRODUCTS: &str = "
+
+## Products
+
+Products of arrays are sums of products of their elements. They are methods of the builder and functions in
+expressions. The result has the operands' type, or `dtype`. [products.md](products.md) defines the order of
+summation and its error. Under the numpy rule operands of different types are promoted. `dot` and `vecdot`
+are functions along axes.
+
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
 const VIEWS: &str = "
 
 ## Views
@@ -134,6 +147,8 @@ pub(crate) fn page() -> String {
     of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call));
     text += ALONG_AXES;
     of_kind(EntryKind::Reduction).for_each(|entry| text += &row(&entry, &entry.call));
+    text += PRODUCTS;
+    of_kind(EntryKind::Product).for_each(|entry| text += &row(&entry, &entry.call));
     text += VIEWS;
     of_kind(EntryKind::View).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;
