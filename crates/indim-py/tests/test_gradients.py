@@ -29,7 +29,7 @@ def numerical(function, argument, step=1e-4):
 
 
 def product(x, w):
-    """The matrix product, which indim writes as a sum."""
+    """The matrix product, written as a sum."""
     return np.sum(x[:, :, None] * w[None, :, :], axis=1)
 
 

@@ -122,6 +122,9 @@ def test_operators_take_arrays_and_lists_on_both_sides():
     np.testing.assert_allclose(indim.jit(in_place)(x), expected, rtol=1e-5)
     np.testing.assert_allclose(indim.jit(lambda x: x.T.dot(x))(x), x.T @ x, rtol=1e-5)
     np.testing.assert_allclose(indim.jit(lambda x: x.mT @ x)(x), x.T @ x, rtol=1e-5)
+    if hasattr(np, "matrix_transpose"):
+        transposed = indim.jit(lambda x: np.matrix_transpose(x) @ np.linalg.matrix_transpose(y))(x)
+        np.testing.assert_allclose(transposed, x.T @ y.T, rtol=1e-5)
     np.testing.assert_allclose(indim.matmul(x.tolist(), y.tolist()), expected, rtol=1e-5)
     # Numbers scale, as in NumPy's dot.
     np.testing.assert_array_equal(indim.jit(lambda x, k: np.dot(x, k))(x, 2), x * 2)
@@ -156,6 +159,38 @@ def test_einsum(equation, shapes, dtype):
     check(indim.numpy.einsum(equation, *operands, optimize="optimal"), expected, bound)
     compiled = indim.jit(lambda *operands: np.einsum(equation, *operands, optimize=True))
     check(compiled(*operands), expected, bound)
+
+
+def test_random_equations():
+    letters = "abcde"
+    for _ in range(80):
+        sizes = dict(zip(letters, rng.integers(1, 5, len(letters)).tolist()))
+        terms = ["".join(rng.choice(list(letters), rng.integers(0, 4))) for _ in range(rng.integers(1, 5))]
+        used = sorted(set("".join(terms)))
+        result = "".join(rng.permutation(used)[: rng.integers(0, len(used) + 1)])
+        equation = ",".join(terms) + "->" + result
+        operands = [array([sizes[letter] for letter in term], "i8") for term in terms]
+        expected = np.einsum(equation, *operands)
+        check(indim.einsum(equation, *operands), expected, 0)
+        compiled = indim.jit(lambda *operands: np.einsum(equation, *operands))
+        check(compiled(*operands), expected, 0)
+        check(indim.einsum(",".join(terms), *operands), np.einsum(",".join(terms), *operands), 0)
+
+
+def test_random_axes_of_tensordot():
+    for _ in range(60):
+        x_rank, y_rank = rng.integers(0, 5, 2).tolist()
+        count = int(rng.integers(0, min(x_rank, y_rank) + 1))
+        x_axes, y_axes = (rng.permutation(rank)[:count].tolist() for rank in (x_rank, y_rank))
+        x_shape, y_shape = (rng.integers(1, 4, rank).tolist() for rank in (x_rank, y_rank))
+        for left, right in zip(x_axes, y_axes):
+            y_shape[right] = x_shape[left]
+        x_axes = [axis - x_rank if rng.random() < 0.3 else axis for axis in x_axes]
+        x, y = array(x_shape, "i4"), array(y_shape, "i4")
+        expected = np.tensordot(x, y, (x_axes, y_axes))
+        check(indim.tensordot(x, y, (x_axes, y_axes)), expected, 0)
+        check(indim.jit(lambda x, y: np.tensordot(x, y, (x_axes, y_axes)))(x, y), expected, 0)
+        check(indim.tensordot(x, y, 0), np.tensordot(x, y, 0), 0)
 
 
 def test_einsum_of_lists_and_types():
@@ -436,6 +471,17 @@ def test_labelled_arrays():
         np.testing.assert_allclose(result.values, x.values @ y.values, rtol=1e-12)
     with pytest.raises(TypeError, match=r"xr.dot\(x, y, dim=\[...\]\)"):
         indim.matmul(x, y)
+
+
+def test_labels_of_pandas():
+    pd = pytest.importorskip("pandas")
+    d = pd.DataFrame(array((3, 2), "f8"), index=list("abc"), columns=["u", "v"])
+    gram = indim.jit(lambda d: d.T @ d)(d)
+    pd.testing.assert_frame_equal(gram, d.T @ d)
+    total = indim.jit(lambda d, s: d @ s)(d, pd.Series([1.0, 2.0], index=["u", "v"]))
+    pd.testing.assert_series_equal(total, d @ pd.Series([1.0, 2.0], index=["u", "v"]))
+    with pytest.raises(ValueError, match="the labels of `s` differ"):
+        indim.jit(lambda d, s: d @ s)(d, pd.Series([1.0, 2.0], index=["v", "u"]))
 
 
 def test_functions_have_numpys_names_and_documentation():

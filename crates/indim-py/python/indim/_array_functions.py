@@ -114,9 +114,13 @@ def _reshapes(function):
 
 for _function in (np.transpose, np.swapaxes, np.moveaxis, np.rollaxis):
     _permutes(_function)
+for _module in (np, np.linalg):
+    # NumPy has it since 2.0.
+    if hasattr(_module, "matrix_transpose"):
+        _permutes(_module.matrix_transpose)
 for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.atleast_3d):
     _reshapes(_function)
-del _function
+del _function, _module
 
 
 @_implements(np.ravel)

@@ -32,7 +32,7 @@ def product(function, operands, preferred_element_type=None, out=None, attribute
     if _foreign.is_labelled(operands):
         raise TypeError(
             "an operand has named dimensions, and a product counts axes: write xr.dot(x, y, dim=[...]) "
-            "within a function of indim.jit, or pass `x.values`"
+            "within a function of indim.jit, or pass `x.data`"
         )
     attributes = list(attributes)
     if preferred_element_type is not None:
