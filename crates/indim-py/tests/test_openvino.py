@@ -20,6 +20,7 @@ FUNCTIONS = {
     "composed": lambda x, v: (
         indim.expm1(x) + indim.log1p(x * x) + indim.hypot(x, v[:, None]) + indim.trunc(x)
     ),
+    "products": lambda x, v: x @ x.transpose(0, 2, 1) @ v + indim.einsum("bij,i->bj", x, v)[:, :3],
     "conditions": lambda x, v: indim.where((x > v[:, None]) & ~(x == 0), x, indim.floor(x)),
 }
 

@@ -100,6 +100,46 @@ fn messages_give_what_xla_computes() {
 }
 
 #[test]
+fn products_are_those_of_their_text() {
+    let shape = |sizes: &[i64]| {
+        let sizes = sizes.iter().map(|&size| Message::default().int(3, size));
+        sizes.fold(number(2, 11), |shape, size| [shape, size.as_ref().to_vec()].concat())
+    };
+    let parameter = |name: &str, index: u64, sizes: &[i64]| {
+        [instruction(name, "parameter", &shape(sizes)), number(9, index)].concat()
+    };
+    // The summed axes of both operands, then their batch axes.
+    let axes = [number(1, 2), number(2, 0), number(3, 0), number(4, 2)].concat();
+    let content = |algorithm: u64| {
+        let dot = [
+            instruction("r", "dot", &shape(&[2, 3, 5])),
+            field(30, &axes),
+            number(36, 1),
+            number(36, 2),
+            field(51, &number(2, algorithm)),
+        ];
+        let parameters = [parameter("x", 0, &[2, 3, 4]), parameter("y", 1, &[4, 5, 2])];
+        module(&[computation(7, &[&parameters[..], &[dot.concat()]].concat())], 7)
+    };
+    let text = |algorithm: &str| {
+        format!(
+            "HloModule m\nENTRY c7 {{\n  x = f32[2,3,4] parameter(0)\n  y = f32[4,5,2] parameter(1)\n  \
+             ROOT r = f32[2,3,5] dot(x, y), lhs_batch_dims={{0}}, lhs_contracting_dims={{2}}, \
+             rhs_batch_dims={{2}}, rhs_contracting_dims={{0}}{algorithm}\n}}"
+        )
+    };
+    for (number, name) in [(0, ""), (11, ", algorithm=dot_f32_f32_f32")] {
+        let message = model_of("module.hlo.pb", &content(number));
+        let text = model_of("module.hlo", text(name).as_bytes());
+        let [message, text] =
+            [&message, &text].map(|model| model.build(&types(&**model)).expect("a program").graph);
+        assert_eq!(message, text);
+    }
+    assert_eq!(error(&content(9)).code(), "unsupported");
+    assert_eq!(error(&content(99)).code(), "attribute");
+}
+
+#[test]
 fn a_module_may_be_alone_or_in_what_xla_dumps() {
     let alone = bytes("everything.hlo.pb");
     let dumped = [field(1, &alone), field(3, b"")].concat();

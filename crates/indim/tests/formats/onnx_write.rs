@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::support;
 use crate::support::graphs::{
-    Case, broadcasts, functions_along, numbers, operations, sum_of_nothing, views,
+    Case, broadcasts, functions_along, numbers, operations, products, sum_of_nothing, views,
 };
 use crate::support::onnx;
 use crate::support::samples::mismatches;
@@ -268,7 +268,7 @@ fn onnx_runtime_computes_the_same() {
     let functions = functions().into_iter().map(|(_, _, case)| case);
     let cases = written_operations().into_iter().chain([broadcasts(), views(), sum_of_nothing()]);
     let along = functions_along().into_iter().map(|(_, case)| case);
-    let cases = cases.chain(functions).chain(along);
+    let cases = cases.chain(functions).chain(along).chain(products());
     for (index, case) in cases.enumerate() {
         for opset in [18, 21] {
             let name = format!("{index:04} {} {opset}", case.name).replace(' ', "_");

@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::random;
 use crate::support;
+use crate::support::graphs::products;
 use crate::support::samples::tolerance;
 use indim::formats::{
     FormatError, ModelFormat, SourceFile, Tolerance, WriteOptions, WrittenModel, write,
@@ -279,6 +280,11 @@ fn for_xla() -> Vec<(String, Graph, Vec<Array>)> {
         let graph = b.finish(&outputs).expect("a graph");
         cases.push((format!("reductions-{dtype}"), graph, vec![numbers(dtype, [3, 5])]));
     }
+    cases.extend(
+        products()
+            .into_iter()
+            .map(|case| (case.name.replace(' ', "-"), case.graph, case.arguments)),
+    );
     cases
 }
 

@@ -110,6 +110,42 @@ pub(crate) fn sum_of_nothing() -> Case {
     Case { name: "sum of nothing".to_owned(), graph, arguments: vec![x] }
 }
 
+/// Matrix products of small numbers: batches, vectors, transposed operands and results, several summed axes.
+pub(crate) fn products() -> Vec<Case> {
+    let forms: [(&str, &[usize], &[usize]); 10] = [
+        ("mk,kn->mn", &[5, 70], &[70, 3]),
+        ("km,nk->mn", &[4, 5], &[3, 4]),
+        ("mk,kn->nm", &[5, 4], &[4, 3]),
+        ("bmk,kn->bmn", &[2, 5, 4], &[4, 3]),
+        ("mk,bkn->bmn", &[5, 4], &[2, 4, 3]),
+        ("bmk,bnk->bmn", &[2, 5, 4], &[2, 3, 4]),
+        ("bhqd,bkhd->bhqk", &[2, 3, 5, 4], &[2, 6, 3, 4]),
+        ("abk,kcd->abcd", &[2, 3, 4], &[4, 2, 3]),
+        ("mkl,lk->m", &[5, 4, 3], &[3, 4]),
+        ("bk,bk->b", &[5, 4], &[5, 4]),
+    ];
+    let case = |(equation, x, y): (&str, &[usize], &[usize]), dtype: DType| {
+        let b = GraphBuilder::new();
+        let shapes = [x, y];
+        let operands = [0, 1].map(|index| b.parameter(["x", "y"][index], dtype, shapes[index]));
+        let operands = operands.map(Result::unwrap);
+        let graph = b.finish(&[b.einsum(equation, &operands).unwrap()]).unwrap();
+        let array = |index: usize| {
+            let count = shapes[index].iter().product();
+            let numbers = (0..count).map(|i| ((i * 7 + index) % 11) as f64 / 4.0 - 1.0);
+            let numbers = Array::new(shapes[index], numbers.collect::<Vec<f64>>()).unwrap();
+            let b = GraphBuilder::new();
+            let converted = b.convert(b.constant(numbers), dtype).unwrap();
+            evaluate(&b.finish(&[converted]).unwrap(), &[]).unwrap().remove(0)
+        };
+        let name =
+            format!("product {} {dtype}", equation.replace(",", " by ").replace("->", " to "));
+        Case { name, graph, arguments: vec![array(0), array(1)] }
+    };
+    let types = [DType::F32, DType::F64, DType::I32, DType::I8];
+    types.iter().flat_map(|&dtype| forms.map(|form| case(form, dtype))).collect()
+}
+
 /// Functions of f32 along axes, with their ONNX operators.
 pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
     use Reduction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
