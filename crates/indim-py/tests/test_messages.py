@@ -24,14 +24,6 @@ def test_a_product_of_vectors(dtype):
     np.testing.assert_allclose(indim.jit(lambda x: V @ x)(x), V @ x, rtol=1e-6)
 
 
-def test_a_product_in_a_text_says_what_to_write():
-    x, y = X, X.T
-    with pytest.raises(indim.ExprError) as raised:
-        indim.evaluate("x @ y")
-    advised = re.search(r"sum\(.*$", str(raised.value)).group()
-    np.testing.assert_array_equal(indim.evaluate(advised), x @ y)
-
-
 def test_an_operator_that_would_write_into_an_array():
     def adds(x):
         k = np.zeros(3)

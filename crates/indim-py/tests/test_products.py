@@ -379,6 +379,9 @@ def test_errors_name_the_operands():
         (lambda x: np.einsum("ij,jk", x, x, out=np.ones((2, 2))), r"y = np.einsum\(...\) without"),
         (lambda x: np.matmul(x, x, dtype="f4"), r"x.astype\(dtype\)"),
         (lambda x: np.matmul(x, x, axes=[(0, 1), (1, 0), (0, 1)]), "np.moveaxis"),
+        (lambda x: np.vecdot(x, x, out=np.ones(2)), "without `out=`"),
+        (lambda x: np.vecdot(x, x, dtype="f4"), r"x.astype\(dtype\)"),
+        (lambda x: indim.einsum(x, "ij"), "takes the equation first"),
         (lambda x: np.tensordot(x, x, axes=x), "which are known while a function is traced"),
         (lambda x: np.tensordot(x, x, axes=[1, 0, 1]), r"two lists of axes"),
         (lambda x: np.einsum(x, [0, 99]), "from 0 to 51"),
@@ -442,12 +445,15 @@ def test_a_gradient_of_a_gradient():
     np.testing.assert_allclose(outer(x), 2 * (a + a.T) @ x, rtol=1e-9)
 
 
-def test_texts_have_no_products():
-    x = np.ones((2, 2))
-    for text in ("x @ x", "matmul(x, x)", "inner(x, x)"):
-        for evaluate in (indim.evaluate, indim.numexpr.evaluate):
-            with pytest.raises(indim.ExprError, match="indim.matmul|indim.inner"):
-                evaluate(text)
+def test_products_in_texts():
+    x, y = array((3, 4), "f4"), array((4, 2), "f4")
+    texts = ["x @ y", "matmul(x, y)", "tensordot(x, y, axes=1)", 'einsum("ij,jk->ik", x, y)']
+    for text in texts:
+        np.testing.assert_array_equal(indim.evaluate(text), indim.matmul(x, y))
+        np.testing.assert_array_equal(indim.numexpr.evaluate(text), indim.matmul(x, y))
+    assert indim.evaluate("matmul(x, y, dtype=f64)").dtype == np.float64
+    with pytest.raises(indim.ShapeError, match="axis 1 of `y` has size 2, but axis 0 of `x`"):
+        indim.evaluate("y @ x")
 
 
 def test_dask_arrays():
@@ -471,6 +477,10 @@ def test_labelled_arrays():
         np.testing.assert_allclose(result.values, x.values @ y.values, rtol=1e-12)
     with pytest.raises(TypeError, match=r"xr.dot\(x, y, dim=\[...\]\)"):
         indim.matmul(x, y)
+    for text in ("x @ y", "matmul(x, y)", 'einsum("ij,jk->ik", x, y)', "1 + inner(x, x)"):
+        for rule in ("numpy", "named"):
+            with pytest.raises(TypeError, match=r"xr.dot\(x, y, dim=\[...\]\)"):
+                indim.evaluate(text, rule=rule)
 
 
 def test_labels_of_pandas():

@@ -10,6 +10,13 @@ from __future__ import annotations
 import sys
 
 
+#: The message for a product of labelled arrays.
+LABELLED_PRODUCT = (
+    "an operand has named dimensions, and a product counts axes: write xr.dot(x, y, dim=[...]) within a "
+    "function of indim.jit, or pass `x.data`"
+)
+
+
 class ForeignArrayError(TypeError):
     """An array that another engine computes with if it is an argument: see ``_engines.py``."""
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _arrays, _foreign, _functions
+from ._advice import refused_keyword
 from ._numbers import as_it_is
-from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
+from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer, tracer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +31,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 def product(function, operands, preferred_element_type=None, out=None, attributes=()):
     """A product under NumPy's rule; ``function`` is its name in the compiled part."""
     if _foreign.is_labelled(operands):
-        raise TypeError(
-            "an operand has named dimensions, and a product counts axes: write xr.dot(x, y, dim=[...]) "
-            "within a function of indim.jit, or pass `x.data`"
-        )
+        raise TypeError(_foreign.LABELLED_PRODUCT)
     attributes = list(attributes)
     if preferred_element_type is not None:
         attributes.append(("dtype", _arrays.indim_name(preferred_element_type)))
@@ -250,6 +248,8 @@ def _equation(subscripts, operands):
 
 def _term(numbers):
     """The labels of an operand from a list of numbers, as NumPy writes them."""
+    if isinstance(numbers, str):
+        raise TypeError("einsum() takes the equation first: einsum('ij,jk->ik', x, y)")
     _arrays.refuse_traced((numbers,))
     letters = []
     for number in numbers:
@@ -264,7 +264,7 @@ def _term(numbers):
 
 def register(functions):
     """Lets NumPy's functions of these names be traced, and gives tracing values the method ``dot``."""
-    UFUNCS["vecdot"] = functions["vecdot"]
+    UFUNCS["vecdot"] = _ufunc_vecdot(functions["vecdot"])
     for name in ("dot", "outer"):
         ARRAY_FUNCTIONS[getattr(np, name)] = _with_out(name, functions[name])
     for name in ("inner", "vdot", "tensordot"):
@@ -278,6 +278,16 @@ def register(functions):
         # NumPy has them since 2.0.
         if hasattr(np.linalg, name):
             ARRAY_FUNCTIONS[getattr(np.linalg, name)] = function
+
+
+def _ufunc_vecdot(vecdot):
+    def handler(x1, x2, *, axis=-1, keepdims=False, **others):
+        for keyword in others:
+            function = tracer_of((x1, x2))._recording.function
+            raise TypeError(refused_keyword(function, np.vecdot, keyword, others))
+        return vecdot(x1, x2, axis=axis, keepdims=keepdims)
+
+    return handler
 
 
 def _with_out(name, function):

@@ -21,7 +21,7 @@ import xarray as xr
 
 from . import _captured, _labels
 from ._engines import name_of, refuse_mixture, refuse_out, returned
-from ._foreign import ForeignArrayError, package_of
+from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
 from ._signatures import ADAPTED
@@ -359,10 +359,15 @@ _POSITIONAL = re.compile(
     r"\b(axis|axes|dims|broadcast_dimensions|shape)\s*=|\[|\b(transpose|reshape|broadcast_to)\s*\("
 )
 
+#: Products of arrays in an expression.
+_PRODUCT = re.compile(r"@|\b(matmul|matvec|vecmat|inner|outer|tensordot|einsum)\s*\(")
+
 
 def evaluate(text, objects, rule, results, out):
     """An expression of labelled arrays."""
     operands = list(objects.values())
+    if _PRODUCT.search(re.sub("#.*", "", str(text))):
+        raise TypeError(LABELLED_PRODUCT)
     for name, value in objects.items():
         _variables(value, name)
         if rule == "named" and not isinstance(value, _LABELLED) and np.ndim(value):
