@@ -84,7 +84,17 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
     let x = choices.pick(values).clone();
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let dims: Vec<i64> = (0..rank as i64).collect();
-    match choices.below(20) {
+    match choices.below(22) {
+        // Products of vectors along an axis, which stays with size 1.
+        20..=21 => {
+            let axis = choices.below(rank);
+            let y = b.convert(choices.pick(values), dtype).unwrap();
+            // An axis of size 1 is not expanded for a product.
+            let Ok(product) = b.vecdot(&x, y, axis as i64) else { return x };
+            let mut sizes = product.array_type().unwrap().shape.to_vec();
+            sizes.insert(axis, 1);
+            b.reshape(product, sizes).unwrap()
+        }
         // A reduction, followed by insertion of its axis with size 1.
         0..=6 => {
             let axis = choices.below(rank);
