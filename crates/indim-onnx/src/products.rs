@@ -4,7 +4,7 @@ use indim_builder::Value;
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
-use indim_shape::{ContractionRule, Einsum, Shape};
+use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 
 use super::call::{Call, LoweringResult, one};
 use super::quantization::{rounded_to, spread_over};
@@ -27,29 +27,26 @@ const BROADCASTS_SINCE: i64 = 7;
 pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, is_of_products)?;
     let (a, b) = (matrix(call, 0, "transA")?, matrix(call, 1, "transB")?);
-    let rule = call.rule.of(ContractionRule::Matmul);
-    let product = call.builder.product(&rule, a, b, None)?;
+    // The bias broadcasts by another rule than the matrices.
+    if call.optional(2).is_none() {
+        call.rule.of(ContractionRule::Matmul);
+    }
+    let product = call.builder.matmul(a, b)?;
     let product = scaled(call, product, call.float("alpha", 1.0)?)?;
     let beta = call.float("beta", 1.0)?;
     let Some(bias) = call.optional(2) else { return one(product) };
     let shape = product.array_type()?.shape;
     let broadcasts = call.version() >= BROADCASTS_SINCE || call.int("broadcast", 0)? != 0;
     let bias = match broadcasts {
-        // The rule of this note is the last one; that of the operands says more.
-        true => call.builder.broadcast_to_target(
-            &bias.value,
-            &indim_shape::TargetRule::Unidirectional,
-            &shape,
-        )?,
+        true => {
+            call.builder.broadcast_to_target(&bias.value, &TargetRule::Unidirectional, &shape)?
+        }
         false => bias.value.clone(),
     };
     // A bias times 0 is no bias, even if it has NaNs.
     match beta == 0.0 {
         true => one(product),
-        false => {
-            let sum = [&product, &scaled(call, bias, beta)?];
-            one(call.builder.elementwise(indim_ops::Op::Add, &sum, &indim_shape::RuleSet::None)?)
-        }
+        false => one(call.builder.none().add(product, scaled(call, bias, beta)?)?),
     }
 }
 
@@ -126,7 +123,10 @@ fn of_lines(
     }
     match own.rank() {
         0 | 1 => spread_over(call, parameter, shape, shape.rank().checked_sub(1)),
-        _ => call.onto(parameter, shape),
+        _ => {
+            let rule = TargetRule::Unidirectional;
+            Ok(call.builder.broadcast_to_target(parameter, &rule, shape)?)
+        }
     }
 }
 
@@ -134,8 +134,7 @@ fn of_lines(
 pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
     let a = centred(call, 0, 2, Side::Left)?;
     let b = centred(call, 1, 3, Side::Right)?;
-    let rule = call.rule.of(ContractionRule::Matmul);
-    one(call.builder.product(&rule, a, b, None)?)
+    one(call.builder.matmul(a, b)?)
 }
 
 /// The quotient of the scales times a product in 32 bits, rounded to the type of the last zero point.
@@ -143,8 +142,7 @@ pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let a = centred(call, 0, 2, Side::Left)?;
     let b = centred(call, 3, 5, Side::Right)?;
-    let rule = call.rule.of(ContractionRule::Matmul);
-    let product = call.builder.product(&rule, a, b, None)?.convert(DType::F32);
+    let product = call.builder.matmul(a, b)?.convert(DType::F32);
     let shape = product.array_type()?.shape;
     let scale = |position: usize, side| {
         of_lines(call, &call.value(position)?.convert(DType::F32), &shape, side)

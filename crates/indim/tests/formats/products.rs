@@ -708,6 +708,16 @@ fn broadcasts_of_products_have_rules() {
     let rules: Vec<String> =
         program.origins.iter().filter_map(|it| it.rule.as_ref().map(ToString::to_string)).collect();
     assert_eq!(rules, ["matmul"]);
+    // A node with several broadcasts under different rules has none.
+    for (operands, rules) in [(2, &["matmul"][..]), (3, &[])] {
+        let model = Model::of_node(13, "Gemm", &[FLOAT; 3][..operands], &[], 1).encoded();
+        let model = support::read("test.onnx", &model).unwrap();
+        let ones =
+            [&[2, 2][..], &[2, 2], &[2]].map(|shape| Random(1).array(shape, DType::F32, true));
+        let program = support::build(&*model, &ones[..operands]).unwrap();
+        let found = program.origins.iter().filter_map(|it| it.rule.as_ref());
+        assert_eq!(found.map(ToString::to_string).collect::<Vec<_>>(), rules);
+    }
 }
 
 /// Three factors are multiplied in pairs.
