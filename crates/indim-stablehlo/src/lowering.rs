@@ -272,7 +272,7 @@ impl ArrayOperation {
             ArrayOperation::Concatenate => &["dimension"],
             ArrayOperation::Iota => &["iota_dimension"],
             ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
-            ArrayOperation::Dot => &["precision_config"],
+            ArrayOperation::Dot => &["precision_config", "precision"],
             ArrayOperation::DotGeneral => dot::ATTRIBUTES,
             ArrayOperation::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
             ArrayOperation::IsInfinity(_)

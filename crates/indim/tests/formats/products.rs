@@ -502,6 +502,8 @@ fn stablehlo_dots() {
             let model = model.unwrap_or_else(|error| panic!("{error}\n{program}"));
             let found = support::run(&*model, &arguments);
             let found = found.unwrap_or_else(|error| panic!("{error}\n{program}")).remove(0);
+            let remarks = support::build(&*model, &arguments).unwrap().remarks;
+            assert!(remarks.is_empty(), "{remarks:?}");
             check_naive(&program, &found, equation, [&arguments[0], &arguments[1]]);
         }
     }
