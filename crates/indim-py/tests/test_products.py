@@ -437,6 +437,19 @@ def test_gradients_against_finite_differences(function, shapes):
             np.testing.assert_allclose(gradient[index], slope, rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["dot", "vdot", "matmul"])
+def test_gradients_of_complex_products(name):
+    function, z, w = getattr(np, name), array(3, "c16"), array(3, "c16")
+
+    def loss(z):
+        return np.abs(function(z, w)) ** 2
+
+    step = 1e-6
+    slopes = [(loss(z + step * e) - loss(z - step * e)) / (2 * step) for e in [*np.eye(3), *(1j * np.eye(3))]]
+    expected = np.array(slopes[:3]) + 1j * np.array(slopes[3:])
+    np.testing.assert_allclose(indim.grad(loss)(z), expected, rtol=1e-6, atol=1e-7)
+
+
 def test_a_gradient_of_a_gradient():
     a = array((3, 3), "f8")
     inner = indim.grad(lambda x: x @ a @ x)
