@@ -85,13 +85,14 @@ fn run_program(root: &Path, requirements: &str, program: &[&str]) -> bool {
 }
 
 /// The tests that compute in this process, the only one that the sanitizer observes.
-const ASAN_TESTS: [&str; 9] = [
+const ASAN_TESTS: [&str; 10] = [
     "tests/test_arguments.py",
     "tests/test_arrays.py",
     "tests/test_captured.py",
     "tests/test_element_types.py",
     "tests/test_evaluate.py",
     "tests/test_jit.py",
+    "tests/test_products.py",
     "tests/test_properties.py",
     "tests/test_rules.py",
     "tests/test_traced_functions.py",
