@@ -6,7 +6,7 @@ use indim_cpu::{
     Array, ArrayView, CompileOptions, ExecutorChoice, Level, RunOptions, Threads, compile,
 };
 use indim_graph::{Graph, evaluate};
-use indim_ops::{DType, bf16, f16};
+use indim_ops::{DType, ReduceOp, bf16, f16};
 use indim_shape::ContractionRule;
 
 /// Pseudo-random numbers (a linear congruential generator).
@@ -54,6 +54,28 @@ fn definition(x: &[f32], y: &[f32]) -> f64 {
         values = values.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
     values.first().copied().unwrap_or(0.0)
+}
+
+/// A factor is read before all of its widening conversions, also if one of them is a result.
+#[test]
+fn chained_conversions_of_a_reduction() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I8, [4, 5]).unwrap();
+    let y = b.parameter("y", DType::I32, [4, 3]).unwrap();
+    let wider = b.convert(b.reduce(ReduceOp::Max, &x, 1).unwrap(), DType::I16).unwrap();
+    let widest = b.convert(&wider, DType::I32).unwrap();
+    let product = b.matmul(widest, y).unwrap();
+    let graph = b.finish(&[wider, product]).unwrap();
+    let arguments = [
+        Array::new([4, 5], (0_i8..20).collect()).unwrap(),
+        Array::new([4, 3], (0_i32..12).collect()).unwrap(),
+    ];
+    let expected = evaluate(&graph, &arguments).unwrap();
+    let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
+    for optimize in [false, true] {
+        let options = CompileOptions::new().optimize(optimize);
+        assert_eq!(compile(&graph, &options).unwrap().run(&inputs).unwrap(), expected);
+    }
 }
 
 fn run(graph: &Graph, arguments: &[Array]) -> Array {

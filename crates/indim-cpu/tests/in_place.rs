@@ -4,8 +4,10 @@ use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions, compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, RunError, RunOptions,
+    compile,
 };
+use indim_graph::TakeMode;
 use indim_ops::{ArrayType, DType};
 
 const SHAPE: [usize; 2] = [60, 50];
@@ -150,4 +152,34 @@ fn outputs_in_an_intricate_order_are_refused() {
     });
     let error = program.run_into(&inputs, &mut outputs).unwrap_err();
     assert_eq!(error.code(), "overlap-undecided", "{error}");
+}
+
+/// The value of a gather may be the row of its table itself, which an output over the table would change
+/// before it is stored.
+#[test]
+fn a_gathered_table_is_copied() {
+    const SHAPE: [usize; 2] = [4, 1];
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, SHAPE).unwrap();
+    let index = b.parameter("index", DType::U64, [1]).unwrap();
+    let taken = b.take(x, index, 1, TakeMode::Clip).unwrap();
+    let graph = b.finish(&[-&taken, taken]).unwrap();
+    let index = ArrayView::from_slice([1], &[1_u64]).unwrap();
+    for executor in [ExecutorChoice::Blocks, ExecutorChoice::Machine] {
+        let options = CompileOptions::new().executor(executor);
+        let program = compile(&graph, &options).unwrap();
+        let (mut table, mut apart) = ([1.0, 2.0, 3.0, 4.0], [0.0; 8]);
+        let over = NonNull::from(&mut table[0]).cast::<u8>();
+        let apart_first = NonNull::from(&mut apart[0]).cast::<u8>();
+        let array_type = ArrayType::new(DType::F64, SHAPE);
+        // SAFETY: the memory has elements at these strides, outlives the views, and only they access it.
+        let input = unsafe { ArrayView::from_raw(array_type.clone(), vec![8, 8], over) };
+        // SAFETY: the same; the second output has gaps, so no kernel writes it.
+        let mut outputs = [(over, 8), (apart_first, 16)].map(|(first, stride)| unsafe {
+            ArrayViewMut::from_raw(array_type.clone(), vec![stride, 8], first)
+        });
+        program.run_into(&[input, index.clone()], &mut outputs).unwrap();
+        assert_eq!(table, [-1.0, -2.0, -3.0, -4.0], "{executor:?}");
+        assert_eq!(apart, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0], "{executor:?}");
+    }
 }

@@ -1,6 +1,6 @@
 //! Outputs that may overwrite an input.
 
-use crate::loop_nest::{Access, BufferId, InstructionKind, Local, LoopNests, Store};
+use crate::loop_nest::{Access, BufferId, Instruction, InstructionKind, Local, LoopNests, Store};
 
 /// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
 /// the output's nest reads the parameter only at the indices that it writes, and no later nest reads the
@@ -29,8 +29,15 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         Local::Access(access) => is_parameter(&nest.accesses[access]),
         Local::Instruction(_) => false,
     };
+    // The value of a gather may be a row of its table itself, so a store of it reads the table.
+    let is_table = |instruction: &Instruction| {
+        let is_take = matches!(instruction.kind, InstructionKind::Take { .. });
+        is_take
+            && matches!(instruction.operands[0], Local::Access(it) if is_parameter(&nest.accesses[it]))
+    };
     let mut reads = nest.accesses.iter().filter(|access| is_parameter(access));
     reads.all(|access| moves_as_output(&access))
         && !nest.stores.iter().any(is_copied)
+        && !nest.instructions.iter().any(is_table)
         && !loops.nests[index + 1..].iter().any(|later| later.accesses.iter().any(is_parameter))
 }

@@ -74,8 +74,13 @@ impl OperandView {
         OperandView { value, view, is_in_memory: true, is_factor: false }
     }
 
-    /// The operand before its widening conversion, if it is a factor of a contraction and has one.
+    /// The operand before its widening conversions, if it is a factor of a contraction and has any.
     pub(crate) fn unwidened(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
+        let narrow = self.unwidened_once(graph, bases)?;
+        Some(narrow.unwidened(graph, bases).unwrap_or(narrow))
+    }
+
+    fn unwidened_once(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
         let base = bases.get(self.value);
         let Node { kind: NodeKind::Convert, operands, array_type } = &graph[base.value] else {
             return None;
@@ -89,11 +94,9 @@ impl OperandView {
     }
 
     pub(crate) fn resolve(self, graph: &Graph, bases: &ViewBases) -> ValueSource {
-        if let Some(unwidened) = self.unwidened(graph, bases) {
-            return unwidened.resolve(graph, bases);
-        }
-        match resolve(graph, bases, self.value, self.view) {
-            ValueSource::Computed(value, view) if self.is_in_memory => {
+        let read = self.unwidened(graph, bases).unwrap_or(self);
+        match resolve(graph, bases, read.value, read.view) {
+            ValueSource::Computed(value, view) if read.is_in_memory => {
                 ValueSource::Materialized(value, view, graph[value].array_type.shape.clone())
             }
             source => source,

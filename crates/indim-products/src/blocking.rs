@@ -27,6 +27,10 @@ pub(crate) const MAX_UNPACKED_ROWS: usize = 4;
 /// Most indices of a piece: its blocks fit the nodes of a tile.
 const MAX_PIECE: usize = BLOCK << (NODES - 2);
 
+// The packed rows of a plan have room for the rows of dot products and scaled rows, which are at most of 8
+// bytes.
+const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
+
 /// Units for each thread, so that threads which start late or run slowly do less.
 const UNITS_PER_THREAD: usize = 2;
 
@@ -228,12 +232,11 @@ impl Blocking {
         if self.row_parts * self.column_parts != 1 || self.is_split || batch == 0 {
             return;
         }
-        let fewest = if threads == 1 { 1 } else { 4 * threads };
-        let by_work = MIN_UNIT.div_ceil(work.max(1)).max(1);
+        // A run on one thread has units too, because it can be stopped only between them.
+        let (fewest, unit) =
+            if threads == 1 { (1, 64 * MIN_UNIT) } else { (4 * threads, MIN_UNIT) };
+        let by_work = unit.div_ceil(work.max(1)).max(1);
         self.batch = by_work.min(batch.div_ceil(fewest)).max(1);
-        if threads == 1 {
-            self.batch = batch;
-        }
         self.batch_parts = batch.div_ceil(self.batch);
     }
 

@@ -5,7 +5,7 @@ use indim_graph::{GraphError, GraphErrorKind, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ContractionForm, ContractionRule, DotDimensions};
 
-use super::types::ProductTypes;
+use super::types::{Placement, ProductTypes};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::{Operand, OperandArg};
 
@@ -247,15 +247,11 @@ impl GraphBuilder {
         &self,
         name: &'static str,
         form: &ContractionForm,
-        operands: [&Value; 2],
+        [x, y]: [&Value; 2],
         types: ProductTypes,
     ) -> BuildResult {
-        let mut factors = Vec::with_capacity(2);
-        for (value, map) in operands.into_iter().zip(form.maps()) {
-            let value = self.convert(value, types.operands)?;
-            factors.push(self.checked_broadcast(name, value.known_id(), map, form.shape())?);
-        }
-        self.sum_of_products(&factors[0], &factors[1], form.summed(), types)
+        let [x, y] = [self.convert(x, types.operands)?, self.convert(y, types.operands)?];
+        self.sum_of_products(&Placement { name, form }, [&x, &y], types)
     }
 
     /// All elements of a value along one axis.

@@ -2,6 +2,7 @@
 
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op};
+use indim_shape::ContractionForm;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
@@ -29,43 +30,80 @@ impl ProductTypes {
     }
 }
 
+/// The explicit form of a product, whose shape the operands are broadcast to.
+pub(super) struct Placement<'a> {
+    /// The name of the product in messages.
+    pub(super) name: &'static str,
+    pub(super) form: &'a ContractionForm,
+}
+
 impl GraphBuilder {
-    /// The sum along the last `summed` axes of the products of two values of one type and shape, rounded to
-    /// `result`.
+    /// The sum of the products of two values of one type, rounded to the type of the result. Conversions and
+    /// parts come before the broadcast, so that a factor is the broadcast of an array.
+    #[track_caller]
     pub(super) fn sum_of_products(
         &self,
-        x: &Value,
-        y: &Value,
-        summed: usize,
+        placement: &Placement<'_>,
+        [x, y]: [&Value; 2],
         types: ProductTypes,
     ) -> BuildResult {
+        let converted = |dtype: DType| -> Result<[Value; 2], GraphError> {
+            Ok([self.convert(x, dtype)?, self.convert(y, dtype)?])
+        };
         let sum = match types.operands {
-            _ if summed == 0 => match types.operands {
-                DType::Bool => x & y,
-                _ => x * y,
-            },
+            DType::Bool if placement.form.summed() == 0 => {
+                let [x, y] = self.placed(placement, [x, y])?;
+                x & y
+            }
+            _ if placement.form.summed() == 0 => {
+                let [x, y] = self.placed(placement, [x, y])?;
+                x * y
+            }
             DType::Bool => {
                 // As many products as an axis has elements cannot wrap to 0.
-                let [x, y] = [self.convert(x, DType::I64)?, self.convert(y, DType::I64)?];
-                self.contract(x, y, summed)?.ne(0)
+                let [x, y] = converted(DType::I64)?;
+                self.placed_contraction(placement, [&x, &y])?.ne(0)
             }
             DType::F16 | DType::Bf16 => {
-                let [x, y] = [self.convert(x, DType::F32)?, self.convert(y, DType::F32)?];
-                self.contract(x, y, summed)?
+                let [x, y] = converted(DType::F32)?;
+                self.placed_contraction(placement, [&x, &y])?
             }
-            dtype if dtype.class() == DTypeClass::Complex => self.complex_sum(x, y, summed)?,
-            _ => self.contract(x, y, summed)?,
+            dtype if dtype.class() == DTypeClass::Complex => self.complex_sum(placement, [x, y])?,
+            _ => self.placed_contraction(placement, [x, y])?,
         };
         self.convert(sum, types.result)
     }
 
     /// The sum of complex products as a `c128`: four sums of real products, one difference and one sum.
-    fn complex_sum(&self, x: &Value, y: &Value, summed: usize) -> Result<Value, GraphError> {
+    #[track_caller]
+    fn complex_sum(&self, placement: &Placement<'_>, [x, y]: [&Value; 2]) -> BuildResult {
         let (x, y) = ([x.real(), x.imag()], [y.real(), y.imag()]);
-        let sum = |x: &Value, y: &Value| self.contract(x, y, summed);
+        let sum = |x: &Value, y: &Value| self.placed_contraction(placement, [x, y]);
         let real = sum(&x[0], &y[0])? - sum(&x[1], &y[1])?;
         let imaginary = sum(&x[0], &y[1])? + sum(&x[1], &y[0])?;
         let parts = [real, imaginary];
         self.elementwise(Op::Complex, &parts, &indim_shape::RuleSet::None)
+    }
+
+    /// The contraction of two values that are broadcast to the shape of the form.
+    #[track_caller]
+    fn placed_contraction(&self, placement: &Placement<'_>, values: [&Value; 2]) -> BuildResult {
+        let [x, y] = self.placed(placement, values)?;
+        self.contract(x, y, placement.form.summed())
+    }
+
+    /// Two values that are broadcast to the shape of the form.
+    #[track_caller]
+    fn placed(
+        &self,
+        placement: &Placement<'_>,
+        [x, y]: [&Value; 2],
+    ) -> Result<[Value; 2], GraphError> {
+        let Placement { name, form } = placement;
+        let [x_map, y_map] = form.maps();
+        Ok([
+            self.checked_broadcast(name, x.known_id(), x_map, form.shape())?,
+            self.checked_broadcast(name, y.known_id(), y_map, form.shape())?,
+        ])
     }
 }

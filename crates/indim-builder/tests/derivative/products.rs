@@ -2,6 +2,7 @@
 
 use indim_builder::{Differentiate, GraphBuilder, Value};
 use indim_graph::NodeKind;
+use indim_ops::DType;
 
 use super::{Argument, F64, Function, check, noise};
 
@@ -79,4 +80,21 @@ fn the_gradient_of_a_product_has_products_and_no_element_wise_sums() {
         |is: fn(&NodeKind) -> bool| derived.iter().filter(|(_, node)| is(&node.kind)).count();
     assert_eq!(count(|kind| matches!(kind, NodeKind::Contract { .. })), 2);
     assert_eq!(count(|kind| matches!(kind, NodeKind::Reduce { .. } | NodeKind::Elementwise(_))), 0);
+}
+
+/// Conversions and parts of the factors come before their broadcast, so nothing has the shape of all
+/// products.
+#[test]
+fn the_gradient_of_a_converted_product_computes_no_single_products() {
+    for dtype in [DType::F16, DType::Bf16, DType::F32, DType::C64, DType::C128] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", dtype, [30, 40]).unwrap();
+        let y = b.parameter("y", dtype, [40, 20]).unwrap();
+        let graph = b.finish(&[b.matmul(&x, &y).unwrap()]).unwrap();
+        let derived = indim_graph::remove_unused(&graph.vjp(&[0, 1]).unwrap()).into_owned();
+        for (_, node) in derived.iter() {
+            let is_view = matches!(node.kind, NodeKind::BroadcastInDim(_));
+            assert!(is_view || node.array_type.shape.rank() < 3, "{dtype}: {derived}");
+        }
+    }
 }
