@@ -32,7 +32,7 @@ pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
         call.rule.of(ContractionRule::Matmul);
     }
     let product = call.builder.matmul(a, b)?;
-    let product = scaled(call, product, call.float("alpha", 1.0)?)?;
+    let product = scaled(call, product, "alpha", call.float("alpha", 1.0)?)?;
     let beta = call.float("beta", 1.0)?;
     let Some(bias) = call.optional(2) else { return one(product) };
     let shape = product.array_type()?.shape;
@@ -46,7 +46,7 @@ pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
     // A bias times 0 is no bias, even if it has NaNs.
     match beta == 0.0 {
         true => one(product),
-        false => one(call.builder.none().add(product, scaled(call, bias, beta)?)?),
+        false => one(call.builder.none().add(product, scaled(call, bias, "beta", beta)?)?),
     }
 }
 
@@ -64,14 +64,32 @@ fn matrix(call: &Call<'_>, position: usize, name: &str) -> Result<Value, FormatE
     }
 }
 
-/// The product with a number, in the type of the value; 1 vanishes.
-fn scaled(call: &Call<'_>, value: Value, factor: f64) -> Result<Value, FormatErrorKind> {
+/// The product with the number of an attribute, in the type of the value; 1 vanishes.
+fn scaled(
+    call: &Call<'_>,
+    value: Value,
+    attribute: &str,
+    factor: f64,
+) -> Result<Value, FormatErrorKind> {
     if factor == 1.0 {
         return Ok(value);
     }
     let dtype = value.array_type()?.dtype;
-    let factor = call.builder.literal(Literal::Float(factor), dtype)?;
-    Ok(call.builder.numpy().mul(value, factor)?)
+    let literal = factor_literal(factor, dtype).ok_or_else(|| {
+        let what = format!("Gemm of {dtype} with {attribute} = {factor}, which is no {dtype}, is");
+        FormatErrorKind::Unsupported { what }
+    })?;
+    Ok(call.builder.numpy().mul(value, call.builder.literal(literal, dtype)?)?)
+}
+
+/// A factor of elements of a type; `None` if integers of the type lack the number.
+fn factor_literal(factor: f64, dtype: DType) -> Option<Literal> {
+    if !dtype.is_integer() {
+        return Some(Literal::Float(factor));
+    }
+    // A whole number of at most 64 bits is an `i128`; one beyond them becomes one that does not fit either.
+    let literal = Literal::Int(factor as i128);
+    (factor.fract() == 0.0 && literal.fits(dtype)).then_some(literal)
 }
 
 pub(super) fn einsum(call: &Call<'_>) -> LoweringResult {

@@ -212,14 +212,31 @@ def test_einsum_of_lists_and_types():
         indim.jit(lambda x: np.einsum("i,i", x, x, dtype="i4"))(np.ones(3))
 
 
-@pytest.mark.parametrize("axes", [0, 1, 2, ([1, 2], [0, 1]), (2, 1), ([-1], [-2]), ((0,), [2])])
+@pytest.mark.parametrize(
+    "axes",
+    [0, 1, 2, ([1, 2], [0, 1]), (2, 1), ([-1], [-2]), ((0,), [2]), ([0], 1), (2, [1]), (np.array([0]), 2)],
+)
 def test_tensordot(axes):
     shapes = {0: ((2, 3), (4,)), 1: ((2, 3, 4), (4, 3))}.get(axes if isinstance(axes, int) else -1)
-    shapes = shapes or (((4, 3, 4), (3, 4, 4)) if axes != 2 else ((4, 3, 5), (3, 5, 2)))
+    shapes = shapes or (((4, 3, 5), (3, 5, 2)) if isinstance(axes, int) else ((4, 3, 4), (3, 4, 4)))
     x, y = (array(shape, "i8") for shape in shapes)
     expected = np.tensordot(x, y, axes)
     check(indim.tensordot(x, y, axes), expected, 0)
     check(indim.jit(lambda x, y: np.tensordot(x, y, axes=axes))(x, y), expected, 0)
+
+
+@pytest.mark.parametrize("axes", [([0, 1], [0]), ((0,), (0, 1)), ([0, 1], 0), (0, []), ([], [0])])
+def test_lists_of_axes_of_unequal_lengths_are_errors(axes):
+    x = np.ones((3, 3))
+    for function in (
+        lambda x: indim.tensordot(x, x, axes),
+        indim.jit(lambda x: np.tensordot(x, x, axes)),
+        indim.jit(lambda x: indim.tensordot(x, x, axes=axes)),
+    ):
+        with pytest.raises(indim.ShapeError) as raised:
+            function(x)
+        assert isinstance(raised.value, ValueError)
+        assert raised.value.code == "axis-count-mismatch"
 
 
 @pytest.mark.skipif(not hasattr(np.linalg, "matmul"), reason="this NumPy has no products in linalg")

@@ -82,9 +82,8 @@ impl ContractionForm {
 /// Marks summed axes with a star.
 impl fmt::Display for ContractionForm {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (operand, map) in self.operands.iter().zip(&self.maps) {
-            let separator =
-                if operand == &self.operands[0] && map == &self.maps[0] { "" } else { ", " };
+        for (position, (operand, map)) in self.operands.iter().zip(&self.maps).enumerate() {
+            let separator = if position == 0 { "" } else { ", " };
             write!(formatter, "{separator}{operand} at {map}")?;
         }
         formatter.write_str(" of [")?;

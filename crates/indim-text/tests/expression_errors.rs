@@ -98,6 +98,8 @@ const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("mm(x, x)", None, "foreign-spelling", "mm"),
     ("matmul(x)", None, "wrong-operand-count", "matmul"),
     ("einsum(ij, x)", None, "unexpected-token", "ij"),
+    ("einsum(\"ij->j\" x)", None, "unexpected-token", "x"),
+    ("einsum(\"ij->j\"", None, "unclosed", "("),
     ("einsum(\"ij->k\", x)", None, "einsum-equation", "einsum"),
     ("einsum(\"ijk\", x)", None, "einsum-rank", "einsum"),
     ("einsum(\"ij,j\", x)", None, "wrong-operand-count", "einsum"),

@@ -135,6 +135,19 @@ fn what_has_no_name_meets_nothing() {
     assert!(drawn.starts_with("error[foreign-attribute]"), "{drawn}");
 }
 
+/// The sizes and positions of axes alone say what a product sums; the names are those of the result's axes.
+#[test]
+fn operands_of_products_do_not_meet_by_name() {
+    let (names, shape, elements) = evaluated("w @ x", &[T, X]).unwrap();
+    assert_eq!((names.as_str(), &shape[..]), ("[z, y]", &[2, 3][..]));
+    assert_eq!(elements, [9.0, 12.0, 17.0, 19.0, 26.0, 37.0]);
+    let (names, _, elements) = evaluated("w @ w", &[T]).unwrap();
+    assert_eq!((names.as_str(), &elements[..]), ("[z, t]", &[7.0, 10.0, 15.0, 22.0][..]));
+    const TURNED: Named<'_> = ("u", &[("t", 2), ("z", 2)], &[1.0, 10.0, 100.0, 1000.0]);
+    let (names, _, elements) = evaluated("einsum('ij,ij->ij', w, u)", &[T, TURNED]).unwrap();
+    assert_eq!((names.as_str(), &elements[..]), ("[?, ?]", &[1.0, 20.0, 300.0, 4000.0][..]));
+}
+
 #[test]
 fn lists_of_names_are_read_within_limits() {
     let refused = |text: &str| Expression::parse(text, &ParseLimits::default()).unwrap_err().code();

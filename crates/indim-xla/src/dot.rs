@@ -2,7 +2,7 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
-use indim_ops::{ArrayType, DType};
+use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ContractionRule, DotDimensions};
 
 /// A matrix product with its attributes.
@@ -77,8 +77,8 @@ impl Dot {
         }
     }
 
-    /// Builds the product; `stated` is the result type in the file, whose element type is the type in which
-    /// the operands are multiplied if it is wider than theirs.
+    /// Builds the product; `stated` is the result type in the file. The operands are multiplied in the widest
+    /// of their types and the element type of the result; a sum is rounded to a narrower result once.
     ///
     /// # Errors
     /// `unsupported` for an algorithm that rounds operands or sums; `attribute` for a `dot` of other operands
@@ -112,8 +112,8 @@ impl Dot {
     ) -> Result<Option<DType>, FormatErrorKind> {
         let [lhs, rhs] = types.each_ref().map(|of| of.dtype);
         let Some(algorithm) = &self.algorithm else {
-            // HLO's operands may differ in their types; the result then has the wider one.
-            return Ok((lhs != rhs).then_some(stated.dtype));
+            // HLO's operands may differ in their types.
+            return Ok((lhs != rhs).then(|| wider(wider(lhs, rhs), stated.dtype)));
         };
         match (algorithm.sum_type(lhs), algorithm.sum_type(rhs)) {
             (Some(sum), Some(_)) => Ok(Some(sum)),
@@ -126,5 +126,22 @@ impl Dot {
                 Err(FormatErrorKind::Unsupported { what })
             }
         }
+    }
+}
+
+/// The wider of two types: by class, then by size. Two types that cannot have each other's elements have a
+/// type of both.
+fn wider(x: DType, y: DType) -> DType {
+    let class = |dtype: DType| match dtype.class() {
+        DTypeClass::Bool => 0,
+        DTypeClass::Signed | DTypeClass::Unsigned => 1,
+        DTypeClass::Float => 2,
+        DTypeClass::Complex => 3,
+    };
+    match (x, y) {
+        (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => DType::F32,
+        (DType::F64, DType::C64) | (DType::C64, DType::F64) => DType::C128,
+        _ if (class(y), y.size()) > (class(x), x.size()) => y,
+        _ => x,
     }
 }

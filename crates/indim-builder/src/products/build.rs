@@ -147,7 +147,8 @@ impl GraphBuilder {
     }
 
     /// XLA's `dot_general`. `dtype` is the element type of the result, `preferred_element_type`; without it
-    /// the operands' type. If it is wider, operands are converted to it first.
+    /// the operands' type. If it is wider, by class and then by size, operands are converted to it first, as
+    /// in [`GraphBuilder::product`].
     ///
     /// # Errors
     /// Like [`GraphBuilder::matmul`].
@@ -163,7 +164,9 @@ impl GraphBuilder {
     }
 
     /// The product of two operands under a rule. `dtype` is the element type of the result; without it the
-    /// operands' type. If it is wider, operands are converted to it first.
+    /// operands' type. If it is wider, operands are converted to it first; otherwise the sum is. A type is
+    /// wider by class (`bool`, integers, floats, complex numbers), then by size. The conversion of operands
+    /// rounds where the wider type has fewer digits: `i64` to `f32`, `i32` to `f16`, `f64` to `c64`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

@@ -17,7 +17,7 @@ pub(super) struct ProductTypes {
 
 impl ProductTypes {
     /// The types for operands of type `own`, and a result of type `result`. Operands are converted to the
-    /// type of the result if that loses nothing.
+    /// type of the result if it is wider: by class, then by size. That rounds `i64` to `f32`, for example.
     pub(super) fn new(own: DType, result: DType) -> ProductTypes {
         let rank = |dtype: DType| match dtype.class() {
             DTypeClass::Bool => 0,

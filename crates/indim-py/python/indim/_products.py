@@ -223,13 +223,19 @@ def _paired(axes):
     """The axes of both operands of ``tensordot``, as two lists."""
     if isinstance(axes, Tracer):
         _arrays.refuse_traced((axes,))
-    if np.ndim(axes) == 0 and not isinstance(axes, (list, tuple)):
+    if _is_number(axes):
         count = operator.index(axes)
         # More axes than any array has are refused by the first.
         return ([-count], [count - 1]) if count > 64 else (list(range(-count, 0)), list(range(count)))
     if len(axes) != 2:
         raise ValueError("`axes` of tensordot is a number, or two lists of axes: axes=([1], [0])")
-    return [_arrays.integers([of] if np.ndim(of) == 0 else of) for of in axes]
+    _arrays.refuse_traced(axes)
+    return [_arrays.integers([of] if _is_number(of) else of) for of in axes]
+
+
+def _is_number(axes):
+    """Whether axes are one number, not a list. NumPy's ``ndim`` refuses lists of unequal lengths."""
+    return not isinstance(axes, (list, tuple)) and np.ndim(axes) == 0
 
 
 def _equation(subscripts, operands):

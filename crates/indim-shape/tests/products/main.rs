@@ -57,6 +57,13 @@ fn alone(plan: &indim_shape::EinsumPlan, operand: &Shape) -> Shape {
 }
 
 #[test]
+fn equal_operands_are_printed_one_after_the_other() {
+    let vector = Shape::from([3]);
+    let form = ContractionRule::Dot.elaborate(&[vector.clone(), vector]).unwrap();
+    assert_eq!(form.to_string(), "[3] at [0], [3] at [0] of [3*]: []");
+}
+
+#[test]
 fn numpy_gives_the_same_shapes() {
     let (mut legal, mut different) = (0, Vec::new());
     for line in NUMPY.lines() {

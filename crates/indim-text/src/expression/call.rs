@@ -130,12 +130,7 @@ impl Parser<'_> {
                 return twice(span);
             }
             call.attributes.push(NamedAttribute { attribute, value, span });
-            match self.peek()? {
-                (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
-                (Token::Symbol(Symbol::CloseParenthesis), _) => {}
-                (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, call.open)),
-                (_, span) => return Err(self.unexpected(span, "`,` or `)`")),
-            }
+            self.end_of_argument(&call)?;
         }
     }
 
@@ -148,8 +143,16 @@ impl Parser<'_> {
         let value = AttributeValue::Word(equation.to_owned());
         call.attributes.push(NamedAttribute { attribute: Attribute::Equation, value, span });
         call.position = 1;
-        if self.peek()?.0 == Token::Symbol(Symbol::Comma) {
-            self.lexer.next()?;
+        self.end_of_argument(call)
+    }
+
+    /// Reads the comma after an argument, unless the call ends.
+    fn end_of_argument(&mut self, call: &CallFrame) -> ParseResult<()> {
+        match self.peek()? {
+            (Token::Symbol(Symbol::Comma), _) => drop(self.lexer.next()?),
+            (Token::Symbol(Symbol::CloseParenthesis), _) => {}
+            (Token::End, _) => return Err(ExprError::new(ExprErrorKind::Unclosed, call.open)),
+            (_, span) => return Err(self.unexpected(span, "`,` or `)`")),
         }
         Ok(())
     }

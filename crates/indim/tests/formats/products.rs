@@ -406,6 +406,41 @@ fn onnx_gemm() {
     assert_eq!(onnx_node(13, "Gemm", &[a, cube], &[]), Err("unexpected"));
 }
 
+/// Integers have no halves: a factor that the element type lacks is an error, not its whole part.
+#[test]
+fn onnx_gemm_of_integers() {
+    let a = Array::new([1, 2], vec![3, 4]).unwrap();
+    let b = Array::new([2, 1], vec![5, 6]).unwrap();
+    let c = Array::new([1, 1], vec![7]).unwrap();
+    let inputs = [a, b, c];
+    let gemm = |alpha: f32, beta: f32| {
+        onnx_node(13, "Gemm", &inputs, &[float("alpha", alpha), float("beta", beta)])
+    };
+    for (alpha, beta, expected) in [
+        (2.0, -3.0, 2 * 39 - 3 * 7),
+        (0.0, 1.0, 7),
+        (-1.0, 0.0, -39),
+        (1.0, 16_777_216.0, 39 + 7 * 16_777_216),
+        (-2_147_483_648.0, 0.0, i32::MIN),
+    ] {
+        assert_eq!(
+            gemm(alpha, beta),
+            Ok(Array::new([1, 1], vec![expected]).unwrap()),
+            "{alpha} {beta}"
+        );
+    }
+    for (alpha, beta) in
+        [(0.5, 1.0), (2.0, -1.5), (2_147_483_648.0, 1.0), (1.0, f32::INFINITY), (f32::NAN, 1.0)]
+    {
+        assert_eq!(gemm(alpha, beta), Err("unsupported"), "{alpha} {beta}");
+    }
+    let model = Model::of_node(13, "Gemm", &[INT64; 2], &[float("alpha", 2.5)], 1).encoded();
+    let squares = [1_i64, 2].map(|n| Array::new([1, 1], vec![n]).unwrap());
+    let run = support::read("test.onnx", &model).and_then(|model| support::run(&*model, &squares));
+    let message = run.unwrap_err().to_string();
+    assert!(message.contains("Gemm of i64 with alpha = 2.5"), "{message}");
+}
+
 fn bytes(shape: &[usize], elements: &[u8]) -> Array {
     Array::new(shape, elements.to_vec()).unwrap()
 }
@@ -636,7 +671,7 @@ fn random_vector() -> Array {
     Random(9).array(&[3], DType::F32, true)
 }
 
-/// Operands of different types, which HLO allows: the result has the wider one.
+/// Operands of different types, which HLO allows: they are multiplied in the wider one.
 #[test]
 fn hlo_dots_of_two_types() {
     let program = "HloModule m
@@ -649,6 +684,43 @@ ENTRY e {
     let arguments =
         [Array::new([2], vec![3i8, -4]).unwrap(), Array::new([2], vec![0.5f32, 2.0]).unwrap()];
     assert_eq!(support::run(&*model, &arguments), Ok(vec![Array::from_scalar(-6.5f32)]));
+}
+
+/// The result may be narrower than an operand: only the sum is rounded to it.
+#[test]
+fn hlo_dots_of_two_types_round_to_a_narrower_result_once() {
+    let dot = |types: [&str; 3], x: &[f64], y: &[f64]| {
+        let [of_x, of_y, result] = types;
+        let size = x.len();
+        let program = format!(
+            "HloModule m\nENTRY e {{\n  x = {of_x}[{size}] parameter(0)\n  \
+             y = {of_y}[{size}] parameter(1)\n  \
+             ROOT r = {result}[] dot(x, y), lhs_contracting_dims={{0}}, rhs_contracting_dims={{0}}\n}}"
+        );
+        let model = support::read("dot.hlo", &program).unwrap();
+        let types = model.inputs();
+        let arguments: Vec<Array> = types
+            .iter()
+            .zip([x, y])
+            .map(|(input, numbers)| {
+                let array = Array::new([size], numbers.to_vec()).unwrap();
+                converted(&array, input.array_type().unwrap().dtype)
+            })
+            .collect();
+        doubles(&support::run(&*model, &arguments).unwrap()[0])
+    };
+    // A bf16 has 8 digits: 257 and 255.5 are none, their sum of products 1.5 is one.
+    let (x, y) = ([257.0, 255.5], [1.0, -1.0]);
+    for types in [["f32", "bf16", "bf16"], ["f32", "f16", "bf16"], ["f64", "bf16", "f16"]] {
+        assert_eq!(dot(types, &x, &y), [1.5], "{types:?}");
+    }
+    assert_eq!(dot(["bf16", "f32", "bf16"], &y, &x), [1.5]);
+    // f16 and bf16 lack elements of each other: 2^100 is no f16, 1025 no bf16.
+    assert_eq!(
+        dot(["bf16", "f16", "f32"], &[2f64.powi(100)], &[1025.0]),
+        [1025.0 * 2f64.powi(100)]
+    );
+    assert_eq!(dot(["f16", "bf16", "bf16"], &[1025.0, 1024.0], &[1.0, -1.0]), [1.0]);
 }
 
 #[test]
