@@ -116,7 +116,9 @@ fn demo() -> bool {
     ];
     let indim =
         ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];
-    jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
+    // The first build takes minutes, so it shows its progress.
+    cargo(&["build", "--release", "--package", "indim-cli"], &[])
+        && jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
 }
 
 /// Writes the output of the example `example` of `package` to the document at `path`.

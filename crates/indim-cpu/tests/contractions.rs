@@ -303,8 +303,8 @@ fn einsum_of_several_operands_has_the_bits_of_its_products() {
     }
 }
 
-/// `einsum` as nested loops over all labels, in `f64`; each `...` stands for two axes `Y`, `Z`, of which an
-/// operand may lack the first.
+/// `einsum` as nested loops over all labels, in `f64`. Each `...` stands for two axes `Y` and `Z`; an operand
+/// may lack `Y`.
 fn naive_einsum(equation: &str, sizes: &[Vec<usize>], arguments: &[Array]) -> Vec<f64> {
     let (inputs, output) = match equation.split_once("->") {
         Some((inputs, output)) => (inputs, output.to_owned()),

@@ -72,18 +72,23 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result;
 
+    /// The reason why the nest has no machine code, if it never has any.
+    fn fallback(&self) -> KernelFallback {
+        KernelFallback::Requested
+    }
+
     /// The listing of the machine code for arrays with these strides; `describe` names the arrays. The code
     /// is generated for the listing and then dropped.
     ///
     /// # Errors
-    /// The reason why kernels run the nest.
+    /// The reason why kernels run the nest: [`NestCode::fallback`] for code that never has any.
     fn machine_code(
         &self,
         _nest: &Arc<LoopNest>,
         _strides: &[AxisStrides],
         _describe: &dyn Fn(&Access) -> String,
     ) -> Result<String, KernelFallback> {
-        Err(KernelFallback::Requested)
+        Err(self.fallback())
     }
 
     /// Counts the memory of the code at compile time. The nest is not included.

@@ -48,7 +48,7 @@ pub use model::{
     check_inputs,
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
-pub use part::ProgramPart;
+pub use part::{ProgramPart, remaining_positions};
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};

@@ -49,10 +49,11 @@ struct ProductOperand {
 /// The part of an axis of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
+    /// An axis that both operands have.
     Batch,
-    /// Of the first operand only.
+    /// An axis that only the first operand has.
     Row,
-    /// Of the second operand only.
+    /// An axis that only the second operand has.
     Column,
 }
 

@@ -1,5 +1,7 @@
 //! A part of a program between values that the caller names.
 
+use crate::error::FormatErrorKind;
+
 /// A part of a program: computation starts at some of its values and ends at others. Nodes outside the part
 /// need no lowering.
 ///
@@ -33,6 +35,44 @@ impl ProgramPart {
     pub fn ends(&self) -> Vec<&str> {
         distinct(&self.to)
     }
+}
+
+impl FormatErrorKind {
+    /// The error for the name of a part that no value has.
+    pub fn undefined_value(name: &str) -> FormatErrorKind {
+        FormatErrorKind::Undefined { what: "value", name: name.to_owned() }
+    }
+
+    /// The error for a part that ends at a value of another type than an array.
+    pub fn end_without_array() -> FormatErrorKind {
+        let what = "a part that ends at something else than an array is".to_owned();
+        FormatErrorKind::Unsupported { what }
+    }
+}
+
+/// The positions that remain of `count` items if only those stay on which the items at `open` depend: for
+/// each item its new position, or `None`. `operands` lists the positions of an item's operands.
+///
+/// ```
+/// use indim_model::remaining_positions;
+///
+/// let operands = [vec![], vec![], vec![0], vec![2]];
+/// let places = remaining_positions(4, vec![2], |item| operands[item].clone());
+/// assert_eq!(places, [Some(0), None, Some(1), None]);
+/// ```
+pub fn remaining_positions<I: IntoIterator<Item = usize>>(
+    count: usize,
+    mut open: Vec<usize>,
+    operands: impl Fn(usize) -> I,
+) -> Vec<Option<usize>> {
+    let mut is_live = vec![false; count];
+    while let Some(item) = open.pop() {
+        if !core::mem::replace(&mut is_live[item], true) {
+            open.extend(operands(item));
+        }
+    }
+    let mut positions = 0..count;
+    is_live.into_iter().map(|is_live| if is_live { positions.next() } else { None }).collect()
 }
 
 fn distinct(names: &[String]) -> Vec<&str> {

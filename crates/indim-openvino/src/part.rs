@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use indim_model::{FormatError, FormatErrorKind, ProgramPart};
+use indim_model::{FormatError, FormatErrorKind, ProgramPart, remaining_positions};
 
 use crate::layer::{Edge, Layer};
 use crate::network::{Network, order};
@@ -81,23 +81,12 @@ impl Network {
 
     /// The layers on which those at `open` depend, and these.
     fn only(mut self, open: HashSet<usize>) -> Result<Network, FormatError> {
-        let mut is_live = vec![false; self.layers.len()];
-        let mut open: Vec<usize> = open.into_iter().collect();
-        while let Some(position) = open.pop() {
-            if !core::mem::replace(&mut is_live[position], true) {
-                open.extend(self.layers[position].sources.iter().map(|source| source.layer));
-            }
-        }
-        let mut places = Vec::with_capacity(is_live.len());
-        let mut count = 0;
-        for &is_live in &is_live {
-            places.push(count);
-            count += usize::from(is_live);
-        }
-        let mut live = is_live.iter();
-        self.layers.retain(|_| live.next() == Some(&true));
+        let sources = |position: usize| self.layers[position].sources.iter().map(|it| it.layer);
+        let places = remaining_positions(self.layers.len(), open.into_iter().collect(), sources);
+        let mut remains = places.iter().map(Option::is_some);
+        self.layers.retain(|_| remains.next() == Some(true));
         for edge in self.layers.iter_mut().flat_map(|layer| &mut layer.sources) {
-            edge.layer = places[edge.layer];
+            edge.layer = places[edge.layer].unwrap_or_default();
         }
         let order = order(&self.layers)?;
         Ok(Network { order, ..self })
@@ -114,7 +103,7 @@ fn named<'n>(network: &Network, names: &[&'n str]) -> Result<Vec<NamedOutput<'n>
         });
         match (found.next(), found.next()) {
             (Some(value), None) => Ok(value),
-            (None, _) => Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() }),
+            (None, _) => Err(FormatErrorKind::undefined_value(name)),
             (Some(_), Some(_)) => {
                 Err(FormatErrorKind::Duplicate { what: "value", name: name.to_owned() })
             }

@@ -153,6 +153,26 @@ dtypes! {
 }
 
 impl DType {
+    /// Whether this type is wider than another one: by class, from `bool` over integers and floats to complex
+    /// numbers, then by size.
+    ///
+    /// ```
+    /// use indim_ops::DType;
+    ///
+    /// assert!(DType::F32.is_wider_than(DType::I64));
+    /// assert!(DType::I16.is_wider_than(DType::U8));
+    /// assert!(!DType::F16.is_wider_than(DType::Bf16));
+    /// ```
+    pub fn is_wider_than(self, other: DType) -> bool {
+        let rank = |dtype: DType| match dtype.class() {
+            DTypeClass::Bool => 0,
+            DTypeClass::Signed | DTypeClass::Unsigned => 1,
+            DTypeClass::Float => 2,
+            DTypeClass::Complex => 3,
+        };
+        (rank(self), self.size()) > (rank(other), other.size())
+    }
+
     /// Whether this is one of the integer types.
     pub const fn is_integer(self) -> bool {
         matches!(self.class(), DTypeClass::Signed | DTypeClass::Unsigned)

@@ -30,14 +30,14 @@ pub(crate) struct Axpy {
     pub(crate) block: usize,
     /// Memory of `LANES + 1` rows of whole vectors.
     pub(crate) accumulators: *mut u8,
-    /// Memory of `NODES` rows of wide sums of whole vectors.
+    /// Memory of `NODES` rows of wide sums.
     pub(crate) nodes: *mut u8,
-    /// After the last block, the memory of the wide sums of whole vectors.
+    /// After the last block, the memory of the wide sums.
     pub(crate) sums: Option<*mut u8>,
 }
 
 /// The sum of a block compiled for a level. It is added to the tree of the blocks before it. The last vector
-/// holds the last columns, so it may repeat columns of the vector before it.
+/// ends with the last column, so it may repeat columns of the vector before it.
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements, each row of `y` of `columns` elements;
@@ -79,17 +79,23 @@ pub(crate) unsafe fn run<V: Vector>(axpy: &Axpy) {
             for lane in 1..lanes {
                 sum = sum.add(V::load(lane_at(lane).wrapping_add(at)));
             }
-            sum.store(values.wrapping_add(at));
+            sum.store(values.wrapping_add(at.min(last_vector::<V>(axpy.columns))));
         }
         let nodes = axpy.nodes.cast::<<V::Element as Real>::Wide>();
         let values = values.cast_const().cast::<V::Element>();
-        push(nodes, axpy.block, values, vectors * V::LANES);
+        push(nodes, axpy.block, values, axpy.columns);
         if let Some(out) = axpy.sums {
             let results = Results { out, out_row: 0, is_wide: true };
-            let (length, width) = (axpy.block * BLOCK + axpy.length, vectors * V::LANES);
-            finish::<V::Element>(&results, length, nodes, [1, width], width);
+            let length = axpy.block * BLOCK + axpy.length;
+            finish::<V::Element>(&results, length, nodes, [1, axpy.columns], axpy.columns);
         }
     }
+}
+
+/// The offset in bytes of the last vector of a row: it ends with the last column.
+#[inline(always)]
+fn last_vector<V: Vector>(columns: usize) -> usize {
+    (columns - V::LANES) * size_of::<V::Element>()
 }
 
 /// Adds `N` rows of one lane, from `index` on and `lanes` apart, to the accumulators of the lane. Its first
@@ -107,7 +113,7 @@ unsafe fn add_rows<V: Vector, const N: usize>(
 ) {
     let size = size_of::<V::Element>();
     let is_first = index < lanes;
-    let last = (axpy.columns - V::LANES) * size;
+    let last = last_vector::<V>(axpy.columns);
     // SAFETY: the caller ensures rows, factors and accumulators; the last vector ends with the last column.
     unsafe {
         let mut rows = [axpy.y; N];

@@ -103,12 +103,10 @@ impl ProductPlan {
         let wide_size = self.kernels.wide_size;
         let Computed { columns, stored } = computed;
         for (place, row) in region.rows.clone().enumerate() {
-            let place = self.blocking.scratch.tile + place * MAX_COLUMNS * wide_size;
-            let sums = scratch.wrapping_add(place);
-            // SAFETY: the sums are those of whole vectors; the columns of the result are of the region.
+            let skipped = place * MAX_COLUMNS + stored.start - columns.start;
+            let sums = scratch.wrapping_add(self.blocking.scratch.tile + skipped * wide_size);
+            // SAFETY: the sums are those of the columns, which are of the region.
             unsafe {
-                self.close_gap(sums, columns.len());
-                let sums = sums.wrapping_add((stored.start - columns.start) * wide_size);
                 match target {
                     Target::Wide(to) => {
                         let to = self.wide_sums(region, to, [row, stored.start]);
@@ -126,21 +124,6 @@ impl ProductPlan {
                     }
                 }
             }
-        }
-    }
-
-    /// Moves the sums of the last columns, which end the last vector, behind those of the vector before it.
-    ///
-    /// # Safety
-    /// `sums` is valid for reads and writes of whole vectors of `columns` sums.
-    unsafe fn close_gap(&self, sums: *mut u8, columns: usize) {
-        let (lanes, wide_size) = (self.kernels.lanes, self.kernels.wide_size);
-        let rest = columns % lanes;
-        if rest != 0 {
-            let whole = (columns - rest) * wide_size;
-            let from = sums.wrapping_add(whole + (lanes - rest) * wide_size);
-            // SAFETY: both places lie in the last vector.
-            unsafe { from.copy_to(sums.wrapping_add(whole), rest * wide_size) }
         }
     }
 }

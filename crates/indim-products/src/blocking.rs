@@ -27,8 +27,8 @@ pub(crate) const MAX_UNPACKED_ROWS: usize = 4;
 /// Most indices of a piece: its blocks fit the nodes of a tile.
 const MAX_PIECE: usize = BLOCK << (NODES - 2);
 
-// The packed rows of a plan have room for the rows of dot products and scaled rows, which are at most of 8
-// bytes.
+// Dot products and scaled rows copy their rows into the memory of packed rows. It has room for them, because
+// an element has at most 8 bytes.
 const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 
 /// Units for each thread, so that threads which start late or run slowly do less.

@@ -5,14 +5,8 @@
 //! from the left. Blocks are widened, +0 is added, and they are added by pairs, neighbours first, an odd one
 //! carried up.
 
-/// Indices of a block.
-pub(crate) const BLOCK: usize = 512;
-
-/// Longest block that is a single chain.
-pub(crate) const CHAIN: usize = 64;
-
-/// Lanes of a longer block.
-pub(crate) const LANES: usize = 8;
+pub(crate) use indim_ops::meaning::contraction::{CHAIN, LANES};
+pub(crate) use indim_ops::meaning::reduction::BLOCK;
 
 /// The places of the indices of one block in a packed panel: chains follow each other.
 pub(crate) struct Places {

@@ -184,7 +184,7 @@ impl ContractionError {
         }
     }
 
-    /// The remedies, each of which was tried.
+    /// Remedies. Each was tried: the rule accepts it.
     pub fn advice(&self, names: &[&str]) -> Option<String> {
         let name = |operand: usize| match names.get(operand) {
             Some(name) => format!("`{name}`"),

@@ -44,9 +44,6 @@ struct Term {
     after: Vec<Label>,
 }
 
-/// Maximal number of operands: the search for the next pair compares all pairs.
-const MAX_OPERANDS: usize = 32;
-
 /// Labels of the axes of `...`, counted from the last one; letters have smaller labels.
 const ELLIPSIS: Label = 1 << 16;
 
@@ -99,8 +96,8 @@ impl core::str::FromStr for Einsum {
                 None => (equation, None),
             };
             let operands = operands.split(',').map(parse_term).collect::<Result<Vec<Term>, _>>()?;
-            if operands.len() > MAX_OPERANDS {
-                return Err(format!("an einsum has at most {MAX_OPERANDS} operands"));
+            if operands.len() > Einsum::MAX_OPERANDS {
+                return Err(format!("an einsum has at most {} operands", Einsum::MAX_OPERANDS));
             }
             let einsum = Einsum { equation: equation.to_string(), operands, output };
             einsum.check_output().map(|()| einsum)
@@ -158,6 +155,9 @@ impl Term {
 }
 
 impl Einsum {
+    /// Maximal number of operands: the search for the next pair compares all pairs.
+    pub const MAX_OPERANDS: usize = 32;
+
     /// The number of operands.
     pub fn operand_count(&self) -> usize {
         self.operands.len()

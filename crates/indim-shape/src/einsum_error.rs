@@ -14,7 +14,7 @@ use crate::{Diagnostic, ErrorCode};
 pub enum EinsumViolation {
     /// P6: the equation is not one.
     Equation {
-        /// What is wrong.
+        /// The mistake, as a sentence without a capital.
         reason: String,
     },
     /// P7: the number of operands is not that of the equation.

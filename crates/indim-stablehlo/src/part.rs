@@ -77,9 +77,8 @@ impl Value {
         let is_plain = |argument: &&Argument| plain(argument.name) == name;
         let users = block.arguments.iter().find(is_users);
         let argument = users.or_else(|| block.arguments.iter().find(is_plain));
-        let argument = argument.ok_or_else(|| {
-            FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.without_location()
-        })?;
+        let undefined = || FormatErrorKind::undefined_value(name).without_location();
+        let argument = argument.ok_or_else(undefined)?;
         Ok(Value {
             used: ValueUse { name: argument.name, index: 0 },
             value_type: argument.value_type.clone(),
@@ -147,9 +146,8 @@ fn end(block: &mut Block, values: Vec<Value>) -> Result<Vec<FunctionResult>, For
     let mut operands = Vec::with_capacity(values.len());
     for Value { used, value_type, .. } in values {
         if !matches!(value_type, Type::Array(_)) {
-            let what = "a part that ends at something else than an array is".to_owned();
             let Span { start, end } = used.name;
-            return Err(FormatErrorKind::Unsupported { what }.in_text(start..end));
+            return Err(FormatErrorKind::end_without_array().in_text(start..end));
         }
         operands.push(used);
         results.push(FunctionResult { value_type, attributes: Vec::new() });

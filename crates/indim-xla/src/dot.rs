@@ -2,7 +2,7 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
-use indim_ops::{ArrayType, DType, DTypeClass};
+use indim_ops::{ArrayType, DType};
 use indim_shape::{ContractionRule, DotDimensions};
 
 /// A matrix product with its attributes.
@@ -33,7 +33,7 @@ pub struct DotAlgorithm {
     pub operands: [String; 2],
     /// The element type of the partial sums, by name.
     pub accumulation: String,
-    /// Number of products of which each product consists; more than 1 emulate a wider type.
+    /// Number of operations for each product; more than 1 emulate a wider type.
     pub operations: i64,
 }
 
@@ -129,19 +129,12 @@ impl Dot {
     }
 }
 
-/// The wider of two types: by class, then by size. Two types that cannot have each other's elements have a
-/// type of both.
+/// The wider of two types. Two types that cannot have each other's elements have a type of both.
 fn wider(x: DType, y: DType) -> DType {
-    let class = |dtype: DType| match dtype.class() {
-        DTypeClass::Bool => 0,
-        DTypeClass::Signed | DTypeClass::Unsigned => 1,
-        DTypeClass::Float => 2,
-        DTypeClass::Complex => 3,
-    };
     match (x, y) {
         (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => DType::F32,
         (DType::F64, DType::C64) | (DType::C64, DType::F64) => DType::C128,
-        _ if (class(y), y.size()) > (class(x), x.size()) => y,
+        _ if y.is_wider_than(x) => y,
         _ => x,
     }
 }

@@ -17,16 +17,9 @@ pub(super) struct ProductTypes {
 
 impl ProductTypes {
     /// The types for operands of type `own`, and a result of type `result`. Operands are converted to the
-    /// type of the result if it is wider: by class, then by size. That rounds `i64` to `f32`, for example.
+    /// type of the result if it is wider ([`DType::is_wider_than`]). That rounds `i64` to `f32`, for example.
     pub(super) fn new(own: DType, result: DType) -> ProductTypes {
-        let rank = |dtype: DType| match dtype.class() {
-            DTypeClass::Bool => 0,
-            DTypeClass::Signed | DTypeClass::Unsigned => 1,
-            DTypeClass::Float => 2,
-            DTypeClass::Complex => 3,
-        };
-        let is_wider = (rank(result), result.size()) > (rank(own), own.size());
-        ProductTypes { operands: if is_wider { result } else { own }, result }
+        ProductTypes { operands: if result.is_wider_than(own) { result } else { own }, result }
     }
 }
 
@@ -50,17 +43,14 @@ impl GraphBuilder {
         let converted = |dtype: DType| -> Result<[Value; 2], GraphError> {
             Ok([self.convert(x, dtype)?, self.convert(y, dtype)?])
         };
+        if placement.form.summed() == 0 {
+            let [x, y] = self.placed(placement, [x, y])?;
+            let product = if types.operands == DType::Bool { x & y } else { x * y };
+            return self.convert(product, types.result);
+        }
         let sum = match types.operands {
-            DType::Bool if placement.form.summed() == 0 => {
-                let [x, y] = self.placed(placement, [x, y])?;
-                x & y
-            }
-            _ if placement.form.summed() == 0 => {
-                let [x, y] = self.placed(placement, [x, y])?;
-                x * y
-            }
             DType::Bool => {
-                // As many products as an axis has elements cannot wrap to 0.
+                // A count of true products is below 2^63, so it does not wrap to 0.
                 let [x, y] = converted(DType::I64)?;
                 self.placed_contraction(placement, [&x, &y])?.ne(0)
             }

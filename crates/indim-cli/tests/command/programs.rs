@@ -339,7 +339,7 @@ fn check_fails_for_an_illegal_program_around_operations_that_are_not_computed() 
     assert!(text.ends_with("0 passed, 0 failed, 1 out of scope\n"), "{text}");
 }
 
-/// What the standard requires of a log, a run, a rule, a result and a location.
+/// Required properties of a log, a run, a rule, a result and a location in the SARIF standard.
 #[test]
 fn lint_writes_a_sarif_log() {
     let (folder, path) = file("a bias.mlir", BIAS);

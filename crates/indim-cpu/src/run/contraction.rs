@@ -171,13 +171,8 @@ impl NestCode for Contraction {
         Ok(())
     }
 
-    fn machine_code(
-        &self,
-        _: &Arc<LoopNest>,
-        _: &[AxisStrides],
-        _: &dyn Fn(&Access) -> String,
-    ) -> Result<String, KernelFallback> {
-        Err(KernelFallback::Contraction)
+    fn fallback(&self) -> KernelFallback {
+        KernelFallback::Contraction
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

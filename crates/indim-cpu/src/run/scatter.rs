@@ -12,7 +12,6 @@ use std::sync::Arc;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
-use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::Level;
 use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
@@ -135,13 +134,8 @@ impl NestCode for Scatter {
         Ok(())
     }
 
-    fn machine_code(
-        &self,
-        _: &Arc<LoopNest>,
-        _: &[AxisStrides],
-        _: &dyn Fn(&Access) -> String,
-    ) -> Result<String, KernelFallback> {
-        Err(KernelFallback::Scatter)
+    fn fallback(&self) -> KernelFallback {
+        KernelFallback::Scatter
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

@@ -19,7 +19,6 @@ use indim_kernels::convert_kernel;
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
-use indim_loops::strides::AxisStrides;
 use indim_ops::DType;
 use indim_ops::Level;
 
@@ -112,13 +111,8 @@ impl NestCode for KernelNestCode {
         listing::list(&self.code, nest, formatter, describe)
     }
 
-    fn machine_code(
-        &self,
-        _: &Arc<LoopNest>,
-        _: &[AxisStrides],
-        _: &dyn Fn(&Access) -> String,
-    ) -> Result<String, KernelFallback> {
-        Err(self.reason)
+    fn fallback(&self) -> KernelFallback {
+        self.reason
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

@@ -1,5 +1,7 @@
 //! The table of products of arrays: parameters and documentation. `product.rs` elaborates them.
 
+use indim_shape::Einsum;
+
 use super::function::{Attribute, CallParameter};
 
 /// A product of arrays.
@@ -30,9 +32,6 @@ pub(crate) struct ProductRow {
 
 /// The names of the operands.
 pub(crate) const PRODUCT_OPERANDS: &[&str] = &["x", "y"];
-
-/// Maximal number of operands of `einsum`.
-const MAX_OPERANDS: usize = 32;
 
 /// The table.
 pub(crate) const PRODUCTS: &[ProductRow] = &[
@@ -116,8 +115,8 @@ impl ProductFunction {
         if self == ProductFunction::Einsum {
             return Some(match position {
                 0 => CallParameter::Attribute(Attribute::Equation),
-                1..=MAX_OPERANDS => CallParameter::Operand,
-                _ if position == MAX_OPERANDS + 1 => {
+                1..=Einsum::MAX_OPERANDS => CallParameter::Operand,
+                _ if position == Einsum::MAX_OPERANDS + 1 => {
                     CallParameter::Attribute(Attribute::ElementType)
                 }
                 _ => return None,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use indim_model::{FormatError, FormatErrorKind, ReadOptions};
+use indim_model::{FormatError, FormatErrorKind, ReadOptions, remaining_positions};
 use indim_text::Span;
 
 use super::syntax::{Computation, HloShape, Instruction, Module};
@@ -67,9 +67,9 @@ fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, Form
     };
     let instructions = &computation.instructions;
     let found = instructions.iter().position(is_plain);
-    found.or_else(|| instructions.iter().position(is_users)).ok_or_else(|| {
-        FormatErrorKind::Undefined { what: "value", name: name.to_owned() }.without_location()
-    })
+    found
+        .or_else(|| instructions.iter().position(is_users))
+        .ok_or_else(|| FormatErrorKind::undefined_value(name).without_location())
 }
 
 /// Replaces an instruction by a parameter.
@@ -94,9 +94,8 @@ fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatErr
         match &instruction.shape {
             Some(shape @ HloShape::Array(..)) => shapes.push(shape.clone()),
             _ => {
-                let what = "a part that ends at something else than an array is".to_owned();
                 let Span { start, end } = instruction.span;
-                return Err(FormatErrorKind::Unsupported { what }.in_text(start..end));
+                return Err(FormatErrorKind::end_without_array().in_text(start..end));
             }
         }
     }
@@ -120,22 +119,12 @@ fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatErr
 /// Keeps the instructions on which the root depends, and those in `kept`. Returns the new index of each
 /// instruction.
 fn only(computation: &mut Computation, kept: &[usize]) -> Vec<Option<usize>> {
-    let mut is_live = vec![false; computation.instructions.len()];
-    let mut open = kept.to_vec();
-    open.push(computation.root);
-    while let Some(number) = open.pop() {
-        if !core::mem::replace(&mut is_live[number], true) {
-            open.extend(&computation.instructions[number].operands);
-        }
-    }
-    let mut count = 0;
-    let place = |&is_live: &bool| {
-        count += usize::from(is_live);
-        is_live.then(|| count - 1)
-    };
-    let places: Vec<Option<usize>> = is_live.iter().map(place).collect();
-    let mut live = is_live.iter();
-    computation.instructions.retain(|_| live.next() == Some(&true));
+    let open = [kept, &[computation.root]].concat();
+    let instructions = &computation.instructions;
+    let operands = |number: usize| instructions[number].operands.iter().copied();
+    let places = remaining_positions(instructions.len(), open, operands);
+    let mut remains = places.iter().map(Option::is_some);
+    computation.instructions.retain(|_| remains.next() == Some(true));
     for operand in computation.instructions.iter_mut().flat_map(|it| &mut it.operands) {
         *operand = places[*operand].unwrap_or_default();
     }
