@@ -262,12 +262,14 @@ fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
         "-p=indim-cli",
     ];
     const ALL_TESTS: &[&str] = &["--lib", "--bins", "--tests"];
-    // The digests by kernels and machine code; the checksums and every primitive by machine code. One build
-    // for both packages, because each alone has other features of the crates below.
+    // The digests by kernels and machine code; sums of products against their definition; the checksums and
+    // every primitive by machine code. One build for both packages, because each alone has other features of
+    // the crates below.
     const DIGESTS: &[&str] = &[
         "-p=indim-cpu",
         "-p=indim-targets",
         "--test=same_bits",
+        "--test=contractions",
         "--test=machine",
         "--test=checksums",
         "--test=folding",

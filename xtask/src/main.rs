@@ -114,8 +114,17 @@ fn demo() -> bool {
             "bands=data/bands.npy",
         ],
     ];
-    let indim =
-        ["run", "--quiet", "--release", "--package", "indim-cli", "--", "eval", "--rule", "xla"];
+    let indim = [
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "indim-cli",
+        "--",
+        "eval",
+        "--precision=3",
+        "--rule=xla",
+    ];
     // The first build takes minutes, so it shows its progress.
     cargo(&["build", "--release", "--package", "indim-cli"], &[])
         && jobs.iter().all(|job| cargo(&[&indim[..], job].concat(), &[]))
