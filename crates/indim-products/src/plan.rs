@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_ops::Level;
+use indim_ops::{DType, Level};
 
 use crate::axes::{Axes, Operand};
 use crate::blocking::Blocking;
@@ -97,11 +97,15 @@ impl ProductPlan {
     ///   `isize::MAX`.
     pub fn new(product: &Product, level: Level, threads: usize) -> Result<Self, ProductError> {
         product.check()?;
-        let is_exchanged = is_better_exchanged(product)?;
+        let mut axes = axes_by_class(product)?;
+        let is_exchanged = is_better_exchanged(product.out, [&axes[1], &axes[2]]);
         let exchanged = is_exchanged.then(|| product.exchanged());
+        if let Some(exchanged) = &exchanged {
+            axes = axes_by_class(exchanged)?;
+        }
         let product = exchanged.as_ref().unwrap_or(product);
         let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
-        let [batch, rows, columns, summed] = axes(product)?;
+        let [batch, rows, columns, summed] = axes;
         let out_size = product.out.size();
         let all = [&batch, &rows, &columns, &summed];
         let blocking = Blocking::new(all, &kernels, threads.max(1));
@@ -131,7 +135,7 @@ impl ProductPlan {
         let mut most = [0; 2];
         for product in [product, &product.exchanged()] {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
-            let [batch, rows, columns, summed] = axes(product)?;
+            let [batch, rows, columns, summed] = axes_by_class(product)?;
             let all = [&batch, &rows, &columns, &summed];
             let memory = Blocking::max_memory(all, &kernels, threads.max(1));
             most = [most[0].max(memory[0]), most[1].max(memory[1])];
@@ -200,7 +204,7 @@ impl fmt::Debug for ProductPlan {
 }
 
 /// The axes by class: batch, rows, columns, summed.
-fn axes(product: &Product) -> Result<[Axes; 4], ProductError> {
+fn axes_by_class(product: &Product) -> Result<[Axes; 4], ProductError> {
     let of = |class| Axes::of_class(product, class).ok_or(ProductError::TooLarge);
     let [batch, rows, columns] =
         [of(AxisClass::Batch)?, of(AxisClass::Row)?, of(AxisClass::Column)?];
@@ -215,14 +219,13 @@ const MIN_COLUMNS: usize = 8;
 
 /// Whether rows are better vectorised than columns: they are contiguous in the result and columns are not,
 /// or columns are few.
-fn is_better_exchanged(product: &Product) -> Result<bool, ProductError> {
-    let [_, rows, columns, _] = axes(product)?;
-    let size = product.out.size() as isize;
+fn is_better_exchanged(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
+    let size = out.size() as isize;
     let is_contiguous = |axes: &Axes| axes.fastest(Operand::Out) == size;
     let has_few = |axes: &Axes| axes.size < MIN_COLUMNS;
-    Ok(match (has_few(&rows), has_few(&columns)) {
+    match (has_few(rows), has_few(columns)) {
         (false, true) => true,
         (true, false) => false,
-        _ => is_contiguous(&rows) && !is_contiguous(&columns),
-    })
+        _ => is_contiguous(rows) && !is_contiguous(columns),
+    }
 }

@@ -37,6 +37,9 @@ pub(crate) struct Contraction {
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
 const BYTES_PER_PRODUCT: usize = 1;
 
+/// Fewest multiply-adds of a product that has a plan for several threads: about 2 microseconds on one thread.
+const MIN_DIVIDED: usize = 1 << 16;
+
 /// Threads for which runs on several threads are planned.
 fn machine_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
@@ -132,8 +135,11 @@ impl NestCode for Contraction {
             out_size: self.out.size(),
             divided: None,
         };
-        let divided = (machine_threads() > 1).then(|| Box::new(bound(machine_threads())));
-        Some(Arc::new(BoundContraction { divided, ..bound(1) }))
+        let mut alone = bound(1);
+        if machine_threads() > 1 && alone.plan.multiply_adds() >= MIN_DIVIDED {
+            alone.divided = Some(Box::new(bound(machine_threads())));
+        }
+        Some(Arc::new(alone))
     }
 
     fn cost(&self) -> usize {
