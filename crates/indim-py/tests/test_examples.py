@@ -36,7 +36,7 @@ def test_examples_of_docstrings():
 PAGES = {
     "docs/python.md": (5, ()),
     "docs/lint.md": (1, ()),
-    "README.md": (3, ()),
+    "README.md": (2, ()),
     CLUSTER: (4, ("dask.array", "xarray", "pandas")),
 }
 
