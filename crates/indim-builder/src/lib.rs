@@ -1,8 +1,8 @@
 //! Builds the graphs of `indim-graph`.
 //!
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
-//! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`
-//! and `views/` (other kinds of nodes), then the functions composed of these in `composition/` and
+//! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
+//! `views/` and `gathers/` (other kinds of nodes), then the functions composed of these in `composition/` and
 //! `reductions/`, and `derivative/` (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
@@ -18,6 +18,7 @@ mod axis_names;
 mod builder;
 mod composition;
 mod derivative;
+mod gathers;
 mod inline;
 mod methods;
 mod named_values;

@@ -154,3 +154,176 @@ fn the_first_index_out_of_range_is_found_at_any_position() {
     assert!(!checked(DType::I64, &[0, 0, 0, -101], 100));
     assert!(!checked(DType::U64, &[0, -1], 100));
 }
+
+/// Shape of the table, indexed axes, shapes of their indices, and the shape of the result.
+type Several = (&'static [usize], &'static [usize], &'static [&'static [usize]], &'static [usize]);
+
+const SEVERAL: [Several; 6] = [
+    (&[7, 9], &[0, 1], &[&[600], &[600]], &[600]),
+    (&[7, 9], &[1, 0], &[&[30, 1], &[1, 40]], &[30, 40]),
+    (&[5, 6, 4], &[0, 2], &[&[11], &[]], &[11, 6]),
+    (&[5, 6, 4], &[1, 2], &[&[3], &[8, 1]], &[5, 8, 3]),
+    (&[5, 1, 4, 300], &[0, 1, 2], &[&[8], &[1], &[8]], &[8, 300]),
+    (&[1, 1], &[0, 1], &[&[4], &[3, 1]], &[3, 4]),
+];
+
+/// The element of a row-major array of `shape` at an index; the index broadcasts to the shape.
+fn broadcast_element(elements: &[i64], shape: &[usize], at: &[usize]) -> i64 {
+    let at = &at[at.len() - shape.len()..];
+    let place =
+        |place, (&size, &at): (&usize, &usize)| place * size + if size == 1 { 0 } else { at };
+    elements[shape.iter().zip(at).fold(0, place)]
+}
+
+fn unravelled(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (at, &size) in at.iter_mut().zip(shape).rev() {
+        (*at, number) = (number % size, number / size);
+    }
+    at
+}
+
+/// A gather by its definition: each element of the result by its indices.
+fn gathered(table: &[i32], case: Several, indices: &[Vec<i64>]) -> Vec<i32> {
+    let (shape, axes, of_indices, result) = case;
+    let first = *axes.iter().min().unwrap();
+    let rank = result.len() + axes.len() - shape.len();
+    let element = |number| {
+        let at = unravelled(number, result);
+        let (own, kept) = (&at[first..first + rank], [&at[..first], &at[first + rank..]].concat());
+        let mut kept = kept.into_iter();
+        let place =
+            (0..shape.len()).map(|axis| match axes.iter().position(|&named| named == axis) {
+                Some(k) => {
+                    let index = broadcast_element(&indices[k], of_indices[k], own);
+                    index.rem_euclid(shape[axis] as i64) as usize
+                }
+                None => kept.next().unwrap(),
+            });
+        table[place.zip(shape).fold(0, |sum, (place, &size)| sum * size + place)]
+    };
+    (0..result.iter().product()).map(element).collect()
+}
+
+#[test]
+fn several_axes_are_gathered_together() {
+    for case in SEVERAL {
+        let (shape, axes, of_indices, result) = case;
+        let b = GraphBuilder::new();
+        let t = b.parameter("t", DType::I32, shape).unwrap();
+        let name = |k: usize| format!("i{k}");
+        let given: Vec<Value> = (0..axes.len())
+            .map(|k| b.parameter(&name(k), DType::I64, of_indices[k]).unwrap())
+            .collect();
+        let signed: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
+        let taken = b.gather(&t, &signed, &given, TakeMode::Error).unwrap();
+        let wrapped: Vec<Value> = given.iter().map(|i| i + 1000).collect();
+        let wrapped = b.gather(&t, &signed, &wrapped, TakeMode::Wrap).unwrap();
+        let graph = b.finish(&[taken.clone(), wrapped, &taken * 2]).unwrap();
+        let elements: Vec<i32> =
+            (0..shape.iter().product::<usize>() as i32).map(|n| n * 3).collect();
+        let of_axis = |k: usize| indices(of_indices[k], shape[axes[k]], true);
+        let index_arrays: Vec<Array> = (0..axes.len()).map(of_axis).collect();
+        let index_elements: Vec<Vec<i64>> =
+            index_arrays.iter().map(|array| array.elements::<i64>().unwrap().to_vec()).collect();
+        let later = |index: &Vec<i64>| index.iter().map(|i| i + 1000).collect();
+        let later: Vec<Vec<i64>> = index_elements.iter().map(later).collect();
+        let mut arguments = vec![Array::new(shape, elements.clone()).unwrap()];
+        arguments.extend(index_arrays);
+        let found = evaluate(&graph, &arguments).unwrap();
+        assert_eq!(found[0].shape().to_vec(), result, "{case:?}");
+        assert_eq!(found[0].elements::<i32>().unwrap(), gathered(&elements, case, &index_elements));
+        assert_eq!(found[1].elements::<i32>().unwrap(), gathered(&elements, case, &later));
+        assert_same_bits(&graph, &arguments, &format!("{case:?}"));
+    }
+}
+
+#[test]
+fn indices_along_an_axis_have_one_for_each_element() {
+    let cases: [(&[usize], &[usize], usize, &[usize]); 6] = [
+        (&[20, 30], &[20, 7], 1, &[20, 7]),
+        (&[20, 30], &[41, 30], 0, &[41, 30]),
+        (&[20, 30], &[1, 50], 1, &[20, 50]),
+        (&[1, 30, 4], &[6, 5, 1], 1, &[6, 5, 4]),
+        (&[3, 1, 4], &[3, 2, 4], 1, &[3, 2, 4]),
+        (&[700], &[900], 0, &[900]),
+    ];
+    for (shape, of_indices, axis, result) in cases {
+        let b = GraphBuilder::new();
+        let t = b.parameter("t", DType::I32, shape).unwrap();
+        let i = b.parameter("i", DType::I64, of_indices).unwrap();
+        let taken = b.take_along_axis(&t, &i, axis as i64, TakeMode::Error).unwrap();
+        let graph = b.finish(&[taken.clone(), -&taken]).unwrap();
+        let elements: Vec<i32> = (0..shape.iter().product::<usize>() as i32).collect();
+        let index_array = indices(of_indices, shape[axis], true);
+        let index_elements = index_array.elements::<i64>().unwrap().to_vec();
+        let expected: Vec<i32> = (0..result.iter().product())
+            .map(|number| {
+                let at = unravelled(number, result);
+                let index = broadcast_element(&index_elements, of_indices, &at);
+                let along = |(other, &size): (usize, &usize)| match other == axis {
+                    true => index.rem_euclid(size as i64) as usize,
+                    false => at[other].min(size - 1),
+                };
+                let place = shape.iter().enumerate().map(along);
+                elements[place.zip(shape).fold(0, |sum, (place, &size)| sum * size + place)]
+            })
+            .collect();
+        let arguments = [Array::new(shape, elements).unwrap(), index_array];
+        let found = evaluate(&graph, &arguments).unwrap().remove(0);
+        assert_eq!(found.shape().to_vec(), result);
+        assert_eq!(found.elements::<i32>().unwrap(), expected, "{shape:?} {of_indices:?} {axis}");
+        assert_same_bits(&graph, &arguments, &format!("{shape:?} {of_indices:?} {axis}"));
+    }
+}
+
+#[test]
+fn an_index_out_of_range_is_reported_with_its_own_axis() {
+    let b = GraphBuilder::new();
+    let t = b.parameter("t", DType::I32, [4, 5, 6]).unwrap();
+    let [i, j] = ["i", "j"].map(|name| b.parameter(name, DType::I64, [2]).unwrap());
+    let graph = b.finish(&[b.gather(&t, &[0, 2], &[i, j], TakeMode::Error).unwrap()]).unwrap();
+    let run = |i: i64, j: i64| {
+        let pair = |index| Array::new([2], vec![0, index]).unwrap();
+        let arguments = [Array::new([4, 5, 6], vec![0; 120]).unwrap(), pair(i), pair(j)];
+        let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
+        let messages = executors().into_iter().map(|options| {
+            let error = compile(&graph, &options).unwrap().run(&inputs).unwrap_err();
+            error.to_string()
+        });
+        let messages: Vec<String> = messages.collect();
+        assert!(messages.windows(2).all(|pair| pair[0] == pair[1]), "{messages:?}");
+        (evaluate(&graph, &arguments).unwrap_err().to_string(), messages[0].clone())
+    };
+    // 6 is a valid position in the flattened axes, but not along axis 2.
+    let (reference, message) = run(0, 6);
+    for text in ["index 6", "axis 2", "size 6"] {
+        assert!(reference.contains(text) && message.contains(text), "{reference}\n{message}");
+    }
+    assert!(message.contains("`j`"), "{message}");
+    let (_, message) = run(-5, 0);
+    for text in ["index -5", "axis 0", "size 4", "`i`"] {
+        assert!(message.contains(text), "{message}");
+    }
+}
+
+#[test]
+fn gathers_are_refused_for_their_reason() {
+    let b = GraphBuilder::new();
+    let t = b.parameter("t", DType::I32, [4, 0, 6]).unwrap();
+    let i = b.parameter("i", DType::I64, [2]).unwrap();
+    let f = b.parameter("f", DType::F32, [2]).unwrap();
+    let code = |axes: &[i64], indices: &[&Value]| {
+        let indices: Vec<Value> = indices.iter().map(|&index| index.clone()).collect();
+        b.gather(&t, axes, &indices, TakeMode::Error).unwrap_err().code()
+    };
+    assert_eq!(code(&[0, 1], &[&i, &i]), "take-from-empty");
+    assert_eq!(code(&[0, 2], &[&i]), "wrong-operand-count");
+    assert_eq!(code(&[0, 0], &[&i, &i]), "axes-not-unique");
+    assert_eq!(code(&[0, 3], &[&i, &i]), "axis-out-of-range");
+    assert_eq!(code(&[0, 2], &[&i, &f]), "element-type-not-allowed");
+    let none = b.parameter("none", DType::I64, [0]).unwrap();
+    let empty = b.gather(&t, &[0, 1], &[none.clone(), none], TakeMode::Error).unwrap();
+    assert_eq!(empty.array_type().unwrap().to_string(), "i32[0, 6]");
+    assert_eq!(b.take_along_axis(&t, &i, 0, TakeMode::Clip).unwrap_err().code(), "index-rank");
+}

@@ -172,8 +172,13 @@ pub enum GraphErrorKind {
     },
     /// An index expression with several `...`.
     SeveralEllipses,
-    /// An index expression with several arrays, or with an array and an integer that is not adjacent to it.
-    MixedIndices,
+    /// Indices along an axis do not have an axis for each of the operand's.
+    IndexRank {
+        /// The operand's number of axes.
+        expected: usize,
+        /// That of the indices.
+        given: usize,
+    },
     /// A concatenation of no values.
     NothingToConcatenate,
     /// An operand of a concatenation differs from the first in another axis, or in the number of axes.
@@ -311,7 +316,7 @@ impl GraphError {
             GraphErrorKind::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
             GraphErrorKind::TooManyIndices { .. } => ErrorCode::TOO_MANY_INDICES,
             GraphErrorKind::SeveralEllipses => ErrorCode::SEVERAL_ELLIPSES,
-            GraphErrorKind::MixedIndices => ErrorCode::MIXED_INDICES,
+            GraphErrorKind::IndexRank { .. } => ErrorCode::INDEX_RANK,
             GraphErrorKind::NothingToConcatenate => ErrorCode::NOTHING_TO_CONCATENATE,
             GraphErrorKind::ConcatenateShape { .. } => ErrorCode::CONCATENATE_SHAPE,
             GraphErrorKind::StackShape { .. } => ErrorCode::STACK_SHAPE,
@@ -411,7 +416,7 @@ impl GraphError {
                 Some("complex numbers have no order: compare real(x), imag(x) or abs(x)".to_owned())
             }
             GraphErrorKind::ElementTypeNotAllowed { operand: 1, dtype }
-                if self.operation == "take" =>
+                if matches!(self.operation, "take" | "take_along_axis" | "gather") =>
             {
                 let indices = self.operand_name(1);
                 Some(match dtype {
@@ -569,14 +574,23 @@ impl fmt::Display for Headline<'_> {
                 write!(formatter, "`{operation}` without axes takes vectors")
             }
             GraphErrorKind::SliceRank { given, rank } => {
-                write!(formatter, "`{operation}` takes one entry for each of {rank} axes, not {given}")
+                write!(
+                    formatter,
+                    "`{operation}` takes one entry for each of {rank} axes, not {given}"
+                )
             }
             GraphErrorKind::ZeroStep => formatter.write_str("the step of a slice cannot be 0"),
             GraphErrorKind::SliceOutOfRange { axis, slice, size } => {
-                write!(formatter, "`{operation}`: {slice} leaves axis {axis}, which has size {size}")
+                write!(
+                    formatter,
+                    "`{operation}`: {slice} leaves axis {axis}, which has size {size}"
+                )
             }
             GraphErrorKind::IndexOutOfRange { axis, index, size } => {
-                write!(formatter, "index {index} is out of range for axis {axis}, which has size {size}")
+                write!(
+                    formatter,
+                    "index {index} is out of range for axis {axis}, which has size {size}"
+                )
             }
             GraphErrorKind::TooManyIndices { given, rank } => {
                 write!(formatter, "{given} indices are given for {rank} axes")
@@ -584,9 +598,10 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::SeveralEllipses => {
                 formatter.write_str("an index may have `...` only once")
             }
-            GraphErrorKind::MixedIndices => formatter.write_str(
-                "an index may have one array of integers, and other integers only adjacent to it: index \
-                 twice",
+            GraphErrorKind::IndexRank { expected, given } => write!(
+                formatter,
+                "`{operation}` takes indices with {expected} axes, as many as `{}` has, not {given}",
+                self.0.operand_name(0)
             ),
             GraphErrorKind::NothingToConcatenate => {
                 write!(formatter, "`{operation}` of nothing: give at least one operand")
@@ -652,8 +667,9 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::NotDifferentiable => {
                 write!(formatter, "`{operation}` has no derivative")
             }
-            GraphErrorKind::NotOneNumber => formatter
-                .write_str("a gradient needs one output, a real scalar"),
+            GraphErrorKind::NotOneNumber => {
+                formatter.write_str("a gradient needs one output, a real scalar")
+            }
             GraphErrorKind::UnknownParameter { index, count } => {
                 write!(formatter, "parameter {index} does not exist in a graph with {count}")
             }

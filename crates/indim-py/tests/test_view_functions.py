@@ -23,13 +23,16 @@ def an_array(draw, min_dims=1, min_side=0):
     return turned[tuple(slice(None, None, draw(st.sampled_from([1, -1, 2]))) for _ in turned.shape)]
 
 
+NAMES = ["take", "take_along_axis", "concatenate", "stack", "pad", "roll", "flip", "diff"]
+
+
 @st.composite
 def a_case(draw):
     """A function of NumPy, and its arguments."""
     x = draw(an_array())
     axis = draw(st.integers(-x.ndim, x.ndim - 1))
     maybe = st.sampled_from([None, axis])
-    name = draw(st.sampled_from(["take", "concatenate", "stack", "pad", "roll", "flip", "diff"]))
+    name = draw(st.sampled_from(NAMES))
     if name == "take":
         axis = draw(maybe)
         size = x.size if axis is None else x.shape[axis]
@@ -40,6 +43,12 @@ def a_case(draw):
         indices = draw(st.lists(elements, min_size=length, max_size=length))
         indices = np.array(indices, draw(st.sampled_from(["i2", "i8"])))
         return name, (x, indices, axis), {"mode": mode}
+    if name == "take_along_axis":
+        size = x.shape[axis]
+        shape = [draw(st.sampled_from([1, other])) for other in x.shape]
+        shape[axis] = draw(st.integers(1, 5)) if size else 0
+        indices = draw(arrays.arrays("i4", shape, elements=st.integers(-size, max(size - 1, 0))))
+        return name, (x, indices, axis), {}
     if name in ("concatenate", "stack"):
         others = [x.astype(draw(TYPES)) for _ in range(draw(st.integers(0, 4)))]
         return name, ([x, *others], draw(maybe) if name == "concatenate" else axis), {}

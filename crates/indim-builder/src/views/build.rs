@@ -73,7 +73,7 @@ impl GraphBuilder {
 
     /// The axes counted from the front; an error if one occurs twice.
     #[track_caller]
-    fn distinct_axes(
+    pub(crate) fn distinct_axes(
         &self,
         operation: &'static str,
         id: ValueId,

@@ -24,7 +24,7 @@ pub enum Index<A = Value> {
     NewAxis,
     /// `...`: all axes that no other item indexes.
     Ellipsis,
-    /// An array of integers: a gather, like [`GraphBuilder::take`] with mode [`TakeMode::Error`].
+    /// An array of integers: a gather, like [`GraphBuilder::gather`] with mode [`TakeMode::Error`].
     Elements(A),
 }
 
@@ -50,12 +50,16 @@ struct IndexPlan {
     old: Vec<usize>,
     /// The axes of the operand to pin: their slice depends on the size.
     bounded: Vec<usize>,
-    /// The gathered axis, as a position in `sizes`, and its indices.
-    taken: Option<(usize, Value)>,
+    /// The gathered axes, as positions in `sizes`, and their indices.
+    taken: Vec<(usize, Value)>,
+    /// Whether the axes of the indices come first in the result: NumPy's place for those of arrays that are
+    /// not all adjacent.
+    is_in_front: bool,
 }
 
 impl GraphBuilder {
-    /// Python's `x[...]` under NumPy's rules, with at most one array of integers.
+    /// Python's `x[...]` under NumPy's rules. Arrays of integers broadcast together. Their axes replace the
+    /// indexed ones if all arrays and integers are adjacent; otherwise they come first in the result.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, Index};
@@ -71,8 +75,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `too-many-indices`, `several-ellipses`, `index-out-of-range`, `zero-step`; `mixed-indices` for several
-    /// arrays, or an array and an integer that is not adjacent to it; those of [`GraphBuilder::take`].
+    /// `too-many-indices`, `several-ellipses`, `index-out-of-range`, `zero-step`; those of
+    /// [`GraphBuilder::gather`].
     #[track_caller]
     pub fn index(&self, operand: impl Operand, indices: &[Index]) -> BuildResult {
         let id = self.operand_id("index", operand)?;
@@ -86,10 +90,23 @@ impl GraphBuilder {
         }
         let sliced = self.sliced("index", id, &plan.slices)?;
         let shown = self.with_axes(self.id("index", &sliced)?, &plan)?;
-        match plan.taken {
-            Some((axis, elements)) => self.take(shown, elements, axis as i64, TakeMode::Error),
-            None => Ok(shown),
+        let axes: Vec<i64> = plan.taken.iter().map(|&(axis, _)| axis as i64).collect();
+        let elements: Vec<Value> = plan.taken.into_iter().map(|(_, elements)| elements).collect();
+        let gathered = self.gather(shown, &axes, &elements, TakeMode::Error)?;
+        match plan.is_in_front {
+            true => self.with_axes_in_front(&gathered, axes[0] as usize, &elements),
+            false => Ok(gathered),
         }
+    }
+
+    /// The axes of the indices, which begin at `first`, before all others.
+    #[track_caller]
+    fn with_axes_in_front(&self, x: &Value, first: usize, indices: &[Value]) -> BuildResult {
+        let count = self.common_shape("index", &self.ids("index", indices)?)?.rank();
+        let rank = self.type_of(x.known_id()).shape.rank();
+        let order = (first..first + count).chain(0..first).chain(first + count..rank);
+        let order: Vec<i64> = order.map(|axis| axis as i64).collect();
+        self.transpose(x, &order)
     }
 
     /// The sliced value without the indexed axes, and with the new axes.
@@ -114,8 +131,7 @@ fn plan(shape: &Shape, indices: &[Index]) -> Result<IndexPlan, GraphErrorKind> {
     if ellipses > 1 {
         return Err(GraphErrorKind::SeveralEllipses);
     }
-    check_mixture(indices)?;
-    let mut plan = IndexPlan::default();
+    let mut plan = IndexPlan { is_in_front: is_in_front(indices), ..IndexPlan::default() };
     for index in indices {
         plan.add(shape, index, others)?;
     }
@@ -148,7 +164,7 @@ impl IndexPlan {
                 self.keep(AxisSlice::python(start, stop, step, shape[axis])?);
             }
             Index::Elements(value) => {
-                self.taken = Some((self.sizes.len(), value.clone()));
+                self.taken.push((self.sizes.len(), value.clone()));
                 self.keep(AxisSlice::whole(shape[axis]));
             }
         }
@@ -163,19 +179,12 @@ impl IndexPlan {
     }
 }
 
-/// Refuses indices whose axes NumPy moves to the front: with an array in the index, NumPy treats integers
-/// as arrays too, and moves their axes unless all are adjacent.
-fn check_mixture(indices: &[Index]) -> Result<(), GraphErrorKind> {
+/// Whether the axes of index arrays come first. With an array in the index, NumPy treats integers as arrays
+/// too, and moves their axes unless all are adjacent.
+fn is_in_front(indices: &[Index]) -> bool {
     let is_array = |index: &Index| matches!(index, Index::Elements(_));
     let is_advanced = |index: &Index| is_array(index) || matches!(index, Index::At(_));
-    if !indices.iter().any(is_array) {
-        return Ok(());
-    }
-    let several = indices.iter().filter(|index| is_array(index)).count() > 1;
     let first = indices.iter().position(is_advanced).unwrap_or(0);
     let behind = indices.iter().rposition(is_advanced).map_or(0, |last| last + 1);
-    match several || !indices[first..behind].iter().all(is_advanced) {
-        true => Err(GraphErrorKind::MixedIndices),
-        false => Ok(()),
-    }
+    indices.iter().any(is_array) && !indices[first..behind].iter().all(is_advanced)
 }

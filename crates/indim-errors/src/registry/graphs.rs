@@ -113,10 +113,11 @@ codes! {
         example: Command(&["indim explain 'x[..., ...]' 'x=f32[2,3]'"]),
         raised_by: ["indim-graph"],
     }
-    MIXED_INDICES = "mixed-indices" {
-        title: "An index combines several arrays, or an array and an integer that are not adjacent",
-        explanation: "NumPy moves axes in these cases. Index in two steps: `x[i][:, j]`.",
-        example: Command(&["indim explain 'x[i, :, 0]' 'x=f32[2,3,4]' 'i=i64[2]' --rule numpy"]),
+    INDEX_RANK = "index-rank" {
+        title: "Indices along an axis do not have the axes of the array",
+        explanation: "`take_along_axis` takes indices with an axis for each axis of the array. Add axes of \
+            size 1, as in `i[:, None]`, or use `take`, whose indices may have any shape.",
+        example: Command(&["indim explain 'take_along_axis(x, i)' 'x=f32[2,3]' 'i=i64[2]'"]),
         raised_by: ["indim-graph"],
     }
     NOTHING_TO_CONCATENATE = "nothing-to-concatenate" {

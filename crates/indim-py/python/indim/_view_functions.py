@@ -65,11 +65,23 @@ def define(rule):
         mode: str = "raise",
         out: NDArray[Any] | None = None,
     ):
-        if mode not in _TAKE_MODES:
-            raise ValueError(f"the mode of take is one of {', '.join(_TAKE_MODES)}, not {mode!r}")
         attributes = [] if axis is None else [("axis", operator.index(axis))]
         operands = (_array(x, "x"), elements("x", indices))
-        return _functions.apply("take", operands, [*attributes, ("mode", mode)], rule, out)
+        return _functions.apply("take", operands, [*attributes, _take_mode(mode)], rule, out)
+
+    def take_along_axis(
+        x: Operand,
+        indices: Operand,
+        axis: int | None = -1,
+        *,
+        mode: str = "raise",
+        out: NDArray[Any] | None = None,
+    ):
+        x, indices = _array(x, "x"), elements("x", indices)
+        if axis is None:
+            x, axis = np.ravel(x), 0
+        attributes = [("axis", operator.index(axis)), _take_mode(mode)]
+        return _functions.apply("take_along_axis", (x, indices), attributes, rule, out)
 
     def diff(
         x: Operand,
@@ -87,7 +99,8 @@ def define(rule):
         attributes = [("n", operator.index(n)), ("axis", operator.index(axis))]
         return _functions.apply("diff", (x,), attributes, rule, out)
 
-    made = {function.__name__: function for function in (concatenate, stack, flip, roll, pad, take, diff)}
+    made = (concatenate, stack, flip, roll, pad, take, take_along_axis, diff)
+    made = {function.__name__: function for function in made}
     functions = {}
     for name, doc, aliases in _view_functions():
         if name in made:
@@ -95,6 +108,12 @@ def define(rule):
             function.__doc__, function.__qualname__ = doc, name
             functions |= dict.fromkeys((name, *aliases), function)
     return functions
+
+
+def _take_mode(mode):
+    if mode not in _TAKE_MODES:
+        raise ValueError(f"the mode of take is one of {', '.join(_TAKE_MODES)}, not {mode!r}")
+    return "mode", mode
 
 
 def _array(value, name):

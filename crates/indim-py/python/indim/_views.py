@@ -14,7 +14,7 @@ _FUNCTIONS = _view_functions.define("numpy")
 
 
 def _getitem(x, key):
-    """``x[key]`` for numbers, slices, ``None``, ``...`` and an array of integers, as in NumPy."""
+    """``x[key]`` for numbers, slices, ``None``, ``...`` and arrays of integers, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
     x = innermost((x, *keys)).lifted(x)
     items = tuple(_item(x, key) for key in keys)
@@ -129,6 +129,11 @@ def _pad(array, pad_width, mode="constant", **kwargs):
 def _take(a, indices, axis=None, out=None, mode="raise"):
     refuse_given("take", out=out)
     return _FUNCTIONS["take"](a, indices, axis, mode=mode)
+
+
+@_implements(np.take_along_axis)
+def _take_along_axis(arr, indices, axis=-1):
+    return _FUNCTIONS["take_along_axis"](arr, indices, axis)
 
 
 @_implements(np.diff)

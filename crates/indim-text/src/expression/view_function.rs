@@ -12,6 +12,7 @@ pub(super) enum ViewFunction {
     Roll,
     Pad,
     Take,
+    TakeAlongAxis,
     Diff,
     ExpandDims,
     Squeeze,
@@ -108,6 +109,17 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               first for a negative index; `wrap` takes the index modulo the size.",
     },
     ViewRow {
+        function: ViewFunction::TakeAlongAxis,
+        name: "take_along_axis",
+        aliases: &[],
+        operands: &["x", "indices"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "take_along_axis(x, indices, axis=-1, mode=error)",
+        types: "any; indices S U",
+        doc: "Gathers along the axis by indices that have an axis for each axis of `x`, such as those of a \
+              sort. Other axes broadcast; `axis=None` flattens `x`. Modes as for `take`.",
+    },
+    ViewRow {
         function: ViewFunction::Diff,
         name: "diff",
         aliases: &[],
@@ -161,7 +173,7 @@ impl ViewFunction {
 
     /// Whether `axis=None` flattens the operands in row-major order.
     pub(super) fn takes_flat(self) -> bool {
-        matches!(self, ViewFunction::Concatenate | ViewFunction::Take)
+        matches!(self, ViewFunction::Concatenate | ViewFunction::Take | ViewFunction::TakeAlongAxis)
     }
 
     /// The parameter at a position of a call.

@@ -73,6 +73,7 @@ impl Elaborator<'_, '_> {
         match function {
             ViewFunction::Concatenate | ViewFunction::Stack => self.concatenate(&call),
             ViewFunction::Take => self.take(&call),
+            ViewFunction::TakeAlongAxis => self.take_along_axis(&call),
             ViewFunction::Pad => self.pad(&call),
             ViewFunction::Diff => self.diff(&call),
             ViewFunction::Flip => self.flip(&call),
@@ -124,16 +125,28 @@ impl Elaborator<'_, '_> {
 
     /// Without an axis, indices count elements in row-major order, as in NumPy.
     fn take(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
-        let mode = match call.word() {
-            None | Some("raise") => TakeMode::Error,
-            Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`")?,
-        };
+        let mode = self.take_mode(call)?;
         let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
         let (x, axis) = match call.axis() {
             Some(axis) => (x, axis),
             None => (self.flat(call, &x)?, 0),
         };
         self.graph(call, self.builder.take(x, indices, axis, mode))
+    }
+
+    fn take_along_axis(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+        let mode = self.take_mode(call)?;
+        let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
+        let x = if call.is_flat() { self.flat(call, &x)? } else { x };
+        let axis = call.axis().unwrap_or(-1);
+        self.graph(call, self.builder.take_along_axis(x, indices, axis, mode))
+    }
+
+    fn take_mode(&self, call: &ViewCall<'_>) -> ElaborateResult<TakeMode> {
+        match call.word() {
+            None | Some("raise") => Ok(TakeMode::Error),
+            Some(mode) => self.word(call, mode, "`error`, `clip` or `wrap`"),
+        }
     }
 
     fn flat(&self, call: &ViewCall<'_>, x: &Value) -> ElaborateResult<Value> {

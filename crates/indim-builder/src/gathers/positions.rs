@@ -1,0 +1,147 @@
+//! Positions in several axes that are flattened to one.
+
+use indim_graph::signature::check_take;
+use indim_graph::{GraphError, TakeMode, ValueId};
+use indim_ops::{DType, Op};
+use indim_shape::{RuleSet, Shape, TargetRule};
+
+use crate::builder::{BuildResult, GraphBuilder, Value};
+
+/// The reason for pinned sizes.
+pub(super) const PINNED: &str = "positions in several axes depend on their sizes";
+
+/// Several axes of a shape, brought together and flattened to one.
+pub(super) struct FlatAxes {
+    /// The axes in ascending order, and their sizes.
+    axes: Vec<usize>,
+    sizes: Vec<usize>,
+    /// The transposition that brings the axes together, at the position of the first.
+    permutation: Vec<i64>,
+    /// The shape with one axis in place of them.
+    pub(super) shape: Shape,
+    /// The position of the flattened axis.
+    pub(super) at: usize,
+}
+
+impl FlatAxes {
+    /// These axes, which are distinct and not empty, of a shape.
+    pub(super) fn new(shape: &Shape, axes: &[usize]) -> FlatAxes {
+        let mut axes = axes.to_vec();
+        axes.sort_unstable();
+        let at = axes[0];
+        let kept = || (0..shape.rank()).filter(|axis| !axes.contains(axis));
+        let (before, after) = (kept().filter(|&axis| axis < at), kept().filter(|&axis| axis > at));
+        let order: Vec<usize> = before.chain(axes.iter().copied()).chain(after).collect();
+        let sizes: Vec<usize> = axes.iter().map(|&axis| shape[axis]).collect();
+        let mut flat: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        // The caller's array exists, so the product of its sizes fits, unless one of them is 0.
+        let count = sizes.iter().fold(1usize, |count, &size| count.saturating_mul(size));
+        flat.splice(at..at + axes.len(), [count]);
+        FlatAxes {
+            axes,
+            sizes,
+            permutation: order.iter().map(|&axis| axis as i64).collect(),
+            shape: Shape::from(flat),
+            at,
+        }
+    }
+
+    /// The element type of positions.
+    pub(super) fn dtype(&self) -> DType {
+        match i32::try_from(self.shape[self.at]) {
+            Ok(_) => DType::I32,
+            Err(_) => DType::I64,
+        }
+    }
+
+    /// The value with the axes flattened.
+    #[track_caller]
+    pub(super) fn flatten(&self, b: &GraphBuilder, operand: &Value) -> BuildResult {
+        b.reshape(b.transpose(operand, &self.permutation)?, self.shape.clone())
+    }
+
+    /// The positions, of this shape, of elements with these indices: each is in range of its axis, and
+    /// broadcasts to the shape.
+    #[track_caller]
+    pub(super) fn positions(
+        &self,
+        b: &GraphBuilder,
+        indices: &[(usize, Value)],
+        shape: &Shape,
+    ) -> BuildResult {
+        let mut sum: Option<Value> = None;
+        let mut stride = self.shape[self.at] as i64;
+        for (&axis, &size) in self.axes.iter().zip(&self.sizes) {
+            stride /= (size as i64).max(1);
+            let Some((_, index)) = indices.iter().find(|(named, _)| *named == axis) else {
+                continue;
+            };
+            if size == 1 {
+                continue;
+            }
+            let offset = if stride == 1 { index.clone() } else { b.mul(index, stride, &[])? };
+            sum = Some(match sum {
+                Some(sum) => b.elementwise(Op::Add, &[sum, offset], &RuleSet::Numpy)?,
+                None => offset,
+            });
+        }
+        let sum = match sum {
+            Some(sum) => sum,
+            None => b.convert(b.scalar(0i32), self.dtype())?,
+        };
+        b.broadcast_to_target(sum, &TargetRule::Unidirectional, shape.clone())
+    }
+}
+
+impl GraphBuilder {
+    /// Checks the types of indices along an axis.
+    ///
+    /// # Errors
+    /// TY1 for indices that are not integers; `take-from-empty`.
+    #[track_caller]
+    pub(super) fn check_index(
+        &self,
+        operation: &'static str,
+        ids: [ValueId; 2],
+        axis: usize,
+    ) -> Result<(), GraphError> {
+        let [operand, indices] = ids.map(|id| self.type_of(id));
+        match check_take(axis as i64, &operand, &indices) {
+            Ok(_) => Ok(()),
+            Err(kind) => Err(self.error(operation, &ids, kind)),
+        }
+    }
+
+    /// The positions along `axis` that checked `indices` select, as elements of type `dtype`. An index out of
+    /// range is treated as `mode` says.
+    #[track_caller]
+    pub(super) fn resolved(
+        &self,
+        [operand, indices]: [ValueId; 2],
+        axis: usize,
+        mode: TakeMode,
+        dtype: DType,
+    ) -> BuildResult {
+        let [table, index] = [operand, indices].map(|id| self.type_of(id));
+        // The gathered axis has its own number in the counter too, which messages state.
+        let mut sizes = vec![1; table.shape.rank()];
+        sizes[axis] = table.shape[axis];
+        let counter = self.iota(dtype, sizes, axis as i64)?;
+        let taken = self.take(counter, self.value(indices), axis as i64, mode)?;
+        self.reshape_units(taken, index.shape)
+    }
+
+    /// The indices 0, 1, ... along `axis` of `rank` axes, for one of `size` elements.
+    #[track_caller]
+    pub(super) fn counter(
+        &self,
+        dtype: DType,
+        rank: usize,
+        axis: usize,
+        size: usize,
+    ) -> BuildResult {
+        let mut sizes = vec![1; rank];
+        sizes[axis] = size;
+        self.iota(dtype, sizes, axis as i64)
+    }
+}
