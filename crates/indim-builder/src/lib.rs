@@ -2,8 +2,8 @@
 //!
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
-//! `views/` and `gathers/` (other kinds of nodes), then the functions composed of these in `composition/` and
-//! `reductions/`, and `derivative/` (reverse-mode differentiation).
+//! `views/` and `gathers/` (other kinds of nodes), then the functions composed of these in `composition/`,
+//! `reductions/` and `windows/` (convolutions and pooling), and `derivative/` (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -31,6 +31,7 @@ mod sizes;
 mod structural;
 mod symbols;
 mod views;
+mod windows;
 
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
@@ -39,3 +40,4 @@ pub use methods::RuleScope;
 pub use operand::Operand;
 pub use reductions::{Initial, ReduceOptions, Reduction};
 pub use views::{Index, PadMode};
+pub use windows::{Convolution, ConvolutionAxes, PaddedWindow, PoolDivisor};

@@ -75,6 +75,7 @@ impl NamedValues {
             | NodeKind::Bitcast
             | NodeKind::Slice(_)
             | NodeKind::ScatterAdd { .. } => taken(&Some),
+            NodeKind::Window { .. } => taken(&|axis| (axis + 1 < rank).then_some(axis)),
             NodeKind::BroadcastInDim(map) => {
                 let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];
                 let lands = |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);

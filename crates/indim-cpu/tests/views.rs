@@ -2,8 +2,8 @@
 
 use indim_builder::{GraphBuilder, Index, PadMode, Value};
 use indim_cpu::{ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, compile};
-use indim_graph::{AxisSlice, TakeMode};
-use indim_ops::DType;
+use indim_graph::{AxisSlice, AxisWindow, TakeMode};
+use indim_ops::{DType, ReduceOp};
 
 fn executable(b: &GraphBuilder, outputs: &[Value], optimize: bool) -> Executable {
     let options = CompileOptions::new().optimize(optimize);
@@ -183,6 +183,21 @@ fn outputs_over_an_input_are_as_if_it_had_been_copied() {
         let mut memory = before.clone();
         over(&mut memory, from, to, size, |x| x.builder().roll(x, 1, 0).unwrap());
         assert!((0..size).all(|i| memory[to + i] == before[from + (i + size - 1) % size]));
+        let mut memory = before.clone();
+        over(&mut memory, from, to, size, |x| {
+            let windows = x.builder().window(x, 0, AxisWindow::sliding(3)).unwrap();
+            x.builder().reduce(ReduceOp::Add, windows, 1).unwrap()
+        });
+        let sum = |i: usize| before[from + i..from + i + 3].iter().sum::<f64>();
+        assert!((0..size - 2).all(|i| memory[to + i] == sum(i)));
+        let mut memory = before.clone();
+        over(&mut memory, from, to, size, |x| {
+            let windows = x.builder().window(x, 0, AxisWindow::sliding(2)).unwrap();
+            let part = |at| x.builder().index(&windows, &[Index::ALL, Index::At(at)]).unwrap();
+            part(0) * 3 - part(1)
+        });
+        let difference = |i: usize| 3.0 * before[from + i] - before[from + i + 1];
+        assert!((0..size - 1).all(|i| memory[to + i] == difference(i)));
         let mut memory = before.clone();
         over(&mut memory, from, to, size, |x| {
             let places = x.builder().iota(DType::I64, [size], 0).unwrap();

@@ -99,6 +99,10 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let whole = &nodes[node.operands[0]].array_type.shape;
             Piece::atom(format!("{}[{}]", operand(0).within(ATOM), shown_slices(slices, whole)))
         }
+        NodeKind::Window { axis, window } => {
+            let windows = operand(0).text;
+            Piece::atom(format!("sliding_window_view({windows}, {window}, axis={axis})"))
+        }
         NodeKind::Concatenate { axis } => {
             let pieces: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
                 .map(|index| operand(index).text)

@@ -11,7 +11,7 @@ use indim_shape::{
 
 use crate::literal::Literal;
 use crate::terminal::{label, shown, width};
-use crate::views::AxisSlice;
+use crate::views::{AxisSlice, AxisWindow};
 
 /// An error in building or binding a graph.
 ///
@@ -153,6 +153,25 @@ pub enum GraphErrorKind {
         slice: AxisSlice,
         /// The size of the axis.
         size: usize,
+    },
+    /// A window whose size, stride or dilation is 0, or too large.
+    BadWindow {
+        /// The window.
+        window: AxisWindow,
+    },
+    /// A window that is larger than its axis.
+    WindowTooLarge {
+        /// The axis.
+        axis: usize,
+        /// The window.
+        window: AxisWindow,
+        /// The size of the axis.
+        size: usize,
+    },
+    /// Axes, features or groups of a convolution do not fit.
+    Convolution {
+        /// What does not fit.
+        problem: String,
     },
     /// An index out of range.
     IndexOutOfRange {
@@ -313,6 +332,9 @@ impl GraphError {
             GraphErrorKind::SliceRank { .. } => ErrorCode::SLICE_RANK,
             GraphErrorKind::ZeroStep => ErrorCode::ZERO_STEP,
             GraphErrorKind::SliceOutOfRange { .. } => ErrorCode::SLICE_OUT_OF_RANGE,
+            GraphErrorKind::Convolution { .. } => ErrorCode::CONVOLUTION_SHAPE,
+            GraphErrorKind::BadWindow { .. } => ErrorCode::BAD_WINDOW,
+            GraphErrorKind::WindowTooLarge { .. } => ErrorCode::WINDOW_TOO_LARGE,
             GraphErrorKind::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
             GraphErrorKind::TooManyIndices { .. } => ErrorCode::TOO_MANY_INDICES,
             GraphErrorKind::SeveralEllipses => ErrorCode::SEVERAL_ELLIPSES,
@@ -586,6 +608,21 @@ impl fmt::Display for Headline<'_> {
                     "`{operation}`: {slice} leaves axis {axis}, which has size {size}"
                 )
             }
+            GraphErrorKind::Convolution { problem } => {
+                write!(formatter, "`{operation}`: {problem}")
+            }
+            GraphErrorKind::BadWindow { window } => write!(
+                formatter,
+                "`{operation}`: size, stride and dilation of a window are at least 1, not {}, {} and {}",
+                window.size(),
+                window.stride(),
+                window.dilation()
+            ),
+            GraphErrorKind::WindowTooLarge { axis, window, size } => write!(
+                formatter,
+                "`{operation}`: a window of {} elements is larger than axis {axis}, which has size {size}",
+                window.span()
+            ),
             GraphErrorKind::IndexOutOfRange { axis, index, size } => {
                 write!(
                     formatter,

@@ -15,7 +15,7 @@ use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::views::TakeMode;
-use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel};
+use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel, window_sources};
 use indim_arrays::Array;
 
 /// An error in the arguments of an evaluation.
@@ -143,6 +143,10 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Slice(slices) => {
             Some(rearranged(operands[0], &slice_sources(slices, operands[0].shape(), shape)))
         }
+        NodeKind::Window { axis, window } => Some(rearranged(
+            operands[0],
+            &window_sources(*axis, window, operands[0].shape(), shape),
+        )),
         NodeKind::Concatenate { axis } => Some(concatenated(operands, *axis)),
         NodeKind::Take { axis, mode } => {
             Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))

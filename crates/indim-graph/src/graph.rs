@@ -21,7 +21,7 @@ use hashbrown::HashTable;
 use indim_ops::{ArrayType, Fact, Op, ReduceOp};
 use indim_shape::AxisMap;
 
-use crate::views::{AxisSlice, TakeMode};
+use crate::views::{AxisSlice, AxisWindow, TakeMode};
 use indim_arrays::Array;
 
 /// The id of a node's result within one graph; prints as `%3`.
@@ -177,6 +177,14 @@ pub enum NodeKind {
     },
     /// A slice along each axis.
     Slice(Arc<[AxisSlice]>),
+    /// The windows along one axis, like NumPy's `sliding_window_view`: the positions replace the axis, and
+    /// the elements of a window are a new last axis. A view: windows that overlap share elements.
+    Window {
+        /// The axis of the operand.
+        axis: usize,
+        /// The windows.
+        window: AxisWindow,
+    },
     /// Concatenation of the operands.
     Concatenate {
         /// The axis.
@@ -223,6 +231,7 @@ impl NodeKind {
             NodeKind::Reshape => "reshape",
             NodeKind::Reduce { op, .. } => op.name(),
             NodeKind::Slice(_) => "slice",
+            NodeKind::Window { .. } => "window",
             NodeKind::Concatenate { .. } => "concatenate",
             NodeKind::Take { .. } => "take",
             NodeKind::ScatterAdd { .. } => "scatter_add",

@@ -15,7 +15,7 @@
 //! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;
-//! - `views/`: slices, concatenations, gathers and scatters.
+//! - `views/`: slices, windows, concatenations, gathers and scatters.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -42,7 +42,9 @@ pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use indim_arrays::Array;
 pub use literal::Literal;
-pub use passes::{drop_bitcast_pairs, expand_for_loops, live_values, optimize, remove_unused};
+pub use passes::{
+    drop_bitcast_pairs, expand_for_loops, expand_windows, live_values, optimize, remove_unused,
+};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
-pub use views::{AxisSlice, TakeMode};
+pub use views::{AxisSlice, AxisWindow, TakeMode};

@@ -61,6 +61,10 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => {
             write!(f, " axis={axis} mode={mode}")?;
         }
+        NodeKind::Window { axis, window } => {
+            let (size, stride, dilation) = (window.size(), window.stride(), window.dilation());
+            write!(f, " axis={axis} size={size} stride={stride} dilation={dilation}")?;
+        }
         NodeKind::Contract { summed } => write!(f, " summed={summed}")?,
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
-    check_scatter_add, check_slices, check_take,
+    check_scatter_add, check_slices, check_take, check_window,
 };
 
 /// A graph that breaks an invariant.
@@ -256,6 +256,10 @@ pub(crate) fn check_node(
         NodeKind::Slice(slices) => {
             expect_type(check_slices(slices, &operands[0]).map_err(broken)?, result)
         }
+        NodeKind::Window { axis, window } => {
+            let checked = check_window(signed(*axis), window, &operands[0]);
+            expect_type(checked.map_err(broken)?.1, result)
+        }
         NodeKind::Concatenate { axis } => {
             let (_, expected) = check_concatenation(signed(*axis), operands).map_err(broken)?;
             expect_type(expected, result)
@@ -298,7 +302,8 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::BroadcastInDim(_)
         | NodeKind::Reshape
         | NodeKind::Reduce { .. }
-        | NodeKind::Slice(_) => 1,
+        | NodeKind::Slice(_)
+        | NodeKind::Window { .. } => 1,
         NodeKind::Take { .. } | NodeKind::Contract { .. } => 2,
         NodeKind::ScatterAdd { .. } => 3,
         NodeKind::Concatenate { .. } => return None,

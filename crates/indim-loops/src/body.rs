@@ -185,7 +185,7 @@ fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }:
             let length = array_type.shape[*axis];
             let buffer = buffers.counter(array_type.dtype, length);
             let array_type = ArrayType::new(array_type.dtype, [length]);
-            Access { buffer, array_type, axes: Arc::from([axes[*axis]]) }
+            Access { buffer, array_type, axes: Arc::from([axes[*axis].clone()]) }
         }
         _ => unreachable!("invariant: only leaves are read as leaves"),
     }

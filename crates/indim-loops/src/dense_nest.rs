@@ -74,7 +74,7 @@ impl DenseOperand {
         let mut axes = AxisSet::default();
         let walked = access.axes.iter().zip(access.array_type.shape.iter());
         for (index, &size) in walked.rev().filter(|(_, size)| **size != 1) {
-            let walked = index.term.filter(|walked| walked.step == 1 && index.start == 0)?;
+            let walked = index.only_term().filter(|walked| walked.step == 1 && index.start == 0)?;
             if sizes.get(walked.axis) != Some(&size) || axes.contains(walked.axis) {
                 return None;
             }

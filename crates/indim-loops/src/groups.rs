@@ -41,16 +41,16 @@ impl NestGroup {
         let mut walked = written
             .chain(read)
             .map(|access| self.axes.iter().map(|&axis| along(access, axis)).collect());
-        let first: Option<Vec<Option<(usize, AxisIndex)>>> = walked.next();
+        let first: Option<Vec<Option<(usize, &AxisIndex)>>> = walked.next();
         first.is_none_or(|first| !first.contains(&None) && walked.all(|other| other == first))
     }
 }
 
 /// The only axis of the array that moves with `axis` of the nest, and its index; `None` if none or several
 /// do.
-fn along(access: &Access, axis: usize) -> Option<(usize, AxisIndex)> {
-    let is_moved = |index: &AxisIndex| index.term.is_some_and(|walked| walked.axis == axis);
-    let mut moved = access.axes.iter().copied().enumerate().filter(|(_, index)| is_moved(index));
+fn along(access: &Access, axis: usize) -> Option<(usize, &AxisIndex)> {
+    let axes = access.axes.iter().enumerate();
+    let mut moved = axes.filter(|(_, index)| index.moves_with(axis));
     moved.next().filter(|_| moved.next().is_none())
 }
 
@@ -160,7 +160,7 @@ impl<'a> GroupState<'a> {
 fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
     let (walked, index) = along(access, axis)?;
     let size = access.array_type.shape[walked];
-    let is_whole = size == nest.shape[axis] && index == AxisIndex::identity(axis, size);
+    let is_whole = size == nest.shape[axis] && *index == AxisIndex::identity(axis, size);
     is_whole.then_some((walked, access.array_type.shape.sizes()))
 }
 

@@ -160,7 +160,7 @@ fn through(access: &Access, path: &InputPath, rank: usize) -> InputPath {
 
 /// The path to the array that the nest writes, from the path for the axes of the nest.
 fn onto(target: &Access, path: &InputPath) -> InputPath {
-    let axes = target.axes.iter().map(|index| path.axes[index.term?.axis]);
+    let axes = target.axes.iter().map(|index| path.axes[index.only_term()?.axis]);
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 

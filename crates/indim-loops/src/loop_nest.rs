@@ -1,9 +1,9 @@
 //! Loop nests: the result of lowering a graph, independent of strides and of the target machine.
 //!
 //! A nest iterates over one shape. At each point it loads its accesses, computes its instructions in
-//! order, and performs its stores. An access has an affine index for each axis of its array: a constant, or
-//! a constant plus a multiple of one axis of the nest. Broadcasts, transpositions and slices become such
-//! indices.
+//! order, and performs its stores. An access has an affine index for each axis of its array: a constant plus
+//! multiples of axes of the nest, at most one axis unless the array is read through windows. Broadcasts,
+//! transpositions, slices and windows become such indices.
 
 use core::fmt;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use indim_graph::{Array, TakeMode};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
+use smallvec::SmallVec;
 
 use crate::strides::{AxisStrides, zero_strides};
 
@@ -42,18 +43,21 @@ impl fmt::Display for BufferId {
     }
 }
 
-/// The affine index along one axis of an array: `start`, or `start + step * i`, where `i` is the index along
-/// one axis of the nest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The affine index along one axis of an array: `start`, `start + step * i`, where `i` is the index along
+/// one axis of the nest, or, for windows, `start` plus several such terms.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
     /// The index at the first point of the nest.
     pub start: usize,
-    /// The variable term; `None` if the index is constant.
-    pub term: Option<AxisTerm>,
+    /// The variable terms, in ascending order of their axes, which differ; none if the index is constant.
+    pub terms: AxisTerms,
 }
 
-/// The variable term of an index: `step` times the index along `axis` of the nest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The variable terms of an index; one is stored inline.
+pub type AxisTerms = SmallVec<[AxisTerm; 1]>;
+
+/// A variable term of an index: `step` times the index along `axis` of the nest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AxisTerm {
     /// The axis of the nest.
     pub axis: usize,
@@ -63,40 +67,86 @@ pub struct AxisTerm {
 
 impl AxisIndex {
     /// The constant index 0.
-    pub const FIRST: AxisIndex = AxisIndex { start: 0, term: None };
+    pub fn first() -> AxisIndex {
+        AxisIndex { start: 0, terms: AxisTerms::new() }
+    }
+
+    /// The index `start`, plus `step` times the index along an axis of the nest of this size.
+    pub(crate) fn new(start: usize, step: isize, (axis, size): (usize, usize)) -> AxisIndex {
+        let mut terms = AxisTerms::new();
+        if size != 1 {
+            terms.push(AxisTerm { axis, step });
+        }
+        AxisIndex { start, terms }
+    }
 
     /// The index of an array axis of this size that moves with an axis of the nest, element by element.
     pub fn identity(axis: usize, size: usize) -> AxisIndex {
-        AxisIndex { start: 0, term: (size != 1).then_some(AxisTerm { axis, step: 1 }) }
+        AxisIndex::new(0, 1, (axis, size))
     }
 
-    /// The index `start + step * walked`, with the start of this index.
-    pub(crate) fn along(&self, step: isize, walked: &AxisIndex) -> AxisIndex {
-        let moved = step.wrapping_mul(walked.start as isize);
-        let product =
-            |walked: AxisTerm| AxisTerm { step: walked.step.wrapping_mul(step), ..walked };
-        AxisIndex { start: self.start.wrapping_add_signed(moved), term: walked.term.map(product) }
+    /// The index with each term's index along an axis replaced by the index `walked[axis]`.
+    pub(crate) fn through(&self, walked: &[AxisIndex]) -> AxisIndex {
+        let mut index = AxisIndex { start: self.start, terms: AxisTerms::new() };
+        for &AxisTerm { axis, step } in &self.terms {
+            let AxisIndex { start, terms } = &walked[axis];
+            let moved = step.wrapping_mul(*start as isize);
+            index.start = index.start.wrapping_add_signed(moved);
+            terms.iter().for_each(|term| index.add(term.axis, term.step.wrapping_mul(step)));
+        }
+        index
+    }
+
+    /// Adds a term.
+    fn add(&mut self, axis: usize, step: isize) {
+        match self.terms.binary_search_by_key(&axis, |term| term.axis) {
+            Ok(position) => {
+                let sum = self.terms[position].step.wrapping_add(step);
+                match sum {
+                    0 => drop(self.terms.remove(position)),
+                    _ => self.terms[position].step = sum,
+                }
+            }
+            Err(position) => self.terms.insert(position, AxisTerm { axis, step }),
+        }
+    }
+
+    /// The term of an index that has one.
+    pub fn only_term(&self) -> Option<AxisTerm> {
+        match self.terms[..] {
+            [term] => Some(term),
+            _ => None,
+        }
+    }
+
+    /// Whether the index moves with an axis of the nest.
+    pub fn moves_with(&self, axis: usize) -> bool {
+        self.terms.iter().any(|term| term.axis == axis)
     }
 }
 
 impl AxisIndex {
     /// The text of the index; `index` names an axis of the nest.
     pub fn written(&self, index: impl Fn(usize) -> String) -> String {
-        let start = self.start;
-        let Some(AxisTerm { axis, step }) = self.term else { return start.to_string() };
-        let moved = match step.unsigned_abs() {
-            1 => index(axis),
-            distance => format!("{distance}*{}", index(axis)),
+        let is_negative = |term: &&AxisTerm| term.step < 0;
+        let (back, forth): (Vec<&AxisTerm>, Vec<&AxisTerm>) =
+            self.terms.iter().partition(is_negative);
+        let product = |term: &&AxisTerm| match term.step.unsigned_abs() {
+            1 => index(term.axis),
+            distance => format!("{distance}*{}", index(term.axis)),
         };
-        match (step < 0, start) {
-            (true, _) => format!("{start}-{moved}"),
-            (false, 0) => moved,
-            (false, _) => format!("{moved}+{start}"),
-        }
+        let sum = forth.iter().map(product).collect::<Vec<String>>().join("+");
+        let start = match (self.start, forth.is_empty(), back.is_empty()) {
+            (start, true, _) => start.to_string(),
+            (0, false, true) => sum,
+            (start, false, true) => format!("{sum}+{start}"),
+            (start, false, false) => format!("{start}+{sum}"),
+        };
+        back.iter().map(product).fold(start, |text, product| format!("{text}-{product}"))
     }
 }
 
-/// The text of the index: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `3`.
+/// The text of the index: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `2*i0+i3`, `3`.
 impl fmt::Display for AxisIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.written(|axis| format!("i{axis}")))
@@ -118,11 +168,11 @@ impl Access {
     /// The stride along each of the `rank` axes of the nest, computed from the array's own strides. The table
     /// of a gather has one more: the stride along the gathered axis.
     pub fn strides(&self, rank: usize, array_strides: &[isize]) -> AxisStrides {
-        let walked = self.axes.iter().filter_map(|index| index.term);
+        let walked = self.axes.iter().flat_map(|index| &index.terms);
         let axes = walked.map(|walked| walked.axis + 1).max().unwrap_or(0).max(rank);
         let mut strides = zero_strides(axes);
         for (index, stride) in self.axes.iter().zip(array_strides) {
-            if let Some(AxisTerm { axis, step }) = index.term {
+            for &AxisTerm { axis, step } in &index.terms {
                 // The product exceeds the address space only for an array that is not accessed.
                 strides[axis] += stride.wrapping_mul(step);
             }
@@ -146,7 +196,7 @@ impl Access {
     pub fn walked_axes(&self, rank: usize) -> Vec<Option<usize>> {
         let mut walked = vec![None; rank];
         for (axis, index) in self.axes.iter().enumerate() {
-            if let Some(of_nest) = index.term.filter(|of_nest| of_nest.axis < rank) {
+            for of_nest in index.terms.iter().filter(|of_nest| of_nest.axis < rank) {
                 walked[of_nest.axis] = Some(axis);
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! Lowering depends only on which sizes are equal, and which are 0 or 1. Nests lowered with symbols, which
 //! are pairwise different sizes of at least 2, are valid for any concrete sizes of at least 2. Offsets and
-//! steps in indices come from slices and concatenations, whose axes have no symbolic size.
+//! steps in indices come from slices, windows and concatenations, whose axes have no symbolic size.
 
 use core::cell::OnceCell;
 use core::cmp::Reverse;
@@ -122,10 +122,16 @@ impl<'a> SizedNest<'a> {
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
-            let walked = index.term.map(|walked| self.shape.get(walked.axis).copied());
-            bytes = bytes.saturating_mul(match walked {
-                None => size.min(1),
-                Some(walked) => walked.unwrap_or_else(|| self.sizes.of(size)),
+            let whole = self.sizes.of(size);
+            let of_axis = |axis: usize| self.shape.get(axis).copied().unwrap_or(whole);
+            bytes = bytes.saturating_mul(match index.terms[..] {
+                [] => size.min(1),
+                [term] => of_axis(term.axis),
+                // Windows that overlap read an element several times.
+                ref terms => {
+                    let points = terms.iter().map(|term| of_axis(term.axis));
+                    points.fold(1, usize::saturating_mul).min(whole)
+                }
             });
         }
         bytes
@@ -158,14 +164,15 @@ impl<'a> SizedNest<'a> {
     pub fn dense_strides(&self, access: &Access) -> AxisStrides {
         let mut strides = zero_strides(self.shape.len());
         self.for_each_dense(access, |axis, stride| {
-            let Some(walked) = access.axes[axis].term else { return };
-            // The product exceeds the address space only for an array that is not accessed.
-            let along = stride.wrapping_mul(walked.step);
-            match strides.get_mut(walked.axis) {
-                Some(stride) => *stride += along,
-                None => {
-                    strides.resize(walked.axis, 0);
-                    strides.push(along);
+            for walked in &access.axes[axis].terms {
+                // The product exceeds the address space only for an array that is not accessed.
+                let along = stride.wrapping_mul(walked.step);
+                match strides.get_mut(walked.axis) {
+                    Some(stride) => *stride += along,
+                    None => {
+                        strides.resize(walked.axis, 0);
+                        strides.push(along);
+                    }
                 }
             }
         });

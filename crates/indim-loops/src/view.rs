@@ -1,11 +1,11 @@
-//! Views in a nest: broadcasts, slices and reshapes as index maps.
+//! Views in a nest: broadcasts, slices, windows and reshapes as index maps.
 
 use std::sync::Arc;
 
-use indim_graph::{AxisSlice, NodeKind};
+use indim_graph::{AxisSlice, AxisWindow, NodeKind};
 use indim_shape::Shape;
 
-use crate::loop_nest::{AxisIndex, AxisTerm};
+use crate::loop_nest::{AxisIndex, AxisTerm, AxisTerms};
 
 /// The index map of a nest to a value: an affine index for each axis of the value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,9 +47,8 @@ impl View {
 
     /// The view of the operand of a slice.
     pub(crate) fn of_slice(slices: &[AxisSlice], result: &Shape) -> Self {
-        let index = |(axis, slice): (usize, &AxisSlice)| AxisIndex {
-            start: slice.start(),
-            term: (slice.count() != 1).then_some(AxisTerm { axis, step: slice.step() }),
+        let index = |(axis, slice): (usize, &AxisSlice)| {
+            AxisIndex::new(slice.start(), slice.step(), (axis, slice.count()))
         };
         View {
             shape: result.clone(),
@@ -58,11 +57,23 @@ impl View {
         }
     }
 
+    /// The view of the operand of which `result` has the windows along `axis`.
+    pub(crate) fn of_window(axis: usize, window: &AxisWindow, result: &Shape) -> Self {
+        let inside = result.rank() - 1;
+        let mut axes: Vec<AxisIndex> =
+            (0..inside).map(|axis| AxisIndex::identity(axis, result[axis])).collect();
+        let terms = [(axis, window.stride()), (inside, window.dilation())];
+        let moving = terms.into_iter().filter(|&(axis, _)| result[axis] != 1);
+        let term = |(axis, step)| AxisTerm { axis, step: step as isize };
+        axes[axis].terms = moving.map(term).collect();
+        View { shape: result.clone(), axes: axes.into(), is_of_table: false }
+    }
+
     /// The view of the operand of a reshape that only adds or drops axes of size 1.
     pub(crate) fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
         let mut kept = (0..result.rank()).filter(|&axis| result[axis] != 1);
         let index = |&size: &usize| match size {
-            1 => AxisIndex::FIRST,
+            1 => AxisIndex::first(),
             _ => AxisIndex::identity(kept.next().unwrap_or(0), size),
         };
         View {
@@ -76,9 +87,10 @@ impl View {
     /// beyond those of the nest. The indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let beyond = self.shape.rank();
-        let taken = AxisIndex { start: 0, term: Some(AxisTerm { axis: beyond, step: 1 }) };
+        let term = AxisTerm { axis: beyond, step: 1 };
+        let taken = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
         let behind = self.axes[axis + rank..].iter();
-        let axes = self.axes[..axis].iter().chain([&taken]).chain(behind).copied().collect();
+        let axes = self.axes[..axis].iter().chain([&taken]).chain(behind).cloned().collect();
         let shape = self.shape.iter().copied().chain([size]).collect();
         View { shape, axes, is_of_table: true }
     }
@@ -93,7 +105,7 @@ impl View {
     pub(crate) fn of_updates(&self, axis: usize, rank: usize) -> View {
         let (places, indices) = self.axes.split_at(rank);
         let axes = places[..axis].iter().chain(indices).chain(&places[axis + 1..]);
-        View { axes: axes.copied().collect(), ..self.clone() }
+        View { axes: axes.cloned().collect(), ..self.clone() }
     }
 
     /// Whether the value is the table of a gather.
@@ -112,13 +124,9 @@ impl View {
 
     /// The composition of this view with `next`: the view of the operand that `next` shows.
     pub(crate) fn through(&self, next: &View) -> View {
-        let index = |index: &AxisIndex| match index.term {
-            Some(walked) => index.along(walked.step, &self.axes[walked.axis]),
-            None => *index,
-        };
         View {
             shape: self.shape.clone(),
-            axes: next.axes.iter().map(index).collect(),
+            axes: next.axes.iter().map(|index| index.through(&self.axes)).collect(),
             is_of_table: self.is_of_table,
         }
     }

@@ -1,5 +1,5 @@
-//! Bases of views: the value at the end of a chain of broadcasts, slices and reshapes. Each base is found
-//! once, because a walk along the chain for every reader would be quadratic in its length.
+//! Bases of views: the value at the end of a chain of broadcasts, slices, windows and reshapes. Each base is
+//! found once, because a walk along the chain for every reader would be quadratic in its length.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_shape::Shape;
@@ -9,11 +9,11 @@ use crate::view::{View, is_unit_reshape};
 /// The base of a view; for a value that is not a view, the value itself.
 #[derive(Debug, Clone)]
 pub(crate) struct ViewBase {
-    /// The base: no broadcast or slice, and no reshape that only adds or drops axes of size 1.
+    /// The base: no broadcast, slice or window, and no reshape that only adds or drops axes of size 1.
     pub(crate) value: ValueId,
     /// The composed view onto the base; `None` if the value is its own base.
     view: Option<View>,
-    /// Whether a broadcast in the chain repeats elements.
+    /// Whether a broadcast or a window in the chain repeats elements.
     pub(crate) is_expanded: bool,
 }
 
@@ -69,6 +69,9 @@ impl ViewBases {
                 (View::of_unit_reshape(shape, operand()), false)
             }
             NodeKind::Slice(slices) => (View::of_slice(slices, shape), false),
+            NodeKind::Window { axis, window } => {
+                (View::of_window(*axis, window, shape), is_smaller(operand(), shape))
+            }
             _ => return ViewBase { value, view: None, is_expanded: false },
         };
         let shown = self.get(node.operands[0]);

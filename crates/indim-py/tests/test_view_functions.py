@@ -24,6 +24,7 @@ def an_array(draw, min_dims=1, min_side=0):
 
 
 NAMES = ["take", "take_along_axis", "concatenate", "stack", "pad", "roll", "flip", "diff"]
+NAMES += ["sliding_window_view"]
 
 
 @st.composite
@@ -62,6 +63,10 @@ def a_case(draw):
         shifts = st.integers(-9, 9)
         shift = draw(st.one_of(shifts, st.tuples(*[shifts] * x.ndim)))
         return name, (x, shift, tuple(range(x.ndim)) if isinstance(shift, tuple) else draw(maybe)), {}
+    if name == "sliding_window_view":
+        axes = draw(st.lists(st.integers(0, x.ndim - 1), max_size=2, unique=True))
+        axes = [axis for axis in axes if x.shape[axis]]
+        return name, (x, [draw(st.integers(1, x.shape[axis])) for axis in axes], axes), {}
     if name == "flip":
         return name, (x, draw(maybe)), {}
     return name, (x, draw(st.integers(0, 3)), axis), {}
@@ -72,7 +77,8 @@ def a_case(draw):
 @given(a_case())
 def test_functions_of_arrays_are_those_of_numpy(case):
     name, given, keywords = case
-    expected = getattr(np, name)(*given, **keywords)
+    expected = getattr(np, name, None) or np.lib.stride_tricks.sliding_window_view
+    expected = expected(*given, **keywords)
     same(getattr(indim, name)(*given, **keywords), expected)
     same(getattr(indim.numpy, name)(*given, **keywords), expected)
     out = np.empty_like(expected)

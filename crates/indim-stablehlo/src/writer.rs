@@ -159,6 +159,7 @@ impl TextWriter<'_> {
             NodeKind::Parameter { .. }
             | NodeKind::Take { .. }
             | NodeKind::ScatterAdd { .. }
+            | NodeKind::Window { .. }
             | NodeKind::Contract { .. } => {}
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));

@@ -63,9 +63,9 @@ impl Obstacle {
                 NodeKind::Iota { axis: along } | NodeKind::Concatenate { axis: along } => {
                     axis == along
                 }
-                NodeKind::Take { axis: along, .. } | NodeKind::ScatterAdd { axis: along, .. } => {
-                    axis == along
-                }
+                NodeKind::Take { axis: along, .. }
+                | NodeKind::ScatterAdd { axis: along, .. }
+                | NodeKind::Window { axis: along, .. } => axis == along,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,
                 _ => false,

@@ -126,6 +126,8 @@ const OF_ONE: &[&str] = &[
     "broadcast_to(#, [3])",
     "roll(#, 3, axis=0)",
     "roll(#, 1)",
+    "sliding_window_view(#, 1, axis=0)",
+    "max(sliding_window_view(#, 2, axis=0), axis=-1)",
     "diff(#, axis=0)",
     "pad(#, [[0, 0]])",
     "pad(#, [[1, 0]])",
@@ -245,6 +247,7 @@ fn guards_say_what_the_rules_relied_on() {
         ("concatenate([x, x], axis=0)", "x: [4, n]"),
         ("stack([x, x], axis=0)", "x: [n, m]"),
         ("roll(v, 3, axis=0)", "v: [3]"),
+        ("sliding_window_view(x, 2, axis=0)", "x: [4, n]"),
     ];
     for (text, expected) in cases {
         let symbolic = symbolic(text, &shapes, None).expect(text);

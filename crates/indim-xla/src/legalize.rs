@@ -1,7 +1,7 @@
 //! Legalisation: rebuilds a graph from operations that XLA has; decomposes the others.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId};
+use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId, expand_windows};
 use indim_model::{
     FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
 };
@@ -16,6 +16,7 @@ use super::opcode::{Dialect, direction_of, name_of};
 /// # Errors
 /// Returns errors of the builder.
 pub fn legalize(graph: &Graph, has_chlo: bool, notes: &mut Notes) -> Result<Graph, FormatError> {
+    let graph = &*expand_windows(graph);
     let mut model_builder = Legalizer { graph, builder: GraphBuilder::new(), has_chlo, notes };
     let mut values: Vec<Option<Value>> = vec![None; graph.len()];
     for &parameter in graph.parameters() {
@@ -81,6 +82,9 @@ impl Legalizer<'_, '_> {
             NodeKind::Slice(slices) => slice(&b, &operands[0], slices)?,
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
             NodeKind::Take { .. } => return self.refuse(id, node, "a gather"),
+            NodeKind::Window { .. } => {
+                return self.refuse(id, node, "a window of so many elements");
+            }
             NodeKind::ScatterAdd { .. } => return self.refuse(id, node, "a scatter"),
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
         }))

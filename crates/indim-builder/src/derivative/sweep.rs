@@ -105,6 +105,9 @@ impl<'a> Sweep<'a> {
             }
             NodeKind::Reshape => only(structural::reshape(&operand(0), cotangent)?),
             NodeKind::Slice(slices) => only(structural::slice(slices, &operand(0), cotangent)?),
+            NodeKind::Window { axis, window } => {
+                only(take::window(*axis, window, &operand(0), cotangent)?)
+            }
             NodeKind::Concatenate { axis } => {
                 let operands: Vec<Value> = (0..node.operands.len()).map(operand).collect();
                 let given = structural::concatenate(*axis, &operands, cotangent)?;

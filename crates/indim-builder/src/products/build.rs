@@ -214,7 +214,7 @@ impl GraphBuilder {
 
     /// The element type of operands, which have one.
     #[track_caller]
-    pub(super) fn check_types(
+    pub(crate) fn check_types(
         &self,
         name: &'static str,
         ids: &[ValueId],

@@ -1,7 +1,7 @@
 //! Products: matrix products, `einsum`, and their second derivatives.
 
 use indim_builder::{Differentiate, GraphBuilder, Value};
-use indim_graph::NodeKind;
+use indim_graph::{AxisWindow, NodeKind};
 use indim_ops::DType;
 
 use super::{Argument, F64, Function, check, noise};
@@ -97,4 +97,20 @@ fn the_gradient_of_a_converted_product_computes_no_single_products() {
             assert!(is_view || node.array_type.shape.rank() < 3, "{dtype}: {derived}");
         }
     }
+}
+
+#[test]
+fn windows_have_the_slope_of_finite_differences() {
+    for window in [AxisWindow::sliding(3), AxisWindow::new(2, 3, 2), AxisWindow::new(1, 2, 1)] {
+        let windows = |x: &[Value]| x[0].builder().window(&x[0], 1, window).unwrap();
+        check(&format!("windows {window}"), &windows, &[argument(&[2, 7, 3], 5)]);
+    }
+    let correlation = |x: &[Value]| {
+        let b = x[0].builder();
+        b.einsum("ot,t->o", &[b.window(&x[0], 0, AxisWindow::sliding(3)).unwrap(), x[1].clone()])
+            .unwrap()
+    };
+    check("correlation", &correlation, &[argument(&[9], 5), argument(&[3], 6)]);
+    let none = |x: &[Value]| x[0].builder().window(&x[0], 0, AxisWindow::sliding(4)).unwrap();
+    check("no window", &none, &[argument(&[3], 5)]);
 }

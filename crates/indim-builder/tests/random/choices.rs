@@ -1,7 +1,7 @@
 //! Choices shared by generators of random graphs: the one in this folder, and that of `indim-cpu`'s tests.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{AxisSlice, TakeMode};
+use indim_graph::{AxisSlice, AxisWindow, TakeMode};
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::{RuleSet, Shape};
 
@@ -71,8 +71,8 @@ pub(crate) fn random_reduction(choices: &mut Choices<'_>, b: &GraphBuilder, x: V
     b.reshape(reduced, kept).unwrap()
 }
 
-/// A view of `x`, which has axes: a slice, a reversal, a concatenation of parts, or a gather by constant
-/// indices, by `x` itself, or by another of `values`.
+/// A view of `x`, which has axes: a slice, a reversal, windows, a concatenation of parts, or a gather by
+/// constant indices, by `x` itself, or by another of `values`.
 pub(crate) fn random_view(
     choices: &mut Choices<'_>,
     b: &GraphBuilder,
@@ -87,7 +87,8 @@ pub(crate) fn random_view(
         slices[axis] = slice;
         b.slice(&x, &slices).unwrap()
     };
-    match choices.below(9) {
+    match choices.below(11) {
+        9 | 10 => random_window(choices, b, x, axis),
         5 | 6 => random_take(choices, b, x, axis),
         8 => {
             let indices = choices.pick(values).clone();
@@ -114,6 +115,48 @@ pub(crate) fn random_view(
             b.concatenate(&parts, axis as i64).unwrap()
         }
         _ => along(random_slice(choices, size)),
+    }
+}
+
+/// Windows of `x` along `axis`, or a moving extreme or sum, with which other values broadcast more often.
+fn random_window(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usize) -> Value {
+    let ArrayType { dtype, shape } = x.array_type().unwrap();
+    let size = 1 + choices.below(shape[axis].max(1));
+    let window = AxisWindow::new(size, 1 + choices.below(3), 1 + choices.below(2));
+    let count = shape.iter().fold(size, |count, &size| count.saturating_mul(size));
+    if count > MAX_ELEMENTS || shape.rank() > 7 {
+        return x;
+    }
+    // A window that does not fit leaves no positions; padding makes room for them.
+    let mut widths = vec![(0, 0, 0); shape.rank()];
+    widths[axis] = (choices.below(2) as i64, choices.below(window.span()) as i64, 0);
+    let zero = b.convert(b.scalar(0u8), dtype).unwrap();
+    let padded = if choices.chance(50) { b.pad(&x, zero, &widths).unwrap() } else { x.clone() };
+    let windows = b.window(padded, axis as i64, window).unwrap();
+    match choices.below(3) {
+        0 => windows,
+        1 => {
+            // The windows of a window: an index with three terms.
+            let inside = AxisWindow::new(1 + choices.below(size), 1, 1);
+            let inner = b.window(&windows, axis as i64, inside).unwrap();
+            let last = AxisSlice::new(size - 1, 1, 1);
+            let shape = inner.array_type().unwrap().shape;
+            let mut slices: Vec<AxisSlice> =
+                shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+            slices[shape.rank() - 2] = last;
+            b.slice(inner, &slices).unwrap()
+        }
+        _ => {
+            let takes: Vec<ReduceOp> =
+                ReduceOp::ALL.iter().copied().filter(|op| op.takes(dtype)).collect();
+            match takes.is_empty() {
+                true => windows,
+                false => {
+                    let last = shape.rank() as i64;
+                    b.reduce(*choices.pick(&takes), &windows, last).unwrap_or(windows)
+                }
+            }
+        }
     }
 }
 

@@ -28,6 +28,7 @@ const TESTS_OF_CODES: &[(&str, &str)] = &[
     ("argument-not-taken", "indim-builder/tests/values.rs"),
     ("slice-out-of-range", "indim-builder/tests/values.rs"),
     ("scatter-shape", "indim-cpu/tests/scatters.rs"),
+    ("convolution-shape", "indim-builder/tests/convolutions.rs"),
     ("bitcast-width", "indim-cpu/tests/lying_callers.rs"),
     ("duplicate-parameter", "indim-graph/tests/verify.rs"),
     ("bad-size", "indim-builder/tests/values.rs"),

@@ -55,8 +55,7 @@ impl Contraction {
         let [Local::Access(x), Local::Access(y)] = instruction.operands[..] else { return None };
         let kept = nest.shape.rank() - summed;
         let moves = |access: usize, axis: usize| {
-            let mut terms = nest.accesses[access].axes.iter().filter_map(|index| index.term);
-            terms.any(|term| term.axis == axis)
+            nest.accesses[access].axes.iter().any(|index| index.moves_with(axis))
         };
         let class = |axis: usize| match (moves(x, axis), moves(y, axis)) {
             _ if axis >= kept => AxisClass::Summed,

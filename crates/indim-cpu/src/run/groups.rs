@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
-use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::loop_nest::{Access, AxisIndex, BufferId, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
@@ -460,9 +460,9 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
 /// innermost. Tiles of few columns read whole cache lines for each element: `argmax` and `max` of a
 /// transposed array in one program took five times as long.
 fn is_column(access: &Access, axis: usize) -> bool {
-    let last = access.axes.last().and_then(|index| index.term);
-    last.is_some_and(|term| term.axis == axis)
-        && access.axes.iter().any(|index| index.term.is_some_and(|term| term.axis > axis))
+    let Some((last, others)) = access.axes.split_last() else { return false };
+    let is_inside = |index: &AxisIndex| index.terms.iter().any(|term| term.axis > axis);
+    last.moves_with(axis) && others.iter().any(is_inside)
 }
 
 /// Bytes of the arrays of a tile over all nests, each array once.
@@ -489,12 +489,13 @@ fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
     tile
 }
 
-/// The access with the sizes of one tile, as a separate array.
+/// The access with the sizes of one tile, as a separate array. An axis that is read through windows keeps
+/// its size, which is an upper bound.
 fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
-            if index.term.is_some_and(|walked| walked.axis == cut.axis) {
+            if index.only_term().is_some_and(|walked| walked.axis == cut.axis) {
                 *size = cut.tile.min(*size);
             }
         }

@@ -151,6 +151,25 @@ codes! {
         example: Words("`GraphBuilder::scatter_add` gets two indices and three values."),
         raised_by: ["indim-graph"],
     }
+    BAD_WINDOW = "bad-window" {
+        title: "A window has size, stride or dilation 0",
+        explanation: "Sizes, strides and dilations of windows are numbers from 1 on.",
+        example: Command(&["indim explain 'sliding_window_view(x, 0)' 'x=f32[5]'"]),
+        raised_by: ["indim-graph"],
+    }
+    WINDOW_TOO_LARGE = "window-too-large" {
+        title: "A window is larger than its axis",
+        explanation: "No window lies within the axis. Use a smaller window, or pad the array first.",
+        example: Command(&["indim explain 'sliding_window_view(x, 5)' 'x=f32[3]'"]),
+        raised_by: ["indim-graph"],
+    }
+    CONVOLUTION_SHAPE = "convolution-shape" {
+        title: "The operands of a convolution do not fit",
+        explanation: "The kernel takes the features of one group of the operand, and groups divide the \
+            features of the result. The message states what differs.",
+        example: Words("`GraphBuilder::convolution` gets 3 features and a kernel for 4."),
+        raised_by: ["indim-graph"],
+    }
     PAD_WIDTH = "pad-width" {
         title: "An axis has too few elements for the padding",
         explanation: "Mode `reflect` mirrors at most size - 1 elements on each side, `symmetric` and \

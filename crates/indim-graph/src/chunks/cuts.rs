@@ -241,6 +241,11 @@ impl AxisForest {
                 let pairs: Vec<_> = whole.map(|axis| (axis, axis)).collect();
                 self.join_pairs(graph, (operand, value), &pairs);
             }
+            NodeKind::Window { axis, .. } => {
+                let kept = 0..shape.rank() - 1;
+                let pairs: Vec<_> = kept.filter(|other| other != axis).map(|a| (a, a)).collect();
+                self.join_pairs(graph, (node.operands[0], value), &pairs);
+            }
             NodeKind::Concatenate { axis } => {
                 let pairs: Vec<_> =
                     (0..shape.rank()).filter(|other| other != axis).map(|a| (a, a)).collect();

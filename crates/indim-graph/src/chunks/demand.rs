@@ -123,6 +123,8 @@ pub(super) fn operand_axes(
                 _ => [&axes[..*axis], &along, &axes[axis + 1..]].concat(),
             }
         }
+        // The windowed axis and the window are not cut.
+        NodeKind::Window { .. } => axes[..operand.rank()].to_vec(),
         NodeKind::Contract { summed } => [axes, &vec![None; *summed]].concat(),
         _ => axes.to_vec(),
     }

@@ -9,7 +9,7 @@ use indim_shape::Shape;
 use crate::assemble::GraphAssembler;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
-use crate::views::AxisSlice;
+use crate::views::{AxisSlice, AxisWindow};
 
 /// In how many slices the values of a graph are asked for, on average, before it is left as it is.
 const MAX_SLICES: usize = 16;
@@ -159,6 +159,9 @@ fn operands_of(
             part.insert(*axis, AxisSlice::whole(graph[operand].array_type.shape[*axis]));
             Some(vec![(operand, Some(part))])
         }
+        (NodeKind::Window { axis, window }, Some(wanted)) => {
+            Some(vec![(node.operands[0], Some(of_windows(*axis, window, wanted)?))])
+        }
         (NodeKind::Contract { summed }, Some(wanted)) => {
             let factor = &graph[node.operands[0]].array_type.shape;
             let whole = factor[factor.rank() - summed..].iter().map(|&size| AxisSlice::whole(size));
@@ -171,6 +174,17 @@ fn operands_of(
         }
         _ => None,
     }
+}
+
+/// The part of the operand of which the `wanted` windows along `axis` are taken; `None` for parts of windows
+/// and for no windows.
+fn of_windows(axis: usize, window: &AxisWindow, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
+    let (inside, positions) = wanted.split_last()?;
+    let (first, last) = (positions[axis], positions[axis].count().checked_sub(1)?);
+    let mut part = positions.to_vec();
+    let count = last * window.stride() + window.span();
+    part[axis] = AxisSlice::new(first.start() * window.stride(), count, 1);
+    inside.is_whole(window.size()).then_some(part)
 }
 
 /// The part of the operand of a reshape that is wanted of its result, where it only adds or drops axes of

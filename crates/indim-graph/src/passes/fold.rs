@@ -20,6 +20,7 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
             | NodeKind::Convert
             | NodeKind::Bitcast
             | NodeKind::Slice(_)
+            | NodeKind::Window { .. }
             | NodeKind::Concatenate { .. }
             | NodeKind::Take { .. }
     );

@@ -12,7 +12,8 @@
 //! - `reshape.rs`: removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result
 //!   later;
 //! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
-//! - `stack.rs`: element-wise reduction of stacks, without writing the stack.
+//! - `stack.rs`: element-wise reduction of stacks, without writing the stack;
+//! - `window.rs`: windows as concatenations of slices, for formats without windows.
 
 mod bitcast;
 mod concatenation;
@@ -23,6 +24,7 @@ mod reduction;
 mod reshape;
 mod sink;
 mod stack;
+mod window;
 
 use core::cell::Cell;
 use std::borrow::Cow;
@@ -131,6 +133,28 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     };
     let Rewrite { arena, outputs, .. } = rebuild(graph, &live_values(graph), rule);
     Cow::Owned(finished(arena, outputs))
+}
+
+/// The graph with windows as concatenations of slices, which writers of formats without windows write.
+/// Windows of more than 256 elements stay.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::{AxisWindow, NodeKind, expand_windows};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [9])?;
+/// let graph = b.finish(&[b.window(x, 0, AxisWindow::sliding(3))?])?;
+/// let kinds = |kind: &NodeKind| matches!(kind, NodeKind::Slice(_));
+/// assert_eq!(expand_windows(&graph).iter().filter(|(_, node)| kinds(&node.kind)).count(), 3);
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+pub fn expand_windows(graph: &Graph) -> Cow<'_, Graph> {
+    match graph.iter().any(|(_, node)| matches!(node.kind, NodeKind::Window { .. })) {
+        true => Cow::Owned(rewrite(graph, window::expand_windows)),
+        false => Cow::Borrowed(graph),
+    }
 }
 
 /// Rebuilds `graph`: `rule` adds each live node, whose operands are values of the new graph.

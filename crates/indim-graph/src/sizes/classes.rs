@@ -150,6 +150,14 @@ impl SizeClasses {
                     }
                 }
             }
+            NodeKind::Window { axis, .. } => {
+                let operand = node.operands[0];
+                let others = (0..rank(graph, operand)).filter(|other| other != axis);
+                others.for_each(|other| self.join((operand, other), (value, other)));
+                self.pin(operand, *axis, "windows of it are taken");
+                self.pin(value, *axis, "windows have this count");
+                self.pin(value, shape.rank() - 1, "a window has this size");
+            }
             NodeKind::Concatenate { axis } => {
                 for &part in node.operands.iter() {
                     let others = (0..shape.rank()).filter(|other| other != axis);

@@ -1,9 +1,9 @@
-//! Reference evaluation of slices, gathers and concatenations.
+//! Reference evaluation of slices, windows, gathers and concatenations.
 
 use indim_ops::{ArrayData, DType, Element, bf16, c64, c128, f16};
 use indim_shape::Shape;
 
-use super::{AxisSlice, TakeMode};
+use super::{AxisSlice, AxisWindow, TakeMode};
 use indim_arrays::Array;
 
 /// The index along each axis of the element at `position` in row-major order.
@@ -30,6 +30,22 @@ pub(crate) fn slice_sources(slices: &[AxisSlice], operand: &Shape, result: &Shap
     let source = |position| {
         let index = unravel(position, result);
         ravel(slices.iter().zip(index).map(|(slice, index)| slice.index(index)), operand)
+    };
+    (0..count(result)).map(source).collect()
+}
+
+/// For each element of the result in row-major order, the position of its source in the operand.
+pub(crate) fn window_sources(
+    axis: usize,
+    window: &AxisWindow,
+    operand: &Shape,
+    result: &Shape,
+) -> Vec<usize> {
+    let source = |position| {
+        let mut index = unravel(position, result);
+        let element = index.pop().expect("invariant: windows are the last axis");
+        index[axis] = window.index(index[axis], element);
+        ravel(index.into_iter(), operand)
     };
     (0..count(result)).map(source).collect()
 }

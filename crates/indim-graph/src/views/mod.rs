@@ -1,9 +1,11 @@
-//! Slices, concatenations, gathers and scatters: the checks that builder and verifier share.
+//! Slices, windows, concatenations, gathers and scatters: the checks that builder and verifier share.
 //!
 //! - `axis_slice.rs`: the slice of one axis: start, count and step;
-//! - `evaluate.rs`: reference evaluation of slices, gathers and concatenations.
+//! - `axis_window.rs`: the windows of one axis: size, stride and dilation;
+//! - `evaluate.rs`: reference evaluation of slices, windows, gathers and concatenations.
 
 mod axis_slice;
+mod axis_window;
 pub(crate) mod evaluate;
 
 use core::fmt;
@@ -12,6 +14,7 @@ use indim_ops::{ArrayType, has_running_sum};
 use indim_shape::Shape;
 
 pub use axis_slice::AxisSlice;
+pub use axis_window::{AxisWindow, check_window};
 
 use crate::error::GraphErrorKind;
 

@@ -24,7 +24,7 @@ pub use one_node::OnnxNode;
 use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
-use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, ValueId, expand_windows};
 use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenModel, place_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
@@ -64,6 +64,7 @@ impl Writer for Onnx {
         outputs: &[String],
         options: &WriteOptions,
     ) -> Result<WrittenModel, FormatError> {
+        let graph = &*expand_windows(graph);
         let opset = options.opset.map_or_else(|| default_opset(graph, options), i64::from);
         if !(OLDEST_OPSET..=NEWEST_OPSET).contains(&opset) {
             let what =
@@ -183,6 +184,10 @@ impl ModelWriter<'_> {
             NodeKind::Reshape => self.reshape(value, node.operands[0]),
             NodeKind::Reduce { op, axis } => self.reduce(value, node, *op, *axis),
             NodeKind::Slice(slices) => self.slice(value, node.operands[0], slices),
+            NodeKind::Window { .. } => {
+                let place = place_of(self.graph, value);
+                self.notes.unsupported(node.kind.name(), None, place);
+            }
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
             NodeKind::ScatterAdd { axis, mode } => self.scatter_add(value, node, *axis, *mode),

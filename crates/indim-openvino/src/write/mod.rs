@@ -18,7 +18,7 @@ mod operation;
 mod product;
 mod structural;
 
-use indim_graph::{Graph, Node, NodeKind, ValueId};
+use indim_graph::{Graph, Node, NodeKind, ValueId, expand_windows};
 use indim_model::{FormatError, FormatErrorKind, Notes, WriteOptions, WrittenModel, place_of};
 use indim_ops::{ArrayType, DType, Op};
 
@@ -35,6 +35,7 @@ pub(super) fn write(
     outputs: &[String],
     options: &WriteOptions,
 ) -> Result<WrittenModel, FormatError> {
+    let graph = &*expand_windows(graph);
     let mut writer = NetworkWriter {
         graph,
         plan: WritePlan::of(graph),

@@ -42,6 +42,7 @@ impl NetworkWriter<'_> {
             NodeKind::Take { axis, mode } => {
                 return Some(self.take(value, operands, *axis, *mode, &node.array_type));
             }
+            NodeKind::Window { .. } => return self.refuse(value, node.kind.name(), None),
             NodeKind::ScatterAdd { .. } => {
                 return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
             }

@@ -57,6 +57,20 @@ def define(rule):
         function, attributes = ("pad", attributes) if x.ndim else ("copy", [])
         return _functions.apply(function, (x,), attributes, rule, out)
 
+    def sliding_window_view(
+        x: Operand,
+        window_shape: int | Sequence[int],
+        axis: Integers | None = None,
+        *,
+        stride: int = 1,
+        dilation: int = 1,
+        out: NDArray[Any] | None = None,
+    ):
+        sizes = [operator.index(window_shape)] if np.ndim(window_shape) == 0 else list(window_shape)
+        steps = [("stride", operator.index(stride)), ("dilation", operator.index(dilation))]
+        attributes = [("window_shape", [operator.index(size) for size in sizes]), *_axes(axis), *steps]
+        return _functions.apply("sliding_window_view", (_array(x, "x"),), attributes, rule, out)
+
     def take(
         x: Operand,
         indices: Operand,
@@ -99,7 +113,7 @@ def define(rule):
         attributes = [("n", operator.index(n)), ("axis", operator.index(axis))]
         return _functions.apply("diff", (x,), attributes, rule, out)
 
-    made = (concatenate, stack, flip, roll, pad, take, take_along_axis, diff)
+    made = (concatenate, stack, flip, roll, pad, sliding_window_view, take, take_along_axis, diff)
     made = {function.__name__: function for function in made}
     functions = {}
     for name, doc, aliases in _view_functions():

@@ -125,6 +125,12 @@ def _pad(array, pad_width, mode="constant", **kwargs):
     return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=value)
 
 
+@_implements(np.lib.stride_tricks.sliding_window_view)
+def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
+    refuse_given("sliding_window_view", writeable=writeable or None)
+    return _FUNCTIONS["sliding_window_view"](x, window_shape, axis)
+
+
 @_implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
     refuse_given("take", out=out)

@@ -75,6 +75,8 @@ pub(super) enum Attribute {
     Shift,
     /// The widths of `pad`.
     Widths,
+    /// The sizes of the windows of `sliding_window_view`.
+    WindowShape,
     /// The mode of `pad` or `take`.
     Mode,
     /// The axes of `tensordot`.
@@ -101,6 +103,7 @@ impl Attribute {
         Attribute::ElementType,
         Attribute::Shift,
         Attribute::Widths,
+        Attribute::WindowShape,
         Attribute::Mode,
         Attribute::SummedAxes,
         Attribute::LeftAxes,
@@ -119,6 +122,7 @@ impl Attribute {
             Attribute::ElementType => &["dtype"],
             Attribute::Shift => &["shift"],
             Attribute::Widths => &["pad_width"],
+            Attribute::WindowShape => &["window_shape"],
             Attribute::Mode => &["mode"],
             Attribute::SummedAxes => &["axes"],
             Attribute::LeftAxes => &["x_axes"],

@@ -11,6 +11,7 @@ pub(super) enum ViewFunction {
     Flip,
     Roll,
     Pad,
+    SlidingWindowView,
     Take,
     TakeAlongAxis,
     Diff,
@@ -94,6 +95,23 @@ pub(crate) const VIEWS: &[ViewRow] = &[
               `constant` adds one real number; `edge` repeats the outermost element; `wrap` continues from \
               the other end; `reflect` and `symmetric` mirror without and with the outermost element, up to \
               the size of the axis. Negative widths remove elements, with `constant` only.",
+    },
+    ViewRow {
+        function: ViewFunction::SlidingWindowView,
+        name: "sliding_window_view",
+        aliases: &[],
+        operands: &["x"],
+        attributes: &[
+            Attribute::WindowShape,
+            Attribute::Axes,
+            Attribute::Argument("stride"),
+            Attribute::Argument("dilation"),
+        ],
+        call: "sliding_window_view(x, window_shape, axis=None, stride=1, dilation=1)",
+        types: "any",
+        doc: "The windows along the axes, by default all, as new last axes; positions replace the axes. It \
+              copies nothing. Reductions of the new axes are moving sums and extremes. Windows begin at \
+              each `stride`-th element, and their elements are `dilation` apart.",
     },
     ViewRow {
         function: ViewFunction::Take,

@@ -3,7 +3,7 @@
 use core::str::FromStr;
 
 use indim_builder::{Index, PadMode, Value};
-use indim_graph::{AxisSlice, Literal, TakeMode};
+use indim_graph::{AxisSlice, AxisWindow, Literal, TakeMode};
 use indim_ops::{DType, Op};
 use indim_shape::RuleSet;
 
@@ -75,6 +75,7 @@ impl Elaborator<'_, '_> {
             ViewFunction::Take => self.take(&call),
             ViewFunction::TakeAlongAxis => self.take_along_axis(&call),
             ViewFunction::Pad => self.pad(&call),
+            ViewFunction::SlidingWindowView => self.sliding_window_view(&call),
             ViewFunction::Diff => self.diff(&call),
             ViewFunction::Flip => self.flip(&call),
             ViewFunction::Roll => self.roll(&call),
@@ -199,6 +200,38 @@ impl Elaborator<'_, '_> {
             widths.push((size(low)?, size(high)?));
         }
         self.graph(call, self.builder.extend(x, &widths, mode))
+    }
+
+    /// Without axes, each axis has a window, as in NumPy.
+    fn sliding_window_view(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+        let x = self.value(call.nodes[0])?;
+        let rank = self.array_shape(&x, call.mark)?.rank();
+        let given = call.integers(Attribute::WindowShape).unwrap_or_default();
+        let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
+        if given.len() != axes.len() {
+            let expected = "one size for each axis: name axes with axis=";
+            return Err(self.bad_argument(call, "window_shape", expected));
+        }
+        let [stride, dilation] = [self.distance(call, "stride")?, self.distance(call, "dilation")?];
+        let mut windows = Vec::with_capacity(axes.len());
+        for (axis, &size) in axes.into_iter().zip(given) {
+            let span = call.span_of(Attribute::WindowShape).unwrap_or(call.mark);
+            let size = usize::try_from(size)
+                .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size }, span))?;
+            windows.push((axis, AxisWindow::new(size, stride, dilation)));
+        }
+        self.graph(call, self.builder.sliding_window_view(x, &windows))
+    }
+
+    /// A stride or dilation; 1 if it is not given.
+    fn distance(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<usize> {
+        match self.number(call, name)? {
+            None => Ok(1),
+            Some(Literal::Int(distance @ 1..)) if usize::try_from(distance).is_ok() => {
+                Ok(distance as usize)
+            }
+            Some(_) => Err(self.bad_argument(call, name, "a whole number from 1 on")),
+        }
     }
 
     /// The difference of truth values is `!=`.

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use indim_graph::element_text::ElementText;
 use indim_graph::{
-    Array, AxisSlice, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind, TakeMode,
-    ValueId, VerifyErrorKind,
+    Array, AxisSlice, AxisWindow, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind,
+    TakeMode, ValueId, VerifyErrorKind,
 };
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAX_RANK, RankLimitError, Shape, saturating_size};
@@ -166,6 +166,18 @@ impl<'t> Parser<'t> {
                 self.attribute("steps")?;
                 let steps = self.steps(starts.len())?;
                 return Ok((Head::Slice { starts, steps }, operands));
+            }
+            "window" => {
+                let operands = self.values()?;
+                let mut numbers = [0; 4];
+                for (number, name) in numbers.iter_mut().zip(["axis", "size", "stride", "dilation"])
+                {
+                    self.attribute(name)?;
+                    *number = self.size()?;
+                }
+                let [axis, size, stride, dilation] = numbers;
+                let window = AxisWindow::new(size, stride, dilation);
+                return Ok((Head::Other(NodeKind::Window { axis, window }), operands));
             }
             "concatenate" => {
                 let operands = self.values()?;

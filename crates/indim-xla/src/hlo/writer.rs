@@ -175,9 +175,10 @@ impl TextWriter<'_> {
                 None => return,
             },
             // A legalised graph has contractions only as products, and none of the others.
-            NodeKind::Take { .. } | NodeKind::ScatterAdd { .. } | NodeKind::Contract { .. } => {
-                return;
-            }
+            NodeKind::Take { .. }
+            | NodeKind::ScatterAdd { .. }
+            | NodeKind::Window { .. }
+            | NodeKind::Contract { .. } => return,
         };
         self.line(value(id), instruction);
     }

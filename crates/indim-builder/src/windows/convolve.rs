@@ -1,0 +1,295 @@
+//! Convolutions: groups, strides, dilations, transposed ones.
+
+use indim_graph::{AxisWindow, Literal};
+use indim_ops::DType;
+use indim_shape::Shape;
+
+use super::axis::PaddedWindow;
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+/// The axes of an array of a convolution: StableHLO's dimension numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvolutionAxes {
+    /// The axis of the batch; in a kernel that of the features of the result.
+    pub batch: usize,
+    /// The axis of the features; in a kernel that of the features of the operand.
+    pub feature: usize,
+    /// The spatial axes.
+    pub spatial: Vec<usize>,
+}
+
+impl ConvolutionAxes {
+    /// Batch, features, then the spatial axes: `NCHW`, and `OIHW` for kernels.
+    pub fn leading(spatial: usize) -> Self {
+        ConvolutionAxes { batch: 0, feature: 1, spatial: (2..spatial + 2).collect() }
+    }
+
+    /// The axes in the order batch, feature, spatial axes.
+    fn order(&self) -> impl Iterator<Item = usize> + '_ {
+        [self.batch, self.feature].into_iter().chain(self.spatial.iter().copied())
+    }
+
+    /// Whether the axes are those of an array of this rank, each once.
+    fn is_of_rank(&self, rank: usize) -> bool {
+        let mut order: Vec<usize> = self.order().collect();
+        order.sort_unstable();
+        order.into_iter().eq(0..rank)
+    }
+}
+
+/// A convolution: the axes of its arrays, the windows of the spatial axes, and groups.
+///
+/// Sizes of windows are those of the kernel; [`PaddedWindow::size`] is not read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Convolution {
+    /// The axes of the operand.
+    pub operand: ConvolutionAxes,
+    /// The axes of the kernel.
+    pub kernel: ConvolutionAxes,
+    /// The axes of the result.
+    pub result: ConvolutionAxes,
+    /// The windows of each spatial axis.
+    pub windows: Vec<PaddedWindow>,
+    /// Groups of features: the features of each are convolved with a part of the kernel.
+    pub feature_groups: usize,
+    /// Groups of the batch: each is convolved with a part of the kernel.
+    pub batch_groups: usize,
+}
+
+impl Convolution {
+    /// A convolution of `NCHW` by `OIHW` with these windows, without groups.
+    pub fn new(windows: Vec<PaddedWindow>) -> Self {
+        let axes = ConvolutionAxes::leading(windows.len());
+        Convolution {
+            operand: axes.clone(),
+            kernel: axes.clone(),
+            result: axes,
+            windows,
+            feature_groups: 1,
+            batch_groups: 1,
+        }
+    }
+}
+
+/// Labels of axes in the equation of a convolution.
+struct Labels {
+    next: u8,
+}
+
+impl Labels {
+    fn take(&mut self) -> Option<char> {
+        let label = self.next;
+        self.next += 1;
+        match label {
+            0..26 => Some(char::from(b'a' + label)),
+            26..52 => Some(char::from(b'A' + label - 26)),
+            _ => None,
+        }
+    }
+}
+
+impl GraphBuilder {
+    /// A convolution: StableHLO's `convolution`, ONNX's `Conv` and `ConvTranspose`.
+    ///
+    /// Windows of the padded operand are a view; the result is the sum of their products with the kernel,
+    /// over the spatial axes, then the features, in the order of a contraction. `dtype` is the element type
+    /// of the result; without it that of the operands, as in [`GraphBuilder::product`].
+    ///
+    /// ```
+    /// use indim_builder::{Convolution, GraphBuilder, PaddedWindow};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [1, 1, 4])?;
+    /// let kernel = b.parameter("kernel", DType::F32, [1, 1, 3])?;
+    /// let window = PaddedWindow { low: 1, high: 1, ..PaddedWindow::default() };
+    /// let result = b.convolution(&x, &kernel, &Convolution::new(vec![window]), None)?;
+    /// let graph = b.finish(&[result])?;
+    /// let x = Array::new([1, 1, 4], vec![1.0f32, 2.0, 3.0, 4.0])?;
+    /// let kernel = Array::new([1, 1, 3], vec![1.0f32, 10.0, 100.0])?;
+    /// let expected = Ok(&[210.0f32, 321.0, 432.0, 43.0][..]);
+    /// assert_eq!(evaluate(&graph, &[x, kernel])?[0].elements::<f32>(), expected);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// TY2; `convolution-shape` if axes, features or groups do not fit; `bad-window`; `slice-out-of-range`
+    /// if more elements are removed than an axis has; E5 `too-large`.
+    #[track_caller]
+    pub fn convolution(
+        &self,
+        x: impl Operand,
+        kernel: impl Operand,
+        convolution: &Convolution,
+        dtype: Option<DType>,
+    ) -> BuildResult {
+        const NAME: &str = "convolution";
+        let ids = self.ids_of(NAME, &[x.into_arg(), kernel.into_arg()], 0)?;
+        self.check_types(NAME, &ids)?;
+        let [x, kernel] = [self.value(ids[0]), self.value(ids[1])];
+        let shapes = [self.type_of(ids[0]).shape, self.type_of(ids[1]).shape];
+        if let Some(problem) = problem(convolution, [&shapes[0], &shapes[1]]) {
+            return Err(self.window_error(NAME, &[&x, &kernel], problem));
+        }
+        let mut windows = convolution.windows.clone();
+        for (window, &axis) in windows.iter_mut().zip(&convolution.kernel.spatial) {
+            window.size = shapes[1][axis];
+        }
+        let [x, kernel] = [
+            self.leading_order(&x, &convolution.operand)?,
+            self.leading_order(&kernel, &convolution.kernel)?,
+        ];
+        // Sizes of 0 make no groups.
+        if shapes.iter().any(|shape| shape.contains(&0)) {
+            return self.without_products(&x, &kernel, convolution, &windows, dtype);
+        }
+        let result = self.convolved(&x, &kernel, convolution, &windows, dtype)?;
+        self.stated_order(&result, &convolution.result)
+    }
+
+    /// The axes in the order batch, feature, spatial.
+    fn leading_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
+        let order: Vec<i64> = axes.order().map(|axis| axis as i64).collect();
+        self.transpose(value, &order)
+    }
+
+    /// The axes from the order batch, feature, spatial.
+    fn stated_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
+        let order: Vec<usize> = axes.order().collect();
+        let place = |axis| order.iter().position(|&of| of == axis).unwrap_or(axis) as i64;
+        self.transpose(value, &(0..order.len()).map(place).collect::<Vec<i64>>())
+    }
+
+    /// Zeros: sums over nothing, or no sums.
+    fn without_products(
+        &self,
+        x: &Value,
+        kernel: &Value,
+        convolution: &Convolution,
+        windows: &[PaddedWindow],
+        dtype: Option<DType>,
+    ) -> BuildResult {
+        let (of_x, of_kernel) = (x.array_type()?, kernel.array_type()?.shape);
+        let mut sizes = vec![of_x.shape[0] / convolution.batch_groups, of_kernel[0]];
+        let spatial = of_x.shape[2..].iter();
+        sizes.extend(spatial.zip(windows).map(|(&size, window)| window.positions(size)));
+        let zero = self.literal(Literal::Int(0), dtype.unwrap_or(of_x.dtype))?;
+        self.stated_order(&self.broadcast_in_dim(zero, &[], sizes)?, &convolution.result)
+    }
+
+    /// The convolution of operands in the order batch, feature, spatial.
+    #[track_caller]
+    fn convolved(
+        &self,
+        x: &Value,
+        kernel: &Value,
+        convolution: &Convolution,
+        windows: &[PaddedWindow],
+        dtype: Option<DType>,
+    ) -> BuildResult {
+        let of_x = x.array_type()?;
+        let axes: Vec<(usize, PaddedWindow)> =
+            windows.iter().enumerate().map(|(axis, window)| (axis + 2, *window)).collect();
+        let zero = self.literal(Literal::Int(0), of_x.dtype)?;
+        let mut shown = self.padded_windows(x, &zero, &axes)?;
+        let mut kernel = kernel.clone();
+        for &(axis, window) in &axes {
+            shown = self.window(&shown, axis as i64, window.window())?;
+            if window.is_reversed {
+                kernel = self.reverse(&kernel, &[axis as i64])?;
+            }
+        }
+        let groups = convolution.feature_groups.max(convolution.batch_groups);
+        let grouped = match (convolution.feature_groups, convolution.batch_groups) {
+            (2.., _) => Some(1),
+            (_, 2..) => Some(0),
+            _ => None,
+        };
+        // An axis becomes groups by windows that do not overlap, which is a view for any strides.
+        let divided = |value: &Value, axis: usize| {
+            let size = value.array_type()?.shape[axis] / groups;
+            self.window(value, axis as i64, AxisWindow::new(size.max(1), size.max(1), 1))
+        };
+        if let Some(axis) = grouped {
+            (shown, kernel) = (divided(&shown, axis)?, divided(&kernel, 0)?);
+        }
+        if grouped != Some(1) {
+            // The features are summed after the elements of a window.
+            let rank = shown.array_type()?.shape.rank() as i64;
+            let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
+            shown = self.transpose(shown, &order)?;
+        }
+        let Some(equation) = equation(windows.len(), grouped) else {
+            let problem = "it has too many spatial axes".to_owned();
+            return Err(self.window_error("convolution", &[x, &kernel], problem));
+        };
+        let result = self.einsum_as(&equation, &[shown, kernel], dtype)?;
+        if grouped.is_none() {
+            return Ok(result);
+        }
+        // Batch, groups, features of a group, spatial.
+        let mut sizes = result.array_type()?.shape.to_vec();
+        let features = sizes.remove(2);
+        sizes[1] *= features;
+        self.reshape(result, sizes)
+    }
+}
+
+/// The equation of the product of windows and kernel; `grouped` is the axis of the windows that is divided
+/// into groups. `None` if the letters do not suffice.
+fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
+    let mut labels = Labels { next: 0 };
+    let [batch, channel, feature, group] =
+        [labels.take()?, labels.take()?, labels.take()?, labels.take()?];
+    let list =
+        |labels: &mut Labels| (0..spatial).map(|_| labels.take()).collect::<Option<String>>();
+    let (positions, elements) = (list(&mut labels)?, list(&mut labels)?);
+    Some(match grouped {
+        None => format!(
+            "{batch}{positions}{elements}{channel},{feature}{channel}{elements}->\
+             {batch}{feature}{positions}"
+        ),
+        // Groups of features are in place of the features, whose elements are the last axis.
+        Some(1) => format!(
+            "{batch}{group}{positions}{elements}{channel},{group}{channel}{elements}{feature}->\
+             {batch}{group}{feature}{positions}"
+        ),
+        Some(_) => format!(
+            "{group}{positions}{elements}{batch}{channel},{group}{channel}{elements}{feature}->\
+             {batch}{group}{feature}{positions}"
+        ),
+    })
+}
+
+/// What does not fit in a convolution of arrays of these shapes.
+fn problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String> {
+    let Convolution { operand, kernel: of_kernel, result, windows, feature_groups, batch_groups } =
+        convolution;
+    let rank = windows.len() + 2;
+    for (what, shape) in [("operand", x), ("kernel", kernel)] {
+        if shape.rank() != rank {
+            return Some(format!("the {what} has rank {}, not {rank}", shape.rank()));
+        }
+    }
+    if ![operand, of_kernel, result].iter().all(|axes| axes.is_of_rank(rank)) {
+        return Some(format!("its axes are not 0 to {}, each once", rank - 1));
+    }
+    if *feature_groups == 0 || *batch_groups == 0 || (*feature_groups > 1 && *batch_groups > 1) {
+        return Some(format!("it has {feature_groups} feature and {batch_groups} batch groups"));
+    }
+    let (features, taken) = (x[operand.feature], kernel[of_kernel.feature]);
+    if taken.checked_mul(*feature_groups) != Some(features) {
+        return Some(format!(
+            "the operand has {features} features, the kernel takes {taken} in {feature_groups} groups"
+        ));
+    }
+    let (made, groups) = (kernel[of_kernel.batch], (*feature_groups).max(*batch_groups));
+    if made % groups != 0 {
+        return Some(format!("{made} features of the result do not divide into {groups} groups"));
+    }
+    let batch = x[operand.batch];
+    (batch % batch_groups != 0)
+        .then(|| format!("a batch of {batch} does not divide into {batch_groups} groups"))
+}

@@ -1,0 +1,197 @@
+//! Reductions of windows: XLA's `reduce_window`, average and maximum pooling.
+
+use indim_graph::{Array, GraphErrorKind};
+use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
+use indim_shape::RuleSet;
+
+use super::axis::PaddedWindow;
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+/// The divisor of an average pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PoolDivisor {
+    /// The elements of the window, without padding.
+    Elements,
+    /// The elements of the window and the padding, except the `beyond` last elements of the padding of each
+    /// axis, which rounding up adds.
+    Padded,
+}
+
+impl GraphBuilder {
+    /// XLA's `reduce_window`: the elements of each window of some axes reduced by `op`, beginning with
+    /// `init`, which is also the padding; without it the identity of `op`.
+    ///
+    /// Axes are reduced from the last to the first. Sums and products of floats are in `f64`, and are
+    /// rounded once.
+    ///
+    /// ```
+    /// use indim_builder::{GraphBuilder, PaddedWindow};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::{DType, ReduceOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [4])?;
+    /// let window = PaddedWindow { size: 2, stride: 2, low: 1, high: 1, ..PaddedWindow::default() };
+    /// let max = b.reduce_window(&x, ReduceOp::Max, None, &[(0, window)])?;
+    /// let graph = b.finish(&[max])?;
+    /// let x = Array::new([4], vec![-1.0f32, 2.0, 3.0, -4.0])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>(), Ok(&[-1.0f32, 3.0, -4.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// TY1, TY2; `axis-out-of-range`, `bad-window`; `slice-out-of-range` if more elements are removed than an
+    /// axis has; E5 `too-large`.
+    #[track_caller]
+    pub fn reduce_window(
+        &self,
+        x: impl Operand,
+        op: ReduceOp,
+        init: Option<&Value>,
+        windows: &[(usize, PaddedWindow)],
+    ) -> BuildResult {
+        let reduced = self.reduced_windows("reduce_window", x, op, init, windows)?;
+        let dtype = reduced.dtype;
+        let value = match init {
+            None => reduced.value,
+            Some(init) => {
+                let ArrayType { dtype, shape } = reduced.value.array_type()?;
+                let spread = self.broadcast_in_dim(self.convert(init, dtype)?, &[], shape)?;
+                let combined = [spread, reduced.value];
+                self.elementwise(op.operation(), &combined, &RuleSet::None)?
+            }
+        };
+        self.convert(value, dtype)
+    }
+
+    /// The average of each window. `beyond` is the number of elements at the end of the padding of each axis
+    /// that count for no average.
+    ///
+    /// ```
+    /// use indim_builder::{GraphBuilder, PaddedWindow, PoolDivisor};
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let window = PaddedWindow { size: 2, low: 1, high: 1, ..PaddedWindow::default() };
+    /// let average = |divisor| b.average_pool(&x, &[(0, window)], divisor, &[0]);
+    /// let outputs = [average(PoolDivisor::Elements)?, average(PoolDivisor::Padded)?];
+    /// let graph = b.finish(&outputs)?;
+    /// let results = evaluate(&graph, &[Array::new([3], vec![2.0f32, 4.0, 6.0])?])?;
+    /// assert_eq!(results[0].elements::<f32>(), Ok(&[2.0f32, 3.0, 5.0, 6.0][..]));
+    /// assert_eq!(results[1].elements::<f32>(), Ok(&[1.0f32, 3.0, 5.0, 3.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`GraphBuilder::reduce_window`].
+    #[track_caller]
+    pub fn average_pool(
+        &self,
+        x: impl Operand,
+        windows: &[(usize, PaddedWindow)],
+        divisor: PoolDivisor,
+        beyond: &[usize],
+    ) -> BuildResult {
+        let id = self.operand_id("average_pool", x)?;
+        let of_x = self.type_of(id);
+        let reduced =
+            self.reduced_windows("average_pool", self.value(id), ReduceOp::Add, None, windows)?;
+        let mut average = self.convert(reduced.value, DType::F64)?;
+        let shape = average.array_type()?.shape;
+        // Counts that all windows share are one number.
+        let (mut common, mut divisors) = (1.0, None::<Value>);
+        for (position, &(axis, window)) in windows.iter().enumerate() {
+            let beyond = beyond.get(position).copied().unwrap_or(0);
+            let counts = counts(&window, of_x.shape[axis], divisor, beyond);
+            let first = counts.first().copied().unwrap_or(1.0);
+            if counts.iter().all(|&count| count == first) {
+                common *= first;
+                continue;
+            }
+            let counts = Array::new([counts.len()], counts).map_err(|_| {
+                let problem = "its windows have too many positions".to_owned();
+                self.window_error("average_pool", &[&average], problem)
+            })?;
+            let counts = self.broadcast_in_dim(self.constant(counts), &[axis as i64], &shape)?;
+            divisors = Some(match divisors {
+                None => counts,
+                Some(divisors) => divisors * counts,
+            });
+        }
+        let divisors = match divisors {
+            None => self.broadcast_in_dim(self.scalar(common), &[], &shape)?,
+            Some(divisors) => divisors * common,
+        };
+        average = average / divisors;
+        self.convert(average, of_x.dtype)
+    }
+
+    #[track_caller]
+    fn reduced_windows(
+        &self,
+        operation: &'static str,
+        x: impl Operand,
+        op: ReduceOp,
+        init: Option<&Value>,
+        windows: &[(usize, PaddedWindow)],
+    ) -> Result<ReducedWindows, indim_graph::GraphError> {
+        let id = self.operand_id(operation, x)?;
+        let ArrayType { dtype, shape } = self.type_of(id);
+        if let Some(&(axis, _)) = windows.iter().find(|(axis, _)| *axis >= shape.rank()) {
+            let (axis, rank) = (axis as i64, shape.rank());
+            let kind = GraphErrorKind::AxisOutOfRange { axis, rank };
+            return Err(self.error(operation, &[id], kind));
+        }
+        let padding = match init {
+            Some(init) => init.clone(),
+            None => match Array::identity(op, dtype) {
+                Some(identity) => self.constant(identity),
+                None => {
+                    let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+                    return Err(self.error(operation, &[id], kind));
+                }
+            },
+        };
+        let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
+        let wide = match dtype.class() {
+            DTypeClass::Float if op.is_ordered(dtype) => DType::F64,
+            DTypeClass::Complex if op.is_ordered(dtype) => DType::C128,
+            _ => dtype,
+        };
+        let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
+        windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
+        // The reduction of an axis is the same for all windows of the others, so each is reduced alone.
+        for (axis, window) in windows {
+            if window.size == 1 && window.stride == 1 {
+                continue;
+            }
+            let shown = self.window(&value, axis as i64, window.window())?;
+            value = self.reduce(op, self.convert(shown, wide)?, shape.rank() as i64)?;
+        }
+        Ok(ReducedWindows { value, dtype })
+    }
+}
+
+/// Reduced windows, and the element type of the operand.
+struct ReducedWindows {
+    value: Value,
+    dtype: DType,
+}
+
+/// The number of elements of each window that count.
+fn counts(window: &PaddedWindow, size: usize, divisor: PoolDivisor, beyond: usize) -> Vec<f64> {
+    let padded = window.padded(size) as i128;
+    let (first, end) = match divisor {
+        PoolDivisor::Padded => (0, padded - beyond as i128),
+        PoolDivisor::Elements => (i128::from(window.low), padded - i128::from(window.high)),
+    };
+    let is_counted = |index: usize| (first..end).contains(&(index as i128));
+    let count = |position: usize| {
+        let indices = (0..window.size).map(|element| window.window().index(position, element));
+        indices.filter(|&index| is_counted(index)).count() as f64
+    };
+    (0..window.positions(size)).map(count).collect()
+}
