@@ -2,7 +2,7 @@
 
 use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, PoolDivisor};
 use indim_graph::{Array, evaluate};
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, ReduceOp, f16};
 
 /// Pseudo-random numbers (a linear congruential generator).
 struct Random(u64);
@@ -218,6 +218,8 @@ fn pools_reduce_the_elements_of_their_windows() {
             b.reduce_window(&x, ReduceOp::Add, None, &axes).unwrap(),
             b.reduce_window(&x, ReduceOp::Min, Some(&ten), &axes).unwrap(),
             b.average_pool(x.convert(DType::F64), &axes, PoolDivisor::Padded, &[0, 0]).unwrap(),
+            b.reduce_window(x.convert(DType::F16), ReduceOp::Max, None, &axes).unwrap(),
+            b.average_pool(x.convert(DType::F32), &axes, PoolDivisor::Padded, &[0, 0]).unwrap(),
         ];
         let graph = b.finish(&outputs).unwrap();
         let found = evaluate(&graph, &[Array::new(shape, numbers.clone()).unwrap()]).unwrap();
@@ -238,6 +240,16 @@ fn pools_reduce_the_elements_of_their_windows() {
         let size = (sizes[0] * sizes[1]) as f64;
         let average: Vec<f64> = sum.iter().map(|&sum| f64::from(sum) / size).collect();
         assert_eq!(found[3].elements::<f64>(), Ok(&average[..]));
+        let max = each(&|window| window.into_iter().max().unwrap_or(i32::MIN));
+        let half: Vec<f32> =
+            found[4].elements::<f16>().unwrap().iter().map(|x| x.to_f32()).collect();
+        let is_max = |(half, max): (&f32, &i32)| match *max {
+            i32::MIN => *half == f32::NEG_INFINITY,
+            max => *half == max as f32,
+        };
+        assert!(half.iter().zip(&max).all(is_max), "{half:?} {max:?}");
+        let average: Vec<f32> = average.iter().map(|&average| average as f32).collect();
+        assert_eq!(found[5].elements::<f32>(), Ok(&average[..]));
     }
 }
 

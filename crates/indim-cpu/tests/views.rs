@@ -421,7 +421,8 @@ fn pythons_indices_show_what_numpy_shows() {
         let found: Result<String, String> = shape(indices);
         assert_eq!(found, Err(code.to_owned()));
     };
-    refused(&[Index::At(0), all, elements()], "mixed-indices");
+    // A slice between an integer and an array puts the axes of the array first.
+    assert_eq!(shape(&[Index::At(0), all, elements()]), Ok("f32[7, 3]".to_owned()));
     refused(&[Index::Ellipsis, Index::Ellipsis], "several-ellipses");
     refused(&[Index::At(0), Index::At(0), Index::At(0), Index::At(0)], "too-many-indices");
     refused(&[Index::At(2)], "index-out-of-range");

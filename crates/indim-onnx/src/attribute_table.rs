@@ -46,6 +46,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["Add", "Div", "Mul", "Sub"], &[up_to(6, "axis"), up_to(6, "broadcast"), up_to(5, "consumed_inputs")]),
     (&["And", "Equal", "Greater", "Less", "Or", "Pow", "Xor"], &[up_to(6, "axis"), up_to(6, "broadcast")]),
     (&["ArgMax", "ArgMin"], &[always("axis"), always("keepdims"), since(12, "select_last_index")]),
+    (&["AveragePool"], &[
+        always("auto_pad"), since(10, "ceil_mode"), since(7, "count_include_pad"), since(19, "dilations"),
+        always("kernel_shape"), always("pads"), always("strides"),
+    ]),
     (&["BatchNormalization"], &[
         up_to(5, "consumed_inputs"), always("epsilon"), up_to(6, "is_test"), always("momentum"),
         up_to(8, "spatial"), since(14, "training_mode"),
@@ -65,6 +69,14 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
         since(12, "value_strings"),
     ]),
     (&["ConstantOfShape"], &[always("value")]),
+    (&["Conv", "ConvInteger", "QLinearConv"], &[
+        always("auto_pad"), always("dilations"), always("group"), always("kernel_shape"), always("pads"),
+        always("strides"),
+    ]),
+    (&["ConvTranspose"], &[
+        always("auto_pad"), always("dilations"), always("group"), always("kernel_shape"),
+        always("output_padding"), always("output_shape"), always("pads"), always("strides"),
+    ]),
     (&["DequantizeLinear"], &[since(13, "axis"), since(21, "block_size"), since(23, "output_dtype")]),
     (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),
     (&["Dropout"],
@@ -82,6 +94,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["IsInf"], &[always("detect_negative"), always("detect_positive")]),
     (&["LayerNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
     (&["LpNormalization"], &[always("axis"), always("p")]),
+    (&["MaxPool"], &[
+        always("auto_pad"), since(10, "ceil_mode"), since(10, "dilations"), always("kernel_shape"),
+        always("pads"), since(8, "storage_order"), always("strides"),
+    ]),
     (&["MeanVarianceNormalization"], &[always("axes")]),
     (&["Mod"], &[always("fmod")]),
     (&["Pad"], &[always("mode"), up_to(1, "paddings"), between(2, 10, "pads"), up_to(10, "value")]),

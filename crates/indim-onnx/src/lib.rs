@@ -12,7 +12,7 @@
 //!   `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
-//!   `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`.
+//!   `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -43,6 +43,7 @@ mod tensor;
 mod types;
 mod unsupported;
 mod views;
+mod windows;
 mod write;
 
 pub use tensor::read_onnx_tensor;

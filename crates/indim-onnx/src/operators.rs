@@ -10,6 +10,7 @@ use indim_ops::Op;
 use super::call::{Call, LoweringResult};
 use super::{
     activations, constants, elementwise, normalizations, products, quantization, reductions, views,
+    windows,
 };
 
 /// A supported operator of ONNX.
@@ -239,6 +240,12 @@ static OPERATORS: &[Operator] = &[
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),
+    by("AveragePool", &[1, 7, 10, 11, 19, 22], (1, 1), windows::average_pool),
+    by("Conv", &[1, 11, 22], (2, 3), windows::convolution),
+    by("ConvInteger", &[10], (2, 4), windows::convolution_integer),
+    by("ConvTranspose", &[1, 11, 22], (2, 3), windows::transposed),
+    by("MaxPool", &[1, 8, 10, 11, 12, 22], (1, 1), windows::max_pool),
+    by("QLinearConv", &[10], (8, 9), windows::convolution_quantized),
     by("Einsum", &[12], (1, VARIADIC), products::einsum),
     by("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),
     by("MatMul", &[1, 9, 13], (2, 2), products::mat_mul),

@@ -20,6 +20,9 @@ pub(super) fn refusal(node: &FlatNode) -> Option<String> {
     match node.operator {
         _ if is_for_training => Some("for training".to_owned()),
         "Pad" => pad_mode(node),
+        "MaxPool" if node.results.iter().flatten().count() > 1 => {
+            Some("with indices as a second result".to_owned())
+        }
         "DequantizeLinear" | "QuantizeLinear" if is_set("block_size") => {
             Some("with a scale for each block".to_owned())
         }
@@ -66,7 +69,6 @@ pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
 const UNSUPPORTED_OPERATORS: &[&str] = &[
     "AffineGrid",
     "Attention",
-    "AveragePool",
     "Bernoulli",
     "BlackmanWindow",
     "CausalConvWithState",
@@ -74,9 +76,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "Col2Im",
     "Compress",
     "ConcatFromSequence",
-    "Conv",
-    "ConvInteger",
-    "ConvTranspose",
     "CumProd",
     "CumSum",
     "DFT",
@@ -97,7 +96,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "LinearAttention",
     "Loop",
     "LpPool",
-    "MaxPool",
     "MaxRoiPool",
     "MaxUnpool",
     "MelWeightMatrix",
@@ -108,7 +106,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "Optional",
     "OptionalGetElement",
     "OptionalHasElement",
-    "QLinearConv",
     "RNN",
     "RandomNormal",
     "RandomNormalLike",

@@ -145,22 +145,20 @@ impl GraphBuilder {
             let kind = GraphErrorKind::AxisOutOfRange { axis, rank };
             return Err(self.error(operation, &[id], kind));
         }
-        let padding = match init {
-            Some(init) => init.clone(),
-            None => match Array::identity(op, dtype) {
-                Some(identity) => self.constant(identity),
-                None => {
-                    let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
-                    return Err(self.error(operation, &[id], kind));
-                }
-            },
-        };
-        let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
         let wide = match dtype.class() {
-            DTypeClass::Float if op.is_ordered(dtype) => DType::F64,
-            DTypeClass::Complex if op.is_ordered(dtype) => DType::C128,
+            DTypeClass::Float if op.is_ordered(DType::F64) => DType::F64,
+            DTypeClass::Complex if op.is_ordered(DType::C128) => DType::C128,
             _ => dtype,
         };
+        let padding = match (init, Array::identity(op, wide)) {
+            (Some(init), _) => init.clone(),
+            (None, Some(identity)) => self.convert(self.constant(identity), dtype)?,
+            (None, None) => {
+                let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
+                return Err(self.error(operation, &[id], kind));
+            }
+        };
+        let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
         let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
         windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
         // The reduction of an axis is the same for all windows of the others, so each is reduced alone.

@@ -6,6 +6,7 @@ mod lint;
 mod lint_openvino;
 mod onnx_models;
 mod onnx_operators;
+mod onnx_windows;
 mod onnx_write;
 mod openvino;
 mod openvino_hostile;

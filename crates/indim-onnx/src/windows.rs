@@ -1,0 +1,313 @@
+//! Convolutions and pooling.
+
+use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, ReduceOp};
+
+use super::call::{Call, LoweringResult, one};
+use super::quantization::{rounded_to, spread_over};
+
+/// Windows, and for each the elements of padding that `ceil_mode` adds.
+type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
+
+/// Numbers of attributes: far beyond every real window, so that sums cannot overflow.
+const MAX_NUMBER: i64 = 1 << 40;
+
+/// A list with a number for each axis, from `min` on.
+fn list(
+    call: &Call<'_>,
+    name: &str,
+    (count, min): (usize, i64),
+    default: i64,
+) -> Result<Vec<i64>, FormatErrorKind> {
+    let list = call.ints(name)?.unwrap_or_else(|| vec![default; count]);
+    if list.len() != count {
+        let problem = format!("has {} numbers, not {count}", list.len());
+        return Err(FormatErrorKind::attribute(name, problem));
+    }
+    match list.iter().find(|number| !(min..=MAX_NUMBER).contains(number)) {
+        Some(number) => Err(FormatErrorKind::attribute(name, format!("has the number {number}"))),
+        None => Ok(list),
+    }
+}
+
+/// The spatial sizes of operand 0, which has rank 3 or more.
+fn spatial(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
+    let shape = call.shape(0)?;
+    match shape.rank() {
+        3.. => Ok(shape[2..].to_vec()),
+        rank => {
+            let expected = format!("an operand of rank 3 or more, not {rank}");
+            Err(FormatErrorKind::Unexpected { expected })
+        }
+    }
+}
+
+/// The windows of the attributes without padding, for kernels of these sizes.
+fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
+    let strides = list(call, "strides", (kernel.len(), 1), 1)?;
+    let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
+    let window = |(axis, &size): (usize, &usize)| PaddedWindow {
+        size,
+        stride: strides[axis] as usize,
+        dilation: dilations[axis] as usize,
+        ..PaddedWindow::default()
+    };
+    Ok(kernel.iter().enumerate().map(window).collect())
+}
+
+/// The two parts of a padding whose odd element is at the end, or at the beginning.
+fn halves(total: i64, is_upper: bool) -> (i64, i64) {
+    let (less, more) = (total / 2, total - total / 2);
+    if is_upper { (less, more) } else { (more, less) }
+}
+
+/// Padding before and behind each axis for kernels of these windows; `None` unless `auto_pad` is `NOTSET` or
+/// `VALID`.
+fn stated_pads(
+    call: &Call<'_>,
+    auto_pad: &str,
+    rank: usize,
+) -> Result<Option<Vec<(i64, i64)>>, FormatErrorKind> {
+    match auto_pad {
+        "SAME_UPPER" | "SAME_LOWER" => Ok(None),
+        "VALID" => Ok(Some(vec![(0, 0); rank])),
+        "NOTSET" => {
+            let pads = list(call, "pads", (2 * rank, 0), 0)?;
+            Ok(Some((0..rank).map(|axis| (pads[axis], pads[axis + rank])).collect()))
+        }
+        _ => {
+            let problem = "is none of NOTSET, SAME_UPPER, SAME_LOWER and VALID";
+            Err(FormatErrorKind::attribute("auto_pad", problem))
+        }
+    }
+}
+
+/// Padding by which an axis has a window for each `stride` elements.
+fn same_pads(window: &PaddedWindow, size: usize, is_upper: bool) -> (i64, i64) {
+    let count = size.div_ceil(window.stride);
+    let needed = count.saturating_sub(1) * window.stride + window.window().span();
+    halves(needed.saturating_sub(size) as i64, is_upper)
+}
+
+/// The padded windows of the attributes, for kernels of these sizes, and for each axis the elements of
+/// padding that `ceil_mode` adds.
+fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
+    let sizes = spatial(call)?;
+    let mut windows = unpadded(call, kernel)?;
+    let auto_pad = call.text("auto_pad", "NOTSET")?;
+    let pads = stated_pads(call, &auto_pad, kernel.len())?;
+    let mut beyond = vec![0; kernel.len()];
+    for (axis, (window, &size)) in windows.iter_mut().zip(&sizes).enumerate() {
+        let is_upper = auto_pad == "SAME_UPPER";
+        let pads = match &pads {
+            Some(pads) => pads[axis],
+            None => same_pads(window, size, is_upper),
+        };
+        (window.low, window.high) = pads;
+        let (padded, span) = (window.padded(size), window.window().span());
+        if window.size > 0 && span > padded {
+            let problem = format!(
+                "has a window of {span} elements for axis {}, which has {padded} with its pads",
+                axis + 2
+            );
+            return Err(FormatErrorKind::attribute("kernel_shape", problem));
+        }
+        if ceils {
+            let stated = window.high;
+            window.high += ceiled(window, size);
+            beyond[axis] = (window.high - stated).max(0) as usize;
+        }
+    }
+    Ok((windows, beyond))
+}
+
+/// The elements to add at the end of the padding, so that the last window that begins within the axis or the
+/// padding before it is whole; negative if a later window fits.
+fn ceiled(window: &PaddedWindow, size: usize) -> i64 {
+    let (padded, span) = (window.padded(size), window.window().span());
+    let mut last = (padded - span).div_ceil(window.stride) * window.stride;
+    if last as i64 >= size as i64 + window.low {
+        last -= window.stride.min(last);
+    }
+    (last + span) as i64 - padded as i64
+}
+
+/// The sizes of the kernel: those of the weights, operand `position`, which the attribute may repeat.
+fn kernel_of(call: &Call<'_>, position: usize) -> Result<Vec<usize>, FormatErrorKind> {
+    let (rank, weights) = (spatial(call)?.len(), call.shape(position)?);
+    if weights.rank() != rank + 2 {
+        let expected = format!("weights of rank {}, not {}", rank + 2, weights.rank());
+        return Err(FormatErrorKind::Unexpected { expected });
+    }
+    let kernel = weights[2..].to_vec();
+    match call.ints("kernel_shape")? {
+        Some(stated) if stated.iter().copied().ne(kernel.iter().map(|&size| size as i64)) => {
+            let problem = format!("is {stated:?}, but the weights have {kernel:?}");
+            Err(FormatErrorKind::attribute("kernel_shape", problem))
+        }
+        _ => Ok(kernel),
+    }
+}
+
+fn groups(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
+    let groups = call.int("group", 1)?;
+    usize::try_from(groups)
+        .ok()
+        .filter(|&groups| groups > 0)
+        .ok_or_else(|| FormatErrorKind::attribute("group", format!("is {groups}")))
+}
+
+/// The convolution of two values by the attributes; operand `weights` has the weights.
+fn convolved(
+    call: &Call<'_>,
+    (x, w): (&Value, &Value),
+    weights: usize,
+) -> Result<Value, FormatErrorKind> {
+    let (windows, _) = padded(call, &kernel_of(call, weights)?, false)?;
+    let feature_groups = groups(call)?;
+    let convolution = Convolution { feature_groups, ..Convolution::new(windows) };
+    Ok(call.builder.convolution(x, w, &convolution, None)?)
+}
+
+/// The result plus the bias of each channel, operand `position`.
+fn biased(call: &Call<'_>, result: Value, position: usize) -> LoweringResult {
+    let Some(bias) = call.optional(position) else { return one(result) };
+    let bias = call.builder.broadcast_in_dim(&bias.value, &[1], result.array_type()?.shape)?;
+    one(result + bias)
+}
+
+pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let result = convolved(call, (call.value(0)?, call.value(1)?), 1)?;
+    biased(call, result, 2)
+}
+
+/// Elements as `i32`, less their zero point: one number, or one for each index of axis 0.
+fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, FormatErrorKind> {
+    call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
+    let value = call.value(position)?.convert(DType::I32);
+    let Some(zero) = call.optional(zero) else { return Ok(value) };
+    let shape = value.array_type()?.shape;
+    Ok(value - spread_over(call, &zero.value.convert(DType::I32), &shape, Some(0))?)
+}
+
+/// `ConvInteger`: sums in 32 bits; the padding has the zero point.
+pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
+    let (x, w) = (centred(call, 0, 2)?, centred(call, 1, 3)?);
+    one(convolved(call, (&x, &w), 1)?)
+}
+
+/// `QLinearConv`: the quotient of the scales times a convolution in 32 bits.
+pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
+    let (x, w) = (centred(call, 0, 2)?, centred(call, 3, 5)?);
+    let sum = biased(call, convolved(call, (&x, &w), 3)?, 8)?.remove(0).value;
+    let shape = sum.array_type()?.shape;
+    let spread = |position: usize| {
+        let value = call.value(position)?.convert(DType::F32);
+        spread_over(call, &value, &shape, Some(1))
+    };
+    let scale = spread(1)? * spread(4)? / spread(6)?;
+    let product = sum.convert(DType::F32) * scale;
+    one(rounded_to(call, product, Some(spread(7)?), call.dtype(7)?)?)
+}
+
+/// `ConvTranspose`: a convolution of the operand with zeros between its elements by the reversed weights.
+pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let (sizes, kernel, groups) = (spatial(call)?, kernel_of(call, 1)?, groups(call)?);
+    let rank = kernel.len();
+    let extra = list(call, "output_padding", (rank, 0), 0)?;
+    let stated = match call.ints("output_shape")? {
+        None => None,
+        Some(shape) if shape.len() == rank => Some(shape),
+        // Some files state all axes.
+        Some(shape) if shape.len() == rank + 2 => Some(shape[2..].to_vec()),
+        Some(_) => {
+            return Err(FormatErrorKind::attribute("output_shape", "has not a size for each axis"));
+        }
+    };
+    let auto_pad = call.text("auto_pad", "NOTSET")?;
+    let pads = stated_pads(call, &auto_pad, rank)?;
+    let mut windows = unpadded(call, &kernel)?;
+    for (axis, window) in windows.iter_mut().enumerate() {
+        let (stride, reach) = (window.stride as i64, window.window().span() as i64 - 1);
+        let whole = stride * (sizes[axis] as i64 - 1) + extra[axis] + reach + 1;
+        let sought = match (&stated, &pads) {
+            (Some(stated), _) => Some(stated[axis]),
+            (None, None) => Some(sizes[axis] as i64 * stride),
+            (None, Some(_)) => None,
+        };
+        let (before, behind) = match (sought, &pads) {
+            (Some(sought), _) if (0..=MAX_NUMBER).contains(&sought) => {
+                let total = whole - sought;
+                let (before, _) = halves(total.max(0), auto_pad == "SAME_UPPER");
+                (before, total - before)
+            }
+            (None, Some(pads)) => pads[axis],
+            _ => return Err(FormatErrorKind::attribute("output_shape", "has a number below 0")),
+        };
+        (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
+        (window.low, window.high) = (reach - before, reach - behind + extra[axis]);
+    }
+    let weights = exchanged(call, call.value(1)?, groups)?;
+    let convolution = Convolution { feature_groups: groups, ..Convolution::new(windows) };
+    let result = call.builder.convolution(call.value(0)?, weights, &convolution, None)?;
+    biased(call, result, 2)
+}
+
+/// Weights `[in, out / groups, ..]` as `[out, in / groups, ..]`.
+fn exchanged(call: &Call<'_>, weights: &Value, groups: usize) -> Result<Value, FormatErrorKind> {
+    let sizes = weights.array_type()?.shape.to_vec();
+    if sizes[0] % groups != 0 {
+        let problem = format!("does not divide {} channels", sizes[0]);
+        return Err(FormatErrorKind::attribute("group", problem));
+    }
+    let taken = sizes[0] / groups;
+    let split: Vec<usize> = [groups, taken].iter().chain(&sizes[1..]).copied().collect();
+    let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..split.len() as i64).collect();
+    let turned = call.builder.transpose(call.builder.reshape(weights, split)?, &order)?;
+    let made = [groups * sizes[1], taken];
+    let joined: Vec<usize> = made.iter().chain(&sizes[2..]).copied().collect();
+    Ok(call.builder.reshape(turned, joined)?)
+}
+
+/// The windows of a pool with their axes, and the elements that `ceil_mode` adds.
+fn pooled(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
+    let rank = spatial(call)?.len();
+    if call.ints("kernel_shape")?.is_none() {
+        return Err(FormatErrorKind::attribute("kernel_shape", "is missing"));
+    }
+    let kernel = list(call, "kernel_shape", (rank, 1), 1)?;
+    let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
+    let (windows, beyond) = padded(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
+    Ok(((2..).zip(windows).collect(), beyond))
+}
+
+pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
+    call.check_dtype(0, DType::is_float)?;
+    let (windows, beyond) = pooled(call)?;
+    let divisor = match call.int("count_include_pad", 0)? {
+        0 => PoolDivisor::Elements,
+        _ => PoolDivisor::Padded,
+    };
+    one(call.builder.average_pool(call.value(0)?, &windows, divisor, &beyond)?)
+}
+
+/// `MaxPool`: the largest element of each window; a NaN is none, as in ONNX Runtime.
+pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
+    let dtype = call.dtype(0)?;
+    call.check_dtype(0, |dtype| dtype.is_float() || matches!(dtype, DType::I8 | DType::U8))?;
+    let (windows, _) = pooled(call)?;
+    let x = call.value(0)?;
+    let numbers = match dtype.is_float() {
+        true => {
+            let least = call.builder.literal(Literal::Float(f64::NEG_INFINITY), dtype)?;
+            x.is_nan().select(least, x)
+        }
+        false => x.clone(),
+    };
+    one(call.builder.reduce_window(numbers, ReduceOp::Max, None, &windows)?)
+}
