@@ -74,7 +74,7 @@ impl NamedValues {
             NodeKind::Convert
             | NodeKind::Bitcast
             | NodeKind::Slice(_)
-            | NodeKind::ScatterAdd { .. } => taken(&Some),
+            | NodeKind::Scatter { .. } => taken(&Some),
             NodeKind::Window { .. } => taken(&|axis| (axis + 1 < rank).then_some(axis)),
             NodeKind::BroadcastInDim(map) => {
                 let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];

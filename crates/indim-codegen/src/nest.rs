@@ -206,7 +206,7 @@ impl<'a> NestRecorder<'a> {
                 return;
             }
             InstructionKind::Take { .. } => return,
-            InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+            InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
                 unreachable!("invariant: executors compile neither scatters nor contractions")
             }
         };

@@ -238,9 +238,12 @@ fn several_axes_are_gathered_together() {
     }
 }
 
+/// Shape of the table, shape of the indices, axis, and the shape of the result.
+type AlongAxis = (&'static [usize], &'static [usize], usize, &'static [usize]);
+
 #[test]
 fn indices_along_an_axis_have_one_for_each_element() {
-    let cases: [(&[usize], &[usize], usize, &[usize]); 6] = [
+    let cases: [AlongAxis; 6] = [
         (&[20, 30], &[20, 7], 1, &[20, 7]),
         (&[20, 30], &[41, 30], 0, &[41, 30]),
         (&[20, 30], &[1, 50], 1, &[20, 50]),
@@ -287,7 +290,7 @@ fn an_index_out_of_range_is_reported_with_its_own_axis() {
         let pair = |index| Array::new([2], vec![0, index]).unwrap();
         let arguments = [Array::new([4, 5, 6], vec![0; 120]).unwrap(), pair(i), pair(j)];
         let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
-        let messages = executors().into_iter().map(|options| {
+        let messages = executors().map(|options| {
             let error = compile(&graph, &options).unwrap().run(&inputs).unwrap_err();
             error.to_string()
         });

@@ -3,8 +3,8 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{ArrayView, CompileOptions, RunError, compile};
-use indim_graph::{Array, AxisSlice, Graph, TakeMode, evaluate};
-use indim_ops::DType;
+use indim_graph::{Array, AxisSlice, Graph, ScatterMode, TakeMode, evaluate};
+use indim_ops::{DType, ScatterOp};
 
 use executors::executors;
 
@@ -216,4 +216,200 @@ fn updates_have_the_shape_and_type_of_a_gather() {
     assert_eq!(code(&x, updates(DType::F64, [5, 3])), "element-type-mismatch");
     let truths = x.gt(0);
     assert_eq!(code(&truths, truths.clone()), "element-type-not-allowed");
+}
+
+/// The definition of each operation on numbers that `f64` holds exactly, one update after another.
+fn combined(op: ScatterOp, element: f64, update: f64) -> f64 {
+    match op {
+        ScatterOp::Set => update,
+        ScatterOp::Add => element + update,
+        ScatterOp::Mul => element * update,
+        _ if element.is_nan() || update.is_nan() => f64::NAN,
+        ScatterOp::Min => element.min(update),
+        ScatterOp::Max => element.max(update),
+    }
+}
+
+#[test]
+fn every_operation_combines_updates_in_order() {
+    let (size, count) = (7, 60);
+    let indices: Vec<i64> = (0..count).map(|at| (at * at * 31 % 17) - 5).collect();
+    for (op, mode) in ScatterOp::ALL
+        .into_iter()
+        .flat_map(|op| ScatterMode::ALL[1..].iter().map(move |&m| (op, m)))
+    {
+        for of_row in [1, 3] {
+            let x: Vec<f64> = (0..size * of_row).map(|at| f64::from(at) - 4.0).collect();
+            let mut u: Vec<f64> =
+                (0..count as i32 * of_row).map(|at| f64::from(at % 5 - 2) / 2.0).collect();
+            u[17] = f64::NAN;
+            let mut expected = x.clone();
+            for (row, &index) in u.chunks(of_row as usize).zip(&indices) {
+                let Some(target) = mode.resolve(index.into(), size as usize) else {
+                    unreachable!()
+                };
+                for (column, &update) in row.iter().enumerate().filter(|_| target < size as usize) {
+                    let element = &mut expected[target * of_row as usize + column];
+                    *element = combined(op, *element, update);
+                }
+            }
+            let b = GraphBuilder::new();
+            let shape = [size as usize, of_row as usize];
+            let operand = b.parameter("x", DType::F64, shape).unwrap();
+            let i = b.parameter("i", DType::I64, [count as usize]).unwrap();
+            let v = b.parameter("v", DType::F64, [count as usize, shape[1]]).unwrap();
+            let graph = b.finish(&[b.scatter(op, operand, i, v, 0, mode).unwrap()]).unwrap();
+            let arguments = [
+                Array::new(shape, x).unwrap(),
+                Array::new([count as usize], indices.clone()).unwrap(),
+                Array::new([count as usize, shape[1]], u).unwrap(),
+            ];
+            let found = evaluate(&graph, &arguments).unwrap().remove(0);
+            for (found, expected) in found.elements::<f64>().unwrap().iter().zip(&expected) {
+                let same = found == expected || found.is_nan() && expected.is_nan();
+                assert!(same, "{op} {mode}: {found} {expected}");
+            }
+            assert_same_bits(&graph, &arguments, &format!("{op} {mode} {of_row}"));
+        }
+    }
+}
+
+#[test]
+fn every_operation_takes_every_type_it_says() {
+    for op in ScatterOp::ALL {
+        for &dtype in DType::ALL {
+            for (shape, axis, of_indices) in [SHAPES[0], SHAPES[1], SHAPES[3], SHAPES[6]] {
+                let of_updates = updates_shape(shape, axis, of_indices);
+                let b = GraphBuilder::new();
+                let x = b.parameter("x", dtype, shape).unwrap();
+                let i = b.parameter("i", DType::I64, of_indices).unwrap();
+                let u = b.parameter("u", dtype, &of_updates[..]).unwrap();
+                let built = b.scatter(op, &x, &i, &u, axis as i64, ScatterMode::Drop);
+                if !op.takes(dtype) {
+                    assert_eq!(built.unwrap_err().code(), "element-type-not-allowed");
+                    continue;
+                }
+                let graph = b.finish(&[built.unwrap()]).unwrap();
+                let arguments = [
+                    numbers(dtype, shape),
+                    indices(of_indices, shape[axis]),
+                    numbers(dtype, &of_updates),
+                ];
+                assert_same_bits(&graph, &arguments, &format!("{op} {dtype}{shape:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn updates_of_an_axis_without_elements_are_dropped() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [0, 3]).unwrap();
+    let i = b.parameter("i", DType::I64, [2]).unwrap();
+    let u = b.parameter("u", DType::F32, [2, 3]).unwrap();
+    let refused = b.scatter(ScatterOp::Set, &x, &i, &u, 0, TakeMode::Clip).unwrap_err();
+    assert_eq!(refused.code(), "take-from-empty");
+    let set = b.scatter(ScatterOp::Set, &x, &i, &u, 0, ScatterMode::Drop).unwrap();
+    let graph = b.finish(&[set]).unwrap();
+    let arguments = [numbers(DType::F32, &[0, 3]), indices(&[2], 4), numbers(DType::F32, &[2, 3])];
+    assert_same_bits(&graph, &arguments, "nothing");
+}
+
+fn flat_place(shape: &[usize], at: &[usize]) -> usize {
+    at.iter().zip(shape).fold(0, |place, (&at, &size)| place * size + at)
+}
+
+fn unravelled(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (at, &size) in at.iter_mut().zip(shape).rev() {
+        (*at, number) = (number % size, number / size);
+    }
+    at
+}
+
+/// Scatters with indices as vectors, and with an index for each element, by their definitions. A gather from
+/// the same places then reads the last updates.
+#[test]
+fn scatters_of_other_systems_follow_their_definitions() {
+    let (shape, of_vectors, of_elements) = ([3usize, 4, 5], [6usize, 2], [2usize, 6, 5]);
+    let vectors: Vec<i64> = vec![0, 1, 2, -1, 0, 1, -3, 0, 1, 2, 2, 3];
+    let along: Vec<i64> = (0..60).map(|at| at * at % 8 - 4).collect();
+    let x: Vec<i32> = (0..60).collect();
+    let [rows, elements] =
+        [30, 60].map(|count| (0..count).map(|at| at * 7 - 50).collect::<Vec<i32>>());
+    for op in [ScatterOp::Set, ScatterOp::Add] {
+        let b = GraphBuilder::new();
+        let operand = b.parameter("x", DType::I32, shape).unwrap();
+        let i = b.parameter("i", DType::I64, of_vectors).unwrap();
+        let e = b.parameter("e", DType::I64, of_elements).unwrap();
+        let u = b.parameter("u", DType::I32, [6, 5]).unwrap();
+        let v = b.parameter("v", DType::I32, of_elements).unwrap();
+        let mode = TakeMode::Error;
+        let by_vectors = b.scatter_nd(op, &operand, &i, u, mode).unwrap();
+        let by_elements = b.scatter_elements(op, &operand, &e, v, 1, mode).unwrap();
+        let outputs = [
+            b.gather_nd(&by_vectors, i, 0, mode).unwrap(),
+            b.gather_elements(&by_elements, e, 1, mode).unwrap(),
+            by_vectors,
+            by_elements,
+        ];
+        let graph = b.finish(&outputs).unwrap();
+        let combine = |element: &mut i32, update: i32| match op {
+            ScatterOp::Set => *element = update,
+            _ => *element += update,
+        };
+        let [mut expected_rows, mut expected_elements] = [x.clone(), x.clone()];
+        for (vector, update) in vectors.chunks(2).zip(rows.chunks(5)) {
+            let at = [vector[0].rem_euclid(3) as usize, vector[1].rem_euclid(4) as usize, 0];
+            for (column, &update) in update.iter().enumerate() {
+                combine(&mut expected_rows[flat_place(&shape, &at) + column], update);
+            }
+        }
+        for (number, &update) in elements.iter().enumerate() {
+            let mut at = unravelled(number, &of_elements);
+            at[1] = along[number].rem_euclid(4) as usize;
+            combine(&mut expected_elements[flat_place(&shape, &at)], update);
+        }
+        let arguments = [
+            Array::new(shape, x.clone()).unwrap(),
+            Array::new(of_vectors, vectors.clone()).unwrap(),
+            Array::new(of_elements, along.clone()).unwrap(),
+            Array::new([6, 5], rows.clone()).unwrap(),
+            Array::new(of_elements, elements.clone()).unwrap(),
+        ];
+        let found = evaluate(&graph, &arguments).unwrap();
+        assert_eq!(found[2].elements::<i32>().unwrap(), expected_rows, "{op}");
+        assert_eq!(found[3].elements::<i32>().unwrap(), expected_elements, "{op}");
+        let read: Vec<i32> = vectors
+            .chunks(2)
+            .flat_map(|vector| {
+                let at = [vector[0].rem_euclid(3) as usize, vector[1].rem_euclid(4) as usize, 0];
+                let first = flat_place(&shape, &at);
+                expected_rows[first..first + 5].to_vec()
+            })
+            .collect();
+        assert_eq!(found[0].elements::<i32>().unwrap(), read);
+        assert_same_bits(&graph, &arguments, op.name());
+    }
+}
+
+#[test]
+fn updates_with_an_index_out_of_range_on_any_axis_are_dropped() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::I32, [2, 3]).unwrap();
+    let [i, j] = ["i", "j"].map(|name| b.parameter(name, DType::I32, [5]).unwrap());
+    let u = b.parameter("u", DType::I32, [5]).unwrap();
+    let sum = b.scatter_at(ScatterOp::Add, x, &[0, 1], &[i, j], u, ScatterMode::Drop).unwrap();
+    let graph = b.finish(&[sum]).unwrap();
+    let list = |elements: [i32; 5]| Array::new([5], elements.to_vec()).unwrap();
+    let arguments = [
+        Array::new([2, 3], vec![0; 6]).unwrap(),
+        // 0, 3 would be 1, 0 in the flattened axes.
+        list([0, 1, 0, -1, 2]),
+        list([0, 2, 3, 1, 0]),
+        list([1, 10, 100, 1000, 10000]),
+    ];
+    let found = evaluate(&graph, &arguments).unwrap().remove(0);
+    assert_eq!(found.elements::<i32>().unwrap(), [1, 0, 0, 0, 0, 10]);
+    assert_same_bits(&graph, &arguments, "dropped");
 }

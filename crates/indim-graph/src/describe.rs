@@ -117,9 +117,10 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let (x, indices) = (operand(0).text, operand(1).text);
             Piece::atom(format!("take({x}, {indices}, axis={axis}, mode={mode})"))
         }
-        NodeKind::ScatterAdd { axis, mode } => {
+        NodeKind::Scatter { axis, mode, .. } => {
             let [x, indices, updates] = [0, 1, 2].map(|index| operand(index).text);
-            Piece::atom(format!("scatter_add({x}, {indices}, {updates}, axis={axis}, mode={mode})"))
+            let name = node.kind.name();
+            Piece::atom(format!("{name}({x}, {indices}, {updates}, axis={axis}, mode={mode})"))
         }
         NodeKind::Contract { summed } => {
             let (x, y) = (operand(0).text, operand(1).text);

@@ -8,14 +8,16 @@ use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, Contraction, ConvertTo, ConvertVisitor, DType, Element, Fold,
-    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, RunningSum, ScalarBackend, Ternary,
-    Unary, bf16, c64, c128, contract, f16, fold, visit_convert,
+    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScatterFold,
+    ScatterOp, ScatterVisitor, Ternary, Unary, bf16, c64, c128, contract, f16, fold, visit_convert,
 };
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::views::TakeMode;
-use crate::views::evaluate::{concatenated, slice_sources, take_sources, unravel, window_sources};
+use crate::views::evaluate::{
+    concatenated, scatter_targets, slice_sources, take_sources, unravel, window_sources,
+};
+use crate::views::{ScatterMode, TakeMode};
 use indim_arrays::Array;
 
 /// An error in the arguments of an evaluation.
@@ -151,7 +153,7 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Take { axis, mode } => {
             Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))
         }
-        NodeKind::ScatterAdd { axis, mode } => Some(scattered(*axis, *mode, operands)?),
+        NodeKind::Scatter { op, axis, mode } => Some(scattered(*op, *axis, *mode, operands)?),
         NodeKind::Contract { summed } => Some(contracted(operands, *summed)),
         NodeKind::Reshape => {
             return Ok(operands[0]
@@ -302,35 +304,45 @@ fn taken(
 }
 
 /// The result of a scatter.
-fn scattered(axis: usize, mode: TakeMode, operands: &[&Array]) -> Result<ArrayData, EvalError> {
+fn scattered(
+    op: ScatterOp,
+    axis: usize,
+    mode: ScatterMode,
+    operands: &[&Array],
+) -> Result<ArrayData, EvalError> {
     let (operand, indices, updates) = (operands[0], operands[1], operands[2]);
     let size = operand.shape()[axis];
     let out_of_range =
         |(index, position)| EvalError::IndexOutOfRange { index, position, axis, size };
-    let places = take_sources(axis, mode, operand.shape(), indices, updates.shape());
-    let places = places.map_err(out_of_range)?;
-    macro_rules! scatter {
-        ($($variant:ident $type:ident $class:ident;)*) => {
-            match operand.dtype() {
-                $(DType::$variant => scatter!(@$class $type),)*
-            }
-        };
-        (@boolean $type:ident) => { unreachable!("invariant: the builder checked the signature") };
-        (@$class:ident $type:ident) => { running_sums::<$type>(operand, updates, &places) };
-    }
-    Ok(indim_ops::for_each_element!(scatter))
+    let targets = scatter_targets(axis, mode, operand.shape(), indices, updates.shape());
+    let targets = &targets.map_err(out_of_range)?;
+    let data = op.visit(operand.dtype(), Scatter { operand, updates, targets });
+    Ok(data.expect("invariant: the builder checked the signature"))
 }
 
-/// The operand's elements with all updates of each element added in order.
-fn running_sums<T: RunningSum>(operand: &Array, updates: &Array, places: &[usize]) -> ArrayData {
-    let elements = |array: &Array| -> Vec<T> {
-        array.element_slice().expect("invariant: operands are of one type").to_vec()
-    };
-    let mut sums: Vec<T::Sum> = elements(operand).into_iter().map(T::begin).collect();
-    for (&place, update) in places.iter().zip(elements(updates)) {
-        sums[place] = T::plus(sums[place], update);
+/// The operand's elements combined in order with the updates of each; `None` for a dropped update.
+struct Scatter<'a> {
+    operand: &'a Array,
+    updates: &'a Array,
+    targets: &'a [Option<usize>],
+}
+
+impl ScatterVisitor for Scatter<'_> {
+    type Output = ArrayData;
+
+    fn scatter<F: ScatterFold<T>, T: Element>(self) -> ArrayData {
+        fn elements<T: Element>(array: &Array) -> &[T] {
+            array.element_slice().expect("invariant: operands are of one type")
+        }
+        let begin = |&element: &T| F::begin(element);
+        let mut folded: Vec<F::Accumulator> = elements(self.operand).iter().map(begin).collect();
+        for (target, &update) in self.targets.iter().zip(elements(self.updates)) {
+            if let &Some(target) = target {
+                folded[target] = F::combine(folded[target], update);
+            }
+        }
+        T::into_data(folded.into_iter().map(F::finish).collect())
     }
-    T::into_data(sums.into_iter().map(T::finish).collect())
 }
 
 /// The sums of products along the last `summed` axes.

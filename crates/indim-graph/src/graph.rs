@@ -18,10 +18,10 @@ use std::sync::Arc;
 use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use indim_ops::{ArrayType, Fact, Op, ReduceOp};
+use indim_ops::{ArrayType, Fact, Op, ReduceOp, ScatterOp};
 use indim_shape::AxisMap;
 
-use crate::views::{AxisSlice, AxisWindow, TakeMode};
+use crate::views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
 use indim_arrays::Array;
 
 /// The id of a node's result within one graph; prints as `%3`.
@@ -198,14 +198,16 @@ pub enum NodeKind {
         /// The treatment of an index out of range.
         mode: TakeMode,
     },
-    /// A scatter, like NumPy's `add.at`: adds each element of the third operand, the updates, to the element
-    /// of the first operand at the index in the second operand along one axis. Updates of one element are
-    /// added in row-major order ([`indim_ops::RunningSum`]).
-    ScatterAdd {
+    /// A scatter, like NumPy's `add.at`: combines each element of the third operand, the updates, with the
+    /// element of the first operand at the index in the second operand along one axis. Updates of one element
+    /// are combined in row-major order ([`indim_ops::ScatterFold`]).
+    Scatter {
+        /// The operation that combines an element with its updates.
+        op: ScatterOp,
         /// The axis of the first operand; in the updates, the axes of the indices replace it.
         axis: usize,
         /// The treatment of an index out of range.
-        mode: TakeMode,
+        mode: ScatterMode,
     },
     /// A sum of products: the elements of two operands of one shape are multiplied in pairs, and the products
     /// summed along the last axes, in row-major order of these ([`indim_ops::contract`]). A matrix product is
@@ -234,9 +236,20 @@ impl NodeKind {
             NodeKind::Window { .. } => "window",
             NodeKind::Concatenate { .. } => "concatenate",
             NodeKind::Take { .. } => "take",
-            NodeKind::ScatterAdd { .. } => "scatter_add",
+            NodeKind::Scatter { op, .. } => scatter_name(*op),
             NodeKind::Contract { .. } => "contract",
         }
+    }
+}
+
+/// The name of a scatter by this operation.
+const fn scatter_name(op: ScatterOp) -> &'static str {
+    match op {
+        ScatterOp::Set => "scatter_set",
+        ScatterOp::Add => "scatter_add",
+        ScatterOp::Mul => "scatter_mul",
+        ScatterOp::Min => "scatter_min",
+        ScatterOp::Max => "scatter_max",
     }
 }
 

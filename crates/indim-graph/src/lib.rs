@@ -47,4 +47,4 @@ pub use passes::{
 };
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use verify::{VerifyError, VerifyErrorKind, verify};
-pub use views::{AxisSlice, AxisWindow, TakeMode};
+pub use views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};

@@ -58,9 +58,8 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         NodeKind::Reduce { axis, .. } | NodeKind::Concatenate { axis } => {
             write!(f, " axis={axis}")?;
         }
-        NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => {
-            write!(f, " axis={axis} mode={mode}")?;
-        }
+        NodeKind::Take { axis, mode } => write!(f, " axis={axis} mode={mode}")?,
+        NodeKind::Scatter { axis, mode, .. } => write!(f, " axis={axis} mode={mode}")?,
         NodeKind::Window { axis, window } => {
             let (size, stride, dilation) = (window.size(), window.stride(), window.dilation());
             write!(f, " axis={axis} size={size} stride={stride} dilation={dilation}")?;

@@ -6,7 +6,7 @@ use indim_shape::RuleSet;
 use crate::error::GraphErrorKind;
 pub use crate::reduce::{check_contraction, check_reduction};
 pub use crate::views::{
-    check_concatenation, check_scatter_add, check_slices, check_take, check_window, existing_axis,
+    check_concatenation, check_scatter, check_slices, check_take, check_window, existing_axis,
 };
 
 /// The variant of `rule` for `op`: StableHLO has two rules for ternary operations.

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
-    check_scatter_add, check_slices, check_take, check_window,
+    check_scatter, check_slices, check_take, check_window,
 };
 
 /// A graph that breaks an invariant.
@@ -269,9 +269,10 @@ pub(crate) fn check_node(
             let (_, expected) = check_take(signed(*axis), operand, indices).map_err(broken)?;
             expect_type(expected, result)
         }
-        NodeKind::ScatterAdd { axis, .. } => {
+        NodeKind::Scatter { op, axis, mode } => {
             let operands = [&operands[0], &operands[1], &operands[2]];
-            let (_, expected) = check_scatter_add(signed(*axis), operands).map_err(broken)?;
+            let (_, expected) =
+                check_scatter(*op, signed(*axis), *mode, operands).map_err(broken)?;
             expect_type(expected, result)
         }
         NodeKind::Contract { summed } => {
@@ -305,7 +306,7 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::Slice(_)
         | NodeKind::Window { .. } => 1,
         NodeKind::Take { .. } | NodeKind::Contract { .. } => 2,
-        NodeKind::ScatterAdd { .. } => 3,
+        NodeKind::Scatter { .. } => 3,
         NodeKind::Concatenate { .. } => return None,
     })
 }

@@ -68,8 +68,8 @@ impl NestBuilder<'_> {
                 mode,
                 size: self.graph[node.operands[0]].array_type.shape[axis],
             },
-            NodeKind::ScatterAdd { axis, mode } => {
-                InstructionKind::ScatterAdd { axis, mode, size: node.array_type.shape[axis] }
+            NodeKind::Scatter { op, axis, mode } => {
+                InstructionKind::Scatter { op, axis, mode, size: node.array_type.shape[axis] }
             }
             NodeKind::Contract { summed } => InstructionKind::Contract { summed },
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),

@@ -1,6 +1,6 @@
 //! Bounds checks of indices before gathers and scatters.
 
-use indim_graph::{Graph, NodeKind, TakeMode, ValueId};
+use indim_graph::{Graph, NodeKind, ScatterMode, TakeMode, ValueId};
 
 use crate::body::access;
 use crate::loop_nest::{BufferId, IndexCheck};
@@ -38,7 +38,8 @@ pub(crate) fn checks(
 /// The axis that indices select from, and the treatment of indices out of range.
 fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
     match *kind {
-        NodeKind::Take { axis, mode } | NodeKind::ScatterAdd { axis, mode } => Some((axis, mode)),
+        NodeKind::Take { axis, mode }
+        | NodeKind::Scatter { axis, mode: ScatterMode::Take(mode), .. } => Some((axis, mode)),
         _ => None,
     }
 }

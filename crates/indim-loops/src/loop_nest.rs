@@ -8,8 +8,8 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::{Array, TakeMode};
-use indim_ops::{ArrayType, DType, Op, ReduceOp};
+use indim_graph::{Array, ScatterMode, TakeMode};
+use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp};
 use indim_shape::Shape;
 use smallvec::SmallVec;
 
@@ -251,14 +251,16 @@ pub enum InstructionKind {
         /// The size of the gathered axis.
         size: usize,
     },
-    /// A scatter, the only instruction of its nest. Its operands are accesses: the array that is added to,
-    /// the indices, the updates. The outer axes of the nest are those of the result, the inner axes those of
-    /// the indices; stores move only with the outer axes.
-    ScatterAdd {
+    /// A scatter, the only instruction of its nest. Its operands are accesses: the array whose elements are
+    /// combined with updates, the indices, the updates. The outer axes of the nest are those of the result,
+    /// the inner axes those of the indices; stores move only with the outer axes.
+    Scatter {
+        /// The operation that combines an element with its updates.
+        op: ScatterOp,
         /// The axis of the nest that the indices select from.
         axis: usize,
         /// The treatment of an index out of range.
-        mode: TakeMode,
+        mode: ScatterMode,
         /// The size of that axis.
         size: usize,
     },
@@ -339,7 +341,7 @@ impl LoopNest {
     /// compiles it, and it runs in no group.
     pub fn runs_alone(&self) -> bool {
         let runs_alone = |it: &Instruction| {
-            matches!(it.kind, InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. })
+            matches!(it.kind, InstructionKind::Scatter { .. } | InstructionKind::Contract { .. })
         };
         self.instructions.iter().any(runs_alone)
     }
@@ -409,8 +411,8 @@ impl fmt::Display for Instruction {
             InstructionKind::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
             }
-            InstructionKind::ScatterAdd { axis, mode, .. } => {
-                write!(formatter, "scatter_add.{mode}.{} along i{axis}", self.dtype)?;
+            InstructionKind::Scatter { op, axis, mode, .. } => {
+                write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
             }
             InstructionKind::Contract { summed } => {
                 write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;

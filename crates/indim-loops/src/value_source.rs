@@ -112,7 +112,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
             (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
         }
         // The axes of the result are the outer ones, those of the indices the inner ones.
-        NodeKind::ScatterAdd { .. } => {
+        NodeKind::Scatter { .. } => {
             let indices = &graph[node.operands[1]].array_type.shape;
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
         }
@@ -129,7 +129,7 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
     match node.kind {
         NodeKind::Reduce { .. } => vec![reduced(graph, value, view.clone())],
         NodeKind::Take { axis, mode } => gather_operands(graph, node, view, axis, mode).to_vec(),
-        NodeKind::ScatterAdd { axis, .. } => scatter_operands(graph, node, view, axis).to_vec(),
+        NodeKind::Scatter { axis, .. } => scatter_operands(graph, node, view, axis).to_vec(),
         NodeKind::Contract { .. } => {
             let factor = |&value: &ValueId| OperandView {
                 is_factor: true,
@@ -216,12 +216,12 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
             | NodeKind::Convert
             | NodeKind::Bitcast
             | NodeKind::Take { .. }
-            | NodeKind::ScatterAdd { .. }
+            | NodeKind::Scatter { .. }
             | NodeKind::Contract { .. }
     )
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.
 pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::ScatterAdd { .. } | NodeKind::Contract { .. })
+    matches!(kind, NodeKind::Scatter { .. } | NodeKind::Contract { .. })
 }

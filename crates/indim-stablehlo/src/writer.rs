@@ -158,7 +158,7 @@ impl TextWriter<'_> {
             // A legalised graph has neither gathers nor scatters, and contractions only as products.
             NodeKind::Parameter { .. }
             | NodeKind::Take { .. }
-            | NodeKind::ScatterAdd { .. }
+            | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. } => {}
             NodeKind::Constant(array) => {

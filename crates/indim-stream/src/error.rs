@@ -64,7 +64,7 @@ impl Obstacle {
                     axis == along
                 }
                 NodeKind::Take { axis: along, .. }
-                | NodeKind::ScatterAdd { axis: along, .. }
+                | NodeKind::Scatter { axis: along, .. }
                 | NodeKind::Window { axis: along, .. } => axis == along,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,

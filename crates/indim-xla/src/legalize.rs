@@ -85,7 +85,7 @@ impl Legalizer<'_, '_> {
             NodeKind::Window { .. } => {
                 return self.refuse(id, node, "a window of so many elements");
             }
-            NodeKind::ScatterAdd { .. } => return self.refuse(id, node, "a scatter"),
+            NodeKind::Scatter { .. } => return self.refuse(id, node, "a scatter"),
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
         }))
     }

@@ -116,10 +116,22 @@ impl<'a> Sweep<'a> {
             NodeKind::Take { axis, mode } => {
                 only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
             }
-            NodeKind::ScatterAdd { axis, mode } => {
-                let [to_operand, to_updates] =
-                    take::scatter_add(*axis, *mode, &operand(1), cotangent)?;
-                Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
+            NodeKind::Scatter { op, axis, mode } => {
+                let scatter = take::Scatter {
+                    op: *op,
+                    axis: *axis,
+                    mode: *mode,
+                    operand: &operand(0),
+                    indices: &operand(1),
+                    updates: &operand(2),
+                    result: &self.value(value),
+                };
+                match scatter.cotangents(cotangent)? {
+                    Some([to_operand, to_updates]) => {
+                        Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
+                    }
+                    None => Err(self.refused(node)),
+                }
             }
             NodeKind::Reduce { .. } => {
                 let chain = reduction::ReductionChain::ending_at(self.graph, value);

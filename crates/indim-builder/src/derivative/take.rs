@@ -1,10 +1,10 @@
-//! Rules of gather, scatter and windows: a gather and a scatter are transposes of each other.
+//! Rules of gathers, scatters and windows: the transpose of a gather is a scatter that adds.
 
-use indim_graph::{AxisWindow, GraphError, Literal, TakeMode};
-use indim_ops::DType;
+use indim_graph::{AxisWindow, GraphError, Literal, ScatterMode, TakeMode};
+use indim_ops::{ArrayType, DType, ScatterOp};
 
 use super::structural::zeros;
-use crate::builder::{BuildResult, Value};
+use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The cotangent of the table: the sum of cotangents at all indices of each element.
 pub(super) fn take(
@@ -19,15 +19,97 @@ pub(super) fn take(
     b.scatter_add(zeros, indices, cotangent, axis as i64, mode)
 }
 
-/// The cotangent of the operand, unchanged, and of the updates, gathered at their indices.
-pub(super) fn scatter_add(
-    axis: usize,
-    mode: TakeMode,
-    indices: &Value,
-    cotangent: &Value,
-) -> Result<[Value; 2], GraphError> {
-    let updates = cotangent.builder().take(cotangent, indices, axis as i64, mode)?;
-    Ok([cotangent.clone(), updates])
+/// A scatter whose operands have cotangents.
+pub(super) struct Scatter<'a> {
+    pub(super) op: ScatterOp,
+    pub(super) axis: usize,
+    pub(super) mode: ScatterMode,
+    pub(super) operand: &'a Value,
+    pub(super) indices: &'a Value,
+    pub(super) updates: &'a Value,
+    pub(super) result: &'a Value,
+}
+
+impl Scatter<'_> {
+    /// The cotangents of the operand and of the updates; `None` for products, which have no rule.
+    pub(super) fn cotangents(&self, cotangent: &Value) -> Result<Option<[Value; 2]>, GraphError> {
+        match self.op {
+            ScatterOp::Add => Ok(Some([cotangent.clone(), self.gathered(cotangent)?])),
+            ScatterOp::Set => self.of_last(cotangent).map(Some),
+            ScatterOp::Min | ScatterOp::Max => self.of_extremes(cotangent).map(Some),
+            ScatterOp::Mul => Ok(None),
+        }
+    }
+
+    /// The elements of `x` that the updates are combined with; 0 for dropped updates.
+    fn gathered(&self, x: &Value) -> BuildResult {
+        let b = x.builder();
+        let ScatterMode::Take(mode) = self.mode else {
+            let taken = b.take(x, self.indices, self.axis as i64, TakeMode::Clip)?;
+            let zeros = zeros(b, &taken.array_type()?)?;
+            return b.select(self.over_updates(b, &self.in_range(b)?)?, taken, zeros);
+        };
+        b.take(x, self.indices, self.axis as i64, mode)
+    }
+
+    /// For each index, whether it is in range.
+    fn in_range(&self, b: &GraphBuilder) -> BuildResult {
+        b.in_range(self.indices, self.operand.array_type()?.shape[self.axis])
+    }
+
+    /// A value for each index as one for each update.
+    fn over_updates(&self, b: &GraphBuilder, of_indices: &Value) -> BuildResult {
+        let rank = of_indices.array_type()?.shape.rank();
+        let dims: Vec<i64> = (self.axis..self.axis + rank).map(|axis| axis as i64).collect();
+        b.broadcast_like(of_indices, &dims, self.updates)
+    }
+
+    /// `set`: an element that updates name has no influence, and of the updates the last one has all.
+    fn of_last(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
+        let b = cotangent.builder();
+        let axis = self.axis as i64;
+        let none = zeros(b, &self.updates.array_type()?)?;
+        let to_operand =
+            b.scatter(ScatterOp::Set, cotangent, self.indices, &none, axis, self.mode)?;
+        let shape = self.indices.array_type()?.shape;
+        let count = shape.element_count().unwrap_or(usize::MAX);
+        let numbers = b.reshape(b.iota(DType::I64, [count], 0)?, shape)?;
+        let size = self.operand.array_type()?.shape[self.axis];
+        let first = zeros(b, &ArrayType::new(DType::I64, [size]))?;
+        let last = b.scatter(ScatterOp::Set, first, self.indices, &numbers, 0, self.mode)?;
+        let mode = match self.mode {
+            ScatterMode::Take(mode) => mode,
+            // The cotangent of a dropped update is 0 already.
+            ScatterMode::Drop => TakeMode::Clip,
+        };
+        let is_last = match size {
+            0 => b.broadcast_like(b.scalar(false), &[], &numbers)?,
+            _ => b.eq(b.take(last, self.indices, 0, mode)?, numbers, &[])?,
+        };
+        let is_last = self.over_updates(b, &is_last)?;
+        Ok([to_operand, b.select(is_last, self.gathered(cotangent)?, none)?])
+    }
+
+    /// `min` and `max`: shared by the element and the updates that equal the result; a NaN takes all.
+    fn of_extremes(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
+        let b = cotangent.builder();
+        let dtype = cotangent.array_type()?.dtype;
+        let attains =
+            |x: &Value, result: &Value| b.or(b.eq(x, result, &[])?, b.ne(x, x, &[])?, &[]);
+        let of_operand = attains(self.operand, self.result)?;
+        let mut of_updates = attains(self.updates, &self.gathered(self.result)?)?;
+        if self.mode == ScatterMode::Drop {
+            of_updates = b.and(of_updates, self.over_updates(b, &self.in_range(b)?)?, &[])?;
+        }
+        let (counted, added) = (b.convert(&of_operand, dtype)?, b.convert(&of_updates, dtype)?);
+        let count = b.scatter_add(counted, self.indices, added, self.axis as i64, self.mode)?;
+        let share = b.div(cotangent, count, &[])?;
+        let only = |attains: Value, share: Value| {
+            let zeros = zeros(b, &share.array_type()?)?;
+            b.select(attains, share, zeros)
+        };
+        Ok([only(of_operand, share.clone())?, only(of_updates, self.gathered(&share)?)?])
+    }
 }
 
 /// The cotangent of a value of which windows were taken: the sum of the cotangents of all windows at the

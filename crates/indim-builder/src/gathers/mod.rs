@@ -1,10 +1,14 @@
-//! The builder's gathers from several axes.
+//! The builder's gathers from several axes, and scatters to them.
 //!
 //! A gather from several axes is a gather from one: the axes are flattened, and their indices become one
 //! position. Each index is resolved along its own axis first, so errors name that axis.
 //!
-//! - `build.rs`: the builder's methods;
-//! - `positions.rs`: axes brought together, and positions in the flattened axis.
+//! - `build.rs`: the builder's gathers: `x[i, j]` and `take_along_axis`;
+//! - `elements.rs`: gathers and scatters of other systems;
+//! - `positions.rs`: axes brought together, and positions in the flattened axis;
+//! - `scatter.rs`: the builder's scatters.
 
 mod build;
+mod elements;
 mod positions;
+mod scatter;

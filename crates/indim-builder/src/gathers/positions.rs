@@ -1,7 +1,7 @@
 //! Positions in several axes that are flattened to one.
 
 use indim_graph::signature::check_take;
-use indim_graph::{GraphError, TakeMode, ValueId};
+use indim_graph::{GraphError, Literal, TakeMode, ValueId};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
@@ -19,6 +19,8 @@ pub(super) struct FlatAxes {
     permutation: Vec<i64>,
     /// The shape with one axis in place of them.
     pub(super) shape: Shape,
+    /// The transposed shape.
+    transposed: Shape,
     /// The position of the flattened axis.
     pub(super) at: usize,
 }
@@ -33,7 +35,8 @@ impl FlatAxes {
         let (before, after) = (kept().filter(|&axis| axis < at), kept().filter(|&axis| axis > at));
         let order: Vec<usize> = before.chain(axes.iter().copied()).chain(after).collect();
         let sizes: Vec<usize> = axes.iter().map(|&axis| shape[axis]).collect();
-        let mut flat: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let transposed: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let mut flat = transposed.clone();
         // The caller's array exists, so the product of its sizes fits, unless one of them is 0.
         let count = sizes.iter().fold(1usize, |count, &size| count.saturating_mul(size));
         flat.splice(at..at + axes.len(), [count]);
@@ -42,6 +45,7 @@ impl FlatAxes {
             sizes,
             permutation: order.iter().map(|&axis| axis as i64).collect(),
             shape: Shape::from(flat),
+            transposed: Shape::from(transposed),
             at,
         }
     }
@@ -58,6 +62,16 @@ impl FlatAxes {
     #[track_caller]
     pub(super) fn flatten(&self, b: &GraphBuilder, operand: &Value) -> BuildResult {
         b.reshape(b.transpose(operand, &self.permutation)?, self.shape.clone())
+    }
+
+    /// The value of the original shape, from one with the axes flattened.
+    #[track_caller]
+    pub(super) fn restore(&self, b: &GraphBuilder, flat: &Value) -> BuildResult {
+        let mut inverse = vec![0; self.permutation.len()];
+        for (to, &from) in self.permutation.iter().enumerate() {
+            inverse[from as usize] = to as i64;
+        }
+        b.transpose(b.reshape(flat, self.transposed.clone())?, &inverse)
     }
 
     /// The positions, of this shape, of elements with these indices: each is in range of its axis, and
@@ -129,6 +143,20 @@ impl GraphBuilder {
         let counter = self.iota(dtype, sizes, axis as i64)?;
         let taken = self.take(counter, self.value(indices), axis as i64, mode)?;
         self.reshape_units(taken, index.shape)
+    }
+
+    /// For each index, whether it is in range of an axis of `size` elements; negative ones are not.
+    #[track_caller]
+    pub(crate) fn in_range(&self, indices: &Value, size: usize) -> BuildResult {
+        let indices = match indices.array_type()?.dtype.size() {
+            8 => indices.clone(),
+            _ => self.convert(indices, DType::I64)?,
+        };
+        let dtype = indices.array_type()?.dtype;
+        let size = self.literal(Literal::Int(size as i128), dtype)?;
+        let [below, from] = [size, self.literal(Literal::Int(0), dtype)?];
+        let (below, from) = (self.lt(&indices, below, &[])?, self.ge(&indices, from, &[])?);
+        self.and(below, from, &[])
     }
 
     /// The indices 0, 1, ... along `axis` of `rank` axes, for one of `size` elements.

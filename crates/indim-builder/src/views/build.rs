@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use indim_graph::signature::{
-    check_concatenation, check_scatter_add, check_slices, check_take, existing_axis,
+    check_concatenation, check_scatter, check_slices, check_take, existing_axis,
 };
-use indim_graph::{AxisSlice, GraphError, GraphErrorKind, NodeKind, TakeMode, ValueId};
+use indim_graph::{
+    AxisSlice, GraphError, GraphErrorKind, NodeKind, ScatterMode, TakeMode, ValueId,
+};
+use indim_ops::ScatterOp;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
@@ -173,9 +176,58 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Take { axis, mode }, &ids, array_type))
     }
 
-    /// A scatter, like NumPy's `add.at`: adds each element of `updates` to the element of `operand` at its
-    /// index along `axis`. The updates have the shape of a [`GraphBuilder::take`] with these indices. Several
-    /// updates of one element are added in row-major order: floats in `f64`, rounded once.
+    /// A scatter, like NumPy's `add.at`: combines each element of `updates` with the element of `operand` at
+    /// its index along `axis`. The updates have the shape of a [`GraphBuilder::take`] with these indices.
+    /// Several updates of one element are combined in row-major order. Floats are added and multiplied in
+    /// `f64`, and rounded once; `set` keeps the last update.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, ScatterMode, evaluate};
+    /// use indim_ops::{DType, ScatterOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [3])?;
+    /// let i = b.parameter("i", DType::I64, [4])?;
+    /// let v = b.parameter("v", DType::I32, [4])?;
+    /// let graph = b.finish(&[b.scatter(ScatterOp::Max, &x, &i, &v, 0, ScatterMode::Drop)?])?;
+    /// let x = Array::new([3], vec![0, 10, 20])?;
+    /// let i = Array::new([4], vec![2i64, 0, 3, 0])?;
+    /// let v = Array::new([4], vec![5, 7, 9, 6])?;
+    /// assert_eq!(evaluate(&graph, &[x, i, v])?[0].elements::<i32>(), Ok(&[7, 10, 20][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::take`], without `take-from-empty` if updates are dropped; TY1 if the
+    /// operation does not combine such elements; TY2; `scatter-shape`.
+    #[track_caller]
+    pub fn scatter(
+        &self,
+        op: ScatterOp,
+        operand: impl Operand,
+        indices: impl Operand,
+        updates: impl Operand,
+        axis: i64,
+        mode: impl Into<ScatterMode>,
+    ) -> BuildResult {
+        let mode = mode.into();
+        let name = NodeKind::Scatter { op, axis: 0, mode }.name();
+        let ids = [
+            self.operand_id(name, operand)?,
+            self.operand_id(name, indices)?,
+            self.operand_id(name, updates)?,
+        ];
+        let types = ids.map(|id| self.type_of(id));
+        match check_scatter(op, axis, mode, types.each_ref()) {
+            Ok((axis, array_type)) => {
+                Ok(self.add_node(NodeKind::Scatter { op, axis, mode }, &ids, array_type))
+            }
+            Err(kind) => Err(self.error(name, &ids, kind)),
+        }
+    }
+
+    /// [`GraphBuilder::scatter`] that adds.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -194,7 +246,7 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// Those of [`GraphBuilder::take`]; TY1 for `bool`; TY2; `scatter-shape`.
+    /// Those of [`GraphBuilder::scatter`].
     #[track_caller]
     pub fn scatter_add(
         &self,
@@ -202,19 +254,8 @@ impl GraphBuilder {
         indices: impl Operand,
         updates: impl Operand,
         axis: i64,
-        mode: TakeMode,
+        mode: impl Into<ScatterMode>,
     ) -> BuildResult {
-        let ids = [
-            self.operand_id("scatter_add", operand)?,
-            self.operand_id("scatter_add", indices)?,
-            self.operand_id("scatter_add", updates)?,
-        ];
-        let types = ids.map(|id| self.type_of(id));
-        match check_scatter_add(axis, types.each_ref()) {
-            Ok((axis, array_type)) => {
-                Ok(self.add_node(NodeKind::ScatterAdd { axis, mode }, &ids, array_type))
-            }
-            Err(kind) => Err(self.error("scatter_add", &ids, kind)),
-        }
+        self.scatter(ScatterOp::Add, operand, indices, updates, axis, mode)
     }
 }

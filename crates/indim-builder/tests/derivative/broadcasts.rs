@@ -1,7 +1,8 @@
 //! Broadcasts, reshapes and views are linear: their pullback is the adjoint, exactly.
 
-use indim_builder::Value;
-use indim_graph::{Array, AxisSlice, TakeMode};
+use indim_builder::{Differentiate, GraphBuilder, Value};
+use indim_graph::{Array, AxisSlice, ScatterMode, TakeMode, evaluate};
+use indim_ops::{DType, ReduceOp, ScatterOp};
 
 use super::{Argument, pullback, value};
 
@@ -158,4 +159,65 @@ fn cotangents_of_scatters_are_gathered() {
         };
         check_adjoint(&format!("{mode} {axis}"), &of, &[2, 5, 3]);
     }
+}
+
+#[test]
+fn cotangents_of_the_last_updates_are_gathered() {
+    for op in [ScatterOp::Set, ScatterOp::Add] {
+        for (mode, axis) in
+            ScatterMode::ALL.into_iter().flat_map(|mode| [0, 1, 2].map(|axis| (mode, axis)))
+        {
+            let of = |x: &[Value]| {
+                let b = x[0].builder();
+                let indices: &[i64] = match mode {
+                    ScatterMode::Take(TakeMode::Error) => &[1, 0, -1, 1],
+                    _ => &[1, -4, 7, 1],
+                };
+                let indices = b.constant(Array::new([4], indices.to_vec()).unwrap());
+                let factors = b.iota(DType::F64, [4], 0).unwrap();
+                let taken = b.take(&x[0], &indices, axis, TakeMode::Wrap).unwrap();
+                let updates = b.mul(taken, factors - 1.5, &[axis]).unwrap();
+                b.scatter(op, &x[0], indices, updates, axis, mode).unwrap()
+            };
+            check_adjoint(&format!("{op} {mode} {axis}"), &of, &[2, 5, 3]);
+        }
+    }
+}
+
+#[test]
+fn cotangents_of_extremes_are_shared_by_those_that_attain_them() {
+    let gradients = |op: ScatterOp| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [5]).unwrap();
+        let u = b.parameter("u", DType::F64, [7]).unwrap();
+        let i = b.constant(Array::new([7], vec![0i64, 0, 1, 1, 2, 9, 3]).unwrap());
+        let result = b.scatter(op, &x, i, &u, 0, ScatterMode::Drop).unwrap();
+        let weights = b.constant(Array::new([5], vec![1.0, 2.0, 3.0, 4.0, 5.0]).unwrap());
+        let sum = b.reduce(ReduceOp::Add, result * weights, 0).unwrap();
+        let graph = b.finish(&[sum]).unwrap().gradient(&[0, 1]).unwrap();
+        let arguments = [
+            Array::new([5], vec![4.0, 1.0, 6.0, f64::NAN, 0.0]).unwrap(),
+            Array::new([7], vec![4.0, 2.0, 5.0, 5.0, 7.0, 8.0, 3.0]).unwrap(),
+        ];
+        let found = evaluate(&graph, &arguments).unwrap();
+        [0, 1].map(|at| found[at].elements::<f64>().unwrap().to_vec())
+    };
+    // A tie of the element and an update, one of two updates, and a NaN.
+    let of_max = gradients(ScatterOp::Max);
+    assert_eq!(of_max[0], [0.5, 0.0, 0.0, 4.0, 5.0]);
+    assert_eq!(of_max[1], [0.5, 0.0, 1.0, 1.0, 3.0, 0.0, 0.0]);
+    let of_min = gradients(ScatterOp::Min);
+    assert_eq!(of_min[0], [0.0, 2.0, 3.0, 4.0, 5.0]);
+    assert_eq!(of_min[1], [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn products_of_scatters_have_no_derivative() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F64, [3]).unwrap();
+    let i = b.constant(Array::new([2], vec![0i64, 0]).unwrap());
+    let u = b.parameter("u", DType::F64, [2]).unwrap();
+    let product = b.scatter(ScatterOp::Mul, &x, i, u, 0, TakeMode::Error).unwrap();
+    let graph = b.finish(&[b.reduce(ReduceOp::Add, product, 0).unwrap()]).unwrap();
+    assert_eq!(graph.gradient(&[0]).unwrap_err().code(), "not-differentiable");
 }

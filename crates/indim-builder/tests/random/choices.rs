@@ -1,8 +1,8 @@
 //! Choices shared by generators of random graphs: the one in this folder, and that of `indim-cpu`'s tests.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{AxisSlice, AxisWindow, TakeMode};
-use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp};
+use indim_graph::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp, ScatterOp};
 use indim_shape::{RuleSet, Shape};
 
 /// A source of choices: a function that returns a number below a limit, which is at least 1.
@@ -182,10 +182,12 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
     };
     let mode = *choices.pick(modes);
     let Ok(taken) = b.take(&x, &indices, axis as i64, mode) else { return x };
-    match dtype != DType::Bool && choices.chance(30) {
-        true => b.scatter_add(&x, indices, taken, axis as i64, mode).unwrap(),
-        false => taken,
+    if !choices.chance(30) {
+        return taken;
     }
+    let ops: Vec<ScatterOp> = ScatterOp::ALL.into_iter().filter(|op| op.takes(dtype)).collect();
+    let mode = if choices.chance(25) { ScatterMode::Drop } else { mode.into() };
+    b.scatter(*choices.pick(&ops), &x, indices, taken, axis as i64, mode).unwrap()
 }
 
 /// Maximum elements of a value of a random graph.

@@ -1,9 +1,11 @@
-//! Scatters: nests that add updates to elements selected by indices. No executor compiles them. Holds unsafe
-//! code.
+//! Scatters: nests that combine updates with elements selected by indices. No executor compiles them. Holds
+//! unsafe code.
 //!
-//! One thread sorts the updates by target with a counting sort, which is stable. A tile is a range of
-//! targets, and each target sums its updates in row-major order. So every number of threads gives the same
-//! bits.
+//! Each target combines its updates in row-major order, so every number of threads gives the same bits.
+//! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
+//!   stores a range of them.
+//! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
+//!   range of targets.
 
 use core::fmt;
 use core::ops::Range;
@@ -13,8 +15,7 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
-use indim_ops::Level;
-use indim_ops::{DType, RunningSum, bf16, c64, c128, f16};
+use indim_ops::{Element, Level, ScatterFold, ScatterVisitor};
 
 use indim_executors::Gather;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
@@ -26,10 +27,10 @@ pub(crate) struct Scatter {
     axis: usize,
     rank: usize,
     gather: Gather,
-    dtype: DType,
+    functions: FoldFunctions,
     /// Number of stores, which are the first operands of the nest.
     stores: usize,
-    /// Operands of the nest: the array to which updates are added, the indices, the updates.
+    /// Operands of the nest: the array whose elements are combined with updates, the indices, the updates.
     operand: usize,
     indices: usize,
     updates: usize,
@@ -41,15 +42,43 @@ const TILE_ELEMENTS: usize = 4096;
 /// Indices resolved at a time.
 const INDICES: usize = 256;
 
-/// Elements of a target that are summed together: enough for vectors, few enough to clear for each target. A
-/// target of one element has one sum.
-const MAX_SUMS: usize = 64;
+/// Elements of a target that are combined together: enough for vectors, few enough to clear for each target.
+const ACCUMULATORS: usize = 64;
+
+/// Bytes of the largest accumulator, of complex numbers.
+const MAX_ACCUMULATOR_BYTES: usize = 16;
+
+/// The code of one fold and element type.
+#[derive(Debug, Clone, Copy)]
+struct FoldFunctions {
+    /// Combines the sorted updates of these targets; see `BoundScatter::fold_rows`.
+    rows: unsafe fn(&BoundScatter, &Bases<'_>, Range<usize>),
+    /// Combines all updates in accumulators; see `BoundScatter::accumulate`.
+    accumulate: unsafe fn(&BoundScatter, &Bases<'_>),
+    /// Stores these accumulators; see `BoundScatter::store_accumulators`.
+    store: unsafe fn(&BoundScatter, &Bases<'_>, Range<usize>),
+}
+
+struct FunctionsOf;
+
+impl ScatterVisitor for FunctionsOf {
+    type Output = FoldFunctions;
+
+    fn scatter<F: ScatterFold<T>, T: Element>(self) -> FoldFunctions {
+        const { assert!(size_of::<F::Accumulator>() <= MAX_ACCUMULATOR_BYTES) };
+        FoldFunctions {
+            rows: BoundScatter::fold_rows::<F, T>,
+            accumulate: BoundScatter::accumulate::<F, T>,
+            store: BoundScatter::store_accumulators::<F, T>,
+        }
+    }
+}
 
 impl Scatter {
     /// Returns `None` for a nest that is not a scatter.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
         let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::ScatterAdd { axis, mode, size } = instruction.kind else {
+        let InstructionKind::Scatter { op, axis, mode, size } = instruction.kind else {
             return None;
         };
         let [Local::Access(operand), Local::Access(indices), Local::Access(updates)] =
@@ -62,8 +91,8 @@ impl Scatter {
         Some(Arc::new(Scatter {
             axis,
             rank: nest.stores[0].target.axes.len(),
-            gather: Gather::new(mode, index, instruction.dtype, size.max(1), level),
-            dtype: instruction.dtype,
+            gather: Gather::of_scatter(mode, index, instruction.dtype, size, level),
+            functions: op.visit(instruction.dtype, FunctionsOf)?,
             stores,
             operand: stores + operand,
             indices: stores + indices,
@@ -113,7 +142,12 @@ impl NestCode for Scatter {
     }
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        let indices = nest.shape[self.rank..].iter().fold(1, |n: usize, &m| n.saturating_mul(m));
+        let product = |sizes: &[usize]| sizes.iter().fold(1, |n: usize, &m| n.saturating_mul(m));
+        if product(&nest.shape[..self.rank]) == nest.shape[self.axis] {
+            let accumulators = nest.shape[self.axis].saturating_add(1);
+            return accumulators.saturating_mul(MAX_ACCUMULATOR_BYTES);
+        }
+        let indices = product(&nest.shape[self.rank..]);
         let starts = nest.shape[self.axis].saturating_add(STARTS_BEYOND);
         indices.saturating_mul(3).saturating_add(starts).saturating_mul(size_of::<usize>())
     }
@@ -126,10 +160,11 @@ impl NestCode for Scatter {
     ) -> fmt::Result {
         let [operand, indices, updates] = [self.operand, self.indices, self.updates]
             .map(|operand| describe(&nest.accesses[operand - self.stores]));
+        let InstructionKind::Scatter { op, .. } = nest.instructions[0].kind else { return Ok(()) };
         writeln!(formatter, "sort {indices} by target")?;
         for store in &nest.stores {
             let target = describe(&store.target);
-            writeln!(formatter, "  {operand} + {updates} of each target -> {target}")?;
+            writeln!(formatter, "  {operand} {op} {updates} of each target -> {target}")?;
         }
         Ok(())
     }
@@ -171,9 +206,12 @@ struct BoundScatter {
     rows_per_tile: usize,
 }
 
-/// Entries of the list of starts in addition to one for each target: the end of the last target, and one for
-/// the shift of the counting sort.
-const STARTS_BEYOND: usize = 2;
+/// Entries by which the counts of the counting sort are ahead of their targets: its second pass advances the
+/// start of each target to that of the next.
+const SHIFT: usize = 2;
+
+/// Entries of the list of starts in addition to one for each target: dropped updates and the shift.
+const STARTS_BEYOND: usize = 1 + SHIFT;
 
 /// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
@@ -188,7 +226,7 @@ struct SortedUpdates {
 /// meanwhile.
 #[derive(Clone, Copy)]
 struct Update {
-    /// Index along the scattered axis.
+    /// Index along the scattered axis; its size for a dropped update.
     target: usize,
     /// Offset of the update from the first update, in bytes.
     offset: isize,
@@ -232,19 +270,53 @@ impl BoundScatter {
         }
     }
 
-    /// Sums the updates of one target, `SUMS` elements at a time; `row` numbers the targets over all outer
-    /// indices.
+    /// Whether a target is one element, and no two rows have the same target.
+    fn has_accumulators(&self) -> bool {
+        self.elements == 1 && self.rows == self.size
+    }
+
+    /// The run along the innermost axis of a target, at point `number` of the axes outside it.
+    fn run_of(
+        &self,
+        bases: &Bases<'_>,
+        operand: usize,
+        (outer, target): (usize, usize),
+        number: usize,
+    ) -> StridedRun {
+        let strides = self.inner.strides_of(operand);
+        let axes = self.inner.sizes.split_last().map_or(&[][..], |(_, axes)| axes);
+        let outer_strides = self.outer.strides_of(operand).iter().copied();
+        let of_outer = self.outer.sizes.iter().copied().zip(outer_strides);
+        let of_inner = axes.iter().copied().zip(strides.iter().copied());
+        let offset = self.outer.offsets[operand]
+            + self.inner.offsets[operand]
+            + target as isize * self.along[operand]
+            + unravelled(outer, of_outer)
+            + unravelled(number, of_inner);
+        StridedRun {
+            first: bases.operands[operand].wrapping_offset(offset),
+            stride: strides.last().copied().unwrap_or(0),
+        }
+    }
+
+    /// Combines the updates of one target, `COUNT` elements at a time; `row` numbers the targets over all
+    /// outer indices.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
-    /// - `prepare` has sorted the updates.
-    unsafe fn sum_row<T: RunningSum, const SUMS: usize>(&self, bases: &Bases<'_>, row: usize) {
-        let (outer, target) = (row / self.size, row % self.size);
+    /// - `prepare` has sorted the updates;
+    /// - the scatter has elements of type `T`.
+    unsafe fn fold_row<F: ScatterFold<T>, T: Element, const COUNT: usize>(
+        &self,
+        bases: &Bases<'_>,
+        row: usize,
+    ) {
+        let place = (row / self.size, row % self.size);
         let SortedUpdates { starts, updates } = self.sorted(bases);
         // SAFETY: `prepare` has written the start of each target, the end of the last one, and the offset of
         // each update; starts increase up to the number of updates.
         let updates = unsafe {
-            let (first, end) = (*starts.add(target), *starts.add(target + 1));
+            let (first, end) = (*starts.add(place.1), *starts.add(place.1 + 1));
             core::slice::from_raw_parts(updates.add(first), end - first)
         };
         let (axes, length) = match self.inner.sizes.split_last() {
@@ -252,66 +324,122 @@ impl BoundScatter {
             None => (&[][..], 1),
         };
         for number in 0..axes.iter().product() {
-            let run = |operand: usize| {
-                let strides = self.inner.strides_of(operand);
-                let of_outer = self
-                    .outer
-                    .sizes
-                    .iter()
-                    .copied()
-                    .zip(self.outer.strides_of(operand).iter().copied());
-                let of_inner = axes.iter().copied().zip(strides.iter().copied());
-                let offset = self.outer.offsets[operand] + self.inner.offsets[operand];
-                StridedRun {
-                    first: bases.operands[operand].wrapping_offset(
-                        offset
-                            + target as isize * self.along[operand]
-                            + unravelled(outer, of_outer)
-                            + unravelled(number, of_inner),
-                    ),
-                    stride: strides.last().copied().unwrap_or(0),
-                }
-            };
+            let run = |operand: usize| self.run_of(bases, operand, place, number);
             let (from, updated) = (run(self.scatter.operand), run(self.scatter.updates));
-            for first in (0..length).step_by(SUMS) {
-                let count = SUMS.min(length - first);
-                let mut sums = [T::Sum::default(); SUMS];
-                let sums = &mut sums[..count];
+            for first in (0..length).step_by(COUNT) {
+                let count = COUNT.min(length - first);
+                let mut folded = [F::Accumulator::default(); COUNT];
+                let folded = &mut folded[..count];
                 // SAFETY:
                 // - elements `first..first + count` of the target are valid in the operand and the stores,
                 //   which the caller ensures;
                 // - `update` is the offset of a point of the updates, and the caller ensures that those are
                 //   readable.
                 unsafe {
-                    from.at(first).read::<T>(sums, |sum, element| *sum = element.begin());
+                    from.at(first).read::<T, _>(folded, |folded, element| {
+                        *folded = F::begin(element);
+                    });
                     for &update in updates {
                         let terms = updated.at(first).moved(update);
-                        terms.read::<T>(sums, |sum, term| *sum = T::plus(*sum, term));
+                        terms.read::<T, _>(folded, |folded, term| {
+                            *folded = F::combine(*folded, term);
+                        });
                     }
                     for store in 0..self.scatter.stores {
-                        run(store).at(first).write::<T>(sums);
+                        run(store).at(first).write(folded, F::finish);
                     }
                 }
             }
         }
     }
 
-    /// Sums the updates of these targets.
+    /// Combines the updates of these targets.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
-    /// - `prepare` has sorted the updates.
-    unsafe fn sum_rows<T: RunningSum>(&self, bases: &Bases<'_>, rows: Range<usize>) {
+    /// - `prepare` has sorted the updates;
+    /// - the scatter has elements of type `T`.
+    unsafe fn fold_rows<F: ScatterFold<T>, T: Element>(
+        &self,
+        bases: &Bases<'_>,
+        rows: Range<usize>,
+    ) {
         for row in rows {
             // SAFETY: the caller has the same obligations for each of `rows`.
             unsafe {
                 match self.elements {
-                    1 => self.sum_row::<T, 1>(bases, row),
-                    _ => self.sum_row::<T, MAX_SUMS>(bases, row),
+                    1 => self.fold_row::<F, T, 1>(bases, row),
+                    _ => self.fold_row::<F, T, ACCUMULATORS>(bases, row),
                 }
             }
         }
     }
+
+    /// Combines all updates in accumulators, one for each target and one for dropped updates.
+    ///
+    /// # Safety
+    /// - the obligations of [`BoundNest::prepare`];
+    /// - `has_accumulators`, and the scatter has elements of type `T`.
+    unsafe fn accumulate<F: ScatterFold<T>, T: Element>(&self, bases: &Bases<'_>) {
+        let accumulators = bases.shared.cast::<F::Accumulator>();
+        let run = |operand: usize| self.run_of(bases, operand, (0, 0), 0).first;
+        let (operand, updates) = (run(self.scatter.operand), run(self.scatter.updates));
+        let stride = self.along[self.scatter.operand];
+        let indices = bases.operands[self.scatter.indices].cast_const();
+        // SAFETY:
+        // - `shared_bytes` counts an accumulator for each target and one more;
+        // - only this nest accesses the shared memory, and no tile runs before this function returns;
+        // - the caller ensures that the operand, indices and updates are readable;
+        // - `Gather` resolves each index to a target, or to the size.
+        unsafe {
+            for target in 0..self.size {
+                let from = operand.wrapping_offset(target as isize * stride);
+                accumulators.add(target).write_unaligned(F::begin(load::<T>(from)));
+            }
+            accumulators.add(self.size).write_unaligned(F::Accumulator::default());
+            self.for_each_index(indices, |Update { target, offset }| {
+                let update = load::<T>(updates.wrapping_offset(offset));
+                let accumulator = accumulators.add(target);
+                let folded = F::combine(accumulator.read_unaligned(), update);
+                accumulator.write_unaligned(folded);
+            });
+        }
+    }
+
+    /// Rounds and stores the accumulators of these targets.
+    ///
+    /// # Safety
+    /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
+    /// - `accumulate` has run for this fold.
+    unsafe fn store_accumulators<F: ScatterFold<T>, T: Element>(
+        &self,
+        bases: &Bases<'_>,
+        rows: Range<usize>,
+    ) {
+        let accumulators = bases.shared.cast::<F::Accumulator>();
+        for store in 0..self.scatter.stores {
+            let first = self.run_of(bases, store, (0, 0), 0).first;
+            for target in rows.clone() {
+                let to = first.wrapping_offset(target as isize * self.along[store]);
+                // SAFETY: `accumulate` has written an accumulator for each target, and the caller ensures
+                // that the element of the target is writable.
+                unsafe {
+                    let folded = accumulators.add(target).read_unaligned();
+                    to.cast::<T::Storage>().write_unaligned(F::finish(folded).to_storage());
+                }
+            }
+        }
+    }
+}
+
+/// Reads an element.
+///
+/// # Safety
+/// The address is valid for reads of an element.
+#[inline(always)]
+unsafe fn load<T: Element>(from: *const u8) -> T {
+    // SAFETY: any bits are a valid representation, and the caller ensures a readable element.
+    T::from_storage(unsafe { from.cast::<T::Storage>().read_unaligned() })
 }
 
 /// Offset of point `number` in row-major order, for axes of these sizes and strides.
@@ -342,35 +470,35 @@ impl StridedRun {
         StridedRun { first: self.first.wrapping_offset(bytes), ..self }
     }
 
-    /// Calls `combine` with each sum and its element.
+    /// Calls `combine` with each accumulator and its element.
     ///
     /// # Safety
-    /// One element for each sum is valid for reads.
+    /// One element for each accumulator is valid for reads.
     #[inline(always)]
-    unsafe fn read<T: RunningSum>(self, sums: &mut [T::Sum], combine: impl Fn(&mut T::Sum, T)) {
-        let each = |sums: &mut [T::Sum], stride: isize| {
-            for (number, sum) in sums.iter_mut().enumerate() {
-                let from = self.first.wrapping_offset(number as isize * stride).cast::<T>();
-                // SAFETY: the caller ensures a readable element for each sum.
-                combine(sum, unsafe { from.read_unaligned() });
+    unsafe fn read<T: Element, A>(self, folded: &mut [A], combine: impl Fn(&mut A, T)) {
+        let each = |folded: &mut [A], stride: isize| {
+            for (number, folded) in folded.iter_mut().enumerate() {
+                let from = self.first.wrapping_offset(number as isize * stride);
+                // SAFETY: the caller ensures a readable element for each accumulator.
+                combine(folded, unsafe { load(from) });
             }
         };
         // A constant stride lets the compiler use vectors.
         match self.stride == size_of::<T>() as isize {
-            true => each(sums, size_of::<T>() as isize),
-            false => each(sums, self.stride),
+            true => each(folded, size_of::<T>() as isize),
+            false => each(folded, self.stride),
         }
     }
 
-    /// Writes the result of each sum.
+    /// Writes the result of each accumulator.
     ///
     /// # Safety
-    /// One element for each sum is valid for writes.
-    unsafe fn write<T: RunningSum>(self, sums: &[T::Sum]) {
-        for (number, &sum) in sums.iter().enumerate() {
-            let to = self.first.wrapping_offset(number as isize * self.stride).cast::<T>();
-            // SAFETY: the caller ensures a writable element for each sum.
-            unsafe { to.write_unaligned(T::finish(sum)) }
+    /// One element for each accumulator is valid for writes.
+    unsafe fn write<T: Element, A: Copy>(self, folded: &[A], finish: impl Fn(A) -> T) {
+        for (number, &folded) in folded.iter().enumerate() {
+            let to = self.first.wrapping_offset(number as isize * self.stride);
+            // SAFETY: the caller ensures a writable element for each accumulator.
+            unsafe { to.cast::<T::Storage>().write_unaligned(finish(folded).to_storage()) }
         }
     }
 }
@@ -385,6 +513,10 @@ impl BoundNest for BoundScatter {
     }
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {
+        if self.has_accumulators() {
+            // SAFETY: the caller has the same obligations; the functions are those of the elements' type.
+            return unsafe { (self.scatter.functions.accumulate)(self, bases) };
+        }
         let SortedUpdates { starts, updates } = self.sorted(bases);
         let unsorted = updates.wrapping_add(self.count()).cast::<Update>();
         let indices = bases.operands[self.scatter.indices].cast_const();
@@ -392,19 +524,19 @@ impl BoundNest for BoundScatter {
         // - `shared_bytes` counts the starts and, for each index, a sorted and an unsorted update, which is
         //   two words;
         // - only this nest accesses the shared memory, and no tile runs before this function returns;
-        // - `Gather` resolves each index to a target, so starts and updates stay within their lists;
+        // - `Gather` resolves each index to a target or to the size, so starts and updates stay within their
+        //   lists;
         // - the caller ensures that all indices are readable.
         unsafe {
             starts.write_bytes(0, self.size + STARTS_BEYOND);
             let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
             let mut count = 0;
             self.for_each_index(indices, |update| {
-                // Two entries ahead: the second pass advances each start to that of the next target.
-                starts[update.target + STARTS_BEYOND] += 1;
+                starts[update.target + SHIFT] += 1;
                 unsorted.add(count).write(update);
                 count += 1;
             });
-            for next in STARTS_BEYOND..starts.len() {
+            for next in SHIFT..starts.len() {
                 starts[next] += starts[next - 1];
             }
             for &Update { target, offset } in core::slice::from_raw_parts(unsorted, count) {
@@ -418,26 +550,11 @@ impl BoundNest for BoundScatter {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let rows =
             tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
-        // SAFETY: `rows` are the targets of the caller's `tiles`, and `BoundNest::run` requires `prepare`.
-        unsafe {
-            match self.scatter.dtype {
-                DType::I8 => self.sum_rows::<i8>(bases, rows),
-                DType::I16 => self.sum_rows::<i16>(bases, rows),
-                DType::I32 => self.sum_rows::<i32>(bases, rows),
-                DType::I64 => self.sum_rows::<i64>(bases, rows),
-                DType::U8 => self.sum_rows::<u8>(bases, rows),
-                DType::U16 => self.sum_rows::<u16>(bases, rows),
-                DType::U32 => self.sum_rows::<u32>(bases, rows),
-                DType::U64 => self.sum_rows::<u64>(bases, rows),
-                DType::F16 => self.sum_rows::<f16>(bases, rows),
-                DType::Bf16 => self.sum_rows::<bf16>(bases, rows),
-                DType::F32 => self.sum_rows::<f32>(bases, rows),
-                DType::F64 => self.sum_rows::<f64>(bases, rows),
-                DType::C64 => self.sum_rows::<c64>(bases, rows),
-                DType::C128 => self.sum_rows::<c128>(bases, rows),
-                DType::Bool => unreachable!("invariant: scatters take no `bool`"),
-            }
-        }
+        let functions = self.scatter.functions;
+        let run = if self.has_accumulators() { functions.store } else { functions.rows };
+        // SAFETY: `rows` are the targets of the caller's `tiles`, `BoundNest::run` requires `prepare`, and
+        // the functions are those of the elements' type.
+        unsafe { run(self, bases, rows) }
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

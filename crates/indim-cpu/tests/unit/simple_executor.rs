@@ -220,7 +220,7 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
-        InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+        InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
             unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
         }
         // A bitcast to the same type is a copy.

@@ -50,7 +50,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
             convert_kernel(instruction.operand_dtype, instruction.dtype, level)
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
-        InstructionKind::ScatterAdd { .. } | InstructionKind::Contract { .. } => {
+        InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
             unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
         }
     };

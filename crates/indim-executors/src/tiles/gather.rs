@@ -6,7 +6,7 @@
 //! The loops over a tile have strides for the table and for the indices. An innermost loop with a constant
 //! index is a row: it is copied as one run, or read in place if it is the whole tile.
 
-use indim_graph::TakeMode;
+use indim_graph::{ScatterMode, TakeMode};
 use indim_loops::MemoryUse;
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_ops::DType;
@@ -139,8 +139,25 @@ impl GatherOperands {
 impl Gather {
     /// A gather of elements of type `element` by indices of the integer type `index`; `size` is not 0.
     pub fn new(mode: TakeMode, index: DType, element: DType, size: usize, level: Level) -> Gather {
-        let resolve = resolve_function(mode, index, level);
+        let resolve = resolve_function(Some(mode), index, level);
         Gather { resolve, size, index_size: index.size(), element_size: element.size() }
+    }
+
+    /// The indices of a scatter. One whose update is dropped resolves to `size`; others as for a gather.
+    pub fn of_scatter(
+        mode: ScatterMode,
+        index: DType,
+        element: DType,
+        size: usize,
+        level: Level,
+    ) -> Gather {
+        match mode {
+            ScatterMode::Take(mode) => Gather::new(mode, index, element, size.max(1), level),
+            ScatterMode::Drop => {
+                let resolve = resolve_function(None, index, level);
+                Gather { resolve, size, index_size: index.size(), element_size: element.size() }
+            }
+        }
     }
 
     /// Size of an index in bytes.
@@ -352,6 +369,9 @@ trait IndexElement: Copy {
     /// The index clamped or wrapped to 0 .. `size`, which is not 0. With `TakeMode::Error` a negative index
     /// counts from the end, and an index out of range becomes any index of the axis.
     fn resolve(self, mode: TakeMode, size: usize) -> usize;
+
+    /// The index, or `size` if it is out of range.
+    fn resolve_or_drop(self, size: usize) -> usize;
 }
 
 macro_rules! index_elements {
@@ -369,6 +389,12 @@ macro_rules! index_elements {
                 };
                 clamped.min(size as u64 - 1) as usize
             }
+
+            #[inline(always)]
+            fn resolve_or_drop(self, size: usize) -> usize {
+                // A negative index is larger than any size.
+                (i64::from(self) as u64).min(size as u64) as usize
+            }
         })*
         $(impl IndexElement for $unsigned {
             #[inline(always)]
@@ -381,13 +407,19 @@ macro_rules! index_elements {
                 };
                 clamped as usize
             }
+
+            #[inline(always)]
+            fn resolve_or_drop(self, size: usize) -> usize {
+                u64::from(self).min(size as u64) as usize
+            }
         })*
     };
 }
 
 index_elements! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-fn resolve_function(mode: TakeMode, index: DType, level: Level) -> ResolveFn {
+/// The function for a mode of a gather; without one, indices out of range become the size.
+fn resolve_function(mode: Option<TakeMode>, index: DType, level: Level) -> ResolveFn {
     match index {
         DType::I8 => of_mode::<i8>(mode, level),
         DType::I16 => of_mode::<i16>(mode, level),
@@ -401,14 +433,18 @@ fn resolve_function(mode: TakeMode, index: DType, level: Level) -> ResolveFn {
     }
 }
 
-fn of_mode<T: IndexElement>(mode: TakeMode, level: Level) -> ResolveFn {
+fn of_mode<T: IndexElement>(mode: Option<TakeMode>, level: Level) -> ResolveFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {
-        TakeMode::Error => of_level::<T, 0>(level),
-        TakeMode::Clip => of_level::<T, 1>(level),
-        TakeMode::Wrap => of_level::<T, 2>(level),
+        Some(TakeMode::Error) => of_level::<T, 0>(level),
+        Some(TakeMode::Clip) => of_level::<T, 1>(level),
+        Some(TakeMode::Wrap) => of_level::<T, 2>(level),
+        None => of_level::<T, DROP>(level),
     }
 }
+
+/// The number of the mode that drops updates, after those of `TakeMode`.
+const DROP: usize = 3;
 
 fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> ResolveFn {
     #[cfg(target_arch = "x86_64")]
@@ -446,7 +482,11 @@ unsafe fn resolve_generic<T: IndexElement, const MODE: usize>(
         for (position, to) in resolved.iter_mut().enumerate() {
             let index = indices.wrapping_offset(position as isize * stride).cast::<T>();
             // SAFETY: `position` is below `resolved.len()`, so the caller ensures a readable index here.
-            *to = unsafe { index.read_unaligned() }.resolve(TakeMode::ALL[MODE], size);
+            let index = unsafe { index.read_unaligned() };
+            *to = match TakeMode::ALL.get(MODE) {
+                Some(&mode) => index.resolve(mode, size),
+                None => index.resolve_or_drop(size),
+            };
         }
     };
     // A constant stride lets the compiler use vectors.

@@ -254,7 +254,7 @@ impl AxisForest {
                 }
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, node, *axis),
-            NodeKind::ScatterAdd { axis, .. } => self.add_scatter(graph, value, node, *axis),
+            NodeKind::Scatter { axis, .. } => self.add_scatter(graph, value, node, *axis),
             NodeKind::Contract { summed } => {
                 let [x, y] = [node.operands[0], node.operands[1]];
                 for axis in 0..shape.rank() + summed {

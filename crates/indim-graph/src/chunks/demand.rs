@@ -114,7 +114,7 @@ pub(super) fn operand_axes(
                 _ => axes[*axis..axis + added].to_vec(),
             }
         }
-        NodeKind::ScatterAdd { axis, .. } => {
+        NodeKind::Scatter { axis, .. } => {
             let indices = &graph[node.operands[1]].array_type.shape;
             let along = vec![None; indices.rank()];
             match position {

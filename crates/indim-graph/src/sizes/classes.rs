@@ -167,7 +167,7 @@ impl SizeClasses {
                 self.pin(value, *axis, "a concatenation has this size");
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, *axis, node),
-            NodeKind::ScatterAdd { axis, .. } => {
+            NodeKind::Scatter { axis, .. } => {
                 self.join_all(graph, value, node.operands[0]);
                 self.add_take(graph, node.operands[2], *axis, node);
             }

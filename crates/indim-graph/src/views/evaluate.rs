@@ -3,7 +3,7 @@
 use indim_ops::{ArrayData, DType, Element, bf16, c64, c128, f16};
 use indim_shape::Shape;
 
-use super::{AxisSlice, AxisWindow, TakeMode};
+use super::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
 use indim_arrays::Array;
 
 /// The index along each axis of the element at `position` in row-major order.
@@ -61,18 +61,35 @@ pub(crate) fn take_sources(
     indices: &Array,
     result: &Shape,
 ) -> Result<Vec<usize>, (i128, usize)> {
+    let mode = ScatterMode::Take(mode);
+    let targets = scatter_targets(axis, mode, operand, indices, result)?;
+    Ok(targets.into_iter().flatten().collect())
+}
+
+/// For each update of a scatter in row-major order, the position of its element in the operand; `None` if it
+/// is dropped.
+///
+/// # Errors
+/// The first index out of range, with its position among the indices.
+pub(crate) fn scatter_targets(
+    axis: usize,
+    mode: ScatterMode,
+    operand: &Shape,
+    indices: &Array,
+    updates: &Shape,
+) -> Result<Vec<Option<usize>>, (i128, usize)> {
     let numbers = integers(indices);
     let rank = indices.shape().rank();
-    let source = |position| {
-        let index = unravel(position, result);
+    let target = |position| {
+        let index = unravel(position, updates);
         let (before, rest) = index.split_at(axis);
         let (of_indices, after) = rest.split_at(rank);
         let named = ravel(of_indices.iter().copied(), indices.shape());
         let place = mode.resolve(numbers[named], operand[axis]).ok_or((numbers[named], named))?;
         let index = before.iter().copied().chain([place]).chain(after.iter().copied());
-        Ok(ravel(index, operand))
+        Ok((place < operand[axis]).then(|| ravel(index, operand)))
     };
-    (0..count(result)).map(source).collect()
+    (0..count(updates)).map(target).collect()
 }
 
 /// The elements of an array of integers.

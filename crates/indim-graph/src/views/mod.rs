@@ -10,7 +10,7 @@ pub(crate) mod evaluate;
 
 use core::fmt;
 
-use indim_ops::{ArrayType, has_running_sum};
+use indim_ops::{ArrayType, ScatterOp};
 use indim_shape::Shape;
 
 pub use axis_slice::AxisSlice;
@@ -80,6 +80,70 @@ impl core::str::FromStr for TakeMode {
     }
 }
 
+/// The treatment of an index out of range by a scatter: that of a gather, or the update is dropped.
+///
+/// ```
+/// use indim_graph::{ScatterMode, TakeMode};
+///
+/// // The indices 7 and -1 along an axis of five elements; 5 is no element.
+/// assert_eq!([7, -1].map(|index| ScatterMode::Drop.resolve(index, 5)), [Some(5), Some(5)]);
+/// assert_eq!("wrap".parse(), Ok(ScatterMode::Take(TakeMode::Wrap)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScatterMode {
+    /// The element that a gather would take.
+    Take(TakeMode),
+    /// The update is dropped, like in XLA's Scatter. So is one with a negative index.
+    Drop,
+}
+
+impl ScatterMode {
+    /// Every mode.
+    pub const ALL: [ScatterMode; 4] = [
+        ScatterMode::Take(TakeMode::Error),
+        ScatterMode::Take(TakeMode::Clip),
+        ScatterMode::Take(TakeMode::Wrap),
+        ScatterMode::Drop,
+    ];
+
+    /// The name of the mode.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ScatterMode::Take(mode) => mode.name(),
+            ScatterMode::Drop => "drop",
+        }
+    }
+
+    /// The position of the element at `index` along an axis of `size` elements; `size` if the update is
+    /// dropped; `None` if the index is out of range under this mode.
+    pub fn resolve(self, index: i128, size: usize) -> Option<usize> {
+        match self {
+            ScatterMode::Take(mode) => mode.resolve(index, size),
+            ScatterMode::Drop => Some(usize::try_from(index).map_or(size, |index| index.min(size))),
+        }
+    }
+}
+
+impl From<TakeMode> for ScatterMode {
+    fn from(mode: TakeMode) -> ScatterMode {
+        ScatterMode::Take(mode)
+    }
+}
+
+impl fmt::Display for ScatterMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl core::str::FromStr for ScatterMode {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<Self, ()> {
+        ScatterMode::ALL.into_iter().find(|mode| mode.name() == name).ok_or(())
+    }
+}
+
 /// The type of a slice of `operand` with these slices, one for each axis.
 ///
 /// # Errors
@@ -140,12 +204,22 @@ pub fn check_take(
     operand: &ArrayType,
     indices: &ArrayType,
 ) -> Result<(usize, ArrayType), GraphErrorKind> {
+    let (axis, taken) = indexed(axis, operand, indices)?;
+    if operand.shape[axis] == 0 && !indices.shape.contains(&0) {
+        return Err(GraphErrorKind::TakeFromEmpty { axis });
+    }
+    Ok((axis, taken))
+}
+
+/// The checked axis, and the type of `operand` with the axes of the indices in its place.
+fn indexed(
+    axis: i64,
+    operand: &ArrayType,
+    indices: &ArrayType,
+) -> Result<(usize, ArrayType), GraphErrorKind> {
     let axis = existing_axis(axis, operand.shape.rank())?;
     if !indices.dtype.is_integer() {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 1, dtype: indices.dtype });
-    }
-    if operand.shape[axis] == 0 && !indices.shape.contains(&0) {
-        return Err(GraphErrorKind::TakeFromEmpty { axis });
     }
     let sizes = operand.shape[..axis].iter().chain(indices.shape.iter());
     let shape: Shape = sizes.chain(&operand.shape[axis + 1..]).copied().collect();
@@ -155,13 +229,19 @@ pub fn check_take(
 /// The checked axis and the type of a scatter of `updates` to `operand` at `indices` along `axis`.
 ///
 /// # Errors
-/// Those of [`check_take`]; TY1 for `bool`; TY2; `scatter-shape`.
-pub fn check_scatter_add(
+/// Those of [`check_take`], without `take-from-empty` if such updates are dropped; TY1 if the operation does
+/// not combine elements of this type; TY2; `scatter-shape`.
+pub fn check_scatter(
+    op: ScatterOp,
     axis: i64,
+    mode: ScatterMode,
     [operand, indices, updates]: [&ArrayType; 3],
 ) -> Result<(usize, ArrayType), GraphErrorKind> {
-    let (axis, taken) = check_take(axis, operand, indices)?;
-    if !has_running_sum(operand.dtype) {
+    let (axis, taken) = match mode {
+        ScatterMode::Take(_) => check_take(axis, operand, indices)?,
+        ScatterMode::Drop => indexed(axis, operand, indices)?,
+    };
+    if !op.takes(operand.dtype) {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: operand.dtype });
     }
     if updates.dtype != operand.dtype {

@@ -190,7 +190,7 @@ impl ModelWriter<'_> {
             }
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
-            NodeKind::ScatterAdd { axis, mode } => self.scatter_add(value, node, *axis, *mode),
+            NodeKind::Scatter { op, axis, mode } => self.scatter(value, node, *op, (*axis, *mode)),
             NodeKind::Contract { summed } => self.contract(value, node, *summed),
         }
     }

@@ -1,7 +1,8 @@
 //! Indices of gathers and scatters, and scatters as `ScatterND`.
 
-use indim_graph::{Node, TakeMode, ValueId};
-use indim_ops::DType;
+use indim_graph::{Node, ScatterMode, TakeMode, ValueId};
+use indim_model::place_of;
+use indim_ops::{DType, ScatterOp};
 use indim_shape::Shape;
 
 use super::model_writer::{ModelWriter, ints, text};
@@ -41,9 +42,25 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// `ScatterND` indexes the first axis and rounds each partial sum, so narrower floats are written as
-    /// `f64`.
-    pub(super) fn scatter_add(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
+    /// `ScatterND` indexes the first axis. It rounds each partial sum and product, so narrower floats are
+    /// written as `f64`.
+    pub(super) fn scatter(
+        &mut self,
+        value: ValueId,
+        node: &Node,
+        op: ScatterOp,
+        (axis, mode): (usize, ScatterMode),
+    ) {
+        let mode = match mode {
+            ScatterMode::Take(mode) => mode,
+            ScatterMode::Drop => {
+                let reason = Some("ScatterND drops no updates".to_owned());
+                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+                TakeMode::Clip
+            }
+        };
+        let is_rounded = matches!(op, ScatterOp::Add | ScatterOp::Mul);
+        let is_widened = is_rounded && is_narrow(node.array_type.dtype);
         let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
         let shape = &node.array_type.shape;
         let of_indices = self.graph[indices].array_type.shape.clone();
@@ -54,11 +71,14 @@ impl ModelWriter<'_> {
         let first = |count: usize| (axis..axis + count).chain(0..axis);
         let front: Vec<usize> = first(1).chain(axis + 1..shape.rank()).collect();
         let of_updates = first(rank).chain(axis + rank..shape.rank() + rank - 1).collect();
-        let operand = self.turned_wide(operand, front);
-        let updates = self.turned_wide(updates, of_updates);
-        let reduction = vec![text("reduction", "add")];
+        let operand = self.turned_as(operand, is_widened, front);
+        let updates = self.turned_as(updates, is_widened, of_updates);
+        let reduction = match op {
+            ScatterOp::Set => Vec::new(),
+            _ => vec![text("reduction", op.name())],
+        };
         let mut sum = self.node("ScatterND", &[&operand, &places, &updates], reduction);
-        if is_narrow(node.array_type.dtype) {
+        if is_widened {
             sum = self.cast(&sum, node.array_type.dtype);
         }
         let back = (1..=axis).chain([0]).chain(axis + 1..shape.rank()).collect();
@@ -66,10 +86,10 @@ impl ModelWriter<'_> {
         self.set(value, name, shape.clone());
     }
 
-    /// A value with its axes in this order, floats as `f64`.
-    fn turned_wide(&mut self, value: ValueId, axes: Vec<usize>) -> String {
+    /// A value with its axes in this order, perhaps as `f64`.
+    fn turned_as(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
         let mut name = self.whole(value);
-        if is_narrow(self.graph[value].array_type.dtype) {
+        if is_widened {
             name = self.cast(&name, DType::F64);
         }
         self.turned(name, axes)

@@ -43,7 +43,7 @@ impl NetworkWriter<'_> {
                 return Some(self.take(value, operands, *axis, *mode, &node.array_type));
             }
             NodeKind::Window { .. } => return self.refuse(value, node.kind.name(), None),
-            NodeKind::ScatterAdd { .. } => {
+            NodeKind::Scatter { .. } => {
                 return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
             }
             NodeKind::Contract { summed } => {

@@ -16,8 +16,7 @@
 //!   no element;
 //! - `integer.rs`: the operations on integers, signed and unsigned;
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
-//! - `running_sum.rs`: the sequential sums of scatters: floats in `f64`, complex numbers in `c128`, rounded
-//!   once at the end; integers wrap.
+//! - `scatter.rs`: how updates of one element of a scatter are combined, one after another.
 
 pub mod boolean;
 pub mod complex;
@@ -29,4 +28,4 @@ pub mod half;
 pub mod identity;
 pub mod integer;
 pub mod reduction;
-pub mod running_sum;
+pub mod scatter;

@@ -1,14 +1,15 @@
 //! The parser of graphs: one pass over the text, without recursion. Its memory grows with the length of the
 //! text, not with the sizes that the text states.
 
+use core::str::FromStr;
 use std::collections::{HashMap, HashSet};
 
 use indim_graph::element_text::ElementText;
 use indim_graph::{
     Array, AxisSlice, AxisWindow, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind,
-    TakeMode, ValueId, VerifyErrorKind,
+    ValueId, VerifyErrorKind,
 };
-use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, c64, c128, f16};
+use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, ScatterOp, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAX_RANK, RankLimitError, Shape, saturating_size};
 
 use super::error::{ParseError, ParseErrorKind};
@@ -185,17 +186,21 @@ impl<'t> Parser<'t> {
                 let axis = self.size()?;
                 return Ok((Head::Other(NodeKind::Concatenate { axis }), operands));
             }
-            "take" | "scatter_add" => {
+            "take" => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
-                let mode = self.take_mode()?;
-                let kind = match operation {
-                    "take" => NodeKind::Take { axis, mode },
-                    _ => NodeKind::ScatterAdd { axis, mode },
-                };
-                return Ok((Head::Other(kind), operands));
+                let mode = self.mode("`error`, `clip` or `wrap`")?;
+                return Ok((Head::Other(NodeKind::Take { axis, mode }), operands));
+            }
+            _ if let Some(op) = scatter_op(operation) => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                self.attribute("mode")?;
+                let mode = self.mode("`error`, `clip`, `wrap` or `drop`")?;
+                return Ok((Head::Other(NodeKind::Scatter { op, axis, mode }), operands));
             }
             "contract" => {
                 let operands = self.values()?;
@@ -307,10 +312,10 @@ impl<'t> Parser<'t> {
         Ok((name, sign.to(span)))
     }
 
-    fn take_mode(&mut self) -> ParseResult<TakeMode> {
-        const EXPECTED: &str = "`error`, `clip` or `wrap`";
-        let (name, span) = self.word(EXPECTED)?;
-        let unexpected = ParseErrorKind::Unexpected { expected: EXPECTED };
+    /// The mode of a gather or scatter.
+    fn mode<M: FromStr<Err = ()>>(&mut self, expected: &'static str) -> ParseResult<M> {
+        let (name, span) = self.word(expected)?;
+        let unexpected = ParseErrorKind::Unexpected { expected };
         name.parse().map_err(|()| self.error(unexpected, span))
     }
 
@@ -442,4 +447,9 @@ impl<'t> Parser<'t> {
     fn error(&self, kind: ParseErrorKind, span: Span) -> ParseError {
         ParseError::new(kind, self.text, span)
     }
+}
+
+/// The operation of a scatter with this name.
+fn scatter_op(name: &str) -> Option<ScatterOp> {
+    name.strip_prefix("scatter_")?.parse().ok()
 }

@@ -176,7 +176,7 @@ impl TextWriter<'_> {
             },
             // A legalised graph has contractions only as products, and none of the others.
             NodeKind::Take { .. }
-            | NodeKind::ScatterAdd { .. }
+            | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. } => return,
         };

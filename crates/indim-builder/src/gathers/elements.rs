@@ -1,0 +1,196 @@
+//! Gathers and scatters of other systems: an index for each element, and indices stored as vectors.
+
+use indim_graph::signature::existing_axis;
+use indim_graph::{AxisSlice, GraphError, GraphErrorKind, ScatterMode, TakeMode, ValueId};
+use indim_ops::ScatterOp;
+use indim_shape::Shape;
+
+use super::positions::FlatAxes;
+use super::scatter::Places;
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+impl GraphBuilder {
+    /// ONNX's `GatherElements`: like [`GraphBuilder::take_along_axis`], but other axes do not broadcast.
+    /// Those of the indices may be shorter: they name the first elements.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::take_along_axis`]; `slice-out-of-range` if another axis of the indices is
+    /// longer.
+    #[track_caller]
+    pub fn gather_elements(
+        &self,
+        operand: impl Operand,
+        indices: impl Operand,
+        axis: i64,
+        mode: TakeMode,
+    ) -> BuildResult {
+        const NAME: &str = "gather_elements";
+        let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
+        let (first, axis) = self.first_elements(NAME, ids, axis)?;
+        self.take_along_axis(first, self.value(ids[1]), axis as i64, mode)
+    }
+
+    /// ONNX's `ScatterElements`: a scatter with an index and an update for each element, the reverse of
+    /// [`GraphBuilder::gather_elements`].
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, TakeMode, evaluate};
+    /// use indim_ops::{DType, ScatterOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [2, 3])?;
+    /// let i = b.parameter("i", DType::I64, [2, 2])?;
+    /// let u = b.parameter("u", DType::I32, [2, 2])?;
+    /// let sum = b.scatter_elements(ScatterOp::Add, &x, &i, &u, 1, TakeMode::Error)?;
+    /// let x = Array::new([2, 3], vec![0, 1, 2, 10, 11, 12])?;
+    /// let i = Array::new([2, 2], vec![2i64, 2, 0, -1])?;
+    /// let u = Array::new([2, 2], vec![100, 200, 300, 400])?;
+    /// let found = evaluate(&b.finish(&[sum])?, &[x, i, u])?;
+    /// assert_eq!(found[0].elements::<i32>(), Ok(&[0, 1, 302, 310, 11, 412][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::gather_elements`] and [`GraphBuilder::scatter`].
+    #[track_caller]
+    pub fn scatter_elements(
+        &self,
+        op: ScatterOp,
+        operand: impl Operand,
+        indices: impl Operand,
+        updates: impl Operand,
+        axis: i64,
+        mode: impl Into<ScatterMode>,
+    ) -> BuildResult {
+        const NAME: &str = "scatter_elements";
+        let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
+        let updates = self.operand_id(NAME, updates)?;
+        let (_, axis) = self.first_elements(NAME, ids, axis)?;
+        let [table, index] = ids.map(|id| self.type_of(id).shape);
+        let all: Vec<usize> = (0..table.rank()).collect();
+        let flat = FlatAxes::new(&table, &all);
+        let mut counted = Vec::with_capacity(all.len());
+        for other in all.into_iter().filter(|&other| other != axis) {
+            counted.push((other, self.counter(flat.dtype(), table.rank(), other, index[other])?));
+        }
+        let places = Places { given: vec![(axis, self.value(ids[1]))], counted, shape: index };
+        self.scattered(op, [ids[0], updates], &flat, &places, mode.into())
+    }
+
+    /// The elements of the operand that an index for each element can name, as the operand of
+    /// `take_along_axis`, and the checked axis.
+    #[track_caller]
+    fn first_elements(
+        &self,
+        operation: &'static str,
+        ids: [ValueId; 2],
+        axis: i64,
+    ) -> Result<(Value, usize), GraphError> {
+        let [operand, index] = ids.map(|id| self.type_of(id).shape);
+        let axis = match existing_axis(axis, operand.rank()) {
+            Ok(axis) => axis,
+            Err(kind) => return Err(self.error(operation, &ids, kind)),
+        };
+        if operand.rank() != index.rank() {
+            let (expected, given) = (operand.rank(), index.rank());
+            return Err(self.error(operation, &ids, GraphErrorKind::IndexRank { expected, given }));
+        }
+        let size = |at: usize| if at == axis { operand[at] } else { index[at] };
+        let slices: Vec<AxisSlice> =
+            (0..operand.rank()).map(|at| AxisSlice::new(0, size(at), 1)).collect();
+        Ok((self.slice(self.value(ids[0]), &slices)?, axis))
+    }
+
+    /// ONNX's `GatherND`: the last axis of the indices has one index for each of the operand's first axes,
+    /// after `batch` axes that both have.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::TakeMode;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [5, 4, 3, 2])?;
+    /// let i = b.parameter("i", DType::I64, [5, 7, 2])?;
+    /// assert_eq!(b.gather_nd(&x, &i, 1, TakeMode::Error)?.array_type()?.to_string(), "f32[5, 7, 2]");
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `index-rank` if the indices name more axes than the operand has; those of [`GraphBuilder::gather`].
+    #[track_caller]
+    pub fn gather_nd(
+        &self,
+        operand: impl Operand,
+        indices: impl Operand,
+        batch: usize,
+        mode: TakeMode,
+    ) -> BuildResult {
+        const NAME: &str = "gather_nd";
+        let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
+        let (places, shape) = self.vector_indices(NAME, ids, batch)?;
+        let axes: Vec<usize> = places.iter().map(|&(axis, _)| axis).collect();
+        let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
+        let given = &places[batch..];
+        let mut places = self.resolved_places(NAME, ids[0], given, mode, flat.dtype())?;
+        for axis in 0..batch {
+            places.push((axis, self.counter(flat.dtype(), shape.rank(), axis, shape[axis])?));
+        }
+        self.gathered(ids[0], &flat, &places, &shape)
+    }
+
+    /// ONNX's `ScatterND`: a scatter to the places that [`GraphBuilder::gather_nd`] reads.
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::gather_nd`] and [`GraphBuilder::scatter`].
+    #[track_caller]
+    pub fn scatter_nd(
+        &self,
+        op: ScatterOp,
+        operand: impl Operand,
+        indices: impl Operand,
+        updates: impl Operand,
+        mode: impl Into<ScatterMode>,
+    ) -> BuildResult {
+        const NAME: &str = "scatter_nd";
+        let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
+        let updates = self.operand_id(NAME, updates)?;
+        let (places, shape) = self.vector_indices(NAME, ids, 0)?;
+        let axes: Vec<usize> = places.iter().map(|&(axis, _)| axis).collect();
+        let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
+        let places = Places { given: places, counted: Vec::new(), shape };
+        self.scattered(op, [ids[0], updates], &flat, &places, mode.into())
+    }
+
+    /// Indices stored as vectors along their last axis: the operand's axes with the index of each, those of
+    /// the batch first, and the shape of the indices.
+    #[track_caller]
+    fn vector_indices(
+        &self,
+        operation: &'static str,
+        ids: [ValueId; 2],
+        batch: usize,
+    ) -> Result<(Vec<(usize, Value)>, Shape), GraphError> {
+        let [operand, index] = ids.map(|id| self.type_of(id).shape);
+        let length = index.last().copied().unwrap_or(0);
+        let count = batch.saturating_add(length);
+        if count > operand.rank() || count == 0 || batch >= index.rank() {
+            let (expected, given) = (operand.rank(), count);
+            return Err(self.error(operation, &ids, GraphErrorKind::IndexRank { expected, given }));
+        }
+        let shape = Shape::from(&index[..index.rank() - 1]);
+        let indices = self.value(ids[1]);
+        let mut places: Vec<(usize, Value)> =
+            (0..batch).map(|axis| (axis, indices.clone())).collect();
+        for number in 0..length {
+            let mut slices: Vec<AxisSlice> =
+                index.iter().map(|&size| AxisSlice::whole(size)).collect();
+            slices[index.rank() - 1] = AxisSlice::new(number, 1, 1);
+            let part = self.reshape_units(self.slice(&indices, &slices)?, shape.clone())?;
+            places.push((batch + number, part));
+        }
+        Ok((places, shape))
+    }
+}

@@ -1,0 +1,149 @@
+//! The builder's scatters to several axes.
+
+use core::borrow::Borrow;
+
+use indim_graph::{GraphError, GraphErrorKind, ScatterMode, TakeMode, ValueId};
+use indim_ops::{DType, Op, ScatterOp};
+use indim_shape::{RuleSet, Shape};
+
+use super::positions::{FlatAxes, PINNED};
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::operand::Operand;
+
+/// The places of a scatter.
+pub(super) struct Places {
+    /// Axes with the index of each, which the caller gave.
+    pub(super) given: Vec<(usize, Value)>,
+    /// Axes with positions along them, which are in range.
+    pub(super) counted: Vec<(usize, Value)>,
+    /// The shape to which all of them broadcast.
+    pub(super) shape: Shape,
+}
+
+impl GraphBuilder {
+    /// A scatter at several indices together: NumPy's `add.at(x, (i, j), v)`. The updates have the shape of a
+    /// [`GraphBuilder::gather`] with these indices.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, TakeMode, evaluate};
+    /// use indim_ops::{DType, ScatterOp};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [2, 2])?;
+    /// let [i, j] = ["i", "j"].map(|name| b.parameter(name, DType::I64, [3]).unwrap());
+    /// let v = b.parameter("v", DType::I32, [3])?;
+    /// let sum = b.scatter_at(ScatterOp::Add, &x, &[0, 1], &[i, j], &v, TakeMode::Error)?;
+    /// let graph = b.finish(&[sum])?;
+    /// let indices = |elements: [i64; 3]| Array::new([3], elements.to_vec());
+    /// let x = Array::new([2, 2], vec![0, 10, 20, 30])?;
+    /// let arguments = [x, indices([0, 1, 0])?, indices([1, 0, -1])?, Array::new([3], vec![1, 2, 3])?];
+    /// assert_eq!(evaluate(&graph, &arguments)?[0].elements::<i32>(), Ok(&[0, 14, 22, 30][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`GraphBuilder::gather`] and [`GraphBuilder::scatter`].
+    #[track_caller]
+    pub fn scatter_at(
+        &self,
+        op: ScatterOp,
+        operand: impl Operand,
+        axes: &[i64],
+        indices: &[impl Borrow<Value>],
+        updates: impl Operand,
+        mode: impl Into<ScatterMode>,
+    ) -> BuildResult {
+        const NAME: &str = "scatter_at";
+        let id = self.operand_id(NAME, operand)?;
+        let axes = self.distinct_axes(NAME, id, axes)?;
+        let ids = self.ids(NAME, indices)?;
+        let updates = self.operand_id(NAME, updates)?;
+        if axes.len() != ids.len() || axes.is_empty() {
+            let kind = GraphErrorKind::WrongOperandCount { expected: axes.len(), given: ids.len() };
+            return Err(self.error(NAME, &[&[id], &ids[..]].concat(), kind));
+        }
+        if let (&[axis], &[index]) = (&axes[..], &ids[..]) {
+            let [x, index, updates] = [id, index, updates].map(|id| self.value(id));
+            return self.scatter(op, x, index, updates, axis as i64, mode);
+        }
+        let shape = self.common_shape(NAME, &ids)?;
+        let flat = FlatAxes::new(&self.type_of(id).shape, &axes);
+        let values = ids.iter().map(|&index| self.value(index));
+        let given = axes.iter().copied().zip(values).collect();
+        let places = Places { given, counted: Vec::new(), shape };
+        self.scattered(op, [id, updates], &flat, &places, mode.into())
+    }
+
+    /// Checked indices of these axes as positions along them.
+    #[track_caller]
+    pub(super) fn resolved_places(
+        &self,
+        operation: &'static str,
+        operand: ValueId,
+        places: &[(usize, Value)],
+        mode: TakeMode,
+        dtype: DType,
+    ) -> Result<Vec<(usize, Value)>, GraphError> {
+        let mut resolved = Vec::with_capacity(places.len());
+        for (axis, index) in places {
+            let ids = [operand, self.id(operation, index)?];
+            self.check_index(operation, ids, *axis)?;
+            self.pin_all(ids[1], PINNED);
+            resolved.push((*axis, self.resolved(ids, *axis, mode, dtype)?));
+        }
+        Ok(resolved)
+    }
+
+    /// The scatter of updates to these places, whose common shape replaces the flattened axes.
+    #[track_caller]
+    pub(super) fn scattered(
+        &self,
+        op: ScatterOp,
+        [operand, updates]: [ValueId; 2],
+        flat: &FlatAxes,
+        places: &Places,
+        mode: ScatterMode,
+    ) -> BuildResult {
+        self.pin_all(operand, PINNED);
+        let of_axis = match mode {
+            ScatterMode::Take(mode) => mode,
+            ScatterMode::Drop => TakeMode::Clip,
+        };
+        let Places { given, counted, shape } = places;
+        let mut along = self.resolved_places("scatter", operand, given, of_axis, flat.dtype())?;
+        along.extend(counted.iter().cloned());
+        let mut positions = flat.positions(self, &along, shape)?;
+        if mode == ScatterMode::Drop {
+            positions = self.dropped(operand, flat, given, positions)?;
+        }
+        let table = flat.flatten(self, &self.value(operand))?;
+        let at = flat.at as i64;
+        let mode = match mode {
+            ScatterMode::Take(_) => ScatterMode::Take(TakeMode::Clip),
+            ScatterMode::Drop => ScatterMode::Drop,
+        };
+        let updates = self.value(updates);
+        flat.restore(self, &self.scatter(op, table, positions, updates, at, mode)?)
+    }
+
+    /// The positions, with -1 where any index is out of range.
+    #[track_caller]
+    fn dropped(
+        &self,
+        operand: ValueId,
+        flat: &FlatAxes,
+        places: &[(usize, Value)],
+        positions: Value,
+    ) -> BuildResult {
+        let shape = self.type_of(operand).shape;
+        let mut positions = positions;
+        for (axis, index) in places {
+            let in_range = self.in_range(index, shape[*axis])?;
+            let none = self.convert(self.scalar(-1i32), flat.dtype())?;
+            let operands = [in_range, positions, none];
+            positions = self.elementwise(Op::Select, &operands, &RuleSet::Numpy)?;
+        }
+        Ok(positions)
+    }
+}
