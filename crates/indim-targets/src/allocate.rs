@@ -262,8 +262,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             return self
                 .accumulate(register, real_target(self.code, self.pinned_registers, instruction));
         }
-        if let Action::Call(_) = instruction.action {
-            self.evict_all();
+        match instruction.action {
+            Action::Vector(_) => {}
+            // After a skip as after the code that it jumps over, values are where they were before it.
+            Action::Call(_) | Action::Skip | Action::Join => self.evict_all(),
         }
         let (sources, locked) = self.sources(instruction);
         // From here on, `next_use` means uses after this instruction.
@@ -320,7 +322,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         instruction.result?;
         Some(match instruction.action {
             Action::Vector(opcode) => opcode.result(),
-            Action::Call(_) => ResultConstraint::Any,
+            Action::Call(_) | Action::Skip | Action::Join => ResultConstraint::Any,
         })
     }
 
@@ -454,9 +456,12 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
+    /// Frees all machine registers that are not pinned. Code with calls pins none.
     fn evict_all(&mut self) {
         for real in 0..self.contents.len() {
-            self.evict(real);
+            if self.pinned >> real & 1 == 0 {
+                self.evict(real);
+            }
         }
     }
 

@@ -146,6 +146,11 @@ pub(crate) enum Action<O> {
     Vector(O),
     /// A call of the function for a primitive. It preserves no vector register.
     Call(OutOfLineCall),
+    /// A jump to the next [`Action::Join`] if no lane of the mask, its source, is set. The immediate is the
+    /// size of a lane, in bytes.
+    Skip,
+    /// The end of the code that a skip jumps over. No value is in a register there.
+    Join,
 }
 
 /// A call of the function for a primitive, on lanes in the stack frame.
@@ -185,7 +190,7 @@ impl<O: Opcode> MachineInstruction<O> {
             Action::Vector(opcode) => {
                 opcode.memory_source() == Some(position) && opcode.may_read(memory)
             }
-            Action::Call(_) => false,
+            Action::Call(_) | Action::Skip | Action::Join => false,
         }
     }
 

@@ -714,3 +714,72 @@ fn a_row_may_have_more_constants_than_there_are_registers() {
         check(&body, &layout, 2, 20, &mut random);
     }
 }
+
+/// A chain of primitives on one type: each reads the value before it, and `shared` values.
+fn chain(builder: &mut Builder, shared: &[Value], length: usize, random: &mut Random) -> Value {
+    let lane = builder.0.lane(shared[0]);
+    let is_number = |(primitive, result): &(Primitive, LaneType)| {
+        *result == lane && !matches!(primitive, Primitive::Select | Primitive::Bits)
+    };
+    let all: Vec<(Primitive, LaneType)> = primitives(lane).into_iter().filter(is_number).collect();
+    let mut values = vec![random.among(shared)];
+    for _ in 0..length {
+        let (primitive, result) = random.among(&all);
+        let mut operands = vec![values[values.len() - 1]];
+        while operands.len() < primitive.operand_count() {
+            let is_shared = random.below(3) == 0;
+            operands.push(random.among(if is_shared { shared } else { &values }));
+        }
+        let value = builder.push(primitive, result, &operands);
+        values.push(value);
+    }
+    values[values.len() - 1]
+}
+
+/// The condition of a select: a boolean input, or a comparison that may have one result for all elements.
+fn condition(builder: &mut Builder, x: Value, random: &mut Random) -> Value {
+    if random.below(2) == 0 {
+        return builder.input(DType::Bool)[0];
+    }
+    let lane = builder.0.lane(x);
+    let bits = random.word(lane) & u64::MAX >> (64 - 8 * lane.size());
+    let bound = builder.push(Primitive::Constant(bits), lane, &[]);
+    builder.push(Primitive::Less, LaneType::Bool, &[x, bound])
+}
+
+/// Long arms of a select are skipped if no lane takes them.
+#[test]
+fn arms_that_no_lane_takes() {
+    if !is_available() {
+        return;
+    }
+    let mut random = Random(6);
+    let mut skips = 0;
+    for _ in 0..60 {
+        let (_, dtype) = random.among(&LANES[1..]);
+        let mut builder = Builder::default();
+        builder.0.tables.push(table());
+        let shared: Vec<Value> = (0..3).map(|_| builder.input(dtype)[0]).collect();
+        let condition = condition(&mut builder, shared[0], &mut random);
+        let lengths = [8 + random.below(160), 8 + random.below(160)];
+        let [on_true, on_false] =
+            lengths.map(|length| chain(&mut builder, &shared, length, &mut random));
+        // A value that lives across both arms.
+        let across = chain(&mut builder, &shared, 5, &mut random);
+        let lane = builder.0.lane(across);
+        let chosen = builder.push(Primitive::Select, lane, &[condition, on_true, on_false]);
+        let sum = builder.push(Primitive::Add, lane, &[chosen, across]);
+        builder.output(dtype, sum);
+        builder.output(dtype, chosen);
+        let body = builder.0;
+        let single = random.below(1 << body.inputs.len());
+        let layout = layout(&body, single, &mut random);
+        for &level in machine_code_levels() {
+            let listing = Function::listing(level, &body, &layout);
+            skips += listing.matches("skipped_1:").count();
+        }
+        let elements = random.among(&[1, 3, 16, 100, 150]);
+        check(&body, &layout, 6, elements, &mut random);
+    }
+    assert!(skips > 20, "{skips} functions skip an arm");
+}

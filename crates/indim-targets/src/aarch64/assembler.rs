@@ -1,6 +1,8 @@
 //! The assembler: encodes instructions over general registers, resolves jumps, and feeds the listing. Vector
 //! instructions are encoded by the table in `opcode.rs`.
 
+use std::borrow::Cow;
+
 use super::opcode::{EncodedInstruction, Opcode, letter};
 use crate::listing::Listing;
 
@@ -28,7 +30,7 @@ pub(super) enum Condition {
 pub(super) struct Jump {
     /// Position of the instruction.
     at: usize,
-    label: &'static str,
+    label: Cow<'static, str>,
 }
 
 /// Code under construction.
@@ -198,6 +200,11 @@ impl<'a> Assembler<'a> {
         self.shifted("sub", 0xcb00_0000, [to, from, taken], shift);
     }
 
+    /// Bitwise or of two registers.
+    pub(super) fn or(&mut self, to: GeneralRegister, x: GeneralRegister, y: GeneralRegister) {
+        self.shifted("orr", 0xaa00_0000, [to, x, y], 0);
+    }
+
     fn shifted(
         &mut self,
         mnemonic: &str,
@@ -323,7 +330,12 @@ impl<'a> Assembler<'a> {
     }
 
     /// Jumps forward by less than a megabyte if a condition holds; [`Assembler::arrive`] sets the target.
-    pub(super) fn jump_ahead(&mut self, condition: Condition, label: &'static str) -> Jump {
+    pub(super) fn jump_ahead(
+        &mut self,
+        condition: Condition,
+        label: impl Into<Cow<'static, str>>,
+    ) -> Jump {
+        let label = label.into();
         let at = self.position();
         let (word, text) = match condition {
             Condition::Equal => (0x5400_0000, "b.eq    ".to_owned()),
@@ -335,13 +347,13 @@ impl<'a> Assembler<'a> {
                 (0xb500_0000 | u32::from(register), format!("cbnz    {}, ", name(register)))
             }
         };
-        self.put(word, || text + label);
+        self.put(word, || text + &label);
         Jump { at, label }
     }
 
     /// Sets the target of a forward jump to the next instruction.
     pub(super) fn arrive(&mut self, jump: Jump) {
-        self.label(jump.label);
+        self.label(&jump.label);
         let distance = (self.position() - jump.at) as u32;
         self.words[jump.at] |= distance << 5;
     }

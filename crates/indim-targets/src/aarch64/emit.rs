@@ -10,7 +10,7 @@ use indim_codegen::Primitive;
 
 pub(super) use fold::MAX_OPERANDS;
 
-use super::assembler::{Assembler, Condition, GeneralRegister, STACK, name};
+use super::assembler::{Assembler, Condition, GeneralRegister, Jump, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
 use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::compile;
@@ -72,6 +72,8 @@ pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (V
         parts,
         entry,
         assembler: Assembler::new(listing),
+        skip: None,
+        skips: 0,
         pointers: if has_calls { &POINTERS[..PRESERVED_POINTERS] } else { &POINTERS },
     };
     emitter.list_header();
@@ -85,6 +87,9 @@ struct Emitter<'a> {
     /// Offset of the entry point: bytes of the constant pool.
     entry: usize,
     assembler: Assembler<'a>,
+    /// The jump over the current region, and the number of such jumps so far, which names their labels.
+    skip: Option<Jump>,
+    skips: usize,
     pointers: &'static [GeneralRegister],
 }
 
@@ -260,6 +265,13 @@ impl Emitter<'_> {
         let opcode = match machine.action {
             Action::Vector(opcode) => opcode,
             Action::Call(call) => return self.call(&call),
+            Action::Skip => return self.skip(machine, sources[0]),
+            Action::Join => {
+                if let Some(skip) = self.skip.take() {
+                    self.assembler.arrive(skip);
+                }
+                return;
+            }
         };
         match (result, machine.target, sources) {
             (_, Some(memory), [AllocatedOperand::Register(from), ..]) => {
@@ -294,6 +306,22 @@ impl Emitter<'_> {
             }
             (None, ..) => unreachable!("invariant: an instruction without result is a store"),
         }
+    }
+
+    /// Jumps to the end of a region if no lane of a mask is set.
+    fn skip(&mut self, machine: &MachineInstruction, mask: AllocatedOperand) {
+        let AllocatedOperand::Register(mask) = mask else {
+            unreachable!("invariant: the mask of a skip is in a register");
+        };
+        let [any, upper] = SCRATCH;
+        self.assembler.lane(any, mask, 8, 0);
+        if machine.is_wide {
+            self.assembler.lane(upper, mask, 8, 1);
+            self.assembler.or(any, any, upper);
+        }
+        self.skips += 1;
+        let label = format!("skipped_{}", self.skips);
+        self.skip = Some(self.assembler.jump_ahead(Condition::Zero(any), label));
     }
 
     /// Gathers entries of a table, lane by lane: NEON has no gather.

@@ -12,12 +12,14 @@
 //! - `pattern.rs`: patterns, groups of primitives that one instruction computes; `ternary_logic.rs`: bitwise
 //!   operations on up to three integers as one pattern;
 //! - `mask.rs`: booleans as masks;
-//! - `memory.rs`: loads and stores.
+//! - `memory.rs`: loads and stores;
+//! - `region.rs`: code that a step skips if no lane needs its result.
 
 mod lowering;
 mod mask;
 mod memory;
 mod pattern;
+mod region;
 mod ternary_logic;
 
 pub(crate) use lowering::TargetLowering;
@@ -146,6 +148,8 @@ pub(crate) struct Selector<'a, O> {
     invariants: Vec<RowInvariant>,
     /// Frame offsets of the lanes of result and operands in calls; `None` before the first call.
     call_frame: Option<[u32; 4]>,
+    /// Code that a step may skip.
+    regions: region::Regions,
     /// The current value.
     value: Value,
     /// Registers of constants in the current code.
@@ -172,6 +176,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             masks: vec![[None; 4]; count],
             invariants: Vec::new(),
             call_frame: None,
+            regions: region::Regions::default(),
             value: Value(0),
             constants: HashMap::new(),
         }
@@ -265,10 +270,12 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         let mut outputs: Vec<usize> = (0..body.outputs.len()).collect();
         outputs.sort_by_key(|&output| ready_at[output]);
         let mut waiting = outputs.into_iter().peekable();
+        self.find_regions();
         for index in 0..body.instructions.len() {
-            if !self.is_computed_in_step(index) {
+            if !self.is_computed_in_step(index) || self.regions.contains(index) {
                 continue;
             }
+            self.compute_regions(Value(index as u32));
             self.instruction(Value(index as u32));
             while let Some(output) = waiting.next_if(|&output| ready_at[output] == index) {
                 self.store(output);
@@ -410,10 +417,10 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         target: Option<Memory>,
         sources: [SourceOperand; 3],
     ) -> Register {
-        let is_result = target.is_none() && !matches!(action, Action::Call(_));
+        let is_result = target.is_none() && matches!(action, Action::Vector(_));
         let class = match action {
             Action::Vector(opcode) => opcode.result_class(),
-            Action::Call(_) => Class::Vector,
+            Action::Call(_) | Action::Skip | Action::Join => Class::Vector,
         };
         let result = is_result.then(|| self.code.register(class));
         let value = self.value;

@@ -1,5 +1,7 @@
 //! The assembler: encodes instructions by `iced-x86`, resolves jumps, and feeds the listing.
 
+use std::borrow::Cow;
+
 use iced_x86::{Code, Encoder, Instruction, OpKind, Register};
 
 use super::intel_syntax::write_instruction;
@@ -53,7 +55,7 @@ pub(super) struct Jump {
     /// Offset of the displacement in the code.
     at: usize,
     /// Label of the target in the listing.
-    label: &'static str,
+    label: Cow<'static, str>,
 }
 
 /// Code under construction.
@@ -114,7 +116,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Appends a jump to a known address.
-    pub(super) fn jump(&mut self, code: Code, target: u64, label: &'static str) {
+    pub(super) fn jump(&mut self, code: Code, target: u64, label: &str) {
         let mut instruction = Instruction::default();
         instruction.set_code(code);
         instruction.set_op_kind(0, OpKind::NearBranch64);
@@ -123,14 +125,15 @@ impl<'a> Assembler<'a> {
     }
 
     /// Appends a forward jump with a displacement of four bytes; [`Assembler::arrive`] sets its target.
-    pub(super) fn jump_ahead(&mut self, code: Code, label: &'static str) -> Jump {
-        self.jump(code, self.address, label);
+    pub(super) fn jump_ahead(&mut self, code: Code, label: impl Into<Cow<'static, str>>) -> Jump {
+        let label = label.into();
+        self.jump(code, self.address, &label);
         Jump { at: self.length - 4, label }
     }
 
     /// Sets the target of a forward jump to the next instruction.
     pub(super) fn arrive(&mut self, jump: Jump) {
-        self.label(jump.label);
+        self.label(&jump.label);
         let distance = (self.length - jump.at - 4) as u32;
         let mut buffer = self.encoder.take_buffer();
         buffer[jump.at..jump.at + 4].copy_from_slice(&distance.to_le_bytes());

@@ -19,7 +19,7 @@ mod tail;
 pub(super) use fold::MAX_OPERANDS;
 use iced_x86::{Code, Register as Real};
 
-use super::assembler::{Address, Assembler, Masking, Operand};
+use super::assembler::{Address, Assembler, Jump, Masking, Operand};
 use super::instruction_set::InstructionSet;
 use super::intel_syntax::name;
 use super::opcode::Opcode;
@@ -67,6 +67,8 @@ pub(super) fn emit<S: InstructionSet>(
         roles: if has_calls { &ROLES_WITH_CALLS } else { &ROLES },
         tail_masks: tail::masks(parts),
         is_in_tail: false,
+        skip: None,
+        skips: 0,
     };
     emitter.list_header();
     match parts.body.folds() {
@@ -85,6 +87,9 @@ struct Emitter<'a, S> {
     tail_masks: Vec<tail::TailMask>,
     /// Whether the current code is the tail.
     is_in_tail: bool,
+    /// The jump over the current region, and the number of such jumps so far, which names their labels.
+    skip: Option<Jump>,
+    skips: usize,
 }
 
 impl<S: InstructionSet> Emitter<'_, S> {
@@ -230,6 +235,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
     ) {
         match (machine.action, result) {
             (Action::Call(call), _) => self.call(&call),
+            (Action::Skip, _) => self.skip(machine, sources[0]),
+            (Action::Join, _) => {
+                if let Some(skip) = self.skip.take() {
+                    self.assembler.arrive(skip);
+                }
+            }
             (Action::Vector(opcode), Some(result))
                 if opcode.result == ResultConstraint::EarlyClobber =>
             {
@@ -286,6 +297,28 @@ impl<S: InstructionSet> Emitter<'_, S> {
             false => code,
         };
         self.assembler.emit_masked(code, &operands[..count], masking);
+    }
+
+    /// Jumps to the end of a region if no lane of a mask is set.
+    fn skip(&mut self, machine: &MachineInstruction<S>, mask: AllocatedOperand) {
+        let AllocatedOperand::Register(mask) = mask else {
+            unreachable!("invariant: the mask of a skip is in a register");
+        };
+        let bytes = width::<S>(machine.is_wide);
+        let lane_bytes = u32::from(machine.immediate.unwrap_or(1));
+        let code = match (usize::from(mask) < S::REGISTERS, bytes / lane_bytes) {
+            (true, _) if bytes == 16 => Code::VEX_Vptest_xmm_xmmm128,
+            (true, _) => Code::VEX_Vptest_ymm_ymmm256,
+            (false, ..=8) => Code::VEX_Kortestb_kr_kr,
+            (false, ..=16) => Code::VEX_Kortestw_kr_kr,
+            (false, ..=32) => Code::VEX_Kortestd_kr_kr,
+            (false, _) => Code::VEX_Kortestq_kr_kr,
+        };
+        let mask = real_register::<S>(mask, bytes);
+        self.assembler.registers(code, mask, mask);
+        self.skips += 1;
+        let label = format!("skipped_{}", self.skips);
+        self.skip = Some(self.assembler.jump_ahead(Code::Je_rel32_64, label));
     }
 
     /// Gathers entries of a table: the first source holds the indices, the second is a mask.

@@ -88,8 +88,8 @@ fn assembly(listing: &str, number: usize, text: &mut String) {
         let line = line.split(';').next().unwrap_or_default().trim();
         let has_label = line.starts_with("b ") || line.starts_with("b.") || line.starts_with("cb");
         match line.strip_suffix(':') {
-            Some(label) => *text += &format!("{label}{number}:\n"),
-            None if has_label => *text += &format!("{line}{number}\n"),
+            Some(label) => *text += &format!("{label}_in_{number}:\n"),
+            None if has_label => *text += &format!("{line}_in_{number}\n"),
             None if line.is_empty() => {}
             None => *text += &format!("{line}\n"),
         }

@@ -1,0 +1,176 @@
+//! Regions: code that a step skips if no lane needs its result.
+//!
+//! The values that only one arm of a select needs are its region. Machine code computes them after a jump
+//! that skips them if the condition selects the other arm in every lane. The skipped arm then has arbitrary
+//! lanes, of which the select takes none.
+
+use std::collections::BTreeMap;
+
+use indim_codegen::{LaneType, Primitive, Value};
+
+use super::{RegisterGroup, Selector, TargetLowering, pattern};
+use crate::machine::{Action, Register, SourceOperand};
+
+/// Minimum number of values in a region. A jump costs the reloads of the values in registers around it, and
+/// some twenty cycles if it is mispredicted.
+const MIN_VALUES: usize = 64;
+
+/// Minimum number of values in the other arm. A select with a shorter one replaces the result for special
+/// operands, which no step has in every lane.
+const MIN_VALUES_OF_OTHER: usize = 8;
+
+/// An arm of a select.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arm {
+    OnTrue,
+    OnFalse,
+}
+
+/// The values that only one arm of a select needs.
+#[derive(Debug)]
+struct Region {
+    arm: Arm,
+    /// In the order of the body; the last one is the arm.
+    values: Vec<Value>,
+}
+
+/// The regions of the code of a step.
+#[derive(Debug, Default)]
+pub(super) struct Regions {
+    /// The regions of selects, by index of the select.
+    of_select: BTreeMap<usize, Vec<Region>>,
+    /// For each value, whether a region computes it.
+    is_inside: Vec<bool>,
+}
+
+impl Regions {
+    /// Whether a region computes the value.
+    pub(super) fn contains(&self, index: usize) -> bool {
+        self.is_inside.get(index).copied().unwrap_or(false)
+    }
+}
+
+impl<O: TargetLowering> Selector<'_, O> {
+    /// Finds the regions of a step, those of later selects first. A region contains no region.
+    pub(super) fn find_regions(&mut self) {
+        let count = self.body.instructions.len();
+        let uses = self.uses_in_step();
+        let mut found = Regions { of_select: BTreeMap::new(), is_inside: vec![false; count] };
+        for index in (0..count).rev() {
+            if !self.is_select(index) || found.is_inside[index] {
+                continue;
+            }
+            let arms = [Arm::OnTrue, Arm::OnFalse];
+            let values = arms.map(|arm| self.exclusive(index, arm, &uses));
+            if values.iter().any(|values| values.len() < MIN_VALUES_OF_OTHER) {
+                continue;
+            }
+            let regions = arms.into_iter().zip(values).map(|(arm, values)| Region { arm, values });
+            let long: Vec<Region> = regions.filter(|it| it.values.len() >= MIN_VALUES).collect();
+            for value in long.iter().flat_map(|region| &region.values) {
+                found.is_inside[value.index()] = true;
+            }
+            found.of_select.insert(index, long);
+        }
+        self.regions = found;
+    }
+
+    /// Whether a step computes the value as a select between numbers.
+    fn is_select(&self, index: usize) -> bool {
+        let instruction = &self.body.instructions[index];
+        instruction.primitive == Primitive::Select
+            && instruction.lane != LaneType::Bool
+            && self.patterns[index].is_none()
+            && self.is_computed_in_step(index)
+    }
+
+    /// For each value, the number of uses by values of the step and by outputs.
+    fn uses_in_step(&self) -> Vec<usize> {
+        let body = self.body;
+        let mut uses = vec![0; body.instructions.len()];
+        for index in (0..uses.len()).filter(|&index| self.is_computed_in_step(index)) {
+            let operands = pattern::operands(body, Value(index as u32), &self.patterns[index]);
+            operands.iter().for_each(|operand| uses[operand.index()] += 1);
+        }
+        for (dtype, lanes) in &body.outputs {
+            let count = LaneType::of_element(*dtype).1;
+            lanes[..count].iter().for_each(|lane| uses[lane.index()] += 1);
+        }
+        uses
+    }
+
+    /// The values of the step that only this arm of the select at `select` needs.
+    fn exclusive(&self, select: usize, arm: Arm, uses: &[usize]) -> Vec<Value> {
+        let [_, on_true, on_false] = self.body.instructions[select].operands;
+        let last = if arm == Arm::OnTrue { on_true } else { on_false };
+        let mut uses_inside = vec![0; last.index() + 1];
+        uses_inside[last.index()] = 1;
+        let mut values = Vec::new();
+        for index in (0..=last.index()).rev() {
+            let is_exclusive = uses_inside[index] > 0 && uses_inside[index] == uses[index];
+            if !is_exclusive || !self.is_computed_in_step(index) {
+                continue;
+            }
+            let value = Value(index as u32);
+            values.push(value);
+            for operand in pattern::operands(self.body, value, &self.patterns[index]) {
+                uses_inside[operand.index()] += 1;
+            }
+        }
+        values.reverse();
+        values
+    }
+
+    /// Selects the code of the regions of a select.
+    pub(super) fn compute_regions(&mut self, select: Value) {
+        for region in self.regions.of_select.remove(&select.index()).unwrap_or_default() {
+            self.compute_region(select, &region);
+        }
+    }
+
+    fn compute_region(&mut self, select: Value, Region { arm, values }: &Region) {
+        self.value = select;
+        let size = self.body.lane(select).size();
+        let taken = self.lanes_that_take(select, *arm, size);
+        let sources = [SourceOperand::Register(taken), SourceOperand::None, SourceOperand::None];
+        self.push(Action::Skip, self.is_wide(size), Some(size as u8), None, sources);
+        // Registers that the region computes are undefined after it, except for those of the arm.
+        let (numbers, masks) = (self.numbers.clone(), self.masks.clone());
+        values.iter().for_each(|&value| self.instruction(value));
+        self.push(Action::Join, true, None, None, [SourceOperand::None; 3]);
+        let last = values.last().map_or(0, |value| value.index());
+        let result = self.numbers[last];
+        (self.numbers, self.masks) = (numbers, masks);
+        self.numbers[last] = result;
+    }
+
+    /// A mask register with the lanes of a step that take this arm, each at some position.
+    fn lanes_that_take(&mut self, select: Value, arm: Arm, size: usize) -> Register {
+        let condition = self.body.instruction(select).operands[0];
+        let all = self.mask(condition, size);
+        let mut taken: Option<RegisterGroup> = None;
+        for part in 0..all.count {
+            let part = RegisterGroup::new(1, |_| all.register(part));
+            let part = match arm {
+                Arm::OnTrue => part,
+                Arm::OnFalse => self.combine_masks(Primitive::Not, size, [part, part]),
+            };
+            taken = Some(match taken {
+                None => part,
+                Some(others) => self.combine_masks(Primitive::Or, size, [others, part]),
+            });
+        }
+        taken.map_or(Register(0), |taken| taken.register(0))
+    }
+
+    fn combine_masks(
+        &mut self,
+        primitive: Primitive,
+        size: usize,
+        [x, y]: [RegisterGroup; 2],
+    ) -> RegisterGroup {
+        let operands = [x, y, RegisterGroup::NONE];
+        let combined = O::mask_operation(self, primitive, size, operands);
+        combined.expect("invariant: targets combine masks")
+    }
+}
