@@ -5,6 +5,10 @@ use indim_graph::terminal::shown;
 
 use crate::layer::Layer;
 
+/// Operations with windows of the spatial axes.
+const WINDOWED: &str = "Convolution GroupConvolution ConvolutionBackpropData \
+                        GroupConvolutionBackpropData AvgPool MaxPool";
+
 /// Operations whose operands broadcast by a rule.
 const BROADCASTING: &str = "Add Subtract Multiply Divide Maximum Minimum Power SquaredDifference Mod \
     FloorMod Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
@@ -36,7 +40,7 @@ const ATTRIBUTES: &[(&str, &str)] = &[
         "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 ReduceLogicalAnd \
          ReduceLogicalOr",
     ),
-    ("axis", "SoftMax LogSoftmax Concat"),
+    ("axis", "SoftMax LogSoftmax Concat MaxPool"),
     ("eps", "MVN NormalizeL2"),
     ("eps_mode", "MVN NormalizeL2"),
     ("normalize_variance", "MVN"),
@@ -56,6 +60,16 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("transpose_a", "MatMul"),
     ("transpose_b", "MatMul"),
     ("equation", "Einsum"),
+    ("strides", WINDOWED),
+    ("dilations", WINDOWED),
+    ("pads_begin", WINDOWED),
+    ("pads_end", WINDOWED),
+    ("auto_pad", WINDOWED),
+    ("output_padding", "ConvolutionBackpropData GroupConvolutionBackpropData"),
+    ("kernel", "AvgPool MaxPool"),
+    ("rounding_type", "AvgPool MaxPool"),
+    ("exclude-pad", "AvgPool"),
+    ("index_element_type", "MaxPool"),
 ];
 
 fn is_known(layer: &Layer, attribute: &str) -> bool {

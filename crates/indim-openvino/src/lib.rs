@@ -10,7 +10,7 @@
 //! * `outline.rs`: every layer with the types of its ports.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
 //!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
-//!   `product.rs`, `reduction.rs`, `slice.rs` and `view.rs`.
+//!   `product.rs`, `reduction.rs`, `slice.rs`, `view.rs` and `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -34,6 +34,7 @@ mod reduction;
 mod slice;
 mod survey;
 mod view;
+mod windows;
 mod write;
 mod xml;
 

@@ -18,6 +18,7 @@ use crate::product;
 use crate::reduction;
 use crate::slice;
 use crate::view;
+use crate::windows;
 
 /// A row of the table.
 pub(super) struct Operation {
@@ -197,6 +198,13 @@ const TABLE: &[Operation] = &[
     // Products.
     of("MatMul", 1, 2, Custom(product::mat_mul)),
     by("Einsum", 7, 1..=VARIADIC, &[], Custom(product::einsum)),
+    // Convolutions and pooling.
+    of("Convolution", 1, 2, Custom(windows::convolution)),
+    of("GroupConvolution", 1, 2, Custom(windows::group_convolution)),
+    by("ConvolutionBackpropData", 1, 2..=3, &[2], Custom(windows::backward)),
+    by("GroupConvolutionBackpropData", 1, 2..=3, &[2], Custom(windows::group_backward)),
+    of("AvgPool", 1, 1, Custom(windows::average_pool)),
+    of("MaxPool", 1, 1, Custom(windows::max_pool)),
     // Data movement.
     by("Reshape", 1, 2..=2, &[1], Custom(view::reshape)),
     by("Transpose", 1, 2..=2, &[1], Custom(view::transpose)),

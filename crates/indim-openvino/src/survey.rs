@@ -4,9 +4,12 @@ use indim_graph::terminal::shown;
 use indim_model::{Census, FormatError, FormatErrorKind};
 
 use crate::element_type::element_type;
-use crate::layer::Layer;
+use crate::layer::{Edge, Layer};
 use crate::network::Network;
 use crate::operation::{Lowering, MissingReason, Operation, operation_of};
+
+/// The reason why a pool is unsupported whose second result is read.
+const READS_INDICES: &str = "with indices as a second result";
 
 /// The table rows of the layers of a file.
 pub(super) struct Survey {
@@ -25,6 +28,13 @@ impl Survey {
         let is_shape = shape_inputs(network, &rows);
         let is_known = known(network, &rows, &is_shape);
         for layer in &network.layers {
+            let mut sources = layer.sources.iter();
+            let reads_indices =
+                |source: &Edge| source.output > 0 && network.layers[source.layer].is("MaxPool");
+            if let Some(source) = sources.find(|source| reads_indices(source)) {
+                let pool = &network.layers[source.layer];
+                census.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.place());
+            }
             if let Some(reason) = refusal(layer, &is_known) {
                 census.add(&layer.operation, Some(reason), layer.place());
             }

@@ -157,7 +157,9 @@ impl<'m> CensusWalk<'m> {
             Lowering::Call => self.called(operation, "callee"),
             Lowering::Composite => self.called(operation, "decomposition"),
             Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
-            Lowering::Reduce if reducer::of(operation, self.attributes).is_none() => {
+            Lowering::Reduce | Lowering::ReduceWindow
+                if reducer::of(operation, self.attributes).is_none() =>
+            {
                 let reason =
                     "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax";
                 self.add(operation, &operation.name, Some(reason));

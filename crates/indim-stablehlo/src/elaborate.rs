@@ -161,7 +161,9 @@ impl<'m> Elaborator<'m> {
             Lowering::GetTupleElement => vec![self.part(operation, &operands)?],
             Lowering::Constant => vec![self.constant(operation)?],
             Lowering::ConstantLike => vec![self.constant_like(operation, &operands)?],
-            Lowering::Reduce => self.reduce(operation, &operands)?,
+            Lowering::Reduce | Lowering::ReduceWindow => {
+                self.reduce(operation, &operands, lowering == Lowering::ReduceWindow)?
+            }
             Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],
         };
         self.define(operation, results)?;

@@ -7,7 +7,8 @@
 //!   `elaborate.rs` and `results.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
-//!   `dot.rs`: matrix products; `reducer.rs`: reducers.
+//!   `dot.rs`: matrix products; `windows.rs`: convolutions and reductions of windows; `reducer.rs`:
+//!   reducers.
 //! * `writer.rs`: the writer.
 //!
 //! `indim-xla` has the operations that StableHLO shares with HLO.
@@ -27,6 +28,7 @@ mod part;
 mod reducer;
 mod results;
 mod syntax;
+mod windows;
 mod writer;
 
 use std::collections::HashSet;

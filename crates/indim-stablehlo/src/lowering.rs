@@ -7,6 +7,7 @@ use indim_ops::Op;
 use super::attribute::Attributes;
 use super::dot;
 use super::syntax::Operation as Syntax;
+use super::windows;
 use indim_xla::dot::Dot;
 use indim_xla::gather::Gather;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
@@ -30,6 +31,7 @@ pub(super) enum Lowering {
     /// chlo's `constant_like`: one element, broadcast to the shape of the operand.
     ConstantLike,
     Reduce,
+    ReduceWindow,
     Map,
     Tuple,
     GetTupleElement,
@@ -65,6 +67,7 @@ pub(super) enum ArrayOperation {
     Gather,
     Dot,
     DotGeneral,
+    Convolution,
 }
 
 /// A check in a program: its accuracy and the source of the expected value.
@@ -152,6 +155,7 @@ impl Lowering {
             Lowering::Array(shaped) => shaped.attributes(),
             Lowering::Constant | Lowering::ConstantLike => &["value"],
             Lowering::Reduce => &["dimensions", "applies"],
+            Lowering::ReduceWindow => windows::REDUCE_WINDOW_ATTRIBUTES,
             Lowering::Map => &["dimensions"],
             Lowering::GetTupleElement => &["index"],
             Lowering::Call => &["callee", "no_inline", "arg_attrs", "res_attrs"],
@@ -199,6 +203,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
     ("constant", Lowering::Constant),
     ("convert", Lowering::Array(ArrayOperation::Convert)),
+    ("convolution", Lowering::Array(ArrayOperation::Convolution)),
     ("custom_call", Lowering::CustomCall),
     ("dot", Lowering::Array(ArrayOperation::Dot)),
     ("dot_general", Lowering::Array(ArrayOperation::DotGeneral)),
@@ -210,6 +215,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("pad", Lowering::Array(ArrayOperation::Pad)),
     ("reduce", Lowering::Reduce),
     ("reduce_precision", Lowering::Array(ArrayOperation::ReducePrecision)),
+    ("reduce_window", Lowering::ReduceWindow),
     ("reshape", Lowering::Array(ArrayOperation::Reshape)),
     ("return", Lowering::Return),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
@@ -274,6 +280,7 @@ impl ArrayOperation {
             ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
             ArrayOperation::Dot => &["precision_config", "precision"],
             ArrayOperation::DotGeneral => dot::ATTRIBUTES,
+            ArrayOperation::Convolution => windows::CONVOLUTION_ATTRIBUTES,
             ArrayOperation::ReducePrecision => &["format", "exponent_bits", "mantissa_bits"],
             ArrayOperation::IsInfinity(_)
             | ArrayOperation::Convert
@@ -326,6 +333,9 @@ impl ArrayOperation {
             ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
             ArrayOperation::Dot => Operation::Dot(Dot { dimensions: None, algorithm: None }),
             ArrayOperation::DotGeneral => Operation::Dot(dot::general(syntax, attributes)?),
+            ArrayOperation::Convolution => {
+                Operation::Convolution(Box::new(windows::convolution(syntax, attributes)?))
+            }
         })
     }
 }

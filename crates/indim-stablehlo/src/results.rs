@@ -8,9 +8,11 @@ use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
 use super::syntax::{Operation, Signature, Type};
+use super::windows;
 use indim_xla::operation::{Operation as Meant, check_type};
 use indim_xla::reduction::reduce;
 use indim_xla::value::{ArrayFact, ArrayValue, XlaValue};
+use indim_xla::windows::reduce_window;
 
 impl Elaborator<'_> {
     pub(super) fn array(
@@ -127,16 +129,23 @@ impl Elaborator<'_> {
         &self,
         operation: &Operation,
         operands: &[XlaValue],
+        has_windows: bool,
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let Some(reducer) = reducer::of(operation, &self.attributes) else {
             let what = "a reduction with this body is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
-        let axes = self.attributes.integers(operation, "dimensions")?;
         let known: Result<Vec<ArrayValue>, _> =
             operands.iter().map(|o| o.array().cloned()).collect();
-        let results = reduce(&self.model_builder.builder, &reducer, &known.map_err(fail)?, &axes);
+        let (builder, known) = (&self.model_builder.builder, known.map_err(fail)?);
+        let results = if has_windows {
+            let window = windows::of_reduce_window(operation, &self.attributes)?;
+            reduce_window(builder, &reducer, &known, &window)
+        } else {
+            let axes = self.attributes.integers(operation, "dimensions")?;
+            reduce(builder, &reducer, &known, &axes)
+        };
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 

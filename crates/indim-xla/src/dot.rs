@@ -130,7 +130,7 @@ impl Dot {
 }
 
 /// The wider of two types. Two types that cannot have each other's elements have a type of both.
-fn wider(x: DType, y: DType) -> DType {
+pub(crate) fn wider(x: DType, y: DType) -> DType {
     match (x, y) {
         (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => DType::F32,
         (DType::F64, DType::C64) | (DType::C64, DType::F64) => DType::C128,

@@ -9,6 +9,7 @@ use indim_shape::{RuleSet, TargetRule};
 use super::dot::Dot;
 use super::gather::Gather;
 use super::opcode::Comparison;
+use super::windows::ConvolutionOperation;
 
 /// An operation with one result, with its attributes.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +53,8 @@ pub enum Operation {
     Gather(Gather),
     /// A matrix product.
     Dot(Dot),
+    /// A convolution.
+    Convolution(Box<ConvolutionOperation>),
     /// Rounds to these numbers of exponent and mantissa bits.
     ReducePrecision(u32, u32),
 }
@@ -67,7 +70,8 @@ impl Operation {
             | Operation::NumpyCompare(_)
             | Operation::Pad(_)
             | Operation::Gather(_)
-            | Operation::Dot(_) => 2,
+            | Operation::Dot(_)
+            | Operation::Convolution(_) => 2,
             Operation::Iota(_) => 0,
             Operation::Concatenate(_) => return None,
             _ => 1,
@@ -161,6 +165,9 @@ impl Operation {
             Operation::Slice(ranges) => return slice(b, &operands[0], ranges),
             Operation::Gather(gather) => return gather.build(b, &operands[0], &operands[1]),
             Operation::Dot(dot) => return dot.build(b, &operands[0], &operands[1], stated()?),
+            Operation::Convolution(convolution) => {
+                return convolution.build(b, &operands[0], &operands[1], stated()?);
+            }
             Operation::Pad(widths) => return pad(b, &operands[0], &operands[1], widths),
             Operation::Concatenate(axis) => b.concatenate(operands, *axis),
             Operation::Iota(axis) => {

@@ -30,6 +30,7 @@ fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
         ("broadcast", "sizes") => "broadcast_sizes",
         ("iota", "dim") => "iota_dimension",
         ("concatenate", "dim") => "dimension",
+        ("convolution", "dim_numbers") => "dimension_numbers",
         ("pad", "low") => "edge_padding_low",
         ("pad", "high") => "edge_padding_high",
         ("pad", "interior") => "interior_padding",
@@ -119,6 +120,15 @@ impl Parser<'_, '_> {
                 // `contracting_dims = [1] x [0]`
                 if name.ends_with("ing_dims") && self.eat_word("x").is_some() {
                     span = span.to(self.skip_primary()?);
+                }
+                // `dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f]`
+                if name == "dimension_numbers" {
+                    while self.eat_word("x").is_some() || self.next.kind == TokenKind::Arrow {
+                        if self.next.kind == TokenKind::Arrow {
+                            self.advance();
+                        }
+                        span = span.to(self.skip_primary()?);
+                    }
                 }
                 operation.attributes.push(Attribute { name, value: Some(span) });
             }

@@ -1,9 +1,10 @@
-//! Typed access to attributes: `{0,2}`, `{[0:4:2], [1:6]}`, `1_0x-1_0_2`, `LT`.
+//! Typed access to attributes: `{0,2}`, `{[0:4:2], [1:6]}`, `1_0x-1_0_2`, `{size=3x3 pad=1_1x0_0}`, `LT`.
 
 use indim_model::{FormatError, FormatErrorKind};
 use indim_text::Span;
 
 use super::syntax::Instruction;
+use crate::windows::WindowAttributes;
 
 /// The attributes of one instruction.
 #[derive(Clone, Copy)]
@@ -83,6 +84,49 @@ impl<'t> Attributes<'t> {
         let parts = span.of(self.text).split('x').filter(|part| !part.is_empty());
         let widths: Option<Vec<[i64; 3]>> = parts.map(|part| triple(part, '_', 0)).collect();
         widths.ok_or_else(|| self.wrong("padding", "is not of the form low_high_interior", span))
+    }
+}
+
+impl Attributes<'_> {
+    /// `{size=3x3 stride=2x2 pad=1_1x0_-1 lhs_dilate=1x2 rhs_dilate=2x1 rhs_reversal=0x1}`; no windows if
+    /// the attribute is absent.
+    ///
+    /// # Errors
+    /// `attribute`.
+    pub(super) fn window(&self) -> ReadResult<WindowAttributes> {
+        let Some(span) = self.instruction.attribute(self.text, "window") else {
+            return Ok(WindowAttributes::default());
+        };
+        let members = span.of(self.text).trim_matches(['{', '}', ' ']).split_whitespace();
+        let mut window = WindowAttributes::default();
+        for member in members {
+            let read = member.split_once('=').and_then(|(name, value)| {
+                let numbers = || -> Option<Vec<i64>> {
+                    value.split('x').map(|number| number.parse().ok()).collect()
+                };
+                match name {
+                    "size" => window.sizes = numbers()?,
+                    "stride" => window.strides = numbers()?,
+                    "lhs_dilate" => window.base_dilations = numbers()?,
+                    "rhs_dilate" => window.window_dilations = numbers()?,
+                    "rhs_reversal" => {
+                        let reversed: Vec<i64> = numbers()?;
+                        window.is_reversed = reversed.iter().map(|&it| it != 0).collect();
+                    }
+                    "pad" => {
+                        let pair = |text| triple(text, '_', 0).map(|[low, high, _]| [low, high]);
+                        window.padding = value.split('x').map(pair).collect::<Option<_>>()?;
+                    }
+                    _ => return None,
+                }
+                Some(())
+            });
+            if read.is_none() {
+                let problem = "is not of the form {size=3x3 stride=1x1 pad=0_0x0_0}";
+                return Err(self.wrong("window", problem, span));
+            }
+        }
+        Ok(window)
     }
 }
 

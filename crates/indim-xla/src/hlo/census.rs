@@ -87,7 +87,9 @@ impl CensusWalk<'_> {
         match (lowering, instruction.called) {
             (Lowering::Call, Some(called)) => self.reach(called, is_map),
             (Lowering::Map, Some(called)) => self.reach(called, true),
-            (Lowering::Reduce, Some(called)) if !self.is_reducer(called) => {
+            (Lowering::Reduce | Lowering::ReduceWindow, Some(called))
+                if !self.is_reducer(called) =>
+            {
                 let reason = "the function that it applies is not a sum, product, maximum, minimum, and, or, \
                               xor, or argmax";
                 self.add(instruction, opcode, Some(reason));

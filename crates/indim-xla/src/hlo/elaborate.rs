@@ -15,6 +15,7 @@ use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::operation::{Operation, check_type};
 use crate::reduction::reduce;
 use crate::value::{ArrayFact, ArrayValue, XlaValue};
+use crate::windows::reduce_window;
 
 type ElaborationResult<T> = Result<T, FormatError>;
 
@@ -176,7 +177,9 @@ impl<'m> Elaborator<'m> {
             Lowering::Call | Lowering::Map => {
                 return self.call(instruction, operands, lowering == Lowering::Map).map(|()| None);
             }
-            Lowering::Reduce => self.reduce(instruction, &operands)?,
+            Lowering::Reduce | Lowering::ReduceWindow => {
+                self.reduce(instruction, &operands, lowering)?
+            }
             Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };
@@ -298,6 +301,7 @@ impl<'m> Elaborator<'m> {
         &self,
         instruction: &Instruction,
         operands: &[XlaValue],
+        lowering: Lowering,
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let Some(called) = instruction.called else {
@@ -307,10 +311,17 @@ impl<'m> Elaborator<'m> {
             let what = "a reduction that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
-        let axes = Attributes { text: self.text, instruction }.integers("dimensions")?;
+        let attributes = Attributes { text: self.text, instruction };
+        let axes = attributes.integers("dimensions")?;
         let known: Result<Vec<ArrayValue>, _> =
             operands.iter().map(|o| o.array().cloned()).collect();
-        let results = reduce(&self.model_builder.builder, &reducer, &known.map_err(fail)?, &axes);
+        let (builder, known) = (&self.model_builder.builder, known.map_err(fail)?);
+        let results = match lowering {
+            Lowering::ReduceWindow => {
+                reduce_window(builder, &reducer, &known, &attributes.window()?)
+            }
+            _ => reduce(builder, &reducer, &known, &axes),
+        };
         let mut results: Vec<XlaValue> =
             results.map_err(fail)?.into_iter().map(XlaValue::from).collect();
         match results.len() {

@@ -11,6 +11,7 @@ use crate::dot::{Dot, DotAlgorithm};
 use crate::gather::Gather;
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
+use crate::windows::{ConvolutionOperation, dimension_numbers};
 
 /// Attributes of all instructions: source locations, scheduling, memory and permitted inaccuracy.
 const COMMON_ATTRIBUTES: [&str; 15] = [
@@ -62,6 +63,7 @@ pub(super) enum Lowering {
     Parameter,
     Constant,
     Reduce,
+    ReduceWindow,
     Map,
     Tuple,
     GetTupleElement,
@@ -90,6 +92,7 @@ pub(super) enum ArrayOperation {
     ReducePrecision,
     Gather,
     Dot,
+    Convolution,
 }
 
 /// HLO's operations that are not element-wise.
@@ -103,6 +106,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
     ("constant", Lowering::Constant),
     ("convert", Lowering::Array(ArrayOperation::Convert)),
+    ("convolution", Lowering::Array(ArrayOperation::Convolution)),
     ("copy", Lowering::Same),
     ("custom-call", Lowering::CustomCall),
     ("dot", Lowering::Array(ArrayOperation::Dot)),
@@ -116,6 +120,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("parameter", Lowering::Parameter),
     ("reduce", Lowering::Reduce),
     ("reduce-precision", Lowering::Array(ArrayOperation::ReducePrecision)),
+    ("reduce-window", Lowering::ReduceWindow),
     ("reshape", Lowering::Array(ArrayOperation::Reshape)),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
@@ -145,6 +150,7 @@ impl Lowering {
             Lowering::CustomCall => return None,
             Lowering::Array(shaped) => shaped.attributes(),
             Lowering::Reduce | Lowering::Map => &["dimensions", "to_apply"],
+            Lowering::ReduceWindow => &["window", "to_apply"],
             Lowering::Call => &["to_apply", "calls", "kind"],
             Lowering::GetTupleElement => &["index"],
             Lowering::Bitcast
@@ -213,6 +219,14 @@ impl ArrayOperation {
                 "operand_precision",
                 "algorithm",
             ],
+            ArrayOperation::Convolution => &[
+                "window",
+                "dim_labels",
+                "feature_group_count",
+                "batch_group_count",
+                "operand_precision",
+                "algorithm",
+            ],
             ArrayOperation::Elementwise(_)
             | ArrayOperation::Convert
             | ArrayOperation::BitcastConvert
@@ -243,6 +257,9 @@ impl ArrayOperation {
             ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
             ArrayOperation::Gather => Operation::Gather(gather(attributes)?),
             ArrayOperation::Dot => Operation::Dot(dot(attributes)?),
+            ArrayOperation::Convolution => {
+                Operation::Convolution(Box::new(convolution(attributes)?))
+            }
             ArrayOperation::ReducePrecision => {
                 let bits = |name| {
                     let number = attributes.integer(name)?;
@@ -297,6 +314,29 @@ fn dot(attributes: Attributes<'_>) -> Result<Dot, FormatError> {
             rhs_contracting: attributes.integers("rhs_contracting_dims")?,
         }),
         algorithm: algorithm.transpose()?,
+    })
+}
+
+/// The attributes of a convolution.
+///
+/// # Errors
+/// `attribute`.
+fn convolution(attributes: Attributes<'_>) -> Result<ConvolutionOperation, FormatError> {
+    let count = |name: &str| match attributes.optional(name) {
+        Some(_) => attributes.integer(name),
+        None => Ok(1),
+    };
+    let labels = attributes.word("dim_labels")?;
+    let axes = dimension_numbers(labels).ok_or_else(|| {
+        let span = attributes.instruction.span;
+        let problem = format!("is {labels}, not of the form b01f_01io->b01f");
+        FormatErrorKind::attribute("dim_labels", problem).in_text(span.start..span.end)
+    })?;
+    Ok(ConvolutionOperation {
+        axes,
+        window: attributes.window()?,
+        feature_groups: count("feature_group_count")?,
+        batch_groups: count("batch_group_count")?,
     })
 }
 

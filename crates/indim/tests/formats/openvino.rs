@@ -252,7 +252,7 @@ fn one_error_lists_all_unsupported_operations() {
     let mut network = Network::default();
     let x = network.parameter("f32", "2", "FP32 2").to_string();
     let a = network.add("CumSum-3", "", &[&x, &x], &["FP32 2"]).to_string();
-    let b = network.add("GroupConvolution-1", "", &[&a, &x], &["FP32"]).to_string();
+    let b = network.add("DeformableConvolution-1", "", &[&a, &x], &["FP32"]).to_string();
     let c = network.add("CumSum-3", "", &[&b, &x], &["FP32 2"]).to_string();
     let d = network.add("Pad-1", "pad_mode=\"reflect\"", &[&c, &x, &x], &["FP32 2"]).to_string();
     network.result(&d);
@@ -260,7 +260,7 @@ fn one_error_lists_all_unsupported_operations() {
     let FormatErrorKind::UnsupportedOperations(operations) = &error.kind else { panic!() };
     let found: Vec<(&str, usize)> =
         operations.iter().map(|operation| (operation.name.as_str(), operation.count)).collect();
-    assert_eq!(found, [("CumSum", 2), ("GroupConvolution", 1), ("Pad", 1)]);
+    assert_eq!(found, [("CumSum", 2), ("DeformableConvolution", 1), ("Pad", 1)]);
 }
 
 /// An operation, its attributes, the shapes of its operands, and the code of its error.

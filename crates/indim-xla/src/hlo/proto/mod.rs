@@ -161,7 +161,7 @@ impl ModuleReader<'_> {
     /// The computation that the instruction calls or applies, if it is a single one.
     fn called(&self, proto: &HloInstructionProto) -> Result<Option<usize>, FormatErrorKind> {
         match (proto.opcode.as_str(), &proto.called_computation_ids[..]) {
-            ("call" | "fusion" | "map" | "reduce", [id]) => {
+            ("call" | "fusion" | "map" | "reduce" | "reduce-window", [id]) => {
                 number_of(&self.numbers, *id, "computation").map(Some)
             }
             _ => Ok(None),

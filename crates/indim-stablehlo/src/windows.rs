@@ -1,0 +1,184 @@
+//! The attributes of `convolution` and `reduce_window`.
+
+use indim_model::{FormatError, FormatErrorKind};
+use indim_text::Span;
+use indim_xla::windows::{ConvolutionOperation, WindowAttributes, dimension_numbers};
+
+use super::attribute::Attributes;
+use super::syntax::Operation as Syntax;
+
+/// The attributes of a convolution: those of the generic form, then that of the pretty form.
+pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
+    "window_strides",
+    "padding",
+    "lhs_dilation",
+    "rhs_dilation",
+    "window_reversal",
+    "dimension_numbers",
+    "feature_group_count",
+    "batch_group_count",
+    "precision_config",
+    "window",
+];
+
+/// The attributes of `reduce_window`.
+pub(super) const REDUCE_WINDOW_ATTRIBUTES: &[&str] =
+    &["window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding"];
+
+/// The convolution with its attributes.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn convolution(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<ConvolutionOperation, FormatError> {
+    let span = attributes.required(syntax, "dimension_numbers")?;
+    let text = span.of(attributes.text).trim();
+    // `#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, or what is within the brackets.
+    let inside = match text.strip_prefix('#') {
+        Some(named) => named.split_once('<').and_then(|(_, body)| body.strip_suffix('>')),
+        None => Some(text),
+    };
+    let axes = inside.and_then(dimension_numbers).ok_or_else(|| {
+        wrong("dimension_numbers", "is not of the form [b, 0, f]x[0, i, o]->[b, 0, f]", span)
+    })?;
+    let window = match attributes.optional(syntax, "window") {
+        Some(span) => pretty_window(attributes, span)?,
+        None => WindowAttributes {
+            strides: optional(syntax, attributes, "window_strides")?,
+            padding: pairs(syntax, attributes)?,
+            base_dilations: optional(syntax, attributes, "lhs_dilation")?,
+            window_dilations: optional(syntax, attributes, "rhs_dilation")?,
+            is_reversed: match attributes.optional(syntax, "window_reversal") {
+                Some(span) => flags(span.of(attributes.text), axes[0].spatial.len()),
+                None => Vec::new(),
+            },
+            ..WindowAttributes::default()
+        },
+    };
+    let count = |name: &str| match attributes.optional(syntax, name) {
+        Some(_) => attributes.integer(syntax, name),
+        None => Ok(1),
+    };
+    let feature_groups = count("feature_group_count")?;
+    let batch_groups = count("batch_group_count")?;
+    Ok(ConvolutionOperation { axes, window, feature_groups, batch_groups })
+}
+
+/// The windows of `reduce_window`.
+///
+/// # Errors
+/// `attribute`.
+pub(super) fn of_reduce_window(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<WindowAttributes, FormatError> {
+    Ok(WindowAttributes {
+        sizes: attributes.integers(syntax, "window_dimensions")?,
+        strides: optional(syntax, attributes, "window_strides")?,
+        padding: pairs(syntax, attributes)?,
+        base_dilations: optional(syntax, attributes, "base_dilations")?,
+        window_dilations: optional(syntax, attributes, "window_dilations")?,
+        is_reversed: Vec::new(),
+    })
+}
+
+fn wrong(name: &str, problem: &str, span: Span) -> FormatError {
+    FormatErrorKind::attribute(name, problem).in_text(span.start..span.end)
+}
+
+/// A list of integers; empty if it is absent.
+fn optional(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+    name: &str,
+) -> Result<Vec<i64>, FormatError> {
+    match attributes.optional(syntax, name) {
+        Some(_) => attributes.integers(syntax, name),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Padding before and behind each axis: `dense<[[1, 0], [2, 2]]> : tensor<2x2xi64>`.
+fn pairs(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 2]>, FormatError> {
+    let numbers = optional(syntax, attributes, "padding")?;
+    let (pairs, rest) = numbers.as_chunks();
+    match (rest, attributes.optional(syntax, "padding")) {
+        ([_], Some(span)) => Err(wrong("padding", "has an odd number of elements", span)),
+        _ => Ok(pairs.to_vec()),
+    }
+}
+
+/// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`: one word is that of all axes.
+fn flags(text: &str, count: usize) -> Vec<bool> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let flag = |word: &str| match word {
+        "true" => Some(true),
+        "false" => Some(false),
+        _ => None,
+    };
+    let flags: Vec<bool> = words.filter_map(flag).collect();
+    match flags[..] {
+        [flag] => vec![flag; count],
+        _ => flags,
+    }
+}
+
+/// `{stride = [2, 1], pad = [[1, 1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [1, 1], reverse = [false]}`
+fn pretty_window(attributes: &Attributes<'_>, span: Span) -> Result<WindowAttributes, FormatError> {
+    let failed =
+        || wrong("window", "is not of the form {stride = [..], pad = [[.., ..]], ..}", span);
+    let body = span.of(attributes.text).trim_matches(['{', '}', ' ']);
+    let mut window = WindowAttributes::default();
+    for (name, list) in members(body).ok_or_else(failed)? {
+        let numbers = || -> Option<Vec<i64>> {
+            let words = list.split(['[', ']', ',', ' ', '\n']).filter(|word| !word.is_empty());
+            words.map(|word| word.parse().ok()).collect()
+        };
+        let numbers = || numbers().ok_or_else(failed);
+        match name {
+            "stride" => window.strides = numbers()?,
+            "lhs_dilate" => window.base_dilations = numbers()?,
+            "rhs_dilate" => window.window_dilations = numbers()?,
+            "reverse" => {
+                window.is_reversed = flags(&list.replace('1', "true").replace('0', "false"), 1);
+            }
+            "pad" => {
+                let numbers = numbers()?;
+                let (pairs, rest) = numbers.as_chunks();
+                window.padding =
+                    if rest.is_empty() { pairs.to_vec() } else { return Err(failed()) };
+            }
+            _ => return Err(failed()),
+        }
+    }
+    Ok(window)
+}
+
+/// `name = [..], other = [[..], [..]]` as names and lists.
+fn members(body: &str) -> Option<Vec<(&str, &str)>> {
+    let mut rest = body.trim();
+    let mut members = Vec::new();
+    while !rest.is_empty() {
+        let (name, behind) = rest.split_once('=')?;
+        let behind = behind.trim_start();
+        let mut depth = 0_usize;
+        let mut end = None;
+        for (at, character) in behind.char_indices() {
+            match character {
+                '[' => depth += 1,
+                ']' => depth = depth.checked_sub(1)?,
+                _ => {}
+            }
+            if depth == 0 {
+                end = Some(at + character.len_utf8());
+                break;
+            }
+        }
+        let (list, behind) = behind.split_at_checked(end?)?;
+        members.push((name.trim(), list));
+        rest = behind.trim_start().trim_start_matches(',').trim_start();
+    }
+    Some(members)
+}

@@ -1,0 +1,218 @@
+//! Convolutions and reductions of windows, with the attributes of `window`.
+
+use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, Value};
+use indim_graph::Array;
+use indim_model::FormatErrorKind;
+use indim_ops::ArrayType;
+
+use super::dot::wider;
+use super::reducer::{Reducer, reduction_of};
+use super::value::ArrayValue;
+
+/// The attributes of windows: a number for each axis, or nothing for the default.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WindowAttributes {
+    /// Elements of a window.
+    pub sizes: Vec<i64>,
+    /// Distances from one window to the next.
+    pub strides: Vec<i64>,
+    /// Padding before and behind each axis.
+    pub padding: Vec<[i64; 2]>,
+    /// Distances from one element of the operand to the next: `lhs_dilate`, `base_dilations`.
+    pub base_dilations: Vec<i64>,
+    /// Distances from one element of a window to the next: `rhs_dilate`, `window_dilations`.
+    pub window_dilations: Vec<i64>,
+    /// Whether the elements of a window are in reverse order.
+    pub is_reversed: Vec<bool>,
+}
+
+impl WindowAttributes {
+    /// The windows of this number of axes.
+    ///
+    /// # Errors
+    /// `attribute` for a list of another length, or a size, stride or dilation below 1.
+    pub fn windows(&self, rank: usize) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
+        let sizes = numbers("size", &self.sizes, rank)?;
+        let strides = numbers("stride", &self.strides, rank)?;
+        let spreads = numbers("lhs_dilate", &self.base_dilations, rank)?;
+        let dilations = numbers("rhs_dilate", &self.window_dilations, rank)?;
+        let padding = list("pad", &self.padding, [0, 0], rank)?;
+        let is_reversed = list("rhs_reversal", &self.is_reversed, false, rank)?;
+        let window = |axis: usize| PaddedWindow {
+            size: sizes[axis],
+            stride: strides[axis],
+            dilation: dilations[axis],
+            spread: spreads[axis],
+            low: padding[axis][0],
+            high: padding[axis][1],
+            is_reversed: is_reversed[axis],
+        };
+        Ok((0..rank).map(window).collect())
+    }
+}
+
+/// Padding and sizes beyond every array.
+const MAX_NUMBER: i64 = 1 << 40;
+
+/// A list with an entry for each axis; the default for an absent one.
+fn list<T: Clone>(
+    name: &str,
+    given: &[T],
+    default: T,
+    rank: usize,
+) -> Result<Vec<T>, FormatErrorKind> {
+    match given.len() {
+        0 => Ok(vec![default; rank]),
+        count if count == rank => Ok(given.to_vec()),
+        count => {
+            let problem = format!("has {count} entries for {rank} axes");
+            Err(FormatErrorKind::attribute(name, problem))
+        }
+    }
+}
+
+/// A list of positive numbers for each axis; 1 for an absent one.
+fn numbers(name: &str, given: &[i64], rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
+    let positive = |number: i64| match (1..=MAX_NUMBER).contains(&number) {
+        true => Ok(number as usize),
+        false => Err(FormatErrorKind::attribute(name, format!("has the number {number}"))),
+    };
+    list(name, given, 1, rank)?.into_iter().map(positive).collect()
+}
+
+/// The axes of operand, kernel and result in `b01f_01io->b01f`, the form of HLO, or in
+/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, that of StableHLO.
+///
+/// ```
+/// use indim_xla::windows::dimension_numbers;
+///
+/// let hlo = dimension_numbers("b01f_01io->b01f").unwrap();
+/// assert_eq!(hlo, dimension_numbers("[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]").unwrap());
+/// assert_eq!((hlo[1].batch, hlo[1].feature), (3, 2)); // the features of the result, of the operand
+/// assert_eq!(hlo[0].spatial, [1, 2]);
+/// assert_eq!(dimension_numbers("b01f_01io"), None);
+/// ```
+pub fn dimension_numbers(text: &str) -> Option<[ConvolutionAxes; 3]> {
+    let (operands, result) = text.split_once("->")?;
+    let (operand, kernel) = operands.split_once(['x', '_'])?;
+    Some([
+        labelled(operand, ["b", "f"])?,
+        labelled(kernel, ["o", "i"])?,
+        labelled(result, ["b", "f"])?,
+    ])
+}
+
+/// The axes of one array by their labels.
+fn labelled(text: &str, [batch, feature]: [&str; 2]) -> Option<ConvolutionAxes> {
+    let text = text.trim();
+    let labels: Vec<&str> = match text.strip_prefix('[') {
+        Some(list) => list.strip_suffix(']')?.split(',').map(str::trim).collect(),
+        None => text.split("").filter(|label| !label.is_empty()).collect(),
+    };
+    let place = |sought: &str| labels.iter().position(|label| *label == sought);
+    let count = labels.len().checked_sub(2)?;
+    let spatial = (0..count).map(|axis| place(&axis.to_string())).collect::<Option<_>>()?;
+    Some(ConvolutionAxes { batch: place(batch)?, feature: place(feature)?, spatial })
+}
+
+/// A convolution with its attributes.
+///
+/// `precision_config` has no effect, as in a product.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConvolutionOperation {
+    /// The axes of operand, kernel and result.
+    pub axes: [ConvolutionAxes; 3],
+    /// The windows.
+    pub window: WindowAttributes,
+    /// `feature_group_count`.
+    pub feature_groups: i64,
+    /// `batch_group_count`.
+    pub batch_groups: i64,
+}
+
+impl ConvolutionOperation {
+    /// Builds the convolution; `stated` is the result type in the file. The operands are multiplied in the
+    /// widest of their types and the element type of the result.
+    ///
+    /// # Errors
+    /// `attribute`; errors of the builder.
+    pub fn build(
+        &self,
+        b: &GraphBuilder,
+        lhs: &Value,
+        rhs: &Value,
+        stated: &ArrayType,
+    ) -> Result<Value, FormatErrorKind> {
+        let [lhs_type, rhs_type] = [lhs.array_type()?, rhs.array_type()?];
+        let [operand, kernel, result] = self.axes.clone();
+        let windows = self.window.windows(kernel.spatial.len())?;
+        for (window, &axis) in windows.iter().zip(&kernel.spatial) {
+            let size = rhs_type.shape.get(axis).copied().unwrap_or(window.size);
+            if !self.window.sizes.is_empty() && size != window.size {
+                let problem = format!("has {} for an axis of the kernel of {size}", window.size);
+                return Err(FormatErrorKind::attribute("size", problem));
+            }
+        }
+        let groups = |name: &str, count: i64| {
+            let problem = || FormatErrorKind::attribute(name, format!("is {count}"));
+            usize::try_from(count).map_err(|_| problem())
+        };
+        let convolution = Convolution {
+            operand,
+            kernel,
+            result,
+            windows,
+            feature_groups: groups("feature_group_count", self.feature_groups)?,
+            batch_groups: groups("batch_group_count", self.batch_groups)?,
+        };
+        let [lhs, rhs] = match lhs_type.dtype == rhs_type.dtype {
+            true => [lhs.clone(), rhs.clone()],
+            false => {
+                let dtype = wider(wider(lhs_type.dtype, rhs_type.dtype), stated.dtype);
+                [lhs.convert(dtype), rhs.convert(dtype)]
+            }
+        };
+        Ok(b.convolution(lhs, rhs, &convolution, Some(stated.dtype))?)
+    }
+}
+
+/// The results of `reduce_window`; `operands` has the inputs, then as many initial values.
+///
+/// # Errors
+/// `wrong-count`, `attribute`, `type-mismatch`, `unsupported`, and errors of the builder.
+pub fn reduce_window(
+    builder: &GraphBuilder,
+    reducer: &Reducer,
+    operands: &[ArrayValue],
+    window: &WindowAttributes,
+) -> Result<Vec<Value>, FormatErrorKind> {
+    let Reducer::Folds(ops) = reducer else {
+        let what = "a search for extremes in windows is".to_owned();
+        return Err(FormatErrorKind::Unsupported { what });
+    };
+    let (values, starts) = operands.split_at(operands.len() / 2);
+    if operands.len() != 2 * ops.len() {
+        let expected = format!("{0} values and as many starts", ops.len());
+        let given = operands.len();
+        return Err(FormatErrorKind::Count { what: "operands", expected, given });
+    }
+    let mut results = Vec::with_capacity(ops.len());
+    for ((&op, value), start) in ops.iter().zip(values).zip(starts) {
+        let (of_value, of_start) = (value.value.array_type()?, start.value.array_type()?);
+        let dtype = of_value.dtype;
+        if of_start.dtype != dtype || !of_start.shape.is_scalar() {
+            let (stated, inferred) = (of_start.to_string(), format!("{dtype}[] as the start"));
+            return Err(FormatErrorKind::TypeMismatch { stated, inferred });
+        }
+        let not_reduced = || FormatErrorKind::Unsupported {
+            what: format!("a reduction of {dtype} by {} is", op.name()),
+        };
+        let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+        let windows: Vec<_> =
+            window.windows(of_value.shape.rank())?.into_iter().enumerate().collect();
+        let is_neutral = start.constant() == Array::identity(reduction, dtype).as_ref();
+        let init = (!is_neutral).then_some(&start.value);
+        results.push(builder.reduce_window(&value.value, reduction, init, &windows)?);
+    }
+    Ok(results)
+}
