@@ -60,9 +60,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["CastLike"], &[since(24, "round_mode"), since(19, "saturate")]),
     (&["Celu"], &[always("alpha")]),
     (&["Clip"], &[up_to(5, "consumed_inputs"), up_to(10, "max"), up_to(10, "min")]),
-    (&["Concat", "Flatten", "Gather", "Hardmax", "LogSoftmax", "OneHot", "Softmax"], &[
-        always("axis"),
-    ]),
+    (&[
+        "Concat", "Flatten", "Gather", "GatherElements", "Hardmax", "LogSoftmax", "OneHot", "Scatter",
+        "Softmax",
+    ], &[always("axis")]),
     (&["Constant"], &[
         since(11, "sparse_value"), always("value"), since(12, "value_float"), since(12, "value_floats"),
         since(12, "value_int"), since(12, "value_ints"), since(12, "value_string"),
@@ -84,6 +85,7 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["Einsum"], &[always("equation")]),
     (&["Elu", "LeakyRelu"], &[always("alpha"), up_to(5, "consumed_inputs")]),
     (&["EyeLike"], &[always("dtype"), always("k")]),
+    (&["GatherND"], &[since(12, "batch_dims")]),
     (&["Gelu"], &[always("approximate")]),
     (&["Gemm"], &[
         always("alpha"), always("beta"), up_to(6, "broadcast"), always("transA"), always("transB"),
@@ -115,6 +117,8 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     ]),
     (&["ReduceSum"], &[up_to(12, "axes"), always("keepdims"), since(13, "noop_with_empty_axes")]),
     (&["Reshape"], &[since(14, "allowzero"), up_to(4, "consumed_inputs"), up_to(4, "shape")]),
+    (&["ScatterElements"], &[always("axis"), since(16, "reduction")]),
+    (&["ScatterND"], &[since(16, "reduction")]),
     (&["Selu"], &[always("alpha"), up_to(5, "consumed_inputs"), always("gamma")]),
     (&["Shape"], &[since(15, "end"), since(15, "start")]),
     (&["Shrink"], &[always("bias"), always("lambd")]),

@@ -12,7 +12,8 @@
 //!   `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
-//!   `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`, `windows.rs`.
+//!   `gathers.rs`, `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`,
+//!   `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -29,6 +30,7 @@ mod constants;
 mod elementwise;
 mod flat_node;
 mod flatten;
+mod gathers;
 mod infer;
 mod messages;
 mod model;

@@ -9,8 +9,8 @@ use indim_ops::Op;
 
 use super::call::{Call, LoweringResult};
 use super::{
-    activations, constants, elementwise, normalizations, products, quantization, reductions, views,
-    windows,
+    activations, constants, elementwise, gathers, normalizations, products, quantization,
+    reductions, views, windows,
 };
 
 /// A supported operator of ONNX.
@@ -213,6 +213,11 @@ static OPERATORS: &[Operator] = &[
     by("DepthToSpace", &[1, 11, 13, 28], (1, 1), views::depth_to_space),
     by("Flatten", &[1, 9, 11, 13, 21, 23, 24, 25], (1, 1), views::flatten),
     by("Gather", &[1, 11, 13], (2, 2), views::gather),
+    by("GatherElements", &[11, 13], (2, 2), gathers::gather_elements),
+    by("GatherND", &[11, 12, 13], (2, 2), gathers::gather_nd),
+    by("Scatter", &[9], (3, 3), gathers::scatter_elements),
+    by("ScatterElements", &[11, 13, 16, 18], (3, 3), gathers::scatter_elements),
+    by("ScatterND", &[11, 13, 16, 18], (3, 3), gathers::scatter_nd),
     by("OneHot", &[9, 11], (3, 3), constants::one_hot).shapes(&[1]),
     by("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad).shapes(&[1, 3]),
     by("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape).shapes(&[1]),

@@ -115,6 +115,12 @@ fn functions_are_numpys() {
         ("take_along_axis(x, v[:, None], axis=0)[1]", &[4], &[0, 1, 2, 3]),
         ("take_along_axis(x, v * 9, None, clip)", &[3], &[11, 0, 0]),
         ("take_along_axis(x, v[:, None] * 5, mode=wrap)", &[3, 1], &[2, 4, 11]),
+        ("scatter_set(v * 0, v, v + 5)", &[3], &[5, 0, 4]),
+        ("scatter_add(v, v * 0, 5)", &[3], &[17, 0, -1]),
+        ("scatter_mul(v, v * 0, v + 3)", &[3], &[60, 0, -1]),
+        ("scatter_max(x, v[1:2], 9 * v[:, None], axis=1)[:, 0]", &[3], &[18, 4, 8]),
+        ("scatter_min(v, v + 1, -3, mode=drop)", &[3], &[-3, -3, -1]),
+        ("scatter_add(v, v * 9, 1, mode=clip)", &[3], &[4, 0, 0]),
         ("diff(v)", &[2], &[-2, -1]),
         ("diff(x, n=2, axis=0)", &[1, 4], &[0; 4]),
         ("diff(v, 5)", &[0], &[]),
@@ -142,6 +148,7 @@ fn every_call_of_the_catalogue_can_be_written() {
     for call in calls {
         // Placeholder names in the documented calls stand for these values.
         let values = [
+            ("indices, updates", "v, 1"),
             ("take_along_axis(x, indices", "take_along_axis(x, v[:, None]"),
             ("start:stop:step", "2:0:-1"),
             ("[x, y]", "[x, x]"),
@@ -171,6 +178,9 @@ fn mistakes_are_drawn_at_their_place() {
         ("take_along_axis(x, v)", "index-rank", "take_along_axis"),
         ("take_along_axis(x, x[:2])", "size-mismatch", "take_along_axis"),
         ("take_along_axis(x, x, axis=2)", "axis-out-of-range", "take_along_axis"),
+        ("scatter_add(v, v[:1], v)", "size-mismatch", "scatter_add"),
+        ("scatter_max(v, lut, 1)", "element-type-not-allowed", "scatter_max"),
+        ("scatter_set(v, v[:1], lut[:1])", "element-type-mismatch", "scatter_set"),
         ("x[v:]", "unexpected-token", ":"),
         ("x[:v]", "unexpected-token", "v"),
         ("x[]", "unexpected-token", "]"),

@@ -53,6 +53,7 @@ from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _products, _reductions, _views
+from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
 from ._written import Decomposition, WrittenModel
 from .numexpr import detect_number_of_cores, detect_number_of_threads
@@ -117,6 +118,8 @@ __all__ = _exported(
         "WrittenModel",
         "asarray",
         "astype",
+        "at",
+        "bincount",
         "broadcast_in_dim",
         "broadcast_shapes",
         "broadcast_to",
@@ -135,12 +138,17 @@ __all__ = _exported(
         "lint",
         "load",
         "none",
+        "one_hot",
         "onnx_legacy",
         "oracle",
         "pdpd",
         "permute_dims",
         "re_evaluate",
         "reshape",
+        "segment_max",
+        "segment_min",
+        "segment_prod",
+        "segment_sum",
         "set_memory_pool_limit",
         "set_num_threads",
         "signbit",

@@ -37,6 +37,8 @@ def method_advice(method):
         return "write the function along axes, as np.sum(x, axis=0) for np.add.reduce(x)"
     if method == "outer":
         return "put in axes of size 1, as x[:, None] * y"
+    if method == "at":
+        return "write x = indim.at(x)[i].add(values), or set, multiply, min, max, which return a new array"
     return "compute it before the call and pass it as an argument"
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ._types import Integers, Operand
 
 _TAKE_MODES = ("raise", "clip", "wrap")
+_SCATTER_MODES = (*_TAKE_MODES, "drop")
+_SCATTERS = tuple(f"scatter_{name}" for name in ("set", "add", "mul", "min", "max"))
 _PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric")
 NO_MASK = "to choose between elements write np.where(mask, x, other)"
 
@@ -97,6 +99,25 @@ def define(rule):
         attributes = [("axis", operator.index(axis)), _take_mode(mode)]
         return _functions.apply("take_along_axis", (x, indices), attributes, rule, out)
 
+    def scatter(name):
+        def function(
+            x: Operand,
+            indices: Operand,
+            updates: Operand,
+            axis: int = 0,
+            *,
+            mode: str = "raise",
+            out: NDArray[Any] | None = None,
+        ):
+            if mode not in _SCATTER_MODES:
+                raise ValueError(f"the mode of {name} is one of {', '.join(_SCATTER_MODES)}, not {mode!r}")
+            operands = (_array(x, "x"), elements("x", indices), updates)
+            attributes = [("axis", operator.index(axis)), ("mode", mode)]
+            return _functions.apply(name, operands, attributes, rule, out)
+
+        function.__name__ = name
+        return function
+
     def diff(
         x: Operand,
         n: int = 1,
@@ -114,7 +135,7 @@ def define(rule):
         return _functions.apply("diff", (x,), attributes, rule, out)
 
     made = (concatenate, stack, flip, roll, pad, sliding_window_view, take, take_along_axis, diff)
-    made = {function.__name__: function for function in made}
+    made = {function.__name__: function for function in (*made, *map(scatter, _SCATTERS))}
     functions = {}
     for name, doc, aliases in _view_functions():
         if name in made:

@@ -1,6 +1,8 @@
 //! The table of functions that rearrange or join arrays: parameters and documentation. `views.rs` elaborates
 //! them.
 
+use indim_ops::ScatterOp;
+
 use super::function::{Attribute, CallParameter};
 
 /// A function that rearranges or joins arrays.
@@ -14,6 +16,7 @@ pub(super) enum ViewFunction {
     SlidingWindowView,
     Take,
     TakeAlongAxis,
+    Scatter(ScatterOp),
     Diff,
     ExpandDims,
     Squeeze,
@@ -136,6 +139,62 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any; indices S U",
         doc: "Gathers along the axis by indices that have an axis for each axis of `x`, such as those of a \
               sort. Other axes broadcast; `axis=None` flattens `x`. Modes as for `take`.",
+    },
+    ViewRow {
+        function: ViewFunction::Scatter(ScatterOp::Set),
+        name: "scatter_set",
+        aliases: &[],
+        operands: &["x", "indices", "updates"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "scatter_set(x, indices, updates, axis=0, mode=error)",
+        types: "any; indices S U",
+        doc: "The last update of an element replaces it. Updates, in the shape of `take` with these \
+              indices or one that broadcasts to it, are combined in row-major order. `drop` ignores \
+              those out of range; other modes as for `take`.",
+    },
+    ViewRow {
+        function: ViewFunction::Scatter(ScatterOp::Add),
+        name: "scatter_add",
+        aliases: &[],
+        operands: &["x", "indices", "updates"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "scatter_add(x, indices, updates, axis=0, mode=error)",
+        types: "S U F C; indices S U",
+        doc: "Adds updates to elements: floats in double precision, rounded once; integers wrap. Order \
+              and modes as for `scatter_set`.",
+    },
+    ViewRow {
+        function: ViewFunction::Scatter(ScatterOp::Mul),
+        name: "scatter_mul",
+        aliases: &[],
+        operands: &["x", "indices", "updates"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "scatter_mul(x, indices, updates, axis=0, mode=error)",
+        types: "S U F C; indices S U",
+        doc: "Multiplies elements by updates: floats in double precision, rounded once. Order and \
+              modes as for `scatter_set`.",
+    },
+    ViewRow {
+        function: ViewFunction::Scatter(ScatterOp::Min),
+        name: "scatter_min",
+        aliases: &[],
+        operands: &["x", "indices", "updates"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "scatter_min(x, indices, updates, axis=0, mode=error)",
+        types: "P S U F; indices S U",
+        doc: "The smallest of an element and its updates; a NaN stays. Order and modes as for \
+              `scatter_set`.",
+    },
+    ViewRow {
+        function: ViewFunction::Scatter(ScatterOp::Max),
+        name: "scatter_max",
+        aliases: &[],
+        operands: &["x", "indices", "updates"],
+        attributes: &[Attribute::Axis, Attribute::Mode],
+        call: "scatter_max(x, indices, updates, axis=0, mode=error)",
+        types: "P S U F; indices S U",
+        doc: "The largest of an element and its updates; a NaN stays. Order and modes as for \
+              `scatter_set`.",
     },
     ViewRow {
         function: ViewFunction::Diff,

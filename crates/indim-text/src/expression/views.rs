@@ -3,9 +3,9 @@
 use core::str::FromStr;
 
 use indim_builder::{Index, PadMode, Value};
-use indim_graph::{AxisSlice, AxisWindow, Literal, TakeMode};
-use indim_ops::{DType, Op};
-use indim_shape::RuleSet;
+use indim_graph::{AxisSlice, AxisWindow, Literal, ScatterMode, TakeMode};
+use indim_ops::{DType, Op, ScatterOp};
+use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
@@ -74,6 +74,7 @@ impl Elaborator<'_, '_> {
             ViewFunction::Concatenate | ViewFunction::Stack => self.concatenate(&call),
             ViewFunction::Take => self.take(&call),
             ViewFunction::TakeAlongAxis => self.take_along_axis(&call),
+            ViewFunction::Scatter(op) => self.scatter(&call, op),
             ViewFunction::Pad => self.pad(&call),
             ViewFunction::SlidingWindowView => self.sliding_window_view(&call),
             ViewFunction::Diff => self.diff(&call),
@@ -141,6 +142,29 @@ impl Elaborator<'_, '_> {
         let x = if call.is_flat() { self.flat(call, &x)? } else { x };
         let axis = call.axis().unwrap_or(-1);
         self.graph(call, self.builder.take_along_axis(x, indices, axis, mode))
+    }
+
+    /// Updates broadcast to the shape of a gather by these indices; a number takes the type of the array.
+    fn scatter(&self, call: &ViewCall<'_>, op: ScatterOp) -> ElaborateResult<Value> {
+        let mode = match call.word() {
+            None | Some("raise") => ScatterMode::Take(TakeMode::Error),
+            Some(mode) => self.word(call, mode, "`error`, `clip`, `wrap` or `drop`")?,
+        };
+        let [x, indices] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
+        let updates = match self.literal(call.nodes[2]) {
+            Some(literal) => self.scalar(literal, self.dtype(&x, call.mark)?, call.mark)?,
+            None => self.value(call.nodes[2])?,
+        };
+        let axis = call.axis().unwrap_or(0);
+        let shape = self.array_shape(&x, call.mark)?;
+        let at = self.checked_axes(call, &[axis], shape.rank())?[0];
+        let of_indices = self.array_shape(&indices, call.mark)?;
+        let expected: Shape =
+            shape[..at].iter().chain(of_indices.iter()).chain(&shape[at + 1..]).copied().collect();
+        let rule = TargetRule::Unidirectional;
+        let updates =
+            self.graph(call, self.builder.broadcast_to_target(updates, &rule, expected))?;
+        self.graph(call, self.builder.scatter(op, x, indices, updates, axis, mode))
     }
 
     fn take_mode(&self, call: &ViewCall<'_>) -> ElaborateResult<TakeMode> {

@@ -357,6 +357,56 @@ fn gathers_take_data_by_data() {
     assert_eq!(columns, floats(&[3, 1], &[2., 4., 6.]));
 }
 
+/// The examples of ONNX's operator pages.
+#[test]
+fn gathers_by_elements_and_vectors() {
+    let table = floats(&[3, 3], &[1., 2., 3., 4., 5., 6., 7., 8., 9.]);
+    let indices = Array::new([2, 3], vec![1i64, -1, 0, 2, 0, -3]).unwrap();
+    let taken = result(13, "GatherElements", &[table.clone(), indices.clone()], &[int("axis", 0)]);
+    assert_eq!(taken, floats(&[2, 3], &[4., 8., 3., 7., 2., 3.]));
+    let longer = Array::new([1, 4], vec![0i64; 4]).unwrap();
+    assert_eq!(code(13, "GatherElements", &[table.clone(), longer], &[]), "slice-out-of-range");
+    let pairs = Array::new([2, 2], vec![0i64, 0, 1, -1]).unwrap();
+    let taken = result(13, "GatherND", &[table.clone(), pairs], &[]);
+    assert_eq!(taken, floats(&[2], &[1., 6.]));
+    let cube = floats(&[2, 2, 2], &[0., 1., 2., 3., 4., 5., 6., 7.]);
+    let rows = Array::new([2, 1], vec![1i64, 0]).unwrap();
+    let taken = result(13, "GatherND", &[cube, rows], &[int("batch_dims", 1)]);
+    assert_eq!(taken, floats(&[2, 2], &[2., 3., 4., 5.]));
+}
+
+#[test]
+fn scatters_by_elements_and_vectors() {
+    let row = floats(&[1, 5], &[1., 2., 3., 4., 5.]);
+    let indices = Array::new([1, 2], vec![1i64, 1]).unwrap();
+    let inputs = [row, indices, floats(&[1, 2], &[1.1, 2.5])];
+    let scattered = |opset: i64, operator: &str, reduction: Option<&str>| {
+        let axis = int("axis", 1);
+        let attributes: Vec<Message> = [Some(axis), reduction.map(|name| text("reduction", name))]
+            .into_iter()
+            .flatten()
+            .collect();
+        result(opset, operator, &inputs, &attributes)
+    };
+    let with = |element: f32| floats(&[1, 5], &[1., element, 3., 4., 5.]);
+    assert_eq!(scattered(9, "Scatter", None), with(2.5));
+    assert_eq!(scattered(18, "ScatterElements", Some("none")), with(2.5));
+    assert_eq!(
+        scattered(16, "ScatterElements", Some("add")),
+        with((2f64 + 1.1f32 as f64 + 2.5) as f32)
+    );
+    assert_eq!(scattered(18, "ScatterElements", Some("max")), with(2.5));
+    assert_eq!(scattered(18, "ScatterElements", Some("min")), with(1.1));
+    let early = [int("axis", 1), text("reduction", "max")];
+    assert_eq!(code(16, "ScatterElements", &inputs, &early), "attribute");
+    let data = list(&[1, 2, 3, 4, 5, 6, 7, 8]);
+    let places = Array::new([4, 1], vec![4i64, 3, 1, 7]).unwrap();
+    let inputs = [data, places, list(&[9, 10, 11, 12])];
+    assert_eq!(result(18, "ScatterND", &inputs, &[]), list(&[1, 11, 3, 10, 9, 6, 7, 12]));
+    let product = result(18, "ScatterND", &inputs, &[text("reduction", "mul")]);
+    assert_eq!(product, list(&[1, 22, 3, 40, 45, 6, 7, 96]));
+}
+
 #[test]
 fn one_hot_values_stand_along_a_new_axis() {
     let inputs = [list(&[1, -1, 7]), list(&[3]), floats(&[2], &[0.5, 2.])];

@@ -33,6 +33,7 @@ fn others() -> Vec<Graph> {
     let values = [
         standard * &scale + &scale,
         b.take(&x, &i, 1, TakeMode::Error).unwrap(),
+        b.scatter_add(&x, &i, &x, 0, TakeMode::Error).unwrap(),
         b.reduce(ReduceOp::ArgMax, &x, 1).unwrap(),
         b.reduce(ReduceOp::ArgMin, &x, 1).unwrap(),
         b.reduce(ReduceOp::Min, &x, 1).unwrap(),

@@ -1,0 +1,228 @@
+"""Scatters in JAX's style, eager on arrays and recorded on tracing values, and functions made of them."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+
+from . import _functions, _view_functions, _views
+from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost
+
+_MODES = ("raise", "clip", "wrap", "drop")
+
+
+class At:
+    """An array whose elements can be updated: ``indim.at(x)[key].add(values)``."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array):
+        self._array = _view_functions._array(array, "x")
+
+    def __getitem__(self, key):
+        return Places(self._array, key)
+
+    def __repr__(self):
+        return f"indim.at(<{self._array.dtype} of shape {self._array.shape}>)"
+
+
+class Places:
+    """Elements of an array to be updated. Each method returns a new array; the given one does not change.
+
+    Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Those of one element
+    are combined in row-major order. Only an array of integers along the first axis takes a ``mode``:
+    ``raise``, ``clip``, ``wrap``, or ``drop``, which ignores indices out of range.
+    """
+
+    __slots__ = ("_array", "_key")
+
+    def __init__(self, array, key):
+        self._array, self._key = array, key
+
+    def set(self, values, *, mode="raise"):
+        """The array with these elements replaced; the last update of an element stays."""
+        return self._updated("scatter_set", values, mode)
+
+    def add(self, values, *, mode="raise"):
+        """The array with ``values`` added: floats in double precision, rounded once."""
+        return self._updated("scatter_add", values, mode)
+
+    def multiply(self, values, *, mode="raise"):
+        """The array with these elements multiplied: floats in double precision, rounded once."""
+        return self._updated("scatter_mul", values, mode)
+
+    def min(self, values, *, mode="raise"):
+        """The array with the smaller of each element and its updates; a NaN stays."""
+        return self._updated("scatter_min", values, mode)
+
+    def max(self, values, *, mode="raise"):
+        """The array with the larger of each element and its updates; a NaN stays."""
+        return self._updated("scatter_max", values, mode)
+
+    def _updated(self, function, values, mode):
+        if mode not in _MODES:
+            raise ValueError(f"the mode of a scatter is one of {', '.join(_MODES)}, not {mode!r}")
+        x, key = self._array, self._key
+        values = _converted(values, x.dtype)
+        key = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+        if _is_indices(key):
+            indices = _view_functions.elements("x", key)
+            return scatter(function, x, indices, values, mode)
+        if mode != "raise":
+            raise TypeError(f"mode={mode!r} takes one array of integers, along the first axis")
+        flat = scatter(function, x.reshape(-1), _positions(x.shape, key), values, mode)
+        return flat.reshape(x.shape)
+
+
+def scatter(function, x, indices, updates, mode="raise"):
+    """A scatter along the first axis; ``function`` is its name in the compiled part."""
+    return _functions.apply(function, (x, indices, updates), [("axis", 0), ("mode", mode)], "numpy")
+
+
+def _is_indices(key):
+    return isinstance(key, (Tracer, np.ndarray, list)) and np.ndim(key) > 0 and key_dtype(key) != np.bool_
+
+
+def key_dtype(key):
+    """The element type of an index."""
+    return key.dtype if isinstance(key, Tracer) else np.asarray(key).dtype
+
+
+def _positions(shape, key):
+    """The positions of ``x[key]`` among the elements of ``x``, an array of this shape."""
+    positions = np.arange(np.prod(shape, dtype=np.intp)).reshape(shape)
+    keys = key if isinstance(key, tuple) else (key,)
+    if any(isinstance(item, Tracer) for item in keys):
+        recording = innermost(keys)
+        return _views._getitem(recording.tracer(positions, "positions"), key)
+    return positions[key]
+
+
+def _converted(values, dtype):
+    if isinstance(values, Tracer):
+        return values if values.dtype == dtype else values.astype(dtype)
+    return np.asarray(values).astype(dtype, casting="same_kind") if np.ndim(values) else dtype.type(values)
+
+
+def at(x):
+    """The array ``x`` for updates: ``at(x)[key]`` has ``set``, ``add``, ``multiply``, ``min`` and ``max``.
+
+    Each returns a new array, as ``x.at[key]`` in JAX. Updates of one element are combined in row-major order.
+    """
+    return At(x)
+
+
+def segment_sum(data, segment_ids, num_segments):
+    """The sums of the rows of ``data`` with the same id; ids outside ``0 .. num_segments`` are ignored."""
+    return _segments("scatter_add", data, segment_ids, num_segments, lambda dtype: 0)
+
+
+def segment_prod(data, segment_ids, num_segments):
+    """The products of the rows of ``data`` with the same id; ids out of range are ignored."""
+    return _segments("scatter_mul", data, segment_ids, num_segments, lambda dtype: 1)
+
+
+def segment_max(data, segment_ids, num_segments):
+    """The maxima of the rows of ``data`` with the same id; the least value for a segment without rows."""
+    return _segments("scatter_max", data, segment_ids, num_segments, lambda dtype: _limit(dtype, "min"))
+
+
+def segment_min(data, segment_ids, num_segments):
+    """The minima of the rows of ``data`` with the same id; the largest value for a segment without rows."""
+    return _segments("scatter_min", data, segment_ids, num_segments, lambda dtype: _limit(dtype, "max"))
+
+
+def _segments(function, data, ids, num_segments, start):
+    data, ids = _view_functions._array(data, "data"), _view_functions.elements("data", ids)
+    if data.shape[: ids.ndim] != ids.shape:
+        raise ValueError(f"data of shape {data.shape} has no id for each row in ids of shape {ids.shape}")
+    shape = (operator.index(num_segments), *data.shape[ids.ndim :])
+    return scatter(function, np.full(shape, start(data.dtype), data.dtype), ids, data, "drop")
+
+
+def _limit(dtype, end):
+    if dtype.kind in "iu":
+        return getattr(np.iinfo(dtype), end)
+    if dtype.kind == "b":
+        return end == "max"
+    return np.inf if end == "max" else -np.inf
+
+
+def one_hot(x, num_classes, *, dtype=np.float32):
+    """Ones at the indices ``x`` along a new last axis of ``num_classes`` elements, zeros elsewhere."""
+    x = _view_functions._array(x, "x")
+    classes = np.arange(operator.index(num_classes), dtype=x.dtype)
+    return (x[..., None] == classes).astype(dtype)
+
+
+def bincount(x, weights=None, minlength=0, *, length=None):
+    """The number of elements of each value, or the sum of their weights in double precision.
+
+    ``length`` is the size of the result: elements beyond it are ignored. Without it, an array has the length
+    that NumPy gives, and a traced function is refused, because the size would depend on data.
+    """
+    x = _view_functions.elements("x", x)
+    if x.ndim != 1:
+        raise ValueError("bincount takes an array with one axis")
+    if length is None:
+        if isinstance(x, Tracer):
+            raise TypeError(
+                "the length of bincount depends on data while a function is traced: write "
+                "indim.bincount(x, length=...)"
+            )
+        if x.size and x.min() < 0:
+            raise ValueError("bincount takes no negative elements")
+        length = max(operator.index(minlength), int(x.max()) + 1 if x.size else 0)
+    if weights is None:
+        return scatter("scatter_add", np.zeros(length, np.int64), x, np.int64(1), "drop")
+    return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), "drop")
+
+
+def _implements(function):
+    def register(handler):
+        ARRAY_FUNCTIONS[function] = handler
+        return handler
+
+    return register
+
+
+@_implements(np.bincount)
+def _bincount(x, weights=None, minlength=0):
+    return bincount(x, weights, minlength)
+
+
+@_implements(np.put_along_axis)
+def _put_along_axis(arr, indices, values, axis):
+    raise TypeError(
+        "numpy.put_along_axis writes into its argument, which cannot be traced: write "
+        "x = indim.at(x)[i, j].set(values), with an index for each axis"
+    )
+
+
+@_implements(np.diagonal)
+def _diagonal(a, offset=0, axis1=0, axis2=1):
+    a = np.moveaxis(a, (axis1, axis2), (-2, -1))
+    rows, columns = a.shape[-2:]
+    count = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
+    along = np.arange(count)
+    return a[..., along + max(-offset, 0), along + max(offset, 0)]
+
+
+@_implements(np.trace)
+def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if out is not None:
+        raise TypeError("numpy.trace takes no `out` while a function is traced")
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+
+
+class _TracedAt:
+    """``x.at`` of a tracing value."""
+
+    def __get__(self, instance, owner):
+        return self if instance is None else At(instance)
+
+
+Tracer.at = _TracedAt()
+
+FUNCTIONS = (at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum)

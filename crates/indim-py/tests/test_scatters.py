@@ -1,0 +1,126 @@
+"""Updates at indices, segments and counts, against NumPy's `ufunc.at` and loops."""
+
+import numpy as np
+import pytest
+
+import indim
+
+X = np.arange(24.0).reshape(2, 3, 4) - 7.5
+I = np.array([[1, -1, 0], [0, 2, -3]])
+METHODS = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+
+KEYS = {
+    "one": 1,
+    "a number from the end": (-1, 2),
+    "slices": (slice(None), slice(1, None), slice(None, None, -2)),
+    "an array": np.array([1, 0, 1, 1]),
+    "an array behind a slice": (slice(None), I),
+    "arrays": (I % 2, I, I - 1),
+    "arrays apart": ([1, 0, 1], slice(None), [3, 0, -1]),
+    "a new axis": (np.array([1, 1]), None, 0),
+    "nothing": [],
+}
+
+
+def updated(x, key, name, values):
+    """The definition in NumPy; `set` assigns in row-major order."""
+    x = x.copy()
+    if name == "set":
+        x[key] = values
+    else:
+        METHODS[name].at(x, key, values)
+    return x
+
+
+@pytest.mark.parametrize("name", ["set", *METHODS])
+@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS)
+def test_updates_are_those_of_numpy(name, key):
+    key_of_array = np.asarray(key, np.intp) if isinstance(key, list) else key
+    shape = X[key_of_array].shape
+    # Halves, whose sums and products are exact.
+    values = (np.arange(np.prod(shape, dtype=int)).reshape(shape) % 5 - 2) / 2
+    expected = updated(X, key_of_array, name, values)
+    np.testing.assert_array_equal(getattr(indim.at(X)[key], name)(values), expected)
+    traced = indim.jit(lambda x, values: getattr(x.at[key], name)(values))
+    np.testing.assert_array_equal(traced(X, values), expected)
+    expected = updated(X, key_of_array, name, 3)
+    np.testing.assert_array_equal(getattr(indim.at(X)[key], name)(3), expected)
+
+
+def test_traced_indices_may_have_any_place():
+    function = indim.jit(lambda x, i, v: indim.at(x)[:, i, 1].add(v) + indim.at(x)[i % 2].max(0))
+    i, v = np.array([2, 0, -1]), np.float64(1.5)
+    expected = updated(X, (slice(None), i, 1), "add", v) + updated(X, i % 2, "max", 0)
+    np.testing.assert_array_equal(function(X, i, v), expected)
+
+
+def test_modes_say_what_an_index_out_of_range_does():
+    x, i = np.zeros(3, np.int32), np.array([0, 5, -4, 2])
+    np.testing.assert_array_equal(indim.at(x)[i].add(1, mode="drop"), [1, 0, 1])
+    np.testing.assert_array_equal(indim.at(x)[i].add(1, mode="clip"), [2, 0, 2])
+    np.testing.assert_array_equal(indim.at(x)[i].add(1, mode="wrap"), [1, 0, 3])
+    with pytest.raises(IndexError, match="index 5"):
+        indim.at(x)[i].add(1)
+    with pytest.raises(TypeError, match="along the first axis"):
+        indim.at(X)[:, 0].add(1, mode="drop")
+    with pytest.raises(ValueError, match="drop"):
+        indim.at(x)[i].add(1, mode="fill")
+
+
+def test_counts_are_those_of_numpy():
+    x = np.random.default_rng(0).integers(0, 9, 200)
+    weights = np.arange(200.0)
+    for minlength in (0, 5, 20):
+        found = indim.bincount(x, minlength=minlength)
+        np.testing.assert_array_equal(found, np.bincount(x, minlength=minlength))
+    np.testing.assert_array_equal(indim.bincount(x, weights), np.bincount(x, weights))
+    assert indim.bincount(np.array([], int)).shape == (0,)
+    counted = indim.jit(lambda x: indim.bincount(x, length=6))
+    np.testing.assert_array_equal(counted(x), np.bincount(x)[:6])
+    with pytest.raises(TypeError, match=r"indim\.bincount\(x, length=\.\.\.\)"):
+        indim.jit(lambda x: np.bincount(x))(x)
+    with pytest.raises(ValueError, match="negative"):
+        indim.bincount(np.array([1, -1]))
+
+
+def test_segments_combine_rows_of_one_id():
+    data, ids = X.reshape(6, 4), np.array([2, 0, 2, 7, -1, 0])
+    expected = np.stack([data[1] + data[5], np.zeros(4), data[0] + data[2]])
+    np.testing.assert_array_equal(indim.segment_sum(data, ids, 3), expected)
+    np.testing.assert_array_equal(indim.jit(lambda d, i: indim.segment_sum(d, i, 3))(data, ids), expected)
+    expected = np.stack([np.maximum(data[1], data[5]), np.full(4, -np.inf), np.maximum(data[0], data[2])])
+    np.testing.assert_array_equal(indim.segment_max(data, ids, 3), expected)
+    whole = np.array([5, 2, 9], np.int8)
+    np.testing.assert_array_equal(indim.segment_min(whole, [0, 0, 2], 3), [2, 127, 9])
+    np.testing.assert_array_equal(indim.segment_prod(whole, [0, 0, 2], 3), [10, 1, 9])
+
+
+def test_one_hot_rows_have_a_one_at_the_index():
+    expected = np.eye(4, dtype=np.float32)[[2, 0]]
+    np.testing.assert_array_equal(indim.one_hot(np.array([2, 0]), 4), expected)
+    np.testing.assert_array_equal(indim.jit(lambda i: indim.one_hot(i, 4))(np.array([2, 0])), expected)
+    assert not indim.one_hot(np.array([-1, 4]), 4).any()
+
+
+def test_diagonals_are_those_of_numpy():
+    function = indim.jit(lambda x: (np.diagonal(x, 1, 1, 2), np.trace(x, -1, 2, 1), np.diagonal(x[0], 7)))
+    for found, expected in zip(function(X), (np.diagonal(X, 1, 1, 2), np.trace(X, -1, 2, 1), np.empty(0))):
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_functions_that_write_name_their_replacement():
+    with pytest.raises(TypeError, match=r"indim\.at\(x\)\[i\]\.add\(values\)"):
+        indim.jit(lambda x: np.add.at(x, [0], 1))(X)
+    with pytest.raises(TypeError, match=r"indim\.at\(x\)\[i, j\]\.set\(values\)"):
+        indim.jit(lambda x: np.put_along_axis(x, I[:, :, None], 0, 1))(X)
+
+
+def test_gradients_of_updates():
+    def loss(x, v):
+        return np.sum(x.at[[0, 0, 2]].add(v) ** 2) + np.sum(x.at[[1, 1]].set(v[:2]) * np.arange(3.0))
+
+    x, v = np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.25, 2.0])
+    to_x, to_v = indim.grad(loss, argnums=(0, 1))(x, v)
+    total = x + [v[0] + v[1], 0, v[2]]
+    np.testing.assert_allclose(to_x, 2 * total + [0, 0, 2])
+    np.testing.assert_allclose(to_v, 2 * total[[0, 0, 2]] + [0, 1, 0])
