@@ -74,6 +74,7 @@ impl NamedValues {
             NodeKind::Convert
             | NodeKind::Bitcast
             | NodeKind::Slice(_)
+            | NodeKind::Scan { .. }
             | NodeKind::Scatter { .. } => taken(&Some),
             NodeKind::Window { .. } => taken(&|axis| (axis + 1 < rank).then_some(axis)),
             NodeKind::BroadcastInDim(map) => {

@@ -1,7 +1,7 @@
-//! Reductions along one axis.
+//! Reductions and scans along one axis.
 
 use indim_graph::NodeKind;
-use indim_graph::signature::check_reduction;
+use indim_graph::signature::{check_reduction, check_scan};
 use indim_ops::ReduceOp;
 
 use crate::builder::{BuildResult, GraphBuilder};
@@ -38,5 +38,48 @@ impl GraphBuilder {
         // Without an axis of size 0, the product of the other sizes may be too large.
         self.check_size(op.name(), &array_type, &[id])?;
         Ok(self.add_node(NodeKind::Reduce { op, axis }, &[id], array_type))
+    }
+
+    /// A scan along one axis: at each position the fold of the elements up to it, in the operand's shape and
+    /// element type. With `reverse` it begins at the last element; with `exclusive` each result leaves its
+    /// own element out. Sums and products of floats are folded in `f64` and rounded at each result
+    /// ([`indim_ops::scan`]).
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::{DType, ReduceOp};
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::I32, [4])?;
+    /// let sums = b.scan(ReduceOp::Add, &x, 0, false, false)?;
+    /// let rest = b.scan(ReduceOp::Add, &x, 0, true, true)?;
+    /// let graph = b.finish(&[sums, rest])?;
+    /// let results = evaluate(&graph, &[Array::new([4], vec![1, 2, 3, 4])?])?;
+    /// assert_eq!(results[0].elements::<i32>(), Ok(&[1, 3, 6, 10][..]));
+    /// assert_eq!(results[1].elements::<i32>(), Ok(&[9, 7, 4, 0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `axis-out-of-range`; TY1.
+    #[track_caller]
+    pub fn scan(
+        &self,
+        op: ReduceOp,
+        operand: impl Operand,
+        axis: i64,
+        reverse: bool,
+        exclusive: bool,
+    ) -> BuildResult {
+        let name = op.scan_name();
+        let id = self.operand_id(name, operand)?;
+        let array_type = self.type_of(id);
+        match check_scan(op, axis, &array_type) {
+            Ok(axis) => {
+                let kind = NodeKind::Scan { op, axis, reverse, exclusive };
+                Ok(self.add_node(kind, &[id], array_type))
+            }
+            Err(kind) => Err(self.error(name, &[id], kind)),
+        }
     }
 }

@@ -206,8 +206,10 @@ impl<'a> NestRecorder<'a> {
                 return;
             }
             InstructionKind::Take { .. } => return,
-            InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
-                unreachable!("invariant: executors compile neither scatters nor contractions")
+            InstructionKind::Scatter { .. }
+            | InstructionKind::Contract { .. }
+            | InstructionKind::Scan { .. } => {
+                unreachable!("invariant: executors compile no nest that runs alone")
             }
         };
         let body =

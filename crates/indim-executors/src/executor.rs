@@ -124,6 +124,8 @@ pub enum KernelFallback {
     Scatter,
     /// The nest is a contraction, which runs by kernels of its own.
     Contraction,
+    /// The nest is a scan.
+    Scan,
     /// The nest computes the indices of a gather, or its function would be too large.
     Unsupported,
     /// The nest has no elements.
@@ -145,6 +147,7 @@ impl fmt::Display for KernelFallback {
             }
             KernelFallback::Scatter => "it is a scatter",
             KernelFallback::Contraction => "it is a contraction, which has kernels of its own",
+            KernelFallback::Scan => "it is a scan, which has kernels of its own",
             KernelFallback::ArgReduction => "it is an argmax or argmin of elements in memory",
             KernelFallback::Unsupported => {
                 "it computes the indices of a gather, or is too large for one function"
@@ -163,8 +166,14 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
-    /// The same nest in tiles for several threads; `None` if its tiles suit any number of threads.
+    /// The same nest in tiles for several threads; `None` if its tiles suit any number of threads. If it
+    /// exists, one thread runs the tiles of this nest, in order.
     fn divided(&self) -> Option<&dyn BoundNest> {
+        None
+    }
+
+    /// A nest whose tiles run before `prepare`, with the same bases; none for most nests.
+    fn first_pass(&self) -> Option<&dyn BoundNest> {
         None
     }
 
@@ -192,7 +201,8 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     ///   lie exactly over an access with the same strides;
     /// - during the call no other thread accesses the elements that `tiles` write;
     /// - `bases.shared` is valid for `NestCode::shared_bytes`, and only this run of the nest accesses it;
-    /// - `prepare` has returned, with the same bases; only scatters, which are never in a group, need it;
+    /// - `prepare` has returned, with the same bases; only nests that run alone, which are never in a
+    ///   group, need it, or have a first pass;
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 

@@ -126,6 +126,12 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let (x, y) = (operand(0).text, operand(1).text);
             Piece::atom(format!("contract({x}, {y}, summed={summed})"))
         }
+        NodeKind::Scan { op, axis, reverse, exclusive } => {
+            let reverse = if *reverse { ", reverse=True" } else { "" };
+            let exclusive = if *exclusive { ", exclusive=True" } else { "" };
+            let (name, x) = (op.scan_name(), operand(0).text);
+            Piece::atom(format!("{name}({x}, axis={axis}{reverse}{exclusive})"))
+        }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: these kinds are described above")
         }

@@ -127,6 +127,11 @@ pub enum GraphErrorKind {
         /// The axis.
         axis: usize,
     },
+    /// A scan along no axis or several axes.
+    ScanAxes {
+        /// The number of axes.
+        given: usize,
+    },
     /// An extreme with a mask, which may select no element, without an initial value.
     InitialRequired,
     /// The function along axes does not take this argument.
@@ -326,6 +331,7 @@ impl GraphError {
             GraphErrorKind::Contraction(error) => error.error_code(),
             GraphErrorKind::Einsum(error) => error.error_code(),
             GraphErrorKind::EmptyReduction { .. } => ErrorCode::EMPTY_REDUCTION,
+            GraphErrorKind::ScanAxes { .. } => ErrorCode::SCAN_AXES,
             GraphErrorKind::InitialRequired => ErrorCode::INITIAL_REQUIRED,
             GraphErrorKind::ArgumentNotTaken { .. } => ErrorCode::ARGUMENT_NOT_TAKEN,
             GraphErrorKind::MatrixProduct => ErrorCode::MATRIX_PRODUCT,
@@ -578,6 +584,11 @@ impl fmt::Display for Headline<'_> {
                 formatter,
                 "`{operation}` of nothing: axis {axis} of `{}` has size 0",
                 self.0.operand_name(0)
+            ),
+            GraphErrorKind::ScanAxes { given } => write!(
+                formatter,
+                "`{operation}` runs along one axis, not {given}; without an axis it takes all elements in \
+                 row-major order"
             ),
             GraphErrorKind::InitialRequired => write!(
                 formatter,

@@ -8,8 +8,9 @@ use core::fmt;
 
 use indim_ops::{
     ArrayData, ArrayType, Binary, Contraction, ConvertTo, ConvertVisitor, DType, Element, Fold,
-    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScatterFold,
-    ScatterOp, ScatterVisitor, Ternary, Unary, bf16, c64, c128, contract, f16, fold, visit_convert,
+    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScanElement,
+    ScanVisitor, ScatterFold, ScatterOp, ScatterVisitor, Ternary, Unary, bf16, c64, c128, contract,
+    f16, fold, scan, visit_convert, visit_scan,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -155,6 +156,11 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         }
         NodeKind::Scatter { op, axis, mode } => Some(scattered(*op, *axis, *mode, operands)?),
         NodeKind::Contract { summed } => Some(contracted(operands, *summed)),
+        NodeKind::Scan { op, axis, reverse, exclusive } => {
+            let along = AxisReduction::new(operands[0], *axis);
+            let scan = AxisScan { along, reverse: *reverse, exclusive: *exclusive };
+            visit_scan(*op, operands[0].dtype(), scan)
+        }
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -376,9 +382,7 @@ fn sums_of_products<T: Contraction>(operands: &[&Array], count: usize, length: u
 
 /// The reduction along `axis`, for each index of the other axes in row-major order.
 fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
-    let inner: usize = operand.shape()[axis + 1..].iter().product();
-    let outer: usize = operand.shape()[..axis].iter().product();
-    let visitor = AxisReduction { operand, outer, length: operand.shape()[axis], inner };
+    let visitor = AxisReduction::new(operand, axis);
     match op.is_arg_reduction() {
         false => op.visit(operand.dtype(), visitor),
         // The extreme is NaN if any element is; no element equals it then.
@@ -393,15 +397,31 @@ struct AxisReduction<'a> {
     inner: usize,
 }
 
-impl AxisReduction<'_> {
+impl<'a> AxisReduction<'a> {
+    fn new(operand: &'a Array, axis: usize) -> Self {
+        let inner = operand.shape()[axis + 1..].iter().product();
+        let outer = operand.shape()[..axis].iter().product();
+        AxisReduction { operand, outer, length: operand.shape()[axis], inner }
+    }
+
+    /// The elements.
+    fn elements<T: Element>(&self) -> &[T] {
+        self.operand.element_slice().expect("invariant: visited with its own type")
+    }
+
+    /// The position of the first element along the axis, for each index of the other axes in row-major
+    /// order.
+    fn firsts(&self) -> impl Iterator<Item = usize> {
+        let (block, inner) = (self.length * self.inner, self.inner);
+        (0..self.outer).flat_map(move |outer| (0..inner).map(move |index| outer * block + index))
+    }
+
     /// The result of `each` on the elements along the axis.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
-        let elements: &[T] =
-            self.operand.element_slice().expect("invariant: visited with its own type");
+        let elements: &[T] = self.elements();
         let mut results = Vec::with_capacity(self.outer * self.inner);
-        for (outer, inner) in (0..self.outer).flat_map(|o| (0..self.inner).map(move |i| (o, i))) {
-            let first = outer * self.length * self.inner + inner;
+        for first in self.firsts() {
             let along: Vec<T> =
                 (0..self.length).map(|index| elements[first + index * self.inner]).collect();
             results.push(each(&along));
@@ -415,6 +435,33 @@ impl FoldVisitor for AxisReduction<'_> {
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
         self.map(fold::<F, T>)
+    }
+}
+
+/// A scan along an axis.
+struct AxisScan<'a> {
+    along: AxisReduction<'a>,
+    reverse: bool,
+    exclusive: bool,
+}
+
+impl ScanVisitor for AxisScan<'_> {
+    type Output = ArrayData;
+
+    fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) -> ArrayData {
+        let AxisReduction { length, inner, .. } = self.along;
+        let mut results = self.along.elements::<T>().to_vec();
+        for first in self.along.firsts() {
+            let place = |index: usize| match self.reverse {
+                true => first + (length - 1 - index) * inner,
+                false => first + index * inner,
+            };
+            let along: Vec<T> = (0..length).map(|index| results[place(index)]).collect();
+            for (index, result) in scan::<F, T, A>(&along, self.exclusive).into_iter().enumerate() {
+                results[place(index)] = result;
+            }
+        }
+        T::into_data(results)
     }
 }
 

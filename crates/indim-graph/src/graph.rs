@@ -217,6 +217,18 @@ pub enum NodeKind {
         /// The number of summed axes, the last ones of the operands.
         summed: usize,
     },
+    /// A scan along one axis: at each position the fold of the elements up to it ([`indim_ops::scan`]), in
+    /// the operand's shape and element type.
+    Scan {
+        /// The operation.
+        op: ReduceOp,
+        /// The axis.
+        axis: usize,
+        /// Whether the scan begins at the last element and runs backwards.
+        reverse: bool,
+        /// Whether the element itself is left out: the first result is then the identity.
+        exclusive: bool,
+    },
 }
 
 impl NodeKind {
@@ -238,6 +250,7 @@ impl NodeKind {
             NodeKind::Take { .. } => "take",
             NodeKind::Scatter { op, .. } => scatter_name(*op),
             NodeKind::Contract { .. } => "contract",
+            NodeKind::Scan { op, .. } => op.scan_name(),
         }
     }
 }

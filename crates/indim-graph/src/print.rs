@@ -65,6 +65,11 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
             write!(f, " axis={axis} size={size} stride={stride} dilation={dilation}")?;
         }
         NodeKind::Contract { summed } => write!(f, " summed={summed}")?,
+        NodeKind::Scan { axis, reverse, exclusive, .. } => {
+            write!(f, " axis={axis}")?;
+            f.write_str(if *reverse { " reverse" } else { "" })?;
+            f.write_str(if *exclusive { " exclusive" } else { "" })?;
+        }
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
             let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();

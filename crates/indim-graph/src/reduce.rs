@@ -1,6 +1,6 @@
-//! Operand and result types of reductions along one axis, and of contractions.
+//! Operand and result types of reductions along one axis, scans, and contractions.
 
-use indim_ops::{ArrayType, ReduceOp, contraction_dtype};
+use indim_ops::{ArrayType, ReduceOp, contraction_dtype, scan_accumulator};
 use indim_shape::{RuleSet, Shape};
 
 use crate::error::GraphErrorKind;
@@ -28,6 +28,21 @@ pub fn check_reduction(
         return Err(GraphErrorKind::EmptyReduction { axis });
     }
     Ok((axis, ArrayType::new(op.result_dtype(operand.dtype), shape)))
+}
+
+/// The checked axis of the scan `op` of `operand` along `axis`; the result has the operand's type.
+///
+/// # Errors
+/// `axis-out-of-range`; TY1 `element-type-not-allowed`.
+pub fn check_scan(op: ReduceOp, axis: i64, operand: &ArrayType) -> Result<usize, GraphErrorKind> {
+    let rank = operand.shape.rank();
+    let Some(axis) = usize::try_from(axis).ok().filter(|&axis| axis < rank) else {
+        return Err(GraphErrorKind::AxisOutOfRange { axis, rank });
+    };
+    match scan_accumulator(op, operand.dtype) {
+        Some(_) => Ok(axis),
+        None => Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: operand.dtype }),
+    }
 }
 
 /// The result type of a contraction of these operands along their last `summed` axes.

@@ -4,7 +4,7 @@ use indim_ops::{ArrayType, DType, Op};
 use indim_shape::RuleSet;
 
 use crate::error::GraphErrorKind;
-pub use crate::reduce::{check_contraction, check_reduction};
+pub use crate::reduce::{check_contraction, check_reduction, check_scan};
 pub use crate::views::{
     check_concatenation, check_scatter, check_slices, check_take, check_window, existing_axis,
 };

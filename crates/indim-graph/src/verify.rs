@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
-    check_scatter, check_slices, check_take, check_window,
+    check_scan, check_scatter, check_slices, check_take, check_window,
 };
 
 /// A graph that breaks an invariant.
@@ -278,6 +278,10 @@ pub(crate) fn check_node(
         NodeKind::Contract { summed } => {
             expect_type(check_contraction(*summed, operands).map_err(broken)?, result)
         }
+        NodeKind::Scan { op, axis, .. } => {
+            check_scan(*op, signed(*axis), &operands[0]).map_err(broken)?;
+            expect_type(operands[0].clone(), result)
+        }
     }
 }
 
@@ -303,6 +307,7 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::BroadcastInDim(_)
         | NodeKind::Reshape
         | NodeKind::Reduce { .. }
+        | NodeKind::Scan { .. }
         | NodeKind::Slice(_)
         | NodeKind::Window { .. } => 1,
         NodeKind::Take { .. } | NodeKind::Contract { .. } => 2,

@@ -72,6 +72,9 @@ impl NestBuilder<'_> {
                 InstructionKind::Scatter { op, axis, mode, size: node.array_type.shape[axis] }
             }
             NodeKind::Contract { summed } => InstructionKind::Contract { summed },
+            NodeKind::Scan { op, axis, reverse, exclusive } => {
+                InstructionKind::Scan { op, axis, reverse, exclusive }
+            }
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
             NodeKind::Bitcast => InstructionKind::Bitcast,

@@ -271,6 +271,17 @@ pub enum InstructionKind {
         /// The number of summed axes, the last ones of the nest.
         summed: usize,
     },
+    /// A scan, the only instruction of its nest. Its operand is an access.
+    Scan {
+        /// The operation.
+        op: ReduceOp,
+        /// The axis of the nest along which it runs.
+        axis: usize,
+        /// Whether it runs backwards.
+        reverse: bool,
+        /// Whether each result leaves its own element out.
+        exclusive: bool,
+    },
 }
 
 /// An instruction of a nest: one operation on its operands.
@@ -337,11 +348,16 @@ impl LoopNest {
         self.stores.iter().any(is_arg_reduction)
     }
 
-    /// Whether the nest computes one value by code of its own: a scatter or a contraction. No executor
-    /// compiles it, and it runs in no group.
+    /// Whether the nest computes one value by code of its own: a scatter, a contraction or a scan. No
+    /// executor compiles it, and it runs in no group.
     pub fn runs_alone(&self) -> bool {
         let runs_alone = |it: &Instruction| {
-            matches!(it.kind, InstructionKind::Scatter { .. } | InstructionKind::Contract { .. })
+            matches!(
+                it.kind,
+                InstructionKind::Scatter { .. }
+                    | InstructionKind::Contract { .. }
+                    | InstructionKind::Scan { .. }
+            )
         };
         self.instructions.iter().any(runs_alone)
     }
@@ -416,6 +432,11 @@ impl fmt::Display for Instruction {
             }
             InstructionKind::Contract { summed } => {
                 write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
+            }
+            InstructionKind::Scan { op, axis, reverse, exclusive } => {
+                write!(formatter, "{}.{} along i{axis}", op.scan_name(), self.dtype)?;
+                formatter.write_str(if reverse { " reverse" } else { "" })?;
+                formatter.write_str(if exclusive { " exclusive" } else { "" })?;
             }
         }
         for (index, operand) in self.operands.iter().enumerate() {

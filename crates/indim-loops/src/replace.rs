@@ -19,9 +19,10 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
     // A reduction writes elements of the output before it has read all of the input.
-    let is_contraction =
-        nest.instructions.iter().any(|it| matches!(it.kind, InstructionKind::Contract { .. }));
-    if nest.reduced.is_some() || is_contraction {
+    let needs_all = |it: &Instruction| {
+        matches!(it.kind, InstructionKind::Contract { .. } | InstructionKind::Scan { .. })
+    };
+    if nest.reduced.is_some() || nest.instructions.iter().any(needs_all) {
         return false;
     }
     // A copy does not go through a block: it reads the input while it writes the output.

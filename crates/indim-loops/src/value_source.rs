@@ -137,6 +137,7 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
             };
             node.operands.iter().map(factor).collect()
         }
+        NodeKind::Scan { .. } => vec![OperandView::in_memory(node.operands[0], view.clone())],
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
         _ => vec![seen(&value)],
     }
@@ -218,10 +219,11 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
             | NodeKind::Take { .. }
             | NodeKind::Scatter { .. }
             | NodeKind::Contract { .. }
+            | NodeKind::Scan { .. }
     )
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.
 pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Scatter { .. } | NodeKind::Contract { .. })
+    matches!(kind, NodeKind::Scatter { .. } | NodeKind::Contract { .. } | NodeKind::Scan { .. })
 }

@@ -79,6 +79,7 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
         always("output_padding"), always("output_shape"), always("pads"), always("strides"),
     ]),
     (&["DequantizeLinear"], &[since(13, "axis"), since(21, "block_size"), since(23, "output_dtype")]),
+    (&["CumProd", "CumSum"], &[always("exclusive"), always("reverse")]),
     (&["DepthToSpace"], &[always("blocksize"), since(11, "mode")]),
     (&["Dropout"],
         &[up_to(5, "consumed_inputs"), up_to(6, "is_test"), up_to(11, "ratio"), since(12, "seed")]),

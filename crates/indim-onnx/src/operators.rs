@@ -242,6 +242,8 @@ static OPERATORS: &[Operator] = &[
     by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
     of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
     of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
+    by("CumProd", &[26], (2, 2), reductions::cumprod).shapes(&[1]),
+    by("CumSum", &[11, 14], (2, 2), reductions::cumsum).shapes(&[1]),
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),
     by("LogSoftmax", &[1, 11, 13], (1, 1), reductions::log_softmax),
     by("Softmax", &[1, 11, 13], (1, 1), reductions::softmax),

@@ -1,8 +1,8 @@
-//! Reductions, softmax, log-softmax, arg-reductions and hardmax.
+//! Reductions, scans, softmax, log-softmax, arg-reductions and hardmax.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::FormatErrorKind;
-use indim_ops::{DType, Op};
+use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
 
 use super::call::{Call, LoweringResult, one};
@@ -106,6 +106,25 @@ fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, For
         noop_with_empty_axes: call.int("noop_with_empty_axes", 0)? != 0,
         ..onnx
     }))
+}
+
+pub(super) fn cumsum(call: &Call<'_>) -> LoweringResult {
+    scan(call, ReduceOp::Add)
+}
+
+pub(super) fn cumprod(call: &Call<'_>) -> LoweringResult {
+    scan(call, ReduceOp::Mul)
+}
+
+/// The axis is an operand of one element. Integers keep their type.
+fn scan(call: &Call<'_>, op: ReduceOp) -> LoweringResult {
+    let axes = call.integers(1)?;
+    let &[axis] = &axes[..] else {
+        return Err(FormatErrorKind::Unexpected { expected: "one axis".to_owned() });
+    };
+    let axis = call.axis(axis, call.shape(0)?.rank())?;
+    let [reverse, exclusive] = [call.int("reverse", 0)? != 0, call.int("exclusive", 0)? != 0];
+    one(call.builder.scan(op, call.value(0)?, axis as i64, reverse, exclusive)?)
 }
 
 /// Reduces all axes except the first two: the images of each channel.

@@ -76,8 +76,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "Col2Im",
     "Compress",
     "ConcatFromSequence",
-    "CumProd",
-    "CumSum",
     "DFT",
     "DeformConv",
     "Det",

@@ -41,6 +41,8 @@ const ATTRIBUTES: &[(&str, &str)] = &[
          ReduceLogicalOr",
     ),
     ("axis", "SoftMax LogSoftmax Concat MaxPool"),
+    ("reverse", "CumSum"),
+    ("exclusive", "CumSum"),
     ("eps", "MVN NormalizeL2"),
     ("eps_mode", "MVN NormalizeL2"),
     ("normalize_variance", "MVN"),

@@ -183,6 +183,7 @@ const TABLE: &[Operation] = &[
     by("ReduceMax", 1, 2..=2, &[1], PlainReduction(Reduction::Max)),
     by("ReduceMin", 1, 2..=2, &[1], PlainReduction(Reduction::Min)),
     by("ReduceMean", 1, 2..=2, &[1], WideReduction(Reduction::Mean)),
+    by("CumSum", 3, 1..=2, &[1], Custom(reduction::cumsum)),
     by("ReduceL1", 4, 2..=2, &[1], Custom(reduction::reduce_l1)),
     by("ReduceL2", 4, 2..=2, &[1], WideReduction(Reduction::Norm)),
     by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(Reduction::All)),

@@ -1,8 +1,8 @@
-//! Reductions, softmax and normalisations.
+//! Reductions, scans, softmax and normalisations.
 
 use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
-use indim_ops::DType;
+use indim_ops::{DType, ReduceOp};
 use indim_shape::{ReductionRuleName, TargetRule};
 
 use crate::call::{Call, LoweringResult};
@@ -54,6 +54,19 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringRe
         return Err(FormatErrorKind::Unexpected { expected });
     }
     Ok(call.builder.along(function, call.value(0), &along(call)?)?)
+}
+
+/// Sums along an axis, by default the first.
+pub(super) fn cumsum(call: &Call<'_>) -> LoweringResult {
+    check_numbers(call)?;
+    let axes = if call.operands.len() > 1 { call.integers(1)? } else { vec![0] };
+    let &[axis] = &axes[..] else {
+        return Err(FormatErrorKind::Unexpected { expected: "one axis".to_owned() });
+    };
+    let axis = call.axis(axis, call.shape(0)?.rank())?;
+    let reverse = call.layer.flag("reverse", Some(false))?;
+    let exclusive = call.layer.flag("exclusive", Some(false))?;
+    Ok(call.builder.scan(ReduceOp::Add, call.value(0), axis as i64, reverse, exclusive)?)
 }
 
 /// A function along one axis that keeps its size.

@@ -42,6 +42,7 @@ pub use indim_lanes::{ScalarBackend, lane};
 pub use level::{InstructionSet, Level, UnknownLevel};
 pub use meaning::contraction::{Contraction, contract, contraction_dtype, contraction_widens};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumulator, visit_scan};
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};
 pub use op::{
     Arity, Binary, Fact, Op, OpVisitor, Operation, Ternary, Unary, UnknownOp, is_called, operations,

@@ -163,6 +163,14 @@ macro_rules! define_reductions {
                 }
             }
 
+            /// The name of the scan by this operation, in indim's text.
+            pub const fn scan_name(self) -> &'static str {
+                match self {
+                    $(ReduceOp::$op => concat!("scan_", stringify!($meaning)),)*
+                    $(ReduceOp::$search => concat!("scan_", stringify!($sname)),)*
+                }
+            }
+
             /// The result of the reduction, with its edge cases.
             pub fn doc(self) -> &'static str {
                 match self {
@@ -240,6 +248,18 @@ impl ReduceOp {
     /// ```
     pub const fn result_dtype(self, dtype: DType) -> DType {
         if self.is_arg_reduction() { DType::I64 } else { dtype }
+    }
+
+    /// The reduction whose scan has this name in indim's text.
+    ///
+    /// ```
+    /// use indim_ops::ReduceOp;
+    /// assert_eq!(ReduceOp::from_scan_name("scan_max"), Some(ReduceOp::Max));
+    /// assert_eq!(ReduceOp::from_scan_name("scan_argmax"), None);
+    /// ```
+    pub fn from_scan_name(name: &str) -> Option<ReduceOp> {
+        let mut scans = ReduceOp::ALL.iter().copied().filter(|op| !op.is_arg_reduction());
+        scans.find(|op| op.scan_name() == name)
     }
 
     /// Whether a sum of type `wide` may read elements of type `narrow`, which convert without rounding.

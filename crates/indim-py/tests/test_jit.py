@@ -354,7 +354,7 @@ def test_numbers_of_python_at_their_edges():
         lambda x: float(x),
         lambda x: [0, 1][x],
         lambda x: np.add.reduce(x),
-        lambda x: np.cumsum(x),
+        lambda x: np.linalg.matrix_power(x, 2),
         lambda x: list(x),
         lambda x: np.add(x, 1, out=np.ones(3)),
         lambda x: np.linalg.det(x),
@@ -382,8 +382,8 @@ def test_a_mask_or_an_assignment_says_what_to_write():
 
 
 def test_methods_that_are_none_here_say_what_to_do():
-    with pytest.raises(AttributeError, match="`cumsum` while the function is traced"):
-        indim.jit(lambda x: x - x.cumsum())(np.ones(3))
+    with pytest.raises(AttributeError, match="`nonzero` while the function is traced"):
+        indim.jit(lambda x: x - x.nonzero())(np.ones(3))
 
 
 def test_tracing_values_do_not_leave_their_call(x):

@@ -34,6 +34,7 @@ impl Elaborator<'_> {
             .map_err(fail)?;
         let fact = match mapped_type {
             Meant::Iota(axis) => ArrayFact::Iota(axis),
+            Meant::BroadcastInDim(_) | Meant::Reshape => ArrayFact::of_scalar(operands, &value),
             _ => ArrayFact::None,
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))

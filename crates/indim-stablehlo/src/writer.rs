@@ -9,7 +9,7 @@ use indim_shape::Shape;
 
 use super::parser::type_name;
 use indim_xla::element::{Number, numbers, part_of};
-use indim_xla::legalize::{legalize, ranges, reducer_of, search_of};
+use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 use indim_xla::product_plan::{ProductPlan, WrittenProduct};
 
@@ -161,6 +161,7 @@ impl TextWriter<'_> {
             | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. } => {}
+            NodeKind::Scan { op, axis, reverse, .. } => self.scan(id, *op, (*axis, *reverse), node),
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));
                 self.operation(id, &operation, &result);
@@ -299,6 +300,34 @@ impl TextWriter<'_> {
             return self.operation(id, &operation, &format!("({from_text}, {scalar}) -> {result}"));
         }
         self.search(id, op, axis, node);
+    }
+
+    /// A scan, which legalisation has made inclusive: a window as long as the axis.
+    fn scan(&mut self, id: ValueId, op: ReduceOp, (axis, reverse): (usize, bool), node: &Node) {
+        let ArrayType { dtype, shape } = &node.array_type;
+        let Some((name, start)) = reducer_of(op, *dtype) else { return };
+        let (operand, value, number) = (self.value(node.operands[0]), self.value(id), id.index());
+        let (scalar, result) = (tensor(&ArrayType::new(*dtype, [])), tensor(&node.array_type));
+        let ones = list(shape.iter().map(|_| 1));
+        let sizes = (0..shape.rank()).map(|other| if other == axis { shape[axis] } else { 1 });
+        let sizes = list(sizes);
+        let pairs = scan_padding(shape, axis, reverse).into_iter();
+        let padding = list(pairs.map(|[low, high]| format!("[{low}, {high}]")));
+        let start = dense(&start);
+        self.line(&format!("    %start{number} = stablehlo.constant {start} : {scalar}"));
+        self.line(&format!(
+            "    {value} = \"stablehlo.reduce_window\"({operand}, %start{number}) <{{\
+             base_dilations = array<i64: {ones}>, padding = dense<[{padding}]> : tensor<{}x2xi64>, \
+             window_dilations = array<i64: {ones}>, window_dimensions = array<i64: {sizes}>, \
+             window_strides = array<i64: {ones}>}}> ({{",
+            shape.rank()
+        ));
+        self.line(&format!("    ^bb0(%a{number}: {scalar}, %b{number}: {scalar}):"));
+        self.line(&format!(
+            "      %c{number} = stablehlo.{name} %a{number}, %b{number} : {scalar}"
+        ));
+        self.line(&format!("      stablehlo.return %c{number} : {scalar}"));
+        self.line(&format!("    }}) : ({result}, {scalar}) -> {result}"));
     }
 
     /// JAX's argmax and argmin: a reduction of the elements together with their indices.

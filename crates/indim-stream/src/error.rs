@@ -60,11 +60,11 @@ impl Obstacle {
             let of = node.operands.first().copied().unwrap_or(value);
             let operand = &graph[of].array_type;
             let is_obstacle = |axis: &usize| match &node.kind {
-                NodeKind::Iota { axis: along } | NodeKind::Concatenate { axis: along } => {
-                    axis == along
-                }
-                NodeKind::Take { axis: along, .. }
+                NodeKind::Iota { axis: along }
+                | NodeKind::Concatenate { axis: along }
+                | NodeKind::Take { axis: along, .. }
                 | NodeKind::Scatter { axis: along, .. }
+                | NodeKind::Scan { axis: along, .. }
                 | NodeKind::Window { axis: along, .. } => axis == along,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,

@@ -1,12 +1,12 @@
 //! Legalisation: rebuilds a graph from operations that XLA has; decomposes the others.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, AxisSlice, Graph, Node, NodeKind, ValueId, expand_windows};
+use indim_graph::{Array, AxisSlice, Graph, GraphError, Node, NodeKind, ValueId, expand_windows};
 use indim_model::{
     FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
 };
-use indim_ops::{DType, DTypeClass, Op, ReduceOp};
-use indim_shape::RuleSet;
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp, scan_accumulator};
+use indim_shape::{RuleSet, Shape};
 
 use super::compose::compose;
 use super::opcode::{Dialect, direction_of, name_of};
@@ -87,6 +87,18 @@ impl Legalizer<'_, '_> {
             }
             NodeKind::Scatter { .. } => return self.refuse(id, node, "a scatter"),
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
+            NodeKind::Scan { op, axis, reverse, exclusive } => {
+                let scan = |x: &Value| b.scan(*op, x, *axis as i64, *reverse, false);
+                let Some(wide) = window_dtype(*op, array_type) else {
+                    return self.refuse(id, node, "a scan");
+                };
+                let inclusive =
+                    b.convert(scan(&b.convert(&operands[0], wide)?)?, array_type.dtype)?;
+                match exclusive {
+                    true => shifted(&inclusive, *op, *axis, *reverse)?,
+                    false => inclusive,
+                }
+            }
         }))
     }
 
@@ -197,6 +209,30 @@ fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, For
         true => Ok(sliced),
         false => Ok(b.reverse(sliced, &axes)?),
     }
+}
+
+/// The element type in which a scan is written: `f64` for sums and products of floats, as its definition;
+/// `None` if XLA lacks it, or without elements, where a window would be empty.
+fn window_dtype(op: ReduceOp, array_type: &ArrayType) -> Option<DType> {
+    let wide = scan_accumulator(op, array_type.dtype)?;
+    (reducer_of(op, wide).is_some() && !array_type.shape.contains(&0)).then_some(wide)
+}
+
+/// The exclusive scan: the inclusive one moved by one position, with the identity first.
+fn shifted(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Value, GraphError> {
+    let (b, ArrayType { dtype, shape }) = (scan.builder(), scan.array_type()?);
+    let identity = scan_accumulator(op, dtype).and_then(|wide| Array::identity(op, wide));
+    let identity = identity.expect("invariant: `window_dtype` has checked the type");
+    let mut widths = vec![(0, 0, 0); shape.rank()];
+    widths[axis] = if reverse { (-1, 1, 0) } else { (1, -1, 0) };
+    b.pad(scan, b.convert(b.constant(identity), dtype)?, &widths)
+}
+
+/// The padding of the window that writes a scan: the whole axis before each element, or behind it.
+pub fn scan_padding(shape: &Shape, axis: usize, reverse: bool) -> Vec<[usize; 2]> {
+    let mut padding = vec![[0, 0]; shape.rank()];
+    padding[axis][usize::from(reverse)] = shape[axis] - 1;
+    padding
 }
 
 /// The initial value of a reduction, and the name of its operation in XLA.

@@ -4,7 +4,7 @@
 //!
 //! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `dot.rs`: lowering
 //!   of operations; `reducer.rs`, `reduction.rs`: reductions; `windows.rs`: convolutions and reductions
-//!   of windows; `value.rs`: values, which are arrays or tuples.
+//!   of windows; `scan.rs`: scans as windows; `value.rs`: values, which are arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
 //! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it;
 //!   `product_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
@@ -22,6 +22,7 @@ pub mod operation;
 pub mod product_plan;
 pub mod reducer;
 pub mod reduction;
+pub mod scan;
 pub mod value;
 pub mod windows;
 

@@ -45,6 +45,21 @@ pub enum ArrayFact {
     Iota(i64),
 }
 
+impl ArrayFact {
+    /// The fact about a scalar that an operation has moved without a change, such as the broadcast of a
+    /// scalar to a scalar.
+    pub fn of_scalar(operands: &[XlaValue], result: &Value) -> ArrayFact {
+        match operands {
+            [XlaValue::Array(operand)]
+                if result.array_type().is_ok_and(|it| it.shape.is_scalar()) =>
+            {
+                operand.fact.clone()
+            }
+            _ => ArrayFact::None,
+        }
+    }
+}
+
 impl ArrayValue {
     /// The element of a constant scalar.
     pub fn constant(&self) -> Option<&Array> {

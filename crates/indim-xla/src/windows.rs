@@ -7,6 +7,7 @@ use indim_ops::ArrayType;
 
 use super::dot::wider;
 use super::reducer::{Reducer, reduction_of};
+use super::scan::ScanWindow;
 use super::value::ArrayValue;
 
 /// The attributes of windows: a number for each axis, or nothing for the default.
@@ -208,6 +209,12 @@ pub fn reduce_window(
             what: format!("a reduction of {dtype} by {} is", op.name()),
         };
         let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+        if let Some(scan) = ScanWindow::of(window, &of_value.shape)
+            && let Some(scan) = scan.build(builder, reduction, &value.value, start)?
+        {
+            results.push(scan);
+            continue;
+        }
         let windows: Vec<_> =
             window.windows(of_value.shape.rank())?.into_iter().enumerate().collect();
         let is_neutral = start.constant() == Array::identity(reduction, dtype).as_ref();

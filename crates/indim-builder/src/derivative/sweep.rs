@@ -9,7 +9,7 @@ use super::contraction::Factor;
 use super::dispatch::elementwise;
 use super::rule::NotDifferentiable;
 use super::structural::zeros;
-use super::{has_derivatives, reduction, structural, take};
+use super::{has_derivatives, reduction, scan, structural, take};
 
 /// A reverse sweep through `graph`. One builder has the inlined graph and its derivatives.
 pub(super) struct Sweep<'a> {
@@ -151,6 +151,18 @@ impl<'a> Sweep<'a> {
                     .filter(|&index| self.depends[node.operands[index].index()])
                     .map(factor)
                     .collect()
+            }
+            NodeKind::Scan { op, axis, reverse, exclusive } => {
+                let scan = scan::ScanRule {
+                    op: *op,
+                    axis: *axis,
+                    reverse: *reverse,
+                    exclusive: *exclusive,
+                };
+                match scan.cotangent(&operand(0), cotangent)? {
+                    Some(given) => only(given),
+                    None => Err(self.refused(node)),
+                }
             }
             NodeKind::Bitcast
             | NodeKind::Parameter { .. }

@@ -10,6 +10,7 @@
 //! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
 //! - `extremes.rs`: extremes and arg-reductions;
 //! - `normalization.rs`: layer normalisation and RMS normalisation;
+//! - `scans.rs`: cumulative sums, products and extremes;
 //! - `sums.rs`: sums, products, means, variances and counts.
 
 mod context;
@@ -18,6 +19,7 @@ mod exponentials;
 mod extremes;
 mod normalization;
 mod options;
+mod scans;
 mod sums;
 
 use core::str::FromStr;
@@ -93,6 +95,35 @@ macro_rules! for_each_reduction {
             layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
             /// `x / sqrt(mean(square(x)) + epsilon) * gain`, with the shapes and types of `layer_norm`.
             rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
+            /// The sums of the elements up to each position along one axis, in the shape of `x`; without axes
+            /// of all elements in row-major order, as a vector. Floats are summed in double precision and
+            /// rounded at each result; integers as by `sum`. With `reverse` it begins at the last element;
+            /// with `exclusive` each sum leaves its own element out.
+            cumsum(x) = CumSum { reverse: bool = false, exclusive: bool = false } all
+                -> whole [dtype where], ["cumulative_sum"];
+            /// The products of the elements up to each position, computed like `cumsum`.
+            cumprod(x) = CumProd { reverse: bool = false, exclusive: bool = false } all
+                -> whole [dtype where], ["cumulative_prod"];
+            /// The largest element up to each position; NaN from the first NaN on; -0 is less than +0. Axes
+            /// and options as for `cumsum`; the first exclusive result is the least value of the type.
+            cummax(x) = CumMax { reverse: bool = false, exclusive: bool = false } all
+                -> whole [where], [];
+            /// The smallest element up to each position; NaN from the first NaN on; -0 is less than +0. Axes
+            /// and options as for `cumsum`; the first exclusive result is the greatest value of the type.
+            cummin(x) = CumMin { reverse: bool = false, exclusive: bool = false } all
+                -> whole [where], [];
+            /// Whether every element up to each position is nonzero. Axes and options as for `cumsum`.
+            cumall(x) = CumAll { reverse: bool = false, exclusive: bool = false } all
+                -> whole [where], [];
+            /// Whether any element up to each position is nonzero. Axes and options as for `cumsum`.
+            cumany(x) = CumAny { reverse: bool = false, exclusive: bool = false } all
+                -> whole [where], [];
+            /// `cumsum` with 0 in place of each NaN.
+            nancumsum(x) = NanCumSum { reverse: bool = false, exclusive: bool = false } all
+                -> whole [dtype where], [];
+            /// `cumprod` with 1 in place of each NaN.
+            nancumprod(x) = NanCumProd { reverse: bool = false, exclusive: bool = false } all
+                -> whole [dtype where], [];
             /// `sum` of the elements that are not NaN.
             nansum(x) = NanSum {} all -> reduced [dtype initial where], [];
             /// `prod` of the elements that are not NaN.
@@ -294,6 +325,7 @@ mod definition {
     pub(super) use super::exponentials::*;
     pub(super) use super::extremes::*;
     pub(super) use super::normalization::*;
+    pub(super) use super::scans::*;
     pub(super) use super::sums::*;
 }
 
@@ -302,6 +334,7 @@ impl Reduction {
     pub fn takes(self, dtype: DType) -> bool {
         match self {
             Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
+            Reduction::CumMax | Reduction::CumMin => dtype.class() != DTypeClass::Complex,
             _ if self.is_extreme() || self.is_arg_reduction() => {
                 dtype.class() != DTypeClass::Complex
             }
@@ -319,6 +352,15 @@ impl Reduction {
     /// Whether the function pairs the elements of two operands, which are broadcast.
     pub fn pairs(self) -> bool {
         matches!(self, Reduction::Dot | Reduction::VecDot)
+    }
+
+    /// Whether the function is a scan, which has one axis.
+    pub fn is_scan(self) -> bool {
+        use Reduction::{CumAll, CumAny, CumMax, CumMin, CumProd, CumSum, NanCumProd, NanCumSum};
+        matches!(
+            self,
+            CumSum | CumProd | CumMax | CumMin | CumAll | CumAny | NanCumSum | NanCumProd
+        )
     }
 
     /// Whether the result depends on an extreme, which does not exist without elements.

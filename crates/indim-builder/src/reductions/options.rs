@@ -486,6 +486,9 @@ fn checked_axes(
     let rule = along.rule.rule(along.axes.as_deref(), along.keepdims, shape.rank());
     let form = rule.elaborate(shape).map_err(GraphErrorKind::Reduction)?;
     let axes = form.axes().to_vec();
+    if function.is_scan() && along.axes.is_some() && axes.len() != 1 {
+        return Err(GraphErrorKind::ScanAxes { given: axes.len() });
+    }
     let has_results = !form.result().contains(&0);
     let needs_elements = match function {
         Reduction::Max | Reduction::Min => !has_start_value(along),

@@ -23,7 +23,7 @@ impl ReductionContext<'_> {
     }
 
     /// The result type of a sum: floats keep their type.
-    fn result_dtype(&self) -> DType {
+    pub(super) fn result_dtype(&self) -> DType {
         let own = match self.dtype().class() {
             DTypeClass::Float | DTypeClass::Complex => self.dtype(),
             _ => self.sum_dtype(),

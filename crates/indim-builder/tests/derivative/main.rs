@@ -8,6 +8,7 @@ mod graphs;
 mod operations;
 mod products;
 mod reductions;
+mod scans;
 mod special;
 
 use indim_builder::{Differentiate, GraphBuilder, Value};

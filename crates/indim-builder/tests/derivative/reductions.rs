@@ -32,6 +32,9 @@ fn functions_along_axes_have_the_slope_of_finite_differences() {
             continue;
         }
         for axes in [&[][..], &[0], &[1], &[2], &[0, 2], &[1, 2], &[0, 1, 2]] {
+            if function.is_scan() && axes.len() != 1 {
+                continue;
+            }
             check(&format!("{} along {axes:?}", function.name()), &along(axes), &x);
         }
     }

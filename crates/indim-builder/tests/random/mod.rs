@@ -8,9 +8,11 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use product::random_product;
+use scan::random_scan;
 
 mod choices;
 mod product;
+mod scan;
 
 fn random_bits(choices: &mut Choices<'_>) -> u64 {
     (0..4).fold(0, |bits, _| bits << 16 | choices.below(1 << 16) as u64)
@@ -81,6 +83,7 @@ fn random_node(
     let rank = x_type.shape.rank();
     match choices.below(11) {
         10 if rank > 0 => random_product(choices, b, values, x),
+        7 if rank > 0 => random_scan(choices, b, x),
         0 => random_conversion(choices, b, x),
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

@@ -14,6 +14,7 @@ use smallvec::SmallVec;
 
 use crate::run::contraction::Contraction;
 use crate::run::output_order::OutputOrders;
+use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
 use indim_executors::run_work;
 use indim_executors::{BoundNest, Executor, NestCode};
@@ -98,7 +99,9 @@ impl CompiledProgram {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let alone = Scatter::compile(nest, level).or_else(|| Contraction::compile(nest, level));
+            let alone = Scatter::compile(nest, level)
+                .or_else(|| Contraction::compile(nest, level))
+                .or_else(|| Scan::compile(nest));
             let code = alone.unwrap_or_else(|| executor.compile(nest, &constants, level));
             nests.push(SymbolicNest::new(nest, code, &placeholders));
             check()?;

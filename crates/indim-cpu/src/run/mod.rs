@@ -13,7 +13,8 @@
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
-//! - `scatter.rs`, `contraction.rs`: scatters and contractions, which no executor compiles.
+//! - `scatter.rs`, `contraction.rs`, `scan.rs`: scatters, contractions and scans, which no executor
+//!   compiles; `scan_strips.rs`, `scan_block.rs`: the strips and blocks of scans.
 //!
 //! Checks before a run, and threads:
 //! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
@@ -44,6 +45,9 @@ mod named;
 pub(crate) mod options;
 pub(crate) mod output_order;
 mod overlap;
+mod scan;
+mod scan_block;
+mod scan_strips;
 mod scatter;
 mod scratch;
 pub(crate) mod symbolic;

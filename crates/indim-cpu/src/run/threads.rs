@@ -40,9 +40,12 @@ pub(crate) unsafe fn run(
         Some(divided) if is_parallel(work) && options.threads.count() > 1 => divided,
         _ => bound,
     };
-    // SAFETY: the caller has the obligations for all tiles; `prepare` returns before the first tile, and
-    // `finish` runs after the last one.
+    // SAFETY: the caller has the obligations for all tiles; all tiles of the first pass run before `prepare`,
+    // which returns before the first tile, and `finish` runs after the last one.
     unsafe {
+        if let Some(first_pass) = bound.first_pass() {
+            run_tiles(work, first_pass, bases, options)?;
+        }
         bound.prepare(bases);
         run_tiles(work, bound, bases, options)?;
         bound.finish(bases);

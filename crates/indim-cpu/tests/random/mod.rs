@@ -16,6 +16,7 @@ pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
 use executors::executors;
 use product::random_product;
+use scan::random_scan;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
@@ -23,6 +24,8 @@ mod choices;
 mod executors;
 #[path = "../../../indim-builder/tests/random/product.rs"]
 mod product;
+#[path = "../../../indim-builder/tests/random/scan.rs"]
+mod scan;
 
 /// Operations that cost no more than their operands cost to move.
 const CHEAP: [Op; 22] = [
@@ -163,6 +166,9 @@ fn random_cheap_node(
     if rank > 0 && choices.chance(8) {
         return random_product(choices, b, values, x);
     }
+    if rank > 0 && choices.chance(5) {
+        return random_scan(choices, b, x);
+    }
     random_operation(choices, b, values, x, &CHEAP)
 }
 
@@ -200,6 +206,7 @@ fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x:
     match choices.below(11) {
         0 => random_conversion(choices, b, x),
         10 if x_type.shape.rank() > 0 => random_product(choices, b, values, x),
+        7 if x_type.shape.rank() > 0 => random_scan(choices, b, x),
         1 => {
             let rank = x_type.shape.rank();
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

@@ -220,8 +220,10 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
-        InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
-            unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
+        InstructionKind::Scatter { .. }
+        | InstructionKind::Contract { .. }
+        | InstructionKind::Scan { .. } => {
+            unreachable!("invariant: code of `indim-cpu` compiles nests that run alone")
         }
         // A bitcast to the same type is a copy.
         InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {

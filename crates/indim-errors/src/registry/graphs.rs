@@ -51,6 +51,14 @@ codes! {
         example: Command(&["indim explain 'argmax(x)' 'x=f32[0]'"]),
         raised_by: ["indim-graph"],
     }
+    SCAN_AXES = "scan-axes" {
+        title: "A scan runs along one axis",
+        explanation: "`cumsum`, `cumprod`, `cummax` and similar functions take one axis. Without an axis \
+            they take all elements in row-major order. Call the function once for each axis, or reshape \
+            first.",
+        example: Command(&["indim explain 'cumsum(x, axis=[0, 1])' 'x=f32[2, 3]'"]),
+        raised_by: ["indim-graph"],
+    }
     INITIAL_REQUIRED = "initial-required" {
         title: "A masked reduction may select nothing and has no initial value",
         explanation: "`where` may select no element, and functions such as `max` have no identity. Give \

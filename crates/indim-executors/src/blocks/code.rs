@@ -50,8 +50,10 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
             convert_kernel(instruction.operand_dtype, instruction.dtype, level)
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
-        InstructionKind::Scatter { .. } | InstructionKind::Contract { .. } => {
-            unreachable!("invariant: `run/scatter.rs` and `run/contraction.rs` compile these")
+        InstructionKind::Scatter { .. }
+        | InstructionKind::Contract { .. }
+        | InstructionKind::Scan { .. } => {
+            unreachable!("invariant: code of `indim-cpu` compiles nests that run alone")
         }
     };
     let mut sources = [0; 3];

@@ -214,6 +214,11 @@ impl AxisForest {
                     (0..shape.rank()).for_each(|axis| self.join((operand, axis), (value, axis)));
                 }
             }
+            NodeKind::Scan { axis, .. } => {
+                let operand = node.operands[0];
+                (0..shape.rank()).for_each(|axis| self.join((operand, axis), (value, axis)));
+                self.restrict(operand, *axis, CutPolicy::Nowhere);
+            }
             NodeKind::BroadcastInDim(map) => {
                 let operand = node.operands[0];
                 for (axis, &to) in map.iter().enumerate() {

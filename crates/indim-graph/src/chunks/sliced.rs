@@ -144,6 +144,12 @@ fn operands_of(
         (NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast, _) => {
             Some(of_each(wanted))
         }
+        // A scan needs its whole axis.
+        (NodeKind::Scan { axis, .. }, Some(wanted))
+            if wanted[*axis].is_whole(node.array_type.shape[*axis]) =>
+        {
+            Some(of_each(&Some(wanted.clone())))
+        }
         (NodeKind::BroadcastInDim(map), Some(wanted)) => {
             let operand = node.operands[0];
             let sizes = graph[operand].array_type.shape.iter();

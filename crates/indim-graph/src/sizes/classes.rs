@@ -118,7 +118,10 @@ impl SizeClasses {
             NodeKind::Parameter { .. } => {}
             NodeKind::Constant(_) => self.pin_all(graph, value, "a constant has this size"),
             NodeKind::Iota { .. } => self.pin_all(graph, value, "an iota has this size"),
-            NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast => {
+            NodeKind::Elementwise(_)
+            | NodeKind::Convert
+            | NodeKind::Bitcast
+            | NodeKind::Scan { .. } => {
                 node.operands.iter().for_each(|&operand| self.join_all(graph, value, operand));
             }
             NodeKind::BroadcastInDim(map) => {

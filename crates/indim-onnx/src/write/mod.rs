@@ -192,6 +192,9 @@ impl ModelWriter<'_> {
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
             NodeKind::Scatter { op, axis, mode } => self.scatter(value, node, *op, (*axis, *mode)),
             NodeKind::Contract { summed } => self.contract(value, node, *summed),
+            NodeKind::Scan { op, axis, reverse, exclusive } => {
+                self.scan(value, node, (*op, *axis), [*reverse, *exclusive]);
+            }
         }
     }
 

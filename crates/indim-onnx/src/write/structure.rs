@@ -1,6 +1,6 @@
 //! Nodes of data movement and reductions as ONNX operators.
 
-use indim_graph::{AxisSlice, Node, TakeMode, ValueId};
+use indim_graph::{Array, AxisSlice, Node, TakeMode, ValueId};
 use indim_model::place_of;
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -141,6 +141,40 @@ impl ModelWriter<'_> {
         self.set(value, name, node.array_type.shape.clone());
     }
 
+    /// A scan of sums or products; only those have an operator.
+    pub(super) fn scan(
+        &mut self,
+        value: ValueId,
+        node: &Node,
+        (op, axis): (ReduceOp, usize),
+        [reverse, exclusive]: [bool; 2],
+    ) {
+        let dtype = node.array_type.dtype;
+        let whole = self.whole(node.operands[0]);
+        let operator = match (op, dtype.class()) {
+            (ReduceOp::Add, class) if class != DTypeClass::Complex => "CumSum",
+            (ReduceOp::Mul, class) if class != DTypeClass::Complex && self.opset >= CUM_PROD => {
+                "CumProd"
+            }
+            _ => {
+                let reason = (op == ReduceOp::Mul).then(|| format!("before opset {CUM_PROD}"));
+                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+                return self.set(value, whole, node.array_type.shape.clone());
+            }
+        };
+        if dtype.is_float() {
+            self.notes
+                .warning(format!("{operator} of ONNX says nothing of the order of additions"));
+        }
+        let attributes = vec![int("exclusive", exclusive.into()), int("reverse", reverse.into())];
+        let axis = self.constant(&Array::from_scalar(axis as i64));
+        let wide = widened(dtype, false);
+        let operand = if wide == dtype { whole } else { self.cast(&whole, wide) };
+        let scan = self.node(operator, &[&operand, &axis], attributes);
+        let name = if wide == dtype { scan } else { self.cast(&scan, dtype) };
+        self.set(value, name, node.array_type.shape.clone());
+    }
+
     fn reduced(&mut self, operator: &str, whole: &str, axis: usize) -> String {
         let axes = self.list(&[axis as i64]);
         self.node(operator, &[whole, &axes], vec![int("keepdims", 0)])
@@ -162,12 +196,7 @@ impl ModelWriter<'_> {
             _ => "ReduceMin",
         };
         let is_extreme = matches!(op, ReduceOp::Max | ReduceOp::Min);
-        let wider = match (dtype.class(), dtype.size()) {
-            (DTypeClass::Signed | DTypeClass::Unsigned, 1) if is_extreme => dtype,
-            (DTypeClass::Signed, 1 | 2) => DType::I32,
-            (DTypeClass::Unsigned, 1 | 2) => DType::U32,
-            _ => dtype,
-        };
+        let wider = widened(dtype, is_extreme);
         if wider == dtype {
             return self.reduced(operator, whole, axis);
         }
@@ -184,5 +213,18 @@ impl ModelWriter<'_> {
         let searched =
             if dtype == DType::Bool { self.cast(whole, DType::U8) } else { whole.to_owned() };
         self.node(operator, &[&searched], vec![int("axis", axis as i64), int("keepdims", 0)])
+    }
+}
+
+/// The opset that introduced `CumProd`.
+const CUM_PROD: i64 = 26;
+
+/// The type in which ONNX folds elements of type `dtype`.
+fn widened(dtype: DType, is_extreme: bool) -> DType {
+    match (dtype.class(), dtype.size()) {
+        (DTypeClass::Signed | DTypeClass::Unsigned, 1) if is_extreme => dtype,
+        (DTypeClass::Signed, 1 | 2) => DType::I32,
+        (DTypeClass::Unsigned, 1 | 2) => DType::U32,
+        _ => dtype,
     }
 }

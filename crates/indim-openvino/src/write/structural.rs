@@ -1,6 +1,6 @@
 //! Nodes of data movement, conversion and reduction.
 
-use indim_graph::{AxisSlice, Node, NodeKind, TakeMode, ValueId};
+use indim_graph::{Array, AxisSlice, Node, NodeKind, TakeMode, ValueId};
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 
@@ -49,7 +49,10 @@ impl NetworkWriter<'_> {
             NodeKind::Contract { summed } => {
                 return Some(self.contract(value, node, operands, *summed));
             }
-            NodeKind::Bitcast | NodeKind::Elementwise(_) => {
+            NodeKind::Scan { op: ReduceOp::Add, axis, reverse, exclusive } => {
+                self.scan(&operands[0], *axis, [*reverse, *exclusive])
+            }
+            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Scan { .. } => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))
@@ -100,6 +103,17 @@ impl NetworkWriter<'_> {
             _ => return self.refuse(value, op.name(), None),
         };
         Some(Ok(self.reduced((operation, 1), axes, x)))
+    }
+
+    /// Sums along an axis.
+    fn scan(&mut self, x: &WriterPort, axis: usize, [reverse, exclusive]: [bool; 2]) -> WriterPort {
+        if x.array_type.dtype.is_float() {
+            self.notes.warning("CumSum of OpenVINO says nothing of the order of additions");
+        }
+        let axis = self.layers.file.constant(&Array::from_scalar(axis as i64));
+        let attributes = [("exclusive", exclusive.to_string()), ("reverse", reverse.to_string())];
+        let operands = [x.clone(), axis];
+        self.layers.file.layer(("CumSum", 3), &attributes, &operands, x.array_type.clone())
     }
 
     /// A reduction that removes its axes.

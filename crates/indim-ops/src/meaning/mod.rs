@@ -16,6 +16,7 @@
 //!   no element;
 //! - `integer.rs`: the operations on integers, signed and unsigned;
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
+//! - `scan.rs`: scans: the folds of all elements before a position, and their order;
 //! - `scatter.rs`: how updates of one element of a scatter are combined, one after another.
 
 pub mod boolean;
@@ -28,4 +29,5 @@ pub mod half;
 pub mod identity;
 pub mod integer;
 pub mod reduction;
+pub mod scan;
 pub mod scatter;

@@ -12,7 +12,8 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._indim import _axis_functions
-from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer
+from ._advice import refuse_given
+from ._tracing import ACCUMULATIONS, ARRAY_FUNCTIONS, UFUNCS, Tracer
 
 #: By name: operands, default axes, arguments with their defaults, documentation, other names.
 _ROWS = {name: row for name, *row in _axis_functions()}
@@ -110,7 +111,7 @@ def _argument(function, name, value):
         return _arrays.indim_name(value)
     if name in ("where", "initial"):
         return value
-    if name in ("keepdims", "last"):
+    if name in ("keepdims", "last", "reverse", "exclusive"):
         return bool(value)
     return _functions.constant(function, name, value)
 
@@ -155,6 +156,48 @@ def register(functions):
                 if hasattr(np.ndarray, known):
                     setattr(Tracer, known, _method(handler))
     ARRAY_FUNCTIONS[np.linalg.norm] = _norm(functions["norm"])
+    for ufunc, name in _SCANS.items():
+        ACCUMULATIONS[ufunc] = _accumulate(functions[name])
+    for name in ("cumulative_sum", "cumulative_prod"):
+        # NumPy has them since version 2.1.
+        if hasattr(np, name):
+            ARRAY_FUNCTIONS[getattr(np, name)] = _cumulative(name, functions[name])
+
+
+#: The scan of the method ``accumulate`` of each ufunc.
+_SCANS = {
+    "add": "cumsum",
+    "multiply": "cumprod",
+    "maximum": "cummax",
+    "minimum": "cummin",
+    "logical_and": "cumall",
+    "logical_or": "cumany",
+}
+
+
+def _accumulate(scan):
+    def handler(array, axis=0, dtype=None):
+        return scan(array if dtype is None else array.astype(dtype), axis=axis)
+
+    return handler
+
+
+def _cumulative(name, scan):
+    def handler(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        refuse_given(name, out=out)
+        if axis is None:
+            if x.ndim > 1:
+                raise ValueError(f"numpy.{name} of more than one axis needs `axis`")
+            axis = 0
+        results = scan(x, axis=axis, dtype=dtype)
+        if not include_initial:
+            return results
+        # The first result of an exclusive scan is the identity.
+        first = scan(x, axis=axis, dtype=dtype, exclusive=True)
+        axis = axis % x.ndim
+        return np.concatenate([first[(slice(None),) * axis + (slice(0, 1),)], results], axis=axis)
+
+    return handler
 
 
 def _method(handler):

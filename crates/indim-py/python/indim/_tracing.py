@@ -26,6 +26,9 @@ from ._statics import frozen
 #: `_products.py`, `_reductions.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
 
+#: Handlers of the method ``accumulate`` of ufuncs, by the ufunc's name; filled by `_reductions.py`.
+ACCUMULATIONS = {}
+
 #: Handlers of ufuncs that are not operations, by name; filled by `_reductions.py` and `_products.py`.
 UFUNCS = {}
 
@@ -306,6 +309,8 @@ class Tracer:
         kwargs = {key: value for key, value in kwargs.items() if value is not None}
         if method == "__call__" and ufunc.__name__ in UFUNCS:
             return UFUNCS[ufunc.__name__](*inputs, **kwargs)
+        if method == "accumulate" and ufunc.__name__ in ACCUMULATIONS and "out" not in kwargs:
+            return ACCUMULATIONS[ufunc.__name__](*inputs, **kwargs)
         if method != "__call__":
             raise TypeError(f"numpy.{ufunc.__name__}.{method} cannot be traced; {method_advice(method)}")
         for keyword in kwargs:

@@ -85,7 +85,7 @@ pub enum ExprErrorKind {
         /// The replacement.
         instead: String,
     },
-    /// A function that is neither element-wise nor a reduction, such as `cumsum(x)` or `x @ y`.
+    /// A function that is neither element-wise nor a reduction, such as `median(x)` or `trace(x)`.
     NotElementwise {
         /// The function or operator.
         name: String,

@@ -208,6 +208,15 @@ impl<'t> Parser<'t> {
                 let summed = self.size()?;
                 return Ok((Head::Other(NodeKind::Contract { summed }), operands));
             }
+            _ if let Some(op) = ReduceOp::from_scan_name(operation) => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                let reverse = self.flag("reverse")?;
+                let exclusive = self.flag("exclusive")?;
+                let kind = NodeKind::Scan { op, axis, reverse, exclusive };
+                return Ok((Head::Other(kind), operands));
+            }
             _ if let Ok(op) = operation.parse::<ReduceOp>() => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
@@ -355,6 +364,17 @@ impl<'t> Parser<'t> {
         };
         self.keyword(name, expected)?;
         self.expect('=', "`=`").map(drop)
+    }
+
+    /// Whether this word is next, before the colon; reads it.
+    fn flag(&mut self, name: &'static str) -> ParseResult<bool> {
+        let mut ahead = self.cursor;
+        let is_next = ahead.peek() != Some(':')
+            && ahead.run(|c| c.is_ascii_alphabetic()).of(self.text) == name;
+        if is_next {
+            self.keyword(name, "`reverse` or `exclusive`")?;
+        }
+        Ok(is_next)
     }
 
     /// `[4, 3]`

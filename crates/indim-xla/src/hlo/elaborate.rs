@@ -367,6 +367,9 @@ impl<'m> Elaborator<'m> {
             .map_err(fail)?;
         let fact = match mapped_type {
             Operation::Iota(axis) => ArrayFact::Iota(axis),
+            Operation::HloBroadcast(_) | Operation::Reshape => {
+                ArrayFact::of_scalar(operands, &value)
+            }
             _ => ArrayFact::None,
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))

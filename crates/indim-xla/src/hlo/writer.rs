@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::shape::type_name;
 use crate::element::{Number, numbers, part_of};
-use crate::legalize::{legalize, ranges, reducer_of, search_of};
+use crate::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use crate::opcode::{direction_of, name_of};
 use crate::product_plan::{ProductPlan, WrittenProduct};
 
@@ -179,6 +179,12 @@ impl TextWriter<'_> {
             | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. } => return,
+            NodeKind::Scan { op, axis, reverse, .. } => {
+                match self.scan(id, *op, (*axis, *reverse), node) {
+                    Some(instruction) => instruction,
+                    None => return,
+                }
+            }
         };
         self.line(value(id), instruction);
     }
@@ -247,6 +253,41 @@ impl TextWriter<'_> {
         format!("{} broadcast({from}), dimensions={{{dims}}}", shape(&node.array_type))
     }
 
+    /// Defines a computation of two numbers.
+    fn apply(&mut self, apply: &str, number: &str, name: &str) {
+        self.applied.entry(apply.to_owned()).or_insert_with(|| {
+            format!(
+                "  a = {number} parameter(0)\n  b = {number} parameter(1)\n  \
+                 ROOT r = {number} {name}(a, b)\n"
+            )
+        });
+    }
+
+    /// A scan, which legalisation has made inclusive: a window as long as the axis.
+    fn scan(
+        &mut self,
+        id: ValueId,
+        op: ReduceOp,
+        (axis, reverse): (usize, bool),
+        node: &Node,
+    ) -> Option<String> {
+        let (operand, ArrayType { dtype, shape: sizes }) =
+            (value(node.operands[0]), &node.array_type);
+        let (name, first) = reducer_of(op, *dtype)?;
+        let (number, start) = (scalar(*dtype), format!("{}.start", value(id)));
+        let apply = format!("{}.{}", op.name(), type_name(*dtype));
+        self.line(&start, format!("{number} constant({})", literal(&first)));
+        self.apply(&apply, &number, name);
+        let size = (0..sizes.rank()).map(|other| if other == axis { sizes[axis] } else { 1 });
+        let padding = scan_padding(sizes, axis, reverse);
+        let padding = list(padding.iter().map(|[low, high]| format!("{low}_{high}")), "x");
+        let (result, size) = (shape(&node.array_type), list(size, "x"));
+        Some(format!(
+            "{result} reduce-window({operand}, {start}), window={{size={size} pad={padding}}}, \
+             to_apply={apply}"
+        ))
+    }
+
     fn reduce(&mut self, id: ValueId, op: ReduceOp, axis: usize, node: &Node) -> Option<String> {
         let operand = value(node.operands[0]);
         let from = &self.graph[node.operands[0]].array_type;
@@ -255,12 +296,7 @@ impl TextWriter<'_> {
         let apply = format!("{}.{}", op.name(), type_name(from.dtype));
         if let Some((name, first)) = reducer_of(op, from.dtype) {
             self.line(&start, format!("{number} constant({})", literal(&first)));
-            self.applied.entry(apply.clone()).or_insert_with(|| {
-                format!(
-                    "  a = {number} parameter(0)\n  b = {number} parameter(1)\n  \
-                     ROOT r = {number} {name}(a, b)\n"
-                )
-            });
+            self.apply(&apply, &number, name);
             return Some(format!(
                 "{result} reduce({operand}, {start}), dimensions={{{axis}}}, to_apply={apply}"
             ));

@@ -82,6 +82,7 @@ impl Listing<'_> {
             InstructionKind::Bitcast => format!("bitcast_{}", instruction.dtype),
             InstructionKind::Take { .. } => "take".to_owned(),
             InstructionKind::Scatter { op, .. } => format!("scatter_{op}"),
+            InstructionKind::Scan { op, .. } => op.scan_name().to_owned(),
             InstructionKind::Contract { summed } => {
                 let rank = nest.shape.rank();
                 let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();

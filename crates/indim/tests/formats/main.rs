@@ -22,6 +22,7 @@ mod samples_hlo;
 mod samples_onnx;
 mod samples_openvino;
 mod samples_stablehlo;
+mod scans;
 mod stablehlo;
 mod support;
 mod xla_windows;

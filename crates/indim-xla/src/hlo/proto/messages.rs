@@ -60,6 +60,8 @@ pub(super) struct HloInstructionProto {
     pub(super) tuple_index: i64,
     #[prost(int64, repeated, tag = "14")]
     pub(super) dimensions: Vec<i64>,
+    #[prost(message, optional, tag = "15")]
+    pub(super) window: Option<Window>,
     #[prost(message, repeated, tag = "17")]
     pub(super) slice_dimensions: Vec<SliceDimensions>,
     #[prost(int32, tag = "18")]
@@ -143,6 +145,32 @@ pub(super) struct SliceDimensions {
     pub(super) limit: i64,
     #[prost(int64, tag = "3")]
     pub(super) stride: i64,
+}
+
+/// The window of a `reduce-window`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct Window {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) dimensions: Vec<WindowDimension>,
+}
+
+/// The window along one axis.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub(super) struct WindowDimension {
+    #[prost(int64, tag = "1")]
+    pub(super) size: i64,
+    #[prost(int64, tag = "2")]
+    pub(super) stride: i64,
+    #[prost(int64, tag = "3")]
+    pub(super) padding_low: i64,
+    #[prost(int64, tag = "4")]
+    pub(super) padding_high: i64,
+    #[prost(int64, tag = "5")]
+    pub(super) window_dilation: i64,
+    #[prost(int64, tag = "6")]
+    pub(super) base_dilation: i64,
+    #[prost(bool, tag = "7")]
+    pub(super) window_reversal: bool,
 }
 
 /// The padding of a `pad`.

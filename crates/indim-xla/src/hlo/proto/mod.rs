@@ -18,6 +18,7 @@ use super::syntax::{Computation, Instruction, Module};
 pub(super) use literal::arrays;
 use messages::{
     HloComputationProto, HloInstructionProto, HloModuleProto, HloProto, OpMetadata, PaddingConfig,
+    Window, WindowDimension,
 };
 use shape::Shapes;
 pub(super) use synthetic_text::SyntheticText;
@@ -242,6 +243,9 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
             vec![("slice", format!("{{{ranges}}}"))]
         }
         "pad" => vec![("padding", proto.padding_config.as_ref().map_or(String::new(), widths))],
+        "reduce-window" => {
+            vec![("window", proto.window.as_ref().map_or(String::new(), window))]
+        }
         "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
         "gather" => gather(proto),
         "dot" => dot(proto),
@@ -272,6 +276,23 @@ fn widths(padding: &PaddingConfig) -> String {
         let (low, high) = (axis.edge_padding_low, axis.edge_padding_high);
         format!("{low}_{high}_{}", axis.interior_padding)
     })
+}
+
+/// A window in the syntax of the text.
+fn window(window: &Window) -> String {
+    let each = |number: fn(&WindowDimension) -> String| joined(&window.dimensions, "x", number);
+    format!(
+        "{{size={} stride={} pad={} lhs_dilate={} rhs_dilate={}{}}}",
+        each(|axis| axis.size.to_string()),
+        each(|axis| axis.stride.to_string()),
+        each(|axis| format!("{}_{}", axis.padding_low, axis.padding_high)),
+        each(|axis| axis.base_dilation.to_string()),
+        each(|axis| axis.window_dilation.to_string()),
+        match window.dimensions.iter().any(|axis| axis.window_reversal) {
+            true => format!(" rhs_reversal={}", each(|axis| u8::from(axis.window_reversal).to_string())),
+            false => String::new(),
+        }
+    )
 }
 
 fn op_name(metadata: &OpMetadata) -> String {

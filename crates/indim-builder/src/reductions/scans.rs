@@ -1,0 +1,87 @@
+//! Cumulative sums, products and extremes: scans along one axis, or over all elements in row-major order.
+
+use indim_graph::Array;
+use indim_ops::{DType, ReduceOp, scan_accumulator};
+
+use super::context::ReductionContext;
+use crate::builder::{BuildResult, Value};
+
+/// The direction of a scan, and whether it leaves the element itself out.
+#[derive(Clone, Copy)]
+struct Direction {
+    reverse: bool,
+    exclusive: bool,
+}
+
+impl ReductionContext<'_> {
+    /// The scan of the selected elements of `value`, which has the operand's shape.
+    fn scan(&self, op: ReduceOp, value: &Value, direction: Direction) -> BuildResult {
+        let Direction { reverse, exclusive } = direction;
+        let b = self.builder();
+        let masked = match &self.selected {
+            None => value.clone(),
+            Some(selected) => selected.select(value, identity(value, op)?),
+        };
+        let rank = self.array_type.shape.rank();
+        let is_flat = self.along.axes.is_none() && rank != 1;
+        match (is_flat, &self.axes[..]) {
+            (false, &[axis]) => b.scan(op, masked, axis as i64, reverse, exclusive),
+            _ => {
+                let count: usize = self.array_type.shape.iter().product();
+                b.scan(op, b.reshape(masked, [count])?, 0, reverse, exclusive)
+            }
+        }
+    }
+
+    /// The scan in the element type of sums.
+    fn sums(&self, op: ReduceOp, direction: Direction) -> BuildResult {
+        self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, direction)
+    }
+
+    /// The scan of truth values.
+    fn truths(&self, op: ReduceOp, direction: Direction) -> BuildResult {
+        self.scan(op, &self.builder().convert(&self.x, DType::Bool)?, direction)
+    }
+}
+
+/// The identity of a scan of `value`.
+fn identity(value: &Value, op: ReduceOp) -> BuildResult {
+    let dtype = value.array_type()?.dtype;
+    let identity = scan_accumulator(op, dtype).and_then(|wide| Array::identity(op, wide));
+    let identity = identity.expect("invariant: the element type has been checked");
+    value.builder().convert(value.builder().constant(identity), dtype)
+}
+
+macro_rules! scans {
+    ($($name:ident = $scan:ident $op:ident;)*) => {$(
+        pub(super) fn $name(
+            r: &ReductionContext<'_>, reverse: bool, exclusive: bool,
+        ) -> BuildResult {
+            r.$scan(ReduceOp::$op, Direction { reverse, exclusive })
+        }
+    )*};
+}
+
+scans! {
+    cumsum = sums Add;
+    cumprod = sums Mul;
+    cummax = extremes Max;
+    cummin = extremes Min;
+    cumall = truths And;
+    cumany = truths Or;
+}
+
+impl ReductionContext<'_> {
+    /// The scan in the operand's element type.
+    fn extremes(&self, op: ReduceOp, direction: Direction) -> BuildResult {
+        self.scan(op, &self.x, direction)
+    }
+}
+
+pub(super) fn nancumsum(r: &ReductionContext<'_>, reverse: bool, exclusive: bool) -> BuildResult {
+    cumsum(&r.without_nans(), reverse, exclusive)
+}
+
+pub(super) fn nancumprod(r: &ReductionContext<'_>, reverse: bool, exclusive: bool) -> BuildResult {
+    cumprod(&r.without_nans(), reverse, exclusive)
+}

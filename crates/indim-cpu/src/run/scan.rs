@@ -1,0 +1,578 @@
+//! Scans: nests that fold all elements up to each position of an axis. No executor compiles them. Holds
+//! unsafe code.
+//!
+//! A line is the elements along the axis, at one index of the others. A strip is one line, or neighbouring
+//! lines whose elements lie side by side. If there are many strips, a tile is a strip. The tiles of few long
+//! strips are their blocks: on one thread each tile continues where the one before has stopped; on several
+//! threads a first pass folds each block, and `prepare` computes the state at the beginning of each. The
+//! order of `indim_ops::scan` makes all of them the same bits.
+
+use core::fmt;
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_loops::MemoryUse;
+use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_ops::meaning::scan::{BLOCK, RUN};
+use indim_ops::{
+    DType, Element, Fold, ReduceOp, ScanCarry, ScanElement, ScanVisitor, scan_accumulator,
+    visit_scan,
+};
+
+use crate::run::scan_block::{Lines, ScanCarries, fold_line, scan_line};
+use crate::run::scan_strips::{OuterAxis, Strip, Strips};
+
+/// A scan for arrays of any sizes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scan {
+    op: ReduceOp,
+    pub(super) axis: usize,
+    pub(super) reverse: bool,
+    exclusive: bool,
+    pub(super) dtype: DType,
+    /// Number of stores, which are the first operands of the nest.
+    stores: usize,
+    /// The scanned operand of the nest.
+    pub(super) operand: usize,
+}
+
+/// Elements of a line from which few lines are divided into blocks: a pass over fewer costs microseconds.
+const MIN_DIVIDED: usize = 1 << 15;
+
+/// Most lines that are divided into blocks: more are enough for every thread as they are.
+const MAX_DIVIDED_LINES: usize = 1 << 12;
+
+/// Fewest strips that are enough for every thread as they are.
+const ENOUGH_STRIPS: usize = 64;
+
+/// Approximate elements of a tile.
+const TILE_ELEMENTS: usize = 1 << 15;
+
+/// Cost of an element, in bytes moved: floats take a conversion and four additions.
+const BYTES_PER_ELEMENT: usize = 8;
+
+impl Scan {
+    /// Returns `None` for a nest that is not a scan.
+    pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
+        let [instruction] = &nest.instructions[..] else { return None };
+        let InstructionKind::Scan { op, axis, reverse, exclusive } = instruction.kind else {
+            return None;
+        };
+        let [Local::Access(operand)] = instruction.operands[..] else { return None };
+        let stores = nest.stores.len();
+        let operand = stores + operand;
+        let dtype = unsigned(op, instruction.dtype);
+        Some(Arc::new(Scan { op, axis, reverse, exclusive, dtype, stores, operand }))
+    }
+
+    /// Bytes of the state of a line between two blocks.
+    fn carry_bytes(&self) -> usize {
+        let dtype = scan_accumulator(self.op, self.dtype).unwrap_or(self.dtype);
+        2 * dtype.size()
+    }
+
+    /// Whether lines of this number and length may be divided into blocks.
+    fn may_divide(lines: usize, length: usize) -> bool {
+        length >= MIN_DIVIDED && lines <= MAX_DIVIDED_LINES
+    }
+}
+
+/// The unsigned type of the same width, if the operation ignores signs: fewer types have code of their own.
+fn unsigned(op: ReduceOp, dtype: DType) -> DType {
+    match (op, dtype) {
+        (ReduceOp::Max | ReduceOp::Min, _) => dtype,
+        (_, DType::I8) => DType::U8,
+        (_, DType::I16) => DType::U16,
+        (_, DType::I32) => DType::U32,
+        (_, DType::I64) => DType::U64,
+        _ => dtype,
+    }
+}
+
+impl NestCode for Scan {
+    fn bind(
+        self: Arc<Self>,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+        _: &[bool],
+    ) -> Option<Arc<dyn BoundNest>> {
+        let strides = nest.list_strides(strides);
+        let strips = Strips::new(&self, &nest.shape, &strides)?;
+        let lines = strips.outer.iter().map(|axis| axis.size).product::<usize>() * strips.lanes;
+        let is_divided = Scan::may_divide(lines, strips.length) && strips.count() < ENOUGH_STRIPS;
+        let bound = |division| BoundScan { scan: *self, strips: strips.clone(), lines, division };
+        Some(Arc::new(match is_divided {
+            false => UndividedScan { whole: bound(Division::Strips), divided: None },
+            true => UndividedScan {
+                whole: bound(Division::Continued),
+                divided: Some(DividedScan {
+                    folds: bound(Division::Folds),
+                    results: bound(Division::Blocks),
+                }),
+            },
+        }))
+    }
+
+    fn cost(&self) -> usize {
+        BYTES_PER_ELEMENT
+    }
+
+    fn thread_bytes(&self, _: &SizedNest<'_>) -> usize {
+        0
+    }
+
+    fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        let length = nest.shape[self.axis];
+        let others = nest.shape.iter().enumerate().filter(|&(axis, _)| axis != self.axis);
+        let lines = others.fold(1, |lines: usize, (_, &size)| lines.saturating_mul(size));
+        match Scan::may_divide(lines, length) {
+            false => 0,
+            true => lines.saturating_mul(length.div_ceil(BLOCK)).saturating_mul(self.carry_bytes()),
+        }
+    }
+
+    fn list(
+        &self,
+        nest: &LoopNest,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let operand = describe(&nest.accesses[self.operand - self.stores]);
+        let Scan { op, axis, .. } = self;
+        let name = op.scan_name();
+        let direction = if self.reverse { " backwards" } else { "" };
+        let shifted = if self.exclusive { ", exclusive" } else { "" };
+        for store in &nest.stores {
+            let target = describe(&store.target);
+            writeln!(
+                formatter,
+                "{name} of {operand} along i{axis}{direction}{shifted} -> {target}"
+            )?;
+        }
+        Ok(())
+    }
+
+    fn fallback(&self) -> KernelFallback {
+        KernelFallback::Scan
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<Scan>(1);
+    }
+}
+
+/// The division of a scan into tiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Division {
+    /// Each tile is some strips, completely.
+    Strips,
+    /// Each tile is some blocks of a strip, and continues where the tile before has stopped.
+    Continued,
+    /// Each tile folds some blocks of a strip.
+    Folds,
+    /// Each tile is some blocks of a strip, for which `prepare` has the states.
+    Blocks,
+}
+
+/// A scan bound to sizes and strides, with one division.
+#[derive(Debug)]
+struct BoundScan {
+    scan: Scan,
+    strips: Strips,
+    /// Number of lines.
+    lines: usize,
+    division: Division,
+}
+
+impl BoundScan {
+    /// Strips or blocks of a tile.
+    fn per_tile(&self) -> usize {
+        let elements = match self.division {
+            Division::Strips => self.strips.length * self.strips.width(),
+            _ => BLOCK * self.strips.width(),
+        };
+        (TILE_ELEMENTS / elements).max(1)
+    }
+
+    /// Tiles of a strip, if strips are divided.
+    fn tiles_of_strip(&self) -> usize {
+        self.strips.blocks().div_ceil(self.per_tile())
+    }
+}
+
+/// The tiles that a run computes.
+struct TileRun<'a> {
+    bound: &'a BoundScan,
+    bases: &'a Bases<'a>,
+    tiles: Range<usize>,
+}
+
+impl ScanVisitor for TileRun<'_> {
+    type Output = ();
+
+    fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
+        // SAFETY: whoever makes a `TileRun` has the obligations of `BoundNest::run` for its tiles.
+        unsafe { self.run::<F, T, A>() }
+    }
+}
+
+impl TileRun<'_> {
+    /// # Safety
+    /// The obligations of [`BoundNest::run`] for the tiles.
+    unsafe fn run<F: Fold<A>, T: ScanElement<A>, A: Element>(&self) {
+        let bound = self.bound;
+        let (per_tile, blocks) = (bound.per_tile(), bound.strips.blocks());
+        for tile in self.tiles.clone() {
+            if bound.division == Division::Strips {
+                let all = bound.strips.count();
+                for number in tile * per_tile..((tile + 1) * per_tile).min(all) {
+                    // SAFETY: the strip is one of the tile's.
+                    unsafe { self.blocks::<F, T, A>(&bound.strips.strip(number), 0..blocks) }
+                }
+                continue;
+            }
+            let (number, part) = (tile / bound.tiles_of_strip(), tile % bound.tiles_of_strip());
+            let range = part * per_tile..((part + 1) * per_tile).min(blocks);
+            let strip = bound.strips.strip(number);
+            // SAFETY: the blocks are those of the tile.
+            unsafe {
+                match bound.division {
+                    Division::Folds => self.folds::<F, T, A>(&strip, range),
+                    _ => self.blocks::<F, T, A>(&strip, range),
+                }
+            }
+        }
+    }
+
+    /// The state of each line of a strip before a block.
+    fn slots<A>(&self, strip: &Strip, block: usize) -> *mut ScanCarry<A> {
+        let first = self.bases.shared.cast::<ScanCarry<A>>();
+        first.wrapping_add(block * self.bound.lines + strip.line)
+    }
+
+    /// The elements of operand `operand` at position `position` of the axis, for the lines of a strip.
+    fn row(&self, strip: &Strip, operand: usize, position: usize) -> Row {
+        let strips = &self.bound.strips;
+        let offset = strip.offsets[operand] + position as isize * strips.along[operand];
+        let first = self.bases.operands[operand].wrapping_offset(offset);
+        Row { first, stride: strips.across[operand] }
+    }
+
+    /// The elements of operand `operand` from position `position` of the axis on, for a strip of one line.
+    fn line(&self, strip: &Strip, operand: usize, position: usize) -> Row {
+        Row { stride: self.bound.strips.along[operand], ..self.row(strip, operand, position) }
+    }
+
+    /// Computes the results of these blocks.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`] for these blocks of the strip.
+    unsafe fn blocks<F: Fold<A>, T: ScanElement<A>, A: Element>(
+        &self,
+        strip: &Strip,
+        blocks: Range<usize>,
+    ) {
+        let mut carry = ScanCarries::first::<F>();
+        let division = self.bound.division;
+        if division != Division::Strips && blocks.start > 0 {
+            let slots = self.slots::<A>(strip, blocks.start);
+            for lane in 0..strip.width {
+                // SAFETY: the tile before, or `prepare`, has written the state of this line; only this thread
+                // accesses it.
+                carry.set(lane, unsafe { slots.wrapping_add(lane).read_unaligned() });
+            }
+        }
+        let end = blocks.end;
+        for block in blocks {
+            // SAFETY: the caller has the obligations for the block.
+            unsafe { self.block::<F, T, A>(strip, block, &mut carry) }
+        }
+        if division == Division::Continued && end < self.bound.strips.blocks() {
+            let slots = self.slots::<A>(strip, end);
+            for lane in 0..strip.width {
+                // SAFETY: the shared memory has a state of each line for each block; tiles run one after
+                // another.
+                unsafe { slots.wrapping_add(lane).write_unaligned(carry.get(lane)) }
+            }
+        }
+    }
+
+    /// Computes the results of one block, and the states after it, if it is full.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`] for the block.
+    unsafe fn block<F: Fold<A>, T: ScanElement<A>, A: Element>(
+        &self,
+        strip: &Strip,
+        block: usize,
+        carry: &mut ScanCarries<A>,
+    ) {
+        let Scan { stores, operand, exclusive, .. } = self.bound.scan;
+        let (first, count) = self.extent(block);
+        if self.bound.strips.lanes == 1 {
+            let mut elements = [T::default(); BLOCK];
+            let mut results = [T::default(); BLOCK];
+            let (elements, results) = (&mut elements[..count], &mut results[..count]);
+            // SAFETY: the elements of the block are valid in the operand.
+            unsafe { self.line(strip, operand, first).read(elements) }
+            let total = scan_line::<F, T, A>(&carry.get(0), elements, exclusive, results);
+            for store in 0..stores {
+                // SAFETY: the elements of the block are valid in the stores.
+                unsafe { self.line(strip, store, first).write(results) }
+            }
+            return carry.set(0, carry.get(0).after::<F>(block, total));
+        }
+        let mut lines = Lines::<T, A>::new::<F>(strip.width);
+        for position in first..first + count {
+            // SAFETY: the elements of the strip at this position are valid in the operand.
+            unsafe { self.row(strip, operand, position).read(lines.elements()) }
+            lines.results::<F>(carry, exclusive);
+            for store in 0..stores {
+                // SAFETY: the elements of the strip at this position are valid in the stores.
+                unsafe { self.row(strip, store, position).write(lines.elements()) }
+            }
+            if (position + 1).is_multiple_of(RUN) {
+                lines.end_run::<F>();
+            }
+        }
+        for (lane, &total) in lines.totals().iter().enumerate() {
+            carry.set(lane, carry.get(lane).after::<F>(block, total));
+        }
+    }
+
+    /// Writes the folds of these blocks as the states of the blocks. A block that is not full has none: no
+    /// other follows.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`] for these blocks of the strip.
+    unsafe fn folds<F: Fold<A>, T: ScanElement<A>, A: Element>(
+        &self,
+        strip: &Strip,
+        blocks: Range<usize>,
+    ) {
+        let none = ScanCarry::first::<F>();
+        for block in blocks {
+            let slots = self.slots::<A>(strip, block);
+            // SAFETY: the caller has the obligations for the block.
+            let lines = unsafe { self.fold::<F, T, A>(strip, block) };
+            for (lane, &blocks) in lines.totals().iter().enumerate() {
+                // SAFETY: the shared memory has a state of each line for each block; no other tile writes
+                // these.
+                unsafe { slots.wrapping_add(lane).write_unaligned(ScanCarry { blocks, ..none }) }
+            }
+        }
+    }
+
+    /// The folds of one full block.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`] for the block.
+    unsafe fn fold<F: Fold<A>, T: ScanElement<A>, A: Element>(
+        &self,
+        strip: &Strip,
+        block: usize,
+    ) -> Lines<T, A> {
+        let operand = self.bound.scan.operand;
+        let (first, count) = self.extent(block);
+        let mut lines = Lines::<T, A>::new::<F>(strip.width);
+        if count < BLOCK {
+            return lines;
+        }
+        if self.bound.strips.lanes == 1 {
+            let mut elements = [T::default(); BLOCK];
+            // SAFETY: the elements of the block are valid in the operand.
+            unsafe { self.line(strip, operand, first).read(&mut elements) }
+            lines.set_total(fold_line::<F, T, A>(&elements));
+            return lines;
+        }
+        for position in first..first + count {
+            // SAFETY: the elements of the strip at this position are valid in the operand.
+            unsafe { self.row(strip, operand, position).read(lines.elements()) }
+            lines.push::<F>();
+            if (position + 1).is_multiple_of(RUN) {
+                lines.end_run::<F>();
+            }
+        }
+        lines
+    }
+
+    /// The first position of a block, and its number of elements.
+    fn extent(&self, block: usize) -> (usize, usize) {
+        let first = block * BLOCK;
+        (first, BLOCK.min(self.bound.strips.length - first))
+    }
+}
+
+/// Elements at one stride, in bytes.
+#[derive(Clone, Copy)]
+struct Row {
+    first: *mut u8,
+    stride: isize,
+}
+
+impl Row {
+    /// # Safety
+    /// As many elements as `elements` has are valid for reads.
+    #[inline(always)]
+    unsafe fn read<T: Element>(self, elements: &mut [T]) {
+        let each = |elements: &mut [T], stride: isize| {
+            for (number, element) in elements.iter_mut().enumerate() {
+                let from = self.first.wrapping_offset(number as isize * stride);
+                // SAFETY: the caller ensures a readable element for each of `elements`.
+                *element = T::from_storage(unsafe { from.cast::<T::Storage>().read_unaligned() });
+            }
+        };
+        // A constant stride lets the compiler use vectors.
+        match self.stride == size_of::<T>() as isize {
+            true => each(elements, size_of::<T>() as isize),
+            false => each(elements, self.stride),
+        }
+    }
+
+    /// # Safety
+    /// As many elements as `elements` has are valid for writes.
+    #[inline(always)]
+    unsafe fn write<T: Element>(self, elements: &[T]) {
+        let each = |stride: isize| {
+            for (number, &element) in elements.iter().enumerate() {
+                let to = self.first.wrapping_offset(number as isize * stride);
+                // SAFETY: the caller ensures a writable element for each of `elements`.
+                unsafe { to.cast::<T::Storage>().write_unaligned(element.to_storage()) }
+            }
+        };
+        match self.stride == size_of::<T>() as isize {
+            true => each(size_of::<T>() as isize),
+            false => each(self.stride),
+        }
+    }
+}
+
+/// Turns the folds of all blocks into the states before them.
+struct Carries<'a> {
+    bound: &'a BoundScan,
+    bases: &'a Bases<'a>,
+}
+
+impl ScanVisitor for Carries<'_> {
+    type Output = ();
+
+    fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
+        let slots = self.bases.shared.cast::<ScanCarry<A>>();
+        for line in 0..self.bound.lines {
+            let mut carry = ScanCarry::first::<F>();
+            for block in 0..self.bound.strips.blocks() {
+                let slot = slots.wrapping_add(block * self.bound.lines + line);
+                // SAFETY: the first pass has written the fold of each block of each line; whoever makes
+                // `Carries` has the obligations of `BoundNest::prepare`.
+                let total = unsafe {
+                    let total = slot.read_unaligned().blocks;
+                    slot.write_unaligned(carry);
+                    total
+                };
+                carry = carry.after::<F>(block, total);
+            }
+        }
+    }
+}
+
+impl BoundNest for BoundScan {
+    fn tiles(&self) -> usize {
+        match self.division {
+            Division::Strips => self.strips.count().div_ceil(self.per_tile()),
+            _ => self.strips.count() * self.tiles_of_strip(),
+        }
+    }
+
+    fn tile_elements(&self) -> usize {
+        match self.division {
+            Division::Strips => self.per_tile() * self.strips.length * self.strips.width(),
+            Division::Continued | Division::Blocks => self.per_tile() * BLOCK * self.strips.width(),
+            // The results count.
+            Division::Folds => 0,
+        }
+    }
+
+    unsafe fn prepare(&self, bases: &Bases<'_>) {
+        if self.division == Division::Blocks {
+            visit_scan(self.scan.op, self.scan.dtype, Carries { bound: self, bases });
+        }
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        visit_scan(self.scan.op, self.scan.dtype, TileRun { bound: self, bases, tiles });
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<BoundScan>(1);
+        held.own::<OuterAxis>(self.strips.outer.capacity());
+    }
+}
+
+/// A scan for one thread, and its division for several.
+#[derive(Debug)]
+struct UndividedScan {
+    whole: BoundScan,
+    divided: Option<DividedScan>,
+}
+
+impl BoundNest for UndividedScan {
+    fn divided(&self) -> Option<&dyn BoundNest> {
+        self.divided.as_ref().map(|divided| divided as &dyn BoundNest)
+    }
+
+    fn tiles(&self) -> usize {
+        self.whole.tiles()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.whole.tile_elements()
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.whole.run(bases, tiles) }
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        self.whole.count_bytes(held);
+        self.divided.iter().for_each(|divided| divided.count_bytes(held));
+    }
+}
+
+/// A scan of few long lines for several threads.
+#[derive(Debug)]
+struct DividedScan {
+    folds: BoundScan,
+    results: BoundScan,
+}
+
+impl BoundNest for DividedScan {
+    fn first_pass(&self) -> Option<&dyn BoundNest> {
+        Some(&self.folds)
+    }
+
+    fn tiles(&self) -> usize {
+        self.results.tiles()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.results.tile_elements()
+    }
+
+    unsafe fn prepare(&self, bases: &Bases<'_>) {
+        // SAFETY: the caller has the same obligations; the first pass has run.
+        unsafe { self.results.prepare(bases) }
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        // SAFETY: the caller has the same obligations.
+        unsafe { self.results.run(bases, tiles) }
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        self.folds.count_bytes(held);
+        self.results.count_bytes(held);
+    }
+}

@@ -1,0 +1,149 @@
+//! The blocks of scans: 512 elements of one line, or of neighbouring lines side by side.
+
+use indim_ops::meaning::scan::{BLOCK, RUN};
+use indim_ops::{Element, Fold, ScalarBackend, ScanCarry, ScanElement};
+
+/// The elements and the results of a block of one line. `results` has the length of `elements`, at most
+/// [`BLOCK`]. Returns the fold of the block, if it is full.
+#[inline(always)]
+pub(super) fn scan_line<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    carry: &ScanCarry<A>,
+    elements: &[T],
+    exclusive: bool,
+    results: &mut [T],
+) -> A {
+    let mut before = F::identity::<ScalarBackend>();
+    for (elements, results) in elements.chunks(RUN).zip(results.chunks_mut(RUN)) {
+        let mut within = [F::identity::<ScalarBackend>(); RUN];
+        let total = scan_run::<F, T, A>(elements, exclusive, &mut within);
+        for (result, &within) in results.iter_mut().zip(&within) {
+            *result = T::narrow(carry.result::<F>(F::combine::<ScalarBackend>(before, within)));
+        }
+        before = F::combine::<ScalarBackend>(before, total);
+    }
+    before
+}
+
+/// The folds within a run, up to each element; with `exclusive` without it. Returns the fold of the run.
+#[inline(always)]
+fn scan_run<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    elements: &[T],
+    exclusive: bool,
+    within: &mut [A; RUN],
+) -> A {
+    let mut fold = F::identity::<ScalarBackend>();
+    for (within, &element) in within.iter_mut().zip(elements) {
+        let next = F::combine::<ScalarBackend>(fold, element.widen());
+        *within = if exclusive { fold } else { next };
+        fold = next;
+    }
+    fold
+}
+
+/// The fold of a full block of one line.
+#[inline(always)]
+pub(super) fn fold_line<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T]) -> A {
+    let mut totals = [F::identity::<ScalarBackend>(); BLOCK / RUN];
+    for (total, run) in totals.iter_mut().zip(elements.chunks(RUN)) {
+        for &element in run {
+            *total = F::combine::<ScalarBackend>(*total, element.widen());
+        }
+    }
+    let start = F::identity::<ScalarBackend>();
+    totals.iter().fold(start, |fold, &total| F::combine::<ScalarBackend>(fold, total))
+}
+
+/// Most lines that are scanned side by side: 256 bytes of `f32`, and a state of 3 KiB.
+pub(super) const MAX_LANES: usize = 64;
+
+/// The state of a block of neighbouring lines, and one element of each.
+pub(super) struct Lines<T, A> {
+    /// Number of lines.
+    width: usize,
+    /// The folds within the run.
+    within: [A; MAX_LANES],
+    /// The folds of the runs before in the block.
+    before: [A; MAX_LANES],
+    elements: [T; MAX_LANES],
+}
+
+impl<T: ScanElement<A>, A: Element> Lines<T, A> {
+    /// The state before the first element of a block.
+    pub(super) fn new<F: Fold<A>>(width: usize) -> Self {
+        let none = [F::identity::<ScalarBackend>(); MAX_LANES];
+        Lines { width, within: none, before: none, elements: [T::default(); MAX_LANES] }
+    }
+
+    /// One element of each line, which [`Lines::results`] replaces by the results.
+    pub(super) fn elements(&mut self) -> &mut [T] {
+        &mut self.elements[..self.width]
+    }
+
+    /// Adds the element of each line.
+    #[inline(always)]
+    pub(super) fn push<F: Fold<A>>(&mut self) {
+        let within = &mut self.within[..self.width];
+        for (within, &element) in within.iter_mut().zip(&self.elements[..self.width]) {
+            *within = F::combine::<ScalarBackend>(*within, element.widen());
+        }
+    }
+
+    /// Adds the element of each line, and replaces it by the result.
+    #[inline(always)]
+    pub(super) fn results<F: Fold<A>>(&mut self, carry: &ScanCarries<A>, exclusive: bool) {
+        let width = self.width;
+        let (within, before) = (&mut self.within[..width], &self.before[..width]);
+        let (blocks, groups) = (&carry.blocks[..width], &carry.groups[..width]);
+        let elements = &mut self.elements[..width];
+        for lane in 0..width {
+            let next = F::combine::<ScalarBackend>(within[lane], elements[lane].widen());
+            let fold = if exclusive { within[lane] } else { next };
+            within[lane] = next;
+            let fold = F::combine::<ScalarBackend>(before[lane], fold);
+            let carry = ScanCarry { blocks: blocks[lane], groups: groups[lane] };
+            elements[lane] = T::narrow(carry.result::<F>(fold));
+        }
+    }
+
+    /// Ends a run.
+    #[inline(always)]
+    pub(super) fn end_run<F: Fold<A>>(&mut self) {
+        for (before, within) in self.before.iter_mut().zip(&mut self.within) {
+            *before = F::combine::<ScalarBackend>(*before, *within);
+            *within = F::identity::<ScalarBackend>();
+        }
+    }
+
+    /// The fold of the only line.
+    pub(super) fn set_total(&mut self, total: A) {
+        self.before[0] = total;
+    }
+
+    /// The folds of the runs that have ended.
+    pub(super) fn totals(&self) -> &[A] {
+        &self.before[..self.width]
+    }
+}
+
+/// The states of neighbouring lines between two blocks.
+pub(super) struct ScanCarries<A> {
+    blocks: [A; MAX_LANES],
+    groups: [A; MAX_LANES],
+}
+
+impl<A: Element> ScanCarries<A> {
+    /// The states before the first block.
+    pub(super) fn first<F: Fold<A>>() -> Self {
+        let none = [F::identity::<ScalarBackend>(); MAX_LANES];
+        ScanCarries { blocks: none, groups: none }
+    }
+
+    /// The state of one line.
+    pub(super) fn get(&self, lane: usize) -> ScanCarry<A> {
+        ScanCarry { blocks: self.blocks[lane], groups: self.groups[lane] }
+    }
+
+    pub(super) fn set(&mut self, lane: usize, carry: ScanCarry<A>) {
+        (self.blocks[lane], self.groups[lane]) = (carry.blocks, carry.groups);
+    }
+}

@@ -1,0 +1,115 @@
+//! Strips of a scan bound to sizes and strides: one line, or neighbouring lines side by side.
+
+use indim_loops::strides::AxisStrides;
+use indim_loops::strides::coalesce::coalesce_some;
+use indim_ops::meaning::scan::BLOCK;
+
+use crate::run::scan::Scan;
+use crate::run::scan_block::MAX_LANES;
+
+/// Fewest neighbouring lines that are scanned side by side.
+const MIN_LANES: usize = 6;
+
+/// An axis across lines.
+#[derive(Debug, Clone)]
+pub(super) struct OuterAxis {
+    pub(super) size: usize,
+    /// The stride of each operand.
+    pub(super) strides: AxisStrides,
+}
+
+/// The strips of a scan bound to sizes and strides.
+#[derive(Debug, Clone)]
+pub(super) struct Strips {
+    /// Elements of a line, never 0.
+    pub(super) length: usize,
+    /// Offset of each operand's first element in the direction of the scan.
+    pub(super) first: AxisStrides,
+    /// Stride of each operand along the axis, in the direction of the scan.
+    pub(super) along: AxisStrides,
+    /// Neighbouring lines that are scanned side by side: the size of one axis, or 1.
+    pub(super) lanes: usize,
+    /// Stride of each operand along that axis.
+    pub(super) across: AxisStrides,
+    /// The other axes.
+    pub(super) outer: Vec<OuterAxis>,
+}
+
+impl Strips {
+    /// Returns `None` without elements.
+    pub(super) fn new(scan: &Scan, shape: &[usize], strides: &[AxisStrides]) -> Option<Strips> {
+        let length = shape[scan.axis];
+        let others = (0..shape.len()).filter(|&axis| axis != scan.axis);
+        let axes = coalesce_some(0, others, shape, strides)?;
+        let last = isize::try_from(length.checked_sub(1)?).ok()?;
+        let (mut first, mut along) = (axes.offsets.clone(), AxisStrides::new());
+        for (first, strides) in first.iter_mut().zip(strides) {
+            let stride = strides[scan.axis];
+            *first += if scan.reverse { last * stride } else { 0 };
+            along.push(if scan.reverse { -stride } else { stride });
+        }
+        let axis = |axis: usize| OuterAxis {
+            size: axes.sizes[axis],
+            strides: (0..strides.len()).map(|operand| axes.strides_of(operand)[axis]).collect(),
+        };
+        let mut outer: Vec<OuterAxis> = (0..axes.sizes.len()).map(axis).collect();
+        let is_dense = |stride: isize| stride.unsigned_abs() == scan.dtype.size();
+        let are_lines_dense = is_dense(along[scan.operand]) && is_dense(along[0]);
+        let is_side_by_side = |axis: &OuterAxis| {
+            axis.size >= MIN_LANES
+                && (is_dense(axis.strides[scan.operand]) || is_dense(axis.strides[0]))
+        };
+        let beside = outer.iter().position(is_side_by_side).filter(|_| !are_lines_dense);
+        let (lanes, across) = match beside.map(|axis| outer.remove(axis)) {
+            Some(axis) => (axis.size, axis.strides),
+            None => (1, along.iter().map(|_| 0).collect()),
+        };
+        Some(Strips { length, first, along, lanes, across, outer })
+    }
+
+    /// Lines of a full strip.
+    pub(super) fn width(&self) -> usize {
+        self.lanes.min(MAX_LANES)
+    }
+
+    /// Strips at one index of the outer axes.
+    pub(super) fn across(&self) -> usize {
+        self.lanes.div_ceil(self.width())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.outer.iter().map(|axis| axis.size).product::<usize>() * self.across()
+    }
+
+    pub(super) fn blocks(&self) -> usize {
+        self.length.div_ceil(BLOCK)
+    }
+
+    /// A strip; strips side by side come first.
+    pub(super) fn strip(&self, number: usize) -> Strip {
+        let (mut outer, first) = (number / self.across(), number % self.across());
+        let lane = first * self.width();
+        let line = outer * self.lanes + lane;
+        let mut offsets = self.first.clone();
+        for (offset, stride) in offsets.iter_mut().zip(&self.across) {
+            *offset += lane as isize * stride;
+        }
+        for axis in self.outer.iter().rev() {
+            let index = (outer % axis.size) as isize;
+            outer /= axis.size;
+            for (offset, stride) in offsets.iter_mut().zip(&axis.strides) {
+                *offset += index * stride;
+            }
+        }
+        Strip { line, width: self.width().min(self.lanes - lane), offsets }
+    }
+}
+
+/// A strip: some neighbouring lines.
+pub(super) struct Strip {
+    /// The number of the first line. Lines are numbered with the lanes innermost.
+    pub(super) line: usize,
+    pub(super) width: usize,
+    /// The offset of the first element in each operand.
+    pub(super) offsets: AxisStrides,
+}
