@@ -1,4 +1,4 @@
-//! Scans over arrays larger than the memory limit: in pieces along the other axes, and refused along their own.
+//! Scans over arrays larger than the memory limit: in pieces along other axes, and refused along their own.
 
 use indim_builder::GraphBuilder;
 use indim_cpu::{Array, CompileOptions, compile};
