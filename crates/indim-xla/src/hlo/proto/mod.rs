@@ -289,7 +289,8 @@ fn window(window: &Window) -> String {
         each(|axis| axis.base_dilation.to_string()),
         each(|axis| axis.window_dilation.to_string()),
         match window.dimensions.iter().any(|axis| axis.window_reversal) {
-            true => format!(" rhs_reversal={}", each(|axis| u8::from(axis.window_reversal).to_string())),
+            true =>
+                format!(" rhs_reversal={}", each(|axis| u8::from(axis.window_reversal).to_string())),
             false => String::new(),
         }
     )
