@@ -296,7 +296,7 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     one(call.builder.average_pool(call.value(0)?, &windows, divisor, &beyond)?)
 }
 
-/// `MaxPool`: the largest element of each window; a NaN is none, as in ONNX Runtime.
+/// `MaxPool`: the largest element of each window; a NaN is none, as in most kernels of ONNX Runtime.
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     call.check_dtype(0, |dtype| dtype.is_float() || matches!(dtype, DType::I8 | DType::U8))?;

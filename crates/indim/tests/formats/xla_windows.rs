@@ -126,9 +126,11 @@ ENTRY e {
   ROOT r = f32[2] reduce-window(x, i), window={size=2 stride=2}, to_apply=max
 }";
     let x = Array::new([4], vec![1.0, f32::NAN, 3.0, 2.0]).unwrap();
-    let found = run("r.hlo", program, &[x]).unwrap();
+    let found = run("r.hlo", program, core::slice::from_ref(&x)).unwrap();
     let found: &[f32] = found.elements().unwrap();
     assert!(found[0].is_nan() && found[1] == 3.0, "{found:?}");
+    let bare = program.replace("window={size=2 stride=2}, ", "");
+    assert_eq!(run("r.hlo", &bare, core::slice::from_ref(&x)), Err("attribute"));
     let other = program.replace("maximum(a, b)", "subtract(a, b)");
     assert_eq!(run("r.hlo", &other, &[]).err(), Some("unsupported-op"));
 }
