@@ -54,7 +54,7 @@ fn run(format: ModelFormat, bytes: &[u8]) {
         constant_bytes: 1 << 16,
         ..FormatLimits::default()
     };
-    let options = ReadOptions { limits, ..ReadOptions::default() };
+    let options = ReadOptions::new().limits(limits);
     lint(format, &source, &options);
     let model = match LoadedModel::read_as(format, source.clone(), &options) {
         Ok(model) => model,
@@ -79,7 +79,7 @@ fn run(format: ModelFormat, bytes: &[u8]) {
 
 /// The findings, in each form, and a part from and to one of the values.
 fn lint(format: ModelFormat, source: &SourceFile, options: &ReadOptions) {
-    let lint = LintOptions { read: options.clone(), ..LintOptions::default() };
+    let lint = LintOptions::new().read(options.clone());
     let report = match LintReport::new(source.clone(), &lint) {
         Ok(report) => report,
         Err(error) => return check_report(&error.draw()),
@@ -106,7 +106,7 @@ fn lint(format: ModelFormat, source: &SourceFile, options: &ReadOptions) {
             true => ProgramPart { from: names, to: Vec::new() },
             false => ProgramPart { from: Vec::new(), to: names },
         };
-        let options = ReadOptions { part, ..options.clone() };
+        let options = options.clone().part(part);
         match LoadedModel::read_as(format, source.clone(), &options) {
             Ok(model) => build(&model),
             Err(error) => check_report(&error.draw()),
@@ -130,7 +130,7 @@ fn check_rest(format: ModelFormat, source: &SourceFile, options: &ReadOptions, e
         return;
     }
     let part = ProgramPart { from: from.clone(), to: Vec::new() };
-    let options = ReadOptions { part, ..options.clone() };
+    let options = options.clone().part(part);
     if let Err(error) = LoadedModel::read_as(format, source.clone(), &options) {
         assert_ne!(error.code(), "unsupported-op", "given {from:?}: {error}");
     }

@@ -40,7 +40,7 @@ impl ProgramOptions {
         let model = load(Path::new(file), self.function.as_deref())?;
         let inputs = declared_inputs(&model, types)?;
         let (exact, opset) = (self.exact, self.opset);
-        let options = WriteOptions { name: self.name(file), exact, opset, source_opset: None };
+        let options = WriteOptions::new().name(self.name(file)).exact(exact).opset(opset);
         let written =
             model.write(to, &inputs, &options).map_err(|error| refused(&error, &model))?;
         tell(&written);

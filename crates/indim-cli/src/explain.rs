@@ -247,7 +247,7 @@ impl Explain {
     }
 
     fn outline_report(&self) -> Result<LintReport, Failure> {
-        let options = LintOptions { outline: self.declared.options()?, ..LintOptions::default() };
+        let options = LintOptions::new().outline(self.declared.options()?);
         Ok(report(Path::new(self.first()), &options)?)
     }
 

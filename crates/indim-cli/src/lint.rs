@@ -63,18 +63,16 @@ impl Declared {
                 ))
             })
         };
-        Ok(OutlineOptions { declared: self.declared.iter().map(one).collect::<Result<_, _>>()? })
+        let types: Vec<_> = self.declared.iter().map(one).collect::<Result<_, _>>()?;
+        Ok(OutlineOptions::new().declared(types))
     }
 }
 
 impl Lint {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let options = LintOptions {
-            outline: self.declared.options()?,
-            allowed: self.allow.clone(),
-            ..LintOptions::default()
-        };
+        let options =
+            LintOptions::new().outline(self.declared.options()?).allowed(self.allow.clone());
         let mut passes = true;
         let (mut reports, mut log) = (Vec::new(), SarifLog::default());
         for file in &self.files {

@@ -24,7 +24,7 @@ const MAX_FROM: usize = 8;
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
     let function = function.map(str::to_owned);
-    read(path, &ReadOptions { function, ..ReadOptions::default() })?.map_err(|it| it.diagnostic())
+    read(path, &ReadOptions::new().function(function))?.map_err(|it| it.diagnostic())
 }
 
 /// Loads a program, or a part of it, to run it. An error says how to run the rest of the program.

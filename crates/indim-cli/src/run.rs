@@ -64,11 +64,7 @@ impl Run {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
-        let options = ReadOptions {
-            function: self.function.clone(),
-            part: self.part()?,
-            ..ReadOptions::default()
-        };
+        let options = ReadOptions::new().function(self.function.clone()).part(self.part()?);
         let model = load_to_run(&self.file, &options)?;
         let (outputs, chosen) = outputs.among(model.outputs())?;
         let names: Vec<String> =

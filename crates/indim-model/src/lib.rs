@@ -56,7 +56,15 @@ pub use tolerance::Mismatch;
 pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
 
 /// Options of reading a file.
+///
+/// ```
+/// use indim_model::ReadOptions;
+///
+/// let options = ReadOptions::new().function("main".to_owned());
+/// assert_eq!(options.function.as_deref(), Some("main"));
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ReadOptions {
     /// Resource limits of the file.
     pub limits: FormatLimits,
@@ -64,6 +72,28 @@ pub struct ReadOptions {
     pub function: Option<String>,
     /// The part of the program to read; the whole by default.
     pub part: ProgramPart,
+}
+
+impl ReadOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The resource limits of the file.
+    pub fn limits(self, limits: FormatLimits) -> Self {
+        ReadOptions { limits, ..self }
+    }
+
+    /// The function to read as the program, if the file has several.
+    pub fn function(self, name: impl Into<Option<String>>) -> Self {
+        ReadOptions { function: name.into(), ..self }
+    }
+
+    /// The part of the program to read.
+    pub fn part(self, part: ProgramPart) -> Self {
+        ReadOptions { part, ..self }
+    }
 }
 
 /// A reader of one file format.

@@ -8,7 +8,15 @@ use crate::error::{FormatError, Location};
 use crate::model_builder::Census;
 
 /// Options of writing a file.
+///
+/// ```
+/// use indim_model::WriteOptions;
+///
+/// let options = WriteOptions::new().name("mlp").exact(true).opset(21);
+/// assert_eq!((options.name.as_str(), options.exact, options.opset), ("mlp", true, Some(21)));
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WriteOptions {
     /// Name of the file without its extension; external files have the same name.
     pub name: String,
@@ -23,6 +31,33 @@ pub struct WriteOptions {
 impl Default for WriteOptions {
     fn default() -> Self {
         WriteOptions { name: "model".to_owned(), exact: false, opset: None, source_opset: None }
+    }
+}
+
+impl WriteOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The name of the file without its extension.
+    pub fn name(self, name: impl Into<String>) -> Self {
+        WriteOptions { name: name.into(), ..self }
+    }
+
+    /// Whether to reject operations that the format lacks.
+    pub fn exact(self, exact: bool) -> Self {
+        WriteOptions { exact, ..self }
+    }
+
+    /// The version of the operation set; `None` for the default.
+    pub fn opset(self, version: impl Into<Option<u32>>) -> Self {
+        WriteOptions { opset: version.into(), ..self }
+    }
+
+    /// The version of the operation set of the source.
+    pub fn source_opset(self, version: impl Into<Option<u32>>) -> Self {
+        WriteOptions { source_opset: version.into(), ..self }
     }
 }
 

@@ -32,11 +32,10 @@ pub(crate) fn _lint(
             Some(content) => SourceFile::new(path, content),
             None => py.detach(|| SourceFile::open(path))?,
         };
-        let options = LintOptions {
-            read: ReadOptions { function, ..ReadOptions::default() },
-            outline: OutlineOptions { declared: types(declared)? },
-            allowed: codes(&allowed)?,
-        };
+        let options = LintOptions::new()
+            .read(ReadOptions::new().function(function))
+            .outline(OutlineOptions::new().declared(types(declared)?))
+            .allowed(codes(&allowed)?);
         let report = py.detach(|| LintReport::new(source, &options));
         Ok(texts(&report.map_err(|error| load_error(py, &error))?))
     })
@@ -61,8 +60,8 @@ pub(crate) fn _foreign_nodes(
             Some(content) => SourceFile::new(path, content),
             None => py.detach(|| SourceFile::open(path))?,
         };
-        let read = ReadOptions { function, ..ReadOptions::default() };
-        let options = LintOptions { read, ..LintOptions::default() };
+        let read = ReadOptions::new().function(function);
+        let options = LintOptions::new().read(read);
         let report = py.detach(|| LintReport::new(source, &options));
         let report = report.map_err(|error| load_error(py, &error))?;
         let outline = report.outline();

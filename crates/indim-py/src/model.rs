@@ -53,7 +53,7 @@ impl Model {
         };
         let (from, to) = part.unwrap_or_default();
         let part = ProgramPart { from, to };
-        let options = ReadOptions { function, part, ..ReadOptions::default() };
+        let options = ReadOptions::new().function(function).part(part);
         let model = py.detach(|| LoadedModel::from_source(source, &options));
         let model = model.map_err(|error| load_error(py, &error))?;
         Ok(Model { model, kept: Mutex::default() })

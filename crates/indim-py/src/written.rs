@@ -45,8 +45,7 @@ impl Destination {
         let Destination(_, path, exact, opset) = self;
         let stem = path.as_deref().and_then(Path::file_stem);
         let name = stem.map_or("model".into(), |stem| stem.to_string_lossy());
-        let (name, exact, opset) = (name.into_owned(), *exact, *opset);
-        WriteOptions { name, exact, opset, source_opset: None }
+        WriteOptions::new().name(name).exact(*exact).opset(*opset)
     }
 
     /// Writes the model that `make` returns to the path, if any, and returns it.

@@ -213,7 +213,7 @@ fn large_chunks_are_read_within_their_forecasts() {
     let codecs = sharded("[4194304]", BYTES);
     array(&of("shard.zarr"), &metadata(size, size, &codecs), Some(&shard));
     let array_type = ArrayType::new(DType::U8, [8 << 20]);
-    let options = ZarrOptions { chunks: Some(vec![8 << 20]), axis_names: None };
+    let options = ZarrOptions::new().chunks([8 << 20]);
     let mut sink = ZarrSink::create(&of("result.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &elements);
     let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
@@ -353,7 +353,7 @@ fn very_many_chunks_are_not_listed() {
     assert!(read.bytes().iter().all(|&element| element == 7));
     // Written in chunks of one element.
     let array_type = ArrayType::new(DType::U8, [20_000]);
-    let options = ZarrOptions { chunks: Some(vec![1]), axis_names: None };
+    let options = ZarrOptions::new().chunks([1]);
     let mut sink = ZarrSink::create(&folder.path().join("y.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &[0; 20_000]);
     let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));

@@ -67,10 +67,8 @@ const TYPES: [DType; 11] = [
 fn write_zarr(folder: &Path) {
     for dtype in TYPES {
         let array_type = ArrayType::new(dtype, [5, 7]);
-        let options = ZarrOptions {
-            chunks: Some(vec![2, 3]),
-            axis_names: Some(vec!["y".to_owned(), "x".to_owned()]),
-        };
+        let options =
+            ZarrOptions::new().chunks([2, 3]).axis_names(["y".to_owned(), "x".to_owned()]);
         let path = folder.join("all.zarr").join(dtype.name());
         write(Box::new(ZarrSink::create(&path, &array_type, &options).unwrap()));
     }

@@ -73,9 +73,9 @@ fn what_is_no_array_of_numbers_is_refused_by_name() {
 fn options_are_one_for_each_axis() {
     let folder = tempfile::tempdir().unwrap();
     let array_type = ArrayType::new(DType::F32, [4, 6]);
-    let chunks = ZarrOptions { chunks: Some(vec![2]), ..ZarrOptions::default() };
-    let axis_names = Some(vec!["row".to_owned()]);
-    for options in [chunks, ZarrOptions { axis_names, ..ZarrOptions::default() }] {
+    let chunks = ZarrOptions::new().chunks([2]);
+    let axis_names = ["row".to_owned()];
+    for options in [chunks, ZarrOptions::new().axis_names(axis_names)] {
         let path = folder.path().join("x.zarr");
         let error = ZarrSink::create(&path, &array_type, &options).unwrap_err();
         assert_eq!(error.code(), "wrong-options", "{error}");
@@ -114,11 +114,13 @@ fn what_is_written_is_read_back_for_every_element_type_and_chunk() {
         {
             let path = folder.path().join(format!("{}-{index}.zarr", dtype.name()));
             let array = counted(&ArrayType::new(dtype, [5, 7]));
-            let axis_names = Some(vec!["y".to_owned(), String::new()]);
-            write(&path, &array, &ZarrOptions { chunks, axis_names: axis_names.clone() }).unwrap();
+            let axis_names = ["y".to_owned(), String::new()];
+            let options = ZarrOptions::new().axis_names(axis_names.clone());
+            let options = chunks.into_iter().fold(options, ZarrOptions::chunks);
+            write(&path, &array, &options).unwrap();
             let source = open(&path).unwrap();
             assert_eq!(source.array_type(), array.array_type());
-            assert_eq!(source.axis_names(), axis_names.as_deref());
+            assert_eq!(source.axis_names(), Some(&axis_names[..]));
             assert_eq!(read_by_pieces(&source), array.bytes(), "{}", path.display());
         }
     }

@@ -26,9 +26,22 @@ pub use value_type::ValueType;
 
 /// Options of an outline.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct OutlineOptions {
     /// Types of values that the caller declares, by their names.
     pub declared: Vec<(String, ValueType)>,
+}
+
+impl OutlineOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Types of values that the caller declares, by their names.
+    pub fn declared(self, types: impl Into<Vec<(String, ValueType)>>) -> Self {
+        OutlineOptions { declared: types.into() }
+    }
 }
 
 /// All nodes of a model in the order of execution, regions before the results of their node.

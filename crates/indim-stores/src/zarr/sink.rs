@@ -25,12 +25,37 @@ use crate::{Region, StoreError, StoreErrorKind};
 const KEYS: ChunkKeys = ChunkKeys { has_prefix: true, separator: '/' };
 
 /// Options of a Zarr result.
+///
+/// ```
+/// use indim_stores::zarr::ZarrOptions;
+///
+/// let options = ZarrOptions::new().chunks([1, 180, 360]);
+/// assert_eq!(options.chunks, Some(vec![1, 180, 360]));
+/// ```
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct ZarrOptions {
     /// Chunk shape. By default chunks have about 4 MiB and are whole along the last axes.
     pub chunks: Option<Vec<usize>>,
     /// Axis names, one for each axis; an unnamed axis has an empty name.
     pub axis_names: Option<Vec<String>>,
+}
+
+impl ZarrOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The chunk shape, in elements.
+    pub fn chunks(self, shape: impl Into<Vec<usize>>) -> Self {
+        ZarrOptions { chunks: Some(shape.into()), ..self }
+    }
+
+    /// Axis names, one for each axis; an unnamed axis has an empty name.
+    pub fn axis_names(self, names: impl Into<Vec<String>>) -> Self {
+        ZarrOptions { axis_names: Some(names.into()), ..self }
+    }
 }
 
 /// A Zarr result; [`ZarrArray`](super::ZarrArray) has an example.

@@ -36,6 +36,7 @@ pub struct LintReport {
 
 /// Options of a lint.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct LintOptions {
     /// Options of reading.
     pub read: ReadOptions,
@@ -43,6 +44,28 @@ pub struct LintOptions {
     pub outline: OutlineOptions,
     /// Codes of findings that are switched off.
     pub allowed: Vec<ErrorCode>,
+}
+
+impl LintOptions {
+    /// The default options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Options of reading.
+    pub fn read(self, read: ReadOptions) -> Self {
+        LintOptions { read, ..self }
+    }
+
+    /// Types that the caller declares for values of the file.
+    pub fn outline(self, outline: OutlineOptions) -> Self {
+        LintOptions { outline, ..self }
+    }
+
+    /// Codes of findings that are switched off.
+    pub fn allowed(self, codes: impl Into<Vec<ErrorCode>>) -> Self {
+        LintOptions { allowed: codes.into(), ..self }
+    }
 }
 
 impl LintReport {

@@ -204,7 +204,7 @@ impl LoadedModel {
         let program = self.program(inputs)?;
         let graph = program.graph.with_outputs(0..self.outputs.len());
         let source_opset = options.source_opset.or_else(|| self.model.opset());
-        let options = WriteOptions { source_opset, ..options.clone() };
+        let options = options.clone().source_opset(source_opset);
         write(format, &graph, &self.outputs, &options).map_err(|error| self.error(error))
     }
 

@@ -12,8 +12,8 @@ fn options(declared: &[(&str, &str)]) -> LintOptions {
     let one = |(name, text): &(&str, &str)| {
         ((*name).to_owned(), ValueType::parse(text, name).expect("a type"))
     };
-    let declared = declared.iter().map(one).collect();
-    LintOptions { outline: OutlineOptions { declared }, ..LintOptions::default() }
+    let declared: Vec<_> = declared.iter().map(one).collect();
+    LintOptions::new().outline(OutlineOptions::new().declared(declared))
 }
 
 pub(super) fn lint(name: &str, content: impl Into<Vec<u8>>) -> LintReport {

@@ -17,12 +17,7 @@ use indim_shape::RuleSet;
 
 fn written(graph: &Graph, opset: u32) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("result{i}")).collect();
-    write(
-        ModelFormat::Onnx,
-        graph,
-        &names,
-        &WriteOptions { opset: Some(opset), ..Default::default() },
-    )
+    write(ModelFormat::Onnx, graph, &names, &WriteOptions::new().opset(opset))
 }
 
 /// Asserts that the model computes the results of the graph.
@@ -213,7 +208,7 @@ fn normalisations_of_a_model_are_written_as_they_were() {
         let content = onnx::Model::of_node(opset, operator, types, attributes, 1).encoded();
         let model = support::read("model.onnx", &content).unwrap();
         let graph = support::build(&*model, &arguments).unwrap().graph;
-        let options = WriteOptions { source_opset: model.opset(), ..Default::default() };
+        let options = WriteOptions::new().source_opset(model.opset());
         let written = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &options).unwrap();
         assert!(has_node(&written, operator), "{operator}");
         let parts: Vec<_> = PARTS.iter().filter(|part| has_node(&written, part)).collect();
@@ -235,7 +230,7 @@ fn the_default_opset_is_the_first_that_supports_the_program() {
     let shifted = b.shr_arithmetic(&n, 1, &[]).unwrap();
     let opset_of = |value: &Value, source_opset| {
         let graph = b.finish(core::slice::from_ref(value)).unwrap();
-        let options = WriteOptions { source_opset, ..Default::default() };
+        let options = WriteOptions::new().source_opset(source_opset);
         let written = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &options).unwrap();
         support::read("written.onnx", &written.content).unwrap().opset()
     };
@@ -297,10 +292,10 @@ fn decompositions_are_listed_or_refused() {
     let names: Vec<(&str, usize)> =
         listed.iter().map(|c| (c.operation.as_str(), c.count)).collect();
     assert_eq!(names, [("erfc", 1), ("exp2", 1), ("log2", 1)]);
-    let exact = WriteOptions { exact: true, ..Default::default() };
+    let exact = WriteOptions::new().exact(true);
     let error = write(ModelFormat::Onnx, &graph, &["y".to_owned()], &exact).unwrap_err();
     assert_eq!(error.code(), "unsupported-op");
-    let old = WriteOptions { opset: Some(7), ..Default::default() };
+    let old = WriteOptions::new().opset(7);
     assert_eq!(
         write(ModelFormat::Onnx, &graph, &["y".to_owned()], &old).unwrap_err().code(),
         "unsupported"

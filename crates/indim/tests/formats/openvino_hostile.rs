@@ -11,7 +11,7 @@ fn code(text: &str, constants: &[u8]) -> Option<&'static str> {
 /// Like [`code`], with another limit of operations.
 fn code_of_operations(operations: usize, text: &str, constants: &[u8]) -> Option<&'static str> {
     let limits = FormatLimits { operations, ..FormatLimits::default() };
-    code_within(&ReadOptions { limits, ..ReadOptions::default() }, text, constants)
+    code_within(&ReadOptions::new().limits(limits), text, constants)
 }
 
 fn code_within(options: &ReadOptions, text: &str, constants: &[u8]) -> Option<&'static str> {

@@ -14,7 +14,7 @@ use indim_shape::RuleSet;
 
 fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> = (0..graph.outputs().len()).map(|index| format!("y{index}")).collect();
-    write(ModelFormat::OpenVino, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
+    write(ModelFormat::OpenVino, graph, &names, &WriteOptions::new().exact(exact))
 }
 
 /// The results of the written model.

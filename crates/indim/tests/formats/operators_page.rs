@@ -76,7 +76,7 @@ fn files(format: ModelFormat) -> Vec<Vec<u8>> {
     let all = graphs.iter().flat_map(|graph| opsets.iter().map(move |&opset| (graph, opset)));
     let one = |(graph, opset): (&Graph, Option<u32>)| {
         let names: Vec<String> = (0..graph.outputs().len()).map(|i| format!("y{i}")).collect();
-        let options = WriteOptions { opset, ..WriteOptions::default() };
+        let options = WriteOptions::new().opset(opset);
         write(format, graph, &names, &options).ok().map(|written| written.content)
     };
     all.filter_map(one).collect()

@@ -10,7 +10,7 @@ use crate::support::onnx::{FLOAT, Message, Model, function, node, tensor, value}
 fn part(from: &[&str], to: &[&str]) -> ReadOptions {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let part = ProgramPart { from: owned(from), to: owned(to) };
-    ReadOptions { part, ..ReadOptions::default() }
+    ReadOptions::new().part(part)
 }
 
 fn load(content: &[u8], options: &ReadOptions) -> Result<LoadedModel, LoadError> {

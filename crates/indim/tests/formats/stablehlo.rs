@@ -299,7 +299,7 @@ fn the_program_is_main_or_the_only_public_function_or_asked_for() {
     assert_eq!(results(&format!("{negate}\n{same}"), &one), one);
     let error = error(&format!("{same}\n{third}"));
     assert_eq!(error.code(), "which-function");
-    let options = ReadOptions { function: Some("a".to_owned()), ..ReadOptions::default() };
+    let options = ReadOptions::new().function("a".to_owned());
     let source = SourceFile::new("text.mlir", format!("{negate}\n{same}\n{third}"));
     let model = indim::formats::read(&source, &options).expect("it was asked for");
     assert_eq!(run(model.as_ref(), &one).expect("it runs"), [Array::from_scalar(-1.0f32)]);

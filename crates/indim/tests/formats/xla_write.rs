@@ -19,7 +19,7 @@ const FORMATS: [ModelFormat; 2] = [ModelFormat::StableHlo, ModelFormat::Hlo];
 fn written(format: ModelFormat, graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
     let names: Vec<String> =
         (0..graph.outputs().len()).map(|index| format!("output{index}")).collect();
-    write(format, graph, &names, &WriteOptions { exact, ..WriteOptions::default() })
+    write(format, graph, &names, &WriteOptions::new().exact(exact))
 }
 
 /// The results of the written model.
