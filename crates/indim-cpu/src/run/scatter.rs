@@ -161,7 +161,7 @@ impl NestCode for Scatter {
         let [operand, indices, updates] = [self.operand, self.indices, self.updates]
             .map(|operand| describe(&nest.accesses[operand - self.stores]));
         let InstructionKind::Scatter { op, .. } = nest.instructions[0].kind else { return Ok(()) };
-        writeln!(formatter, "sort {indices} by target")?;
+        writeln!(formatter, "group {indices} by target")?;
         for store in &nest.stores {
             let target = describe(&store.target);
             writeln!(formatter, "  {operand} {op} {updates} of each target -> {target}")?;
