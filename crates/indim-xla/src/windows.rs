@@ -209,6 +209,9 @@ pub fn reduce_window(
             what: format!("a reduction of {dtype} by {} is", op.name()),
         };
         let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+        if window.sizes.is_empty() && of_value.shape.rank() > 0 {
+            return Err(FormatErrorKind::attribute("window", "has no sizes"));
+        }
         if let Some(scan) = ScanWindow::of(window, &of_value.shape)
             && let Some(scan) = scan.build(builder, reduction, &value.value, start)?
         {

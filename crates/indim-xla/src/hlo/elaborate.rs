@@ -318,8 +318,6 @@ impl<'m> Elaborator<'m> {
         let (builder, known) = (&self.model_builder.builder, known.map_err(fail)?);
         let results = match lowering {
             Lowering::ReduceWindow => {
-                // The protobuf is read without it.
-                attributes.word("window")?;
                 reduce_window(builder, &reducer, &known, &attributes.window()?)
             }
             _ => reduce(builder, &reducer, &known, &axes),
