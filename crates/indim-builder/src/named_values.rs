@@ -75,8 +75,12 @@ impl NamedValues {
             | NodeKind::Bitcast
             | NodeKind::Slice(_)
             | NodeKind::Scan { .. }
+            | NodeKind::Sort { .. }
             | NodeKind::Scatter { .. } => taken(&Some),
             NodeKind::Window { .. } => taken(&|axis| (axis + 1 < rank).then_some(axis)),
+            NodeKind::SearchSorted { .. } => {
+                AxisNames::gather((0..rank).map(|axis| Some((of(1), axis))))
+            }
             NodeKind::BroadcastInDim(map) => {
                 let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];
                 let lands = |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);

@@ -208,7 +208,9 @@ impl<'a> NestRecorder<'a> {
             InstructionKind::Take { .. } => return,
             InstructionKind::Scatter { .. }
             | InstructionKind::Contract { .. }
-            | InstructionKind::Scan { .. } => {
+            | InstructionKind::Scan { .. }
+            | InstructionKind::Sort { .. }
+            | InstructionKind::SearchSorted { .. } => {
                 unreachable!("invariant: executors compile no nest that runs alone")
             }
         };

@@ -5,7 +5,8 @@
 //!
 //! Unsafe code stands only in `run/contraction.rs`, `run/executable.rs`, `run/float_environment.rs`,
 //! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/bound_program.rs`, `run/scan.rs`,
-//! `run/scatter.rs`, `run/scratch.rs`, `run/team.rs` and `run/threads.rs`.
+//! `run/scatter.rs`, `run/scratch.rs`, `run/search.rs`, `run/sort/mod.rs`, `run/team.rs` and
+//! `run/threads.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod run;

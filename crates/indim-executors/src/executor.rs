@@ -126,6 +126,10 @@ pub enum KernelFallback {
     Contraction,
     /// The nest is a scan.
     Scan,
+    /// The nest is a sort.
+    Sort,
+    /// The nest is a search in a sorted table.
+    SearchSorted,
     /// The nest computes the indices of a gather, or its function would be too large.
     Unsupported,
     /// The nest has no elements.
@@ -148,6 +152,8 @@ impl fmt::Display for KernelFallback {
             KernelFallback::Scatter => "it is a scatter",
             KernelFallback::Contraction => "it is a contraction, which has kernels of its own",
             KernelFallback::Scan => "it is a scan, which has kernels of its own",
+            KernelFallback::Sort => "it is a sort",
+            KernelFallback::SearchSorted => "it is a search in a sorted table",
             KernelFallback::ArgReduction => "it is an argmax or argmin of elements in memory",
             KernelFallback::Unsupported => {
                 "it computes the indices of a gather, or is too large for one function"

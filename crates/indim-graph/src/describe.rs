@@ -2,10 +2,11 @@
 
 use core::ops::Index;
 
-use indim_ops::{Op, UNARY_PRECEDENCE};
+use indim_ops::{Op, SearchSide, UNARY_PRECEDENCE};
 use indim_shape::AxisMap;
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::sorting::SortResult;
 use crate::terminal::{shown_within, width};
 use crate::views::{AxisSlice, TakeMode};
 use indim_arrays::Array;
@@ -131,6 +132,23 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let exclusive = if *exclusive { ", exclusive=True" } else { "" };
             let (name, x) = (op.scan_name(), operand(0).text);
             Piece::atom(format!("{name}({x}, axis={axis}{reverse}{exclusive})"))
+        }
+        NodeKind::Sort { axis, descending, result } => {
+            let keys: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
+                .map(|of| operand(of).text)
+                .collect();
+            let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
+            let function = match result {
+                SortResult::Values => "sort",
+                SortResult::Positions => "argsort",
+            };
+            let order = if *descending { ", descending=True" } else { "" };
+            Piece::atom(format!("{function}({}{rest}, axis={axis}{order})", keys.join(", ")))
+        }
+        NodeKind::SearchSorted { side } => {
+            let (table, values) = (operand(0).text, operand(1).text);
+            let side = if *side == SearchSide::Right { ", side=right" } else { "" };
+            Piece::atom(format!("searchsorted({table}, {values}{side})"))
         }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: these kinds are described above")

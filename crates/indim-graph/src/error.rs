@@ -227,6 +227,11 @@ pub enum GraphErrorKind {
         /// The required shape.
         expected: Shape,
     },
+    /// The table of a search does not have one axis.
+    TableRank {
+        /// The number of its axes.
+        rank: usize,
+    },
     /// Padding that repeats or mirrors more elements than an axis has.
     PadWidth {
         /// The axis.
@@ -350,6 +355,7 @@ impl GraphError {
             GraphErrorKind::StackShape { .. } => ErrorCode::STACK_SHAPE,
             GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
             GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
+            GraphErrorKind::TableRank { .. } => ErrorCode::TABLE_RANK,
             GraphErrorKind::PadWidth { .. } => ErrorCode::PAD_WIDTH,
             GraphErrorKind::ExactSumType { .. } => ErrorCode::EXACT_SUM_TYPE,
             GraphErrorKind::ExactSumTooLong => ErrorCode::EXACT_SUM_LENGTH,
@@ -670,6 +676,10 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::TakeFromEmpty { axis } => {
                 write!(formatter, "`{operation}` from nothing: axis {axis} has size 0")
             }
+            GraphErrorKind::TableRank { rank } => write!(
+                formatter,
+                "`{operation}` searches a table with one axis, and this one has {rank}"
+            ),
             GraphErrorKind::ScatterShape { expected } => write!(
                 formatter,
                 "`{operation}`: the updates `{}` must have shape {expected}, like a gather by these indices",

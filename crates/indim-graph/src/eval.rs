@@ -15,6 +15,7 @@ use indim_ops::{
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::sorting::{searched, sorted};
 use crate::views::evaluate::{
     concatenated, scatter_targets, slice_sources, take_sources, unravel, window_sources,
 };
@@ -161,6 +162,10 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             let scan = AxisScan { along, reverse: *reverse, exclusive: *exclusive };
             visit_scan(*op, operands[0].dtype(), scan)
         }
+        NodeKind::Sort { axis, descending, result } => {
+            Some(sorted(*axis, *descending, *result, operands))
+        }
+        NodeKind::SearchSorted { side } => Some(searched(*side, operands[0], operands[1])),
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())

@@ -18,9 +18,10 @@ use std::sync::Arc;
 use foldhash::HashSet;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use indim_ops::{ArrayType, Fact, Op, ReduceOp, ScatterOp};
+use indim_ops::{ArrayType, Fact, Op, ReduceOp, ScatterOp, SearchSide};
 use indim_shape::AxisMap;
 
+use crate::sorting::SortResult;
 use crate::views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
 use indim_arrays::Array;
 
@@ -229,6 +230,22 @@ pub enum NodeKind {
         /// Whether the element itself is left out: the first result is then the identity.
         exclusive: bool,
     },
+    /// A stable sort along one axis, in the total order of [`indim_ops::TotalOrder`]. Each operand is a key;
+    /// the first decides, the next one orders elements that are equal in those before it.
+    Sort {
+        /// The axis.
+        axis: usize,
+        /// Whether the greatest element comes first. Equal elements keep their order.
+        descending: bool,
+        /// The result: the elements of a single key, or the positions of the elements.
+        result: SortResult,
+    },
+    /// A binary search ([`indim_ops::search_sorted`]) in the first operand, a sorted table with one axis, for
+    /// each element of the second operand.
+    SearchSorted {
+        /// The side of equal elements.
+        side: SearchSide,
+    },
 }
 
 impl NodeKind {
@@ -251,6 +268,8 @@ impl NodeKind {
             NodeKind::Scatter { op, .. } => scatter_name(*op),
             NodeKind::Contract { .. } => "contract",
             NodeKind::Scan { op, .. } => op.scan_name(),
+            NodeKind::Sort { .. } => "sort",
+            NodeKind::SearchSorted { .. } => "search_sorted",
         }
     }
 }

@@ -13,6 +13,7 @@
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
+//! - `sorting.rs`: sorts and searches in sorted tables: checks and reference evaluation;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;
 //! - `views/`: slices, windows, concatenations, gathers and scatters.
@@ -32,6 +33,7 @@ mod print;
 mod reduce;
 pub mod signature;
 mod sizes;
+mod sorting;
 pub mod terminal;
 mod verify;
 mod views;
@@ -46,5 +48,6 @@ pub use passes::{
     drop_bitcast_pairs, expand_for_loops, expand_windows, live_values, optimize, remove_unused,
 };
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
+pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};
 pub use views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};

@@ -70,6 +70,11 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
             f.write_str(if *reverse { " reverse" } else { "" })?;
             f.write_str(if *exclusive { " exclusive" } else { "" })?;
         }
+        NodeKind::Sort { axis, descending, result } => {
+            let order = if *descending { "descending" } else { "ascending" };
+            write!(f, " axis={axis} order={order} result={result}")?;
+        }
+        NodeKind::SearchSorted { side } => write!(f, " side={side}")?,
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
             let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();

@@ -14,7 +14,7 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
-    check_scan, check_scatter, check_slices, check_take, check_window,
+    check_scan, check_scatter, check_search, check_slices, check_sort, check_take, check_window,
 };
 
 /// A graph that breaks an invariant.
@@ -282,6 +282,13 @@ pub(crate) fn check_node(
             check_scan(*op, signed(*axis), &operands[0]).map_err(broken)?;
             expect_type(operands[0].clone(), result)
         }
+        NodeKind::Sort { axis, result: of, .. } => {
+            let (_, expected) = check_sort(signed(*axis), *of, operands).map_err(broken)?;
+            expect_type(expected, result)
+        }
+        NodeKind::SearchSorted { .. } => {
+            expect_type(check_search(&operands[0], &operands[1]).map_err(broken)?, result)
+        }
     }
 }
 
@@ -310,9 +317,9 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::Scan { .. }
         | NodeKind::Slice(_)
         | NodeKind::Window { .. } => 1,
-        NodeKind::Take { .. } | NodeKind::Contract { .. } => 2,
+        NodeKind::Take { .. } | NodeKind::Contract { .. } | NodeKind::SearchSorted { .. } => 2,
         NodeKind::Scatter { .. } => 3,
-        NodeKind::Concatenate { .. } => return None,
+        NodeKind::Concatenate { .. } | NodeKind::Sort { .. } => return None,
     })
 }
 

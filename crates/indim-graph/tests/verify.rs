@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use indim_graph::{Array, Graph, Node, NodeKind, Operands, ValueId, VerifyError, verify};
-use indim_ops::{ArrayType, DType, Op};
+use indim_graph::{
+    Array, Graph, Node, NodeKind, Operands, SortResult, ValueId, VerifyError, verify,
+};
+use indim_ops::{ArrayType, DType, Op, SearchSide};
 use indim_shape::AxisMap;
 
 fn node(kind: NodeKind, operands: &[usize], array_type: ArrayType) -> Node {
@@ -13,6 +15,10 @@ fn node(kind: NodeKind, operands: &[usize], array_type: ArrayType) -> Node {
 
 fn parameter(index: usize, name: &str, array_type: ArrayType) -> Node {
     node(NodeKind::Parameter { index, name: name.to_owned() }, &[], array_type)
+}
+
+fn sort(axis: usize, result: SortResult) -> NodeKind {
+    NodeKind::Sort { axis, descending: false, result }
 }
 
 fn f32s(shape: &[usize]) -> ArrayType {
@@ -67,6 +73,13 @@ fn every_broken_invariant_has_its_code() {
         (node(NodeKind::Reshape, &[0], f32s(&[5])), "reshape-element-count"),
         (node(NodeKind::Contract { summed: 1 }, &[0, 0], f32s(&[2])), "result-type"),
         (node(NodeKind::Contract { summed: 1 }, &[0], f32s(&[2])), "wrong-operand-count"),
+        (node(sort(0, SortResult::Values), &[0, 0], f32s(&[2, 3])), "wrong-operand-count"),
+        (node(sort(0, SortResult::Positions), &[0], f32s(&[2, 3])), "result-type"),
+        (node(sort(2, SortResult::Values), &[0], f32s(&[2, 3])), "axis-out-of-range"),
+        (
+            node(NodeKind::SearchSorted { side: SearchSide::Left }, &[0, 0], f32s(&[2])),
+            "table-rank",
+        ),
         (node(NodeKind::Contract { summed: 3 }, &[0, 0], f32s(&[])), "axis-out-of-range"),
         (node(NodeKind::Iota { axis: 2 }, &[], f32s(&[2, 3])), "axis-out-of-range"),
         (

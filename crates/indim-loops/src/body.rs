@@ -75,6 +75,10 @@ impl NestBuilder<'_> {
             NodeKind::Scan { op, axis, reverse, exclusive } => {
                 InstructionKind::Scan { op, axis, reverse, exclusive }
             }
+            NodeKind::Sort { axis, descending, result } => {
+                InstructionKind::Sort { axis, descending, result }
+            }
+            NodeKind::SearchSorted { side } => InstructionKind::SearchSorted { side },
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
             NodeKind::Bitcast => InstructionKind::Bitcast,

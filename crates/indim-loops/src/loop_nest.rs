@@ -8,8 +8,8 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::{Array, ScatterMode, TakeMode};
-use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp};
+use indim_graph::{Array, ScatterMode, SortResult, TakeMode};
+use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
 use indim_shape::Shape;
 use smallvec::SmallVec;
 
@@ -282,6 +282,22 @@ pub enum InstructionKind {
         /// Whether each result leaves its own element out.
         exclusive: bool,
     },
+    /// A stable sort along an axis, the only instruction of its nest. Its operands are accesses: the keys,
+    /// the first most significant. Stores move with every axis.
+    Sort {
+        /// The axis of the nest.
+        axis: usize,
+        /// Whether the greatest element comes first.
+        descending: bool,
+        /// Elements or positions.
+        result: SortResult,
+    },
+    /// A binary search, the only instruction of its nest. Its operands are accesses: the table, which moves
+    /// with the last axis of the nest, and the values, which move with the others, as do stores.
+    SearchSorted {
+        /// The side of equal elements.
+        side: SearchSide,
+    },
 }
 
 /// An instruction of a nest: one operation on its operands.
@@ -348,8 +364,8 @@ impl LoopNest {
         self.stores.iter().any(is_arg_reduction)
     }
 
-    /// Whether the nest computes one value by code of its own: a scatter, a contraction or a scan. No
-    /// executor compiles it, and it runs in no group.
+    /// Whether the nest computes one value by code of its own: a scatter, a contraction, a scan, a sort or a
+    /// search. No executor compiles it, and it runs in no group.
     pub fn runs_alone(&self) -> bool {
         let runs_alone = |it: &Instruction| {
             matches!(
@@ -357,6 +373,8 @@ impl LoopNest {
                 InstructionKind::Scatter { .. }
                     | InstructionKind::Contract { .. }
                     | InstructionKind::Scan { .. }
+                    | InstructionKind::Sort { .. }
+                    | InstructionKind::SearchSorted { .. }
             )
         };
         self.instructions.iter().any(runs_alone)
@@ -429,6 +447,13 @@ impl fmt::Display for Instruction {
             }
             InstructionKind::Scatter { op, axis, mode, .. } => {
                 write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
+            }
+            InstructionKind::Sort { axis, descending, result } => {
+                let order = if descending { "descending" } else { "ascending" };
+                write!(formatter, "sort.{order}.{result}.{} along i{axis}", self.operand_dtype)?;
+            }
+            InstructionKind::SearchSorted { side } => {
+                write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;
             }
             InstructionKind::Contract { summed } => {
                 write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;

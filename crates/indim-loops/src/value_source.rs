@@ -117,6 +117,11 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
         }
         NodeKind::Contract { .. } => (graph[node.operands[0]].array_type.shape.clone(), None),
+        // The axes of the values are the outer ones, that of the table the inner one.
+        NodeKind::SearchSorted { .. } => {
+            let table = &graph[node.operands[0]].array_type.shape;
+            (node.array_type.shape.iter().chain(table.iter()).copied().collect(), None)
+        }
         _ => (node.array_type.shape.clone(), None),
     }
 }
@@ -138,6 +143,18 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
             node.operands.iter().map(factor).collect()
         }
         NodeKind::Scan { .. } => vec![OperandView::in_memory(node.operands[0], view.clone())],
+        NodeKind::Sort { .. } => {
+            let key = |&value: &ValueId| OperandView::in_memory(value, view.clone());
+            node.operands.iter().map(key).collect()
+        }
+        NodeKind::SearchSorted { .. } => {
+            let rank = node.array_type.shape.rank();
+            let [table, values] = [node.operands[0], node.operands[1]];
+            vec![
+                OperandView::in_memory(table, view.of_indices(rank, 1)),
+                OperandView::in_memory(values, view.of_places(rank)),
+            ]
+        }
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
         _ => vec![seen(&value)],
     }
@@ -220,10 +237,19 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
             | NodeKind::Scatter { .. }
             | NodeKind::Contract { .. }
             | NodeKind::Scan { .. }
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. }
     )
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.
 pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
-    matches!(kind, NodeKind::Scatter { .. } | NodeKind::Contract { .. } | NodeKind::Scan { .. })
+    matches!(
+        kind,
+        NodeKind::Scatter { .. }
+            | NodeKind::Contract { .. }
+            | NodeKind::Scan { .. }
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. }
+    )
 }

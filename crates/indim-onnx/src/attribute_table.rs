@@ -130,6 +130,7 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     (&["SwiGLU"], &[always("alpha")]),
     (&["Swish"], &[always("alpha")]),
     (&["ThresholdedRelu"], &[always("alpha")]),
+    (&["TopK"], &[always("axis"), up_to(9, "k"), since(11, "largest"), since(11, "sorted")]),
     (&["Transpose"], &[always("perm")]),
     (&["Trilu"], &[always("upper")]),
 ];

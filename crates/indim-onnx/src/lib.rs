@@ -12,8 +12,8 @@
 //!   `model.rs`: the model.
 //! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
 //!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
-//!   `gathers.rs`, `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `views.rs`,
-//!   `windows.rs`.
+//!   `gathers.rs`, `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `sort.rs`,
+//!   `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -41,6 +41,7 @@ mod part;
 mod products;
 mod quantization;
 mod reductions;
+mod sort;
 mod tensor;
 mod types;
 mod unsupported;

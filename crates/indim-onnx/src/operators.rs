@@ -10,7 +10,7 @@ use indim_ops::Op;
 use super::call::{Call, LoweringResult};
 use super::{
     activations, constants, elementwise, gathers, normalizations, products, quantization,
-    reductions, views, windows,
+    reductions, sort, views, windows,
 };
 
 /// A supported operator of ONNX.
@@ -240,6 +240,7 @@ static OPERATORS: &[Operator] = &[
     reduced("ReduceSumSquare", &[1, 11, 13, 18], ReduceOperator::SumSquare),
     by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
     by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
+    by("TopK", &[1, 10, 11, 24], (1, 2), sort::top_k).shapes(&[1]),
     of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
     of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
     by("CumProd", &[26], (2, 2), reductions::cumprod).shapes(&[1]),

@@ -128,7 +128,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "StringSplit",
     "TensorScatter",
     "TfIdfVectorizer",
-    "TopK",
     "Unique",
     "Upsample",
 ];

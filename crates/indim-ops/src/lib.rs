@@ -44,6 +44,7 @@ pub use meaning::contraction::{Contraction, contract, contraction_dtype, contrac
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumulator, visit_scan};
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};
+pub use meaning::sort::{SearchSide, TotalOrder, search_sorted, sort_positions};
 pub use op::{
     Arity, Binary, Fact, Op, OpVisitor, Operation, Ternary, Unary, UnknownOp, is_called, operations,
 };

@@ -264,7 +264,7 @@ pub(crate) fn attribute(
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
         return Ok(CallAttribute::ElementType(dtype));
     }
-    if matches!(keyword, Some("mode" | "equation")) {
+    if matches!(keyword, Some("mode" | "side" | "equation")) {
         return Ok(CallAttribute::Word(given.extract()?));
     }
     if let Ok(items) = given.cast::<PyTuple>() {

@@ -164,6 +164,10 @@ impl<'m> CensusWalk<'m> {
                     "its body is not a sum, product, maximum, minimum, and, or, xor, or argmax";
                 self.add(operation, &operation.name, Some(reason));
             }
+            Lowering::Sort if reducer::comparator_of(operation, self.attributes).is_none() => {
+                let reason = "its body is not one comparison of a pair";
+                self.add(operation, &operation.name, Some(reason));
+            }
             Lowering::Array(ArrayOperation::Gather) => {
                 let gather = gather(operation, self.attributes).ok();
                 if let Some(reason) = gather.and_then(|gather| gather.refusal()) {

@@ -164,6 +164,8 @@ impl<'m> Elaborator<'m> {
             Lowering::Reduce | Lowering::ReduceWindow => {
                 self.reduce(operation, &operands, lowering == Lowering::ReduceWindow)?
             }
+            Lowering::Sort => self.sort(operation, &operands)?,
+            Lowering::TopK => self.top_k(operation, &operands)?,
             Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],
         };
         self.define(operation, results)?;

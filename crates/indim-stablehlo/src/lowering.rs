@@ -28,6 +28,9 @@ pub(super) enum Lowering {
     /// An operation with one array result.
     Array(ArrayOperation),
     Constant,
+    Sort,
+    /// chlo's `top_k`: the greatest elements along the last axis, and their positions.
+    TopK,
     /// chlo's `constant_like`: one element, broadcast to the shape of the operand.
     ConstantLike,
     Reduce,
@@ -157,6 +160,8 @@ impl Lowering {
             Lowering::Reduce => &["dimensions", "applies"],
             Lowering::ReduceWindow => windows::REDUCE_WINDOW_ATTRIBUTES,
             Lowering::Map => &["dimensions"],
+            Lowering::Sort => &["dimension", "is_stable"],
+            Lowering::TopK => &["k"],
             Lowering::GetTupleElement => &["index"],
             Lowering::Call => &["callee", "no_inline", "arg_attrs", "res_attrs"],
             Lowering::Expect(_) => {
@@ -220,6 +225,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("return", Lowering::Return),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
+    ("sort", Lowering::Sort),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
     ("tuple", Lowering::Tuple),
 ];
@@ -231,6 +237,7 @@ const CHLO: &[(&str, Lowering)] = &[
     ("constant_like", Lowering::ConstantLike),
     ("is_neg_inf", Lowering::Array(ArrayOperation::IsInfinity(f64::NEG_INFINITY))),
     ("is_pos_inf", Lowering::Array(ArrayOperation::IsInfinity(f64::INFINITY))),
+    ("top_k", Lowering::TopK),
 ];
 
 fn named(table: &[(&str, Lowering)], operation: &str) -> Option<Lowering> {

@@ -1,11 +1,13 @@
-//! Recognition of the reducer in the body of a `stablehlo.reduce`.
+//! Recognition of the reducer in the body of a `stablehlo.reduce`, and of the comparator of a `sort`.
 
 use std::collections::HashMap;
 
 use super::attribute::Attributes;
+use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
-use super::syntax::{Block, Operation};
+use super::syntax::{Block, Operation, Signature, Type};
 use indim_xla::reducer::{Reducer, ReducerBody};
+use indim_xla::sort::Comparator;
 
 /// The reducer of a reduction; `None` if indim lacks it.
 pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<Reducer> {
@@ -25,9 +27,33 @@ pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<R
     }
 }
 
-fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
-    let text = attributes.text;
+/// The comparator of a sort; `None` if indim lacks it.
+pub(super) fn comparator_of(
+    operation: &Operation,
+    attributes: &Attributes<'_>,
+) -> Option<Comparator> {
+    let [block] = &operation.regions[..] else { return None };
+    let count = block.arguments.len() / 2;
     let mut body = ReducerBody::default();
+    let [result] = results_of(block, attributes, &mut body)?[..] else { return None };
+    (2 * count == block.arguments.len() && count == operation.operands.len())
+        .then(|| Comparator::of(&body, result, count))
+        .flatten()
+}
+
+fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
+    let mut body = ReducerBody::default();
+    let results = results_of(block, attributes, &mut body)?;
+    (block.arguments.len() == 2 * results.len()).then(|| body.reducer(&results)).flatten()
+}
+
+/// The terms that a block returns.
+fn results_of(
+    block: &Block,
+    attributes: &Attributes<'_>,
+    body: &mut ReducerBody,
+) -> Option<Vec<usize>> {
+    let text = attributes.text;
     let mut terms: HashMap<&str, usize> = HashMap::new();
     for (number, argument) in block.arguments.iter().enumerate() {
         terms.insert(argument.name.of(text), body.argument(number));
@@ -36,13 +62,17 @@ fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
         let operands = operation.operands.iter().map(|operand| terms.get(operand.name.of(text)));
         let operands: Vec<usize> = operands.map(|term| term.copied()).collect::<Option<_>>()?;
         let op = match Lowering::of(&operation.name)? {
-            Lowering::Return => {
-                let takes_all = block.arguments.len() == 2 * operands.len();
-                return takes_all.then(|| body.reducer(&operands)).flatten();
-            }
+            Lowering::Return => return Some(operands),
             Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
             Lowering::Array(ArrayOperation::Compare) => {
-                comparison(operation, attributes).ok()?.ordinary()
+                comparison(operation, attributes).ok()?.term()
+            }
+            Lowering::Constant => {
+                let term = body.constant(scalar(operation, attributes));
+                if let [result] = operation.results[..] {
+                    terms.insert(result.name.of(text), term);
+                }
+                continue;
             }
             _ => None,
         };
@@ -52,4 +82,20 @@ fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
         }
     }
     None
+}
+
+/// The number of a constant with one element.
+fn scalar(operation: &Operation, attributes: &Attributes<'_>) -> Option<f64> {
+    let span = attributes.optional(operation, "value")?;
+    let stated = match &operation.signature {
+        Signature::Function(_, results) => results.first(),
+        Signature::List(types) => types.first(),
+        Signature::None => None,
+    };
+    let stated = match stated {
+        Some(Type::Array(stated)) => Some(stated),
+        _ => None,
+    };
+    let element = Dense::read(attributes, span, stated).ok()?.full(1)?;
+    element.scalar_text()?.parse().ok()
 }

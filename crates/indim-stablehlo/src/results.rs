@@ -11,6 +11,7 @@ use super::syntax::{Operation, Signature, Type};
 use super::windows;
 use indim_xla::operation::{Operation as Meant, check_type};
 use indim_xla::reduction::reduce;
+use indim_xla::sort::{sort, top_k};
 use indim_xla::value::{ArrayFact, ArrayValue, XlaValue};
 use indim_xla::windows::reduce_window;
 
@@ -148,6 +149,43 @@ impl Elaborator<'_> {
             reduce(builder, &reducer, &known, &axes)
         };
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
+    }
+
+    pub(super) fn sort(
+        &self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<Vec<XlaValue>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let Some(comparator) = reducer::comparator_of(operation, &self.attributes) else {
+            let what = "a sort with this comparator is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let axis = match self.attributes.optional(operation, "dimension") {
+            Some(_) => self.attributes.integer(operation, "dimension")?,
+            None => -1,
+        };
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let b = &self.model_builder.builder;
+        let results = sort(b, &comparator, &known.map_err(fail)?, axis);
+        Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
+    }
+
+    /// Zeros are equal here, and NaN is greatest; XLA's order has -0 before +0.
+    pub(super) fn top_k(
+        &self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<Vec<XlaValue>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let [operand] = operands else {
+            let (expected, given) = ("one".to_owned(), operands.len());
+            return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
+        };
+        let count = self.attributes.integer(operation, "k")?;
+        let results = top_k(&operand.array().map_err(fail)?.value, count).map_err(fail)?;
+        Ok(results.map(XlaValue::from).to_vec())
     }
 
     pub(super) fn custom_call(

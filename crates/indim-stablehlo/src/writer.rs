@@ -160,7 +160,9 @@ impl TextWriter<'_> {
             | NodeKind::Take { .. }
             | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
-            | NodeKind::Contract { .. } => {}
+            | NodeKind::Contract { .. }
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. } => {}
             NodeKind::Scan { op, axis, reverse, .. } => self.scan(id, *op, (*axis, *reverse), node),
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));

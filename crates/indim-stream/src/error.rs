@@ -66,6 +66,8 @@ impl Obstacle {
                 | NodeKind::Scatter { axis: along, .. }
                 | NodeKind::Scan { axis: along, .. }
                 | NodeKind::Window { axis: along, .. } => axis == along,
+                NodeKind::Sort { axis: along, .. } => axis == along,
+                NodeKind::SearchSorted { .. } => true,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,
                 _ => false,

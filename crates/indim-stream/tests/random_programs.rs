@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
-use indim_ops::{ArrayType, DType, Op, ReduceOp};
+use indim_ops::{ArrayType, DType, Op, ReduceOp, SearchSide};
 use indim_shape::{RuleSet, Shape};
 use indim_stores::{MemoryResult, MemorySink, MemorySource, Region, Sink, Source, StoreError};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
@@ -313,6 +313,28 @@ fn check(results: &[Array], whole: &[Array], of_what: impl Fn() -> String) {
     assert_eq!(results.len(), whole.len());
     for (result, expected) in results.iter().zip(whole) {
         assert_eq!(result.bytes(), expected.bytes(), "{}", of_what());
+    }
+}
+
+/// The sorted axis stays whole, and so does the table of a search.
+#[test]
+fn sorts_are_cut_along_other_axes() {
+    for (shape, axis) in [([400, 300], 0), ([300, 400], 1)] {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, shape).unwrap();
+        let table = b.parameter("table", DType::F64, [50]).unwrap();
+        let sorted = b.sort(&x, axis, false).unwrap();
+        let places = b.search_sorted(b.sort(&table, 0, false).unwrap(), &sorted, SearchSide::Left);
+        let order = b.argsort(b.neg(&x).unwrap(), axis, true).unwrap();
+        let graph = b.finish(&[sorted, places.unwrap(), order]).unwrap();
+        let choices = &mut Choices(7);
+        let types = [ArrayType::new(DType::F64, shape), ArrayType::new(DType::F64, [50])];
+        let arguments = types.map(|array_type| random_array(choices, &array_type));
+        // Input and results are 3.8 MB.
+        let mut limits = (7..20).map(|limit| limit * 100_000);
+        let (plan, results) =
+            limits.find_map(|limit| streamed(choices, &graph, &arguments, limit)).unwrap();
+        check(&results, &whole(&graph, &arguments), || plan.to_string());
     }
 }
 

@@ -127,8 +127,21 @@ fn functions_are_numpys() {
         ("expand_dims(v, [0, -1])", &[1, 3, 1], &[2, 0, -1]),
         ("squeeze(x[:1])", &[4], &[0, 1, 2, 3]),
         ("squeeze(x[:1, :, None], axis=-1)", &[1, 4], &[0, 1, 2, 3]),
+        ("sort(v)", &[3], &[-1, 0, 2]),
+        ("sort(x, axis=0, descending=True)[0]", &[4], &[8, 9, 10, 11]),
+        ("sort(-x, axis=None)[:3]", &[3], &[-11, -10, -9]),
     ] {
         assert_eq!(of(text), (shape.to_vec(), elements.to_vec()), "{text}");
+    }
+    for (text, positions) in [
+        ("argsort(v)", &[2i64, 1, 0][..]),
+        ("argsort(v * 0, descending=True)", &[0, 1, 2]),
+        ("lexsort([v, v * v - v])", &[1, 2, 0]),
+        ("searchsorted(x[0], v + 0.5)", &[3, 1, 0]),
+        ("searchsorted(x[0], v, side=right)", &[3, 1, 0]),
+        ("search_sorted(x[0], v, left)", &[2, 0, 0]),
+    ] {
+        assert_eq!(result(text).unwrap().elements::<i64>(), Ok(positions), "{text}");
     }
     let looked_up = result("lut[x[:1]]").unwrap();
     assert_eq!(looked_up.elements::<f32>(), Ok(&[0.5f32, 1.5, 2.5, 3.5][..]));
@@ -157,6 +170,7 @@ fn every_call_of_the_catalogue_can_be_written() {
             ("pad_width", "2"),
             ("window_shape", "[2, 2]"),
             ("indices", "v"),
+            ("table", "v"),
         ];
         let text = values.iter().fold(call, |text, (name, value)| text.replace(name, value));
         assert!(result(&text).is_ok(), "{text}");
@@ -218,6 +232,11 @@ fn mistakes_are_drawn_at_their_place() {
         ("squeeze(x, axis=0)", "squeezed-size", "squeeze"),
         ("expand_dims(v)", "missing-argument", "expand_dims"),
         ("expand_dims(v, 2)", "axis-out-of-range", "expand_dims"),
+        ("sort(x, axis=2)", "axis-out-of-range", "sort"),
+        ("argsort(x, descending=1)", "bad-argument", "argsort"),
+        ("lexsort([x, v])", "shapes-differ", "lexsort"),
+        ("searchsorted(x, v)", "table-rank", "searchsorted"),
+        ("searchsorted(v, x, side=middle)", "unexpected-token", "side=middle"),
     ] {
         let error = result(text).expect_err(text);
         assert_eq!(

@@ -86,6 +86,10 @@ impl Legalizer<'_, '_> {
                 return self.refuse(id, node, "a window of so many elements");
             }
             NodeKind::Scatter { .. } => return self.refuse(id, node, "a scatter"),
+            NodeKind::Sort { .. } => return self.refuse(id, node, "a sort"),
+            NodeKind::SearchSorted { .. } => {
+                return self.refuse(id, node, "a search in a sorted table");
+            }
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
             NodeKind::Scan { op, axis, reverse, exclusive } => {
                 let scan = |x: &Value| b.scan(*op, x, *axis as i64, *reverse, false);

@@ -196,6 +196,15 @@ impl Comparison {
         Ok(if self.order == ComparisonType::Total { self.total } else { self.ordinary })
     }
 
+    /// The operation as a term of a recognised body: that of the total order, or the one without regard to
+    /// NaNs.
+    pub const fn term(self) -> Option<Op> {
+        match self.order {
+            ComparisonType::Total => Some(self.total),
+            _ => Some(self.ordinary),
+        }
+    }
+
     /// The operation without regard to NaNs, for the recognition of reducers.
     pub const fn ordinary(self) -> Option<Op> {
         match self.order {

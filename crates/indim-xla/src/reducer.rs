@@ -1,11 +1,12 @@
-//! Recognition of the body of a reduction as one of indim's reductions.
+//! Recognition of the body of a reduction as one of indim's reductions; texts of the bodies of reductions and
+//! sorts.
 
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
 /// `MAX_TERM_BYTES`: length of a term; no known body is longer.
-const MAX_TERM_BYTES: usize = 512;
+const MAX_TERM_BYTES: usize = 2048;
 
-/// The builder of the body of a reduction: each operation adds a term.
+/// The builder of the body of a reduction or a sort: each operation adds a term.
 #[derive(Debug, Default)]
 pub struct ReducerBody {
     /// Text of each term, `add(0,1)`; `None` for terms that no known body has.
@@ -23,7 +24,27 @@ pub enum Reducer {
 }
 
 impl ReducerBody {
-    /// Adds an argument: accumulators first, then as many elements.
+    /// The term of a constant 0.
+    pub const ZERO: &str = "zero";
+
+    /// The term of a constant NaN.
+    pub const NAN: &str = "nan";
+
+    /// Adds a constant; only 0 and NaN are terms of known bodies.
+    pub fn constant(&mut self, value: Option<f64>) -> usize {
+        self.add(match value {
+            Some(0.0) => Some(Self::ZERO.to_owned()),
+            Some(value) if value.is_nan() => Some(Self::NAN.to_owned()),
+            _ => None,
+        })
+    }
+
+    /// The text of a term; `None` for terms that no known body has.
+    pub fn term(&self, term: usize) -> Option<&str> {
+        self.terms.get(term)?.as_deref()
+    }
+
+    /// Adds an argument: accumulators first, then as many elements; or the pairs of elements of a sort.
     pub fn argument(&mut self, number: usize) -> usize {
         self.add(Some(number.to_string()))
     }

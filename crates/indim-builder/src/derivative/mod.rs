@@ -7,8 +7,8 @@
 //!
 //! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function of its name in
 //! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the operations without a
-//! derivative. `structural.rs`, `take.rs`, `reduction.rs`, `scan.rs` and `contraction.rs` have the rules of
-//! other kinds of nodes; `rule.rs` defines the arguments and results of rules.
+//! derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and `contraction.rs` have the
+//! rules of other kinds of nodes; `rule.rs` defines the arguments and results of rules.
 //!
 //! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
 //! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
@@ -23,6 +23,7 @@ mod flat;
 mod reduction;
 mod rule;
 mod scan;
+mod sort;
 mod structural;
 mod sweep;
 mod take;

@@ -1,7 +1,7 @@
 //! The reverse sweep through a graph: it sums the cotangents of each value and propagates them to the
 //! operands.
 
-use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, ValueId};
+use indim_graph::{Graph, GraphError, GraphErrorKind, Node, NodeKind, SortResult, ValueId};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
@@ -9,7 +9,7 @@ use super::contraction::Factor;
 use super::dispatch::elementwise;
 use super::rule::NotDifferentiable;
 use super::structural::zeros;
-use super::{has_derivatives, reduction, scan, structural, take};
+use super::{has_derivatives, reduction, scan, sort, structural, take};
 
 /// A reverse sweep through `graph`. One builder has the inlined graph and its derivatives.
 pub(super) struct Sweep<'a> {
@@ -164,7 +164,12 @@ impl<'a> Sweep<'a> {
                     None => Err(self.refused(node)),
                 }
             }
+            NodeKind::Sort { axis, descending, result: SortResult::Values } => {
+                only(sort::values(*axis, *descending, &operand(0), cotangent)?)
+            }
             NodeKind::Bitcast
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. }
             | NodeKind::Parameter { .. }
             | NodeKind::Constant(_)
             | NodeKind::Iota { .. } => Ok(Vec::new()),

@@ -9,6 +9,7 @@ mod operations;
 mod products;
 mod reductions;
 mod scans;
+mod sorts;
 mod special;
 
 use indim_builder::{Differentiate, GraphBuilder, Value};

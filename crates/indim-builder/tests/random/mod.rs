@@ -9,10 +9,12 @@ use indim_graph::{Array, Graph};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use product::random_product;
 use scan::random_scan;
+use sort::random_sort;
 
 mod choices;
 mod product;
 mod scan;
+mod sort;
 
 fn random_bits(choices: &mut Choices<'_>) -> u64 {
     (0..4).fold(0, |bits, _| bits << 16 | choices.below(1 << 16) as u64)
@@ -81,9 +83,10 @@ fn random_node(
     let x = choices.pick(values).clone();
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
-    match choices.below(11) {
+    match choices.below(12) {
         10 if rank > 0 => random_product(choices, b, values, x),
         7 if rank > 0 => random_scan(choices, b, x),
+        11 if rank > 0 => random_sort(choices, b, values, x),
         0 => random_conversion(choices, b, x),
         1 => {
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

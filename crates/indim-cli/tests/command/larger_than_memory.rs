@@ -229,6 +229,9 @@ fn what_cannot_be_cut_is_named() {
     let folder = Folder::new();
     // In the other byte order, so that the file cannot be mapped as a whole either.
     let x = bind(&folder, false, true, "(262144,)");
+    let sorted = fails(&["eval", "sort(x)", &x, LIMIT[0], LIMIT[1]]);
+    let expected = "`sort` needs all of axis 0 of f64[262144] at once; raise the limit";
+    assert!(sorted.starts_with("error[memory-limit]: ") && sorted.contains(expected), "{sorted}");
     let arguments = ["eval", "reshape(x, [512, 512])", &x, LIMIT[0], LIMIT[1]];
     let message = fails(&arguments);
     let expected = "`reshape` needs all of axis 0 of f64[262144] at once; raise the limit";

@@ -16,6 +16,8 @@ use crate::run::contraction::Contraction;
 use crate::run::output_order::OutputOrders;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
+use crate::run::search::Search;
+use crate::run::sort::Sort;
 use indim_executors::run_work;
 use indim_executors::{BoundNest, Executor, NestCode};
 
@@ -101,7 +103,9 @@ impl CompiledProgram {
         for nest in &loops.nests {
             let alone = Scatter::compile(nest, level)
                 .or_else(|| Contraction::compile(nest, level))
-                .or_else(|| Scan::compile(nest));
+                .or_else(|| Scan::compile(nest))
+                .or_else(|| Sort::compile(nest))
+                .or_else(|| Search::compile(nest));
             let code = alone.unwrap_or_else(|| executor.compile(nest, &constants, level));
             nests.push(SymbolicNest::new(nest, code, &placeholders));
             check()?;

@@ -13,8 +13,9 @@
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
-//! - `scatter.rs`, `contraction.rs`, `scan.rs`: scatters, contractions and scans, which no executor
-//!   compiles; `scan_strips.rs`, `scan_block.rs`: the strips and blocks of scans.
+//! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
+//!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
+//!   and blocks of scans.
 //!
 //! Checks before a run, and threads:
 //! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
@@ -50,6 +51,8 @@ mod scan_block;
 mod scan_strips;
 mod scatter;
 mod scratch;
+mod search;
+mod sort;
 pub(crate) mod symbolic;
 #[cfg(feature = "rayon")]
 mod team;

@@ -17,6 +17,7 @@ use choices::{partial_shape, random_conversion, random_operation, random_reducti
 use executors::executors;
 use product::random_product;
 use scan::random_scan;
+use sort::random_sort;
 
 #[path = "../../../indim-builder/tests/random/choices.rs"]
 mod choices;
@@ -26,6 +27,8 @@ mod executors;
 mod product;
 #[path = "../../../indim-builder/tests/random/scan.rs"]
 mod scan;
+#[path = "../../../indim-builder/tests/random/sort.rs"]
+mod sort;
 
 /// Operations that cost no more than their operands cost to move.
 const CHEAP: [Op; 22] = [
@@ -169,6 +172,9 @@ fn random_cheap_node(
     if rank > 0 && choices.chance(5) {
         return random_scan(choices, b, x);
     }
+    if rank > 0 && choices.chance(5) {
+        return random_sort(choices, b, values, x);
+    }
     random_operation(choices, b, values, x, &CHEAP)
 }
 
@@ -203,10 +209,11 @@ fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
 
 fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x: Value) -> Value {
     let x_type = x.array_type().unwrap();
-    match choices.below(11) {
+    match choices.below(12) {
         0 => random_conversion(choices, b, x),
         10 if x_type.shape.rank() > 0 => random_product(choices, b, values, x),
         7 if x_type.shape.rank() > 0 => random_scan(choices, b, x),
+        11 if x_type.shape.rank() > 0 => random_sort(choices, b, values, x),
         1 => {
             let rank = x_type.shape.rank();
             let mut permutation: Vec<i64> = (0..rank as i64).collect();

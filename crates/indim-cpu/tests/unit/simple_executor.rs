@@ -222,8 +222,10 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         InstructionKind::Take { .. } => operands[0].clone(),
         InstructionKind::Scatter { .. }
         | InstructionKind::Contract { .. }
-        | InstructionKind::Scan { .. } => {
-            unreachable!("invariant: code of `indim-cpu` compiles nests that run alone")
+        | InstructionKind::Scan { .. }
+        | InstructionKind::Sort { .. }
+        | InstructionKind::SearchSorted { .. } => {
+            unreachable!("invariant: executors compile no nest that runs alone")
         }
         // A bitcast to the same type is a copy.
         InstructionKind::Bitcast if instruction.operand_dtype == instruction.dtype => {

@@ -178,6 +178,13 @@ codes! {
         example: Words("`GraphBuilder::convolution` gets 3 features and a kernel for 4."),
         raised_by: ["indim-graph"],
     }
+    TABLE_RANK = "table-rank" {
+        title: "The table of a search does not have one axis",
+        explanation: "`searchsorted` finds positions in one sorted table. Reshape it, or search in each row \
+            by a call of its own.",
+        example: Command(&["indim explain 'searchsorted(t, x)' 't=f32[2,3]' 'x=f32[4]'"]),
+        raised_by: ["indim-graph"],
+    }
     PAD_WIDTH = "pad-width" {
         title: "An axis has too few elements for the padding",
         explanation: "Mode `reflect` mirrors at most size - 1 elements on each side, `symmetric` and \

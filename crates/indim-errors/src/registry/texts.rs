@@ -112,9 +112,9 @@ codes! {
     }
     NOT_ELEMENT_WISE = "not-element-wise" {
         title: "A function is neither element-wise nor a reduction",
-        explanation: "indim does not sort or solve systems. Compute such a value with \
-            another library, and bind the result to a name.",
-        example: Command(&["indim eval 'sort(x)' 'x=[2.0, 1.0]'"]),
+        explanation: "indim has no Fourier transforms and solves no equations. Compute such a value \
+            with another library, and bind the result to a name.",
+        example: Command(&["indim eval 'fft(x)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     BAD_INDEX = "bad-index" {

@@ -52,8 +52,10 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
         InstructionKind::Scatter { .. }
         | InstructionKind::Contract { .. }
-        | InstructionKind::Scan { .. } => {
-            unreachable!("invariant: code of `indim-cpu` compiles nests that run alone")
+        | InstructionKind::Scan { .. }
+        | InstructionKind::Sort { .. }
+        | InstructionKind::SearchSorted { .. } => {
+            unreachable!("invariant: executors compile no nest that runs alone")
         }
     };
     let mut sources = [0; 3];

@@ -260,6 +260,17 @@ impl AxisForest {
             }
             NodeKind::Take { axis, .. } => self.add_take(graph, value, node, *axis),
             NodeKind::Scatter { axis, .. } => self.add_scatter(graph, value, node, *axis),
+            NodeKind::Sort { axis, .. } => {
+                for &key in node.operands.iter() {
+                    (0..shape.rank()).for_each(|other| self.join((key, other), (value, other)));
+                }
+                self.restrict(value, *axis, CutPolicy::Nowhere);
+            }
+            NodeKind::SearchSorted { .. } => {
+                let [table, values] = [node.operands[0], node.operands[1]];
+                self.restrict(table, 0, CutPolicy::Nowhere);
+                (0..shape.rank()).for_each(|axis| self.join((values, axis), (value, axis)));
+            }
             NodeKind::Contract { summed } => {
                 let [x, y] = [node.operands[0], node.operands[1]];
                 for axis in 0..shape.rank() + summed {

@@ -168,6 +168,14 @@ fn operands_of(
         (NodeKind::Window { axis, window }, Some(wanted)) => {
             Some(vec![(node.operands[0], Some(of_windows(*axis, window, wanted)?))])
         }
+        (NodeKind::Sort { axis, .. }, Some(wanted)) => {
+            // A part that has the whole axis.
+            let is_whole = wanted[*axis].is_whole(node.array_type.shape[*axis]);
+            is_whole.then(|| of_each(&Some(wanted.clone())))
+        }
+        (NodeKind::SearchSorted { .. }, Some(wanted)) => {
+            Some(vec![(node.operands[0], None), (node.operands[1], Some(wanted.clone()))])
+        }
         (NodeKind::Contract { summed }, Some(wanted)) => {
             let factor = &graph[node.operands[0]].array_type.shape;
             let whole = factor[factor.rank() - summed..].iter().map(|&size| AxisSlice::whole(size));

@@ -174,6 +174,10 @@ impl SizeClasses {
                 self.join_all(graph, value, node.operands[0]);
                 self.add_take(graph, node.operands[2], *axis, node);
             }
+            NodeKind::Sort { .. } => {
+                node.operands.iter().for_each(|&key| self.join_all(graph, value, key));
+            }
+            NodeKind::SearchSorted { .. } => self.join_all(graph, value, node.operands[1]),
             NodeKind::Contract { .. } => {
                 self.join_all(graph, node.operands[0], node.operands[1]);
                 self.join_all(graph, value, node.operands[0]);

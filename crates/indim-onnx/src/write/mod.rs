@@ -4,7 +4,7 @@
 //! axes are not the last ones, and an `Expand` only if a reader needs the full shape.
 //!
 //! * `model_writer.rs`: nodes, constants and names of the model.
-//! * `structure.rs`, `scatter.rs`, `elementwise.rs`, `compositions.rs`: the kinds of nodes.
+//! * `structure.rs`, `scatter.rs`, `sort.rs`, `elementwise.rs`, `compositions.rs`: the kinds of nodes.
 //! * `idiom.rs`: subgraphs that are one operator; `normalization.rs`: normalisations, `product.rs`: matrix
 //!   products among them.
 //! * `one_node.rs`: models of a single node, for tests of other systems.
@@ -17,6 +17,7 @@ mod normalization;
 mod one_node;
 mod product;
 mod scatter;
+mod sort;
 mod structure;
 
 pub use one_node::OnnxNode;
@@ -194,6 +195,12 @@ impl ModelWriter<'_> {
             NodeKind::Contract { summed } => self.contract(value, node, *summed),
             NodeKind::Scan { op, axis, reverse, exclusive } => {
                 self.scan(value, node, (*op, *axis), [*reverse, *exclusive]);
+            }
+            NodeKind::Sort { .. } => self.sort(value, node),
+            NodeKind::SearchSorted { .. } => {
+                let place = place_of(self.graph, value);
+                self.notes.unsupported(node.kind.name(), None, place);
+                self.set(value, String::new(), shape);
             }
         }
     }

@@ -98,6 +98,19 @@ impl<'g> ModelWriter<'g> {
         output
     }
 
+    /// Adds a node and returns the names of its two results.
+    pub(super) fn pair(
+        &mut self,
+        operator: &str,
+        inputs: &[&str],
+        attribute: Vec<AttributeProto>,
+    ) -> [String; 2] {
+        let second = self.fresh("v");
+        let first = self.node(operator, inputs, attribute);
+        self.nodes.iter_mut().last().into_iter().for_each(|node| node.output.push(second.clone()));
+        [first, second]
+    }
+
     pub(super) fn named_node(
         &mut self,
         operator: &str,

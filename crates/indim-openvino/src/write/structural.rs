@@ -52,7 +52,11 @@ impl NetworkWriter<'_> {
             NodeKind::Scan { op: ReduceOp::Add, axis, reverse, exclusive } => {
                 self.scan(&operands[0], *axis, [*reverse, *exclusive])
             }
-            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Scan { .. } => {
+            NodeKind::Bitcast
+            | NodeKind::Elementwise(_)
+            | NodeKind::Scan { .. }
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. } => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))

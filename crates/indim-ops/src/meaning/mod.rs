@@ -17,7 +17,8 @@
 //! - `integer.rs`: the operations on integers, signed and unsigned;
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
 //! - `scan.rs`: scans: the folds of all elements before a position, and their order;
-//! - `scatter.rs`: how updates of one element of a scatter are combined, one after another.
+//! - `scatter.rs`: how updates of one element of a scatter are combined, one after another;
+//! - `sort.rs`: the total order of elements, stable sorts, and searches in sorted tables.
 
 pub mod boolean;
 pub mod complex;
@@ -31,3 +32,4 @@ pub mod integer;
 pub mod reduction;
 pub mod scan;
 pub mod scatter;
+pub mod sort;

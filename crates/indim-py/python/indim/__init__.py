@@ -52,9 +52,10 @@ from ._lint import Finding, LintReport, OperandType, lint
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
-from . import _array_functions, _compositions, _products, _reductions, _views
+from . import _array_functions, _compositions, _products, _reductions, _sorting, _views
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
 from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
+from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from .numexpr import detect_number_of_cores, detect_number_of_threads
 
@@ -67,6 +68,7 @@ globals().update(_functions_by_attributes)
 _compositions.register(_functions_by_attributes)
 _reductions.register(_functions_by_attributes)
 _products.register(_functions_by_attributes)
+_sorting.register(_functions_by_attributes)
 del _function
 
 
@@ -127,22 +129,29 @@ __all__ = _exported(
         "convert_element_type",
         "detect_number_of_cores",
         "detect_number_of_threads",
+        "digitize",
         "evaluate",
         "expand_dims",
         "explain",
         "explain_error",
         "get_num_threads",
         "grad",
+        "interp",
         "jit",
         "limit_memory",
         "lint",
         "load",
+        "median",
+        "nanmedian",
+        "nanquantile",
         "none",
         "one_hot",
         "onnx_legacy",
         "oracle",
         "pdpd",
+        "percentile",
         "permute_dims",
+        "quantile",
         "re_evaluate",
         "reshape",
         "segment_max",
@@ -153,6 +162,7 @@ __all__ = _exported(
         "set_num_threads",
         "signbit",
         "stablehlo",
+        "top_k",
         "transpose",
         "validate",
         "value_and_grad",

@@ -346,6 +346,40 @@ def asarray(x: Operand, dtype: DTypeLike | None = None) -> NDArray[Any]: ...
 def astype(x: Operand, dtype: DTypeLike) -> NDArray[Any]: ...
 def permute_dims(x: Operand, axes: Sequence[int]) -> NDArray[Any]: ...
 def expand_dims(x: Operand, axis: int | Sequence[int]) -> NDArray[Any]: ...
+def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True) -> tuple[NDArray[Any], NDArray[Any]]: ...
+def median(
+    x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False
+) -> NDArray[Any]: ...
+def nanmedian(
+    x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False
+) -> NDArray[Any]: ...
+def quantile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> NDArray[Any]: ...
+def percentile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> NDArray[Any]: ...
+def nanquantile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    keepdims: bool = False,
+) -> NDArray[Any]: ...
+def digitize(x: Operand, bins: Operand, right: bool = False) -> NDArray[Any]: ...
+def interp(
+    x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None
+) -> NDArray[Any]: ...
 
 class _At:
     def __getitem__(self, key: Any) -> _Places: ...
@@ -402,6 +436,7 @@ __all__ = [
     "arctanh",
     "argmax",
     "argmin",
+    "argsort",
     "around",
     "asarray",
     "asin",
@@ -457,6 +492,7 @@ __all__ = [
     "detect_number_of_threads",
     "diff",
     "digamma",
+    "digitize",
     "div",
     "divide",
     "dot",
@@ -504,6 +540,7 @@ __all__ = [
     "hypot",
     "imag",
     "inner",
+    "interp",
     "invert",
     "is_finite",
     "is_inf",
@@ -518,6 +555,7 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
+    "lexsort",
     "lgamma",
     "limit_memory",
     "lint",
@@ -542,6 +580,7 @@ __all__ = [
     "matvec",
     "maximum",
     "mean",
+    "median",
     "minimum",
     "mish",
     "mod",
@@ -556,8 +595,10 @@ __all__ = [
     "nancumsum",
     "nanmax",
     "nanmean",
+    "nanmedian",
     "nanmin",
     "nanprod",
+    "nanquantile",
     "nanstd",
     "nansum",
     "nanvar",
@@ -579,6 +620,7 @@ __all__ = [
     "pad",
     "parametric_relu",
     "pdpd",
+    "percentile",
     "permute_dims",
     "popcnt",
     "population_count",
@@ -590,6 +632,7 @@ __all__ = [
     "psi",
     "ptp",
     "py_mod",
+    "quantile",
     "rad2deg",
     "radians",
     "re_evaluate",
@@ -615,6 +658,8 @@ __all__ = [
     "scatter_min",
     "scatter_mul",
     "scatter_set",
+    "search_sorted",
+    "searchsorted",
     "segment_max",
     "segment_min",
     "segment_prod",
@@ -641,6 +686,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "sort",
     "sqrt",
     "square",
     "squared_difference",
@@ -655,6 +701,7 @@ __all__ = [
     "tan",
     "tanh",
     "tensordot",
+    "top_k",
     "total_eq",
     "total_ge",
     "total_gt",
@@ -697,6 +744,7 @@ def arctan2(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = .
 def arctanh(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def argmax(x: Operand, axis: int | str | Sequence[int] | Sequence[str] | None = ..., *, keepdims: bool = ..., last: bool = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def argmin(x: Operand, axis: int | str | Sequence[int] | Sequence[str] | None = ..., *, keepdims: bool = ..., last: bool = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
+def argsort(x: Operand, axis: int | None = ..., *, descending: bool = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def around(x: Operand, decimals: int = ..., *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def asin(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def asinh(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
@@ -796,6 +844,7 @@ def le(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., o
 def left_shift(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def less(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def less_equal(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
+def lexsort(keys: Sequence[Operand], axis: int = ..., *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def lgamma(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def ln(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def log(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
@@ -886,6 +935,8 @@ def scatter_max(x: Operand, indices: Operand, updates: Operand, axis: int = ...,
 def scatter_min(x: Operand, indices: Operand, updates: Operand, axis: int = ..., *, mode: str = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def scatter_mul(x: Operand, indices: Operand, updates: Operand, axis: int = ..., *, mode: str = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def scatter_set(x: Operand, indices: Operand, updates: Operand, axis: int = ..., *, mode: str = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
+def search_sorted(table: Operand, x: Operand, side: str = ..., *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
+def searchsorted(table: Operand, x: Operand, side: str = ..., *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def select(x: Operand, y: Operand, z: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def selu(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def shift_left(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
@@ -906,6 +957,7 @@ def sliding_window_view(x: Operand, window_shape: int | Sequence[int], axis: Int
 def softmax(x: Operand, axis: int | str | Sequence[int] | Sequence[str] | None = ..., *, where: Operand | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def softplus(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def softsign(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
+def sort(x: Operand, axis: int | None = ..., *, descending: bool = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def sqrt(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def square(x: Operand, *, out: NDArray[Any] | None = ...) -> NDArray[Any]: ...
 def squared_difference(x: Operand, y: Operand, *, broadcast_dimensions: Integers | None = ..., out: NDArray[Any] | None = ...) -> NDArray[Any]: ...

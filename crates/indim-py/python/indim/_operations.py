@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 
-from . import _compositions, _functions, _products, _reductions, _view_functions
+from . import _compositions, _functions, _products, _reductions, _sorting, _view_functions
 from ._indim import _operations
 
 #: Python's own words get an underscore.
@@ -34,7 +34,8 @@ def define(rule):
         functions[name].__name__ = functions[name].__qualname__ = name
     functions |= _compositions.define(rule, _function)
     functions |= _reductions.define(rule, functions)
-    return functions | _products.define(rule, functions) | _view_functions.define(rule)
+    functions |= _products.define(rule, functions)
+    return functions | _view_functions.define(rule) | _sorting.define(rule)
 
 
 def _function(rule, text, arity, doc):

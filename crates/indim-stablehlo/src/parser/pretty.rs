@@ -149,7 +149,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// `(%a, %b)`, or `(%x init: %i)` in a reduction; initial values follow all operands.
+    /// `(%a, %b)`, `(%a, k = 2)`, or `(%x init: %i)` in a reduction; initial values follow all operands.
     fn operands_in_brackets(
         &mut self,
         operation: &mut Operation,
@@ -157,6 +157,13 @@ impl Parser<'_, '_> {
     ) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
+            let is_attribute =
+                self.next.kind == TokenKind::Word && self.second().kind == TokenKind::Mark(b'=');
+            if is_attribute {
+                // With the comma after it.
+                self.item(operation, pieces)?;
+                continue;
+            }
             operation.operands.push(self.value_use()?);
             if self.eat_word("init").is_some() {
                 self.expect_mark(b':')?;

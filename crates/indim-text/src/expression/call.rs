@@ -223,10 +223,13 @@ impl Parser<'_> {
                 Ok((AttributeValue::Pairs(pairs), span))
             }
             Attribute::SummedAxes => self.axis_lists(),
-            Attribute::Mode => {
+            Attribute::Mode | Attribute::Side => {
                 let (token, span) = self.lexer.next()?;
                 match token {
                     Token::Name => Ok((AttributeValue::Word(self.slice(span).to_owned()), span)),
+                    _ if attribute == Attribute::Side => {
+                        Err(self.unexpected(span, "`left` or `right`, without quotes"))
+                    }
                     _ => Err(self.unexpected(span, "the name of a mode, without quotes")),
                 }
             }

@@ -79,6 +79,8 @@ pub(super) enum Attribute {
     WindowShape,
     /// The mode of `pad` or `take`.
     Mode,
+    /// The side of `searchsorted`.
+    Side,
     /// The axes of `tensordot`.
     SummedAxes,
     /// The axes of the first operand of `tensordot`.
@@ -105,6 +107,7 @@ impl Attribute {
         Attribute::Widths,
         Attribute::WindowShape,
         Attribute::Mode,
+        Attribute::Side,
         Attribute::SummedAxes,
         Attribute::LeftAxes,
         Attribute::RightAxes,
@@ -124,6 +127,7 @@ impl Attribute {
             Attribute::Widths => &["pad_width"],
             Attribute::WindowShape => &["window_shape"],
             Attribute::Mode => &["mode"],
+            Attribute::Side => &["side"],
             Attribute::SummedAxes => &["axes"],
             Attribute::LeftAxes => &["x_axes"],
             Attribute::RightAxes => &["y_axes"],
@@ -335,7 +339,11 @@ impl Function {
         self.parameters().filter_map(move |parameter| match parameter {
             CallParameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
             CallParameter::Attribute(
-                Attribute::Permutation | Attribute::Axis | Attribute::Axes | Attribute::Mode,
+                Attribute::Permutation
+                | Attribute::Axis
+                | Attribute::Axes
+                | Attribute::Mode
+                | Attribute::Side,
             )
             | CallParameter::Operand => None,
             CallParameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,

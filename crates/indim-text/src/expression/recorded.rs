@@ -412,6 +412,8 @@ fn attribute_value(
         (Attribute::Widths, ..) => Err("two numbers for each axis"),
         (Attribute::Mode, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
         (Attribute::Mode, ..) => Err("the name of a mode"),
+        (Attribute::Side, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
+        (Attribute::Side, ..) => Err("`left` or `right`"),
         (Attribute::Equation, CallAttribute::Word(word), _) => {
             Ok(AttributeValue::Word(word.clone()))
         }

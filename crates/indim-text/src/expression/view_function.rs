@@ -1,5 +1,5 @@
-//! The table of functions that rearrange or join arrays: parameters and documentation. `views.rs` elaborates
-//! them.
+//! The table of functions that rearrange, join or sort arrays: parameters and documentation. `views.rs`
+//! elaborates them.
 
 use indim_ops::ScatterOp;
 
@@ -20,6 +20,10 @@ pub(super) enum ViewFunction {
     Diff,
     ExpandDims,
     Squeeze,
+    Sort,
+    Argsort,
+    Lexsort,
+    SearchSorted,
 }
 
 /// A row of the table.
@@ -227,6 +231,51 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "any",
         doc: "Removes the axes, by default all of size 1. Another size is an error.",
     },
+    ViewRow {
+        function: ViewFunction::Sort,
+        name: "sort",
+        aliases: &[],
+        operands: &["x"],
+        attributes: &[Attribute::Axis, Attribute::Argument("descending")],
+        call: "sort(x, axis=-1, descending=False)",
+        types: "any",
+        doc: "Sorts the elements along the axis; `None` flattens first. The sort is stable, -0 equals +0, \
+              and NaN is greater than every number. Complex numbers are ordered by their real parts, then \
+              by their imaginary parts. `descending` keeps the order of equal elements.",
+    },
+    ViewRow {
+        function: ViewFunction::Argsort,
+        name: "argsort",
+        aliases: &[],
+        operands: &["x"],
+        attributes: &[Attribute::Axis, Attribute::Argument("descending")],
+        call: "argsort(x, axis=-1, descending=False)",
+        types: "any",
+        doc: "The positions along the axis in the order of `sort`, as `i64`.",
+    },
+    ViewRow {
+        function: ViewFunction::Lexsort,
+        name: "lexsort",
+        aliases: &[],
+        operands: &["x", "y"],
+        attributes: &[Attribute::Axis],
+        call: "lexsort([x, y], axis=-1)",
+        types: "any",
+        doc: "The positions along the axis that sort by the last key of the list; each key before it orders \
+              what is equal in those after it, as in NumPy. The keys have one shape and any types.",
+    },
+    ViewRow {
+        function: ViewFunction::SearchSorted,
+        name: "searchsorted",
+        aliases: &["search_sorted"],
+        operands: &["table", "x"],
+        attributes: &[Attribute::Side],
+        call: "searchsorted(table, x, side=left)",
+        types: "any",
+        doc: "For each element of `x` the position in a sorted table with one axis before which it would be \
+              inserted, as `i64`: before equal elements for `left`, after them for `right`. The numpy rule \
+              promotes element types; other rules require equal types.",
+    },
 ];
 
 impl ViewFunction {
@@ -245,12 +294,19 @@ impl ViewFunction {
 
     /// Whether the operands are given as a list.
     pub(super) fn takes_list(self) -> bool {
-        matches!(self, ViewFunction::Concatenate | ViewFunction::Stack)
+        matches!(self, ViewFunction::Concatenate | ViewFunction::Stack | ViewFunction::Lexsort)
     }
 
     /// Whether `axis=None` flattens the operands in row-major order.
     pub(super) fn takes_flat(self) -> bool {
-        matches!(self, ViewFunction::Concatenate | ViewFunction::Take | ViewFunction::TakeAlongAxis)
+        matches!(
+            self,
+            ViewFunction::Concatenate
+                | ViewFunction::Take
+                | ViewFunction::TakeAlongAxis
+                | ViewFunction::Sort
+                | ViewFunction::Argsort
+        )
     }
 
     /// The parameter at a position of a call.

@@ -4,7 +4,7 @@ use core::str::FromStr;
 
 use indim_builder::{Index, PadMode, Value};
 use indim_graph::{AxisSlice, AxisWindow, Literal, ScatterMode, TakeMode};
-use indim_ops::{DType, Op, ScatterOp};
+use indim_ops::{DType, Op, ScatterOp, SearchSide};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::elaborate::{ElaborateResult, Elaborator};
@@ -82,6 +82,9 @@ impl Elaborator<'_, '_> {
             ViewFunction::Roll => self.roll(&call),
             ViewFunction::ExpandDims => self.expand_dims(&call),
             ViewFunction::Squeeze => self.squeeze(&call),
+            ViewFunction::Sort | ViewFunction::Argsort => self.sort(&call),
+            ViewFunction::Lexsort => self.lexsort(&call),
+            ViewFunction::SearchSorted => self.search_sorted(&call),
         }
     }
 
@@ -99,17 +102,7 @@ impl Elaborator<'_, '_> {
         for &node in call.nodes {
             values.push(self.value(node)?);
         }
-        if super::typing::promotes(&self.rule_of(&[])?) {
-            let dtypes: ElaborateResult<Vec<DType>> =
-                values.iter().map(|value| self.dtype(value, call.mark)).collect();
-            let common = promote_all(dtypes?).map_err(|(left, right)| {
-                ExprError::new(ExprErrorKind::NoPromotion { left, right }, call.mark)
-            })?;
-            for value in &mut values {
-                let converted = self.builder.convert(&*value, common.unwrap_or(DType::F64));
-                *value = self.graph(call, converted)?;
-            }
-        }
+        self.promote(call, &mut values)?;
         if call.is_flat() {
             for value in &mut values {
                 *value = self.flat(call, value)?;
@@ -123,6 +116,65 @@ impl Elaborator<'_, '_> {
                 _ => self.builder.concatenate(&values, axis),
             },
         )
+    }
+
+    /// Converts values to their common type under the numpy rule.
+    fn promote(&self, call: &ViewCall<'_>, values: &mut [Value]) -> ElaborateResult<()> {
+        if super::typing::promotes(&self.rule_of(&[])?) {
+            let dtypes: ElaborateResult<Vec<DType>> =
+                values.iter().map(|value| self.dtype(value, call.mark)).collect();
+            let common = promote_all(dtypes?).map_err(|(left, right)| {
+                ExprError::new(ExprErrorKind::NoPromotion { left, right }, call.mark)
+            })?;
+            for value in values {
+                let converted = self.builder.convert(&*value, common.unwrap_or(DType::F64));
+                *value = self.graph(call, converted)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn sort(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+        let mut x = self.value(call.nodes[0])?;
+        if call.is_flat() {
+            x = self.flat(call, &x)?;
+        }
+        let rank = self.array_shape(&x, call.mark)?.rank();
+        let axis = self.checked_axes(call, &[call.axis().unwrap_or(-1)], rank)?[0] as i64;
+        let descending = match self.number(call, "descending")? {
+            None => false,
+            Some(Literal::Bool(descending)) => descending,
+            Some(_) => return Err(self.bad_argument(call, "descending", "True or False")),
+        };
+        let sorted = match call.function {
+            ViewFunction::Argsort => self.builder.argsort(x, axis, descending),
+            _ => self.builder.sort(x, axis, descending),
+        };
+        self.graph(call, sorted)
+    }
+
+    fn lexsort(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+        let nodes = call.nodes.iter().rev();
+        let keys = nodes.map(|&node| self.value(node)).collect::<ElaborateResult<Vec<Value>>>()?;
+        let axis = match keys.first() {
+            Some(key) => {
+                let rank = self.array_shape(key, call.mark)?.rank();
+                self.checked_axes(call, &[call.axis().unwrap_or(-1)], rank)?[0]
+            }
+            None => 0,
+        };
+        self.graph(call, self.builder.argsort_by(&keys, axis as i64, false))
+    }
+
+    fn search_sorted(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
+        let side = match call.given(Attribute::Side).map(|given| &given.value) {
+            Some(AttributeValue::Word(word)) => self.word(call, word, "`left` or `right`")?,
+            _ => SearchSide::Left,
+        };
+        let mut operands = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
+        self.promote(call, &mut operands)?;
+        let [table, values] = operands;
+        self.graph(call, self.builder.search_sorted(table, values, side))
     }
 
     /// Without an axis, indices count elements in row-major order, as in NumPy.
@@ -187,7 +239,8 @@ impl Elaborator<'_, '_> {
     ) -> ElaborateResult<T> {
         word.parse().map_err(|_| {
             let kind = ExprErrorKind::Unexpected { found: word.to_owned(), expected };
-            ExprError::new(kind, call.span_of(Attribute::Mode).unwrap_or(call.mark))
+            let span = call.span_of(Attribute::Mode).or(call.span_of(Attribute::Side));
+            ExprError::new(kind, span.unwrap_or(call.mark))
         })
     }
 

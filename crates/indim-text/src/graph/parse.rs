@@ -20,6 +20,9 @@ use crate::span::Span;
 /// Limit on the length of a text, so that the number of values fits 32 bits.
 const MAX_TEXT_BYTES: usize = 1 << 30;
 
+/// The orders of a sort, in messages.
+const ORDERS: &str = "`ascending` or `descending`";
+
 type ParseResult<T> = Result<T, ParseError>;
 
 /// Parses the text form of a graph and verifies the graph.
@@ -191,7 +194,7 @@ impl<'t> Parser<'t> {
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
-                let mode = self.mode("`error`, `clip` or `wrap`")?;
+                let mode = self.parsed("`error`, `clip` or `wrap`")?;
                 return Ok((Head::Other(NodeKind::Take { axis, mode }), operands));
             }
             _ if let Some(op) = scatter_op(operation) => {
@@ -199,7 +202,7 @@ impl<'t> Parser<'t> {
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
-                let mode = self.mode("`error`, `clip`, `wrap` or `drop`")?;
+                let mode = self.parsed("`error`, `clip`, `wrap` or `drop`")?;
                 return Ok((Head::Other(NodeKind::Scatter { op, axis, mode }), operands));
             }
             "contract" => {
@@ -207,6 +210,27 @@ impl<'t> Parser<'t> {
                 self.attribute("summed")?;
                 let summed = self.size()?;
                 return Ok((Head::Other(NodeKind::Contract { summed }), operands));
+            }
+            "sort" => {
+                let operands = self.values()?;
+                self.attribute("axis")?;
+                let axis = self.size()?;
+                self.attribute("order")?;
+                let descending = match self.word(ORDERS)? {
+                    ("ascending", _) => false,
+                    ("descending", _) => true,
+                    (_, span) => return Err(self.unexpected_word(ORDERS, span)),
+                };
+                self.attribute("result")?;
+                let result = self.parsed("`values` or `positions`")?;
+                let kind = NodeKind::Sort { axis, descending, result };
+                return Ok((Head::Other(kind), operands));
+            }
+            "search_sorted" => {
+                let operands = self.values()?;
+                self.attribute("side")?;
+                let side = self.parsed("`left` or `right`")?;
+                return Ok((Head::Other(NodeKind::SearchSorted { side }), operands));
             }
             _ if let Some(op) = ReduceOp::from_scan_name(operation) => {
                 let operands = self.values()?;
@@ -321,11 +345,14 @@ impl<'t> Parser<'t> {
         Ok((name, sign.to(span)))
     }
 
-    /// The mode of a gather or scatter.
-    fn mode<M: FromStr<Err = ()>>(&mut self, expected: &'static str) -> ParseResult<M> {
+    /// One of the words that `expected` lists.
+    fn parsed<T: FromStr<Err = ()>>(&mut self, expected: &'static str) -> ParseResult<T> {
         let (name, span) = self.word(expected)?;
-        let unexpected = ParseErrorKind::Unexpected { expected };
-        name.parse().map_err(|()| self.error(unexpected, span))
+        name.parse().map_err(|()| self.unexpected_word(expected, span))
+    }
+
+    fn unexpected_word(&self, expected: &'static str, span: Span) -> ParseError {
+        self.error(ParseErrorKind::Unexpected { expected }, span)
     }
 
     /// `[1, -2]`, for `count` axes.

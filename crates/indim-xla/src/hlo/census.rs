@@ -94,6 +94,14 @@ impl CensusWalk<'_> {
                               xor, or argmax";
                 self.add(instruction, opcode, Some(reason));
             }
+            (Lowering::Sort, Some(called)) => {
+                let computation = &self.module.computations[called];
+                let count = instruction.operands.len();
+                if reducer::comparator_of(computation, self.text, count).is_none() {
+                    let reason = "the function that it applies is not one comparison of a pair";
+                    self.add(instruction, opcode, Some(reason));
+                }
+            }
             (Lowering::Array(ArrayOperation::Gather), _) => {
                 let gather = gather(Attributes { text: self.text, instruction }).ok();
                 if let Some(reason) = gather.and_then(|gather| gather.refusal()) {

@@ -1,6 +1,7 @@
 //! Elaboration from the syntax tree to a graph. Calls and fusions are inlined with an explicit stack;
 //! recursion is impossible because a callee precedes its callers.
 
+use indim_builder::Value;
 use indim_model::{
     FormatError, FormatErrorKind, FormatLimits, Location, ModelBuilder, ModelProgram,
 };
@@ -14,6 +15,7 @@ use super::reducer;
 use super::syntax::{Computation, HloShape, Instruction, Module};
 use crate::operation::{Operation, check_type};
 use crate::reduction::reduce;
+use crate::sort::sort;
 use crate::value::{ArrayFact, ArrayValue, XlaValue};
 use crate::windows::reduce_window;
 
@@ -180,6 +182,7 @@ impl<'m> Elaborator<'m> {
             Lowering::Reduce | Lowering::ReduceWindow => {
                 self.reduce(instruction, &operands, lowering)?
             }
+            Lowering::Sort => self.sort(instruction, &operands)?,
             Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };
@@ -322,12 +325,33 @@ impl<'m> Elaborator<'m> {
             }
             _ => reduce(builder, &reducer, &known, &axes),
         };
-        let mut results: Vec<XlaValue> =
-            results.map_err(fail)?.into_iter().map(XlaValue::from).collect();
-        match results.len() {
-            1 => Ok(results.remove(0)),
-            _ => XlaValue::tuple(results).map_err(fail),
-        }
+        one_or_tuple(results.map_err(fail)?).map_err(fail)
+    }
+
+    fn sort(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let Some(called) = instruction.called else {
+            return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
+        };
+        let computation = &self.module.computations[called];
+        let Some(comparator) = reducer::comparator_of(computation, self.text, operands.len())
+        else {
+            let what = "a sort that applies this is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let axes = Attributes { text: self.text, instruction }.integers("dimensions")?;
+        let [axis] = axes[..] else {
+            return Err(fail(FormatErrorKind::attribute("dimensions", "does not name one axis")));
+        };
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let b = &self.model_builder.builder;
+        let results = sort(b, &comparator, &known.map_err(fail)?, axis).map_err(fail)?;
+        one_or_tuple(results).map_err(fail)
     }
 
     fn bitcast(
@@ -390,5 +414,14 @@ fn grouped(
             XlaValue::tuple(slots)
         }
         _ => arrays.next().ok_or_else(|| wrong_count("arrays", "more", 0)),
+    }
+}
+
+/// A single result, or the tuple of several.
+fn one_or_tuple(results: Vec<Value>) -> Result<XlaValue, FormatErrorKind> {
+    let mut results: Vec<XlaValue> = results.into_iter().map(XlaValue::from).collect();
+    match results.len() {
+        1 => Ok(results.remove(0)),
+        _ => XlaValue::tuple(results),
     }
 }

@@ -64,6 +64,7 @@ pub(super) enum Lowering {
     Constant,
     Reduce,
     ReduceWindow,
+    Sort,
     Map,
     Tuple,
     GetTupleElement,
@@ -124,6 +125,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("reshape", Lowering::Array(ArrayOperation::Reshape)),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
+    ("sort", Lowering::Sort),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
     ("tuple", Lowering::Tuple),
 ];
@@ -151,6 +153,7 @@ impl Lowering {
             Lowering::Array(shaped) => shaped.attributes(),
             Lowering::Reduce | Lowering::Map => &["dimensions", "to_apply"],
             Lowering::ReduceWindow => &["window", "to_apply"],
+            Lowering::Sort => &["dimensions", "is_stable", "to_apply"],
             Lowering::Call => &["to_apply", "calls", "kind"],
             Lowering::GetTupleElement => &["index"],
             Lowering::Bitcast

@@ -1,13 +1,35 @@
-//! Recognition of the reducer that a computation of `reduce` applies.
+//! Recognition of the reducer that a computation of `reduce` applies, and of the comparator of a `sort`.
 
 use super::attribute::Attributes;
+use super::literal;
 use super::lowering::{ArrayOperation, Lowering, comparison};
-use super::syntax::Computation;
+use super::proto;
+use super::syntax::{Computation, Instruction};
 use crate::reducer::{Reducer, ReducerBody};
+use crate::sort::Comparator;
 
 /// The reducer of a computation; `None` if indim lacks it.
 pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
     let mut body = ReducerBody::default();
+    let results = results_of(computation, text, &mut body)?;
+    let takes_all = computation.parameters.len() == 2 * results.len();
+    takes_all.then(|| body.reducer(&results)).flatten()
+}
+
+/// The comparator of a computation for `count` sorted operands; `None` if indim lacks it.
+pub(super) fn comparator_of(
+    computation: &Computation,
+    text: &str,
+    count: usize,
+) -> Option<Comparator> {
+    let mut body = ReducerBody::default();
+    let [result] = results_of(computation, text, &mut body)?[..] else { return None };
+    let takes_all = computation.parameters.len() == 2 * count;
+    takes_all.then(|| Comparator::of(&body, result, count)).flatten()
+}
+
+/// The terms that a computation returns.
+fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> Option<Vec<usize>> {
     let count = computation.parameters.len();
     let arguments: Vec<usize> = (0..count).map(|number| body.argument(number)).collect();
     let mut terms: Vec<usize> = Vec::with_capacity(computation.instructions.len());
@@ -19,18 +41,33 @@ pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
         }
         let operands: Vec<usize> = instruction.operands.iter().map(|&place| terms[place]).collect();
         let op = match Lowering::of(&instruction.opcode)? {
+            Lowering::Constant => {
+                terms.push(body.constant(scalar(instruction, text)));
+                continue;
+            }
             Lowering::Array(ArrayOperation::Elementwise(op)) => Some(op),
             Lowering::Array(ArrayOperation::Compare) => {
-                comparison(Attributes { text, instruction }).ok()?.ordinary()
+                comparison(Attributes { text, instruction }).ok()?.term()
             }
             _ => None,
         };
         terms.push(body.operation(op, &operands));
     }
     let root = &computation.instructions[computation.root];
-    let results: Vec<usize> = match root.opcode.as_str() {
+    Some(match root.opcode.as_str() {
         "tuple" => root.operands.iter().map(|&place| terms[place]).collect(),
         _ => vec![terms[computation.root]],
+    })
+}
+
+/// The number of a constant with one element.
+fn scalar(instruction: &Instruction, text: &str) -> Option<f64> {
+    let shape = instruction.shape.as_ref()?;
+    let arrays = match (instruction.content, &instruction.literal) {
+        (Some(content), _) => literal::arrays(text, content, shape).ok()?,
+        (None, Some(literal)) => proto::arrays(literal, shape).ok()?,
+        (None, None) => return None,
     };
-    (count == 2 * results.len()).then(|| body.reducer(&results)).flatten()
+    let [array] = &arrays[..] else { return None };
+    array.scalar_text()?.parse().ok()
 }

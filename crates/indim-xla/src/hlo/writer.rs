@@ -178,7 +178,9 @@ impl TextWriter<'_> {
             NodeKind::Take { .. }
             | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
-            | NodeKind::Contract { .. } => return,
+            | NodeKind::Contract { .. }
+            | NodeKind::Sort { .. }
+            | NodeKind::SearchSorted { .. } => return,
             NodeKind::Scan { op, axis, reverse, .. } => {
                 match self.scan(id, *op, (*axis, *reverse), node) {
                     Some(instruction) => instruction,

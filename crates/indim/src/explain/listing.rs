@@ -83,6 +83,12 @@ impl Listing<'_> {
             InstructionKind::Take { .. } => "take".to_owned(),
             InstructionKind::Scatter { op, .. } => format!("scatter_{op}"),
             InstructionKind::Scan { op, .. } => op.scan_name().to_owned(),
+            InstructionKind::Sort { axis, descending, result } => {
+                let order = if descending { "descending " } else { "" };
+                let keys = operands.join(", ");
+                return format!("sort({keys} for i{axis}: {order}{result})");
+            }
+            InstructionKind::SearchSorted { side } => format!("searchsorted.{side}"),
             InstructionKind::Contract { summed } => {
                 let rank = nest.shape.rank();
                 let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();

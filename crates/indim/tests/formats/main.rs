@@ -23,6 +23,7 @@ mod samples_onnx;
 mod samples_openvino;
 mod samples_stablehlo;
 mod scans;
+mod sorts;
 mod stablehlo;
 mod support;
 mod xla_windows;

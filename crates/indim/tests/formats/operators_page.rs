@@ -41,6 +41,7 @@ fn others() -> Vec<Graph> {
         b.bitcast(&x, DType::I32).unwrap(),
         b.scan(ReduceOp::Add, &x, 1, false, false).unwrap(),
         b.scan(ReduceOp::Mul, &x, 1, true, true).unwrap(),
+        b.sort(&x, 1, false).unwrap(),
         b.prelu(&x, &slope, &[1]).unwrap(),
         b.clamp(-1.5, &x, 1.0).unwrap(),
         b.elementwise(indim_ops::Op::Complex, &[&x, &x], &RuleSet::None).unwrap(),

@@ -10,7 +10,7 @@ func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
   }
   %2 = "stablehlo.sort"(%1#0) <{dimension = 0 : i64}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %c = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %c = stablehlo.compare LE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
     stablehlo.return %c : tensor<i1>
   }) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   %3 = call @more(%2) : (tensor<2x2xf32>) -> tensor<2x2xf32>

@@ -1,0 +1,156 @@
+//! Keys: unsigned integers in the order of the elements, equal for equal elements.
+//!
+//! The keys of floats: those of negative numbers are their inverted bits, those of others their bits with the
+//! sign bit set. Both zeros have the key of +0, and all NaNs the greatest key.
+
+use core::ops::BitXor;
+
+use indim_ops::{Element, bf16, c64, c128, f16};
+
+/// An unsigned integer that is sorted by its digits.
+pub(crate) trait Key: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static {
+    /// Number of bits.
+    const BITS: u32;
+    /// All bits set: `key ^ MAX` reverses the order.
+    const MAX: Self;
+
+    /// The digit of `bits` bits from bit `shift` on.
+    fn digit(self, shift: u32, bits: u32) -> usize;
+
+    /// The lowest 64 bits.
+    fn low_bits(self) -> u64;
+}
+
+macro_rules! keys {
+    ($($type:ident)*) => { $(
+        impl Key for $type {
+            const BITS: u32 = $type::BITS;
+            const MAX: $type = $type::MAX;
+
+            #[inline(always)]
+            fn digit(self, shift: u32, bits: u32) -> usize {
+                (self >> shift) as usize & ((1 << bits) - 1)
+            }
+
+            #[inline(always)]
+            fn low_bits(self) -> u64 {
+                self as u64
+            }
+        }
+    )* };
+}
+
+keys!(u8 u16 u32 u64 u128);
+
+/// An element type with keys.
+pub(crate) trait Keyed: Element {
+    type Key: Key;
+
+    /// The key of an element as it is in memory.
+    fn key(storage: Self::Storage) -> Self::Key;
+}
+
+impl Keyed for bool {
+    type Key = u8;
+
+    #[inline(always)]
+    fn key(storage: u8) -> u8 {
+        u8::from(storage != 0)
+    }
+}
+
+macro_rules! unsigned {
+    ($($type:ident)*) => { $(
+        impl Keyed for $type {
+            type Key = $type;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $type {
+                storage
+            }
+        }
+    )* };
+}
+
+macro_rules! signed {
+    ($($type:ident $key:ident;)*) => { $(
+        impl Keyed for $type {
+            type Key = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                storage as $key ^ (1 << ($key::BITS - 1))
+            }
+        }
+    )* };
+}
+
+/// `$infinity` are the bits of +infinity; greater magnitudes are NaNs.
+macro_rules! floats {
+    ($($type:ident $key:ident $infinity:expr;)*) => { $(
+        impl Keyed for $type {
+            type Key = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                const SIGN: $key = 1 << ($key::BITS - 1);
+                const INFINITY: $key = $infinity;
+                let bits = storage.to_bits();
+                let magnitude = bits & !SIGN;
+                let negative = ((bits >> ($key::BITS - 1)) as $key).wrapping_neg();
+                let number = if magnitude == 0 { SIGN } else { bits ^ (negative | SIGN) };
+                if magnitude > INFINITY { $key::MAX } else { number }
+            }
+        }
+    )* };
+}
+
+macro_rules! complexes {
+    ($($type:ident $component:ident $key:ident;)*) => { $(
+        impl Keyed for $type {
+            type Key = $key;
+
+            #[inline(always)]
+            fn key(storage: $type) -> $key {
+                let [re, im] = [storage.re, storage.im].map(|part| $key::from($component::key(part)));
+                re << ($key::BITS / 2) | im
+            }
+        }
+    )* };
+}
+
+unsigned!(u8 u16 u32 u64);
+signed!(i8 u8; i16 u16; i32 u32; i64 u64;);
+floats! {
+    f16 u16 f16::INFINITY.to_bits();
+    bf16 u16 bf16::INFINITY.to_bits();
+    f32 u32 f32::INFINITY.to_bits();
+    f64 u64 f64::INFINITY.to_bits();
+}
+complexes!(c64 f32 u64; c128 f64 u128;);
+
+/// Calls a method that is generic over a [`Keyed`] type with the type of `$dtype`. The types `bf16`, `c64`,
+/// `c128`, `f16` and `DType` are in scope.
+macro_rules! for_keyed {
+    ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
+        match $dtype {
+            DType::Bool => $this.$method::<bool> $arguments,
+            DType::I8 => $this.$method::<i8> $arguments,
+            DType::I16 => $this.$method::<i16> $arguments,
+            DType::I32 => $this.$method::<i32> $arguments,
+            DType::I64 => $this.$method::<i64> $arguments,
+            DType::U8 => $this.$method::<u8> $arguments,
+            DType::U16 => $this.$method::<u16> $arguments,
+            DType::U32 => $this.$method::<u32> $arguments,
+            DType::U64 => $this.$method::<u64> $arguments,
+            DType::F16 => $this.$method::<f16> $arguments,
+            DType::Bf16 => $this.$method::<bf16> $arguments,
+            DType::F32 => $this.$method::<f32> $arguments,
+            DType::F64 => $this.$method::<f64> $arguments,
+            DType::C64 => $this.$method::<c64> $arguments,
+            DType::C128 => $this.$method::<c128> $arguments,
+        }
+    };
+}
+
+pub(crate) use for_keyed;

@@ -1,0 +1,397 @@
+//! Sorts: nests that sort along an axis. No executor compiles them. Holds unsafe code.
+//!
+//! - `keys.rs`: keys: unsigned integers in the order of the elements;
+//! - `order.rs`: stable sorts of lists by their keys.
+//!
+//! A tile is a block of rows along the sorted axis, which is copied to dense memory, sorted row by row and
+//! written. The sort is stable, so every algorithm and every number of threads gives the same bits.
+
+pub(crate) mod keys;
+mod order;
+
+use core::fmt;
+use core::ops::Range;
+use std::sync::Arc;
+
+use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
+use indim_graph::SortResult;
+use indim_loops::MemoryUse;
+use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::strides::AxisStrides;
+use indim_ops::{DType, bf16, c64, c128, f16};
+
+use keys::{Key, Keyed, for_keyed};
+use order::{Placed, Position, SortScratch, count_bytes};
+
+/// A sort for arrays of any sizes.
+#[derive(Debug, Clone)]
+pub(crate) struct Sort {
+    axis: usize,
+    descending: bool,
+    result: SortResult,
+    /// Number of stores, which are the first operands of the nest.
+    stores: usize,
+    /// The operand and the element type of each key, the first most significant.
+    keys: Vec<(usize, DType)>,
+}
+
+/// Approximate elements of a tile of short rows: enough that the distribution of tiles costs little.
+const TILE_ELEMENTS: usize = 4096;
+
+/// Bytes of neighbouring columns that are copied together: a cache line.
+const COLUMN_BYTES: usize = 64;
+
+/// Most bytes of columns that are copied together, so that they stay in L2 or near it.
+const MAX_COLUMNS_BYTES: usize = 4 << 20;
+
+/// Fewest tiles of a nest with as many rows, for threads.
+const MIN_TILES: usize = 8;
+
+/// Cost of sorting an element, in bytes moved: about 10 nanoseconds.
+const BYTES_PER_ELEMENT: usize = 100;
+
+impl Sort {
+    /// Returns `None` for a nest that is not a sort.
+    pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
+        let [instruction] = &nest.instructions[..] else { return None };
+        let InstructionKind::Sort { axis, descending, result } = instruction.kind else {
+            return None;
+        };
+        let stores = nest.stores.len();
+        let key = |local: &Local| {
+            let access = local.access()?;
+            Some((stores + access, nest.accesses[access].array_type.dtype))
+        };
+        let keys = instruction.operands.iter().map(key).collect::<Option<_>>()?;
+        Some(Arc::new(Sort { axis, descending, result, stores, keys }))
+    }
+
+    /// Rows of a tile. `is_strided` tells whether neighbouring elements are in neighbouring rows.
+    fn rows_per_tile(&self, rows: usize, length: usize, is_strided: bool) -> usize {
+        let size = self.key_bytes();
+        let mut tile = TILE_ELEMENTS / length.max(1);
+        if is_strided {
+            let most = MAX_COLUMNS_BYTES / length.saturating_mul(size).max(1);
+            tile = tile.max((COLUMN_BYTES / size).min(most));
+        }
+        tile.clamp(1, rows.div_ceil(MIN_TILES).max(1))
+    }
+
+    /// Bytes of the largest key.
+    fn key_bytes(&self) -> usize {
+        self.keys.iter().map(|(_, dtype)| dtype.size()).max().unwrap_or(1)
+    }
+
+    /// Bytes of scratch memory for an element of a block, and for an element of the row that is sorted.
+    fn bytes_per_element(&self) -> [usize; 2] {
+        let size = self.key_bytes();
+        let item = match size {
+            0..=4 => size_of::<Placed<u32, u32>>(),
+            5..=8 => size_of::<Placed<u64, u64>>(),
+            _ => size_of::<Placed<u128, u64>>(),
+        };
+        match self.result {
+            SortResult::Values => [size, size],
+            // Elements, a position for each, and its form in the result; keys with positions, twice.
+            SortResult::Positions => [size + size_of::<[u64; 2]>(), 2 * item],
+        }
+    }
+}
+
+impl NestCode for Sort {
+    fn bind(
+        self: Arc<Self>,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+        _: &[bool],
+    ) -> Option<Arc<dyn BoundNest>> {
+        let strides = nest.list_strides(strides);
+        if nest.shape.contains(&0) {
+            return None;
+        }
+        Some(Arc::new(BoundSort::new(self, &nest.shape, &strides)))
+    }
+
+    fn cost(&self) -> usize {
+        BYTES_PER_ELEMENT
+    }
+
+    fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
+        let length = nest.shape[self.axis];
+        let others = nest.shape.iter().enumerate().filter(|&(axis, _)| axis != self.axis);
+        let rows = others.fold(1, |rows: usize, (_, &size)| rows.saturating_mul(size));
+        let block = self.rows_per_tile(rows, length, true).saturating_mul(length);
+        let [of_block, of_row] = self.bytes_per_element();
+        let bytes = block.saturating_mul(of_block);
+        let counts = count_bytes(length, self.key_bytes());
+        bytes.saturating_add(length.saturating_mul(of_row)).saturating_add(counts)
+    }
+
+    fn shared_bytes(&self, _: &SizedNest<'_>) -> usize {
+        0
+    }
+
+    fn list(
+        &self,
+        nest: &LoopNest,
+        formatter: &mut fmt::Formatter<'_>,
+        describe: &dyn Fn(&Access) -> String,
+    ) -> fmt::Result {
+        let key = |&(operand, _): &(usize, DType)| describe(&nest.accesses[operand - self.stores]);
+        let keys: Vec<String> = self.keys.iter().map(key).collect();
+        let order = if self.descending { "descending " } else { "" };
+        for store in &nest.stores {
+            let (result, target) = (self.result, describe(&store.target));
+            let keys = keys.join(", ");
+            writeln!(formatter, "sort {keys} along i{}: {order}{result} -> {target}", self.axis)?;
+        }
+        Ok(())
+    }
+
+    fn fallback(&self) -> KernelFallback {
+        KernelFallback::Sort
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<Sort>(1);
+        held.own::<(usize, DType)>(self.keys.capacity());
+    }
+}
+
+/// A sort bound to sizes and strides.
+#[derive(Debug)]
+struct BoundSort {
+    sort: Arc<Sort>,
+    /// Elements of a row.
+    length: usize,
+    /// Stride in bytes of each operand along a row.
+    along: Vec<isize>,
+    /// The other axes: the size, and the stride in bytes of each operand. Rows are numbered in this order.
+    others: Vec<(usize, Vec<isize>)>,
+    rows: usize,
+    rows_per_tile: usize,
+    /// Whether blocks are copied row by row, and not column by column.
+    by_rows: bool,
+}
+
+impl BoundSort {
+    fn new(sort: Arc<Sort>, shape: &[usize], strides: &[AxisStrides]) -> BoundSort {
+        let axis = sort.axis;
+        let key = sort.keys[0].0;
+        let along: Vec<isize> = strides.iter().map(|strides| strides[axis]).collect();
+        let mut others: Vec<(usize, Vec<isize>)> = (0..shape.len())
+            .filter(|&other| other != axis && shape[other] > 1)
+            .map(|other| (shape[other], strides.iter().map(|strides| strides[other]).collect()))
+            .collect();
+        // Neighbouring rows are neighbours in memory.
+        others.sort_by_key(|(_, strides)| core::cmp::Reverse(strides[key].unsigned_abs()));
+        let nearest = others.last().map_or(usize::MAX, |(_, strides)| strides[key].unsigned_abs());
+        let by_rows = along[key].unsigned_abs() <= nearest;
+        let rows = others.iter().map(|(size, _)| size).product();
+        BoundSort {
+            length: shape[axis],
+            rows_per_tile: sort.rows_per_tile(rows, shape[axis], !by_rows),
+            sort,
+            along,
+            others,
+            rows,
+            by_rows,
+        }
+    }
+
+    /// Offset of the first element of a row of an operand, in bytes.
+    fn offset(&self, operand: usize, mut row: usize) -> isize {
+        let mut offset = 0;
+        for (size, strides) in self.others.iter().rev() {
+            offset += (row % size) as isize * strides[operand];
+            row /= size;
+        }
+        offset
+    }
+
+    /// The rows of an operand.
+    fn block(&self, bases: &Bases<'_>, operand: usize, rows: Range<usize>) -> Block {
+        let first = |row| bases.operands[operand].wrapping_offset(self.offset(operand, row));
+        Block {
+            rows: rows.map(first).collect(),
+            length: self.length,
+            along: self.along[operand],
+            by_rows: self.by_rows,
+        }
+    }
+
+    /// Sorts elements.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`], for `tiles`; the key has elements of type `T`.
+    unsafe fn sort_values<T: Keyed>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        let mask = if self.sort.descending { T::Key::MAX } else { T::Key::default() };
+        let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
+        for tile in tiles {
+            let rows = self.rows_of(tile);
+            // SAFETY: the caller ensures that the rows of the tile are readable.
+            unsafe {
+                let keys = self.block(bases, self.sort.keys[0].0, rows.clone());
+                keys.read::<T>(&mut elements);
+            }
+            for row in elements.chunks_exact_mut(self.length) {
+                scratch.sort(row, |element| T::key(element) ^ mask);
+            }
+            for store in 0..self.sort.stores {
+                let block = self.block(bases, store, rows.clone());
+                // SAFETY: the caller ensures that the rows of the tile are writable in each store.
+                unsafe { block.write(&elements) }
+            }
+        }
+    }
+
+    /// Sorts positions.
+    ///
+    /// # Safety
+    /// The obligations of [`BoundNest::run`], for `tiles`.
+    unsafe fn sort_positions<P: Position>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        for tile in tiles {
+            let rows = self.rows_of(tile);
+            let identity = (0..self.length).map(P::new);
+            let mut positions: Vec<P> = rows.clone().flat_map(|_| identity.clone()).collect();
+            for &(operand, dtype) in self.sort.keys.iter().rev() {
+                let block = self.block(bases, operand, rows.clone());
+                // SAFETY: the caller ensures that the rows of the tile are readable, with elements of the
+                // type of the access.
+                unsafe { for_keyed!(dtype, self.sort_by(&block, &mut positions)) }
+            }
+            let positions: Vec<i64> = positions.into_iter().map(|it| it.get() as i64).collect();
+            for store in 0..self.sort.stores {
+                let block = self.block(bases, store, rows.clone());
+                // SAFETY: the caller ensures that the rows of the tile are writable in each store.
+                unsafe { block.write(&positions) }
+            }
+        }
+    }
+
+    /// Sorts the positions of each row by a key.
+    ///
+    /// # Safety
+    /// The block has readable elements of type `T`.
+    unsafe fn sort_by<T: Keyed>(&self, block: &Block, positions: &mut [impl Position]) {
+        let mask = if self.sort.descending { T::Key::MAX } else { T::Key::default() };
+        let (mut elements, mut items) = (Vec::new(), Vec::new());
+        let mut scratch = SortScratch::default();
+        // SAFETY: the caller's obligation.
+        unsafe { block.read::<T>(&mut elements) }
+        let rows = elements.chunks_exact(self.length);
+        for (row, positions) in rows.zip(positions.chunks_exact_mut(self.length)) {
+            items.clear();
+            items.extend(
+                positions
+                    .iter()
+                    .map(|&position| Placed { key: T::key(row[position.get()]) ^ mask, position }),
+            );
+            scratch.sort(&mut items, |item| item.key);
+            for (position, item) in positions.iter_mut().zip(&items) {
+                *position = item.position;
+            }
+        }
+    }
+
+    fn rows_of(&self, tile: usize) -> Range<usize> {
+        let first = tile * self.rows_per_tile;
+        first..(first + self.rows_per_tile).min(self.rows)
+    }
+}
+
+/// Rows of an operand.
+struct Block {
+    /// The first element of each row.
+    rows: Vec<*mut u8>,
+    length: usize,
+    /// Stride in bytes along a row.
+    along: isize,
+    by_rows: bool,
+}
+
+impl Block {
+    /// Copies the rows to dense memory, with truth values as 0 or 1.
+    ///
+    /// # Safety
+    /// Each row has `length` readable elements of type `T`.
+    unsafe fn read<T: Keyed>(&self, elements: &mut Vec<T::Storage>) {
+        elements.clear();
+        elements.resize(self.rows.len() * self.length, T::Storage::default());
+        self.visit(size_of::<T>(), |index, from| {
+            // SAFETY: `visit` passes the elements of the rows, which the caller ensures are readable.
+            let stored = unsafe { from.cast::<T::Storage>().read_unaligned() };
+            elements[index] = T::from_storage(stored).to_storage();
+        });
+    }
+
+    /// Writes dense elements to the rows.
+    ///
+    /// # Safety
+    /// Each row has `length` writable elements of type `S`.
+    unsafe fn write<S: Copy>(&self, elements: &[S]) {
+        self.visit(size_of::<S>(), |index, to| {
+            // SAFETY: `visit` passes the elements of the rows, which the caller ensures are writable.
+            unsafe { to.cast::<S>().write_unaligned(elements[index]) }
+        });
+    }
+
+    /// Calls `each` with the address of each element and its index in dense memory.
+    #[inline(always)]
+    fn visit(&self, size: usize, mut each: impl FnMut(usize, *mut u8)) {
+        if !self.by_rows {
+            for position in 0..self.length {
+                let offset = self.along.wrapping_mul(position as isize);
+                for (row, first) in self.rows.iter().enumerate() {
+                    each(row * self.length + position, first.wrapping_offset(offset));
+                }
+            }
+            return;
+        }
+        for (row, &first) in self.rows.iter().enumerate() {
+            let mut along = |stride: isize| {
+                for position in 0..self.length {
+                    let offset = stride.wrapping_mul(position as isize);
+                    each(row * self.length + position, first.wrapping_offset(offset));
+                }
+            };
+            // A constant stride lets the compiler use vectors.
+            match self.along == size as isize {
+                true => along(size as isize),
+                false => along(self.along),
+            }
+        }
+    }
+}
+
+impl BoundNest for BoundSort {
+    fn tiles(&self) -> usize {
+        self.rows.div_ceil(self.rows_per_tile)
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.rows_per_tile * self.length
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        let dtype = self.sort.keys[0].1;
+        // SAFETY: the caller has the same obligations; the access of the key has elements of this type.
+        unsafe {
+            match self.sort.result {
+                SortResult::Values => for_keyed!(dtype, self.sort_values(bases, tiles)),
+                SortResult::Positions if u32::try_from(self.length).is_ok() => {
+                    self.sort_positions::<u32>(bases, tiles);
+                }
+                SortResult::Positions => self.sort_positions::<u64>(bases, tiles),
+            }
+        }
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<BoundSort>(1);
+        held.own::<isize>(self.along.capacity());
+        held.own::<(usize, Vec<isize>)>(self.others.capacity());
+        self.others.iter().for_each(|(_, strides)| held.own::<isize>(strides.capacity()));
+    }
+}

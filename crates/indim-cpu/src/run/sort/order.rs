@@ -1,0 +1,133 @@
+//! Stable sorts of lists of items by their keys, and positions as items.
+//!
+//! Short lists are sorted by comparisons, of keys of up to 32 bits together with the positions in one
+//! number. Longer ones are sorted by the digits of their keys, the least significant first; a digit that is
+//! the same in all keys is skipped.
+
+use super::keys::Key;
+
+/// Lists of at least so many items have digits of 11 bits, shorter ones of 8 bits: a pass over the list then
+/// costs more than the larger table of counts.
+const WIDE_DIGITS: usize = 1 << 15;
+
+/// Items with keys of up to 32 bits up to which comparisons are faster than digits.
+const MAX_PACKED: usize = 512;
+
+/// Items with longer keys up to which comparisons are faster, for each byte of the key: every byte is a pass.
+const COMPARED_PER_BYTE: usize = 24;
+
+/// Memory of sorts, reused for several lists.
+#[derive(Default)]
+pub(super) struct SortScratch<I> {
+    spare: Vec<I>,
+    /// Keys and positions.
+    packed: Vec<u64>,
+    /// For each digit and each of its values the number of items, then the position of the next one.
+    counts: Vec<usize>,
+}
+
+/// Bytes of the counts of digits, for lists of `items` with keys of `size` bytes.
+pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
+    let bits: usize = if items < WIDE_DIGITS { 8 } else { 11 };
+    (8 * size).div_ceil(bits) * (1 << bits) * size_of::<usize>()
+}
+
+impl<I: Copy + Default> SortScratch<I> {
+    /// Sorts `items` by `key`, stably.
+    pub(super) fn sort<K: Key>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+        if items.is_sorted_by_key(|&item| key(item)) {
+            return;
+        }
+        match items.len() {
+            count if count <= MAX_PACKED && K::BITS <= 32 => self.by_packed(items, key),
+            count if count <= COMPARED_PER_BYTE * size_of::<K>() => {
+                items.sort_by_key(|&item| key(item));
+            }
+            count if count < WIDE_DIGITS || K::BITS <= 16 => self.by_digits::<K, 8>(items, key),
+            _ => self.by_digits::<K, 11>(items, key),
+        }
+    }
+
+    /// Sorts numbers of a key and a position. They are distinct, so any sort of them is stable.
+    fn by_packed<K: Key>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+        let numbers = items.iter().zip(0u64..);
+        let packed = numbers.map(|(&item, position)| key(item).low_bits() << 32 | position);
+        self.packed.clear();
+        self.packed.extend(packed);
+        self.packed.sort_unstable();
+        self.spare.clear();
+        self.spare.extend_from_slice(items);
+        for (item, &packed) in items.iter_mut().zip(&self.packed) {
+            *item = self.spare[packed as u32 as usize];
+        }
+    }
+
+    /// Sorts by digits of `BITS` bits, the least significant first.
+    fn by_digits<K: Key, const BITS: u32>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+        let (values, digits) = (1 << BITS, K::BITS.div_ceil(BITS) as usize);
+        self.counts.clear();
+        self.counts.resize(values * digits, 0);
+        for &item in &*items {
+            let key = key(item);
+            for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
+                counts[key.digit(digit as u32 * BITS, BITS)] += 1;
+            }
+        }
+        if self.spare.len() < items.len() {
+            self.spare.resize(items.len(), I::default());
+        }
+        let count = items.len();
+        let (mut from, mut to) = (&mut *items, &mut self.spare[..count]);
+        let mut is_moved = false;
+        for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
+            if counts.contains(&count) {
+                continue;
+            }
+            let mut next = 0;
+            for places in &mut *counts {
+                next += core::mem::replace(places, next);
+            }
+            for &item in &*from {
+                let place = &mut counts[key(item).digit(digit as u32 * BITS, BITS)];
+                to[*place] = item;
+                *place += 1;
+            }
+            (from, to) = (to, from);
+            is_moved = !is_moved;
+        }
+        if is_moved {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// A position along the sorted axis, in few bytes.
+pub(super) trait Position: Copy + Default + 'static {
+    fn new(position: usize) -> Self;
+    fn get(self) -> usize;
+}
+
+macro_rules! positions {
+    ($($type:ident)*) => { $(
+        impl Position for $type {
+            #[inline(always)]
+            fn new(position: usize) -> $type {
+                position as $type
+            }
+
+            #[inline(always)]
+            fn get(self) -> usize {
+                self as usize
+            }
+        }
+    )* };
+}
+
+positions!(u32 u64);
+
+/// A key and the position of its element.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Placed<K, P> {
+    pub(super) key: K,
+    pub(super) position: P,
+}

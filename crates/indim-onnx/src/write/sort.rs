@@ -1,0 +1,38 @@
+//! Sorts as `TopK` of all elements along the axis.
+
+use indim_graph::{Node, NodeKind, SortResult, ValueId};
+use indim_model::place_of;
+use indim_ops::DType;
+
+use super::model_writer::{ModelWriter, int};
+
+impl ModelWriter<'_> {
+    /// A sort by one key. `TopK` too puts the lower position first among equal elements; ONNX does not say
+    /// where a NaN is.
+    pub(super) fn sort(&mut self, value: ValueId, node: &Node) {
+        let NodeKind::Sort { axis, descending, result } = node.kind else { return };
+        let shape = node.array_type.shape.clone();
+        let operand = node.operands[0];
+        let dtype = self.graph[operand].array_type.dtype;
+        if node.operands.len() > 1 {
+            let reason = Some("TopK sorts by one key".to_owned());
+            self.notes.unsupported("sort", reason, place_of(self.graph, value));
+        }
+        if dtype.is_float() {
+            self.notes.warning("TopK of ONNX says nothing of where a NaN is");
+        }
+        let mut whole = self.whole(operand);
+        if dtype == DType::Bool {
+            whole = self.cast(&whole, DType::U8);
+        }
+        let count = self.list(&[shape[axis] as i64]);
+        let attributes = vec![int("axis", axis as i64), int("largest", i64::from(descending))];
+        let [values, positions] = self.pair("TopK", &[&whole, &count], attributes);
+        let name = match result {
+            SortResult::Positions => positions,
+            SortResult::Values if dtype == DType::Bool => self.cast(&values, DType::Bool),
+            SortResult::Values => values,
+        };
+        self.set(value, name, shape);
+    }
+}

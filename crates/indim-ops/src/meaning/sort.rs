@@ -1,0 +1,163 @@
+//! Sorting: the total order of elements, stable sorts, and searches in sorted tables.
+//!
+//! Numbers are in their usual order. -0 equals +0; all NaNs are equal, and greater than every number.
+//! `false` is less than `true`. Complex numbers are ordered by their real parts, then by their imaginary
+//! parts, each in the order of floats. Sorts are stable: equal elements keep the order of their positions,
+//! also in descending order, which puts NaN first.
+
+use core::cmp::Ordering;
+
+use crate::{Complex, Element, bf16, c64, c128, f16};
+
+/// An element type with the total order of sorts.
+pub trait TotalOrder: Element {
+    /// The order of two elements; equal elements may differ in their bits.
+    ///
+    /// ```
+    /// use core::cmp::Ordering;
+    /// use indim_ops::TotalOrder;
+    ///
+    /// assert_eq!(f32::NAN.total_order(f32::INFINITY), Ordering::Greater);
+    /// assert_eq!((-0.0f32).total_order(0.0), Ordering::Equal);
+    /// ```
+    fn total_order(self, other: Self) -> Ordering;
+}
+
+macro_rules! ordered {
+    ($($type:ident)*) => { $(
+        impl TotalOrder for $type {
+            fn total_order(self, other: Self) -> Ordering {
+                self.cmp(&other)
+            }
+        }
+    )* };
+}
+
+macro_rules! floats {
+    ($($type:ident)*) => { $(
+        impl TotalOrder for $type {
+            fn total_order(self, other: Self) -> Ordering {
+                let numbers = self.partial_cmp(&other);
+                numbers.unwrap_or_else(|| self.is_nan().cmp(&other.is_nan()))
+            }
+        }
+    )* };
+}
+
+macro_rules! halves {
+    ($($type:ident)*) => { $(
+        impl TotalOrder for $type {
+            fn total_order(self, other: Self) -> Ordering {
+                self.to_f32().total_order(other.to_f32())
+            }
+        }
+    )* };
+}
+
+macro_rules! complexes {
+    ($($type:ident)*) => { $(
+        impl TotalOrder for $type {
+            fn total_order(self, other: Self) -> Ordering {
+                let Complex { re, im } = other;
+                self.re.total_order(re).then_with(|| self.im.total_order(im))
+            }
+        }
+    )* };
+}
+
+ordered!(bool i8 i16 i32 i64 u8 u16 u32 u64);
+floats!(f32 f64);
+halves!(f16 bf16);
+complexes!(c64 c128);
+
+/// Sorts `positions` by the elements of `keys` at them, stably.
+///
+/// ```
+/// use indim_ops::sort_positions;
+///
+/// let mut positions = vec![0, 1, 2, 3];
+/// sort_positions(&mut positions, &[2.0f32, f32::NAN, 0.0, 2.0], true);
+/// assert_eq!(positions, [1, 0, 3, 2]);
+/// ```
+///
+/// # Panics
+/// If a position is not one of `keys`.
+pub fn sort_positions<T: TotalOrder>(positions: &mut [usize], keys: &[T], descending: bool) {
+    positions.sort_by(|&x, &y| {
+        let order = keys[x].total_order(keys[y]);
+        if descending { order.reverse() } else { order }
+    });
+}
+
+/// The side of equal elements on which a search finds a position.
+///
+/// ```
+/// use indim_ops::SearchSide;
+///
+/// assert_eq!("right".parse(), Ok(SearchSide::Right));
+/// assert_eq!(SearchSide::Left.to_string(), "left");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SearchSide {
+    /// Before equal elements: the number of elements that are less.
+    Left,
+    /// After equal elements: the number of elements that are less or equal.
+    Right,
+}
+
+impl SearchSide {
+    /// The name of the side.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SearchSide::Left => "left",
+            SearchSide::Right => "right",
+        }
+    }
+}
+
+impl core::fmt::Display for SearchSide {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl core::str::FromStr for SearchSide {
+    type Err = ();
+
+    fn from_str(name: &str) -> Result<SearchSide, ()> {
+        [SearchSide::Left, SearchSide::Right].into_iter().find(|side| side.name() == name).ok_or(())
+    }
+}
+
+/// The position of `value` in a sorted table by a binary search.
+///
+/// The search keeps a range of `count` elements, at first the table. While it has several, it looks at the
+/// last of its first `count / 2` elements: if that lies before the value, the range begins after it. Either
+/// way `count / 2` elements fewer are left. This also defines the result for a table that is not sorted.
+///
+/// ```
+/// use indim_ops::{SearchSide, search_sorted};
+///
+/// let table = [1.0f32, 2.0, 2.0, f32::NAN];
+/// assert_eq!(search_sorted(&table, 2.0, SearchSide::Left), 1);
+/// assert_eq!(search_sorted(&table, 2.0, SearchSide::Right), 3);
+/// assert_eq!(search_sorted(&table, f32::NAN, SearchSide::Left), 3);
+/// ```
+pub fn search_sorted<T: TotalOrder>(table: &[T], value: T, side: SearchSide) -> usize {
+    let is_before = |element: T| match side {
+        SearchSide::Left => element.total_order(value).is_lt(),
+        SearchSide::Right => element.total_order(value).is_le(),
+    };
+    let (mut first, mut count) = (0, table.len());
+    while count > 1 {
+        let half = count / 2;
+        if is_before(table[first + half - 1]) {
+            first += half;
+        }
+        count -= half;
+    }
+    match table.get(first) {
+        Some(&element) => first + usize::from(is_before(element)),
+        None => 0,
+    }
+}

@@ -1,0 +1,408 @@
+"""Sorts and what is made of them, of arrays and of tracing values, and NumPy's functions of these names."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays, _functions
+from ._advice import refuse_given
+from ._indim import _view_functions
+from ._tracing import ARRAY_FUNCTIONS, Tracer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from ._types import Operand
+
+_SIDES = ("left", "right")
+
+#: Methods of quantiles whose results are elements.
+_OF_ELEMENTS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
+
+
+def define(rule):
+    """The functions of a rule by name."""
+
+    def sort(
+        x: Operand, axis: int | None = -1, *, descending: bool = False, out: NDArray[Any] | None = None
+    ):
+        return _sorted("sort", x, axis, descending, rule, out)
+
+    def argsort(
+        x: Operand, axis: int | None = -1, *, descending: bool = False, out: NDArray[Any] | None = None
+    ):
+        return _sorted("argsort", x, axis, descending, rule, out)
+
+    def lexsort(keys: Sequence[Operand], axis: int = -1, *, out: NDArray[Any] | None = None):
+        keys = [_array(key) for key in keys]
+        return _functions.apply("lexsort", keys, [("axis", operator.index(axis))], rule, out)
+
+    def searchsorted(table: Operand, x: Operand, side: str = "left", *, out: NDArray[Any] | None = None):
+        if side not in _SIDES:
+            raise ValueError(f"the side of searchsorted is one of {', '.join(_SIDES)}, not {side!r}")
+        return _functions.apply("searchsorted", (_array(table), _array(x)), [("side", side)], rule, out)
+
+    made = {function.__name__: function for function in (sort, argsort, lexsort, searchsorted)}
+    functions = {}
+    for name, doc, aliases in _view_functions():
+        if name in made:
+            function = made[name]
+            function.__doc__, function.__qualname__ = doc, name
+            functions |= dict.fromkeys((name, *aliases), function)
+    return functions
+
+
+def _sorted(function, x, axis, descending, rule="numpy", out=None):
+    x = _array(x)
+    if axis is None:
+        x, axis = np.ravel(x), 0
+    attributes = [("axis", operator.index(axis))]
+    if descending:
+        attributes.append(("descending", True))
+    return _functions.apply(function, (x,), attributes, rule, out)
+
+
+def _array(value):
+    return value if isinstance(value, Tracer) else _arrays.as_array(value, "x")
+
+
+def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True):
+    """The ``k`` greatest elements along an axis in descending order, and their positions.
+
+    Equal elements come by their positions; NaN is greatest. With ``largest=False`` the smallest elements, in
+    ascending order.
+    """
+    x = _array(x)
+    k, axis = operator.index(k), operator.index(axis)
+    size = x.shape[axis]
+    if not 0 <= k <= size:
+        raise ValueError(f"top_k takes up to {size} elements along axis {axis}, not {k}")
+    first = (slice(None),) * (axis % x.ndim) + (slice(0, k),)
+    return tuple(_sorted(name, x, axis, largest)[first] for name in ("sort", "argsort"))
+
+
+def median(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
+    """The median along axes: the middle element, or the mean of the two there; NaN if there is one."""
+    rows, result = _rows(x, axis, keepdims)
+    return result(_with_nan(rows, _median_of(rows)))
+
+
+def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
+    """The median along axes of the elements that are not NaN; NaN if there are none."""
+    rows, result = _rows(x, axis, keepdims)
+    if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
+        return result(_median_of(rows))
+    return result(_nan_between(rows, 0.5, _mean))
+
+
+def quantile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+):
+    """Quantiles along axes, by NumPy's methods; NaN if there is one. The axes of ``q`` come first."""
+    _arrays.refuse_traced((q,))
+    q = np.asarray(q, np.float64)
+    rows, result = _rows(x, axis, keepdims)
+    size = rows.shape[-1]
+    if size == 0:
+        raise ValueError("quantiles of no elements: the axis has size 0")
+    # NumPy's quantiles of positions are the places of quantiles.
+    places = np.quantile(np.arange(float(size)), q, method=method)
+    if method not in _OF_ELEMENTS and rows.dtype.kind in "biu":
+        rows = rows.astype(np.float64)
+    return _for_each(places, lambda place: result(_with_nan(rows, _between(rows, place))))
+
+
+def percentile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+):
+    """Percentiles along axes: ``quantile(x, q / 100)``."""
+    _arrays.refuse_traced((q,))
+    return quantile(x, np.asarray(q, np.float64) / 100, axis, method=method, keepdims=keepdims)
+
+
+def nanquantile(
+    x: Operand,
+    q: float | Sequence[float] | NDArray[Any],
+    axis: int | Sequence[int] | None = None,
+    *,
+    keepdims: bool = False,
+):
+    """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if there are none."""
+    _arrays.refuse_traced((q,))
+    q = np.asarray(q, np.float64)
+    rows, result = _rows(x, axis, keepdims)
+    if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
+        return quantile(x, q, axis, keepdims=keepdims)
+    return _for_each(q, lambda one: result(_nan_between(rows, one)))
+
+
+def digitize(x: Operand, bins: Operand, right: bool = False):
+    """NumPy's ``digitize``: the number of the bin of each element. The bins rise or fall."""
+    bins = _array(bins)
+    side = "left" if right else "right"
+    count = bins.shape[0]
+    rising = _search(bins, x, side)
+    if not isinstance(bins, Tracer):
+        steps = np.diff(bins)
+        if (steps >= 0).all():
+            return rising
+        if not (steps <= 0).all():
+            raise ValueError("bins must be monotonically increasing or decreasing")
+    falling = count - _search(bins[::-1], x, side)
+    if not isinstance(bins, Tracer):
+        return falling
+    return np.where(bins[0] <= bins[-1], rising, falling) if count else rising
+
+
+def interp(
+    x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None
+):
+    """NumPy's ``interp``: a function that is linear between the points ``xp``, which rise, in ``f64``."""
+    x, xp, fp = (_array(value) for value in (x, xp, fp))
+    is_complex = fp.dtype.kind == "c"
+    x, xp = x.astype(np.float64), xp.astype(np.float64)
+    fp = fp.astype(np.complex128 if is_complex else np.float64)
+    if xp.ndim != 1 or xp.shape != fp.shape or xp.shape[0] == 0:
+        raise ValueError("`xp` and `fp` are points and values: arrays with one axis of one size, not 0")
+    count = xp.shape[0]
+    left, right = (fp[at] if given is None else given for at, given in ((0, left), (-1, right)))
+    found = fp[0]
+    if count > 1:
+        at = np.clip(_search(xp, x, "right") - 1, 0, count - 2)
+        x0, x1, y0, y1 = (
+            np.take(values, place, mode="clip") for values in (xp, fp) for place in (at, at + 1)
+        )
+        slope = (y1 - y0) / (x1 - x0)
+        found, after = slope * (x - x0) + y0, slope * (x - x1) + y1
+        found = np.where(np.isnan(found), np.where(np.isnan(after) & (y0 == y1), y0, after), found)
+        found = np.where(x == x0, y0, np.where(x == xp[-1], fp[-1], found))
+    found = np.where(x > xp[-1], right, np.where(x < xp[0], left, found))
+    # The value of a single point is that of NaN too.
+    return found if count == 1 else np.where(np.isnan(x), x, found)
+
+
+def _search(table, x, side):
+    return _functions.apply("searchsorted", (_array(table), _array(x)), [("side", side)], "numpy")
+
+
+def _rows(x, axis, keepdims):
+    """The elements sorted along one last axis, which holds ``axis``, and the function that gives a result for
+    each row its shape."""
+    x = _array(x)
+    axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
+    _arrays.refuse_traced(axes)
+    axes = [_counted(operator.index(one), x.ndim) for one in axes]
+    if len(set(axes)) != len(axes):
+        raise ValueError("duplicate value in 'axis'")
+    kept = [one for one in range(x.ndim) if one not in axes]
+    shape = tuple(x.shape[one] for one in kept)
+    count = int(np.prod([x.shape[one] for one in axes], dtype=np.int64))
+    rows = np.transpose(x, (*kept, *axes)).reshape((*shape, count))
+    if keepdims:
+        shape = tuple(1 if one in axes else size for one, size in enumerate(x.shape))
+    return _sorted("sort", rows, -1, False), lambda found: found.reshape(shape)
+
+
+def _counted(axis, rank):
+    """An axis counted from the front."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is out of bounds for array of dimension {rank}")
+    return axis % rank
+
+
+def _median_of(rows):
+    size = rows.shape[-1]
+    return np.mean(rows[..., max(size - 1, 0) // 2 : size // 2 + 1], axis=-1)
+
+
+def _with_nan(rows, found):
+    """``found``, or NaN for rows whose greatest element is NaN."""
+    if rows.dtype.kind in "biu" or rows.shape[-1] == 0:
+        return found
+    return np.where(np.isnan(rows[..., -1]), rows[..., -1], found)
+
+
+def _for_each(places, function):
+    """The results for each of these numbers, whose axes come first."""
+    places = np.asarray(places)
+    found = [function(float(place)) for place in places.ravel()]
+    if places.ndim == 0:
+        return found[0]
+    if not found:
+        raise ValueError("`q` has no elements")
+    stacked = np.stack(found)
+    return stacked.reshape(places.shape + tuple(stacked.shape[1:]))
+
+
+def _nan_between(rows, q, middle=None):
+    """The quantile of each row, whose elements that are not NaN come first; between two elements it is
+    ``middle`` of both, if given."""
+    count = np.sum(~np.isnan(rows), axis=-1)
+    place = q * (count - 1)
+    low = np.floor(place)
+    part = (place - low).astype(rows.dtype)
+    positions = np.arange(rows.shape[-1])
+    before, after = (
+        np.sum(np.where(positions == np.minimum(at, count - 1)[..., None], rows, 0), axis=-1)
+        for at in (low, low + 1)
+    )
+    step = after - before
+    between = np.where(part >= 0.5, after - step * (1 - part), before + step * part)
+    if middle is not None:
+        between = middle(before, after)
+    found = np.where((part == 0) | (before == after), before, between)
+    return np.where(count == 0, np.nan, found).astype(rows.dtype)
+
+
+def _mean(before, after):
+    return np.mean(np.stack([before, after], -1), axis=-1)
+
+
+def _between(rows, place):
+    """The number between two elements of each row, at a place between their positions."""
+    low = int(place)
+    part = place - low
+    before = rows[..., low]
+    if part == 0:
+        return before
+    after = rows[..., low + 1]
+    step = after - before
+    return after - step * (1 - part) if part >= 0.5 else before + step * part
+
+
+# NumPy's functions.
+
+
+def register(functions):
+    """Lets NumPy's functions of these names be traced, and gives tracing values the methods of arrays."""
+
+    def implements(function):
+        def register(handler):
+            ARRAY_FUNCTIONS[function] = handler
+            return handler
+
+        return register
+
+    @implements(np.sort)
+    def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
+        refuse_given("sort", order=order)
+        return functions["sort"](a, axis)
+
+    @implements(np.argsort)
+    def _argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+        refuse_given("argsort", order=order)
+        return functions["argsort"](a, axis)
+
+    @implements(np.partition)
+    def _partition(a, kth, axis=-1, kind="introselect", order=None):
+        refuse_given("partition", order=order)
+        _check_kth(a, kth, axis)
+        return functions["sort"](a, axis)
+
+    @implements(np.argpartition)
+    def _argpartition(a, kth, axis=-1, kind="introselect", order=None):
+        refuse_given("argpartition", order=order)
+        _check_kth(a, kth, axis)
+        return functions["argsort"](a, axis)
+
+    @implements(np.lexsort)
+    def _lexsort(keys, axis=-1):
+        return functions["lexsort"](list(_keys(keys)), axis)
+
+    @implements(np.searchsorted)
+    def _searchsorted(a, v, side="left", sorter=None):
+        table = a if sorter is None else np.take(_array(a), sorter)
+        return functions["searchsorted"](table, v, side)
+
+    @implements(np.digitize)
+    def _digitize(x, bins, right=False):
+        return digitize(x, bins, right)
+
+    @implements(np.interp)
+    def _interp(x, xp, fp, left=None, right=None, period=None):
+        refuse_given("interp", period=period)
+        return interp(x, xp, fp, left, right)
+
+    for name, function in (("median", median), ("nanmedian", nanmedian)):
+        ARRAY_FUNCTIONS[getattr(np, name)] = _of_axes(name, function)
+    for name, function in (("quantile", quantile), ("percentile", percentile)):
+        ARRAY_FUNCTIONS[getattr(np, name)] = _of_quantiles(name, function)
+    ARRAY_FUNCTIONS[np.nanquantile] = _of_quantiles("nanquantile", _nanquantile_of_numpy)
+
+    Tracer.argsort = lambda self, axis=-1, kind=None, order=None, *, stable=None: _argsort(
+        self, axis, kind, order, stable=stable
+    )
+    Tracer.argpartition = lambda self, kth, axis=-1, kind="introselect", order=None: _argpartition(
+        self, kth, axis, kind, order
+    )
+    Tracer.searchsorted = lambda self, v, side="left", sorter=None: _searchsorted(self, v, side, sorter)
+    Tracer.sort = _in_place("sort")
+    Tracer.partition = _in_place("partition")
+
+
+def _of_axes(name, function):
+    def handler(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+        refuse_given(name, out=out)
+        return function(a, axis, keepdims=bool(keepdims) and keepdims is not np._NoValue)
+
+    return handler
+
+
+def _of_quantiles(name, function):
+    def handler(
+        a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *,
+        weights=None, interpolation=None
+    ):
+        refuse_given(name, out=out, weights=weights, interpolation=interpolation)
+        keepdims = bool(keepdims) and keepdims is not np._NoValue
+        return function(a, q, axis, method=method, keepdims=keepdims)
+
+    return handler
+
+
+def _nanquantile_of_numpy(a, q, axis, method, keepdims):
+    if method != "linear":
+        raise TypeError(f"numpy.nanquantile takes the method 'linear' while it is traced, not {method!r}")
+    return nanquantile(a, q, axis, keepdims=keepdims)
+
+
+def _in_place(name):
+    def method(self, *args, **kwargs):
+        raise TypeError(
+            f"`{self._piece}` is traced, and a traced value does not change: x.{name}() sorts an array in "
+            f"place; write y = np.{name}(x)"
+        )
+
+    return method
+
+
+def _keys(keys):
+    """The keys of a list, or the rows of an array."""
+    return [keys[index] for index in range(keys.shape[0])] if isinstance(keys, Tracer) else keys
+
+
+def _check_kth(a, kth, axis):
+    _arrays.refuse_traced(np.ravel(kth))
+    size = a.shape[axis] if axis is not None else int(np.prod(a.shape))
+    for place in np.ravel(kth):
+        if not -size <= place < size:
+            raise ValueError(f"kth(={place}) out of bounds ({size})")
+
+
+# `make_stubs.py` finds these functions by their code objects.
+_functions.OPERATION_CODES |= {function.__code__ for function in define("numpy").values()}
