@@ -149,7 +149,7 @@ fn onnx_cumsum() {
             outputs: vec![value("y", FLOAT, None)],
             ..Model::default()
         };
-        let model = support::read("test.onnx", &model.encoded())?;
+        let model = support::read("test.onnx", model.encoded())?;
         support::run(&*model, std::slice::from_ref(&x))
     };
     let forwards = run(1, &[]).unwrap().remove(0);
