@@ -199,10 +199,11 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
         let (stride, reach) = (window.stride as i64, window.window().span() as i64 - 1);
         let whole = stride * (sizes[axis] as i64 - 1) + extra[axis] + reach + 1;
         let (before, behind) = match (&stated, &pads) {
-            // The padding follows from the size of the result.
+            // The padding follows from the size of the result. An odd element is on the side opposite to
+            // that of a convolution (`apply_auto_pad` of OpenVINO's shape inference).
             (Some(stated), None) => {
                 let total = whole - stated[axis].clamp(0, MAX_NUMBER);
-                let (before, _) = halves(total.max(0), is_upper);
+                let (before, _) = halves(total.max(0), !is_upper);
                 (before, total - before)
             }
             // The stated padding stays before the axis.
@@ -211,10 +212,8 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
                 (pads[axis].0, total - pads[axis].0)
             }
             (None, Some(pads)) => pads[axis],
-            (None, None) => {
-                let problem = "needs the sizes of the result as operand 2";
-                return Err(FormatErrorKind::attribute("auto_pad", problem));
-            }
+            // OpenVINO pads by nothing if it does not know the sizes of the result.
+            (None, None) => (0, 0),
         };
         (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
         (window.low, window.high) = (reach - before, reach - behind + extra[axis]);

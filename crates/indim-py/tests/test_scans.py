@@ -44,6 +44,10 @@ def test_accumulate():
         close(indim.jit(lambda a: ufunc.accumulate(a, axis=1))(i), ufunc.accumulate(i, axis=1))
     for ufunc in (np.logical_and, np.logical_or):
         close(indim.jit(lambda a: ufunc.accumulate(a, axis=1))(b), ufunc.accumulate(b, axis=1))
+    narrow = np.full(3, 100, "i1")
+    for ufunc in (np.add, np.multiply, np.maximum):
+        traced = indim.jit(lambda a: ufunc.accumulate(a, dtype="i1"))
+        close(traced(narrow), ufunc.accumulate(narrow, dtype="i1"))
     with pytest.raises(TypeError, match="numpy.hypot.accumulate cannot be traced"):
         indim.jit(lambda a: np.hypot.accumulate(a))(x)
 
@@ -58,6 +62,7 @@ def test_cumulative_functions_of_the_array_api():
                 close(traced(x), function(x, axis=axis, include_initial=initial))
             vector = indim.jit(lambda a: function(a, include_initial=initial))
             close(vector(x[0]), function(x[0], include_initial=initial))
+            close(vector(x[0, :0]), function(x[0, :0], include_initial=initial))
         with pytest.raises(ValueError, match="needs `axis`"):
             indim.jit(lambda a: function(a))(x)
 

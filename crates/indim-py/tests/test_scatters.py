@@ -81,6 +81,19 @@ def test_counts_are_those_of_numpy():
         indim.jit(lambda x: np.bincount(x))(x)
     with pytest.raises(ValueError, match="negative"):
         indim.bincount(np.array([1, -1]))
+    with pytest.raises(ValueError, match="weights"):
+        indim.bincount(x, [2.0])
+
+
+def test_updates_lose_no_digits():
+    whole = np.zeros(3, int)
+    for update in (0.5, np.array([0.5])):
+        with pytest.raises(TypeError, match="same_kind"):
+            indim.at(whole)[0].add(update)
+    with pytest.raises(TypeError, match="astype"):
+        indim.jit(lambda x, u: x.at[0].add(u))(whole, 0.5)
+    np.testing.assert_array_equal(indim.at(whole)[0].add(2), [2, 0, 0])
+    np.testing.assert_array_equal(indim.at(np.zeros(2, np.float32))[1].set(0.1), np.float32([0, 0.1]))
 
 
 def test_segments_combine_rows_of_one_id():
@@ -100,6 +113,8 @@ def test_one_hot_rows_have_a_one_at_the_index():
     np.testing.assert_array_equal(indim.one_hot(np.array([2, 0]), 4), expected)
     np.testing.assert_array_equal(indim.jit(lambda i: indim.one_hot(i, 4))(np.array([2, 0])), expected)
     assert not indim.one_hot(np.array([-1, 4]), 4).any()
+    assert indim.one_hot(np.uint8([0]), 300).sum() == 1
+    assert not indim.one_hot(np.int8([-1]), 300).any()
 
 
 def test_diagonals_are_those_of_numpy():

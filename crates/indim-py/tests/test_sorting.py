@@ -32,6 +32,13 @@ def same(found, expected):
     np.testing.assert_array_equal(found, expected)
 
 
+def test_quantiles_take_real_numbers():
+    x = np.array([1, 2, np.nan], "c16")
+    for function in (indim.nanmedian, lambda x: indim.quantile(x, 0.5), lambda x: indim.nanquantile(x, 0.5)):
+        with pytest.raises(TypeError, match="takes real numbers, not complex128"):
+            function(x)
+
+
 @pytest.mark.parametrize("dtype", TYPES)
 def test_sorts_are_numpys(dtype):
     for shape in [(7,), (300,), (5, 40), (40, 3), (2, 3, 9)]:
@@ -178,6 +185,10 @@ def test_bins_rise_or_fall():
             same(*both(lambda x: np.digitize(x, edges, right=right), x))
             same(*both(lambda x, edges: np.digitize(x, edges, right=right), x, edges))
             same(indim.digitize(x, edges, right), np.digitize(x, edges, right))
+    # Differences of these types wrap.
+    for edges in (np.array([5, 3, 1], "u1"), np.array([-100, 100], "i1"), np.array([-100, 100, 120], "i1")):
+        x8 = np.array([4, -120, 120, 3], edges.dtype if edges.dtype.kind == "i" else "i2")
+        same(indim.digitize(x8, edges), np.digitize(x8, edges))
     with pytest.raises(ValueError, match="monotonically"):
         indim.digitize(x, [0.0, 2.0, 1.0])
 

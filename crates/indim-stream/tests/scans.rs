@@ -18,7 +18,7 @@ fn program(axis: i64) -> Graph {
 }
 
 fn numbers() -> Array {
-    let numbers = (0..600 * 700).map(|index| (index * 7919 % 10_007) as f32 / 3.0 - 1600.0);
+    let numbers = (0..600 * 700u64).map(|index| (index * 7919 % 10_007) as f32 / 3.0 - 1600.0);
     Array::new([600, 700], numbers.collect::<Vec<f32>>()).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, ScatterMode, TakeMode, ValueId};
 use indim_ops::ScatterOp;
-use indim_shape::Shape;
+use indim_shape::{RuleSet, Shape};
 
 use super::positions::FlatAxes;
 use super::scatter::Places;
@@ -119,7 +119,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `index-rank` if the indices name more axes than the operand has; those of [`GraphBuilder::gather`].
+    /// `index-rank` if the indices name more axes than the operand has; a shape error if the batch axes differ;
+    /// those of [`GraphBuilder::gather`].
     #[track_caller]
     pub fn gather_nd(
         &self,
@@ -179,6 +180,10 @@ impl GraphBuilder {
         if count > operand.rank() || count == 0 || batch >= index.rank() {
             let (expected, given) = (operand.rank(), count);
             return Err(self.error(operation, &ids, GraphErrorKind::IndexRank { expected, given }));
+        }
+        let batches = [&operand[..batch], &index[..batch]].map(Shape::from);
+        if let Err(error) = RuleSet::None.elaborate(&batches) {
+            return Err(self.error(operation, &ids, GraphErrorKind::Shape(Box::new(error))));
         }
         let shape = Shape::from(&index[..index.rank() - 1]);
         let indices = self.value(ids[1]);

@@ -114,11 +114,16 @@ impl NestCode for Scatter {
         }
         let outer = coalesce_some(0, 0..self.axis, shape, &strides)?;
         let inner = coalesce_some(0, self.axis + 1..self.rank, shape, &strides)?;
-        let loops = (self.rank..shape.len()).map(|axis| IndexLoop {
+        let of_axis = |axis: usize| IndexLoop {
             count: shape[axis],
             index: strides[self.indices][axis],
             update: strides[self.updates][axis],
-        });
+        };
+        // Without indices the other axes may be of any size.
+        let loops = match shape[self.rank..].contains(&0) {
+            true => vec![IndexLoop { count: 0, index: 0, update: 0 }],
+            false => (self.rank..shape.len()).map(of_axis).collect(),
+        };
         let elements: usize = inner.sizes.iter().product();
         Some(Arc::new(BoundScatter {
             size: shape[self.axis],
@@ -127,7 +132,7 @@ impl NestCode for Scatter {
             rows_per_tile: (TILE_ELEMENTS / elements).max(1),
             outer,
             inner,
-            loops: loops.collect(),
+            loops,
             elements,
             scatter: *self,
         }))

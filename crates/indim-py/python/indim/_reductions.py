@@ -157,7 +157,7 @@ def register(functions):
                     setattr(Tracer, known, _method(handler))
     ARRAY_FUNCTIONS[np.linalg.norm] = _norm(functions["norm"])
     for ufunc, name in _SCANS.items():
-        ACCUMULATIONS[ufunc] = _accumulate(functions[name])
+        ACCUMULATIONS[ufunc] = _accumulate(functions[name], ufunc in ("add", "multiply"))
     for name in ("cumulative_sum", "cumulative_prod"):
         # NumPy has them since version 2.1.
         if hasattr(np, name):
@@ -175,9 +175,12 @@ _SCANS = {
 }
 
 
-def _accumulate(scan):
+def _accumulate(scan, is_sum_or_product):
     def handler(array, axis=0, dtype=None):
-        return scan(array if dtype is None else array.astype(dtype), axis=axis)
+        if dtype is None:
+            return scan(array, axis=axis)
+        # A sum without `dtype` would be wider.
+        return scan(array.astype(dtype), axis=axis, **({"dtype": dtype} if is_sum_or_product else {}))
 
     return handler
 
@@ -192,10 +195,10 @@ def _cumulative(name, scan):
         results = scan(x, axis=axis, dtype=dtype)
         if not include_initial:
             return results
-        # The first result of an exclusive scan is the identity.
-        first = scan(x, axis=axis, dtype=dtype, exclusive=True)
         axis = axis % x.ndim
-        return np.concatenate([first[(slice(None),) * axis + (slice(0, 1),)], results], axis=axis)
+        shape = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+        first = np.full(shape, int(name == "cumulative_prod"), results.dtype)
+        return np.concatenate([first, results], axis=axis)
 
     return handler
 

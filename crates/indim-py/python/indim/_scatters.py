@@ -101,8 +101,12 @@ def _positions(shape, key):
 
 def _converted(values, dtype):
     if isinstance(values, Tracer):
+        if not np.can_cast(values.dtype, dtype, "same_kind"):
+            raise TypeError(f"updates of {values.dtype} would lose digits as {dtype}: convert them by astype")
         return values if values.dtype == dtype else values.astype(dtype)
-    return np.asarray(values).astype(dtype, casting="same_kind") if np.ndim(values) else dtype.type(values)
+    if isinstance(values, (bool, int)):
+        return dtype.type(values)
+    return np.asarray(values).astype(dtype, casting="same_kind")
 
 
 def at(x):
@@ -152,8 +156,8 @@ def _limit(dtype, end):
 def one_hot(x, num_classes, *, dtype=np.float32):
     """Ones at the indices ``x`` along a new last axis of ``num_classes`` elements, zeros elsewhere."""
     x = _view_functions._array(x, "x")
-    classes = np.arange(operator.index(num_classes), dtype=x.dtype)
-    return (x[..., None] == classes).astype(dtype)
+    # The classes may not fit the type of the indices.
+    return (x[..., None] == np.arange(operator.index(num_classes))).astype(dtype)
 
 
 def bincount(x, weights=None, minlength=0, *, length=None):
@@ -176,6 +180,8 @@ def bincount(x, weights=None, minlength=0, *, length=None):
         length = max(operator.index(minlength), int(x.max()) + 1 if x.size else 0)
     if weights is None:
         return scatter("scatter_add", np.zeros(length, np.int64), x, np.int64(1), "drop")
+    if np.shape(weights) != x.shape:
+        raise ValueError("the weights of bincount do not have the shape of its elements")
     return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), "drop")
 
 

@@ -94,7 +94,7 @@ def median(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: boo
 
 def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
     """The median along axes of the elements that are not NaN; NaN if there are none."""
-    rows, result = _rows(x, axis, keepdims)
+    rows, result = _rows(_real("nanmedian", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return result(_median_of(rows))
     return result(_nan_between(rows, 0.5, _mean))
@@ -111,7 +111,7 @@ def quantile(
     """Quantiles along axes, by NumPy's methods; NaN if there is one. The axes of ``q`` come first."""
     _arrays.refuse_traced((q,))
     q = np.asarray(q, np.float64)
-    rows, result = _rows(x, axis, keepdims)
+    rows, result = _rows(_real("quantile", x), axis, keepdims)
     size = rows.shape[-1]
     if size == 0:
         raise ValueError("quantiles of no elements: the axis has size 0")
@@ -145,7 +145,7 @@ def nanquantile(
     """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if there are none."""
     _arrays.refuse_traced((q,))
     q = np.asarray(q, np.float64)
-    rows, result = _rows(x, axis, keepdims)
+    rows, result = _rows(_real("nanquantile", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return quantile(x, q, axis, keepdims=keepdims)
     return _for_each(q, lambda one: result(_nan_between(rows, one)))
@@ -158,10 +158,10 @@ def digitize(x: Operand, bins: Operand, right: bool = False):
     count = bins.shape[0]
     rising = _search(bins, x, side)
     if not isinstance(bins, Tracer):
-        steps = np.diff(bins)
-        if (steps >= 0).all():
+        # Comparisons, because differences of small integers wrap.
+        if (bins[:-1] <= bins[1:]).all():
             return rising
-        if not (steps <= 0).all():
+        if not (bins[:-1] >= bins[1:]).all():
             raise ValueError("bins must be monotonically increasing or decreasing")
     falling = count - _search(bins[::-1], x, side)
     if not isinstance(bins, Tracer):
@@ -216,6 +216,13 @@ def _rows(x, axis, keepdims):
     if keepdims:
         shape = tuple(1 if one in axes else size for one, size in enumerate(x.shape))
     return _sorted("sort", rows, -1, False), lambda found: found.reshape(shape)
+
+
+def _real(function, x):
+    x = _array(x)
+    if x.dtype.kind == "c":
+        raise TypeError(f"{function} takes real numbers, not {x.dtype}: take `x.real` or `abs(x)`")
+    return x
 
 
 def _counted(axis, rank):

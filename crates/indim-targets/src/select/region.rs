@@ -15,6 +15,10 @@ use crate::machine::{Action, Register, SourceOperand};
 /// some twenty cycles if it is mispredicted.
 const MIN_VALUES: usize = 64;
 
+/// Maximum number of values in a region. A conditional jump of aarch64 reaches 1 MiB; and the search for a
+/// region ends there.
+const MAX_VALUES: usize = 2048;
+
 /// Minimum number of values in the other arm. A select with a shorter one replaces the result for special
 /// operands, which no step has in every lane.
 const MIN_VALUES_OF_OTHER: usize = 8;
@@ -99,22 +103,24 @@ impl<O: TargetLowering> Selector<'_, O> {
         uses
     }
 
-    /// The values of the step that only this arm of the select at `select` needs.
+    /// The values of the step that only this arm of the select at `select` needs; empty if there are too many.
     fn exclusive(&self, select: usize, arm: Arm, uses: &[usize]) -> Vec<Value> {
         let [_, on_true, on_false] = self.body.instructions[select].operands;
         let last = if arm == Arm::OnTrue { on_true } else { on_false };
-        let mut uses_inside = vec![0; last.index() + 1];
-        uses_inside[last.index()] = 1;
+        // For each value that a value of the region uses, the number of these uses.
+        let mut pending = BTreeMap::from([(last, 1)]);
         let mut values = Vec::new();
-        for index in (0..=last.index()).rev() {
-            let is_exclusive = uses_inside[index] > 0 && uses_inside[index] == uses[index];
-            if !is_exclusive || !self.is_computed_in_step(index) {
+        while let Some((value, uses_inside)) = pending.pop_last() {
+            let is_exclusive = uses_inside == uses[value.index()];
+            if !is_exclusive || !self.is_computed_in_step(value.index()) {
                 continue;
             }
-            let value = Value(index as u32);
+            if values.len() == MAX_VALUES {
+                return Vec::new();
+            }
             values.push(value);
-            for operand in pattern::operands(self.body, value, &self.patterns[index]) {
-                uses_inside[operand.index()] += 1;
+            for &operand in pattern::operands(self.body, value, &self.patterns[value.index()]) {
+                *pending.entry(operand).or_insert(0) += 1;
             }
         }
         values.reverse();

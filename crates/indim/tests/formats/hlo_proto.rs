@@ -100,6 +100,28 @@ fn messages_give_what_xla_computes() {
 }
 
 #[test]
+fn sorts_are_those_of_their_text() {
+    let vector = [number(2, 11), number(3, 4)].concat();
+    let scalar = |index: u64| [instruction("p", "parameter", &scalar()), number(9, index)].concat();
+    let less = [
+        instruction("l", "compare", &number(2, 1)),
+        number(36, 1),
+        number(36, 2),
+        field(63, b"LT"),
+    ];
+    let sort = [instruction("s", "sort", &vector), number(14, 0), number(36, 1), number(38, 1)];
+    let comparator = computation(1, &[scalar(0), scalar(1), less.concat()]);
+    let x = [instruction("x", "parameter", &vector), number(9, 0)].concat();
+    let message = module(&[comparator, computation(7, &[x, sort.concat()])], 7);
+    let text = "HloModule m\nc1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  \
+                ROOT l = pred[] compare(a, b), direction=LT\n}\nENTRY c7 {\n  \
+                x = f32[4] parameter(0)\n  ROOT s = f32[4] sort(x), dimensions={0}, to_apply=c1\n}";
+    let all = [model_of("m.hlo.pb", &message), model_of("m.hlo", text.as_bytes())];
+    let [message, text] = all.map(|model| model.build(&types(&*model)).expect("a program").graph);
+    assert_eq!(message.to_string(), text.to_string());
+}
+
+#[test]
 fn products_are_those_of_their_text() {
     let shape = |sizes: &[i64]| {
         let sizes = sizes.iter().map(|&size| Message::default().int(3, size));

@@ -155,6 +155,32 @@ fn padding_by_name_and_rounding() {
     assert_eq!(same("same_lower"), [10.0, 21.0, 32.0, 43.0, 54.0]);
 }
 
+/// An odd element of padding is on the other side than that of a convolution.
+#[test]
+fn the_size_of_a_transposed_result_gives_its_padding() {
+    let (x, w) = (row(&[1.0, 10.0, 100.0]), row(&[1.0, 2.0, 3.0]));
+    let transposed = |pad: &str, size: Option<i64>, count: usize| {
+        let mut network = Network::default();
+        let mut sources = vec![
+            network.parameter("f32", "1,1,3", "FP32 1 1 3").to_string(),
+            network.parameter("f32", "1,1,3", "FP32 1 1 3").to_string(),
+        ];
+        sources.extend(size.map(|size| network.integers(&[size]).to_string()));
+        let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+        let attributes = format!("strides=\"2\" auto_pad=\"{pad}\"");
+        let port = format!("FP32 1 1 {count}");
+        let id = network.add("ConvolutionBackpropData-1", &attributes, &sources, &[&port]);
+        network.result(&id.to_string());
+        let model = network.read().unwrap_or_else(|error| panic!("{error}"));
+        let found = run(&*model, &[x.clone(), w.clone()]).unwrap_or_else(|error| panic!("{error}"));
+        numbers(&found[0]).to_vec()
+    };
+    let whole = [1.0, 2.0, 13.0, 20.0, 130.0, 200.0, 300.0];
+    assert_eq!(transposed("same_upper", Some(6), 6), whole[1..]);
+    assert_eq!(transposed("same_lower", Some(6), 6), whole[..6]);
+    assert_eq!(transposed("same_upper", None, 7), whole);
+}
+
 #[test]
 fn mistakes_have_their_codes() {
     let (x, w) = (row(&[1.0, 2.0]), row(&[1.0]));

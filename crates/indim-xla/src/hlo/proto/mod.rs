@@ -162,7 +162,7 @@ impl ModuleReader<'_> {
     /// The computation that the instruction calls or applies, if it is a single one.
     fn called(&self, proto: &HloInstructionProto) -> Result<Option<usize>, FormatErrorKind> {
         match (proto.opcode.as_str(), &proto.called_computation_ids[..]) {
-            ("call" | "fusion" | "map" | "reduce" | "reduce-window", [id]) => {
+            ("call" | "fusion" | "map" | "reduce" | "reduce-window" | "sort", [id]) => {
                 number_of(&self.numbers, *id, "computation").map(Some)
             }
             _ => Ok(None),
@@ -260,7 +260,7 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
             let said = all.into_iter().filter(|(_, value)| !value.is_empty());
             said.map(|(key, value)| (key, value.clone())).collect()
         }
-        "broadcast" | "transpose" | "reverse" | "concatenate" | "reduce" | "map" => {
+        "broadcast" | "transpose" | "reverse" | "concatenate" | "reduce" | "map" | "sort" => {
             vec![("dimensions", dimensions())]
         }
         _ => Vec::new(),
