@@ -283,7 +283,7 @@ fn a_command_that_is_killed_while_it_writes_leaves_no_folder() {
     use std::process::{Command, Stdio};
     let folder = Folder::new();
     let source = folder.file("x.zarr");
-    zarr(&source, "[16777216]", "[64]");
+    zarr(&source, "[4194304]", "[64]");
     for _ in 0..6 {
         let mut child = Command::new(binary())
             .args(eval("x + x", &source, Some(&folder.file("y.zarr"))))
