@@ -91,7 +91,7 @@ def test_updates_lose_no_digits():
         with pytest.raises(TypeError, match="same_kind"):
             indim.at(whole)[0].add(update)
     with pytest.raises(TypeError, match="astype"):
-        indim.jit(lambda x, u: x.at[0].add(u))(whole, 0.5)
+        indim.jit(lambda x, u: x.at[0].add(u[0]))(whole, np.full(1, 0.5))
     np.testing.assert_array_equal(indim.at(whole)[0].add(2), [2, 0, 0])
     np.testing.assert_array_equal(indim.at(np.zeros(2, np.float32))[1].set(0.1), np.float32([0, 0.1]))
 
