@@ -163,10 +163,16 @@ def gather(m):
     return m.node("Gather", inputs, axis=m.axis(len(shape)))
 
 
+def element_indices(m, shape, axis):
+    """The shape of indices along an axis; along the others they have at most the size of the data."""
+    return [m.random.randint(1, 9 if at == axis % len(shape) else size) for at, size in enumerate(shape)]
+
+
 def gather_elements(m):
     shape = m.shape(1, 4)
-    inputs = [m.input(shape), m.input(m.shape(len(shape), len(shape)), INT64)]
-    return m.node("GatherElements", inputs, axis=m.axis(len(shape)))
+    axis = m.axis(len(shape))
+    inputs = [m.input(shape), m.input(element_indices(m, shape, axis), INT64)]
+    return m.node("GatherElements", inputs, axis=axis)
 
 
 def gather_nd(m):
@@ -178,7 +184,7 @@ def gather_nd(m):
 
 def scatter_elements(m):
     shape = m.shape(1, 4)
-    indices = m.shape(len(shape), len(shape))
+    indices = element_indices(m, shape, 0)
     return m.node("ScatterElements", [m.input(shape), m.input(indices, INT64), m.input(indices)])
 
 
