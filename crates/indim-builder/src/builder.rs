@@ -12,7 +12,7 @@ use core::fmt;
 use core::panic::Location;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim_graph::signature::{check_operation, rule_set_of};
+use indim_graph::signature::{check_operation, existing_axis, rule_set_of};
 use indim_graph::{
     Array, Graph, GraphAssembler, GraphError, GraphErrorKind, Literal, Node, NodeKind, SizeFacts,
     ValueId, count_of,
@@ -434,6 +434,18 @@ impl GraphBuilder {
             Ok(_) => Ok(()),
             Err(error) => Err(self.shape_error(operation, operands, error)),
         }
+    }
+
+    /// An axis counted from the front, of `rank` axes.
+    #[track_caller]
+    pub(crate) fn checked_axis(
+        &self,
+        operation: &'static str,
+        operands: &[ValueId],
+        axis: i64,
+        rank: usize,
+    ) -> Result<usize, GraphError> {
+        existing_axis(axis, rank).map_err(|kind| self.error(operation, operands, kind))
     }
 
     #[track_caller]

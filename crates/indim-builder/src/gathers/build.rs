@@ -2,7 +2,6 @@
 
 use core::borrow::Borrow;
 
-use indim_graph::signature::existing_axis;
 use indim_graph::{GraphError, GraphErrorKind, TakeMode, ValueId};
 use indim_shape::{RuleSet, Shape};
 
@@ -54,17 +53,11 @@ impl GraphBuilder {
             }
             _ => {}
         }
-        for (&axis, &index) in axes.iter().zip(&ids) {
-            self.check_index("gather", [id, index], axis)?;
-        }
-        let shape = self.common_shape("gather", &ids)?;
         let flat = FlatAxes::new(&self.type_of(id).shape, &axes);
-        let mut resolved = Vec::with_capacity(ids.len());
-        for (&axis, &index) in axes.iter().zip(&ids) {
-            self.pin_all(index, PINNED);
-            let index = self.resolved([id, index], axis, mode, flat.dtype())?;
-            resolved.push((axis, index));
-        }
+        let values = ids.iter().map(|&index| self.value(index));
+        let given: Vec<(usize, Value)> = axes.iter().copied().zip(values).collect();
+        let resolved = self.resolved_places("gather", id, &given, mode, flat.dtype())?;
+        let shape = self.common_shape("gather", &ids)?;
         self.gathered(id, &flat, &resolved, &shape)
     }
 
@@ -121,25 +114,34 @@ impl GraphBuilder {
         self.reshape_units(taken, shape)
     }
 
-    /// The checked axis, and the shape of the result, of a function along one axis with an index for each
-    /// element.
+    /// The axis of a function with an index for each element, counted from the front.
     #[track_caller]
-    pub(super) fn shape_along_axis(
+    pub(super) fn axis_of_indices(
+        &self,
+        operation: &'static str,
+        ids: [ValueId; 2],
+        axis: i64,
+    ) -> Result<usize, GraphError> {
+        let [expected, given] = ids.map(|id| self.type_of(id).shape.rank());
+        let axis = self.checked_axis(operation, &ids, axis, expected)?;
+        match expected == given {
+            true => Ok(axis),
+            false => {
+                Err(self.error(operation, &ids, GraphErrorKind::IndexRank { expected, given }))
+            }
+        }
+    }
+
+    /// The axis and the shape of the result of `take_along_axis`.
+    #[track_caller]
+    fn shape_along_axis(
         &self,
         operation: &'static str,
         ids: [ValueId; 2],
         axis: i64,
     ) -> Result<(usize, Shape), GraphError> {
+        let axis = self.axis_of_indices(operation, ids, axis)?;
         let [operand, index] = ids.map(|id| self.type_of(id).shape);
-        let axis = match existing_axis(axis, operand.rank()) {
-            Ok(axis) => axis,
-            Err(kind) => return Err(self.error(operation, &ids, kind)),
-        };
-        if operand.rank() != index.rank() {
-            let expected = operand.rank();
-            let kind = GraphErrorKind::IndexRank { expected, given: index.rank() };
-            return Err(self.error(operation, &ids, kind));
-        }
         let mut others = operand.to_vec();
         others[axis] = index[axis];
         match RuleSet::Numpy.elaborate(&[Shape::from(others), index.clone()]) {

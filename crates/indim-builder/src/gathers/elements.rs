@@ -1,6 +1,5 @@
 //! Gathers and scatters of other systems: an index for each element, and indices stored as vectors.
 
-use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, ScatterMode, TakeMode, ValueId};
 use indim_ops::ScatterOp;
 use indim_shape::{RuleSet, Shape};
@@ -88,15 +87,8 @@ impl GraphBuilder {
         ids: [ValueId; 2],
         axis: i64,
     ) -> Result<(Value, usize), GraphError> {
+        let axis = self.axis_of_indices(operation, ids, axis)?;
         let [operand, index] = ids.map(|id| self.type_of(id).shape);
-        let axis = match existing_axis(axis, operand.rank()) {
-            Ok(axis) => axis,
-            Err(kind) => return Err(self.error(operation, &ids, kind)),
-        };
-        if operand.rank() != index.rank() {
-            let (expected, given) = (operand.rank(), index.rank());
-            return Err(self.error(operation, &ids, GraphErrorKind::IndexRank { expected, given }));
-        }
         let size = |at: usize| if at == axis { operand[at] } else { index[at] };
         let slices: Vec<AxisSlice> =
             (0..operand.rank()).map(|at| AxisSlice::new(0, size(at), 1)).collect();
@@ -131,11 +123,10 @@ impl GraphBuilder {
     ) -> BuildResult {
         const NAME: &str = "gather_nd";
         let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
-        let (places, shape) = self.vector_indices(NAME, ids, batch)?;
-        let axes: Vec<usize> = places.iter().map(|&(axis, _)| axis).collect();
+        let (given, shape) = self.vector_indices(NAME, ids, batch)?;
+        let axes: Vec<usize> = (0..batch + given.len()).collect();
         let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
-        let given = &places[batch..];
-        let mut places = self.resolved_places(NAME, ids[0], given, mode, flat.dtype())?;
+        let mut places = self.resolved_places(NAME, ids[0], &given, mode, flat.dtype())?;
         for axis in 0..batch {
             places.push((axis, self.counter(flat.dtype(), shape.rank(), axis, shape[axis])?));
         }
@@ -158,15 +149,15 @@ impl GraphBuilder {
         const NAME: &str = "scatter_nd";
         let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
         let updates = self.operand_id(NAME, updates)?;
-        let (places, shape) = self.vector_indices(NAME, ids, 0)?;
-        let axes: Vec<usize> = places.iter().map(|&(axis, _)| axis).collect();
+        let (given, shape) = self.vector_indices(NAME, ids, 0)?;
+        let axes: Vec<usize> = (0..given.len()).collect();
         let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
-        let places = Places { given: places, counted: Vec::new(), shape };
+        let places = Places { given, counted: Vec::new(), shape };
         self.scattered(op, [ids[0], updates], &flat, &places, mode.into())
     }
 
-    /// Indices stored as vectors along their last axis: the operand's axes with the index of each, those of
-    /// the batch first, and the shape of the indices.
+    /// Indices stored as vectors along their last axis: the operand's axes after those of the batch, with the
+    /// index of each, and the shape of the indices.
     #[track_caller]
     fn vector_indices(
         &self,
@@ -183,18 +174,14 @@ impl GraphBuilder {
         }
         let batches = [&operand[..batch], &index[..batch]].map(Shape::from);
         if let Err(error) = RuleSet::None.elaborate(&batches) {
-            return Err(self.error(operation, &ids, GraphErrorKind::Shape(Box::new(error))));
+            return Err(self.shape_error(operation, &ids, error));
         }
         let shape = Shape::from(&index[..index.rank() - 1]);
         let indices = self.value(ids[1]);
-        let mut places: Vec<(usize, Value)> =
-            (0..batch).map(|axis| (axis, indices.clone())).collect();
+        let mut places = Vec::with_capacity(length);
         for number in 0..length {
-            let mut slices: Vec<AxisSlice> =
-                index.iter().map(|&size| AxisSlice::whole(size)).collect();
-            slices[index.rank() - 1] = AxisSlice::new(number, 1, 1);
-            let part = self.reshape_units(self.slice(&indices, &slices)?, shape.clone())?;
-            places.push((batch + number, part));
+            let part = self.part(&indices, index.rank() - 1, AxisSlice::new(number, 1, 1))?;
+            places.push((batch + number, self.reshape_units(part, shape.clone())?));
         }
         Ok((places, shape))
     }

@@ -138,9 +138,7 @@ impl GraphBuilder {
     ) -> BuildResult {
         let [table, index] = [operand, indices].map(|id| self.type_of(id));
         // The gathered axis has its own number in the counter too, which messages state.
-        let mut sizes = vec![1; table.shape.rank()];
-        sizes[axis] = table.shape[axis];
-        let counter = self.iota(dtype, sizes, axis as i64)?;
+        let counter = self.counter(dtype, table.shape.rank(), axis, table.shape[axis])?;
         let taken = self.take(counter, self.value(indices), axis as i64, mode)?;
         self.reshape_units(taken, index.shape)
     }

@@ -1,6 +1,6 @@
 //! The builder's methods for sorts, the greatest elements, and searches in sorted tables.
 
-use indim_graph::signature::{check_search, check_sort, existing_axis};
+use indim_graph::signature::{check_search, check_sort};
 use indim_graph::{AxisSlice, GraphError, NodeKind, SortResult};
 use indim_ops::{ArrayType, SearchSide};
 
@@ -117,20 +117,8 @@ impl GraphBuilder {
         axis: i64,
         largest: bool,
     ) -> Result<[Value; 2], GraphError> {
-        let id = self.operand_id("top_k", x)?;
-        let x = self.value(id);
-        let rank = x.array_type()?.shape.rank();
-        let along = existing_axis(axis, rank);
-        let along = along.map_err(|kind| self.error("top_k", &[id], kind))?;
-        let first = |sorted: Value| {
-            let shape = sorted.array_type()?.shape;
-            let slice = |(other, &size): (usize, &usize)| match other == along {
-                true => AxisSlice::new(0, count, 1),
-                false => AxisSlice::whole(size),
-            };
-            let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
-            self.slice(sorted, &slices)
-        };
+        let (x, _, from_front) = self.along_axis("top_k", x, axis)?;
+        let first = |sorted: Value| self.part(&sorted, from_front, AxisSlice::new(0, count, 1));
         Ok([first(self.sort(&x, axis, largest)?)?, first(self.argsort(&x, axis, largest)?)?])
     }
 

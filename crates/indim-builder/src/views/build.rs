@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use indim_graph::signature::{
-    check_concatenation, check_scatter, check_slices, check_take, existing_axis,
-};
+use indim_graph::signature::{check_concatenation, check_scatter, check_slices, check_take};
 use indim_graph::{
     AxisSlice, GraphError, GraphErrorKind, NodeKind, ScatterMode, TakeMode, ValueId,
 };
@@ -86,10 +84,7 @@ impl GraphBuilder {
         let mut is_named = vec![false; rank];
         let mut distinct = Vec::with_capacity(axes.len());
         for &axis in axes {
-            let index = match existing_axis(axis, rank) {
-                Ok(index) => index,
-                Err(kind) => return Err(self.error(operation, &[id], kind)),
-            };
+            let index = self.checked_axis(operation, &[id], axis, rank)?;
             if core::mem::replace(&mut is_named[index], true) {
                 let kind = GraphErrorKind::AxesNotUnique { axes: axes.to_vec() };
                 return Err(self.error(operation, &[id], kind));

@@ -2,7 +2,6 @@
 
 use core::cmp::Ordering;
 
-use indim_graph::signature::existing_axis;
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind};
 use indim_shape::Shape;
 
@@ -67,10 +66,8 @@ impl GraphBuilder {
         let Some(&first) = ids.first() else {
             return Err(self.error("stack", &[], GraphErrorKind::NothingToConcatenate));
         };
-        let axis = match existing_axis(axis, self.type_of(first).shape.rank() + 1) {
-            Ok(axis) => axis,
-            Err(kind) => return Err(self.error("stack", &ids, kind)),
-        };
+        let rank = self.type_of(first).shape.rank() + 1;
+        let axis = self.checked_axis("stack", &ids, axis, rank)?;
         let mut parts = Vec::with_capacity(ids.len());
         for (position, &id) in ids.iter().enumerate() {
             let mut sizes = self.type_of(id).shape.to_vec();
@@ -313,7 +310,7 @@ impl GraphBuilder {
 
     /// A slice of one axis; all other axes stay whole.
     #[track_caller]
-    pub(super) fn part(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
+    pub(crate) fn part(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
         let shape = x.array_type()?.shape;
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = slice;
@@ -321,8 +318,9 @@ impl GraphBuilder {
         self.sliced("slice", self.id("slice", x)?, &slices)
     }
 
+    /// An operand, its shape, and an axis of it counted from the front.
     #[track_caller]
-    fn along_axis(
+    pub(crate) fn along_axis(
         &self,
         operation: &'static str,
         operand: impl Operand,
@@ -330,9 +328,7 @@ impl GraphBuilder {
     ) -> Result<(Value, Shape, usize), GraphError> {
         let id = self.operand_id(operation, operand)?;
         let shape = self.type_of(id).shape;
-        match existing_axis(axis, shape.rank()) {
-            Ok(axis) => Ok((self.value(id), shape, axis)),
-            Err(kind) => Err(self.error(operation, &[id], kind)),
-        }
+        let axis = self.checked_axis(operation, &[id], axis, shape.rank())?;
+        Ok((self.value(id), shape, axis))
     }
 }

@@ -1,6 +1,6 @@
 //! Windows: views of an axis as overlapping pieces, and NumPy's `sliding_window_view`.
 
-use indim_graph::signature::{check_window, existing_axis};
+use indim_graph::signature::check_window;
 use indim_graph::{AxisWindow, GraphErrorKind, NodeKind};
 
 use crate::builder::{BuildResult, GraphBuilder};
@@ -8,7 +8,7 @@ use crate::operand::Operand;
 
 impl GraphBuilder {
     /// The windows along `axis`: the positions replace the axis, and the elements of a window are a new last
-    /// axis. The result is a view: nothing is copied, whatever the overlap.
+    /// axis. The result is a view: windows that overlap share elements.
     ///
     /// Reductions of the last axis are moving sums and extremes; a product with a kernel of the window's size
     /// is a convolution.
@@ -72,10 +72,7 @@ impl GraphBuilder {
         let rank = self.type_of(id).shape.rank();
         let mut shown = self.value(id);
         for &(axis, window) in windows {
-            let axis = match existing_axis(axis, rank) {
-                Ok(axis) => axis,
-                Err(kind) => return Err(self.error(NAME, &[id], kind)),
-            };
+            let axis = self.checked_axis(NAME, &[id], axis, rank)?;
             let size = shown.array_type()?.shape[axis];
             if window.span() > size && window.size() > 0 {
                 let kind = GraphErrorKind::WindowTooLarge { axis, window, size };
