@@ -206,11 +206,7 @@ impl<'a> NestRecorder<'a> {
                 return;
             }
             InstructionKind::Take { .. } => return,
-            InstructionKind::Scatter { .. }
-            | InstructionKind::Contract { .. }
-            | InstructionKind::Scan { .. }
-            | InstructionKind::Sort { .. }
-            | InstructionKind::SearchSorted { .. } => {
+            InstructionKind::Alone(_) => {
                 unreachable!("invariant: executors compile no nest that runs alone")
             }
         };

@@ -11,7 +11,7 @@ use executors::executors;
 #[path = "executors/mod.rs"]
 mod executors;
 
-/// Numbers of which many are equal, with every special value of floats.
+/// Numbers with many equal ones, and every special value of floats.
 fn numbers(dtype: DType, shape: &[usize], few: u64) -> Array {
     let count: usize = shape.iter().product();
     let special = [f64::NAN, 0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, 1e-42, -1e-42, -f64::NAN];

@@ -175,7 +175,7 @@ pub enum GraphErrorKind {
     },
     /// Axes, features or groups of a convolution do not fit.
     Convolution {
-        /// What does not fit.
+        /// The problem, in words.
         problem: String,
     },
     /// An index out of range.

@@ -8,8 +8,8 @@ use indim_ops::{ArrayType, DType};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Instruction, InstructionKind, Local, LoopNest, NestReduction,
-    Store,
+    Access, AxisIndex, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNest,
+    NestReduction, Store,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
@@ -69,16 +69,21 @@ impl NestBuilder<'_> {
                 size: self.graph[node.operands[0]].array_type.shape[axis],
             },
             NodeKind::Scatter { op, axis, mode } => {
-                InstructionKind::Scatter { op, axis, mode, size: node.array_type.shape[axis] }
+                let size = node.array_type.shape[axis];
+                InstructionKind::Alone(LoneInstruction::Scatter { op, axis, mode, size })
             }
-            NodeKind::Contract { summed } => InstructionKind::Contract { summed },
+            NodeKind::Contract { summed } => {
+                InstructionKind::Alone(LoneInstruction::Contract { summed })
+            }
             NodeKind::Scan { op, axis, reverse, exclusive } => {
-                InstructionKind::Scan { op, axis, reverse, exclusive }
+                InstructionKind::Alone(LoneInstruction::Scan { op, axis, reverse, exclusive })
             }
             NodeKind::Sort { axis, descending, result } => {
-                InstructionKind::Sort { axis, descending, result }
+                InstructionKind::Alone(LoneInstruction::Sort { axis, descending, result })
             }
-            NodeKind::SearchSorted { side } => InstructionKind::SearchSorted { side },
+            NodeKind::SearchSorted { side } => {
+                InstructionKind::Alone(LoneInstruction::SearchSorted { side })
+            }
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
             NodeKind::Bitcast => InstructionKind::Bitcast,

@@ -251,7 +251,15 @@ pub enum InstructionKind {
         /// The size of the gathered axis.
         size: usize,
     },
-    /// A scatter, the only instruction of its nest. Its operands are accesses: the array whose elements are
+    /// The only instruction of its nest, which runs alone.
+    Alone(LoneInstruction),
+}
+
+/// An instruction that computes a whole nest by code of its own. No executor compiles the nest, and it runs
+/// in no group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LoneInstruction {
+    /// A scatter. Its operands are accesses: the array whose elements are
     /// combined with updates, the indices, the updates. The outer axes of the nest are those of the result,
     /// the inner axes those of the indices; stores move only with the outer axes.
     Scatter {
@@ -264,14 +272,14 @@ pub enum InstructionKind {
         /// The size of that axis.
         size: usize,
     },
-    /// A contraction, the only instruction of its nest. Its operands are accesses, whose elements may be of
+    /// A contraction. Its operands are accesses, whose elements may be of
     /// narrower types than the products. Stores move only with the axes that are not summed; their type may
     /// be narrower than the sum, which is then rounded.
     Contract {
         /// The number of summed axes, the last ones of the nest.
         summed: usize,
     },
-    /// A scan, the only instruction of its nest. Its operand is an access.
+    /// A scan. Its operand is an access.
     Scan {
         /// The operation.
         op: ReduceOp,
@@ -282,7 +290,7 @@ pub enum InstructionKind {
         /// Whether each result leaves its own element out.
         exclusive: bool,
     },
-    /// A stable sort along an axis, the only instruction of its nest. Its operands are accesses: the keys,
+    /// A stable sort along an axis. Its operands are accesses: the keys,
     /// the first most significant. Stores move with every axis.
     Sort {
         /// The axis of the nest.
@@ -292,7 +300,7 @@ pub enum InstructionKind {
         /// Elements or positions.
         result: SortResult,
     },
-    /// A binary search, the only instruction of its nest. Its operands are accesses: the table, which moves
+    /// A binary search. Its operands are accesses: the table, which moves
     /// with the last axis of the nest, and the values, which move with the others, as do stores.
     SearchSorted {
         /// The side of equal elements.
@@ -364,20 +372,21 @@ impl LoopNest {
         self.stores.iter().any(is_arg_reduction)
     }
 
+    /// The instruction of a nest that runs alone, with its operands; `None` for other nests.
+    pub fn lone_instruction(&self) -> Option<(LoneInstruction, &Instruction)> {
+        match &self.instructions[..] {
+            [instruction] => match instruction.kind {
+                InstructionKind::Alone(lone) => Some((lone, instruction)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether the nest computes one value by code of its own: a scatter, a contraction, a scan, a sort or a
     /// search. No executor compiles it, and it runs in no group.
     pub fn runs_alone(&self) -> bool {
-        let runs_alone = |it: &Instruction| {
-            matches!(
-                it.kind,
-                InstructionKind::Scatter { .. }
-                    | InstructionKind::Contract { .. }
-                    | InstructionKind::Scan { .. }
-                    | InstructionKind::Sort { .. }
-                    | InstructionKind::SearchSorted { .. }
-            )
-        };
-        self.instructions.iter().any(runs_alone)
+        self.lone_instruction().is_some()
     }
 
     /// The element type of a value.
@@ -432,6 +441,33 @@ impl fmt::Display for Access {
     }
 }
 
+impl Instruction {
+    /// Writes an instruction of this kind without its operands.
+    fn write_lone(&self, lone: LoneInstruction, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match lone {
+            LoneInstruction::Scatter { op, axis, mode, .. } => {
+                write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
+            }
+            LoneInstruction::Sort { axis, descending, result } => {
+                let order = if descending { "descending" } else { "ascending" };
+                write!(formatter, "sort.{order}.{result}.{} along i{axis}", self.operand_dtype)?;
+            }
+            LoneInstruction::SearchSorted { side } => {
+                write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;
+            }
+            LoneInstruction::Contract { summed } => {
+                write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
+            }
+            LoneInstruction::Scan { op, axis, reverse, exclusive } => {
+                write!(formatter, "{}.{} along i{axis}", op.scan_name(), self.dtype)?;
+                formatter.write_str(if reverse { " reverse" } else { "" })?;
+                formatter.write_str(if exclusive { " exclusive" } else { "" })?;
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Instruction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
@@ -445,24 +481,7 @@ impl fmt::Display for Instruction {
             InstructionKind::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
             }
-            InstructionKind::Scatter { op, axis, mode, .. } => {
-                write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
-            }
-            InstructionKind::Sort { axis, descending, result } => {
-                let order = if descending { "descending" } else { "ascending" };
-                write!(formatter, "sort.{order}.{result}.{} along i{axis}", self.operand_dtype)?;
-            }
-            InstructionKind::SearchSorted { side } => {
-                write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;
-            }
-            InstructionKind::Contract { summed } => {
-                write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
-            }
-            InstructionKind::Scan { op, axis, reverse, exclusive } => {
-                write!(formatter, "{}.{} along i{axis}", op.scan_name(), self.dtype)?;
-                formatter.write_str(if reverse { " reverse" } else { "" })?;
-                formatter.write_str(if exclusive { " exclusive" } else { "" })?;
-            }
+            InstructionKind::Alone(lone) => self.write_lone(lone, formatter)?,
         }
         for (index, operand) in self.operands.iter().enumerate() {
             write!(formatter, "{}{operand}", if index == 0 { " " } else { ", " })?;

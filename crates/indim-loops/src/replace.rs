@@ -1,6 +1,8 @@
 //! Outputs that may overwrite an input.
 
-use crate::loop_nest::{Access, BufferId, Instruction, InstructionKind, Local, LoopNests, Store};
+use crate::loop_nest::{
+    Access, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNests, Store,
+};
 
 /// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
 /// the output's nest reads the parameter only at the indices that it writes, and no later nest reads the
@@ -19,10 +21,11 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
     // A reduction writes elements of the output before it has read all of the input.
-    let needs_all = |it: &Instruction| {
-        matches!(it.kind, InstructionKind::Contract { .. } | InstructionKind::Scan { .. })
-    };
-    if nest.reduced.is_some() || nest.instructions.iter().any(needs_all) {
+    let needs_all = matches!(
+        nest.lone_instruction(),
+        Some((LoneInstruction::Contract { .. } | LoneInstruction::Scan { .. }, _))
+    );
+    if nest.reduced.is_some() || needs_all {
         return false;
     }
     // A copy does not go through a block: it reads the input while it writes the output.

@@ -118,6 +118,12 @@ impl<'a> SizedNest<'a> {
         self.sizes.array_bytes(&access.array_type)
     }
 
+    /// The number of lines along an axis of the nest; saturates.
+    pub fn lines(&self, axis: usize) -> usize {
+        let others = self.shape.iter().enumerate().filter(|&(other, _)| other != axis);
+        others.fold(1, |lines: usize, (_, &size)| lines.saturating_mul(size))
+    }
+
     /// The bytes of an array that the nest accesses, each counted once; all bytes of the table of a gather.
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();

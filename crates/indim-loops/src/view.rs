@@ -57,7 +57,7 @@ impl View {
         }
     }
 
-    /// The view of the operand of which `result` has the windows along `axis`.
+    /// The view of the operand of a window along `axis`, which gives `result`.
     pub(crate) fn of_window(axis: usize, window: &AxisWindow, result: &Shape) -> Self {
         let inside = result.rank() - 1;
         let mut axes: Vec<AxisIndex> =

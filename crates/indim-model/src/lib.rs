@@ -15,6 +15,7 @@
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
 //!   `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`: the standardisation that
 //!   normalisations share.
+//! * `spatial_windows.rs`: attributes of convolutions and pools.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -33,6 +34,7 @@ mod pattern;
 pub mod shape_values;
 mod source;
 mod source_operation;
+pub mod spatial_windows;
 mod standardise;
 mod tolerance;
 mod writer;

@@ -3,6 +3,10 @@
 use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
+use indim_model::spatial_windows::{
+    MAX_NUMBER, Padding, WindowRounding, checked_numbers, halves, pad_windows, plain_windows,
+    spatial_sizes, transpose_window, transposed_size,
+};
 use indim_ops::{DType, ReduceOp};
 
 use super::call::{Call, LoweringResult, one};
@@ -11,9 +15,6 @@ use super::quantization::{rounded_to, spread_over};
 /// Windows, and for each the elements of padding that `ceil_mode` adds.
 type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
 
-/// Numbers of attributes: far beyond every real window, so that sums cannot overflow.
-const MAX_NUMBER: i64 = 1 << 40;
-
 /// A list with a number for each axis, from `min` on.
 fn list(
     call: &Call<'_>,
@@ -21,46 +22,19 @@ fn list(
     (count, min): (usize, i64),
     default: i64,
 ) -> Result<Vec<i64>, FormatErrorKind> {
-    let list = call.ints(name)?.unwrap_or_else(|| vec![default; count]);
-    if list.len() != count {
-        let problem = format!("has {} numbers, not {count}", list.len());
-        return Err(FormatErrorKind::attribute(name, problem));
-    }
-    match list.iter().find(|number| !(min..=MAX_NUMBER).contains(number)) {
-        Some(number) => Err(FormatErrorKind::attribute(name, format!("has the number {number}"))),
-        None => Ok(list),
-    }
+    checked_numbers(name, call.ints(name)?.unwrap_or_else(|| vec![default; count]), (count, min))
 }
 
-/// The spatial sizes of operand 0, which has rank 3 or more.
+/// The spatial sizes of operand 0.
 fn spatial(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
-    let shape = call.shape(0)?;
-    match shape.rank() {
-        3.. => Ok(shape[2..].to_vec()),
-        rank => {
-            let expected = format!("an operand of rank 3 or more, not {rank}");
-            Err(FormatErrorKind::Unexpected { expected })
-        }
-    }
+    spatial_sizes(&call.shape(0)?)
 }
 
 /// The windows of the attributes without padding, for kernels of these sizes.
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
-    let window = |(axis, &size): (usize, &usize)| PaddedWindow {
-        size,
-        stride: strides[axis] as usize,
-        dilation: dilations[axis] as usize,
-        ..PaddedWindow::default()
-    };
-    Ok(kernel.iter().enumerate().map(window).collect())
-}
-
-/// The two parts of a padding whose odd element is at the end, or at the beginning.
-fn halves(total: i64, is_upper: bool) -> (i64, i64) {
-    let (less, more) = (total / 2, total - total / 2);
-    if is_upper { (less, more) } else { (more, less) }
+    Ok(plain_windows(kernel, &strides, &dilations))
 }
 
 /// Padding before and behind each axis for kernels of these windows; `None` unless `auto_pad` is `NOTSET` or
@@ -84,54 +58,20 @@ fn stated_pads(
     }
 }
 
-/// Padding by which an axis has a window for each `stride` elements.
-fn same_pads(window: &PaddedWindow, size: usize, is_upper: bool) -> (i64, i64) {
-    let count = size.div_ceil(window.stride);
-    let needed = count.saturating_sub(1) * window.stride + window.window().span();
-    halves(needed.saturating_sub(size) as i64, is_upper)
-}
-
 /// The padded windows of the attributes, for kernels of these sizes, and for each axis the elements of
 /// padding that `ceil_mode` adds.
 fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
-    let sizes = spatial(call)?;
     let mut windows = unpadded(call, kernel)?;
     let auto_pad = call.text("auto_pad", "NOTSET")?;
-    let pads = stated_pads(call, &auto_pad, kernel.len())?;
-    let mut beyond = vec![0; kernel.len()];
-    for (axis, (window, &size)) in windows.iter_mut().zip(&sizes).enumerate() {
-        let is_upper = auto_pad == "SAME_UPPER";
-        let pads = match &pads {
-            Some(pads) => pads[axis],
-            None => same_pads(window, size, is_upper),
-        };
-        (window.low, window.high) = pads;
-        let (padded, span) = (window.padded(size), window.window().span());
-        if window.size > 0 && span > padded {
-            let problem = format!(
-                "has a window of {span} elements for axis {}, which has {padded} with its pads",
-                axis + 2
-            );
-            return Err(FormatErrorKind::attribute("kernel_shape", problem));
-        }
-        if ceils {
-            let stated = window.high;
-            window.high += ceiled(window, size);
-            beyond[axis] = (window.high - stated).max(0) as usize;
-        }
-    }
+    let stated = stated_pads(call, &auto_pad, kernel.len())?;
+    let same = Padding::Same { is_upper: auto_pad == "SAME_UPPER" };
+    let padding = stated.as_deref().map_or(same, Padding::Stated);
+    let rounding = match ceils {
+        true => WindowRounding::CeilWithinAxis,
+        false => WindowRounding::Floor,
+    };
+    let beyond = pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel_shape")?;
     Ok((windows, beyond))
-}
-
-/// The elements to add at the end of the padding, so that the last window that begins within the axis or the
-/// padding before it is whole; negative if a later window fits.
-fn ceiled(window: &PaddedWindow, size: usize) -> i64 {
-    let (padded, span) = (window.padded(size), window.window().span());
-    let mut last = (padded - span).div_ceil(window.stride) * window.stride;
-    if last as i64 >= size as i64 + window.low {
-        last -= window.stride.min(last);
-    }
-    (last + span) as i64 - padded as i64
 }
 
 /// The sizes of the kernel: those of the weights, operand `position`, which the attribute may repeat.
@@ -233,14 +173,13 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     let pads = stated_pads(call, &auto_pad, rank)?;
     let mut windows = unpadded(call, &kernel)?;
     for (axis, window) in windows.iter_mut().enumerate() {
-        let (stride, reach) = (window.stride as i64, window.window().span() as i64 - 1);
-        let whole = stride * (sizes[axis] as i64 - 1) + extra[axis] + reach + 1;
+        let whole = transposed_size(window, sizes[axis], extra[axis]);
         let sought = match (&stated, &pads) {
             (Some(stated), _) => Some(stated[axis]),
-            (None, None) => Some(sizes[axis] as i64 * stride),
+            (None, None) => Some(sizes[axis] as i64 * window.stride as i64),
             (None, Some(_)) => None,
         };
-        let (before, behind) = match (sought, &pads) {
+        let padding = match (sought, &pads) {
             (Some(sought), _) if (0..=MAX_NUMBER).contains(&sought) => {
                 let total = whole - sought;
                 let (before, _) = halves(total.max(0), auto_pad == "SAME_UPPER");
@@ -249,8 +188,7 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
             (None, Some(pads)) => pads[axis],
             _ => return Err(FormatErrorKind::attribute("output_shape", "has a number below 0")),
         };
-        (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
-        (window.low, window.high) = (reach - before, reach - behind + extra[axis]);
+        transpose_window(window, padding, extra[axis]);
     }
     let weights = exchanged(call, call.value(1)?, groups)?;
     let convolution = Convolution { feature_groups: groups, ..Convolution::new(windows) };

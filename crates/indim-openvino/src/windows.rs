@@ -2,12 +2,13 @@
 
 use indim_builder::{Convolution, PaddedWindow, PoolDivisor, Value};
 use indim_model::FormatErrorKind;
+use indim_model::spatial_windows::{
+    MAX_NUMBER, Padding, WindowRounding, checked_numbers, halves, pad_windows, plain_windows,
+    spatial_sizes, transpose_window, transposed_size,
+};
 use indim_ops::{DType, ReduceOp};
 
 use crate::call::{Call, LoweringResult};
-
-/// Numbers of attributes: far beyond every real window, so that sums cannot overflow.
-const MAX_NUMBER: i64 = 1 << 40;
 
 /// Windows, and for each the elements of padding that rounding adds.
 type PaddedWindows<W> = (Vec<W>, Vec<usize>);
@@ -25,45 +26,19 @@ fn list(
 ) -> LoweringResult<Vec<i64>> {
     let given = call.layer.integers(name)?;
     let list = if given.is_empty() { vec![default; count] } else { given };
-    if list.len() != count {
-        let problem = format!("has {} numbers, not {count}", list.len());
-        return Err(FormatErrorKind::attribute(name, problem));
-    }
-    match list.iter().find(|number| !(min..=MAX_NUMBER).contains(number)) {
-        Some(number) => Err(FormatErrorKind::attribute(name, format!("has the number {number}"))),
-        None => Ok(list),
-    }
+    checked_numbers(name, list, (count, min))
 }
 
-/// The spatial sizes of operand 0: the axes from the second on.
+/// The spatial sizes of operand 0.
 fn spatial(call: &Call<'_>) -> LoweringResult<Vec<usize>> {
-    let shape = call.shape(0)?;
-    match shape.rank() {
-        3.. => Ok(shape[2..].to_vec()),
-        rank => {
-            let expected = format!("an operand of rank 3 or more, not {rank}");
-            Err(FormatErrorKind::Unexpected { expected })
-        }
-    }
-}
-
-/// The two parts of a padding whose odd element is at the end, or at the beginning.
-fn halves(total: i64, is_upper: bool) -> (i64, i64) {
-    let (less, more) = (total / 2, total - total / 2);
-    if is_upper { (less, more) } else { (more, less) }
+    spatial_sizes(&call.shape(0)?)
 }
 
 /// The windows of the attributes without padding, for kernels of these sizes.
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
-    let window = |(axis, &size): (usize, &usize)| PaddedWindow {
-        size,
-        stride: strides[axis] as usize,
-        dilation: dilations[axis] as usize,
-        ..PaddedWindow::default()
-    };
-    Ok(kernel.iter().enumerate().map(window).collect())
+    Ok(plain_windows(kernel, &strides, &dilations))
 }
 
 /// Padding before and behind each axis; `None` under `same_upper` and `same_lower`.
@@ -83,52 +58,17 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
     }
 }
 
-/// How the number of windows is rounded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Rounding {
-    Floor,
-    Ceil,
-    /// Up, but a window that begins in the padding behind the axis is left out.
-    CeilTorch,
-}
-
 /// The padded windows of the attributes, and for each the elements of padding that rounding adds.
 fn padded(
     call: &Call<'_>,
     kernel: &[usize],
-    rounding: Rounding,
+    rounding: WindowRounding,
 ) -> LoweringResult<PaddedWindows<PaddedWindow>> {
-    let sizes = spatial(call)?;
     let mut windows = unpadded(call, kernel)?;
-    let pads = stated_pads(call, kernel.len())?;
+    let stated = stated_pads(call, kernel.len())?;
     let is_upper = call.layer.word("auto_pad", "explicit") == "same_upper";
-    let mut beyond = vec![0; kernel.len()];
-    for (axis, (window, &size)) in windows.iter_mut().zip(&sizes).enumerate() {
-        (window.low, window.high) = match &pads {
-            Some(pads) => pads[axis],
-            None => {
-                let last = size.div_ceil(window.stride).saturating_sub(1) * window.stride;
-                halves((last + window.window().span()).saturating_sub(size) as i64, is_upper)
-            }
-        };
-        let (padded, span) = (window.padded(size), window.window().span());
-        if window.size > 0 && span > padded {
-            let problem = format!(
-                "has a window of {span} elements for axis {}, which has {padded} with its pads",
-                axis + 2
-            );
-            return Err(FormatErrorKind::attribute("kernel", problem));
-        }
-        if rounding != Rounding::Floor {
-            let mut last = (padded - span).div_ceil(window.stride) * window.stride;
-            if rounding == Rounding::CeilTorch && last as i64 >= size as i64 + window.low {
-                last -= window.stride.min(last);
-            }
-            let more = (last + span) as i64 - padded as i64;
-            window.high += more;
-            beyond[axis] = more.max(0) as usize;
-        }
-    }
+    let padding = stated.as_deref().map_or(Padding::Same { is_upper }, Padding::Stated);
+    let beyond = pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel")?;
     Ok((windows, beyond))
 }
 
@@ -145,7 +85,7 @@ fn kernel_of(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
 /// `Convolution`: the weights are `[out, in, ..]`.
 pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_of(call, 2)?, Rounding::Floor)?;
+    let (windows, _) = padded(call, &kernel_of(call, 2)?, WindowRounding::Floor)?;
     let convolution = Convolution::new(windows);
     Ok(call.builder.convolution(call.value(0), call.value(1), &convolution, None)?)
 }
@@ -153,7 +93,7 @@ pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
 /// `GroupConvolution`: the weights are `[groups, out / groups, in / groups, ..]`.
 pub(super) fn group_convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_of(call, 3)?, Rounding::Floor)?;
+    let (windows, _) = padded(call, &kernel_of(call, 3)?, WindowRounding::Floor)?;
     let weights = call.shape(1)?;
     let made = weights[0].saturating_mul(weights[1]);
     let joined: Vec<usize> = [made].iter().chain(&weights[2..]).copied().collect();
@@ -196,9 +136,8 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
     let is_upper = call.layer.word("auto_pad", "explicit") == "same_upper";
     let mut windows = unpadded(call, kernel)?;
     for (axis, window) in windows.iter_mut().enumerate() {
-        let (stride, reach) = (window.stride as i64, window.window().span() as i64 - 1);
-        let whole = stride * (sizes[axis] as i64 - 1) + extra[axis] + reach + 1;
-        let (before, behind) = match (&stated, &pads) {
+        let whole = transposed_size(window, sizes[axis], extra[axis]);
+        let padding = match (&stated, &pads) {
             // The padding follows from the size of the result. An odd element is on the side opposite to
             // that of a convolution (`apply_auto_pad` of OpenVINO's shape inference).
             (Some(stated), None) => {
@@ -215,8 +154,7 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
             // OpenVINO pads by nothing if it does not know the sizes of the result.
             (None, None) => (0, 0),
         };
-        (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
-        (window.low, window.high) = (reach - before, reach - behind + extra[axis]);
+        transpose_window(window, padding, extra[axis]);
     }
     let convolution = Convolution { feature_groups: groups, ..Convolution::new(windows) };
     Ok(call.builder.convolution(call.value(0), weights, &convolution, None)?)
@@ -229,9 +167,9 @@ fn pooled(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)
     let kernel = list(call, "kernel", (rank, 1), 1)?;
     let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
     let rounding = match &call.layer.word("rounding_type", "floor")[..] {
-        "floor" => Rounding::Floor,
-        "ceil" => Rounding::Ceil,
-        "ceil_torch" => Rounding::CeilTorch,
+        "floor" => WindowRounding::Floor,
+        "ceil" => WindowRounding::Ceil,
+        "ceil_torch" => WindowRounding::CeilWithinAxis,
         _ => return Err(FormatErrorKind::attribute("rounding_type", "names no rounding")),
     };
     let (windows, beyond) = padded(call, &kernel, rounding)?;

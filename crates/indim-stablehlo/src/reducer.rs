@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::attribute::Attributes;
 use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
-use super::syntax::{Block, Operation, Signature, Type};
+use super::syntax::{Block, Operation};
 use indim_xla::reducer::{Reducer, ReducerBody};
 use indim_xla::sort::Comparator;
 
@@ -87,15 +87,6 @@ fn results_of(
 /// The number of a constant with one element.
 fn scalar(operation: &Operation, attributes: &Attributes<'_>) -> Option<f64> {
     let span = attributes.optional(operation, "value")?;
-    let stated = match &operation.signature {
-        Signature::Function(_, results) => results.first(),
-        Signature::List(types) => types.first(),
-        Signature::None => None,
-    };
-    let stated = match stated {
-        Some(Type::Array(stated)) => Some(stated),
-        _ => None,
-    };
-    let element = Dense::read(attributes, span, stated).ok()?.full(1)?;
+    let element = Dense::read(attributes, span, operation.first_array_type()).ok()?.full(1)?;
     element.scalar_text()?.parse().ok()
 }

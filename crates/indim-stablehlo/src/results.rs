@@ -7,7 +7,7 @@ use super::dense::Dense;
 use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
-use super::syntax::{Operation, Signature, Type};
+use super::syntax::Operation;
 use super::windows;
 use indim_xla::operation::{Operation as Meant, check_type};
 use indim_xla::reduction::reduce;
@@ -43,15 +43,7 @@ impl Elaborator<'_> {
 
     /// The type of the single result in the text.
     fn result_type(&self, operation: &Operation) -> Option<ArrayType> {
-        let stated = match &operation.signature {
-            Signature::Function(_, results) => results.first(),
-            Signature::List(types) => types.last(),
-            Signature::None => None,
-        };
-        match stated? {
-            Type::Array(stated) => Some(self.mapped_type(stated)),
-            Type::Tuple(_) | Type::Dynamic(_) | Type::Other(_) => None,
-        }
+        operation.first_array_type().map(|stated| self.mapped_type(stated))
     }
 
     pub(super) fn part(
@@ -71,16 +63,7 @@ impl Elaborator<'_> {
 
     pub(super) fn constant(&mut self, operation: &Operation) -> ElaborationResult<XlaValue> {
         let span = self.attributes.required(operation, "value")?;
-        let stated = match &operation.signature {
-            Signature::Function(_, results) => results.first(),
-            Signature::List(types) => types.first(),
-            Signature::None => None,
-        };
-        let stated = match stated {
-            Some(Type::Array(stated)) => Some(stated),
-            _ => None,
-        };
-        let dense = Dense::read(&self.attributes, span, stated)?;
+        let dense = Dense::read(&self.attributes, span, operation.first_array_type())?;
         self.dense(dense, operation)
     }
 

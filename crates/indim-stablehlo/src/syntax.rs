@@ -136,6 +136,14 @@ impl Operation {
             Signature::List(_) | Signature::None => None,
         }
     }
+
+    /// The type of the first result, if it is an array.
+    pub(super) fn first_array_type(&self) -> Option<&ArrayType> {
+        match self.result_type(0)? {
+            Type::Array(stated) => Some(stated),
+            Type::Tuple(_) | Type::Dynamic(_) | Type::Other(_) => None,
+        }
+    }
 }
 
 impl Signature {

@@ -49,6 +49,23 @@ fn descending(axes: &[i64]) -> Result<Vec<i64>, FormatErrorKind> {
     }
 }
 
+/// The reduction of elements of type `dtype` by an operation, from a start of the same type.
+pub(super) fn reduction_from(
+    op: Op,
+    dtype: DType,
+    start: &ArrayValue,
+) -> Result<ReduceOp, FormatErrorKind> {
+    let of_start = start.value.array_type()?;
+    if of_start.dtype != dtype || !of_start.shape.is_scalar() {
+        let (stated, inferred) = (of_start.to_string(), format!("{dtype}[] as the start"));
+        return Err(FormatErrorKind::TypeMismatch { stated, inferred });
+    }
+    let not_reduced = || FormatErrorKind::Unsupported {
+        what: format!("a reduction of {dtype} by {} is", op.name()),
+    };
+    reduction_of(op, dtype).ok_or_else(not_reduced)
+}
+
 fn fold(
     b: &GraphBuilder,
     op: Op,
@@ -57,15 +74,7 @@ fn fold(
     axes: &[i64],
 ) -> Result<Value, FormatErrorKind> {
     let dtype = operand.value.array_type()?.dtype;
-    let start_type = start.value.array_type()?;
-    if start_type.dtype != dtype || !start_type.shape.is_scalar() {
-        let (stated, inferred) = (start_type.to_string(), format!("{dtype}[] as the start"));
-        return Err(FormatErrorKind::TypeMismatch { stated, inferred });
-    }
-    let not_reduced = || FormatErrorKind::Unsupported {
-        what: format!("a reduction of {dtype} by {} is", op.name()),
-    };
-    let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+    let reduction = reduction_from(op, dtype, start)?;
     let wide = match (reduction, dtype) {
         (ReduceOp::Add | ReduceOp::Mul, DType::F16 | DType::Bf16 | DType::F32) => DType::F64,
         (ReduceOp::Add | ReduceOp::Mul, DType::C64) => DType::C128,

@@ -3,10 +3,12 @@
 use indim_builder::{Convolution, ConvolutionAxes, GraphBuilder, PaddedWindow, Value};
 use indim_graph::Array;
 use indim_model::FormatErrorKind;
+use indim_model::spatial_windows::MAX_NUMBER;
 use indim_ops::ArrayType;
 
 use super::dot::wider;
-use super::reducer::{Reducer, reduction_of};
+use super::reducer::Reducer;
+use super::reduction::reduction_from;
 use super::scan::ScanWindow;
 use super::value::ArrayValue;
 
@@ -51,9 +53,6 @@ impl WindowAttributes {
         Ok((0..rank).map(window).collect())
     }
 }
-
-/// Padding and sizes beyond every array.
-const MAX_NUMBER: i64 = 1 << 40;
 
 /// A list with an entry for each axis; the default for an absent one.
 fn list<T: Clone>(
@@ -199,16 +198,9 @@ pub fn reduce_window(
     }
     let mut results = Vec::with_capacity(ops.len());
     for ((&op, value), start) in ops.iter().zip(values).zip(starts) {
-        let (of_value, of_start) = (value.value.array_type()?, start.value.array_type()?);
+        let of_value = value.value.array_type()?;
         let dtype = of_value.dtype;
-        if of_start.dtype != dtype || !of_start.shape.is_scalar() {
-            let (stated, inferred) = (of_start.to_string(), format!("{dtype}[] as the start"));
-            return Err(FormatErrorKind::TypeMismatch { stated, inferred });
-        }
-        let not_reduced = || FormatErrorKind::Unsupported {
-            what: format!("a reduction of {dtype} by {} is", op.name()),
-        };
-        let reduction = reduction_of(op, dtype).ok_or_else(not_reduced)?;
+        let reduction = reduction_from(op, dtype, start)?;
         if window.sizes.is_empty() && of_value.shape.rank() > 0 {
             return Err(FormatErrorKind::attribute("window", "has no sizes"));
         }

@@ -112,8 +112,8 @@ impl Scatter<'_> {
     }
 }
 
-/// The cotangent of a value of which windows were taken: the sum of the cotangents of all windows at the
-/// indices of their elements.
+/// The cotangent of the operand of windows: the cotangents of all windows, summed at the indices of their
+/// elements.
 pub(super) fn window(
     axis: usize,
     window: &AxisWindow,
@@ -130,8 +130,9 @@ pub(super) fn window(
     };
     let indices = b.add(moved(0)?, moved(1)?, &[])?;
     let rank = of_operand.shape.rank();
-    let beside = (0..=axis).chain([rank]).chain(axis + 1..rank).map(|from| from as i64);
-    let updates = b.transpose(cotangent, &beside.collect::<Vec<i64>>())?;
+    // The elements of a window next to its position.
+    let order = (0..=axis).chain([rank]).chain(axis + 1..rank).map(|from| from as i64);
+    let updates = b.transpose(cotangent, &order.collect::<Vec<i64>>())?;
     // No index is out of range, so no mode needs a check.
     b.scatter_add(zeros(b, &of_operand)?, indices, updates, axis as i64, TakeMode::Clip)
 }

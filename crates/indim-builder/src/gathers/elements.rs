@@ -111,8 +111,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `index-rank` if the indices name more axes than the operand has; a shape error if the batch axes differ;
-    /// those of [`GraphBuilder::gather`].
+    /// `index-rank` if the indices name more axes than the operand has; the labels of the rule `none` if the
+    /// batch axes differ; those of [`GraphBuilder::gather`].
     #[track_caller]
     pub fn gather_nd(
         &self,

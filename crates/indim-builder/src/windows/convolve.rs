@@ -263,7 +263,7 @@ fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
     })
 }
 
-/// What does not fit in a convolution of arrays of these shapes.
+/// The problem of a convolution with arrays of these shapes; `None` if they fit.
 fn problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String> {
     let Convolution { operand, kernel: of_kernel, result, windows, feature_groups, batch_groups } =
         convolution;

@@ -6,7 +6,7 @@ use indim_graph::Array;
 use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
-use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests};
+use indim_loops::loop_nest::{Access, BufferId, LoneInstruction, LoopNest, LoopNests};
 use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
@@ -101,12 +101,8 @@ impl CompiledProgram {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let alone = Scatter::compile(nest, level)
-                .or_else(|| Contraction::compile(nest, level))
-                .or_else(|| Scan::compile(nest))
-                .or_else(|| Sort::compile(nest))
-                .or_else(|| Search::compile(nest));
-            let code = alone.unwrap_or_else(|| executor.compile(nest, &constants, level));
+            let code = lone_code(nest, level);
+            let code = code.unwrap_or_else(|| executor.compile(nest, &constants, level));
             nests.push(SymbolicNest::new(nest, code, &placeholders));
             check()?;
         }
@@ -244,5 +240,16 @@ impl DenseBinding {
     fn count_bytes(&self, held: &mut MemoryUse) {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
         self.own_addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
+    }
+}
+
+/// The code of a nest that runs alone; `None` for other nests.
+fn lone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+    match nest.lone_instruction()?.0 {
+        LoneInstruction::Scatter { .. } => Scatter::compile(nest, level),
+        LoneInstruction::Contract { .. } => Contraction::compile(nest, level),
+        LoneInstruction::Scan { .. } => Scan::compile(nest),
+        LoneInstruction::Sort { .. } => Sort::compile(nest),
+        LoneInstruction::SearchSorted { .. } => Search::compile(nest),
     }
 }

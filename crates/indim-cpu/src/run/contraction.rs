@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, Level};
@@ -50,8 +50,9 @@ fn machine_threads() -> usize {
 impl Contraction {
     /// Returns `None` for a nest that is not a contraction.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-        let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::Contract { summed } = instruction.kind else { return None };
+        let (LoneInstruction::Contract { summed }, instruction) = nest.lone_instruction()? else {
+            return None;
+        };
         let [Local::Access(x), Local::Access(y)] = instruction.operands[..] else { return None };
         let kept = nest.shape.rank() - summed;
         let moves = |access: usize, axis: usize| {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_ops::meaning::scan::{BLOCK, RUN};
 use indim_ops::{
@@ -56,8 +56,9 @@ const BYTES_PER_ELEMENT: usize = 8;
 impl Scan {
     /// Returns `None` for a nest that is not a scan.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::Scan { op, axis, reverse, exclusive } = instruction.kind else {
+        let (LoneInstruction::Scan { op, axis, reverse, exclusive }, instruction) =
+            nest.lone_instruction()?
+        else {
             return None;
         };
         let [Local::Access(operand)] = instruction.operands[..] else { return None };
@@ -125,8 +126,7 @@ impl NestCode for Scan {
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let length = nest.shape[self.axis];
-        let others = nest.shape.iter().enumerate().filter(|&(axis, _)| axis != self.axis);
-        let lines = others.fold(1, |lines: usize, (_, &size)| lines.saturating_mul(size));
+        let lines = nest.lines(self.axis);
         match Scan::may_divide(lines, length) {
             false => 0,
             true => lines.saturating_mul(length.div_ceil(BLOCK)).saturating_mul(self.carry_bytes()),
@@ -213,7 +213,7 @@ impl ScanVisitor for TileRun<'_> {
     type Output = ();
 
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
-        // SAFETY: whoever makes a `TileRun` has the obligations of `BoundNest::run` for its tiles.
+        // SAFETY: a `TileRun` is made only under the obligations of `BoundNest::run` for its tiles.
         unsafe { self.run::<F, T, A>() }
     }
 }
@@ -414,7 +414,7 @@ struct Row {
 
 impl Row {
     /// # Safety
-    /// As many elements as `elements` has are valid for reads.
+    /// The row has an element that is valid for reads for each of `elements`.
     #[inline(always)]
     unsafe fn read<T: Element>(self, elements: &mut [T]) {
         let each = |elements: &mut [T], stride: isize| {
@@ -432,7 +432,7 @@ impl Row {
     }
 
     /// # Safety
-    /// As many elements as `elements` has are valid for writes.
+    /// The row has an element that is valid for writes for each of `elements`.
     #[inline(always)]
     unsafe fn write<T: Element>(self, elements: &[T]) {
         let each = |stride: isize| {
@@ -464,8 +464,8 @@ impl ScanVisitor for Carries<'_> {
             let mut carry = ScanCarry::first::<F>();
             for block in 0..self.bound.strips.blocks() {
                 let slot = slots.wrapping_add(block * self.bound.lines + line);
-                // SAFETY: the first pass has written the fold of each block of each line; whoever makes
-                // `Carries` has the obligations of `BoundNest::prepare`.
+                // SAFETY: the first pass has written the fold of each block of each line; `Carries` is made
+                // only under the obligations of `BoundNest::prepare`.
                 let total = unsafe {
                     let total = slot.read_unaligned().blocks;
                     slot.write_unaligned(carry);

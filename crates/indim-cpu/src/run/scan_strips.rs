@@ -59,8 +59,8 @@ impl Strips {
             axis.size >= MIN_LANES
                 && (is_dense(axis.strides[scan.operand]) || is_dense(axis.strides[0]))
         };
-        let beside = outer.iter().position(is_side_by_side).filter(|_| !are_lines_dense);
-        let (lanes, across) = match beside.map(|axis| outer.remove(axis)) {
+        let lane_axis = outer.iter().position(is_side_by_side).filter(|_| !are_lines_dense);
+        let (lanes, across) = match lane_axis.map(|axis| outer.remove(axis)) {
             Some(axis) => (axis.size, axis.strides),
             None => (1, along.iter().map(|_| 0).collect()),
         };

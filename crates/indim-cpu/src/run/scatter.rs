@@ -12,7 +12,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{Element, Level, ScatterFold, ScatterVisitor};
@@ -77,8 +77,9 @@ impl ScatterVisitor for FunctionsOf {
 impl Scatter {
     /// Returns `None` for a nest that is not a scatter.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-        let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::Scatter { op, axis, mode, size } = instruction.kind else {
+        let (LoneInstruction::Scatter { op, axis, mode, size }, instruction) =
+            nest.lone_instruction()?
+        else {
             return None;
         };
         let [Local::Access(operand), Local::Access(indices), Local::Access(updates)] =
@@ -165,7 +166,9 @@ impl NestCode for Scatter {
     ) -> fmt::Result {
         let [operand, indices, updates] = [self.operand, self.indices, self.updates]
             .map(|operand| describe(&nest.accesses[operand - self.stores]));
-        let InstructionKind::Scatter { op, .. } = nest.instructions[0].kind else { return Ok(()) };
+        let Some((LoneInstruction::Scatter { op, .. }, _)) = nest.lone_instruction() else {
+            return Ok(());
+        };
         writeln!(formatter, "group {indices} by target")?;
         for store in &nest.stores {
             let target = describe(&store.target);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, SearchSide, bf16, c64, c128, f16};
@@ -44,8 +44,9 @@ const BYTES_PER_SEARCH: usize = 200;
 impl Search {
     /// Returns `None` for a nest that is not a search.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::SearchSorted { side } = instruction.kind else { return None };
+        let (LoneInstruction::SearchSorted { side }, instruction) = nest.lone_instruction()? else {
+            return None;
+        };
         let [Local::Access(table), Local::Access(values)] = instruction.operands[..] else {
             return None;
         };

@@ -220,11 +220,7 @@ fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
-        InstructionKind::Scatter { .. }
-        | InstructionKind::Contract { .. }
-        | InstructionKind::Scan { .. }
-        | InstructionKind::Sort { .. }
-        | InstructionKind::SearchSorted { .. } => {
+        InstructionKind::Alone(_) => {
             unreachable!("invariant: executors compile no nest that runs alone")
         }
         // A bitcast to the same type is a copy.

@@ -50,11 +50,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
             convert_kernel(instruction.operand_dtype, instruction.dtype, level)
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
-        InstructionKind::Scatter { .. }
-        | InstructionKind::Contract { .. }
-        | InstructionKind::Scan { .. }
-        | InstructionKind::Sort { .. }
-        | InstructionKind::SearchSorted { .. } => {
+        InstructionKind::Alone(_) => {
             unreachable!("invariant: executors compile no nest that runs alone")
         }
     };

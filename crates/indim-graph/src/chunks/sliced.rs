@@ -190,8 +190,8 @@ fn operands_of(
     }
 }
 
-/// The part of the operand of which the `wanted` windows along `axis` are taken; `None` for parts of windows
-/// and for no windows.
+/// The part of the operand that the `wanted` windows along `axis` read; `None` for parts of windows, and for
+/// no windows.
 fn of_windows(axis: usize, window: &AxisWindow, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
     let (inside, positions) = wanted.split_last()?;
     let (first, last) = (positions[axis], positions[axis].count().checked_sub(1)?);

@@ -1,6 +1,7 @@
 //! Shape rules of convolutions, pooling and resampling.
 
 use indim_model::outline::{SymbolicSize, ValueType};
+use indim_model::spatial_windows::MAX_NUMBER;
 
 use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
 
@@ -13,9 +14,6 @@ struct Windows {
     pads: Vec<(i64, i64)>,
     auto_pad: String,
 }
-
-/// Numbers in these attributes: far beyond every real window, so that sums cannot overflow.
-const MAX_NUMBER: i64 = 1 << 40;
 
 impl Windows {
     fn new(call: &RuleCall<'_>, kernel: Vec<SymbolicSize>) -> Result<Windows, RuleError> {

@@ -7,19 +7,10 @@ import numpy as np
 from . import _arrays
 from ._numbers import as_it_is
 from ._advice import refuse_given
-from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, tracer_of
+from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements, tracer_of
 
 
-def _implements(*functions):
-    def register(handler):
-        for function in functions:
-            ARRAY_FUNCTIONS[function] = handler
-        return handler
-
-    return register
-
-
-@_implements(np.where)
+@implements(np.where)
 def _where(condition, *choices):
     if len(choices) != 2 or all(choice is None for choice in choices):
         raise TypeError("numpy.where with a condition alone is not element-wise")
@@ -27,7 +18,7 @@ def _where(condition, *choices):
     return tracer_of(operands)._record("where", operands)
 
 
-@_implements(np.clip)
+@implements(np.clip)
 def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     """``a`` limited to bounds; either may be ``None``."""
     low, high = (
@@ -45,7 +36,7 @@ def _clip(a, a_min=None, a_max=None, *, min=None, max=None):
     return tracer._record("clip", operands)
 
 
-@_implements(np.select)
+@implements(np.select)
 def _select(condlist, choicelist, default=0):
     """The choice of the first condition that holds, else ``default``, in the type of all choices."""
     if len(condlist) != len(choicelist) or len(condlist) == 0:
@@ -60,32 +51,32 @@ def _select(condlist, choicelist, default=0):
     return chosen
 
 
-@_implements(np.angle)
+@implements(np.angle)
 def _angle(z, deg=False):
     is_complex = z.dtype.kind == "c"
     angle = np.arctan2(z.imag, z.real) if is_complex else np.arctan2(0, z)
     return angle * (180 / np.pi) if deg else angle
 
 
-@_implements(np.fix)
+@implements(np.fix)
 def _fix(x, out=None):
     refuse_given("fix", out=out)
     return np.trunc(x)
 
 
-@_implements(np.isposinf)
+@implements(np.isposinf)
 def _isposinf(x, out=None):
     refuse_given("isposinf", out=out)
     return np.isinf(x) & ~np.signbit(x)
 
 
-@_implements(np.isneginf)
+@implements(np.isneginf)
 def _isneginf(x, out=None):
     refuse_given("isneginf", out=out)
     return np.isinf(x) & np.signbit(x)
 
 
-@_implements(np.reshape)
+@implements(np.reshape)
 def _reshape(a, shape, order="C"):
     return a.reshape(shape, order=order)
 
@@ -123,7 +114,7 @@ for _function in (np.expand_dims, np.squeeze, np.atleast_1d, np.atleast_2d, np.a
 del _function, _module
 
 
-@_implements(np.ravel)
+@implements(np.ravel)
 def _ravel(a, order="C"):
     if order not in ("C", "F"):
         raise TypeError(
@@ -132,37 +123,37 @@ def _ravel(a, order="C"):
     return (a.transpose() if order == "F" else a).reshape(-1)
 
 
-@_implements(np.broadcast_to)
+@implements(np.broadcast_to)
 def _broadcast_to(array, shape):
     return array._call("broadcast_to", [(None, _arrays.integers(shape))])
 
 
-@_implements(np.real)
+@implements(np.real)
 def _real(val):
     return val.real
 
 
-@_implements(np.imag)
+@implements(np.imag)
 def _imag(val):
     return val.imag
 
 
-@_implements(np.copy)
+@implements(np.copy)
 def _copy(a, order="K", subok=False):
     return a
 
 
-@_implements(np.zeros_like)
+@implements(np.zeros_like)
 def _zeros_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     return _full_like(a, 0, dtype, shape=shape)
 
 
-@_implements(np.ones_like)
+@implements(np.ones_like)
 def _ones_like(a, dtype=None, order="K", subok=True, shape=None, *, device=None):
     return _full_like(a, 1, dtype, shape=shape)
 
 
-@_implements(np.full_like)
+@implements(np.full_like)
 def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, device=None):
     if shape is not None:
         raise TypeError("`shape` has no meaning while the function is traced; use np.broadcast_to")
@@ -178,7 +169,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
     return everywhere._record("where", (everywhere, number, number))
 
 
-@_implements(np.polyval)
+@implements(np.polyval)
 def _polyval(p, x):
     if isinstance(p, Tracer):
         raise TypeError(
@@ -191,21 +182,21 @@ def _polyval(p, x):
     return value
 
 
-@_implements(np.result_type)
+@implements(np.result_type)
 def _result_type(*arrays_and_dtypes):
     return np.result_type(*(of.dtype if isinstance(of, Tracer) else as_it_is(of) for of in arrays_and_dtypes))
 
 
-@_implements(np.ndim)
+@implements(np.ndim)
 def _ndim(a):
     return a.ndim
 
 
-@_implements(np.shape)
+@implements(np.shape)
 def _shape(a):
     return a.shape
 
 
-@_implements(np.size)
+@implements(np.size)
 def _size(a, axis=None):
     return a.size if axis is None else a.shape[axis]

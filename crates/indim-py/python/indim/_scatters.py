@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from . import _functions, _view_functions, _views
-from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost
+from ._tracing import Tracer, implements, innermost
 
 _MODES = ("raise", "clip", "wrap", "drop")
 
@@ -185,20 +185,12 @@ def bincount(x, weights=None, minlength=0, *, length=None):
     return scatter("scatter_add", np.zeros(length), x, _converted(weights, np.dtype(np.float64)), "drop")
 
 
-def _implements(function):
-    def register(handler):
-        ARRAY_FUNCTIONS[function] = handler
-        return handler
-
-    return register
-
-
-@_implements(np.bincount)
+@implements(np.bincount)
 def _bincount(x, weights=None, minlength=0):
     return bincount(x, weights, minlength)
 
 
-@_implements(np.put_along_axis)
+@implements(np.put_along_axis)
 def _put_along_axis(arr, indices, values, axis):
     raise TypeError(
         "numpy.put_along_axis writes into its argument, which cannot be traced: write "
@@ -206,7 +198,7 @@ def _put_along_axis(arr, indices, values, axis):
     )
 
 
-@_implements(np.diagonal)
+@implements(np.diagonal)
 def _diagonal(a, offset=0, axis1=0, axis2=1):
     a = np.moveaxis(a, (axis1, axis2), (-2, -1))
     rows, columns = a.shape[-2:]
@@ -215,7 +207,7 @@ def _diagonal(a, offset=0, axis1=0, axis2=1):
     return a[..., along + max(-offset, 0), along + max(offset, 0)]
 
 
-@_implements(np.trace)
+@implements(np.trace)
 def _trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     if out is not None:
         raise TypeError("numpy.trace takes no `out` while a function is traced")

@@ -10,7 +10,7 @@ import numpy as np
 from . import _arrays, _functions
 from ._advice import refuse_given
 from ._indim import _view_functions
-from ._tracing import ARRAY_FUNCTIONS, Tracer
+from ._tracing import ARRAY_FUNCTIONS, Tracer, implements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -297,13 +297,6 @@ def _between(rows, place):
 
 def register(functions):
     """Lets NumPy's functions of these names be traced, and gives tracing values the methods of arrays."""
-
-    def implements(function):
-        def register(handler):
-            ARRAY_FUNCTIONS[function] = handler
-            return handler
-
-        return register
 
     @implements(np.sort)
     def _sort(a, axis=-1, kind=None, order=None, *, stable=None):

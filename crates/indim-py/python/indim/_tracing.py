@@ -23,8 +23,20 @@ from ._signatures import ADAPTED
 from ._statics import frozen
 
 #: Handlers of NumPy's functions on tracing values; filled by `_array_functions.py`, `_compositions.py`,
-#: `_products.py`, `_reductions.py` and `_views.py`.
+#: `_products.py`, `_reductions.py`, `_scatters.py`, `_sorting.py` and `_views.py`.
 ARRAY_FUNCTIONS = {}
+
+
+def implements(*functions):
+    """Makes the decorated function the handler of these functions of NumPy."""
+
+    def register(handler):
+        for function in functions:
+            ARRAY_FUNCTIONS[function] = handler
+        return handler
+
+    return register
+
 
 #: Handlers of the method ``accumulate`` of ufuncs, by the ufunc's name; filled by `_reductions.py`.
 ACCUMULATIONS = {}

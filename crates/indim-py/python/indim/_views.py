@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _view_functions
 from ._advice import refuse_given
-from ._tracing import ARRAY_FUNCTIONS, Tracer, innermost
+from ._tracing import ARRAY_FUNCTIONS, Tracer, implements, innermost
 
 _FUNCTIONS = _view_functions.define("numpy")
 
@@ -50,15 +50,7 @@ def _end(x, end):
     return max(-(2**63), min(2**63 - 1, end))
 
 
-def _implements(function):
-    def register(handler):
-        ARRAY_FUNCTIONS[function] = handler
-        return handler
-
-    return register
-
-
-@_implements(np.concatenate)
+@implements(np.concatenate)
 def _concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     refuse_given("concatenate", out=out)
     return _FUNCTIONS["concatenate"](_converted(arrays, dtype, casting), axis)
@@ -68,7 +60,7 @@ if hasattr(np, "concat"):
     ARRAY_FUNCTIONS[np.concat] = _concatenate
 
 
-@_implements(np.stack)
+@implements(np.stack)
 def _stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     refuse_given("stack", out=out)
     return _FUNCTIONS["stack"](_converted(arrays, dtype, casting), axis)
@@ -97,27 +89,27 @@ _at_least("vstack", np.atleast_2d, lambda parts: 0)
 _at_least("dstack", np.atleast_3d, lambda parts: 2)
 
 
-@_implements(np.flip)
+@implements(np.flip)
 def _flip(m, axis=None):
     return _FUNCTIONS["flip"](m, axis)
 
 
-@_implements(np.flipud)
+@implements(np.flipud)
 def _flipud(m):
     return m[::-1, ...]
 
 
-@_implements(np.fliplr)
+@implements(np.fliplr)
 def _fliplr(m):
     return m[:, ::-1]
 
 
-@_implements(np.roll)
+@implements(np.roll)
 def _roll(a, shift, axis=None):
     return _FUNCTIONS["roll"](a, shift, axis)
 
 
-@_implements(np.pad)
+@implements(np.pad)
 def _pad(array, pad_width, mode="constant", **kwargs):
     value = kwargs.pop("constant_values", 0) if mode == "constant" else 0
     for keyword in kwargs:
@@ -125,37 +117,37 @@ def _pad(array, pad_width, mode="constant", **kwargs):
     return _FUNCTIONS["pad"](array, pad_width, mode, constant_values=value)
 
 
-@_implements(np.lib.stride_tricks.sliding_window_view)
+@implements(np.lib.stride_tricks.sliding_window_view)
 def _sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=False):
     refuse_given("sliding_window_view", writeable=writeable or None)
     return _FUNCTIONS["sliding_window_view"](x, window_shape, axis)
 
 
-@_implements(np.take)
+@implements(np.take)
 def _take(a, indices, axis=None, out=None, mode="raise"):
     refuse_given("take", out=out)
     return _FUNCTIONS["take"](a, indices, axis, mode=mode)
 
 
-@_implements(np.take_along_axis)
+@implements(np.take_along_axis)
 def _take_along_axis(arr, indices, axis=-1):
     return _FUNCTIONS["take_along_axis"](arr, indices, axis)
 
 
-@_implements(np.diff)
+@implements(np.diff)
 def _diff(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     prepend, append = (None if part is np._NoValue else part for part in (prepend, append))
     return _FUNCTIONS["diff"](a, n, axis, prepend=prepend, append=append)
 
 
-@_implements(np.ediff1d)
+@implements(np.ediff1d)
 def _ediff1d(ary, to_end=None, to_begin=None):
     refuse_given("ediff1d", to_end=to_end, to_begin=to_begin)
     flat = np.ravel(ary)
     return flat[1:] - flat[:-1]
 
 
-@_implements(np.repeat)
+@implements(np.repeat)
 def _repeat(a, repeats, axis=None):
     if axis is None:
         a, axis = np.ravel(a), 0
@@ -163,7 +155,7 @@ def _repeat(a, repeats, axis=None):
     return np.take(a, indices, axis, mode="clip")
 
 
-@_implements(np.tile)
+@implements(np.tile)
 def _tile(A, reps):
     reps = (reps,) if np.ndim(reps) == 0 else tuple(reps)
     rank = max(A.ndim, len(reps))

@@ -103,7 +103,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         uses
     }
 
-    /// The values of the step that only this arm of the select at `select` needs; empty if there are too many.
+    /// The values of the step that only this arm of a select needs; none if there are too many.
     fn exclusive(&self, select: usize, arm: Arm, uses: &[usize]) -> Vec<Value> {
         let [_, on_true, on_false] = self.body.instructions[select].operands;
         let last = if arm == Arm::OnTrue { on_true } else { on_false };

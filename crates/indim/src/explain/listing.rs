@@ -4,8 +4,8 @@ use indim_cpu::row_major_byte_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
-    Access, BufferId, Instruction, InstructionKind, Local, LoopNest, LoopNests, NestReduction,
-    Store,
+    Access, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNest, LoopNests,
+    NestReduction, Store,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -81,15 +81,17 @@ impl Listing<'_> {
             }
             InstructionKind::Bitcast => format!("bitcast_{}", instruction.dtype),
             InstructionKind::Take { .. } => "take".to_owned(),
-            InstructionKind::Scatter { op, .. } => format!("scatter_{op}"),
-            InstructionKind::Scan { op, .. } => op.scan_name().to_owned(),
-            InstructionKind::Sort { axis, descending, result } => {
+            InstructionKind::Alone(LoneInstruction::Scatter { op, .. }) => format!("scatter_{op}"),
+            InstructionKind::Alone(LoneInstruction::Scan { op, .. }) => op.scan_name().to_owned(),
+            InstructionKind::Alone(LoneInstruction::Sort { axis, descending, result }) => {
                 let order = if descending { "descending " } else { "" };
                 let keys = operands.join(", ");
                 return format!("sort({keys} for i{axis}: {order}{result})");
             }
-            InstructionKind::SearchSorted { side } => format!("searchsorted.{side}"),
-            InstructionKind::Contract { summed } => {
+            InstructionKind::Alone(LoneInstruction::SearchSorted { side }) => {
+                format!("searchsorted.{side}")
+            }
+            InstructionKind::Alone(LoneInstruction::Contract { summed }) => {
                 let rank = nest.shape.rank();
                 let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();
                 let products = operands.join(" * ");

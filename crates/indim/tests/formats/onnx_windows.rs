@@ -1,50 +1,15 @@
 //! ONNX convolutions and pools, against loops over indices written here.
 
 use crate::support;
-use crate::support::onnx::{FLOAT, Message, Model, int, ints, text};
+use crate::support::onnx::{FLOAT, Message, Model, int, ints, run_node, text};
+use crate::support::random::Random;
 use indim_graph::Array;
-use indim_ops::DType;
-
-/// Pseudo-random numbers (a linear congruential generator).
-struct Random(u64);
 
 impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    /// Small whole numbers, whose sums of products are exact in every order.
-    fn floats(&mut self, shape: &[usize]) -> Array {
-        let count = shape.iter().product();
-        let numbers: Vec<f32> = (0..count).map(|_| self.below(41) as f32 - 20.0).collect();
-        Array::new(shape, numbers).unwrap()
-    }
-
     fn bytes(&mut self, shape: &[usize]) -> Array {
         let count = shape.iter().product();
         Array::new(shape, (0..count).map(|_| self.below(256) as u8).collect::<Vec<u8>>()).unwrap()
     }
-}
-
-/// The result of one node, or the code of the error.
-fn onnx(
-    opset: i64,
-    operator: &str,
-    inputs: &[Array],
-    attributes: &[Message],
-) -> Result<Array, &'static str> {
-    let number = |array: &Array| match array.dtype() {
-        DType::F32 => FLOAT,
-        DType::U8 => 2,
-        DType::I8 => 3,
-        DType::I32 => 6,
-        dtype => panic!("{dtype} is not among the types of this test"),
-    };
-    let types: Vec<i64> = inputs.iter().map(number).collect();
-    let model = Model::of_node(opset, operator, &types, attributes, 1).encoded();
-    let model = support::read("test.onnx", &model).map_err(|error| error.code())?;
-    Ok(support::run(&*model, inputs).map_err(|error| error.code())?.remove(0))
 }
 
 /// One spatial axis: kernel, stride, dilation, pads.
@@ -109,7 +74,8 @@ fn convolutions_are_sums_over_indices() {
         let w = random.floats(&[made, taken, axes[0].kernel, axes[1].kernel]);
         let bias = random.floats(&[made]);
         let attributes = [attributes(&axes), vec![int("group", groups as i64)]].concat();
-        let found = onnx(13, "Conv", &[x.clone(), w.clone(), bias.clone()], &attributes).unwrap();
+        let found =
+            run_node(13, "Conv", &[x.clone(), w.clone(), bias.clone()], &attributes).unwrap();
         let counts = [axes[0].count(height), axes[1].count(width)];
         let mut expected = Vec::new();
         for (n, f) in (0..batch).flat_map(|n| (0..made).map(move |f| (n, f))) {
@@ -157,7 +123,7 @@ fn transposed_convolutions_scatter_their_weights() {
         }
         let mut attributes = [attributes(&axes), vec![int("group", groups as i64)]].concat();
         attributes.push(ints("output_padding", &more.map(|n| n as i64)));
-        let found = onnx(11, "ConvTranspose", &[x.clone(), w.clone()], &attributes).unwrap();
+        let found = run_node(11, "ConvTranspose", &[x.clone(), w.clone()], &attributes).unwrap();
         let [rows, columns] = result.map(|size| size as usize);
         let mut expected = vec![0.0_f32; made * groups * rows * columns];
         for c in 0..taken * groups {
@@ -198,7 +164,7 @@ fn padding_by_name_puts_an_odd_element_at_one_end() {
     let x = row(&[1.0, 2.0, 3.0, 4.0]);
     let w = row(&[1.0, 10.0]);
     let conv = |operator: &str, attributes: &[Message]| {
-        onnx(13, operator, &[x.clone(), w.clone()], attributes)
+        run_node(13, operator, &[x.clone(), w.clone()], attributes)
     };
     let upper = [text("auto_pad", "SAME_UPPER")];
     let lower = [text("auto_pad", "SAME_LOWER")];
@@ -216,7 +182,7 @@ fn padding_by_name_puts_an_odd_element_at_one_end() {
     assert_eq!(conv("Conv", &[ints("dilations", &[4])]), Err("attribute"));
     assert_eq!(conv("Conv", &[int("group", 0)]), Err("attribute"));
     let wide = Array::new([1, 2, 2], vec![1.0_f32; 4]).unwrap();
-    assert_eq!(onnx(13, "Conv", &[x.clone(), wide], &[]), Err("convolution-shape"));
+    assert_eq!(run_node(13, "Conv", &[x.clone(), wide], &[]), Err("convolution-shape"));
 }
 
 #[test]
@@ -227,7 +193,7 @@ fn integers_are_convolved_less_their_zero_points() {
     let zeros = Array::new([3], vec![1_u8, 128, 255]).unwrap();
     let pads = [ints("pads", &[1, 0])];
     let found =
-        onnx(10, "ConvInteger", &[x.clone(), w.clone(), zero, zeros.clone()], &pads).unwrap();
+        run_node(10, "ConvInteger", &[x.clone(), w.clone(), zero, zeros.clone()], &pads).unwrap();
     let of = |array: &Array, index: usize| i32::from(array.elements::<u8>().unwrap()[index]);
     let mut expected = Vec::new();
     for (f, o) in (0..3).flat_map(|f| (0..5).map(move |o| (f, o))) {
@@ -253,11 +219,11 @@ fn pools_take_the_elements_of_their_windows() {
         let sizes = [4 + random.below(3), 4 + random.below(3)];
         let x = random.floats(&[1, 1, sizes[0], sizes[1]]);
         let mut attributes = attributes(&axes);
-        let max = onnx(12, "MaxPool", core::slice::from_ref(&x), &attributes).unwrap();
+        let max = run_node(12, "MaxPool", core::slice::from_ref(&x), &attributes).unwrap();
         attributes.remove(2);
-        let average = onnx(11, "AveragePool", core::slice::from_ref(&x), &attributes).unwrap();
+        let average = run_node(11, "AveragePool", core::slice::from_ref(&x), &attributes).unwrap();
         attributes.push(int("count_include_pad", 1));
-        let padded = onnx(11, "AveragePool", core::slice::from_ref(&x), &attributes).unwrap();
+        let padded = run_node(11, "AveragePool", core::slice::from_ref(&x), &attributes).unwrap();
         let counts = [axes[0].count(sizes[0]), axes[1].count(sizes[1])];
         for position in 0..counts[0] * counts[1] {
             let (o0, o1) = (position / counts[1], position % counts[1]);
@@ -291,7 +257,7 @@ fn pools_round_up_and_skip_nan_as_onnx_runtime_does() {
         ]
     };
     let pool = |operator: &str, attributes: &[Message]| {
-        onnx(19, operator, core::slice::from_ref(&x), attributes)
+        run_node(19, operator, core::slice::from_ref(&x), attributes)
     };
     // The last window of four would begin in the padding.
     assert_eq!(pool("AveragePool", &attributes(1, 1)), Ok(row(&[1.0, 3.0, 3.0])));
@@ -304,9 +270,9 @@ fn pools_round_up_and_skip_nan_as_onnx_runtime_does() {
     assert_eq!(pool("MaxPool", &ceiled[..2]), Ok(row(&[3.0])));
     let x = row(&[1.0, f32::NAN, 3.0, 2.0]);
     let pairs = [ints("kernel_shape", &[2]), ints("strides", &[2])];
-    assert_eq!(onnx(12, "MaxPool", &[x], &pairs), Ok(row(&[1.0, 3.0])));
+    assert_eq!(run_node(12, "MaxPool", &[x], &pairs), Ok(row(&[1.0, 3.0])));
     assert_eq!(pool("MaxPool", &[]), Err("attribute"));
-    assert_eq!(onnx(9, "MaxPool", &[row(&[1.0])], &ceiled), Err("attribute"));
+    assert_eq!(run_node(9, "MaxPool", &[row(&[1.0])], &ceiled), Err("attribute"));
 }
 
 #[test]

@@ -1,25 +1,9 @@
 //! OpenVINO's convolutions and pools, against loops over indices written here.
 
 use crate::support::ir::Network;
+use crate::support::random::Random;
 use crate::support::{bounds, run};
 use indim_graph::Array;
-
-/// Pseudo-random numbers (a linear congruential generator).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % limit
-    }
-
-    /// Small whole numbers, whose sums of products are exact in every order.
-    fn floats(&mut self, shape: &[usize]) -> Array {
-        let count = shape.iter().product();
-        let numbers: Vec<f32> = (0..count).map(|_| self.below(41) as f32 - 20.0).collect();
-        Array::new(shape, numbers).unwrap()
-    }
-}
 
 fn numbers(array: &Array) -> &[f32] {
     array.elements().unwrap()

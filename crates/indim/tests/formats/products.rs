@@ -2,7 +2,8 @@
 
 use crate::support;
 use crate::support::ir::{self, Network};
-use crate::support::onnx::{FLOAT, INT64, Message, Model, float, int, text};
+use crate::support::onnx::{FLOAT, INT64, Message, Model, float, int, run_node, text};
+use crate::support::random::Random;
 use crate::support::samples::tolerance;
 use indim::formats::{ModelFormat, Tolerance, WriteOptions, WrittenModel, write};
 use indim_builder::{GraphBuilder, Value};
@@ -12,17 +13,7 @@ use indim_ops::DType;
 const FORMATS: [ModelFormat; 4] =
     [ModelFormat::StableHlo, ModelFormat::Hlo, ModelFormat::OpenVino, ModelFormat::Onnx];
 
-/// A linear congruential generator.
-struct Random(u64);
-
 impl Random {
-    /// A number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) % limit as u64) as usize
-    }
-
     fn one_of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
@@ -296,27 +287,6 @@ fn a_product_is_one_operation_of_each_format() {
     assert!(onnx.contains("Gemm") && !onnx.contains("Transpose"), "{onnx}");
 }
 
-/// The result of one ONNX node, or the code of the error.
-fn onnx_node(
-    opset: i64,
-    operator: &str,
-    inputs: &[Array],
-    attributes: &[Message],
-) -> Result<Array, &'static str> {
-    let number = |array: &Array| match array.dtype() {
-        DType::F32 => FLOAT,
-        DType::U8 => 2,
-        DType::I8 => 3,
-        DType::I32 => 6,
-        DType::I64 => INT64,
-        dtype => panic!("{dtype} is not among the types of this test"),
-    };
-    let types: Vec<i64> = inputs.iter().map(number).collect();
-    let model = Model::of_node(opset, operator, &types, attributes, 1).encoded();
-    let model = support::read("test.onnx", &model).map_err(|error| error.code())?;
-    Ok(support::run(&*model, inputs).map_err(|error| error.code())?.remove(0))
-}
-
 #[test]
 fn onnx_matmul_and_einsum() {
     let mut random = Random(1);
@@ -331,30 +301,27 @@ fn onnx_matmul_and_einsum() {
     ] {
         for dtype in [DType::F32, DType::I32, DType::I64] {
             let [x, y] = shapes.map(|shape| random.array(shape, dtype, true));
-            let found = onnx_node(13, "MatMul", &[x.clone(), y.clone()], &[]).unwrap();
+            let found = run_node(13, "MatMul", &[x.clone(), y.clone()], &[]).unwrap();
             assert_eq!(found.dtype(), dtype);
             check_naive("MatMul", &found, equation, [&x, &y]);
             let attributes = [text("equation", equation)];
-            let found = onnx_node(12, "Einsum", &[x.clone(), y.clone()], &attributes).unwrap();
+            let found = run_node(12, "Einsum", &[x.clone(), y.clone()], &attributes).unwrap();
             check_naive("Einsum", &found, equation, [&x, &y]);
         }
     }
     let [x, y] = [random.array(&[2, 3], DType::F32, true), random.array(&[2, 4], DType::F32, true)];
-    assert_eq!(onnx_node(13, "MatMul", &[x.clone(), y.clone()], &[]), Err("size-mismatch"));
+    assert_eq!(run_node(13, "MatMul", &[x.clone(), y.clone()], &[]), Err("size-mismatch"));
     let implicit = [text("equation", "ij, ik")];
-    let found = onnx_node(12, "Einsum", &[x.clone(), y.clone()], &implicit).unwrap();
+    let found = run_node(12, "Einsum", &[x.clone(), y.clone()], &implicit).unwrap();
     check_naive("Einsum", &found, "ij,ik->jk", [&x, &y]);
     let wrong = [text("equation", "ij,jk->ik")];
-    assert_eq!(onnx_node(12, "Einsum", &[x.clone(), y], &wrong), Err("size-mismatch"));
+    assert_eq!(run_node(12, "Einsum", &[x.clone(), y], &wrong), Err("size-mismatch"));
     let bytes = random.array(&[3], DType::U8, true);
     assert_eq!(
-        onnx_node(13, "MatMul", &[bytes.clone(), bytes], &[]),
+        run_node(13, "MatMul", &[bytes.clone(), bytes], &[]),
         Err("element-type-not-allowed")
     );
-    assert_eq!(
-        onnx_node(11, "Einsum", &[x], &[text("equation", "ij->i")]),
-        Err("operator-too-new")
-    );
+    assert_eq!(run_node(11, "Einsum", &[x], &[text("equation", "ij->i")]), Err("operator-too-new"));
 }
 
 #[test]
@@ -362,7 +329,7 @@ fn onnx_gemm() {
     let mut random = Random(2);
     let [a, b] = [random.array(&[3, 2], DType::F32, true), random.array(&[4, 3], DType::F32, true)];
     let turned = [int("transA", 1), int("transB", 1)];
-    let found = onnx_node(11, "Gemm", &[a.clone(), b.clone()], &turned).unwrap();
+    let found = run_node(11, "Gemm", &[a.clone(), b.clone()], &turned).unwrap();
     check_naive("Gemm", &found, "km,nk->mn", [&a, &b]);
     let product = doubles(&found);
     for (shape, opset, extra) in [
@@ -379,7 +346,7 @@ fn onnx_gemm() {
             .chain([float("alpha", 0.5), float("beta", -2.0)])
             .chain(extra)
             .collect();
-        let found = onnx_node(opset, "Gemm", &[a.clone(), b.clone(), c.clone()], &attributes);
+        let found = run_node(opset, "Gemm", &[a.clone(), b.clone(), c.clone()], &attributes);
         let bias = doubles(&c);
         let at = |row: usize, column: usize| match shape {
             [] => bias[0],
@@ -393,17 +360,17 @@ fn onnx_gemm() {
     }
     let row = random.array(&[4], DType::F32, true);
     let inputs = [a.clone(), b.clone(), row];
-    assert_eq!(onnx_node(6, "Gemm", &inputs, &turned), Err("shapes-differ"));
+    assert_eq!(run_node(6, "Gemm", &inputs, &turned), Err("shapes-differ"));
     assert_eq!(
-        onnx_node(6, "Gemm", &inputs[..2], &turned).map(|found| doubles(&found)),
+        run_node(6, "Gemm", &inputs[..2], &turned).map(|found| doubles(&found)),
         Ok(product.clone())
     );
     let nothing = Array::new([4], vec![f32::NAN; 4]).unwrap();
     let attributes = [turned[0].clone(), turned[1].clone(), float("beta", 0.0)];
-    let found = onnx_node(13, "Gemm", &[a.clone(), b, nothing], &attributes).unwrap();
+    let found = run_node(13, "Gemm", &[a.clone(), b, nothing], &attributes).unwrap();
     assert_eq!(doubles(&found), product);
     let cube = random.array(&[1, 2, 3], DType::F32, true);
-    assert_eq!(onnx_node(13, "Gemm", &[a, cube], &[]), Err("unexpected"));
+    assert_eq!(run_node(13, "Gemm", &[a, cube], &[]), Err("unexpected"));
 }
 
 /// Integers have no halves: a factor that the element type lacks is an error, not its whole part.
@@ -414,7 +381,7 @@ fn onnx_gemm_of_integers() {
     let c = Array::new([1, 1], vec![7]).unwrap();
     let inputs = [a, b, c];
     let gemm = |alpha: f32, beta: f32| {
-        onnx_node(13, "Gemm", &inputs, &[float("alpha", alpha), float("beta", beta)])
+        run_node(13, "Gemm", &inputs, &[float("alpha", alpha), float("beta", beta)])
     };
     for (alpha, beta, expected) in [
         (2.0, -3.0, 2 * 39 - 3 * 7),
@@ -456,12 +423,12 @@ fn onnx_products_of_quantised_integers() {
     let b = bytes(&[3, 2], &[1, 4, 2, 5, 3, 6]);
     let zero = |number: u8| bytes(&[1], &[number]);
     let inputs = [a.clone(), b.clone(), zero(12), zero(0)];
-    let found = onnx_node(10, "MatMulInteger", &inputs, &[]).unwrap();
+    let found = run_node(10, "MatMulInteger", &inputs, &[]).unwrap();
     let expected = vec![-38, -83, -44, -98, -50, -113, -56, -128];
     assert_eq!(found, Array::new([4, 2], expected).unwrap());
     // A zero point of each row and of each column.
     let inputs = [a, b, bytes(&[4], &[11, 10, 9, 8]), bytes(&[2], &[1, 4])];
-    let found = onnx_node(10, "MatMulInteger", &inputs, &[]).unwrap();
+    let found = run_node(10, "MatMulInteger", &inputs, &[]).unwrap();
     assert_eq!(found, Array::new([4, 2], vec![-20; 8]).unwrap());
 
     let a = bytes(&[2, 4], &[208, 236, 0, 238, 3, 214, 255, 29]);
@@ -476,7 +443,7 @@ fn onnx_products_of_quantised_integers() {
         scale(0.0107),
         bytes(&[], &[118]),
     ];
-    let found = onnx_node(21, "QLinearMatMul", &inputs, &[]).unwrap();
+    let found = run_node(21, "QLinearMatMul", &inputs, &[]).unwrap();
     assert_eq!(found, bytes(&[2, 3], &[168, 115, 255, 1, 66, 151]));
 }
 
@@ -800,8 +767,8 @@ fn onnx_einsum_of_three_operands() {
     let mut random = Random(6);
     let operands =
         [&[2, 3][..], &[3, 4], &[4, 2]].map(|shape| random.array(shape, DType::F32, true));
-    let found = onnx_node(12, "Einsum", &operands, &[text("equation", "ij,jk,kl->il")]).unwrap();
-    let first = onnx_node(13, "MatMul", &operands[..2], &[]).unwrap();
+    let found = run_node(12, "Einsum", &operands, &[text("equation", "ij,jk,kl->il")]).unwrap();
+    let first = run_node(13, "MatMul", &operands[..2], &[]).unwrap();
     check_naive("Einsum", &found, "ij,jk->ik", [&first, &operands[2]]);
     let b = GraphBuilder::new();
     let values: Vec<Value> = operands.iter().map(|operand| b.constant(operand.clone())).collect();

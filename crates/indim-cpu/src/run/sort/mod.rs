@@ -16,7 +16,7 @@ use std::sync::Arc;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_graph::SortResult;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, bf16, c64, c128, f16};
@@ -54,8 +54,9 @@ const BYTES_PER_ELEMENT: usize = 100;
 impl Sort {
     /// Returns `None` for a nest that is not a sort.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let [instruction] = &nest.instructions[..] else { return None };
-        let InstructionKind::Sort { axis, descending, result } = instruction.kind else {
+        let (LoneInstruction::Sort { axis, descending, result }, instruction) =
+            nest.lone_instruction()?
+        else {
             return None;
         };
         let stores = nest.stores.len();
@@ -119,9 +120,7 @@ impl NestCode for Sort {
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let length = nest.shape[self.axis];
-        let others = nest.shape.iter().enumerate().filter(|&(axis, _)| axis != self.axis);
-        let rows = others.fold(1, |rows: usize, (_, &size)| rows.saturating_mul(size));
-        let block = self.rows_per_tile(rows, length, true).saturating_mul(length);
+        let block = self.rows_per_tile(nest.lines(self.axis), length, true).saturating_mul(length);
         let [of_block, of_row] = self.bytes_per_element();
         let bytes = block.saturating_mul(of_block);
         let counts = count_bytes(length, self.key_bytes());

@@ -6,14 +6,14 @@
 
 use super::keys::Key;
 
-/// Lists of at least so many items have digits of 11 bits, shorter ones of 8 bits: a pass over the list then
-/// costs more than the larger table of counts.
+/// Minimum length of a list that is sorted by digits of 11 bits: a pass over it costs more than their table
+/// of counts. Shorter lists have digits of 8 bits.
 const WIDE_DIGITS: usize = 1 << 15;
 
-/// Items with keys of up to 32 bits up to which comparisons are faster than digits.
+/// Maximum length of a list that is sorted by comparisons, if keys have up to 32 bits.
 const MAX_PACKED: usize = 512;
 
-/// Items with longer keys up to which comparisons are faster, for each byte of the key: every byte is a pass.
+/// Maximum length of such a list with longer keys, per byte of a key: digits take a pass for each byte.
 const COMPARED_PER_BYTE: usize = 24;
 
 /// Memory of sorts, reused for several lists.

@@ -6,6 +6,7 @@ pub(crate) mod ir;
 pub(crate) mod npy;
 pub(crate) mod npz;
 pub(crate) mod onnx;
+pub(crate) mod random;
 pub(crate) mod samples;
 pub(crate) mod xla;
 

@@ -1,5 +1,8 @@
 //! ONNX models encoded byte by byte: an implementation of the messages independent of the reader.
 
+use indim_graph::Array;
+use indim_ops::DType;
+
 /// The builder of a message: a sequence of fields.
 #[derive(Clone, Default)]
 pub(crate) struct Message(Vec<u8>);
@@ -214,4 +217,25 @@ impl Model {
         let model = model.bytes(7, graph);
         self.functions.iter().fold(model, |model, function| model.bytes(25, function)).0
     }
+}
+
+/// The result of a model of one node, or the code of the error.
+pub(crate) fn run_node(
+    opset: i64,
+    operator: &str,
+    inputs: &[Array],
+    attributes: &[Message],
+) -> Result<Array, &'static str> {
+    let number = |array: &Array| match array.dtype() {
+        DType::F32 => FLOAT,
+        DType::U8 => 2,
+        DType::I8 => 3,
+        DType::I32 => 6,
+        DType::I64 => INT64,
+        dtype => panic!("{dtype} is not among the types of this test"),
+    };
+    let types: Vec<i64> = inputs.iter().map(number).collect();
+    let model = Model::of_node(opset, operator, &types, attributes, 1).encoded();
+    let model = super::read("test.onnx", &model).map_err(|error| error.code())?;
+    Ok(super::run(&*model, inputs).map_err(|error| error.code())?.remove(0))
 }

@@ -1,0 +1,173 @@
+//! Windows of convolutions and pools over spatial axes, as attributes of ONNX and OpenVINO state them.
+
+use indim_builder::PaddedWindow;
+use indim_shape::Shape;
+
+use crate::FormatErrorKind;
+
+/// The largest number of an attribute of windows: far beyond every array, so that sums do not overflow.
+pub const MAX_NUMBER: i64 = 1 << 40;
+
+/// How the number of windows of an axis is rounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowRounding {
+    /// Down: each window is whole.
+    Floor,
+    /// Up: padding makes the last window whole.
+    Ceil,
+    /// Up, but a window that begins in the padding behind the axis is left out.
+    CeilWithinAxis,
+}
+
+/// The padding of axes.
+#[derive(Debug, Clone, Copy)]
+pub enum Padding<'a> {
+    /// Elements before and behind each axis.
+    Stated(&'a [(i64, i64)]),
+    /// As many elements as give a window for each `stride` elements. An odd one is behind the axis if
+    /// `is_upper` is set, else before it.
+    Same {
+        /// Where an odd element is.
+        is_upper: bool,
+    },
+}
+
+/// The list of an attribute, which has a number from `min` on for each of `count` axes.
+///
+/// # Errors
+/// `attribute`.
+///
+/// ```
+/// use indim_model::spatial_windows::checked_numbers;
+///
+/// assert_eq!(checked_numbers("strides", vec![2, 1], (2, 1)).unwrap(), [2, 1]);
+/// assert!(checked_numbers("strides", vec![2, 0], (2, 1)).is_err());
+/// ```
+pub fn checked_numbers(
+    name: &str,
+    list: Vec<i64>,
+    (count, min): (usize, i64),
+) -> Result<Vec<i64>, FormatErrorKind> {
+    if list.len() != count {
+        let problem = format!("has {} numbers, not {count}", list.len());
+        return Err(FormatErrorKind::attribute(name, problem));
+    }
+    match list.iter().find(|number| !(min..=MAX_NUMBER).contains(number)) {
+        Some(number) => Err(FormatErrorKind::attribute(name, format!("has the number {number}"))),
+        None => Ok(list),
+    }
+}
+
+/// The sizes of the axes from the second on, of a shape of rank 3 or more.
+///
+/// # Errors
+/// `unexpected` for a lower rank.
+pub fn spatial_sizes(shape: &Shape) -> Result<Vec<usize>, FormatErrorKind> {
+    match shape.rank() {
+        3.. => Ok(shape[2..].to_vec()),
+        rank => {
+            let expected = format!("an operand of rank 3 or more, not {rank}");
+            Err(FormatErrorKind::Unexpected { expected })
+        }
+    }
+}
+
+/// The windows without padding for kernels of these sizes; strides and dilations are checked.
+pub fn plain_windows(kernel: &[usize], strides: &[i64], dilations: &[i64]) -> Vec<PaddedWindow> {
+    let window = |(axis, &size): (usize, &usize)| PaddedWindow {
+        size,
+        stride: strides[axis] as usize,
+        dilation: dilations[axis] as usize,
+        ..PaddedWindow::default()
+    };
+    kernel.iter().enumerate().map(window).collect()
+}
+
+/// The two parts of a padding. An odd element is in the second if `is_upper` is set, else in the first.
+///
+/// ```
+/// use indim_model::spatial_windows::halves;
+///
+/// assert_eq!((halves(3, true), halves(3, false)), ((1, 2), (2, 1)));
+/// ```
+pub fn halves(total: i64, is_upper: bool) -> (i64, i64) {
+    let (less, more) = (total / 2, total - total / 2);
+    if is_upper { (less, more) } else { (more, less) }
+}
+
+/// Sets the padding of windows over axes of these sizes. Returns for each the elements of padding that the
+/// rounding adds. `attribute` names the sizes of the kernel in errors.
+///
+/// ```
+/// use indim_builder::PaddedWindow;
+/// use indim_model::spatial_windows::{Padding, WindowRounding, pad_windows};
+///
+/// let mut windows = [PaddedWindow { size: 3, stride: 2, ..PaddedWindow::default() }];
+/// let padding = Padding::Stated(&[(0, 1)]);
+/// let added = pad_windows(&mut windows, &[5], padding, WindowRounding::Ceil, "kernel").unwrap();
+/// assert_eq!((added, windows[0].high, windows[0].positions(5)), (vec![1], 2, 3));
+/// ```
+///
+/// # Errors
+/// `attribute` for a window that is larger than its padded axis.
+pub fn pad_windows(
+    windows: &mut [PaddedWindow],
+    sizes: &[usize],
+    padding: Padding<'_>,
+    rounding: WindowRounding,
+    attribute: &str,
+) -> Result<Vec<usize>, FormatErrorKind> {
+    let mut added = vec![0; windows.len()];
+    for (axis, (window, &size)) in windows.iter_mut().zip(sizes).enumerate() {
+        (window.low, window.high) = match padding {
+            Padding::Stated(pads) => pads[axis],
+            Padding::Same { is_upper } => same_padding(window, size, is_upper),
+        };
+        let (padded, span) = (window.padded(size), window.window().span());
+        if window.size > 0 && span > padded {
+            let problem = format!(
+                "has a window of {span} elements for axis {}, which has {padded} with its pads",
+                axis + 2
+            );
+            return Err(FormatErrorKind::attribute(attribute, problem));
+        }
+        let more = rounded_padding(window, size, rounding);
+        window.high += more;
+        added[axis] = more.max(0) as usize;
+    }
+    Ok(added)
+}
+
+/// The padding by which an axis has a window for each `stride` elements.
+fn same_padding(window: &PaddedWindow, size: usize, is_upper: bool) -> (i64, i64) {
+    let last = size.div_ceil(window.stride).saturating_sub(1) * window.stride;
+    halves((last + window.window().span()).saturating_sub(size) as i64, is_upper)
+}
+
+/// The elements that a rounding adds to the padding behind an axis, so that the last window is whole;
+/// negative if the windows end before the padding does.
+fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding) -> i64 {
+    if rounding == WindowRounding::Floor {
+        return 0;
+    }
+    let (padded, span) = (window.padded(size), window.window().span());
+    let mut last = (padded - span).div_ceil(window.stride) * window.stride;
+    let is_behind = last as i64 >= size as i64 + window.low;
+    if rounding == WindowRounding::CeilWithinAxis && is_behind {
+        last -= window.stride.min(last);
+    }
+    (last + span) as i64 - padded as i64
+}
+
+/// The size of the result of a transposed convolution without padding; `extra` elements are added behind.
+pub fn transposed_size(window: &PaddedWindow, size: usize, extra: i64) -> i64 {
+    window.stride as i64 * (size as i64 - 1) + extra + window.window().span() as i64
+}
+
+/// Makes the window of a convolution that of its transposition: it spreads the elements of the axis, and
+/// reverses the kernel. `padding` is removed from the result, and `extra` elements are added behind it.
+pub fn transpose_window(window: &mut PaddedWindow, padding: (i64, i64), extra: i64) {
+    let reach = window.window().span() as i64 - 1;
+    (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
+    (window.low, window.high) = (reach - padding.0, reach - padding.1 + extra);
+}
