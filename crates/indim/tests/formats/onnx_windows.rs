@@ -209,6 +209,38 @@ fn integers_are_convolved_less_their_zero_points() {
 }
 
 #[test]
+fn a_quantised_convolution_is_rounded_to_its_scale() {
+    let random = &mut Random(9);
+    let (x, w) = (random.bytes(&[1, 2, 5]), random.bytes(&[3, 2, 2]));
+    let (zeros, bias) = ([3_u8, 250, 128], [-40_i32, 0, 900]);
+    let (scale_x, scales_w, scale_y) = (0.5_f32, [0.25_f32, 0.125, 0.5], 64.0_f32);
+    let inputs = [
+        x.clone(),
+        Array::from_scalar(scale_x),
+        Array::from_scalar(7_u8),
+        w.clone(),
+        Array::new([3], scales_w.to_vec()).unwrap(),
+        Array::new([3], zeros.to_vec()).unwrap(),
+        Array::from_scalar(scale_y),
+        Array::from_scalar(100_u8),
+        Array::new([3], bias.to_vec()).unwrap(),
+    ];
+    let found = run_node(10, "QLinearConv", &inputs, &[]).unwrap();
+    let of = |array: &Array, index: usize| i32::from(array.elements::<u8>().unwrap()[index]);
+    let mut expected = Vec::new();
+    for (f, o) in (0..3).flat_map(|f| (0..4).map(move |o| (f, o))) {
+        let product = |(c, t): (usize, usize)| {
+            (of(&x, c * 5 + o + t) - 7) * (of(&w, (f * 2 + c) * 2 + t) - i32::from(zeros[f]))
+        };
+        let sum: i32 = [(0, 0), (0, 1), (1, 0), (1, 1)].into_iter().map(product).sum();
+        // The scales are powers of two, so only the last step rounds.
+        let scaled = (sum + bias[f]) as f32 * (scale_x * scales_w[f] / scale_y);
+        expected.push((scaled.round_ties_even() + 100.0).clamp(0.0, 255.0) as u8);
+    }
+    assert_eq!(found, Array::new([1, 3, 4], expected).unwrap());
+}
+
+#[test]
 fn pools_take_the_elements_of_their_windows() {
     let random = &mut Random(8);
     for _ in 0..40 {
