@@ -4,11 +4,13 @@
 //! position. Each index is resolved along its own axis first, so errors name that axis.
 //!
 //! - `build.rs`: the builder's gathers: `x[i, j]` and `take_along_axis`;
+//! - `dynamic.rs`: one slice at starts that are data, read or replaced;
 //! - `elements.rs`: gathers and scatters of other systems;
 //! - `positions.rs`: axes brought together, and positions in the flattened axis;
 //! - `scatter.rs`: the builder's scatters.
 
 mod build;
+mod dynamic;
 mod elements;
 mod positions;
 mod scatter;

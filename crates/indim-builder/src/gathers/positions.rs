@@ -5,6 +5,7 @@ use indim_graph::{GraphError, Literal, TakeMode, ValueId};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape, TargetRule};
 
+use super::dynamic::position_type;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The reason for pinned sizes.
@@ -52,10 +53,7 @@ impl FlatAxes {
 
     /// The element type of positions.
     pub(super) fn dtype(&self) -> DType {
-        match i32::try_from(self.shape[self.at]) {
-            Ok(_) => DType::I32,
-            Err(_) => DType::I64,
-        }
+        position_type(self.shape[self.at])
     }
 
     /// The value with the axes flattened.
