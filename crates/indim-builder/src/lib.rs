@@ -38,6 +38,7 @@ mod windows;
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
 pub use derivative::Differentiate;
+pub use gathers::StartedSlices;
 pub use methods::RuleScope;
 pub use operand::Operand;
 pub use reductions::{Initial, ReduceOptions, Reduction};

@@ -86,6 +86,42 @@ def test_functions_of_arrays_are_those_of_numpy(case):
     same(out, expected)
 
 
+def sliced(x, starts, sizes):
+    """The slices of a dynamic slice, as JAX clamps its starts."""
+    starts = [start + size if start < 0 else start for start, size in zip(map(int, starts), x.shape)]
+    starts = [min(max(start, 0), of - size) for start, size, of in zip(starts, sizes, x.shape)]
+    return tuple(slice(start, start + size) for start, size in zip(starts, sizes))
+
+
+@pytest.mark.parametrize("starts", [[0, 0, 0], [1, 2, 3], [-1, -9, 9], [0, -2, 1]])
+@pytest.mark.parametrize("sizes", [(1, 2, 2), (2, 3, 4), (2, 1, 0)])
+def test_dynamic_slices_clamp_their_starts(starts, sizes):
+    place = sliced(X, starts, sizes)
+    update = -np.ones(sizes)
+    updated = X.copy()
+    updated[place] = update
+    read = indim.jit(lambda x, i, j, k: indim.dynamic_slice(x, (i, j, k), sizes))
+    write = indim.jit(lambda x, u, i: indim.dynamic_update_slice(x, u, [i, starts[1], starts[2]]))
+    for dtype in (np.int8, np.int64):
+        given = np.array(starts, dtype)
+        same(indim.dynamic_slice(X, given, sizes), X[place])
+        same(read(X, *given), X[place])
+        same(indim.dynamic_update_slice(X, update, given), updated)
+        same(write(X, update, given[0]), updated)
+    same(indim.dynamic_slice(X, starts, slice_sizes=sizes), X[place])
+
+
+def test_wrong_dynamic_slices_are_refused():
+    with pytest.raises(indim.ShapeError):
+        indim.dynamic_slice(X, [0, 0, 0], (3, 1, 1))
+    with pytest.raises((TypeError, ValueError)):
+        indim.dynamic_slice(X, [0, 0], (1, 1, 1))
+    with pytest.raises(TypeError):
+        indim.dynamic_slice(X, [0.5, 0, 0], (1, 1, 1))
+    with pytest.raises((TypeError, ValueError)):
+        indim.dynamic_update_slice(X, X[0], [0, 0, 0])
+
+
 def test_what_goes_beside_a_difference():
     same(indim.diff(X, axis=1, prepend=0), np.diff(X, axis=1, prepend=0))
     sevens = [[[7.0]] * 3] * 2

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
-use super::lowering::{ArrayOperation, ExpectOperation, Lowering, gather};
+use super::lowering::{ExpectOperation, Lowering};
 use super::reducer;
 use super::syntax::{Block, Module, Operation, Type};
 
@@ -168,11 +168,9 @@ impl<'m> CensusWalk<'m> {
                 let reason = "its body is not one comparison of a pair";
                 self.add(operation, &operation.name, Some(reason));
             }
-            Lowering::Array(ArrayOperation::Gather) => {
-                let gather = gather(operation, self.attributes).ok();
-                if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
-                    self.add(operation, &operation.name, Some(reason));
-                }
+            Lowering::Scatter if reducer::updates_of(operation, self.attributes).is_none() => {
+                let reason = "its body is not the update, or a sum, product, maximum or minimum of each pair";
+                self.add(operation, &operation.name, Some(reason));
             }
             Lowering::CustomCall => {
                 let target = call_target(operation, self.attributes);

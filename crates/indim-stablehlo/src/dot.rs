@@ -6,7 +6,7 @@ use indim_text::Span;
 use indim_xla::dot::{Dot, DotAlgorithm};
 
 use super::attribute::Attributes;
-use super::lowering::member;
+use super::gather::member;
 use super::syntax::Operation as Syntax;
 
 /// The attributes: those of the generic form, then those of the pretty form.

@@ -164,6 +164,7 @@ impl<'m> Elaborator<'m> {
             Lowering::Reduce | Lowering::ReduceWindow => {
                 self.reduce(operation, &operands, lowering == Lowering::ReduceWindow)?
             }
+            Lowering::Scatter => self.scatter(operation, &operands)?,
             Lowering::Sort => self.sort(operation, &operands)?,
             Lowering::TopK => self.top_k(operation, &operands)?,
             Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],

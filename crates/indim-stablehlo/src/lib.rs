@@ -7,8 +7,8 @@
 //!   `elaborate.rs` and `results.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
-//!   `dot.rs`: matrix products; `windows.rs`: convolutions and reductions of windows; `reducer.rs`:
-//!   reducers.
+//!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
+//!   reductions of windows; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
 //!
 //! `indim-xla` has the operations that StableHLO shares with HLO.
@@ -20,6 +20,7 @@ mod census;
 mod dense;
 mod dot;
 mod elaborate;
+mod gather;
 mod lexer;
 mod lowering;
 mod outline;

@@ -6,10 +6,10 @@ use indim_ops::Op;
 
 use super::attribute::Attributes;
 use super::dot;
+use super::gather::{self, gather};
 use super::syntax::Operation as Syntax;
 use super::windows;
 use indim_xla::dot::Dot;
-use indim_xla::gather::Gather;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
 use indim_xla::operation::Operation;
 
@@ -35,6 +35,7 @@ pub(super) enum Lowering {
     ConstantLike,
     Reduce,
     ReduceWindow,
+    Scatter,
     Map,
     Tuple,
     GetTupleElement,
@@ -68,6 +69,9 @@ pub(super) enum ArrayOperation {
     Iota,
     ReducePrecision,
     Gather,
+    DynamicSlice,
+    DynamicUpdateSlice,
+    TorchIndexSelect,
     Dot,
     DotGeneral,
     Convolution,
@@ -159,6 +163,7 @@ impl Lowering {
             Lowering::Constant | Lowering::ConstantLike => &["value"],
             Lowering::Reduce => &["dimensions", "applies"],
             Lowering::ReduceWindow => windows::REDUCE_WINDOW_ATTRIBUTES,
+            Lowering::Scatter => gather::SCATTER_ATTRIBUTES,
             Lowering::Map => &["dimensions"],
             Lowering::Sort => &["dimension", "is_stable"],
             Lowering::TopK => &["k"],
@@ -212,6 +217,8 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("custom_call", Lowering::CustomCall),
     ("dot", Lowering::Array(ArrayOperation::Dot)),
     ("dot_general", Lowering::Array(ArrayOperation::DotGeneral)),
+    ("dynamic_slice", Lowering::Array(ArrayOperation::DynamicSlice)),
+    ("dynamic_update_slice", Lowering::Array(ArrayOperation::DynamicUpdateSlice)),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get_tuple_element", Lowering::GetTupleElement),
     ("iota", Lowering::Array(ArrayOperation::Iota)),
@@ -224,8 +231,10 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("reshape", Lowering::Array(ArrayOperation::Reshape)),
     ("return", Lowering::Return),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
+    ("scatter", Lowering::Scatter),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
     ("sort", Lowering::Sort),
+    ("torch_index_select", Lowering::Array(ArrayOperation::TorchIndexSelect)),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
     ("tuple", Lowering::Tuple),
 ];
@@ -285,6 +294,8 @@ impl ArrayOperation {
             ArrayOperation::Concatenate => &["dimension"],
             ArrayOperation::Iota => &["iota_dimension"],
             ArrayOperation::Gather => &["dimension_numbers", "indices_are_sorted", "slice_sizes"],
+            ArrayOperation::DynamicSlice => &["slice_sizes"],
+            ArrayOperation::TorchIndexSelect => &["dim", "batch_dims"],
             ArrayOperation::Dot => &["precision_config", "precision"],
             ArrayOperation::DotGeneral => dot::ATTRIBUTES,
             ArrayOperation::Convolution => windows::CONVOLUTION_ATTRIBUTES,
@@ -292,6 +303,7 @@ impl ArrayOperation {
             ArrayOperation::IsInfinity(_)
             | ArrayOperation::Convert
             | ArrayOperation::Bitcast
+            | ArrayOperation::DynamicUpdateSlice
             | ArrayOperation::Reshape => &[],
         }
     }
@@ -338,6 +350,14 @@ impl ArrayOperation {
             ArrayOperation::Iota => Operation::Iota(attributes.integer(syntax, "iota_dimension")?),
             ArrayOperation::ReducePrecision => reduce_precision(syntax, attributes)?,
             ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
+            ArrayOperation::DynamicSlice => {
+                Operation::DynamicSlice(attributes.integers(syntax, "slice_sizes")?)
+            }
+            ArrayOperation::TorchIndexSelect => Operation::TorchIndexSelect(
+                attributes.integer(syntax, "dim")?,
+                attributes.integer(syntax, "batch_dims")?,
+            ),
+            ArrayOperation::DynamicUpdateSlice => Operation::DynamicUpdateSlice,
             ArrayOperation::Dot => Operation::Dot(Dot { dimensions: None, algorithm: None }),
             ArrayOperation::DotGeneral => Operation::Dot(dot::general(syntax, attributes)?),
             ArrayOperation::Convolution => {
@@ -345,53 +365,6 @@ impl ArrayOperation {
             }
         })
     }
-}
-
-/// `#stablehlo.gather<offset_dims = [0], ..., index_vector_dim = 1>` and the slice sizes.
-///
-/// # Errors
-/// `attribute`.
-pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gather, FormatError> {
-    let span = attributes.required(syntax, "dimension_numbers")?;
-    let text = span.of(attributes.text);
-    let wrong = || {
-        let kind =
-            FormatErrorKind::attribute("dimension_numbers", "is not of the form of a gather");
-        kind.in_text(span.start..span.end)
-    };
-    let body = text.split_once('<').and_then(|(_, body)| body.trim_end().strip_suffix('>'));
-    let list = |name| member(body?, name);
-    let list = |name| list(name).ok_or_else(wrong);
-    let index_vector_dim = match list("index_vector_dim")?[..] {
-        [] => 0,
-        [dim] => dim,
-        _ => return Err(wrong()),
-    };
-    let batches = [list("operand_batching_dims")?, list("start_indices_batching_dims")?];
-    Ok(Gather {
-        offset_dims: list("offset_dims")?,
-        collapsed_slice_dims: list("collapsed_slice_dims")?,
-        start_index_map: list("start_index_map")?,
-        index_vector_dim,
-        slice_sizes: attributes.integers(syntax, "slice_sizes")?,
-        has_batches: batches.iter().any(|dims| !dims.is_empty()),
-    })
-}
-
-/// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
-pub(super) fn member(body: &str, name: &str) -> Option<Vec<i64>> {
-    let is_start = |&(at, _): &(usize, &str)| {
-        let before = body[..at].trim_end();
-        before.is_empty() || before.ends_with(',')
-    };
-    let Some((at, _)) = body.match_indices(name).find(is_start) else { return Some(Vec::new()) };
-    let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-    let list = match value.strip_prefix('[') {
-        Some(list) => list.split(']').next()?,
-        None => value.split(',').next()?,
-    };
-    let numbers = list.split(',').map(str::trim).filter(|number| !number.is_empty());
-    numbers.map(|number| number.parse().ok()).collect()
 }
 
 /// The comparison in the attributes.

@@ -6,7 +6,7 @@ use super::attribute::Attributes;
 use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::syntax::{Block, Operation};
-use indim_xla::reducer::{Reducer, ReducerBody};
+use indim_xla::reducer::{Reducer, ReducerBody, Update};
 use indim_xla::sort::Comparator;
 
 /// The reducer of a reduction; `None` if indim lacks it.
@@ -39,6 +39,17 @@ pub(super) fn comparator_of(
     (2 * count == block.arguments.len() && count == operation.operands.len())
         .then(|| Comparator::of(&body, result, count))
         .flatten()
+}
+
+/// The updates of a scatter; `None` if indim lacks them.
+pub(super) fn updates_of(
+    operation: &Operation,
+    attributes: &Attributes<'_>,
+) -> Option<Vec<Update>> {
+    let [block] = &operation.regions[..] else { return None };
+    let mut body = ReducerBody::default();
+    let results = results_of(block, attributes, &mut body)?;
+    (block.arguments.len() == 2 * results.len()).then(|| body.updates(&results)).flatten()
 }
 
 fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {

@@ -5,6 +5,7 @@ use indim_ops::ArrayType;
 
 use super::dense::Dense;
 use super::elaborate::{ElaborationResult, Elaborator, at};
+use super::gather;
 use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
 use super::syntax::Operation;
@@ -131,6 +132,24 @@ impl Elaborator<'_> {
             let axes = self.attributes.integers(operation, "dimensions")?;
             reduce(builder, &reducer, &known, &axes)
         };
+        Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
+    }
+
+    pub(super) fn scatter(
+        &self,
+        operation: &Operation,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<Vec<XlaValue>> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        let Some(updates) = reducer::updates_of(operation, &self.attributes) else {
+            let what = "a scatter with this body is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let scatter = gather::scatter(operation, &self.attributes)?;
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let builder = &self.model_builder.builder;
+        let results = scatter.build(builder, &updates, &known.map_err(fail)?);
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 

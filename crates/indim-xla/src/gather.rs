@@ -1,131 +1,266 @@
-//! `gather`, restricted to elements along one axis.
+//! `gather`, with all dimension numbers, and `dynamic_slice`.
 
-use indim_builder::{GraphBuilder, Value};
-use indim_graph::TakeMode;
-use indim_graph::signature::existing_axis;
+use indim_builder::{GraphBuilder, StartedSlices, Value};
+use indim_graph::AxisSlice;
 use indim_model::FormatErrorKind;
 use indim_shape::Shape;
 
 /// The attributes of a `gather`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Gather {
-    /// Axes of the result that are axes of the operand.
+    /// Axes of the result that are axes of a slice.
     pub offset_dims: Vec<i64>,
     /// Axes of the operand that the result lacks.
     pub collapsed_slice_dims: Vec<i64>,
-    /// Axis of the operand for each component of an index.
-    pub start_index_map: Vec<i64>,
-    /// Axis of the indices with their components; if it equals the rank, an index has one component.
-    pub index_vector_dim: i64,
+    /// How the indices select slices.
+    pub starts: Starts,
     /// Size of a slice along each axis of the operand.
     pub slice_sizes: Vec<i64>,
-    /// Whether operand and indices have batch axes.
-    pub has_batches: bool,
+}
+
+/// How the indices of a `gather` or `scatter` select slices of the operand.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Starts {
+    /// Batch axes of the operand: `operand_batching_dims`, `input_batching_dims`.
+    pub operand_batches: Vec<i64>,
+    /// The axis of the indices for each batch axis of the operand.
+    pub index_batches: Vec<i64>,
+    /// Axis of the operand for each component of an index: `start_index_map`,
+    /// `scatter_dims_to_operand_dims`.
+    pub index_map: Vec<i64>,
+    /// Axis of the indices with their components; if it equals the rank, an index has one component.
+    pub index_vector_dim: i64,
 }
 
 impl Gather {
-    /// The reason why a gather is unsupported, as far as its attributes determine it.
-    pub fn refusal(&self) -> Option<&'static str> {
-        let axis = match self.start_index_map[..] {
-            [axis] => axis,
-            _ => return Some("its indices are for several axes"),
-        };
-        let size = usize::try_from(axis).ok().and_then(|axis| self.slice_sizes.get(axis));
-        match self.collapsed_slice_dims[..] {
-            _ if self.has_batches => Some("it has batching dimensions"),
-            [collapsed] if collapsed == axis && size == Some(&1) => None,
-            _ => Some("it takes slices, not elements along one axis"),
-        }
-    }
-
-    /// Builds the gather; indices are clamped, as in XLA.
+    /// Builds the gather; starts are clamped so that slices are within the operand.
     ///
     /// # Errors
-    /// `attribute`; `unsupported` for partial slices of other axes; those of [`GraphBuilder::take`].
+    /// `attribute`; errors of the builder.
     pub fn build(
         &self,
         b: &GraphBuilder,
         operand: &Value,
         indices: &Value,
     ) -> Result<Value, FormatErrorKind> {
-        if let Some(reason) = self.refusal() {
-            let what = format!("a gather ({reason}) is");
-            return Err(FormatErrorKind::Unsupported { what });
-        }
-        let shape = operand.array_type()?.shape;
-        let axis = existing_axis(self.start_index_map[0], shape.rank());
-        let no_axis = |_| FormatErrorKind::attribute("start_index_map", "names no axis");
-        let axis = axis.map_err(no_axis)?;
-        self.check_slices(&shape, axis)?;
-        let indices = self.index_scalars(b, indices)?;
-        let index_rank = indices.array_type()?.shape.rank();
-        let order = self.order(axis, shape.rank() - 1, index_rank)?;
-        let taken = b.take(operand, indices, axis as i64, TakeMode::Clip)?;
-        let is_in_order = order.iter().enumerate().all(|(axis, &from)| axis as i64 == from);
-        Ok(if is_in_order { taken } else { b.transpose(taken, &order)? })
-    }
-
-    fn check_slices(&self, shape: &Shape, axis: usize) -> Result<(), FormatErrorKind> {
-        if self.slice_sizes.len() != shape.rank() {
-            let problem = format!("has {} sizes for {shape}", self.slice_sizes.len());
+        let rank = operand.array_type()?.shape.rank();
+        let sizes = self.sizes(rank)?;
+        let absent = [&self.collapsed_slice_dims[..], &self.starts.operand_batches];
+        let offsets = offset_axes("collapsed_slice_dims", &absent, rank)?;
+        if let Some(axis) = (0..rank).find(|axis| !offsets.contains(axis) && sizes[*axis] != 1) {
+            let problem = format!("has {} for axis {axis}, which the result lacks", sizes[axis]);
             return Err(FormatErrorKind::attribute("slice_sizes", problem));
         }
-        let mut others = self.slice_sizes.iter().zip(shape.iter()).enumerate();
-        let is_part = others.any(|(at, (&taken, &size))| at != axis && taken != size as i64);
-        match is_part {
-            true => {
-                let what = format!("a gather of parts of other axes than {axis} is");
-                Err(FormatErrorKind::Unsupported { what })
-            }
-            false => Ok(()),
-        }
+        let slices = self.starts.slices(b, indices, sizes.clone())?;
+        let batches = slices.shape.rank();
+        let order = result_order("offset_dims", &self.offset_dims, offsets.len(), batches)?;
+        let gathered = b.gather_slices(operand, &slices)?;
+        let mut shape = slices.shape.to_vec();
+        shape.extend(offsets.iter().map(|&axis| sizes[axis]));
+        Ok(b.transpose(b.reshape(gathered, shape)?, &order)?)
     }
 
-    /// The indices without the axis of their single component.
-    fn index_scalars(&self, b: &GraphBuilder, indices: &Value) -> Result<Value, FormatErrorKind> {
-        let shape = indices.array_type()?.shape;
-        let axis = usize::try_from(self.index_vector_dim).unwrap_or(usize::MAX);
-        match shape.get(axis) {
-            _ if axis == shape.rank() => Ok(indices.clone()),
-            Some(1) => {
-                let mut sizes = shape.to_vec();
-                sizes.remove(axis);
-                Ok(b.reshape(indices, sizes)?)
+    fn sizes(&self, rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
+        let size = |&size: &i64| usize::try_from(size).ok();
+        let sizes: Option<Vec<usize>> = self.slice_sizes.iter().map(size).collect();
+        match sizes {
+            Some(sizes) if sizes.len() == rank => Ok(sizes),
+            Some(sizes) => {
+                let problem = format!("has {} sizes for {rank} axes", sizes.len());
+                Err(FormatErrorKind::attribute("slice_sizes", problem))
             }
+            None => Err(FormatErrorKind::attribute("slice_sizes", "has a negative size")),
+        }
+    }
+}
+
+/// The axes of the operand, of this rank, that are not in these lists.
+pub(super) fn offset_axes(
+    name: &str,
+    absent: &[&[i64]],
+    rank: usize,
+) -> Result<Vec<usize>, FormatErrorKind> {
+    let mut is_absent = vec![false; rank];
+    for &axis in absent.iter().copied().flatten() {
+        let place = usize::try_from(axis).ok().and_then(|axis| is_absent.get_mut(axis));
+        match place {
+            Some(place) if !*place => *place = true,
             _ => {
-                let problem = format!("is not an axis of one component of {shape}");
-                Err(FormatErrorKind::attribute("index_vector_dim", problem))
+                let problem = format!("names no axis of {rank}, or one twice: {axis}");
+                return Err(FormatErrorKind::attribute(name, problem));
             }
         }
     }
+    Ok((0..rank).filter(|&axis| !is_absent[axis]).collect())
+}
 
-    /// For each axis of the result, the axis of the `take`; in the `take` the axes of the indices replace
-    /// `axis`.
-    fn order(
-        &self,
-        axis: usize,
-        others: usize,
-        index_rank: usize,
-    ) -> Result<Vec<i64>, FormatErrorKind> {
-        let rank = others + index_rank;
-        let is_ascending = self.offset_dims.windows(2).all(|pair| pair[0] < pair[1]);
-        let exist = self.offset_dims.iter().all(|&dim| (0..rank as i64).contains(&dim));
-        if self.offset_dims.len() != others || !is_ascending || !exist {
-            let problem = format!("is not an ascending list of {others} of {rank} axes");
-            return Err(FormatErrorKind::attribute("offset_dims", problem));
-        }
-        let (mut offsets, mut batches) = (0, 0);
-        let source = |dim: usize| match self.offset_dims.contains(&(dim as i64)) {
-            true => {
-                offsets += 1;
-                let other = offsets - 1;
-                if other < axis { other } else { other + index_rank }
-            }
-            false => {
-                batches += 1;
-                axis + batches - 1
-            }
-        };
-        Ok((0..rank).map(source).map(|from| from as i64).collect())
+/// For each axis of an array with batches and slices, its place among the batches, then the axes of a slice;
+/// `dims` are the axes of slices.
+pub(super) fn result_order(
+    name: &str,
+    dims: &[i64],
+    offsets: usize,
+    batches: usize,
+) -> Result<Vec<i64>, FormatErrorKind> {
+    let rank = offsets + batches;
+    let is_ascending = dims.windows(2).all(|pair| pair[0] < pair[1]);
+    let exist = dims.iter().all(|&dim| (0..rank as i64).contains(&dim));
+    if dims.len() != offsets || !is_ascending || !exist {
+        let problem = format!("is not an ascending list of {offsets} of {rank} axes");
+        return Err(FormatErrorKind::attribute(name, problem));
     }
+    let (mut next_offset, mut next_batch) = (batches as i64, 0);
+    let source = |dim: usize| {
+        let next = match dims.contains(&(dim as i64)) {
+            true => &mut next_offset,
+            false => &mut next_batch,
+        };
+        *next += 1;
+        *next - 1
+    };
+    Ok((0..rank).map(source).collect())
+}
+
+/// Builds a `torch_index_select`: the elements of axis `dim` at the indices, which are clamped. The first
+/// `batches` axes of both are batches.
+///
+/// # Errors
+/// `attribute`; errors of the builder.
+pub fn torch_index_select(
+    b: &GraphBuilder,
+    [operand, indices]: [&Value; 2],
+    dim: i64,
+    batches: i64,
+) -> Result<Value, FormatErrorKind> {
+    let [shape, of_indices] = [operand.array_type()?.shape, indices.array_type()?.shape];
+    let (rank, index_rank) = (shape.rank() as i64, of_indices.rank() as i64);
+    if !(0..rank).contains(&dim) || !(0..=dim.min(index_rank)).contains(&batches) {
+        let problem =
+            format!("and batch_dims are {dim} and {batches} for {shape} and {of_indices}");
+        return Err(FormatErrorKind::attribute("dim", problem));
+    }
+    let added = index_rank - batches;
+    let size =
+        |axis: i64| if axis < batches || axis == dim { 1 } else { shape[axis as usize] as i64 };
+    let gather = Gather {
+        offset_dims: (batches..dim).chain(dim + added..rank - 1 + added).collect(),
+        collapsed_slice_dims: vec![dim],
+        starts: Starts {
+            operand_batches: (0..batches).collect(),
+            index_batches: (0..batches).collect(),
+            index_map: vec![dim],
+            index_vector_dim: index_rank,
+        },
+        slice_sizes: (0..rank).map(size).collect(),
+    };
+    gather.build(b, operand, indices)
+}
+
+impl Starts {
+    /// The slices of these sizes that the indices select.
+    ///
+    /// # Errors
+    /// `attribute`; errors of the builder.
+    pub(super) fn slices(
+        &self,
+        b: &GraphBuilder,
+        indices: &Value,
+        sizes: Vec<usize>,
+    ) -> Result<StartedSlices, FormatErrorKind> {
+        let all = indices.array_type()?.shape;
+        let wrong = |name: &str, problem: String| Err(FormatErrorKind::attribute(name, problem));
+        let vector = usize::try_from(self.index_vector_dim).ok().filter(|&dim| dim <= all.rank());
+        let Some(vector) = vector else {
+            return wrong("index_vector_dim", format!("names no axis of {all}"));
+        };
+        let count = all.get(vector).copied().unwrap_or(1);
+        if self.index_map.len() != count {
+            let problem = format!("has {} axes for {count} components", self.index_map.len());
+            return wrong("start_index_map", problem);
+        }
+        let kept = (0..all.rank()).filter(|&axis| axis != vector);
+        let shape: Shape = kept.map(|axis| all[axis]).collect();
+        let mut starts = Vec::with_capacity(count);
+        for (component, &axis) in self.index_map.iter().enumerate() {
+            let mut part: Vec<AxisSlice> = all.iter().map(|&size| AxisSlice::whole(size)).collect();
+            if let Some(slice) = part.get_mut(vector) {
+                *slice = AxisSlice::new(component, 1, 1);
+            }
+            let start = b.reshape(b.slice(indices, &part)?, shape.clone())?;
+            starts.push((operand_axis("start_index_map", axis)?, start));
+        }
+        if self.operand_batches.len() != self.index_batches.len() {
+            return wrong(
+                "operand_batching_dims",
+                "has another length than that of the indices".to_owned(),
+            );
+        }
+        let mut batches = Vec::with_capacity(self.operand_batches.len());
+        for (&axis, &dim) in self.operand_batches.iter().zip(&self.index_batches) {
+            let dim = operand_axis("start_indices_batching_dims", dim)?;
+            if dim == vector {
+                return wrong(
+                    "start_indices_batching_dims",
+                    "has the axis of components".to_owned(),
+                );
+            }
+            let dim = if dim < vector { dim } else { dim - 1 };
+            batches.push((operand_axis("operand_batching_dims", axis)?, dim));
+        }
+        Ok(StartedSlices { shape, starts, batches, sizes })
+    }
+}
+
+fn operand_axis(name: &str, axis: i64) -> Result<usize, FormatErrorKind> {
+    let negative = || FormatErrorKind::attribute(name, format!("has the axis {axis}"));
+    usize::try_from(axis).map_err(|_| negative())
+}
+
+/// Builds a `dynamic_slice` of these sizes; `operands` are the array and a start for each axis, or in HLO's
+/// old form one array of starts.
+///
+/// # Errors
+/// `attribute`; `wrong-count`; errors of the builder.
+pub fn dynamic_slice(
+    b: &GraphBuilder,
+    operands: &[Value],
+    sizes: &[i64],
+) -> Result<Value, FormatErrorKind> {
+    let size = |&size: &i64| usize::try_from(size).ok();
+    let sizes: Option<Vec<usize>> = sizes.iter().map(size).collect();
+    let negative = || FormatErrorKind::attribute("slice_sizes", "has a negative size");
+    let (operand, starts) = split_starts(b, operands, 1)?;
+    Ok(b.dynamic_slice(&operand[0], &starts, &sizes.ok_or_else(negative)?)?)
+}
+
+/// Builds a `dynamic_update_slice`; `operands` are the array, the update and the starts.
+///
+/// # Errors
+/// `wrong-count`; errors of the builder.
+pub fn dynamic_update_slice(
+    b: &GraphBuilder,
+    operands: &[Value],
+) -> Result<Value, FormatErrorKind> {
+    let (operands, starts) = split_starts(b, operands, 2)?;
+    Ok(b.dynamic_update_slice(&operands[0], &operands[1], &starts)?)
+}
+
+/// The first `count` operands and the starts after them, as scalars.
+fn split_starts<'v>(
+    b: &GraphBuilder,
+    operands: &'v [Value],
+    count: usize,
+) -> Result<(&'v [Value], Vec<Value>), FormatErrorKind> {
+    let Some((operands, starts)) = operands.split_at_checked(count) else {
+        let expected = format!("{count} and a start for each axis");
+        return Err(FormatErrorKind::Count { what: "operands", expected, given: operands.len() });
+    };
+    if let [list] = starts
+        && let [length] = list.array_type()?.shape[..]
+    {
+        let start =
+            |at: usize| b.reshape(b.slice(list, &[AxisSlice::new(at, 1, 1)])?, Shape::from([]));
+        return Ok((operands, (0..length).map(start).collect::<Result<_, _>>()?));
+    }
+    Ok((operands, starts.to_vec()))
 }

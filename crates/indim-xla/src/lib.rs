@@ -2,9 +2,10 @@
 //!
 //! Read in this order:
 //!
-//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `dot.rs`: lowering
-//!   of operations; `reducer.rs`, `reduction.rs`: reductions; `sort.rs`: sorts; `windows.rs`: convolutions
-//!   and reductions of windows; `scan.rs`: scans as windows; `value.rs`: values, which are arrays or tuples.
+//! * `opcode.rs`: the table of element-wise operations; `operation.rs`, `gather.rs`, `scatter.rs`, `dot.rs`:
+//!   lowering of operations; `reducer.rs`, `reduction.rs`: reductions; `sort.rs`: sorts; `windows.rs`:
+//!   convolutions and reductions of windows; `scan.rs`: scans as windows; `value.rs`: values, which are
+//!   arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
 //! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it;
 //!   `product_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
@@ -23,6 +24,7 @@ pub mod product_plan;
 pub mod reducer;
 pub mod reduction;
 pub mod scan;
+pub mod scatter;
 pub mod sort;
 pub mod value;
 pub mod windows;

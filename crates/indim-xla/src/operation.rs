@@ -7,7 +7,7 @@ use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
 use super::dot::Dot;
-use super::gather::Gather;
+use super::gather::{Gather, dynamic_slice, dynamic_update_slice, torch_index_select};
 use super::opcode::Comparison;
 use super::windows::ConvolutionOperation;
 
@@ -49,8 +49,14 @@ pub enum Operation {
     Concatenate(i64),
     /// Counts along this axis, in the type of the result.
     Iota(i64),
-    /// Gathers elements by indices.
+    /// Gathers slices at indices.
     Gather(Gather),
+    /// The elements of this axis at indices, after this number of batch axes.
+    TorchIndexSelect(i64, i64),
+    /// A slice of these sizes at starts that are operands.
+    DynamicSlice(Vec<i64>),
+    /// Replaces a slice at starts that are operands.
+    DynamicUpdateSlice,
     /// A matrix product.
     Dot(Dot),
     /// A convolution.
@@ -70,10 +76,13 @@ impl Operation {
             | Operation::NumpyCompare(_)
             | Operation::Pad(_)
             | Operation::Gather(_)
+            | Operation::TorchIndexSelect(..)
             | Operation::Dot(_)
             | Operation::Convolution(_) => 2,
             Operation::Iota(_) => 0,
-            Operation::Concatenate(_) => return None,
+            Operation::Concatenate(_)
+            | Operation::DynamicSlice(_)
+            | Operation::DynamicUpdateSlice => return None,
             _ => 1,
         })
     }
@@ -164,6 +173,11 @@ impl Operation {
             Operation::Reverse(axes) => b.reverse(&operands[0], axes),
             Operation::Slice(ranges) => return slice(b, &operands[0], ranges),
             Operation::Gather(gather) => return gather.build(b, &operands[0], &operands[1]),
+            Operation::TorchIndexSelect(dim, batches) => {
+                return torch_index_select(b, [&operands[0], &operands[1]], *dim, *batches);
+            }
+            Operation::DynamicSlice(sizes) => return dynamic_slice(b, operands, sizes),
+            Operation::DynamicUpdateSlice => return dynamic_update_slice(b, operands),
             Operation::Dot(dot) => return dot.build(b, &operands[0], &operands[1], stated()?),
             Operation::Convolution(convolution) => {
                 return convolution.build(b, &operands[0], &operands[1], stated()?);

@@ -23,6 +23,15 @@ pub enum Reducer {
     Search(ReduceOp),
 }
 
+/// How a scatter combines an update with an element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Update {
+    /// The update replaces the element.
+    Set,
+    /// An operation on both.
+    Fold(Op),
+}
+
 impl ReducerBody {
     /// The term of a constant 0.
     pub const ZERO: &str = "zero";
@@ -80,6 +89,19 @@ impl ReducerBody {
         let count = results.len();
         let fold = |(number, result): (usize, &&str)| fold(result, number, number + count);
         results.iter().enumerate().map(fold).collect::<Option<_>>().map(Reducer::Folds)
+    }
+
+    /// Recognises the body of a scatter that returns these terms: one independent update per operand.
+    pub fn updates(&self, results: &[usize]) -> Option<Vec<Update>> {
+        let count = results.len();
+        let update = |(number, &term): (usize, &usize)| {
+            let result = self.terms.get(term)?.as_deref()?;
+            match result == (number + count).to_string() {
+                true => Some(Update::Set),
+                false => fold(result, number, number + count).map(Update::Fold),
+            }
+        };
+        results.iter().enumerate().map(update).collect()
     }
 }
 

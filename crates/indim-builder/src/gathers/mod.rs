@@ -7,10 +7,14 @@
 //! - `dynamic.rs`: one slice at starts that are data, read or replaced;
 //! - `elements.rs`: gathers and scatters of other systems;
 //! - `positions.rs`: axes brought together, and positions in the flattened axis;
-//! - `scatter.rs`: the builder's scatters.
+//! - `scatter.rs`: the builder's scatters;
+//! - `slices.rs`: slices of one size at many starts, read or updated.
 
 mod build;
 mod dynamic;
 mod elements;
 mod positions;
 mod scatter;
+mod slices;
+
+pub use slices::StartedSlices;

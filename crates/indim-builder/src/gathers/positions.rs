@@ -51,6 +51,11 @@ impl FlatAxes {
         }
     }
 
+    /// The flattened axes in ascending order.
+    pub(super) fn axes(&self) -> &[usize] {
+        &self.axes
+    }
+
     /// The element type of positions.
     pub(super) fn dtype(&self) -> DType {
         position_type(self.shape[self.at])

@@ -99,6 +99,27 @@ def define(rule):
         attributes = [("axis", operator.index(axis)), _take_mode(mode)]
         return _functions.apply("take_along_axis", (x, indices), attributes, rule, out)
 
+    def dynamic_slice(
+        operand: Operand,
+        start_indices: Operand | Sequence[Operand],
+        slice_sizes: Sequence[int],
+        *,
+        out: NDArray[Any] | None = None,
+    ):
+        operands = (_array(operand, "operand"), _starts(start_indices))
+        sizes = [("sizes", [operator.index(size) for size in slice_sizes])]
+        return _functions.apply("dynamic_slice", operands, sizes, rule, out)
+
+    def dynamic_update_slice(
+        operand: Operand,
+        update: Operand,
+        start_indices: Operand | Sequence[Operand],
+        *,
+        out: NDArray[Any] | None = None,
+    ):
+        operands = (_array(operand, "operand"), _array(update, "update"), _starts(start_indices))
+        return _functions.apply("dynamic_update_slice", operands, (), rule, out)
+
     def scatter(name):
         def function(
             x: Operand,
@@ -135,6 +156,7 @@ def define(rule):
         return _functions.apply("diff", (x,), attributes, rule, out)
 
     made = (concatenate, stack, flip, roll, pad, sliding_window_view, take, take_along_axis, diff)
+    made = (*made, dynamic_slice, dynamic_update_slice)
     made = {function.__name__: function for function in (*made, *map(scatter, _SCATTERS))}
     functions = {}
     for name, doc, aliases in _view_functions():
@@ -182,6 +204,13 @@ def elements(name, indices):
             f"how many elements of `{name}` a mask keeps is not known before it is computed; {NO_MASK}"
         )
     return indices
+
+
+def _starts(starts):
+    """A start for each axis, as an array with one axis."""
+    if isinstance(starts, (list, tuple)) and any(isinstance(start, Tracer) for start in starts):
+        return np.stack([start if isinstance(start, Tracer) else np.asarray(start) for start in starts])
+    return elements("operand", starts)
 
 
 def _padding(x, pad_width, mode, constant_values):

@@ -28,6 +28,7 @@ fn generic_name<'n>(operation: &str, name: &'n str) -> &'n str {
         ("transpose", "dims") => "permutation",
         ("reverse", "dims") => "dimensions",
         ("broadcast", "sizes") => "broadcast_sizes",
+        ("dynamic_slice", "sizes") => "slice_sizes",
         ("iota", "dim") => "iota_dimension",
         ("concatenate", "dim") => "dimension",
         ("convolution", "dim_numbers") => "dimension_numbers",

@@ -15,6 +15,7 @@
 //!
 //! - `complex_parts.rs`: functions of complex numbers that are computed by real and imaginary part;
 //! - `draw.rs`: the drawing of an error below the text;
+//! - `dynamic_slice.rs`: slices at starts that are data;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
 //! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
 //! - `product_function.rs`: the table of products of arrays;
@@ -26,6 +27,7 @@ mod call;
 mod complex_parts;
 mod composition;
 mod draw;
+mod dynamic_slice;
 mod elaborate;
 mod elementwise;
 mod error;

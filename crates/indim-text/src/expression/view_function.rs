@@ -17,6 +17,8 @@ pub(super) enum ViewFunction {
     Take,
     TakeAlongAxis,
     Scatter(ScatterOp),
+    DynamicSlice,
+    DynamicUpdateSlice,
     Diff,
     ExpandDims,
     Squeeze,
@@ -199,6 +201,28 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         types: "P S U F; indices S U",
         doc: "The largest of an element and its updates; a NaN stays. Order and modes as for \
               `scatter_set`.",
+    },
+    ViewRow {
+        function: ViewFunction::DynamicSlice,
+        name: "dynamic_slice",
+        aliases: &[],
+        operands: &["x", "starts"],
+        attributes: &[Attribute::Sizes],
+        call: "dynamic_slice(x, starts, sizes)",
+        types: "any; starts S U",
+        doc: "The slice of these sizes at `starts`, an array with a start for each axis of `x`. A negative \
+              start counts from the end; then each is clamped so that the slice is within `x`, as in JAX.",
+    },
+    ViewRow {
+        function: ViewFunction::DynamicUpdateSlice,
+        name: "dynamic_update_slice",
+        aliases: &[],
+        operands: &["x", "update", "starts"],
+        attributes: &[],
+        call: "dynamic_update_slice(x, update, starts)",
+        types: "any; starts S U",
+        doc: "`x` with the slice at `starts` replaced by `update`, which has an axis for each of `x`. Starts \
+              as for `dynamic_slice`.",
     },
     ViewRow {
         function: ViewFunction::Diff,

@@ -19,11 +19,11 @@ use crate::span::Span;
 const MAX_DIFFERENCES: i128 = 64;
 
 /// A call of a view function.
-struct ViewCall<'c> {
-    function: ViewFunction,
-    nodes: &'c [NodeIndex],
+pub(super) struct ViewCall<'c> {
+    pub(super) function: ViewFunction,
+    pub(super) nodes: &'c [NodeIndex],
     attributes: &'c [NamedAttribute],
-    mark: Span,
+    pub(super) mark: Span,
 }
 
 impl Elaborator<'_, '_> {
@@ -75,6 +75,8 @@ impl Elaborator<'_, '_> {
             ViewFunction::Take => self.take(&call),
             ViewFunction::TakeAlongAxis => self.take_along_axis(&call),
             ViewFunction::Scatter(op) => self.scatter(&call, op),
+            ViewFunction::DynamicSlice => self.dynamic_slice(&call),
+            ViewFunction::DynamicUpdateSlice => self.dynamic_update_slice(&call),
             ViewFunction::Pad => self.pad(&call),
             ViewFunction::SlidingWindowView => self.sliding_window_view(&call),
             ViewFunction::Diff => self.diff(&call),
@@ -88,7 +90,7 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    fn graph<T>(
+    pub(super) fn graph<T>(
         &self,
         call: &ViewCall<'_>,
         result: Result<T, indim_graph::GraphError>,
@@ -460,11 +462,11 @@ impl ViewCall<'_> {
         self.attributes.iter().find(|given| given.attribute == attribute)
     }
 
-    fn span_of(&self, attribute: Attribute) -> Option<Span> {
+    pub(super) fn span_of(&self, attribute: Attribute) -> Option<Span> {
         self.given(attribute).map(|given| given.span)
     }
 
-    fn integers(&self, attribute: Attribute) -> Option<&[i64]> {
+    pub(super) fn integers(&self, attribute: Attribute) -> Option<&[i64]> {
         match &self.given(attribute)?.value {
             AttributeValue::Integers(values) => Some(values),
             _ => None,

@@ -3,7 +3,7 @@
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
 use super::attribute::Attributes;
-use super::lowering::{ArrayOperation, Lowering, gather};
+use super::lowering::Lowering;
 use super::reducer;
 use super::syntax::{HloShape, Instruction, Module};
 
@@ -102,11 +102,12 @@ impl CensusWalk<'_> {
                     self.add(instruction, opcode, Some(reason));
                 }
             }
-            (Lowering::Array(ArrayOperation::Gather), _) => {
-                let gather = gather(Attributes { text: self.text, instruction }).ok();
-                if let Some(reason) = gather.and_then(|gather| gather.refusal()) {
-                    self.add(instruction, opcode, Some(reason));
-                }
+            (Lowering::Scatter, Some(called))
+                if reducer::updates_of(&self.module.computations[called], self.text).is_none() =>
+            {
+                let reason = "the function that it applies is not the update, or a sum, product, maximum or \
+                              minimum of each pair";
+                self.add(instruction, opcode, Some(reason));
             }
             (Lowering::CustomCall, _) => {
                 let attributes = Attributes { text: self.text, instruction };

@@ -8,6 +8,7 @@ use indim_model::{
 use indim_ops::ArrayType;
 
 use super::attribute::Attributes;
+use super::gather;
 use super::literal;
 use super::lowering::{self, ArrayOperation, Lowering};
 use super::proto;
@@ -182,6 +183,7 @@ impl<'m> Elaborator<'m> {
             Lowering::Reduce | Lowering::ReduceWindow => {
                 self.reduce(instruction, &operands, lowering)?
             }
+            Lowering::Scatter => self.scatter(instruction, &operands)?,
             Lowering::Sort => self.sort(instruction, &operands)?,
             Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
@@ -326,6 +328,28 @@ impl<'m> Elaborator<'m> {
             _ => reduce(builder, &reducer, &known, &axes),
         };
         one_or_tuple(results.map_err(fail)?).map_err(fail)
+    }
+
+    fn scatter(
+        &self,
+        instruction: &Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let Some(called) = instruction.called else {
+            return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
+        };
+        let Some(updates) = reducer::updates_of(&self.module.computations[called], self.text)
+        else {
+            let what = "a scatter that applies this is".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        };
+        let scatter = gather::scatter(Attributes { text: self.text, instruction })?;
+        let known: Result<Vec<ArrayValue>, _> =
+            operands.iter().map(|o| o.array().cloned()).collect();
+        let builder = &self.model_builder.builder;
+        let results = scatter.build(builder, &updates, &known.map_err(fail)?).map_err(fail)?;
+        one_or_tuple(results).map_err(fail)
     }
 
     fn sort(

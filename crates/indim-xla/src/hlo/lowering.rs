@@ -5,10 +5,10 @@ use indim_ops::Op;
 use indim_shape::DotDimensions;
 
 use super::attribute::Attributes;
+use super::gather;
 use super::layout;
 use super::syntax::{HloShape, Instruction};
 use crate::dot::{Dot, DotAlgorithm};
-use crate::gather::Gather;
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
 use crate::windows::{ConvolutionOperation, dimension_numbers};
@@ -64,6 +64,7 @@ pub(super) enum Lowering {
     Constant,
     Reduce,
     ReduceWindow,
+    Scatter,
     Sort,
     Map,
     Tuple,
@@ -92,6 +93,8 @@ pub(super) enum ArrayOperation {
     Iota,
     ReducePrecision,
     Gather,
+    DynamicSlice,
+    DynamicUpdateSlice,
     Dot,
     Convolution,
 }
@@ -111,6 +114,8 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("copy", Lowering::Same),
     ("custom-call", Lowering::CustomCall),
     ("dot", Lowering::Array(ArrayOperation::Dot)),
+    ("dynamic-slice", Lowering::Array(ArrayOperation::DynamicSlice)),
+    ("dynamic-update-slice", Lowering::Array(ArrayOperation::DynamicUpdateSlice)),
     ("fusion", Lowering::Call),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get-tuple-element", Lowering::GetTupleElement),
@@ -124,6 +129,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("reduce-window", Lowering::ReduceWindow),
     ("reshape", Lowering::Array(ArrayOperation::Reshape)),
     ("reverse", Lowering::Array(ArrayOperation::Reverse)),
+    ("scatter", Lowering::Scatter),
     ("slice", Lowering::Array(ArrayOperation::Slice)),
     ("sort", Lowering::Sort),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
@@ -153,6 +159,7 @@ impl Lowering {
             Lowering::Array(shaped) => shaped.attributes(),
             Lowering::Reduce | Lowering::Map => &["dimensions", "to_apply"],
             Lowering::ReduceWindow => &["window", "to_apply"],
+            Lowering::Scatter => gather::SCATTER_ATTRIBUTES,
             Lowering::Sort => &["dimensions", "is_stable", "to_apply"],
             Lowering::Call => &["to_apply", "calls", "kind"],
             Lowering::GetTupleElement => &["index"],
@@ -204,16 +211,8 @@ impl ArrayOperation {
             ArrayOperation::Pad => &["padding"],
             ArrayOperation::Iota => &["iota_dimension"],
             ArrayOperation::ReducePrecision => &["exponent_bits", "mantissa_bits"],
-            ArrayOperation::Gather => &[
-                "offset_dims",
-                "collapsed_slice_dims",
-                "start_index_map",
-                "operand_batching_dims",
-                "start_indices_batching_dims",
-                "index_vector_dim",
-                "slice_sizes",
-                "indices_are_sorted",
-            ],
+            ArrayOperation::Gather => gather::GATHER_ATTRIBUTES,
+            ArrayOperation::DynamicSlice => &["dynamic_slice_sizes"],
             ArrayOperation::Dot => &[
                 "lhs_batch_dims",
                 "rhs_batch_dims",
@@ -233,6 +232,7 @@ impl ArrayOperation {
             ArrayOperation::Elementwise(_)
             | ArrayOperation::Convert
             | ArrayOperation::BitcastConvert
+            | ArrayOperation::DynamicUpdateSlice
             | ArrayOperation::Reshape => &[],
         }
     }
@@ -258,7 +258,11 @@ impl ArrayOperation {
                 Operation::Concatenate(attributes.integer("dimensions")?)
             }
             ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
-            ArrayOperation::Gather => Operation::Gather(gather(attributes)?),
+            ArrayOperation::Gather => Operation::Gather(gather::gather(attributes)?),
+            ArrayOperation::DynamicSlice => {
+                Operation::DynamicSlice(attributes.integers("dynamic_slice_sizes")?)
+            }
+            ArrayOperation::DynamicUpdateSlice => Operation::DynamicUpdateSlice,
             ArrayOperation::Dot => Operation::Dot(dot(attributes)?),
             ArrayOperation::Convolution => {
                 Operation::Convolution(Box::new(convolution(attributes)?))
@@ -276,25 +280,6 @@ impl ArrayOperation {
             }
         })
     }
-}
-
-/// The attributes of a gather; an empty list can be absent.
-///
-/// # Errors
-/// `attribute`.
-pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> {
-    let batches = [
-        attributes.integers("operand_batching_dims")?,
-        attributes.integers("start_indices_batching_dims")?,
-    ];
-    Ok(Gather {
-        offset_dims: attributes.integers("offset_dims")?,
-        collapsed_slice_dims: attributes.integers("collapsed_slice_dims")?,
-        start_index_map: attributes.integers("start_index_map")?,
-        index_vector_dim: attributes.integer("index_vector_dim")?,
-        slice_sizes: attributes.integers("slice_sizes")?,
-        has_batches: batches.iter().any(|dims| !dims.is_empty()),
-    })
 }
 
 /// The attributes of a matrix product; an empty list can be absent.

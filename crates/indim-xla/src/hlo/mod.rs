@@ -6,13 +6,14 @@
 //!   protobuf to the same tree.
 //! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph.
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
-//! * `lowering.rs`: the table of opcodes; `attribute.rs`: attributes; `literal.rs`: constants; `layout.rs`:
-//!   bitcasts; `reducer.rs`: reducers.
+//! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
+//!   `layout.rs`: bitcasts; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer.
 
 mod attribute;
 mod census;
 mod elaborate;
+mod gather;
 mod layout;
 mod lexer;
 mod literal;

@@ -5,7 +5,7 @@ use super::literal;
 use super::lowering::{ArrayOperation, Lowering, comparison};
 use super::proto;
 use super::syntax::{Computation, Instruction};
-use crate::reducer::{Reducer, ReducerBody};
+use crate::reducer::{Reducer, ReducerBody, Update};
 use crate::sort::Comparator;
 
 /// The reducer of a computation; `None` if indim lacks it.
@@ -14,6 +14,14 @@ pub(super) fn of(computation: &Computation, text: &str) -> Option<Reducer> {
     let results = results_of(computation, text, &mut body)?;
     let takes_all = computation.parameters.len() == 2 * results.len();
     takes_all.then(|| body.reducer(&results)).flatten()
+}
+
+/// The updates of the computation of a scatter; `None` if indim lacks them.
+pub(super) fn updates_of(computation: &Computation, text: &str) -> Option<Vec<Update>> {
+    let mut body = ReducerBody::default();
+    let results = results_of(computation, text, &mut body)?;
+    let takes_all = computation.parameters.len() == 2 * results.len();
+    takes_all.then(|| body.updates(&results)).flatten()
 }
 
 /// The comparator of a computation for `count` sorted operands; `None` if indim lacks it.

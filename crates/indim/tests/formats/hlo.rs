@@ -285,5 +285,5 @@ fn gathers_take_elements_along_one_axis() {
     );
     assert_eq!(results(&text, &[matrix()])[0].elements::<f32>(), Ok(&[3.0f32, 1.0, 6.0, 4.0][..]));
     let pairs = text.replace("start_index_map={1}", "start_index_map={0,1}");
-    assert_eq!(code_and_line(&pairs), ("unsupported-op", 4));
+    assert_eq!(code_and_line(&pairs), ("attribute", 4));
 }

@@ -122,6 +122,72 @@ fn sorts_are_those_of_their_text() {
 }
 
 #[test]
+fn gathers_and_scatters_are_those_of_their_text() {
+    let shape = |kind: u64, sizes: &[u64]| {
+        sizes.iter().fold(number(2, kind), |shape, &size| [shape, number(3, size)].concat())
+    };
+    let parameter = |index: u64, shape: &[u8]| {
+        [instruction(&format!("p{index}"), "parameter", shape), number(9, index)].concat()
+    };
+    let element = shape(11, &[]);
+    let sum = [instruction("s", "add", &element), number(36, 1), number(36, 2)].concat();
+    let function = computation(1, &[parameter(0, &element), parameter(1, &element), sum]);
+    // The operand, indices with a batch axis, their result, and a start.
+    let (x, i, r) = (shape(11, &[2, 5, 4]), shape(4, &[2, 3, 1]), shape(11, &[2, 3, 4]));
+    let start = shape(4, &[]);
+    let gathered = [(1, 2), (2, 1), (3, 1), (4, 2), (5, 0), (6, 0)];
+    let scattered = [(1, 2), (2, 1), (3, 1), (4, 2), (5, 0), (6, 0)];
+    let numbers = |fields: &[(u64, u64)]| {
+        fields.iter().flat_map(|&(tag, it)| number(tag, it)).collect::<Vec<u8>>()
+    };
+    let operands = |ids: &[u64]| ids.iter().flat_map(|&id| number(36, id)).collect::<Vec<u8>>();
+    let sizes =
+        |tag: u64| [1, 1, 4].iter().flat_map(|&size| number(tag, size)).collect::<Vec<u8>>();
+    let gather = [
+        instruction("r", "gather", &r),
+        operands(&[1, 2]),
+        field(33, &numbers(&gathered)),
+        sizes(34),
+    ];
+    let scatter = [
+        instruction("c", "scatter", &x),
+        operands(&[1, 2, 4]),
+        field(48, &numbers(&scattered)),
+        number(38, 1),
+    ];
+    let slice = [
+        instruction("d", "dynamic-slice", &shape(11, &[1, 1, 4])),
+        operands(&[5, 3, 3, 3]),
+        sizes(20),
+    ];
+    let update = [instruction("u", "dynamic-update-slice", &x), operands(&[5, 6, 3, 3, 3])];
+    let all = [
+        parameter(0, &x),
+        parameter(1, &i),
+        parameter(2, &start),
+        gather.concat(),
+        scatter.concat(),
+        slice.concat(),
+        update.concat(),
+    ];
+    let message = module(&[function, computation(7, &all)], 7);
+    let text = "HloModule m\nc1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  \
+                ROOT s = f32[] add(a, b)\n}\nENTRY c7 {\n  p0 = f32[2,5,4] parameter(0)\n  \
+                p1 = s32[2,3,1] parameter(1)\n  p2 = s32[] parameter(2)\n  \
+                r = f32[2,3,4] gather(p0, p1), offset_dims={2}, collapsed_slice_dims={1}, \
+                start_index_map={1}, operand_batching_dims={0}, start_indices_batching_dims={0}, \
+                index_vector_dim=2, slice_sizes={1,1,4}\n  \
+                c = f32[2,5,4] scatter(p0, p1, r), update_window_dims={2}, inserted_window_dims={1}, \
+                scatter_dims_to_operand_dims={1}, input_batching_dims={0}, \
+                scatter_indices_batching_dims={0}, index_vector_dim=2, to_apply=c1\n  \
+                d = f32[1,1,4] dynamic-slice(c, p2, p2, p2), dynamic_slice_sizes={1,1,4}\n  \
+                ROOT u = f32[2,5,4] dynamic-update-slice(c, d, p2, p2, p2)\n}";
+    let all = [model_of("m.hlo.pb", &message), model_of("m.hlo", text.as_bytes())];
+    let [message, text] = all.map(|model| model.build(&types(&*model)).expect("a program").graph);
+    assert_eq!(message.to_string(), text.to_string());
+}
+
+#[test]
 fn products_are_those_of_their_text() {
     let shape = |sizes: &[i64]| {
         let sizes = sizes.iter().map(|&size| Message::default().int(3, size));
@@ -184,9 +250,9 @@ fn mistakes_name_the_instruction() {
         content
     };
     let described = |error: &FormatError| error.place.described.clone().expect("a place");
-    let unknown = error(&replaced(b"\x07reverse", b"\x07scatter"));
+    let unknown = error(&replaced(b"\x07reverse", b"\x07outfeed"));
     assert_eq!(unknown.code(), "unsupported-op");
-    assert_eq!(described(&unknown), "instruction `flipped` (scatter) of `main`");
+    assert_eq!(described(&unknown), "instruction `flipped` (outfeed) of `main`");
     assert!(unknown.is_out_of_scope());
     let direction = error(&replaced(b"\x02LT", b"\x02XY"));
     assert_eq!(direction.code(), "attribute");

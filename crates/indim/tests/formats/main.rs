@@ -26,5 +26,6 @@ mod scans;
 mod sorts;
 mod stablehlo;
 mod support;
+mod xla_gathers;
 mod xla_windows;
 mod xla_write;

@@ -203,17 +203,24 @@ fn gathers_take_elements_along_one_axis() {
 }
 
 #[test]
-fn other_gathers_are_refused_with_the_reason() {
-    let slices = "offset_dims = [1, 2], start_index_map = [0], index_vector_dim = 1";
-    let text = gather(slices, "2, 3", "2x2x3");
-    assert_eq!(code_and_line(&text), ("unsupported-op", 2));
-    let drawn = error(&text).draw(&SourceFile::new("text.mlir", text.clone()));
-    assert!(drawn.contains("it takes slices"), "{drawn}");
-    let parts = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], \
-                 index_vector_dim = 1";
-    assert_eq!(code_and_line(&gather(parts, "1, 2", "2x2")).0, "unsupported");
-    let wrong = parts.replace("offset_dims = [1]", "offset_dims = [7]");
-    assert_eq!(code_and_line(&gather(&wrong, "1, 3", "2x3")).0, "attribute");
+fn wrong_dimension_numbers_of_gathers_are_named() {
+    let slices = "offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], \
+                  index_vector_dim = 1";
+    let code = |attributes: &str, sizes: &str| code_and_line(&gather(attributes, sizes, "2x3")).0;
+    assert_eq!(
+        code(&slices.replace("offset_dims = [1]", "offset_dims = [7]"), "1, 3"),
+        "attribute"
+    );
+    assert_eq!(code(&slices.replace("= [0]", "= [5]"), "1, 3"), "attribute");
+    assert_eq!(code(&slices.replace("map = [0]", "map = [0, 1]"), "1, 3"), "attribute");
+    assert_eq!(code(&slices.replace("map = [0]", "map = [9]"), "1, 3"), "axis-out-of-range");
+    assert_eq!(code(&slices.replace("dim = 1", "dim = 3"), "1, 3"), "attribute");
+    assert_eq!(code(slices, "2, 3"), "attribute");
+    assert_eq!(code(slices, "1"), "attribute");
+    assert_eq!(code(slices, "1, 4"), "slice-out-of-range");
+    assert_eq!(code(slices, "1, 2"), "type-mismatch");
+    let batches = "operand_batching_dims = [0], start_indices_batching_dims = [1], ".to_owned();
+    assert_eq!(code(&(batches + slices), "1, 3"), "attribute");
 }
 
 #[test]

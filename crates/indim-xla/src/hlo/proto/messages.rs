@@ -68,6 +68,8 @@ pub(super) struct HloInstructionProto {
     pub(super) exponent_bits: i32,
     #[prost(int32, tag = "19")]
     pub(super) mantissa_bits: i32,
+    #[prost(int64, repeated, tag = "20")]
+    pub(super) dynamic_slice_sizes: Vec<i64>,
     #[prost(message, optional, tag = "21")]
     pub(super) padding_config: Option<PaddingConfig>,
     #[prost(string, tag = "28")]
@@ -84,6 +86,8 @@ pub(super) struct HloInstructionProto {
     pub(super) operand_ids: Vec<i64>,
     #[prost(int64, repeated, tag = "38")]
     pub(super) called_computation_ids: Vec<i64>,
+    #[prost(message, optional, tag = "48")]
+    pub(super) scatter_dimension_numbers: Option<ScatterDimensionNumbers>,
     #[prost(message, optional, tag = "51")]
     pub(super) precision_config: Option<PrecisionConfig>,
     #[prost(string, tag = "63")]
@@ -110,6 +114,23 @@ pub(super) struct DotDimensionNumbers {
 pub(super) struct PrecisionConfig {
     #[prost(int32, tag = "2")]
     pub(super) algorithm: i32,
+}
+
+/// The dimension numbers of a `scatter`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ScatterDimensionNumbers {
+    #[prost(int64, repeated, tag = "1")]
+    pub(super) update_window_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "2")]
+    pub(super) inserted_window_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "3")]
+    pub(super) scatter_dims_to_operand_dims: Vec<i64>,
+    #[prost(int64, tag = "4")]
+    pub(super) index_vector_dim: i64,
+    #[prost(int64, repeated, tag = "5")]
+    pub(super) input_batching_dims: Vec<i64>,
+    #[prost(int64, repeated, tag = "6")]
+    pub(super) scatter_indices_batching_dims: Vec<i64>,
 }
 
 /// The dimension numbers of a `gather`.

@@ -162,7 +162,7 @@ impl ModuleReader<'_> {
     /// The computation that the instruction calls or applies, if it is a single one.
     fn called(&self, proto: &HloInstructionProto) -> Result<Option<usize>, FormatErrorKind> {
         match (proto.opcode.as_str(), &proto.called_computation_ids[..]) {
-            ("call" | "fusion" | "map" | "reduce" | "reduce-window" | "sort", [id]) => {
+            ("call" | "fusion" | "map" | "reduce" | "reduce-window" | "scatter" | "sort", [id]) => {
                 number_of(&self.numbers, *id, "computation").map(Some)
             }
             _ => Ok(None),
@@ -230,6 +230,20 @@ fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The attributes of a scatter, in the syntax of the text.
+fn scatter(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
+    let axes = proto.scatter_dimension_numbers.clone().unwrap_or_default();
+    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    vec![
+        ("update_window_dims", list(&axes.update_window_dims)),
+        ("inserted_window_dims", list(&axes.inserted_window_dims)),
+        ("scatter_dims_to_operand_dims", list(&axes.scatter_dims_to_operand_dims)),
+        ("input_batching_dims", list(&axes.input_batching_dims)),
+        ("scatter_indices_batching_dims", list(&axes.scatter_indices_batching_dims)),
+        ("index_vector_dim", axes.index_vector_dim.to_string()),
+    ]
+}
+
 /// The attributes, in the syntax of the text.
 fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
@@ -247,7 +261,12 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
             vec![("window", proto.window.as_ref().map_or(String::new(), window))]
         }
         "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
+        "dynamic-slice" => {
+            let sizes = joined(&proto.dynamic_slice_sizes, ",", i64::to_string);
+            vec![("dynamic_slice_sizes", format!("{{{sizes}}}"))]
+        }
         "gather" => gather(proto),
+        "scatter" => scatter(proto),
         "dot" => dot(proto),
         "reduce-precision" => vec![
             ("exponent_bits", proto.exponent_bits.to_string()),
