@@ -9,7 +9,7 @@
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
 //!   reductions of windows; `reducer.rs`: reducers.
-//! * `writer.rs`: the writer.
+//! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
 //!
 //! `indim-xla` has the operations that StableHLO shares with HLO.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -30,6 +30,7 @@ mod reducer;
 mod results;
 mod syntax;
 mod windows;
+mod write_indices;
 mod writer;
 
 use std::collections::HashSet;

@@ -34,7 +34,7 @@ pub(super) fn write(
     Ok(WrittenModel { content: text.text.into_bytes(), external_file: None, composed, warnings })
 }
 
-fn tensor(array_type: &ArrayType) -> String {
+pub(super) fn tensor(array_type: &ArrayType) -> String {
     let sizes: String = array_type.shape.iter().map(|size| format!("{size}x")).collect();
     format!("tensor<{sizes}{}>", type_name(array_type.dtype))
 }
@@ -55,7 +55,7 @@ fn quoted(name: &str) -> String {
     text + "\""
 }
 
-fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
@@ -95,14 +95,14 @@ fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
     parts.join(", ")
 }
 
-struct TextWriter<'g> {
-    graph: &'g Graph,
+pub(super) struct TextWriter<'g> {
+    pub(super) graph: &'g Graph,
     plan: ProductPlan,
-    text: String,
+    pub(super) text: String,
 }
 
 impl TextWriter<'_> {
-    fn line(&mut self, line: &str) {
+    pub(super) fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
     }
@@ -136,7 +136,7 @@ impl TextWriter<'_> {
         self.line("  }\n}");
     }
 
-    fn value(&self, id: ValueId) -> String {
+    pub(super) fn value(&self, id: ValueId) -> String {
         match &self.graph[id].kind {
             NodeKind::Parameter { index, .. } => format!("%arg{index}"),
             _ => id.to_string(),
@@ -144,7 +144,7 @@ impl TextWriter<'_> {
     }
 
     /// Writes an operation with its types after a colon.
-    fn operation(&mut self, id: ValueId, operation: &str, types: &str) {
+    pub(super) fn operation(&mut self, id: ValueId, operation: &str, types: &str) {
         let value = self.value(id);
         self.line(&format!("    {value} = {operation} : {types}"));
     }
@@ -155,14 +155,16 @@ impl TextWriter<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // A legalised graph has neither gathers nor scatters, and contractions only as products.
+            // A legalised graph has contractions only as products.
             NodeKind::Parameter { .. }
-            | NodeKind::Take { .. }
-            | NodeKind::Scatter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. }
-            | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. } => {}
+            NodeKind::Take { axis, .. } => self.take(id, *axis, node),
+            NodeKind::Scatter { op, axis, .. } => self.scatter(id, *op, *axis, node),
+            NodeKind::Sort { axis, descending, result } => {
+                self.sort(id, (*axis, *descending), *result, node);
+            }
             NodeKind::Scan { op, axis, reverse, .. } => self.scan(id, *op, (*axis, *reverse), node),
             NodeKind::Constant(array) => {
                 let operation = format!("stablehlo.constant {}", dense(array));

@@ -1,14 +1,17 @@
 //! Legalisation: rebuilds a graph from operations that XLA has; decomposes the others.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, AxisSlice, Graph, GraphError, Node, NodeKind, ValueId, expand_windows};
+use indim_graph::{
+    Array, AxisSlice, Graph, GraphError, Node, NodeKind, SortResult, ValueId, expand_windows,
+};
 use indim_model::{
     FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
 };
-use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp, scan_accumulator};
+use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp, ScatterOp, scan_accumulator};
 use indim_shape::{RuleSet, Shape};
 
 use super::compose::compose;
+use super::legal_indices::{scatter, search_sorted, take};
 use super::opcode::{Dialect, direction_of, name_of};
 
 /// The legalised graph; `notes` gets decompositions and unsupported operations.
@@ -81,14 +84,31 @@ impl Legalizer<'_, '_> {
             NodeKind::Reduce { op, axis } => self.reduce(id, *op, &operands[0], *axis as i64)?,
             NodeKind::Slice(slices) => slice(&b, &operands[0], slices)?,
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
-            NodeKind::Take { .. } => return self.refuse(id, node, "a gather"),
+            NodeKind::Take { axis, mode } => {
+                let place = place_of(self.graph, id);
+                take(self.notes, place, [&operands[0], &operands[1]], *axis, *mode)?
+            }
             NodeKind::Window { .. } => {
                 return self.refuse(id, node, "a window of so many elements");
             }
-            NodeKind::Scatter { .. } => return self.refuse(id, node, "a scatter"),
-            NodeKind::Sort { .. } => return self.refuse(id, node, "a sort"),
-            NodeKind::SearchSorted { .. } => {
-                return self.refuse(id, node, "a search in a sorted table");
+            NodeKind::Scatter { op, axis, mode } => {
+                let place = place_of(self.graph, id);
+                let operands = [&operands[0], &operands[1], &operands[2]];
+                scatter(self.notes, place, *op, operands, (*axis, *mode))?
+            }
+            NodeKind::Sort { .. } | NodeKind::SearchSorted { .. } if has_complex(operands)? => {
+                return self.refuse(id, node, "of complex numbers");
+            }
+            NodeKind::Sort { axis, descending, result: SortResult::Values } => {
+                b.sort(&operands[0], *axis as i64, *descending)?
+            }
+            NodeKind::Sort { axis, descending, result: SortResult::Positions } => {
+                b.argsort_by(operands, *axis as i64, *descending)?
+            }
+            NodeKind::SearchSorted { side } => {
+                let by = "a count of the elements before each value";
+                self.notes.composed("search_sorted", by, place_of(self.graph, id));
+                search_sorted(&operands[0], &operands[1], *side)?
             }
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
             NodeKind::Scan { op, axis, reverse, exclusive } => {
@@ -196,6 +216,12 @@ impl Legalizer<'_, '_> {
     }
 }
 
+fn has_complex(operands: &[Value]) -> Result<bool, GraphError> {
+    let dtypes = operands.iter().map(|operand| Ok(operand.array_type()?.dtype.class()));
+    let classes = dtypes.collect::<Result<Vec<DTypeClass>, GraphError>>()?;
+    Ok(classes.contains(&DTypeClass::Complex))
+}
+
 /// XLA slices only forwards; a backward slice is reversed afterwards.
 fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, FormatErrorKind> {
     let forwards = |slice: &AxisSlice| match slice.step() < 0 {
@@ -252,6 +278,23 @@ pub fn reducer_of(op: ReduceOp, dtype: DType) -> Option<(&'static str, Array)> {
         _ => return None,
     };
     Array::identity(op, dtype).map(|start| (name, start))
+}
+
+/// The name of a scatter's operation in XLA; `None` if updates replace elements.
+pub const fn update_of(op: ScatterOp) -> Option<&'static str> {
+    Some(match op {
+        ScatterOp::Set => return None,
+        ScatterOp::Add => "add",
+        ScatterOp::Mul => "multiply",
+        ScatterOp::Min => "minimum",
+        ScatterOp::Max => "maximum",
+    })
+}
+
+/// The axes of a gather's result, or of a scatter's updates, that are axes of slices: all but those of the
+/// indices, which stand in the place of `axis`.
+pub fn offset_axes(rank: usize, axis: usize, index_rank: usize) -> Vec<usize> {
+    (0..axis).chain(axis + index_rank..rank + index_rank - 1).collect()
 }
 
 /// The comparison direction and the initial extreme of an arg-reduction.

@@ -7,7 +7,7 @@
 //!   convolutions and reductions of windows; `scan.rs`: scans as windows; `value.rs`: values, which are
 //!   arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
-//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`: decompositions for it;
+//! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it;
 //!   `product_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ pub mod dot;
 pub mod element;
 pub mod gather;
 mod hlo;
+mod legal_indices;
 pub mod legalize;
 pub mod opcode;
 pub mod operation;

@@ -8,9 +8,6 @@ use indim_ops::DType;
 use super::reducer::ReducerBody;
 use super::value::{ArrayFact, ArrayValue};
 
-/// Keys of a comparator that are recognised together.
-const MAX_KEYS: usize = 3;
-
 /// A recognised comparator: the operands that are compared, the first most significant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparator {
@@ -26,43 +23,66 @@ impl Comparator {
     /// order if the body first replaces zeros and NaNs by one each, as JAX does.
     pub fn of(body: &ReducerBody, result: usize, count: usize) -> Option<Comparator> {
         let text = body.term(result)?;
-        let single = (0..count).map(|key| vec![key]);
-        let several = (2..=MAX_KEYS.min(count)).map(|keys| (0..keys).collect());
-        single.chain(several).find_map(|keys: Vec<usize>| {
-            let is_meant =
-                |descending: &bool| forms(&keys, *descending).iter().any(|it| it == text);
-            let descending = [false, true].into_iter().find(is_meant)?;
-            Some(Comparator { keys, descending })
-        })
+        let single = |descending: bool| {
+            let mut keys = (0..count).filter(|&key| is_last(text, key, descending));
+            keys.next().map(|key| Comparator { keys: vec![key], descending })
+        };
+        let several = |descending: bool| {
+            let keys = leading_keys(text, count, descending)?;
+            Some(Comparator { keys: (0..keys).collect(), descending })
+        };
+        [false, true]
+            .into_iter()
+            .find_map(|descending| single(descending).or_else(|| several(descending)))
     }
 }
 
-/// The texts of the comparisons by these keys.
-fn forms(keys: &[usize], descending: bool) -> Vec<String> {
-    let [first, rest @ ..] = keys else { return Vec::new() };
+/// A text that compares the elements of a key by an order, and the texts of what is compared.
+struct Compared {
+    before: String,
+    sides: [String; 2],
+}
+
+/// The texts of the comparisons of one key.
+fn comparisons(key: usize, descending: bool) -> [Compared; 3] {
     let (plain, total) = if descending { ("gt", "total_gt") } else { ("lt", "total_lt") };
-    let sides = [2 * first, 2 * first + 1].map(|argument| argument.to_string());
+    let sides = [2 * key, 2 * key + 1].map(|argument| argument.to_string());
     let one = sides.each_ref().map(|side| canonical(side));
-    let mut compared = vec![
-        (format!("{plain}({},{})", sides[0], sides[1]), sides.clone()),
-        (format!("{plain}({},{})", one[0], one[1]), one.clone()),
-        (format!("{total}({},{})", one[0], one[1]), one),
-    ];
-    if rest.is_empty() {
-        return compared.into_iter().map(|(text, _)| text).collect();
-    }
-    let rest = forms(rest, descending);
-    let mut all = Vec::new();
-    for (before, mut sides) in compared.drain(..) {
-        sides.sort_unstable();
-        for equal in ["eq", "total_eq"].map(|eq| format!("{eq}({},{})", sides[0], sides[1])) {
-            all.extend(rest.iter().map(|rest| {
-                let both = commutative("and", [&equal, rest]);
-                commutative("or", [&before, &both])
-            }));
+    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| Compared {
+        before: format!("{op}({},{})", sides[0], sides[1]),
+        sides: sides.clone(),
+    })
+}
+
+/// Whether a text is the comparison of this key alone.
+fn is_last(text: &str, key: usize, descending: bool) -> bool {
+    comparisons(key, descending).iter().any(|compared| compared.before == text)
+}
+
+/// The number of keys, from 2 on, by which a text compares in JAX's form: `k0 < or (k0 = and (k1 < ..))`.
+fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
+    let mut rest = text;
+    for key in 0..count {
+        if key > 0 && is_last(rest, key, descending) {
+            return Some(key + 1);
         }
+        rest = comparisons(key, descending).iter().find_map(|Compared { before, sides }| {
+            let both = other_operand(rest, "or", before)?;
+            let mut sides = sides.clone();
+            sides.sort_unstable();
+            ["eq", "total_eq"].into_iter().find_map(|equal| {
+                other_operand(both, "and", &format!("{equal}({},{})", sides[0], sides[1]))
+            })
+        })?;
     }
-    all
+    None
+}
+
+/// The operand of a commutative operation besides a known one.
+fn other_operand<'t>(text: &'t str, op: &str, known: &str) -> Option<&'t str> {
+    let operands = text.strip_prefix(op)?.strip_prefix('(')?.strip_suffix(')')?;
+    let before = || operands.strip_prefix(known)?.strip_prefix(',');
+    before().or_else(|| operands.strip_suffix(known)?.strip_suffix(','))
 }
 
 fn commutative(op: &str, mut operands: [&str; 2]) -> String {

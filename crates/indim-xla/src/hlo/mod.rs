@@ -8,7 +8,7 @@
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
 //!   `layout.rs`: bitcasts; `reducer.rs`: reducers.
-//! * `writer.rs`: the writer.
+//! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
 
 mod attribute;
 mod census;
@@ -25,6 +25,7 @@ mod proto;
 mod reducer;
 mod shape;
 mod syntax;
+mod write_indices;
 mod writer;
 
 use std::collections::HashSet;

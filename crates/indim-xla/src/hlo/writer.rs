@@ -34,15 +34,15 @@ pub(super) fn write(
     Ok(WrittenModel { content, external_file: None, composed, warnings })
 }
 
-fn shape(array_type: &ArrayType) -> String {
+pub(super) fn shape(array_type: &ArrayType) -> String {
     format!("{}[{}]", type_name(array_type.dtype), list(array_type.shape.iter(), ","))
 }
 
-fn scalar(dtype: DType) -> String {
+pub(super) fn scalar(dtype: DType) -> String {
     shape(&ArrayType::new(dtype, []))
 }
 
-fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &str) -> String {
+pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &str) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(between)
 }
 
@@ -88,13 +88,13 @@ fn number(number: Number, dtype: DType) -> String {
     }
 }
 
-struct TextWriter<'g> {
-    graph: &'g Graph,
+pub(super) struct TextWriter<'g> {
+    pub(super) graph: &'g Graph,
     plan: ProductPlan,
     /// Instructions of the entry: the name, and the text after it.
     lines: Vec<(String, String)>,
     /// Reducer computations by name.
-    applied: BTreeMap<String, String>,
+    pub(super) applied: BTreeMap<String, String>,
 }
 
 impl TextWriter<'_> {
@@ -128,7 +128,7 @@ impl TextWriter<'_> {
         text + "}\n"
     }
 
-    fn line(&mut self, name: impl Into<String>, instruction: String) {
+    pub(super) fn line(&mut self, name: impl Into<String>, instruction: String) {
         self.lines.push((name.into(), instruction));
     }
 
@@ -174,13 +174,15 @@ impl TextWriter<'_> {
                 Some(instruction) => instruction,
                 None => return,
             },
+            NodeKind::Take { axis, .. } => self.take(*axis, node),
+            NodeKind::Scatter { op, axis, .. } => self.scatter(*op, *axis, node),
+            NodeKind::Sort { axis, descending, result } => {
+                self.sort(id, (*axis, *descending), *result, node)
+            }
             // A legalised graph has contractions only as products, and none of the others.
-            NodeKind::Take { .. }
-            | NodeKind::Scatter { .. }
-            | NodeKind::Window { .. }
-            | NodeKind::Contract { .. }
-            | NodeKind::Sort { .. }
-            | NodeKind::SearchSorted { .. } => return,
+            NodeKind::Window { .. } | NodeKind::Contract { .. } | NodeKind::SearchSorted { .. } => {
+                return;
+            }
             NodeKind::Scan { op, axis, reverse, .. } => {
                 match self.scan(id, *op, (*axis, *reverse), node) {
                     Some(instruction) => instruction,
@@ -256,7 +258,7 @@ impl TextWriter<'_> {
     }
 
     /// Defines a computation of two numbers.
-    fn apply(&mut self, apply: &str, number: &str, name: &str) {
+    pub(super) fn apply(&mut self, apply: &str, number: &str, name: &str) {
         self.applied.entry(apply.to_owned()).or_insert_with(|| {
             format!(
                 "  a = {number} parameter(0)\n  b = {number} parameter(1)\n  \
@@ -323,7 +325,7 @@ impl TextWriter<'_> {
     }
 }
 
-fn value(id: ValueId) -> String {
+pub(super) fn value(id: ValueId) -> String {
     format!("v{}", id.index())
 }
 

@@ -4,13 +4,13 @@ use std::process::Command;
 
 use crate::random;
 use crate::support;
-use crate::support::graphs::products;
+use crate::support::graphs::{gather_of_five, gathers, products, scatters, sorts};
 use crate::support::samples::tolerance;
 use indim::formats::{
     FormatError, ModelFormat, SourceFile, Tolerance, WriteOptions, WrittenModel, write,
 };
 use indim_builder::GraphBuilder;
-use indim_graph::{Array, AxisSlice, Graph, evaluate};
+use indim_graph::{Array, AxisSlice, Graph, TakeMode, evaluate};
 use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
 use indim_shape::RuleSet;
 
@@ -218,6 +218,39 @@ fn views_and_broadcasts_come_back() {
 }
 
 #[test]
+fn gathers_scatters_and_sorts_come_back() {
+    for format in FORMATS {
+        for case in [gathers(), scatters(), sorts()].into_iter().flatten() {
+            let file = round_trip(format, &case.name, &case.graph, &case.arguments);
+            let file = file.unwrap_or_else(|error| panic!("{format} {}: {error}", case.name));
+            // What is composed gives equal elements too.
+            let expected = evaluate(&case.graph, &case.arguments).expect("it runs");
+            let found = read_back(format, &file, &case.arguments);
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(Tolerance::Exact.compare(found, expected), None, "{}", case.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_xla_treats_otherwise_is_said() {
+    let said = |mode: TakeMode| {
+        let graph = gather_of_five(mode, &[1]);
+        let file = written(ModelFormat::Hlo, &graph, true).expect("a file");
+        file.warnings.iter().any(|warning| warning.contains("clamps"))
+    };
+    assert!(said(TakeMode::Error) && !said(TakeMode::Clip));
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::C64, [3]).expect("a parameter");
+    let graph = b.finish(&[b.sort(&x, 0, false).expect("an axis")]).expect("a graph");
+    for format in FORMATS {
+        let error = written(format, &graph, false).expect_err("complex numbers");
+        assert!(error.to_string().contains("sort"), "{error}");
+    }
+}
+
+#[test]
 fn random_graphs_come_back_as_they_were() {
     for format in FORMATS {
         let (mut same, mut refused) = (0, 0);
@@ -280,11 +313,8 @@ fn for_xla() -> Vec<(String, Graph, Vec<Array>)> {
         let graph = b.finish(&outputs).expect("a graph");
         cases.push((format!("reductions-{dtype}"), graph, vec![numbers(dtype, [3, 5])]));
     }
-    cases.extend(
-        products()
-            .into_iter()
-            .map(|case| (case.name.replace(' ', "-"), case.graph, case.arguments)),
-    );
+    let others = [products(), gathers(), scatters(), sorts()].into_iter().flatten();
+    cases.extend(others.map(|case| (case.name.replace(' ', "-"), case.graph, case.arguments)));
     cases
 }
 

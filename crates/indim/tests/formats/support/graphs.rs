@@ -1,8 +1,10 @@
 //! Graphs with arguments, for the tests of writers.
 
 use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
-use indim_graph::{Array, AxisSlice, Graph, GraphError, TakeMode, evaluate, remove_unused};
-use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp};
+use indim_graph::{
+    Array, AxisSlice, Graph, GraphError, ScatterMode, TakeMode, evaluate, remove_unused,
+};
+use indim_ops::{Arity, DType, DTypeClass, Op, ReduceOp, ScatterOp, SearchSide};
 use indim_shape::RuleSet;
 
 /// A graph and its arguments.
@@ -203,4 +205,97 @@ pub(crate) fn gather_of_five(mode: TakeMode, indices: &[u64]) -> Graph {
     let x = b.constant(Array::new([5], vec![0.0f32, 1.0, 2.0, 3.0, 4.0]).unwrap());
     let i = b.constant(Array::new([indices.len()], indices.to_vec()).unwrap());
     b.finish(&[b.take(&x, &i, 0, mode).unwrap()]).unwrap()
+}
+
+/// Gathers along each axis under each mode, by indices of each type.
+pub(crate) fn gathers() -> Vec<Case> {
+    let types = [DType::I8, DType::U8, DType::I32, DType::U32, DType::I64, DType::U64];
+    let modes = [TakeMode::Error, TakeMode::Clip, TakeMode::Wrap];
+    let all = types.into_iter().flat_map(|dtype| modes.map(|mode| (dtype, mode)));
+    let one = |(dtype, mode): (DType, TakeMode)| {
+        let is_signed = dtype.class() == DTypeClass::Signed;
+        let given = match (mode, is_signed) {
+            (TakeMode::Error, false) => [2.0, 0.0, 1.0, 2.0],
+            (TakeMode::Error, true) => [2.0, -3.0, -1.0, 0.0],
+            (_, false) => [2.0, 100.0, 1.0, 7.0],
+            (_, true) => [2.0, -100.0, -1.0, 7.0],
+        };
+        let x = Array::new([3, 3, 3], (0..27).collect::<Vec<i32>>()).unwrap();
+        let indices = converted(&given, dtype).reshaped([2, 2]).unwrap();
+        let b = GraphBuilder::new();
+        let value = b.parameter("x", DType::I32, [3, 3, 3]).unwrap();
+        let index = b.parameter("i", dtype, [2, 2]).unwrap();
+        let outputs = [0, 1, 2].map(|axis| b.take(&value, &index, axis, mode).unwrap());
+        let name = format!("take-{dtype}-{mode}");
+        Case { name, graph: b.finish(&outputs).unwrap(), arguments: vec![x, indices] }
+    };
+    all.map(one).collect()
+}
+
+/// Numbers as elements of a type.
+fn converted(numbers: &[f64], dtype: DType) -> Array {
+    let b = GraphBuilder::new();
+    let list = b.constant(Array::new([numbers.len()], numbers.to_vec()).unwrap());
+    let graph = b.finish(&[b.convert(list, dtype).unwrap()]).unwrap();
+    evaluate(&graph, &[]).unwrap().remove(0)
+}
+
+/// Scatters of each operation on each element type, under each mode.
+pub(crate) fn scatters() -> Vec<Case> {
+    let ops = [ScatterOp::Set, ScatterOp::Add, ScatterOp::Mul, ScatterOp::Min, ScatterOp::Max];
+    let modes = [TakeMode::Error, TakeMode::Clip, TakeMode::Wrap].map(ScatterMode::Take);
+    let modes = [&modes[..], &[ScatterMode::Drop]].concat();
+    let all = ops.into_iter().flat_map(|op| DType::ALL.iter().map(move |&dtype| (op, dtype)));
+    let one = |(number, (op, dtype)): (usize, (ScatterOp, DType))| {
+        let mode = modes[number % modes.len()];
+        let given = match mode {
+            ScatterMode::Take(TakeMode::Error) => [2, 0, -1, -3, 1],
+            _ => [2, 0, -1, 7, 2],
+        };
+        let [x, updates] = [(9, [3, 3]), (15, [3, 5])].map(|(count, shape)| {
+            let numbers: Vec<f64> = (0..count).map(|at| f64::from(at * 7 % 5)).collect();
+            converted(&numbers, dtype).reshaped(shape).unwrap()
+        });
+        let indices = Array::new([5], given.to_vec()).unwrap();
+        let b = GraphBuilder::new();
+        let value = b.parameter("x", dtype, [3, 3]).unwrap();
+        let index = b.parameter("i", DType::I32, [5]).unwrap();
+        let update = b.parameter("u", dtype, [3, 5]).unwrap();
+        let rows = b.transpose(&update, &[1, 0]).unwrap();
+        let outputs = [
+            b.scatter(op, &value, &index, &update, 1, mode).unwrap(),
+            b.scatter(op, &value, &index, rows, 0, mode).unwrap(),
+        ];
+        let name = format!("{op:?}-{dtype}-{mode}");
+        Case { name, graph: b.finish(&outputs).unwrap(), arguments: vec![x, indices, updates] }
+    };
+    all.filter(|(op, dtype)| op.takes(*dtype)).enumerate().map(one).collect()
+}
+
+/// Sorts and searches of each element type but complex numbers.
+pub(crate) fn sorts() -> Vec<Case> {
+    let one = |&dtype: &DType| {
+        let special = [2.0, f64::NAN, -0.0, 5.0, 0.0, 2.0, -1.0, f64::NEG_INFINITY];
+        let numbers = if dtype.is_float() { special } else { [2., 9., 0., 5., 0., 2., 1., 9.] };
+        let x = converted(&numbers, dtype).reshaped([2, 4]).unwrap();
+        let y = converted(&[1., 0., 1., 0., 1., 1., 0., 0.], DType::U8).reshaped([2, 4]).unwrap();
+        let b = GraphBuilder::new();
+        let value = b.parameter("x", dtype, [2, 4]).unwrap();
+        let other = b.parameter("y", DType::U8, [2, 4]).unwrap();
+        let table = b.sort(b.reshape(&value, [8]).unwrap(), 0, false).unwrap();
+        let mut outputs = vec![
+            b.sort(&value, 1, false).unwrap(),
+            b.sort(&value, 0, true).unwrap(),
+            b.argsort(&value, 1, true).unwrap(),
+            b.argsort_by(&[other.clone(), value.clone()], 1, false).unwrap(),
+            b.argsort_by(&[value.clone(), other.clone()], 1, true).unwrap(),
+        ];
+        for side in [SearchSide::Left, SearchSide::Right] {
+            outputs.push(b.search_sorted(&table, &value, side).unwrap());
+        }
+        let graph = b.finish(&outputs).unwrap();
+        Case { name: format!("sorts-{dtype}"), graph, arguments: vec![x, y] }
+    };
+    let orders = |dtype: &&DType| dtype.class() != DTypeClass::Complex;
+    DType::ALL.iter().filter(orders).map(one).collect()
 }
