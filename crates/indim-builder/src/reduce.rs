@@ -41,9 +41,9 @@ impl GraphBuilder {
     }
 
     /// A scan along one axis: at each position the fold of the elements up to it, in the operand's shape and
-    /// element type. With `reverse` it begins at the last element; with `exclusive` each result leaves its
-    /// own element out. Sums and products of floats are folded in `f64` and rounded at each result
-    /// ([`indim_ops::scan`]).
+    /// element type. With `reverse` it runs from the last element to the first; with `exclusive` each result
+    /// leaves its own element out. Sums and products fold floats in `f64` and round each result
+    /// ([`indim_ops::meaning::scan`] defines the order).
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

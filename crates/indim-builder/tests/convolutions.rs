@@ -22,7 +22,7 @@ impl Random {
             size,
             stride: 1 + self.below(3),
             dilation: 1 + self.below(2),
-            spread: 1 + self.below(3),
+            base_dilation: 1 + self.below(3),
             low: self.below(4) as i64 - 1,
             high: self.below(4) as i64 - 1,
             is_reversed: self.below(2) == 1,
@@ -33,15 +33,15 @@ impl Random {
 /// The index of an axis that element `element` of the window at `position` reads; `None` in the padding.
 fn read(window: &PaddedWindow, position: usize, element: usize, size: usize) -> Option<usize> {
     let padded = (position * window.stride + element * window.dilation) as i64 - window.low;
-    let is_element = padded >= 0 && padded % window.spread as i64 == 0;
-    let index = usize::try_from(padded / window.spread as i64).ok()?;
+    let is_element = padded >= 0 && padded % window.base_dilation as i64 == 0;
+    let index = usize::try_from(padded / window.base_dilation as i64).ok()?;
     (is_element && index < size).then_some(index)
 }
 
 /// The number of windows of an axis, by trying each.
 fn positions(window: &PaddedWindow, size: usize) -> usize {
-    let spread = if size == 0 { 0 } else { (size - 1) * window.spread + 1 };
-    let padded = (spread as i64 + window.low + window.high).max(0) as usize;
+    let dilated = if size == 0 { 0 } else { (size - 1) * window.base_dilation + 1 };
+    let padded = (dilated as i64 + window.low + window.high).max(0) as usize;
     let last = |position: usize| position * window.stride + (window.size - 1) * window.dilation;
     (0..).take_while(|&position| last(position) < padded).count()
 }
@@ -261,7 +261,7 @@ fn averages_count_elements_or_padding() {
         let mut windows = [0, 0].map(|_| PaddedWindow {
             low: random.below(2) as i64,
             high: random.below(2) as i64,
-            spread: 1,
+            base_dilation: 1,
             is_reversed: false,
             dilation: 1,
             ..random.window(2)

@@ -133,7 +133,7 @@ impl Check {
             }
             Ok(CheckReport { compared: 0, .. }) => {
                 count.out_of_scope += 1;
-                format!("out of scope: {name}\n   it says nothing of what it gives\n")
+                format!("out of scope: {name}\n   the case states no expected results\n")
             }
             Ok(_) => {
                 count.passed += 1;

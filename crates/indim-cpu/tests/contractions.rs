@@ -56,7 +56,7 @@ fn definition(x: &[f32], y: &[f32]) -> f64 {
     values.first().copied().unwrap_or(0.0)
 }
 
-/// A factor is read before all of its widening conversions, also if one of them is a result.
+/// A factor is read in its type before all widening conversions, even if one of them is a result.
 #[test]
 fn chained_conversions_of_a_reduction() {
     let b = GraphBuilder::new();

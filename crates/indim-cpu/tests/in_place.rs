@@ -154,7 +154,7 @@ fn outputs_in_an_intricate_order_are_refused() {
     assert_eq!(error.code(), "overlap-undecided", "{error}");
 }
 
-/// The value of a gather may be the row of its table itself, which an output over the table would change
+/// A gather may yield the address of a row of its table, and an output over the table would change the row
 /// before it is stored.
 #[test]
 fn a_gathered_table_is_copied() {

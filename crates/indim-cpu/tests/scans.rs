@@ -157,7 +157,7 @@ fn scans_among_other_nodes() {
     check(&graph, &[ArrayView::from(&x)], &expected, "among others");
 }
 
-/// The states of blocks are shared memory of the run, which the forecast counts.
+/// The forecast counts the states of blocks, which lie in shared memory of the run.
 #[test]
 fn the_forecast_counts_the_states_of_blocks() {
     let graph = scan_of(DType::F32, &[1 << 20], (ReduceOp::Add, 0, false, false));

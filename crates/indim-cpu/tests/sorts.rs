@@ -62,7 +62,7 @@ fn assert_same_bits(graph: &Graph, arguments: &[Array], what: &str) {
     }
 }
 
-/// Rows that are sorted by comparisons and by digits, columns, and axes between others.
+/// Rows that take a comparison sort and a radix sort, columns, and axes between others.
 const SHAPES: [(&[usize], usize); 10] = [
     (&[1], 0),
     (&[7], 0),
@@ -94,7 +94,7 @@ fn every_type_is_sorted_along_every_axis() {
     }
 }
 
-/// The order by its words: numbers, then NaN; equal elements by position.
+/// The documented order: numbers, then NaN; equal elements by position.
 #[test]
 fn zeros_and_nans_keep_their_order() {
     let nan = |payload: u32| f32::from_bits(0x7fc0_0000 | payload);
@@ -156,7 +156,7 @@ fn several_keys_order_what_is_equal_in_those_before() {
         .map(|(dtype, few)| numbers(dtype, &shape, few));
     assert_same_bits(&graph, &arguments, "three keys");
 
-    // By tuples.
+    // Tuples have the lexicographic order.
     let expected = evaluate(&graph, &arguments).unwrap();
     let a = arguments[0].elements::<bool>().unwrap();
     let c = arguments[2].elements::<i32>().unwrap();
@@ -248,7 +248,7 @@ fn the_memory_of_a_sort_is_forecast() {
         let executable = compile(&graph, &CompileOptions::default()).unwrap();
         executable.forecast().register_bytes
     });
-    // The elements, and as many in between the passes.
+    // The elements, and a second list between the passes of the radix sort.
     assert!(sort >= copy + (8 << 20), "{sort} and {copy} bytes");
 }
 

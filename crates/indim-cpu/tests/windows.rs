@@ -95,7 +95,7 @@ fn points(shape: [usize; 4]) -> impl Iterator<Item = [usize; 4]> {
     (0..shape.iter().product()).map(index)
 }
 
-/// A convolution reads its input where it lies: it has the bits of the product of the windows written out.
+/// A convolution reads its input in place, with the bits of a product of copied windows.
 #[test]
 fn a_product_of_windows_is_that_of_their_elements() {
     let shape = [2, 3, 9, 11];
@@ -144,7 +144,7 @@ fn a_product_of_windows_is_that_of_their_elements() {
     assert_eq!(found[0], expected[0]);
 }
 
-/// A moving sum of a parameter is one nest, and no array lies between.
+/// A moving sum of a parameter is one nest, without an intermediate array.
 #[test]
 fn windows_are_not_written() {
     let b = GraphBuilder::new();

@@ -55,8 +55,9 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Upper bound of the memory in bytes that one thread needs to run tiles.
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize;
 
-    /// Upper bound of the memory in bytes that the threads of a run share. Tiles write partial results
-    /// there, which [`BoundNest::finish`] combines.
+    /// Upper bound of the memory in bytes that the threads of a run share. [`BoundNest::prepare`] initialises
+    /// it for tiles that read it; other tiles write partial results there, which [`BoundNest::finish`]
+    /// combines.
     fn shared_bytes(&self, _nest: &SizedNest<'_>) -> usize {
         0
     }
@@ -172,13 +173,14 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
-    /// The same nest in tiles for several threads; `None` if its tiles suit any number of threads. If it
-    /// exists, one thread runs the tiles of this nest, in order.
+    /// The same nest, divided into other tiles for several threads; `None` if the tiles of this one suit any
+    /// number of threads. If it exists, one thread runs the tiles of this nest, in order.
     fn divided(&self) -> Option<&dyn BoundNest> {
         None
     }
 
-    /// A nest whose tiles run before `prepare`, with the same bases; none for most nests.
+    /// A first pass over the operands, which some nests need: its tiles run before `prepare`, with the same
+    /// bases.
     fn first_pass(&self) -> Option<&dyn BoundNest> {
         None
     }
@@ -207,8 +209,8 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     ///   lie exactly over an access with the same strides;
     /// - during the call no other thread accesses the elements that `tiles` write;
     /// - `bases.shared` is valid for `NestCode::shared_bytes`, and only this run of the nest accesses it;
-    /// - `prepare` has returned, with the same bases; only nests that run alone, which are never in a
-    ///   group, need it, or have a first pass;
+    /// - all tiles of the first pass have run, if there is one, and `prepare` has returned, with the same
+    ///   bases; nests in a group need neither;
     /// - the processor has the level for which the nest was compiled.
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>);
 

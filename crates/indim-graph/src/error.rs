@@ -196,11 +196,11 @@ pub enum GraphErrorKind {
     },
     /// An index expression with several `...`.
     SeveralEllipses,
-    /// Indices along an axis do not have an axis for each of the operand's.
+    /// Indices of another rank than the operand, for a function that takes an index for each element.
     IndexRank {
-        /// The operand's number of axes.
+        /// The operand's rank.
         expected: usize,
-        /// That of the indices.
+        /// The rank of the indices.
         given: usize,
     },
     /// A concatenation of no values.
@@ -229,7 +229,7 @@ pub enum GraphErrorKind {
     },
     /// The table of a search does not have one axis.
     TableRank {
-        /// The number of its axes.
+        /// The rank of the table.
         rank: usize,
     },
     /// Padding that repeats or mirrors more elements than an axis has.

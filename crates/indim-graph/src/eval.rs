@@ -327,18 +327,19 @@ fn scattered(
         |(index, position)| EvalError::IndexOutOfRange { index, position, axis, size };
     let targets = scatter_targets(axis, mode, operand.shape(), indices, updates.shape());
     let targets = &targets.map_err(out_of_range)?;
-    let data = op.visit(operand.dtype(), Scatter { operand, updates, targets });
+    let data = op.visit(operand.dtype(), ScatterEvaluation { operand, updates, targets });
     Ok(data.expect("invariant: the builder checked the signature"))
 }
 
-/// The operand's elements combined in order with the updates of each; `None` for a dropped update.
-struct Scatter<'a> {
+/// The evaluation of a scatter: combines elements of the operand with their updates, in order.
+struct ScatterEvaluation<'a> {
     operand: &'a Array,
     updates: &'a Array,
+    /// For each update, the position of its element in the operand; `None` for a dropped update.
     targets: &'a [Option<usize>],
 }
 
-impl ScatterVisitor for Scatter<'_> {
+impl ScatterVisitor for ScatterEvaluation<'_> {
     type Output = ArrayData;
 
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> ArrayData {
@@ -414,8 +415,7 @@ impl<'a> AxisReduction<'a> {
         self.operand.element_slice().expect("invariant: visited with its own type")
     }
 
-    /// The position of the first element along the axis, for each index of the other axes in row-major
-    /// order.
+    /// The position of the first element of each line along the axis, in row-major order of the other axes.
     fn firsts(&self) -> impl Iterator<Item = usize> {
         let (block, inner) = (self.length * self.inner, self.inner);
         (0..self.outer).flat_map(move |outer| (0..inner).map(move |index| outer * block + index))

@@ -178,7 +178,7 @@ pub enum NodeKind {
     },
     /// A slice along each axis.
     Slice(Arc<[AxisSlice]>),
-    /// The windows along one axis, like NumPy's `sliding_window_view`: the positions replace the axis, and
+    /// The windows along one axis, like NumPy's `sliding_window_view`: their positions replace the axis, and
     /// the elements of a window are a new last axis. A view: windows that overlap share elements.
     Window {
         /// The axis of the operand.
@@ -199,9 +199,9 @@ pub enum NodeKind {
         /// The treatment of an index out of range.
         mode: TakeMode,
     },
-    /// A scatter, like NumPy's `add.at`: combines each element of the third operand, the updates, with the
-    /// element of the first operand at the index in the second operand along one axis. Updates of one element
-    /// are combined in row-major order ([`indim_ops::ScatterFold`]).
+    /// A scatter, like NumPy's `add.at`. The operands are an array, indices along one axis, and updates: each
+    /// update is combined with the array's element at its index. Several updates of one element are combined
+    /// in row-major order ([`indim_ops::ScatterFold`]).
     Scatter {
         /// The operation that combines an element with its updates.
         op: ScatterOp,
@@ -230,8 +230,8 @@ pub enum NodeKind {
         /// Whether the element itself is left out: the first result is then the identity.
         exclusive: bool,
     },
-    /// A stable sort along one axis, in the total order of [`indim_ops::TotalOrder`]. Each operand is a key;
-    /// the first decides, the next one orders elements that are equal in those before it.
+    /// A stable sort along one axis, in the total order of [`indim_ops::TotalOrder`]. Each operand is a key,
+    /// the first most significant.
     Sort {
         /// The axis.
         axis: usize,
@@ -240,10 +240,10 @@ pub enum NodeKind {
         /// The result: the elements of a single key, or the positions of the elements.
         result: SortResult,
     },
-    /// A binary search ([`indim_ops::search_sorted`]) in the first operand, a sorted table with one axis, for
-    /// each element of the second operand.
+    /// A binary search ([`indim_ops::search_sorted`]). The operands are a sorted table with one axis, and the
+    /// values whose positions in the table are the result.
     SearchSorted {
-        /// The side of equal elements.
+        /// The position found among equal elements.
         side: SearchSide,
     },
 }

@@ -57,7 +57,7 @@ impl core::str::FromStr for SortResult {
 /// The checked axis and the result type of a sort by these keys.
 ///
 /// # Errors
-/// `wrong-operand-count` without keys, and for the values of several keys; `shapes-differ`;
+/// `wrong-operand-count` without keys, and for [`SortResult::Values`] of several keys; `shapes-differ`;
 /// `axis-out-of-range`.
 pub fn check_sort(
     axis: i64,
@@ -95,7 +95,7 @@ pub fn check_search(table: &ArrayType, values: &ArrayType) -> Result<ArrayType, 
     }
 }
 
-/// Calls a function that is generic over the element type with that of an array.
+/// Calls a function that is generic over an element type, with the element type of an array.
 macro_rules! by_type {
     ($array:expr, $function:ident $arguments:tt) => {
         match $array.dtype() {
@@ -129,17 +129,17 @@ pub(crate) fn sorted(
     let inner: usize = shape[axis + 1..].iter().product();
     let outer: usize = shape[..axis].iter().product();
     let length = shape[axis];
-    // For each element of the result, the index along the axis of its element.
+    // For each element of the result, the index along the axis at which the operand has that element.
     let mut positions = vec![0; outer * length * inner];
     for first in (0..outer).flat_map(|o| (0..inner).map(move |i| o * length * inner + i)) {
-        let row = Row { first, length, step: inner };
+        let row = StridedLine { first, length, step: inner };
         let mut sorted: Vec<usize> = (0..length).collect();
-        // Stable sorts by the least significant key first.
+        // Stable sorts by one key after another, the least significant first, sort by all keys.
         for &key in keys.iter().rev() {
             by_type!(key, sort_row(key, row, descending, &mut sorted));
         }
-        for (place, position) in sorted.into_iter().enumerate() {
-            positions[first + place * inner] = position;
+        for (index, position) in sorted.into_iter().enumerate() {
+            positions[first + index * inner] = position;
         }
     }
     match result {
@@ -147,9 +147,9 @@ pub(crate) fn sorted(
             i64::into_data(positions.into_iter().map(|position| position as i64).collect())
         }
         SortResult::Values => {
-            let source = |(at, &position): (usize, &usize)| {
-                let place = at / inner % length;
-                at - place * inner + position * inner
+            let source = |(element, &position): (usize, &usize)| {
+                let index = element / inner % length;
+                element - index * inner + position * inner
             };
             let sources: Vec<usize> = positions.iter().enumerate().map(source).collect();
             by_type!(keys[0], picked(keys[0], &sources))
@@ -159,13 +159,18 @@ pub(crate) fn sorted(
 
 /// The elements of an array along its sorted axis.
 #[derive(Clone, Copy)]
-struct Row {
+struct StridedLine {
     first: usize,
     length: usize,
     step: usize,
 }
 
-fn sort_row<T: TotalOrder>(key: &Array, row: Row, descending: bool, positions: &mut [usize]) {
+fn sort_row<T: TotalOrder>(
+    key: &Array,
+    row: StridedLine,
+    descending: bool,
+    positions: &mut [usize],
+) {
     let elements = elements::<T>(key);
     let keys: Vec<T> =
         (0..row.length).map(|index| elements[row.first + index * row.step]).collect();
@@ -178,7 +183,7 @@ fn picked<T: Element>(array: &Array, sources: &[usize]) -> ArrayData {
 }
 
 fn elements<T: Element>(array: &Array) -> &[T] {
-    array.element_slice().expect("invariant: of its own type")
+    array.element_slice().expect("invariant: read as its own type")
 }
 
 /// The position in the table of each value.

@@ -43,8 +43,8 @@ impl fmt::Display for BufferId {
     }
 }
 
-/// The affine index along one axis of an array: `start`, `start + step * i`, where `i` is the index along
-/// one axis of the nest, or, for windows, `start` plus several such terms.
+/// The affine index along one axis of an array: `start` plus a term `step * i` for each axis of the nest with
+/// which it moves, where `i` is the index along that axis. Only windows have several terms.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AxisIndex {
     /// The index at the first point of the nest.
@@ -71,7 +71,7 @@ impl AxisIndex {
         AxisIndex { start: 0, terms: AxisTerms::new() }
     }
 
-    /// The index `start`, plus `step` times the index along an axis of the nest of this size.
+    /// The index `start + step * i`, where `i` is the index along this axis of the nest, of this size.
     pub(crate) fn new(start: usize, step: isize, (axis, size): (usize, usize)) -> AxisIndex {
         let mut terms = AxisTerms::new();
         if size != 1 {
@@ -85,7 +85,7 @@ impl AxisIndex {
         AxisIndex::new(0, 1, (axis, size))
     }
 
-    /// The index with each term's index along an axis replaced by the index `walked[axis]`.
+    /// The composition with `walked`: the index along each axis is itself the affine index `walked[axis]`.
     pub(crate) fn through(&self, walked: &[AxisIndex]) -> AxisIndex {
         let mut index = AxisIndex { start: self.start, terms: AxisTerms::new() };
         for &AxisTerm { axis, step } in &self.terms {
@@ -255,13 +255,13 @@ pub enum InstructionKind {
     Alone(LoneInstruction),
 }
 
-/// An instruction that computes a whole nest by code of its own. No executor compiles the nest, and it runs
-/// in no group.
+/// An instruction that is the only one of its nest and has code of its own in `indim-cpu`. No executor
+/// compiles the nest, and it runs in no group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LoneInstruction {
-    /// A scatter. Its operands are accesses: the array whose elements are
-    /// combined with updates, the indices, the updates. The outer axes of the nest are those of the result,
-    /// the inner axes those of the indices; stores move only with the outer axes.
+    /// A scatter. Its operands are accesses: the array whose elements are combined with updates, the indices,
+    /// the updates. The outer axes of the nest are those of the result, the inner axes those of the indices;
+    /// stores move only with the outer axes.
     Scatter {
         /// The operation that combines an element with its updates.
         op: ScatterOp,
@@ -283,27 +283,27 @@ pub enum LoneInstruction {
     Scan {
         /// The operation.
         op: ReduceOp,
-        /// The axis of the nest along which it runs.
+        /// The scanned axis of the nest.
         axis: usize,
-        /// Whether it runs backwards.
+        /// Whether the scan runs from the last element to the first.
         reverse: bool,
         /// Whether each result leaves its own element out.
         exclusive: bool,
     },
-    /// A stable sort along an axis. Its operands are accesses: the keys,
-    /// the first most significant. Stores move with every axis.
+    /// A stable sort along an axis. Its operands are accesses: the keys, the first most significant. Stores
+    /// move with every axis.
     Sort {
         /// The axis of the nest.
         axis: usize,
         /// Whether the greatest element comes first.
         descending: bool,
-        /// Elements or positions.
+        /// The result: elements or positions.
         result: SortResult,
     },
-    /// A binary search. Its operands are accesses: the table, which moves
-    /// with the last axis of the nest, and the values, which move with the others, as do stores.
+    /// A binary search. Its operands are accesses: the table, which moves with the last axis of the nest, and
+    /// the values, which move with the other axes, like the stores.
     SearchSorted {
-        /// The side of equal elements.
+        /// The position found among equal elements.
         side: SearchSide,
     },
 }
@@ -442,7 +442,7 @@ impl fmt::Display for Access {
 }
 
 impl Instruction {
-    /// Writes an instruction of this kind without its operands.
+    /// Writes a lone instruction without its operands.
     fn write_lone(&self, lone: LoneInstruction, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match lone {
             LoneInstruction::Scatter { op, axis, mode, .. } => {

@@ -33,7 +33,7 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         Local::Access(access) => is_parameter(&nest.accesses[access]),
         Local::Instruction(_) => false,
     };
-    // The value of a gather may be a row of its table itself, so a store of it reads the table.
+    // A gather may yield the address of a row of its table instead of a copy, so a store reads the table.
     let is_table = |instruction: &Instruction| {
         let is_take = matches!(instruction.kind, InstructionKind::Take { .. });
         is_take

@@ -117,7 +117,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
         }
         NodeKind::Contract { .. } => (graph[node.operands[0]].array_type.shape.clone(), None),
-        // The axes of the values are the outer ones, that of the table the inner one.
+        // The outer axes are those of the values, the inner axis is that of the table.
         NodeKind::SearchSorted { .. } => {
             let table = &graph[node.operands[0]].array_type.shape;
             (node.array_type.shape.iter().chain(table.iter()).copied().collect(), None)

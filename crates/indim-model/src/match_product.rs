@@ -1,15 +1,15 @@
-//! Matching of matrix products: recovers the operands of a contraction, whose operands are broadcasts, and
-//! the part of each axis.
+//! Matching of matrix products: recovers the arrays that a contraction multiplies, behind their broadcasts,
+//! and the role of each axis.
 
 use indim_builder::Value;
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::{DotDimensions, Shape};
 
-/// A value that is a product of two arrays, as other formats have it in one operation.
+/// A value that is a product of two arrays, which other formats compute by one operation.
 ///
-/// The axes of the product are those of the contraction's operands: those of its result, then the summed
-/// ones.
+/// The axes of the product are those of the contraction's operands: first the axes of its result, then the
+/// summed axes.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -30,8 +30,8 @@ use indim_shape::{DotDimensions, Shape};
 pub struct ProductMatch {
     /// The element type of the result; operands of other types are converted to it first.
     pub dtype: DType,
-    /// Whether the operation has the bits of the graph. A sum of `f32` products that is not rounded to `f32`
-    /// is written as a product of `f64`, which is more precise.
+    /// Whether the operation computes the same bits as the graph. A sum of `f32` products that is not rounded
+    /// to `f32` is written as a product of `f64`, which is more precise.
     pub is_exact: bool,
     operands: [ProductOperand; 2],
     shape: Shape,
@@ -42,13 +42,14 @@ pub struct ProductMatch {
 #[derive(Debug, Clone, PartialEq)]
 struct ProductOperand {
     source: ValueId,
-    /// The axes of the product that it has, in the order of its own axes; then axes of size 1.
+    /// The axis of the product for each axis of the source, in the order of the source's axes; then axes of
+    /// size 1 that the source lacks but the operation needs.
     axes: Vec<usize>,
 }
 
-/// The part of an axis of the result.
+/// The role of an axis of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum AxisRole {
     /// An axis that both operands have.
     Batch,
     /// An axis that only the first operand has.
@@ -62,7 +63,7 @@ enum Part {
 pub struct DotForm {
     /// The operands.
     pub operands: [ValueId; 2],
-    /// The shapes to which the operands are reshaped: without axes of size 1 that the product lacks.
+    /// The shapes to which the operands are reshaped, which drops axes of size 1 that the product lacks.
     pub shapes: [Shape; 2],
     /// The attributes.
     pub dimensions: DotDimensions,
@@ -76,13 +77,13 @@ pub struct DotForm {
 /// reshaped and transposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MatMulForm {
-    /// The operands; they can be exchanged.
+    /// The operands of the operation, exchanged if the transposed product needs fewer transpositions.
     pub operands: [MatMulOperand; 2],
     /// The shape of the operation's result.
     pub result: Shape,
-    /// The shape of the reshaped result.
-    pub apart: Shape,
-    /// The axis of the reshaped result for each axis of the value.
+    /// The shape to which the result is reshaped: one axis for each merged axis.
+    pub unmerged: Shape,
+    /// The axis of `unmerged` for each axis of the value.
     pub order: Vec<usize>,
 }
 
@@ -91,18 +92,18 @@ pub struct MatMulForm {
 pub struct MatMulOperand {
     /// The value.
     pub source: ValueId,
-    /// Its shape without axes of size 1 that the product lacks.
+    /// The shape to which the value is reshaped first, which drops axes of size 1 that the product lacks.
     pub shape: Shape,
-    /// The axis of `shape` for each transposed axis.
+    /// The permutation of the axes of `shape` that follows.
     pub order: Vec<usize>,
-    /// Its shape in the product.
+    /// The shape of the matrices to which the permuted value is reshaped.
     pub matrices: Shape,
-    /// Whether the last two axes of `matrices` are exchanged in the product.
-    pub is_turned: bool,
+    /// Whether the operation transposes the last two axes of `matrices`.
+    pub is_transposed: bool,
 }
 
 impl ProductMatch {
-    /// The product that computes `value`, if any: a contraction, or its sum rounded to the operands' type.
+    /// The product that computes `value`, if any: a contraction, or its result rounded to the operands' type.
     pub fn find(graph: &Graph, value: ValueId) -> Option<ProductMatch> {
         let node = &graph[value];
         match node.kind {
@@ -131,8 +132,8 @@ impl ProductMatch {
         }
     }
 
-    /// The product behind a contraction, in the type of its operands; `None` if an operand is constant along
-    /// an axis that the operation needs.
+    /// The product that a contraction computes, in the type of its operands; `None` if an operand is a
+    /// broadcast along an axis that the operation needs in both.
     pub fn of_contraction(graph: &Graph, value: ValueId) -> Option<ProductMatch> {
         let node = &graph[value];
         let NodeKind::Contract { summed } = node.kind else { return None };
@@ -167,16 +168,16 @@ impl ProductMatch {
         self.shape.rank() - self.summed
     }
 
-    fn part(&self, axis: usize) -> Part {
+    fn role(&self, axis: usize) -> AxisRole {
         match self.operands.each_ref().map(|operand| operand.axes.contains(&axis)) {
-            [true, true] => Part::Batch,
-            [true, false] => Part::Row,
-            _ => Part::Column,
+            [true, true] => AxisRole::Batch,
+            [true, false] => AxisRole::Row,
+            _ => AxisRole::Column,
         }
     }
 
-    fn axes_of(&self, part: Part) -> Vec<usize> {
-        (0..self.rank()).filter(|&axis| self.part(axis) == part).collect()
+    fn axes_of(&self, role: AxisRole) -> Vec<usize> {
+        (0..self.rank()).filter(|&axis| self.role(axis) == role).collect()
     }
 
     fn sizes(&self, axes: &[usize]) -> Vec<usize> {
@@ -185,7 +186,7 @@ impl ProductMatch {
 
     /// The product as `dot_general`.
     pub fn dot(&self) -> DotForm {
-        let (batch, summed) = (self.axes_of(Part::Batch), self.summed_axes());
+        let (batch, summed) = (self.axes_of(AxisRole::Batch), self.summed_axes());
         let [x, y] = &self.operands;
         let places = |operand: &ProductOperand, axes: &[usize]| -> Vec<i64> {
             axes.iter().map(|&axis| place_in(&operand.axes, axis) as i64).collect()
@@ -215,9 +216,10 @@ impl ProductMatch {
 
     /// The product as `matmul`.
     pub fn matmul(&self) -> MatMulForm {
-        let last = self.rank().checked_sub(1).map(|axis| self.part(axis));
+        let last = self.rank().checked_sub(1).map(|axis| self.role(axis));
         // The product commutes, so a transposed product has its operands exchanged.
-        let is_exchanged = last == Some(Part::Row) && !self.axes_of(Part::Column).is_empty();
+        let is_exchanged =
+            last == Some(AxisRole::Row) && !self.axes_of(AxisRole::Column).is_empty();
         if is_exchanged {
             let [x, y] = self.operands.clone();
             return ProductMatch { operands: [y, x], ..self.clone() }.in_order();
@@ -225,17 +227,17 @@ impl ProductMatch {
         self.in_order()
     }
 
-    /// The axes of the operation's result: broadcast ones, rows and columns.
+    /// The axes of the operation's result in three groups: leading axes, rows and columns.
     fn groups(&self) -> [Vec<usize>; 3] {
-        let [rows, columns] = [Part::Row, Part::Column].map(|part| self.axes_of(part));
+        let [rows, columns] = [AxisRole::Row, AxisRole::Column].map(|role| self.axes_of(role));
         let mut rest: Vec<usize> = (0..self.rank()).collect();
-        let column = rest.pop_if(|axis| self.part(*axis) == Part::Column);
-        let row = rest.pop_if(|axis| self.part(*axis) == Part::Row);
+        let column = rest.pop_if(|axis| self.role(*axis) == AxisRole::Column);
+        let row = rest.pop_if(|axis| self.role(*axis) == AxisRole::Row);
         let is_numpy = row.is_some() != rows.is_empty() && column.is_some() != columns.is_empty();
         match is_numpy {
-            // Axes of one operand before these broadcast.
+            // NumPy's `matmul` broadcasts leading axes that only one operand has.
             true => [rest, row.into_iter().collect(), column.into_iter().collect()],
-            false => [self.axes_of(Part::Batch), rows, columns],
+            false => [self.axes_of(AxisRole::Batch), rows, columns],
         }
     }
 
@@ -252,19 +254,19 @@ impl ProductMatch {
         MatMulForm {
             operands: [x, y],
             result: result.into(),
-            apart: self.sizes(&axes).into(),
+            unmerged: self.sizes(&axes).into(),
             order: (0..self.rank()).map(|axis| place_in(&axes, axis)).collect(),
         }
     }
 
-    /// An operand as matrices, with its own axes, rows or columns, merged into one.
+    /// An operand as matrices; its rows or columns, `own`, are merged into one axis.
     fn matrices(&self, index: usize, leading: &[usize], own: &[usize]) -> MatMulOperand {
         let ProductOperand { source, axes } = &self.operands[index];
         let summed = self.summed_axes();
         let has = |axis: &usize| axes.contains(axis);
         let present: Vec<usize> = leading.iter().copied().filter(has).collect();
         let merged = |axes: &[usize]| self.sizes(axes).into_iter().product::<usize>();
-        // Axes that it lacks have size 1; leading ones are left out.
+        // Leading axes that the operand lacks have size 1; `matmul` adds those before its first one.
         let mut sizes: Vec<usize> = leading
             .iter()
             .copied()
@@ -275,10 +277,10 @@ impl ProductMatch {
         let (rows, columns): (&[usize], &[usize]) =
             if index == 0 { (own, &summed) } else { (&summed, own) };
         let in_place = [&present[..], rows, columns].concat();
-        let turned = [&present[..], columns, rows].concat();
-        let is_turned = !is_vector && in_place != *axes && turned == *axes;
-        let wanted = if is_turned { &turned } else { &in_place };
-        match (is_vector, is_turned) {
+        let transposed = [&present[..], columns, rows].concat();
+        let is_transposed = !is_vector && in_place != *axes && transposed == *axes;
+        let wanted = if is_transposed { &transposed } else { &in_place };
+        match (is_vector, is_transposed) {
             (true, _) => sizes.push(merged(&summed)),
             (false, true) => sizes.extend([merged(columns), merged(rows)]),
             (false, false) => sizes.extend([merged(rows), merged(columns)]),
@@ -288,16 +290,16 @@ impl ProductMatch {
             shape: self.sizes(axes).into(),
             order: wanted.iter().map(|&axis| place_in(axes, axis)).collect(),
             matrices: sizes.into(),
-            is_turned,
+            is_transposed,
         }
     }
 }
 
 impl ProductOperand {
-    /// The source of an operand of this shape, behind broadcasts and conversions that lose nothing.
+    /// The source of an operand of this shape, before its broadcasts and lossless conversions.
     fn of(graph: &Graph, value: ValueId, shape: &Shape) -> ProductOperand {
         let mut source = value;
-        // The axis of the product for each axis of the source, except for expanded ones.
+        // The axis of the product for each axis of the source; `None` for an axis that a broadcast expands.
         let mut axes: Vec<Option<usize>> = (0..shape.rank()).map(Some).collect();
         loop {
             let node = &graph[source];
@@ -319,8 +321,8 @@ impl ProductOperand {
     }
 }
 
-/// The products of two values of one shape, added along their last `summed` axes; of floats in double
-/// precision. Writers use it for contractions that are no matrix products.
+/// The products of two values of one shape, added along their last `summed` axes. Floats are computed in
+/// double precision. Writers use it for contractions that are no matrix products.
 ///
 /// # Errors
 /// None, if the values have one shape with that many axes.
@@ -341,7 +343,7 @@ fn widens(from: DType, to: DType) -> bool {
     is_same_kind && from.size() < to.size()
 }
 
-/// The position of an axis in a list that has it.
+/// The position of an axis in a list that contains it.
 fn place_in(axes: &[usize], axis: usize) -> usize {
     axes.iter().position(|&other| other == axis).unwrap_or(0)
 }

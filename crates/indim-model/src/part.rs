@@ -43,15 +43,15 @@ impl FormatErrorKind {
         FormatErrorKind::Undefined { what: "value", name: name.to_owned() }
     }
 
-    /// The error for a part that ends at a value of another type than an array.
+    /// The error for a part that ends at a value that is not an array.
     pub fn end_without_array() -> FormatErrorKind {
-        let what = "a part that ends at something else than an array is".to_owned();
+        let what = "a part that ends at a value that is not an array is".to_owned();
         FormatErrorKind::Unsupported { what }
     }
 }
 
-/// The positions that remain of `count` items if only those stay on which the items at `open` depend: for
-/// each item its new position, or `None`. `operands` lists the positions of an item's operands.
+/// Removes dead items: the new position of each of `count` items, or `None` for an item on which none of the
+/// items at `open` depends. `operands` lists the positions of an item's operands.
 ///
 /// ```
 /// use indim_model::remaining_positions;

@@ -1,21 +1,22 @@
-//! Windows of convolutions and pools over spatial axes, as attributes of ONNX and OpenVINO state them.
+//! Windows of convolutions and pools over spatial axes, from attributes of ONNX and OpenVINO.
 
 use indim_builder::PaddedWindow;
 use indim_shape::Shape;
 
 use crate::FormatErrorKind;
 
-/// The largest number of an attribute of windows: far beyond every array, so that sums do not overflow.
+/// Maximum of a number in an attribute of windows: larger than any axis, and small enough that sums of such
+/// numbers do not overflow.
 pub const MAX_NUMBER: i64 = 1 << 40;
 
-/// How the number of windows of an axis is rounded.
+/// The rounding of the number of windows of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WindowRounding {
     /// Down: each window is whole.
     Floor,
     /// Up: padding makes the last window whole.
     Ceil,
-    /// Up, but a window that begins in the padding behind the axis is left out.
+    /// Up, but without a window that begins in the padding behind the axis.
     CeilWithinAxis,
 }
 
@@ -24,15 +25,15 @@ pub enum WindowRounding {
 pub enum Padding<'a> {
     /// Elements before and behind each axis.
     Stated(&'a [(i64, i64)]),
-    /// As many elements as give a window for each `stride` elements. An odd one is behind the axis if
-    /// `is_upper` is set, else before it.
+    /// The padding with which an axis has a window for each `stride` elements, rounded up. If its length is
+    /// odd, the longer half is behind the axis if `is_upper` is set, else before it.
     Same {
-        /// Where an odd element is.
+        /// Whether the longer half is behind the axis.
         is_upper: bool,
     },
 }
 
-/// The list of an attribute, which has a number from `min` on for each of `count` axes.
+/// Checks that an attribute lists a number for each of `count` axes, from `min` to [`MAX_NUMBER`].
 ///
 /// # Errors
 /// `attribute`.
@@ -58,7 +59,7 @@ pub fn checked_numbers(
     }
 }
 
-/// The sizes of the axes from the second on, of a shape of rank 3 or more.
+/// The sizes of the spatial axes: those behind batch and features, of a shape of rank 3 or more.
 ///
 /// # Errors
 /// `unexpected` for a lower rank.
@@ -72,7 +73,7 @@ pub fn spatial_sizes(shape: &Shape) -> Result<Vec<usize>, FormatErrorKind> {
     }
 }
 
-/// The windows without padding for kernels of these sizes; strides and dilations are checked.
+/// The windows without padding for a kernel of these sizes. The caller has checked strides and dilations.
 pub fn plain_windows(kernel: &[usize], strides: &[i64], dilations: &[i64]) -> Vec<PaddedWindow> {
     let window = |(axis, &size): (usize, &usize)| PaddedWindow {
         size,
@@ -83,7 +84,8 @@ pub fn plain_windows(kernel: &[usize], strides: &[i64], dilations: &[i64]) -> Ve
     kernel.iter().enumerate().map(window).collect()
 }
 
-/// The two parts of a padding. An odd element is in the second if `is_upper` is set, else in the first.
+/// The two halves of a padding. If its length is odd, the second half is the longer one if `is_upper` is set,
+/// else the first.
 ///
 /// ```
 /// use indim_model::spatial_windows::halves;
@@ -95,8 +97,8 @@ pub fn halves(total: i64, is_upper: bool) -> (i64, i64) {
     if is_upper { (less, more) } else { (more, less) }
 }
 
-/// Sets the padding of windows over axes of these sizes. Returns for each the elements of padding that the
-/// rounding adds. `attribute` names the sizes of the kernel in errors.
+/// Sets the padding of windows over axes of these sizes. Returns the number of padding elements that the
+/// rounding adds behind each axis. `attribute` names the attribute of kernel sizes in errors.
 ///
 /// ```
 /// use indim_builder::PaddedWindow;
@@ -168,6 +170,6 @@ pub fn transposed_size(window: &PaddedWindow, size: usize, extra: i64) -> i64 {
 /// reverses the kernel. `padding` is removed from the result, and `extra` elements are added behind it.
 pub fn transpose_window(window: &mut PaddedWindow, padding: (i64, i64), extra: i64) {
     let reach = window.window().span() as i64 - 1;
-    (window.spread, window.stride, window.is_reversed) = (window.stride, 1, true);
+    (window.base_dilation, window.stride, window.is_reversed) = (window.stride, 1, true);
     (window.low, window.high) = (reach - padding.0, reach - padding.1 + extra);
 }

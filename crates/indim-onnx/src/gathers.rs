@@ -1,4 +1,4 @@
-//! Gathers and scatters with an index for each element, and with indices as vectors.
+//! Gathers and scatters: `GatherElements`, `GatherND`, `ScatterElements` and `ScatterND`.
 //!
 //! Negative indices count from the end; other indices out of range are run-time errors. Updates of one
 //! element are combined in row-major order, where ONNX leaves the order open.
@@ -9,10 +9,10 @@ use indim_ops::ScatterOp;
 use super::call::{Call, LoweringResult, one};
 use indim_model::FormatErrorKind;
 
-/// `Scatter` and `ScatterElements` have no reduction before this version, nor does `ScatterND`.
+/// The opset that introduced the attribute `reduction`, with `add` and `mul`.
 const REDUCTION_SINCE: i64 = 16;
 
-/// The first version of `max` and `min` reductions.
+/// The opset that introduced `max` and `min` as reductions.
 const EXTREMES_SINCE: i64 = 18;
 
 pub(super) fn gather_elements(call: &Call<'_>) -> LoweringResult {

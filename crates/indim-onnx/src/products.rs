@@ -9,7 +9,7 @@ use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 use super::call::{Call, LoweringResult, one};
 use super::quantization::{rounded_to, spread_over};
 
-/// The types of `MatMul` and `Gemm`: floats and integers of 32 and 64 bits.
+/// Whether `MatMul` and `Gemm` take the type: floats, and integers of 32 and 64 bits.
 fn is_of_products(dtype: DType) -> bool {
     dtype.is_float() || dtype.is_integer() && dtype.size() >= 4
 }
@@ -20,7 +20,7 @@ pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
     one(call.builder.product(&rule, call.value(0)?, call.value(1)?, None)?)
 }
 
-/// The opset since which the third operand of `Gemm` broadcasts without an attribute.
+/// The opset from which the third operand of `Gemm` broadcasts without an attribute.
 const BROADCASTS_SINCE: i64 = 7;
 
 /// `alpha * a * b + beta * c`, both operands transposed on request.
@@ -64,7 +64,7 @@ fn matrix(call: &Call<'_>, position: usize, name: &str) -> Result<Value, FormatE
     }
 }
 
-/// The product with the number of an attribute, in the type of the value; 1 vanishes.
+/// The value times an attribute, in the value's type; a factor of 1 adds no node.
 fn scaled(
     call: &Call<'_>,
     value: Value,
@@ -82,12 +82,12 @@ fn scaled(
     Ok(call.builder.numpy().mul(value, call.builder.literal(literal, dtype)?)?)
 }
 
-/// A factor of elements of a type; `None` if integers of the type lack the number.
+/// A factor as a literal of a type; `None` if it is an integer type that cannot represent the factor.
 fn factor_literal(factor: f64, dtype: DType) -> Option<Literal> {
     if !dtype.is_integer() {
         return Some(Literal::Float(factor));
     }
-    // A whole number of at most 64 bits is an `i128`; one beyond them becomes one that does not fit either.
+    // The cast is exact for numbers of up to 64 bits; larger ones become numbers that do not fit either.
     let literal = Literal::Int(factor as i128);
     (factor.fract() == 0.0 && literal.fits(dtype)).then_some(literal)
 }
@@ -105,38 +105,39 @@ pub(super) fn einsum(call: &Call<'_>) -> LoweringResult {
     one(call.builder.einsum(&equation, &operands)?)
 }
 
-/// The side of a product on which a matrix stands.
+/// The side of a quantised matrix in a product, which determines the axis of its scales and zero points.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    /// A parameter along one axis has a number for each row.
+enum MatrixSide {
+    /// The vector has a number for each row.
     Left,
-    /// A parameter along one axis has a number for each column.
+    /// The vector has a number for each column.
     Right,
 }
 
-/// Elements as `i32`, less their zero points.
+/// Elements as `i32`, minus their zero points.
 fn centred(
     call: &Call<'_>,
     position: usize,
     zero: usize,
-    side: Side,
+    side: MatrixSide,
 ) -> Result<Value, FormatErrorKind> {
     call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let value = call.value(position)?.convert(DType::I32);
     let Some(zero) = call.optional(zero) else { return Ok(value) };
-    let zero = of_lines(call, &zero.value.convert(DType::I32), &value.array_type()?.shape, side)?;
+    let shape = value.array_type()?.shape;
+    let zero = broadcast_parameter(call, &zero.value.convert(DType::I32), &shape, side)?;
     Ok(value - zero)
 }
 
-/// A parameter of each row or column, or of the whole matrix, broadcast to the shape of the matrix.
-fn of_lines(
+/// Broadcasts scales or zero points, of each row or column or of the whole matrix, to the matrix.
+fn broadcast_parameter(
     call: &Call<'_>,
     parameter: &Value,
     shape: &Shape,
-    side: Side,
+    side: MatrixSide,
 ) -> Result<Value, FormatErrorKind> {
     let own = parameter.array_type()?.shape;
-    if own.rank() <= 1 && side == Side::Left && shape.rank() > 1 {
+    if own.rank() <= 1 && side == MatrixSide::Left && shape.rank() > 1 {
         return spread_over(call, parameter, shape, Some(shape.rank() - 2));
     }
     match own.rank() {
@@ -150,25 +151,25 @@ fn of_lines(
 
 /// `(a - a_zero_point) * (b - b_zero_point)` in 32 bits.
 pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
-    let a = centred(call, 0, 2, Side::Left)?;
-    let b = centred(call, 1, 3, Side::Right)?;
+    let a = centred(call, 0, 2, MatrixSide::Left)?;
+    let b = centred(call, 1, 3, MatrixSide::Right)?;
     one(call.builder.matmul(a, b)?)
 }
 
 /// The quotient of the scales times a product in 32 bits, rounded to the type of the last zero point.
 pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
-    let a = centred(call, 0, 2, Side::Left)?;
-    let b = centred(call, 3, 5, Side::Right)?;
+    let a = centred(call, 0, 2, MatrixSide::Left)?;
+    let b = centred(call, 3, 5, MatrixSide::Right)?;
     let product = call.builder.matmul(a, b)?.convert(DType::F32);
     let shape = product.array_type()?.shape;
     let scale = |position: usize, side| {
-        of_lines(call, &call.value(position)?.convert(DType::F32), &shape, side)
+        broadcast_parameter(call, &call.value(position)?.convert(DType::F32), &shape, side)
     };
-    // The product with a vector has one axis less, and its last one has the rows, if any.
+    // The product with a vector has one axis less: its last axis has the rows, if there are any.
     let has_vector = [0, 3].iter().any(|&of| call.shape(of).is_ok_and(|shape| shape.rank() == 1));
-    let rows = if has_vector { Side::Right } else { Side::Left };
-    let scale = scale(1, rows)? * scale(4, Side::Right)? / scale(6, rows)?;
-    let zero = of_lines(call, &call.value(7)?.convert(DType::F32), &shape, rows)?;
+    let rows = if has_vector { MatrixSide::Right } else { MatrixSide::Left };
+    let scale = scale(1, rows)? * scale(4, MatrixSide::Right)? / scale(6, rows)?;
+    let zero = broadcast_parameter(call, &call.value(7)?.convert(DType::F32), &shape, rows)?;
     one(rounded_to(call, product * scale, Some(zero), call.dtype(7)?)?)
 }

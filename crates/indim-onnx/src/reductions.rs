@@ -116,7 +116,7 @@ pub(super) fn cumprod(call: &Call<'_>) -> LoweringResult {
     scan(call, ReduceOp::Mul)
 }
 
-/// The axis is an operand of one element. Integers keep their type.
+/// A scan along the axis that operand 1 names. Integers keep their type.
 fn scan(call: &Call<'_>, op: ReduceOp) -> LoweringResult {
     let axes = call.integers(1)?;
     let &[axis] = &axes[..] else {

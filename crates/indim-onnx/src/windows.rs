@@ -12,10 +12,10 @@ use indim_ops::{DType, ReduceOp};
 use super::call::{Call, LoweringResult, one};
 use super::quantization::{rounded_to, spread_over};
 
-/// Windows, and for each the elements of padding that `ceil_mode` adds.
+/// Windows, and the number of padding elements that `ceil_mode` adds to each.
 type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
 
-/// A list with a number for each axis, from `min` on.
+/// An attribute that lists a number from `min` on for each of `count` axes; `default` if it is absent.
 fn list(
     call: &Call<'_>,
     name: &str,
@@ -37,8 +37,8 @@ fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, Form
     Ok(plain_windows(kernel, &strides, &dilations))
 }
 
-/// Padding before and behind each axis for kernels of these windows; `None` unless `auto_pad` is `NOTSET` or
-/// `VALID`.
+/// The padding before and behind each axis that the attributes state; `None` if `auto_pad` asks for `SAME`
+/// padding.
 fn stated_pads(
     call: &Call<'_>,
     auto_pad: &str,
@@ -58,8 +58,8 @@ fn stated_pads(
     }
 }
 
-/// The padded windows of the attributes, for kernels of these sizes, and for each axis the elements of
-/// padding that `ceil_mode` adds.
+/// The padded windows of the attributes, for a kernel of these sizes. `ceils` tells whether `ceil_mode`
+/// rounds the number of windows up.
 fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
     let mut windows = unpadded(call, kernel)?;
     let auto_pad = call.text("auto_pad", "NOTSET")?;
@@ -70,11 +70,13 @@ fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<Padde
         true => WindowRounding::CeilWithinAxis,
         false => WindowRounding::Floor,
     };
-    let beyond = pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel_shape")?;
-    Ok((windows, beyond))
+    let rounding_padding =
+        pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel_shape")?;
+    Ok((windows, rounding_padding))
 }
 
-/// The sizes of the kernel: those of the weights, operand `position`, which the attribute may repeat.
+/// The spatial sizes of the kernel, from the weights, operand `position`. The attribute `kernel_shape` must
+/// agree with them.
 fn kernel_of(call: &Call<'_>, position: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let (rank, weights) = (spatial(call)?.len(), call.shape(position)?);
     if weights.rank() != rank + 2 {
@@ -99,7 +101,7 @@ fn groups(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
         .ok_or_else(|| FormatErrorKind::attribute("group", format!("is {groups}")))
 }
 
-/// The convolution of two values by the attributes; operand `weights` has the weights.
+/// The convolution of two values with the attributes of the node; `weights` is the position of the weights.
 fn convolved(
     call: &Call<'_>,
     (x, w): (&Value, &Value),
@@ -124,7 +126,7 @@ pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     biased(call, result, 2)
 }
 
-/// Elements as `i32`, less their zero point: one number, or one for each index of axis 0.
+/// Elements as `i32`, minus their zero point: one number, or one for each index of axis 0.
 fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, FormatErrorKind> {
     call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let value = call.value(position)?.convert(DType::I32);
@@ -133,28 +135,28 @@ fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, Forma
     Ok(value - spread_over(call, &zero.value.convert(DType::I32), &shape, Some(0))?)
 }
 
-/// `ConvInteger`: sums in 32 bits; the padding has the zero point.
+/// `ConvInteger`: sums in 32 bits. Padding has the value of the zero point, so it is 0 here.
 pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
     let (x, w) = (centred(call, 0, 2)?, centred(call, 1, 3)?);
     one(convolved(call, (&x, &w), 1)?)
 }
 
-/// `QLinearConv`: the quotient of the scales times a convolution in 32 bits.
+/// `QLinearConv`: a convolution in 32 bits, times the quotient of the scales.
 pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let (x, w) = (centred(call, 0, 2)?, centred(call, 3, 5)?);
     let sum = biased(call, convolved(call, (&x, &w), 3)?, 8)?.remove(0).value;
     let shape = sum.array_type()?.shape;
-    let spread = |position: usize| {
+    let parameter = |position: usize| {
         let value = call.value(position)?.convert(DType::F32);
         spread_over(call, &value, &shape, Some(1))
     };
-    let scale = spread(1)? * spread(4)? / spread(6)?;
+    let scale = parameter(1)? * parameter(4)? / parameter(6)?;
     let product = sum.convert(DType::F32) * scale;
-    one(rounded_to(call, product, Some(spread(7)?), call.dtype(7)?)?)
+    one(rounded_to(call, product, Some(parameter(7)?), call.dtype(7)?)?)
 }
 
-/// `ConvTranspose`: a convolution of the operand with zeros between its elements by the reversed weights.
+/// `ConvTranspose`: the convolution with the reversed weights of the operand with zeros between its elements.
 pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
     let (sizes, kernel, groups) = (spatial(call)?, kernel_of(call, 1)?, groups(call)?);
@@ -212,7 +214,7 @@ fn exchanged(call: &Call<'_>, weights: &Value, groups: usize) -> Result<Value, F
     Ok(call.builder.reshape(turned, joined)?)
 }
 
-/// The windows of a pool with their axes, and the elements that `ceil_mode` adds.
+/// The windows of a pool with their axes, and the padding elements that `ceil_mode` adds.
 fn pooled(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
     let rank = spatial(call)?.len();
     if call.ints("kernel_shape")?.is_none() {
@@ -220,21 +222,21 @@ fn pooled(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
     }
     let kernel = list(call, "kernel_shape", (rank, 1), 1)?;
     let kernel: Vec<usize> = kernel.into_iter().map(|size| size as usize).collect();
-    let (windows, beyond) = padded(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
-    Ok(((2..).zip(windows).collect(), beyond))
+    let (windows, rounding_padding) = padded(call, &kernel, call.int("ceil_mode", 0)? != 0)?;
+    Ok(((2..).zip(windows).collect(), rounding_padding))
 }
 
 pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
-    let (windows, beyond) = pooled(call)?;
+    let (windows, rounding_padding) = pooled(call)?;
     let divisor = match call.int("count_include_pad", 0)? {
         0 => PoolDivisor::Elements,
         _ => PoolDivisor::Padded,
     };
-    one(call.builder.average_pool(call.value(0)?, &windows, divisor, &beyond)?)
+    one(call.builder.average_pool(call.value(0)?, &windows, divisor, &rounding_padding)?)
 }
 
-/// `MaxPool`: the largest element of each window; a NaN is none, as in most kernels of ONNX Runtime.
+/// `MaxPool`: the largest element of each window. A NaN is ignored, as in most kernels of ONNX Runtime.
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     call.check_dtype(0, |dtype| dtype.is_float() || matches!(dtype, DType::I8 | DType::U8))?;

@@ -56,7 +56,7 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringRe
     Ok(call.builder.along(function, call.value(0), &along(call)?)?)
 }
 
-/// Sums along an axis, by default the first.
+/// `CumSum`: cumulative sums along an axis, by default the first.
 pub(super) fn cumsum(call: &Call<'_>) -> LoweringResult {
     check_numbers(call)?;
     let axes = if call.operands.len() > 1 { call.integers(1)? } else { vec![0] };

@@ -8,7 +8,7 @@ use crate::layer::{Edge, Layer};
 use crate::network::Network;
 use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 
-/// The reason why a pool is unsupported whose second result is read.
+/// The reason why a `MaxPool` is unsupported if another layer reads its second result.
 const READS_INDICES: &str = "with indices as a second result";
 
 /// The table rows of the layers of a file.

@@ -10,14 +10,14 @@ use indim_ops::{DType, ReduceOp};
 
 use crate::call::{Call, LoweringResult};
 
-/// Windows, and for each the elements of padding that rounding adds.
+/// Windows, and the number of padding elements that rounding adds to each.
 type PaddedWindows<W> = (Vec<W>, Vec<usize>);
 
 fn is_number(dtype: DType) -> bool {
     dtype != DType::Bool
 }
 
-/// A list with a number for each axis, from `min` on; `default` if the attribute is absent.
+/// An attribute that lists a number from `min` on for each of `count` axes; `default` if it is absent.
 fn list(
     call: &Call<'_>,
     name: &str,
@@ -41,7 +41,8 @@ fn unpadded(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindo
     Ok(plain_windows(kernel, &strides, &dilations))
 }
 
-/// Padding before and behind each axis; `None` under `same_upper` and `same_lower`.
+/// The padding before and behind each axis that the attributes state; `None` for `same_upper` and
+/// `same_lower`.
 fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, i64)>>> {
     match &call.layer.word("auto_pad", "explicit")[..] {
         "same_upper" | "same_lower" => Ok(None),
@@ -58,7 +59,7 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
     }
 }
 
-/// The padded windows of the attributes, and for each the elements of padding that rounding adds.
+/// The padded windows of the attributes, for a kernel of these sizes.
 fn padded(
     call: &Call<'_>,
     kernel: &[usize],
@@ -68,8 +69,8 @@ fn padded(
     let stated = stated_pads(call, kernel.len())?;
     let is_upper = call.layer.word("auto_pad", "explicit") == "same_upper";
     let padding = stated.as_deref().map_or(Padding::Same { is_upper }, Padding::Stated);
-    let beyond = pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel")?;
-    Ok((windows, beyond))
+    let rounding_padding = pad_windows(&mut windows, &spatial(call)?, padding, rounding, "kernel")?;
+    Ok((windows, rounding_padding))
 }
 
 /// The sizes of the spatial axes of the weights, operand 1, which has `leading` axes before them.
@@ -116,14 +117,14 @@ pub(super) fn group_backward(call: &Call<'_>) -> LoweringResult {
     call.check_dtype_of(0, is_number, "numbers")?;
     let (kernel, weights) = (kernel_of(call, 3)?, call.shape(1)?);
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..kernel.len() as i64 + 3).collect();
-    let turned = call.builder.transpose(call.value(1), &order)?;
+    let exchanged = call.builder.transpose(call.value(1), &order)?;
     let sizes = [weights[0].saturating_mul(weights[2]), weights[1]];
     let joined: Vec<usize> = sizes.iter().chain(&kernel).copied().collect();
-    transposed(call, &kernel, call.builder.reshape(turned, joined)?, weights[0])
+    transposed(call, &kernel, call.builder.reshape(exchanged, joined)?, weights[0])
 }
 
-/// A convolution of the operand with zeros between its elements by the reversed weights
-/// `[out, in / groups, ..]`.
+/// The convolution with the reversed weights, `[out, in / groups, ..]`, of the operand with zeros between its
+/// elements.
 fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) -> LoweringResult {
     let (rank, sizes) = (kernel.len(), spatial(call)?);
     let extra = list(call, "output_padding", (rank, 0), 0)?;
@@ -138,8 +139,8 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
     for (axis, window) in windows.iter_mut().enumerate() {
         let whole = transposed_size(window, sizes[axis], extra[axis]);
         let padding = match (&stated, &pads) {
-            // The padding follows from the size of the result. An odd element is on the side opposite to
-            // that of a convolution (`apply_auto_pad` of OpenVINO's shape inference).
+            // The size of the result determines the padding. The longer half is on the other side than in a
+            // convolution (`apply_auto_pad` of OpenVINO's shape inference).
             (Some(stated), None) => {
                 let total = whole - stated[axis].clamp(0, MAX_NUMBER);
                 let (before, _) = halves(total.max(0), !is_upper);
@@ -151,7 +152,7 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
                 (pads[axis].0, total - pads[axis].0)
             }
             (None, Some(pads)) => pads[axis],
-            // OpenVINO pads by nothing if it does not know the sizes of the result.
+            // OpenVINO does not pad if the file does not state the sizes of the result.
             (None, None) => (0, 0),
         };
         transpose_window(window, padding, extra[axis]);
@@ -160,7 +161,7 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
     Ok(call.builder.convolution(call.value(0), weights, &convolution, None)?)
 }
 
-/// The windows of a pool with their axes, and the elements of padding that rounding adds.
+/// The windows of a pool with their axes, and the padding elements that rounding adds.
 fn pooled(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)>> {
     let rank = spatial(call)?.len();
     call.layer.text("kernel")?;
@@ -172,22 +173,22 @@ fn pooled(call: &Call<'_>) -> LoweringResult<PaddedWindows<(usize, PaddedWindow)
         "ceil_torch" => WindowRounding::CeilWithinAxis,
         _ => return Err(FormatErrorKind::attribute("rounding_type", "names no rounding")),
     };
-    let (windows, beyond) = padded(call, &kernel, rounding)?;
-    Ok(((2..).zip(windows).collect(), beyond))
+    let (windows, rounding_padding) = padded(call, &kernel, rounding)?;
+    Ok(((2..).zip(windows).collect(), rounding_padding))
 }
 
 /// `AvgPool`: the average of the elements of each window, with or without the padding.
 pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
-    let (windows, beyond) = pooled(call)?;
+    let (windows, rounding_padding) = pooled(call)?;
     let divisor = match call.layer.flag("exclude-pad", None)? {
         true => PoolDivisor::Elements,
         false => PoolDivisor::Padded,
     };
-    Ok(call.builder.average_pool(call.value(0), &windows, divisor, &beyond)?)
+    Ok(call.builder.average_pool(call.value(0), &windows, divisor, &rounding_padding)?)
 }
 
-/// `MaxPool`: the largest element of each window; a NaN is none, as in OpenVINO's CPU back end.
+/// `MaxPool`: the largest element of each window. A NaN is ignored, as in OpenVINO's CPU back end.
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
     let (windows, _) = pooled(call)?;

@@ -2,9 +2,9 @@
 
 use crate::product::{AxisClass, Product};
 
-/// The operands and the result, as indices of strides.
+/// The arrays of a product, as indices into strides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Operand {
+pub(crate) enum ProductArray {
     X = 0,
     Y = 1,
     Out = 2,
@@ -13,7 +13,7 @@ pub(crate) enum Operand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Axis {
     size: usize,
-    /// Strides in bytes, by [`Operand`].
+    /// Strides in bytes, by [`ProductArray`].
     strides: [isize; 3],
 }
 
@@ -51,8 +51,8 @@ impl Axes {
         Some(Axes { axes: merge(axes), size })
     }
 
-    /// The stride of an operand in bytes, if the axes are one for all operands.
-    pub(crate) fn single(&self, operand: Operand) -> Option<isize> {
+    /// The stride of an array in bytes, if the axes have merged to one.
+    pub(crate) fn single(&self, operand: ProductArray) -> Option<isize> {
         match self.axes[..] {
             [] => Some(0),
             [axis] => Some(axis.strides[operand as usize]),
@@ -61,7 +61,7 @@ impl Axes {
     }
 
     /// The stride of the fastest axis in bytes; 0 without axes.
-    pub(crate) fn fastest(&self, operand: Operand) -> isize {
+    pub(crate) fn fastest(&self, operand: ProductArray) -> isize {
         self.axes.last().map_or(0, |axis| axis.strides[operand as usize])
     }
 
@@ -71,7 +71,7 @@ impl Axes {
     }
 
     /// The offset of an element in bytes.
-    pub(crate) fn offset(&self, mut index: usize, operand: Operand) -> isize {
+    pub(crate) fn offset(&self, mut index: usize, operand: ProductArray) -> isize {
         let mut offset = 0_isize;
         for axis in self.axes.iter().rev() {
             let position = (index % axis.size.max(1)) as isize;
@@ -82,7 +82,7 @@ impl Axes {
     }
 
     /// Writes the offsets of consecutive elements, from `start` on.
-    pub(crate) fn offsets(&self, start: usize, operand: Operand, to: &mut [isize]) {
+    pub(crate) fn offsets(&self, start: usize, operand: ProductArray, to: &mut [isize]) {
         if let Some(stride) = self.single(operand) {
             for (index, offset) in to.iter_mut().enumerate() {
                 *offset = ((start + index) as isize).wrapping_mul(stride);
@@ -109,7 +109,7 @@ impl Axes {
     }
 }
 
-/// Merges neighbours that are one axis for all operands.
+/// Merges neighbouring axes that have one stride in every array.
 fn merge(axes: Vec<Axis>) -> Vec<Axis> {
     let mut merged: Vec<Axis> = Vec::with_capacity(axes.len());
     for axis in axes {
@@ -131,7 +131,7 @@ fn merge(axes: Vec<Axis>) -> Vec<Axis> {
 mod tests {
     use indim_ops::DType;
 
-    use super::{Axes, Operand};
+    use super::{Axes, ProductArray};
     use crate::product::{AxisClass, Product, ProductAxis};
 
     fn rows(axes: &[(usize, isize, isize)]) -> Axes {
@@ -143,23 +143,23 @@ mod tests {
 
     #[test]
     fn dense_axes_merge() {
-        assert_eq!(rows(&[(3, 80, 40), (2, 40, 20), (5, 8, 4)]).single(Operand::X), Some(8));
-        assert_eq!(rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).single(Operand::Out), Some(4));
-        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(Operand::X), None);
-        assert_eq!(rows(&[(1, 80, 40)]).single(Operand::X), Some(0));
+        assert_eq!(rows(&[(3, 80, 40), (2, 40, 20), (5, 8, 4)]).single(ProductArray::X), Some(8));
+        assert_eq!(rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).single(ProductArray::Out), Some(4));
+        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(ProductArray::X), None);
+        assert_eq!(rows(&[(1, 80, 40)]).single(ProductArray::X), Some(0));
     }
 
     #[test]
     fn offsets_follow_the_axes() {
         let axes = rows(&[(3, 100, 40), (2, -7, 20), (5, 8, 4)]);
         let mut offsets = [0; 30];
-        axes.offsets(0, Operand::X, &mut offsets);
+        axes.offsets(0, ProductArray::X, &mut offsets);
         for (index, &offset) in offsets.iter().enumerate() {
             let (slow, middle, fast) = (index / 10, index / 5 % 2, index % 5);
             assert_eq!(offset, slow as isize * 100 - middle as isize * 7 + fast as isize * 8);
-            assert_eq!(offset, axes.offset(index, Operand::X));
+            assert_eq!(offset, axes.offset(index, ProductArray::X));
             let mut rest = vec![0; 30 - index];
-            axes.offsets(index, Operand::X, &mut rest);
+            axes.offsets(index, ProductArray::X, &mut rest);
             assert_eq!(rest[0], offset);
         }
     }

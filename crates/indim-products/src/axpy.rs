@@ -1,21 +1,21 @@
 //! Sums of contiguous rows of `y`, each scaled by an element of `x` (the axpy of BLAS): a vector holds
 //! neighbouring columns. Holds unsafe code.
 //!
-//! The accumulators of all lanes of a block stay in L1, and each row is read once, as it lies in memory.
+//! The accumulators of all lanes of a block stay in L1, and each row is read once, in memory order.
 
 use crate::order::{BLOCK, CHAIN, LANES};
 use crate::real::Real;
-use crate::tile::{Results, finish, push};
+use crate::tile::{TileResults, finish, push};
 use crate::vector::Vector;
 
-/// Most columns of one call.
+/// Maximum number of columns of one call.
 pub(crate) const MAX_COLUMNS: usize = 256;
 
-/// Rows that are added while an accumulator is in a register.
+/// Number of rows that are added while an accumulator is in a register.
 const STEPS: usize = 4;
 
 /// The arguments of the sum of one block. Strides are in bytes.
-pub(crate) struct Axpy {
+pub(crate) struct AxpyArguments {
     /// The elements of `x`, contiguous along the summed index.
     pub(crate) x: *const u8,
     /// The first row of `y`; each row is contiguous.
@@ -45,14 +45,14 @@ pub(crate) struct Axpy {
 ///   other memory of the call; the blocks before this one have been added to `nodes`;
 /// - `columns` is at least the lanes of a vector and at most [`MAX_COLUMNS`];
 /// - the processor has the level.
-pub(crate) type AxpyFn = unsafe fn(&Axpy);
+pub(crate) type AxpyFn = unsafe fn(&AxpyArguments);
 
 /// Adds a block to the tree.
 ///
 /// # Safety
 /// Like [`AxpyFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<V: Vector>(axpy: &Axpy) {
+pub(crate) unsafe fn run<V: Vector>(axpy: &AxpyArguments) {
     let lanes = if axpy.length <= CHAIN { 1 } else { LANES };
     let vectors = axpy.columns.div_ceil(V::LANES);
     let row = vectors * V::LANES * size_of::<V::Element>();
@@ -85,7 +85,7 @@ pub(crate) unsafe fn run<V: Vector>(axpy: &Axpy) {
         let values = values.cast_const().cast::<V::Element>();
         push(nodes, axpy.block, values, axpy.columns);
         if let Some(out) = axpy.sums {
-            let results = Results { out, out_row: 0, is_wide: true };
+            let results = TileResults { out, out_row: 0, is_wide: true };
             let length = axpy.block * BLOCK + axpy.length;
             finish::<V::Element>(&results, length, nodes, [1, axpy.columns], axpy.columns);
         }
@@ -106,7 +106,7 @@ fn last_vector<V: Vector>(columns: usize) -> usize {
 /// - all rows are of the block; `accumulators` is valid for reads and writes of a row.
 #[inline(always)]
 unsafe fn add_rows<V: Vector, const N: usize>(
-    axpy: &Axpy,
+    axpy: &AxpyArguments,
     index: usize,
     lanes: usize,
     accumulators: *mut u8,

@@ -2,17 +2,18 @@
 
 use core::ops::Range;
 
-use crate::axes::Operand;
-use crate::axpy::{Axpy, MAX_COLUMNS};
+use crate::axes::ProductArray;
+use crate::axpy::{AxpyArguments, MAX_COLUMNS};
 use crate::blocking::MAX_UNPACKED_ROWS;
 use crate::kernels;
 use crate::order::{BLOCK, block_length};
 use crate::plan::ProductPlan;
-use crate::run::{Region, Target};
+use crate::run::{ProductRegion, SumTarget};
 use crate::tile::NODES;
 
-/// The columns of a call: at least those of a vector, so that the first ones may belong to another unit.
-struct Computed {
+/// The columns of one call.
+struct AxpyColumns {
+    /// The computed columns: at least one whole vector, so the first ones may belong to another unit.
     columns: Range<usize>,
     /// The columns whose sums are stored.
     stored: Range<usize>,
@@ -26,9 +27,9 @@ impl ProductPlan {
     /// - wide sums of the target are valid for writes of a region.
     pub(crate) unsafe fn axpys(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         indices: Range<usize>,
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let row_bytes = indices.len() * self.kernels.size;
@@ -41,7 +42,7 @@ impl ProductPlan {
         for column in region.columns.clone().step_by(MAX_COLUMNS) {
             let end = region.columns.end.min(column + MAX_COLUMNS);
             let first = column.min(end.saturating_sub(self.kernels.lanes));
-            let computed = Computed { columns: first..end, stored: column..end };
+            let computed = AxpyColumns { columns: first..end, stored: column..end };
             // SAFETY: the caller has the obligations of both; the rows are contiguous.
             unsafe {
                 self.add_blocks(region, &computed, indices.clone(), &rows, scratch);
@@ -56,22 +57,22 @@ impl ProductPlan {
     /// Like [`ProductPlan::axpys`]; `rows` are contiguous along the summed index.
     unsafe fn add_blocks(
         &self,
-        region: &Region,
-        computed: &Computed,
+        region: &ProductRegion,
+        computed: &AxpyColumns,
         indices: Range<usize>,
         rows: &[*const u8; MAX_UNPACKED_ROWS],
         scratch: *mut u8,
     ) {
         let (kernels, layout) = (&self.kernels, &self.blocking.scratch);
         let row_bytes = MAX_COLUMNS * kernels.wide_size;
-        let y = self.element(region.y, Operand::Y, computed.columns.start, indices.start);
-        let y_step = self.summed.fastest(Operand::Y);
+        let y = self.element(region.y, ProductArray::Y, computed.columns.start, indices.start);
+        let y_step = self.summed.fastest(ProductArray::Y);
         for (block, start) in (0..indices.len()).step_by(BLOCK).enumerate() {
             let length = block_length(start, indices.len());
             let is_last = start + length == indices.len();
             for (place, row) in rows[..region.rows.len()].iter().enumerate() {
                 let sums = scratch.wrapping_add(layout.tile + place * row_bytes);
-                let axpy = Axpy {
+                let axpy = AxpyArguments {
                     x: row.wrapping_add(start * kernels.size),
                     y: y.wrapping_offset((start as isize).wrapping_mul(y_step)),
                     y_step,
@@ -95,26 +96,26 @@ impl ProductPlan {
     /// Like [`ProductPlan::axpys`]; the sums of all rows are finished.
     unsafe fn store_rows(
         &self,
-        region: &Region,
-        computed: &Computed,
-        target: Target,
+        region: &ProductRegion,
+        computed: &AxpyColumns,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let wide_size = self.kernels.wide_size;
-        let Computed { columns, stored } = computed;
+        let AxpyColumns { columns, stored } = computed;
         for (place, row) in region.rows.clone().enumerate() {
             let skipped = place * MAX_COLUMNS + stored.start - columns.start;
             let sums = scratch.wrapping_add(self.blocking.scratch.tile + skipped * wide_size);
             // SAFETY: the sums are those of the columns, which are of the region.
             unsafe {
                 match target {
-                    Target::Wide(to) => {
+                    SumTarget::Wide(to) => {
                         let to = self.wide_sums(region, to, [row, stored.start]);
                         let count = stored.len().next_multiple_of(self.kernels.lanes);
                         to.write_bytes(0, count * wide_size);
                         to.copy_from_nonoverlapping(sums, stored.len() * wide_size);
                     }
-                    Target::Result => {
+                    SumTarget::Result => {
                         for first in stored.clone().step_by(kernels::MAX_COLUMNS) {
                             let end = stored.end.min(first + kernels::MAX_COLUMNS);
                             let sums = sums.wrapping_add((first - stored.start) * wide_size);

@@ -1,30 +1,30 @@
 //! Blocking: the sizes of regions, pieces and packed blocks, and the layout of scratch memory.
 
-use crate::axes::{Axes, Operand};
+use crate::axes::{Axes, ProductArray};
 use crate::kernels::Kernels;
 use crate::order::{BLOCK, CHAIN, LANES};
 use crate::tile::NODES;
 use crate::{axpy, dot};
 
-/// Bytes of L2 that blocking counts on: the smallest of current servers and laptops.
+/// Bytes of L2 that blocking assumes: the smallest L2 of current servers and laptops.
 const L2_BYTES: usize = 512 << 10;
 
 /// Bytes of the packed columns of a region, which stay in the share of L3 of one core.
 const PACKED_COLUMNS_BYTES: usize = 2 << 20;
 
-/// Largest rows and columns of a region: above, packing is a few hundredths of the work.
+/// Maximum rows and columns of a region: at this size packing is already only a few per cent of the work.
 const MAX_REGION: usize = 1024;
 
-/// Largest rows and columns of a region that is summed piece by piece: its wide sums stay in L3.
+/// Maximum rows and columns of a region that is summed piece by piece, so that its wide sums stay in L3.
 const MAX_SUMMED_REGION: usize = 384;
 
-/// Fewest multiply-adds of a unit: starting one costs about a microsecond.
+/// Minimum multiply-adds of a unit, because starting a unit costs about a microsecond.
 const MIN_UNIT: usize = 1 << 18;
 
-/// Most rows of a product whose columns are not packed.
+/// Maximum rows of a product whose columns are not packed.
 pub(crate) const MAX_UNPACKED_ROWS: usize = 4;
 
-/// Most indices of a piece: its blocks fit the nodes of a tile.
+/// Maximum indices of a piece, so that its blocks fit the nodes of a tile.
 const MAX_PIECE: usize = BLOCK << (NODES - 2);
 
 // Dot products and scaled rows copy their rows into the memory of packed rows. It has room for them, because
@@ -34,7 +34,7 @@ const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 /// Units for each thread, so that threads which start late or run slowly do less.
 const UNITS_PER_THREAD: usize = 2;
 
-/// How the sum of a region is computed.
+/// The algorithm that sums a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Register tiles of packed operands.
@@ -46,11 +46,11 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// The method for these axes: batch, rows, columns, summed. If rows are few, packing `y` costs more than
-    /// reading it once for each row.
+    /// The method for these axes: batch, rows, columns, summed. For few rows, packing `y` would cost more
+    /// than reading it once for each row.
     fn of([batch, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> Method {
         let size = Some(kernels.size as isize);
-        let (along, across) = (summed.single(Operand::Y), columns.single(Operand::Y));
+        let (along, across) = (summed.single(ProductArray::Y), columns.single(ProductArray::Y));
         let fits = |method: Method| {
             kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
         };
@@ -63,8 +63,7 @@ impl Method {
         }
     }
 
-    /// Whether the method computes products of these sizes, if their strides suit it: without packing, rows
-    /// are few and blocks have lanes.
+    /// Whether the sizes suit the method: methods without packing need few rows, and blocks with lanes.
     fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
         let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > CHAIN;
         match self {
@@ -87,7 +86,7 @@ pub(crate) struct Blocking {
     /// Columns of a region.
     pub(crate) columns: usize,
     pub(crate) column_parts: usize,
-    /// Indices of a piece: `BLOCK` times a power of two, unless there is only one.
+    /// Indices of a piece: `BLOCK` times a power of two, unless there is only one piece.
     pub(crate) piece: usize,
     pub(crate) pieces: usize,
     /// Whether each piece is a unit, and a second phase adds them.
@@ -101,13 +100,13 @@ pub(crate) struct Blocking {
     pub(crate) method: Method,
     /// Columns of a region of wide sums, with padding.
     pub(crate) wide_columns: usize,
-    pub(crate) scratch: Scratch,
+    pub(crate) scratch: ScratchLayout,
     pub(crate) shared_bytes: usize,
 }
 
 /// Offsets of buffers in scratch memory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Scratch {
+pub(crate) struct ScratchLayout {
     /// Nodes of a register tile.
     pub(crate) nodes: usize,
     /// Wide sums of a register tile.
@@ -125,16 +124,16 @@ pub(crate) struct Scratch {
 impl Blocking {
     /// The blocking of a product with these axes: batch, rows, columns, summed.
     pub(crate) fn new(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> Blocking {
-        Blocking::by(Method::of(axes, kernels), axes, kernels, threads)
+        Blocking::for_method(Method::of(axes, kernels), axes, kernels, threads)
     }
 
-    /// The most scratch memory and shared memory, in bytes, of products with axes of these sizes and any
-    /// strides: no operand is read in place.
+    /// The maximum scratch memory and shared memory, in bytes, of products with axes of these sizes and any
+    /// strides: both operands are packed.
     pub(crate) fn max_memory(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> [usize; 2] {
         let methods = [Method::Tiles, Method::Dots, Method::Axpys];
         let fitting = methods.into_iter().filter(|method| method.fits(axes, kernels));
         fitting.fold([0; 2], |[scratch, shared], method| {
-            let mut blocking = Blocking::by(method, axes, kernels, threads);
+            let mut blocking = Blocking::for_method(method, axes, kernels, threads);
             (blocking.is_x_in_place, blocking.is_y_in_place) = (false, false);
             blocking.lay_out(kernels);
             [scratch.max(blocking.scratch.bytes), shared.max(blocking.shared_bytes)]
@@ -142,7 +141,7 @@ impl Blocking {
     }
 
     /// The blocking for a method.
-    fn by(
+    fn for_method(
         method: Method,
         [batch, rows, columns, summed]: [&Axes; 4],
         kernels: &Kernels,
@@ -170,7 +169,7 @@ impl Blocking {
             is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
             method,
             wide_columns: 0,
-            scratch: Scratch::default(),
+            scratch: ScratchLayout::default(),
             shared_bytes: 0,
         };
         blocking.is_y_in_place &= blocking.is_x_in_place;
@@ -233,10 +232,10 @@ impl Blocking {
             return;
         }
         // A run on one thread has units too, because it can be stopped only between them.
-        let (fewest, unit) =
+        let (min_units, unit) =
             if threads == 1 { (1, 64 * MIN_UNIT) } else { (4 * threads, MIN_UNIT) };
         let by_work = unit.div_ceil(work.max(1)).max(1);
-        self.batch = by_work.min(batch.div_ceil(fewest)).max(1);
+        self.batch = by_work.min(batch.div_ceil(min_units)).max(1);
         self.batch_parts = batch.div_ceil(self.batch);
     }
 
@@ -274,7 +273,7 @@ impl Blocking {
             (pieces, false) => pieces.ilog2() as usize + 2,
         };
         let x_bytes = if self.is_x_in_place { 0 } else { self.packed_rows * row_bytes };
-        self.scratch = Scratch {
+        self.scratch = ScratchLayout {
             nodes: reserve(NODES * tile_bytes),
             tile: reserve(tile_bytes),
             x: reserve(x_bytes),
@@ -316,17 +315,17 @@ fn region([rows, columns]: [&Axes; 2], kernels: &Kernels, pieces: usize) -> (usi
 
 /// Whether tiles read `x` in place: each of its rows is contiguous.
 fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
-    let is_single = rows.single(Operand::X).is_some();
-    let step = summed.single(Operand::X);
+    let is_single = rows.single(ProductArray::X).is_some();
+    let step = summed.single(ProductArray::X);
     kernels.is_x_native && is_single && step.is_some_and(|step| step == kernels.size as isize)
 }
 
-/// Rows up to which packing the columns costs more than it saves.
+/// Maximum rows for which packing the columns costs more than it saves.
 const MAX_ROWS_IN_PLACE: usize = 64;
 
 /// Whether tiles read `y` in place: its rows are contiguous, one chain sums them, and few tiles read them.
 fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool {
-    let is_contiguous = columns.single(Operand::Y) == Some(kernels.size as isize);
+    let is_contiguous = columns.single(ProductArray::Y) == Some(kernels.size as isize);
     let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;
-    kernels.is_y_native && is_contiguous && summed.single(Operand::Y).is_some() && is_short
+    kernels.is_y_native && is_contiguous && summed.single(ProductArray::Y).is_some() && is_short
 }

@@ -1,26 +1,26 @@
 //! Dot products of operands that are contiguous along the summed index: a vector holds lanes of a block.
 //! Holds unsafe code.
 //!
-//! Eight accumulators hide the latency of the multiply-add: those of neighbouring columns, or, if columns are
-//! few, those of neighbouring blocks.
+//! Eight accumulators hide the latency of the multiply-add: they belong to neighbouring columns, or, if
+//! columns are few, to neighbouring blocks.
 
 use crate::order::{BLOCK, CHAIN, LANES, block_length};
 use crate::real::Real;
-use crate::tile::{Results, finish, push};
+use crate::tile::{TileResults, finish, push};
 use crate::vector::Vector;
 
-/// Most columns of one call, and most blocks that are summed side by side.
+/// Maximum number of columns of one call, and of blocks that are summed together.
 pub(crate) const WIDTH: usize = 8;
 
 /// The arguments of dot products of one row of `x` and some columns of `y`.
-pub(crate) struct Dot {
+pub(crate) struct DotArguments {
     /// The row at the first index; its elements are contiguous.
     pub(crate) x: *const u8,
     /// Each column at the first index; its elements are contiguous.
     pub(crate) y: [*const u8; WIDTH],
     /// Number of columns.
     pub(crate) columns: usize,
-    /// Number of sums that are written, at least `columns`; the others have any value.
+    /// Number of sums that are written, at least `columns`; sums beyond the columns have arbitrary values.
     pub(crate) written: usize,
     /// Number of indices.
     pub(crate) length: usize,
@@ -39,7 +39,7 @@ pub(crate) struct Dot {
 ///   no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
-pub(crate) type DotFn = unsafe fn(&Dot);
+pub(crate) type DotFn = unsafe fn(&DotArguments);
 
 /// The operands of eight blocks of one length.
 #[derive(Clone, Copy)]
@@ -54,7 +54,7 @@ struct Blocks {
 /// # Safety
 /// Like [`DotFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<V: Vector>(dot: &Dot) {
+pub(crate) unsafe fn run<V: Vector>(dot: &DotArguments) {
     // SAFETY: the caller has the obligations of both.
     unsafe {
         if 2 * dot.columns > WIDTH || dot.length < 2 * BLOCK {
@@ -76,7 +76,7 @@ pub(crate) unsafe fn run<V: Vector>(dot: &Dot) {
 /// # Safety
 /// Like [`DotFn`].
 #[inline(always)]
-unsafe fn side_by_side<V: Vector>(dot: &Dot) {
+unsafe fn side_by_side<V: Vector>(dot: &DotArguments) {
     let size = size_of::<V::Element>();
     let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
     for (index, start) in (0..dot.length).step_by(BLOCK).enumerate() {
@@ -92,7 +92,7 @@ unsafe fn side_by_side<V: Vector>(dot: &Dot) {
             push(nodes, index, values.as_ptr(), WIDTH);
         }
     }
-    let results = Results { out: dot.sums, out_row: 0, is_wide: true };
+    let results = TileResults { out: dot.sums, out_row: 0, is_wide: true };
     // SAFETY: all blocks of `WIDTH` sums have been pushed.
     unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, WIDTH], dot.written) }
 }
@@ -102,7 +102,7 @@ unsafe fn side_by_side<V: Vector>(dot: &Dot) {
 /// # Safety
 /// Like [`DotFn`]; the column is less than `dot.columns`.
 #[inline(always)]
-unsafe fn block_by_block<V: Vector>(dot: &Dot, column: usize) {
+unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
     let size = size_of::<V::Element>();
     let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
     let count = dot.length.div_ceil(BLOCK);
@@ -128,7 +128,7 @@ unsafe fn block_by_block<V: Vector>(dot: &Dot, column: usize) {
         first += side;
     }
     let sum = dot.sums.wrapping_add(column * size_of::<<V::Element as Real>::Wide>());
-    let results = Results { out: sum, out_row: 0, is_wide: true };
+    let results = TileResults { out: sum, out_row: 0, is_wide: true };
     // SAFETY: all blocks of the column have been pushed.
     unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, 1], 1) }
 }

@@ -3,11 +3,11 @@
 
 use core::ops::Range;
 
-use crate::axes::Operand;
-use crate::dot::{Dot, WIDTH};
-use crate::pack::Pack;
+use crate::axes::ProductArray;
+use crate::dot::{DotArguments, WIDTH};
+use crate::pack::PackArguments;
 use crate::plan::ProductPlan;
-use crate::run::{Region, Target};
+use crate::run::{ProductRegion, SumTarget};
 
 /// Elements of a row that are copied by one call.
 const COPIED: usize = 64;
@@ -20,9 +20,9 @@ impl ProductPlan {
     /// - wide sums of the target are valid for writes of a region.
     pub(crate) unsafe fn dots(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         indices: Range<usize>,
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let copy = scratch.wrapping_add(self.blocking.scratch.x);
@@ -33,13 +33,13 @@ impl ProductPlan {
                 let columns = column..region.columns.end.min(column + WIDTH);
                 let mut y = [region.y; WIDTH];
                 for (to, column) in y.iter_mut().zip(columns.clone()) {
-                    *to = self.element(region.y, Operand::Y, column, indices.start);
+                    *to = self.element(region.y, ProductArray::Y, column, indices.start);
                 }
                 let sums = match target {
-                    Target::Result => scratch.wrapping_add(self.blocking.scratch.tile),
-                    Target::Wide(sums) => self.wide_sums(region, sums, [row, column]),
+                    SumTarget::Result => scratch.wrapping_add(self.blocking.scratch.tile),
+                    SumTarget::Wide(sums) => self.wide_sums(region, sums, [row, column]),
                 };
-                let dot = Dot {
+                let dot = DotArguments {
                     x,
                     y,
                     columns: columns.len(),
@@ -53,7 +53,7 @@ impl ProductPlan {
                 // tile of sums, and for nodes of as many.
                 unsafe {
                     (self.kernels.dot)(&dot);
-                    if let Target::Result = target {
+                    if let SumTarget::Result = target {
                         self.store_tile(
                             self.kernels.store,
                             region,
@@ -74,23 +74,23 @@ impl ProductPlan {
     /// - `copy` is valid for writes of the indices.
     pub(crate) unsafe fn contiguous_row(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         row: usize,
         indices: Range<usize>,
         copy: *mut u8,
     ) -> *const u8 {
         if self.blocking.is_x_in_place {
-            return self.element(region.x, Operand::X, row, indices.start);
+            return self.element(region.x, ProductArray::X, row, indices.start);
         }
         for first in indices.clone().step_by(COPIED) {
             let count = COPIED.min(indices.end - first);
             let mut offsets = [0; COPIED];
-            self.summed.offsets(first, Operand::X, &mut offsets[..count]);
+            self.summed.offsets(first, ProductArray::X, &mut offsets[..count]);
             // A panel of one row, whose elements are these indices.
-            let pack = Pack {
+            let pack = PackArguments {
                 to: copy.wrapping_add((first - indices.start) * self.kernels.size),
                 width: count,
-                from: region.x.wrapping_offset(self.rows.offset(row, Operand::X)),
+                from: region.x.wrapping_offset(self.rows.offset(row, ProductArray::X)),
                 offsets: offsets.as_ptr(),
                 live: count,
                 step: 0,

@@ -15,13 +15,13 @@ use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
 use crate::vector::Vector;
 
-/// Most rows of a register tile.
+/// Maximum rows of a register tile.
 pub(crate) const MAX_ROWS: usize = 8;
 
-/// Most columns of a register tile.
+/// Maximum columns of a register tile.
 pub(crate) const MAX_COLUMNS: usize = 16;
 
-/// Most vectors of a row of a register tile.
+/// Maximum vectors of a row of a register tile.
 const MAX_VECTORS: usize = 3;
 
 /// The register tiles of one number of rows and vectors.
@@ -46,25 +46,25 @@ pub(crate) struct Kernels {
     pub(crate) size: usize,
     /// Bytes of a wide sum.
     pub(crate) wide_size: usize,
-    /// Register tiles by rows and vectors, less one.
+    /// Register tiles: tile `[m - 1][n - 1]` has `m` rows and `n` vectors.
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
-    /// Whether the elements of `x` in memory are those of its panels.
+    /// Whether `x` has the element type of panels, so that packing converts nothing.
     pub(crate) is_x_native: bool,
-    /// Whether the elements of `y` in memory are those of its panels.
+    /// Whether `y` has the element type of panels, so that packing converts nothing.
     pub(crate) is_y_native: bool,
-    /// Whether the elements of the result are those of the panels.
+    /// Whether the result has the element type of panels.
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
     pub(crate) axpy: AxpyFn,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
-    /// The store of elements that are rounded already, which a result of the panels' type takes.
+    /// The store of elements that are rounded already, for a result with the element type of panels.
     pub(crate) store_rounded: StoreFn,
     pub(crate) add: AddFn,
 }
 
-/// The kernels of a product by its computing type: tiles of these rows and vectors.
+/// The kernels of a product, by the element type of the products, with tiles of these rows and vectors.
 macro_rules! by_element {
     ($product:ident, $level:ident, $rows:tt $vectors:tt,
         $f32:ident $f64:ident $i32:ident $i64:ident) => {
@@ -152,22 +152,22 @@ fn is_narrowing(product: &Product) -> bool {
     product.out.size() <= product.compute.size()
 }
 
-/// The functions of one type of panels for the element types of operands and results.
-trait Panel: Real {
+/// An element type of panels, with the functions for each element type of operands and results.
+trait PanelElement: Real {
     /// Packing from elements of this type.
     fn pack<L: Shells>(source: DType) -> Option<PackFn>;
 
     /// Stores of elements of this type.
     fn store<L: Shells>(out: DType) -> Option<StoreFn>;
 
-    /// Whether elements of this type in memory are those of panels.
+    /// Whether elements of this type have the representation of panel elements.
     fn is_native(dtype: DType) -> bool;
 }
 
 macro_rules! panels {
     ($($element:ident $wide:ident: [$($native:ident)*] from [$($source:ident $from:ident)*]
         to [$($result:ident $to:ident)*];)*) => { $(
-        impl Panel for $element {
+        impl PanelElement for $element {
             fn pack<L: Shells>(source: DType) -> Option<PackFn> {
                 match source {
                     $(DType::$source => Some(L::pack::<$from, $element>()),)*
@@ -206,7 +206,7 @@ fn assemble<L: Shells, V: Vector>(
     vectors: usize,
 ) -> Option<Kernels>
 where
-    V::Element: Panel,
+    V::Element: PanelElement,
 {
     Some(Kernels {
         rows,

@@ -8,25 +8,25 @@
 pub(crate) use indim_ops::meaning::contraction::{CHAIN, LANES};
 pub(crate) use indim_ops::meaning::reduction::BLOCK;
 
-/// The places of the indices of one block in a packed panel: chains follow each other.
-pub(crate) struct Places {
+/// The order of the indices of one block in a packed panel: the indices of each chain are adjacent.
+pub(crate) struct PanelOrder {
     starts: [usize; LANES],
     is_chain: bool,
 }
 
-impl Places {
-    /// The places in a block of this length.
+impl PanelOrder {
+    /// The order for a block of this length.
     #[inline(always)]
-    pub(crate) fn new(length: usize) -> Places {
+    pub(crate) fn new(length: usize) -> PanelOrder {
         let (whole, rest) = (length / LANES, length % LANES);
         let mut starts = [0; LANES];
         for (lane, start) in starts.iter_mut().enumerate() {
             *start = lane * whole + lane.min(rest);
         }
-        Places { starts, is_chain: length <= CHAIN }
+        PanelOrder { starts, is_chain: length <= CHAIN }
     }
 
-    /// The place of an index of the block.
+    /// The position of an index of the block in the panel.
     #[inline(always)]
     pub(crate) fn of(&self, index: usize) -> usize {
         match self.is_chain {
@@ -44,12 +44,12 @@ pub(crate) fn block_length(start: usize, length: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, CHAIN, LANES, Places};
+    use super::{BLOCK, CHAIN, LANES, PanelOrder};
 
     #[test]
     fn places_are_a_permutation_that_ascends_in_each_chain() {
         for length in 1..=BLOCK {
-            let places = Places::new(length);
+            let places = PanelOrder::new(length);
             let mut seen = vec![false; length];
             for index in 0..length {
                 let place = places.of(index);

@@ -1,11 +1,11 @@
 //! Packing: panels of one operand, with the indices of a block in the order of their chains. Holds unsafe
 //! code.
 
-use crate::order::{BLOCK, Places, block_length};
+use crate::order::{BLOCK, PanelOrder, block_length};
 use crate::real::{Real, Widen};
 
 /// The arguments of packing: one run of the summed index in a panel. Strides and offsets are in bytes.
-pub(crate) struct Pack {
+pub(crate) struct PackArguments {
     /// The panel: a row of `width` elements for each index of the piece.
     pub(crate) to: *mut u8,
     /// Elements of a row of the panel.
@@ -34,10 +34,10 @@ pub(crate) struct Pack {
 /// - the source is valid for reads at each offset and index of the run, and does not overlap the panel;
 /// - the run lies in the piece;
 /// - the processor has the level.
-pub(crate) type PackFn = unsafe fn(&Pack);
+pub(crate) type PackFn = unsafe fn(&PackArguments);
 
 /// A part of a run in one block.
-pub(crate) struct Segment {
+pub(crate) struct PackSegment {
     /// The block's rows of the panel.
     pub(crate) to: *mut u8,
     /// The source at the first index of the segment.
@@ -46,24 +46,28 @@ pub(crate) struct Segment {
     pub(crate) within: usize,
     /// Indices of the segment.
     pub(crate) count: usize,
-    pub(crate) places: Places,
+    pub(crate) places: PanelOrder,
 }
 
 /// Calls `pack` for the part of the run in each block.
 #[inline(always)]
-pub(crate) fn for_each_segment(pack: &Pack, size: usize, mut visit: impl FnMut(Segment)) {
+pub(crate) fn for_each_segment(
+    pack: &PackArguments,
+    size: usize,
+    mut visit: impl FnMut(PackSegment),
+) {
     let mut done = 0;
     while done < pack.count {
         let position = pack.first + done;
         let (start, within) = (position - position % BLOCK, position % BLOCK);
         let length = block_length(start, pack.length);
         let count = (length - within).min(pack.count - done);
-        visit(Segment {
+        visit(PackSegment {
             to: pack.to.wrapping_add(start * pack.width * size),
             from: pack.from.wrapping_offset((done as isize).wrapping_mul(pack.step)),
             within,
             count,
-            places: Places::new(length),
+            places: PanelOrder::new(length),
         });
         done += count;
     }
@@ -74,7 +78,7 @@ pub(crate) fn for_each_segment(pack: &Pack, size: usize, mut visit: impl FnMut(S
 /// # Safety
 /// Like [`PackFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &Pack) {
+pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &PackArguments) {
     for_each_segment(pack, size_of::<E>(), |segment| {
         // SAFETY: the caller ensures panel and source; places are below the length of the block.
         unsafe { segment_by_elements::<S, E>(pack, &segment, 0..segment.count) }
@@ -87,8 +91,8 @@ pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &Pack) {
 /// Like [`PackFn`].
 #[inline(always)]
 pub(crate) unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
-    pack: &Pack,
-    segment: &Segment,
+    pack: &PackArguments,
+    segment: &PackSegment,
     indices: core::ops::Range<usize>,
 ) {
     for index in indices {

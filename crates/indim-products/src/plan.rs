@@ -4,12 +4,12 @@ use core::fmt;
 
 use indim_ops::{DType, Level};
 
-use crate::axes::{Axes, Operand};
+use crate::axes::{Axes, ProductArray};
 use crate::blocking::Blocking;
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
 
-/// How a product is computed, for any operands with its strides.
+/// The computation of a product, for operands of any content with its strides.
 ///
 /// A run consists of phases, one after the other. The units of a phase are independent: any threads run them,
 /// in any order. The bits of the result do not depend on the plan.
@@ -123,7 +123,7 @@ impl ProductPlan {
         Ok(plan)
     }
 
-    /// The most scratch memory and shared memory, in bytes, of a plan for the same sizes and any strides.
+    /// The maximum scratch memory and shared memory, in bytes, of a plan for the same sizes and any strides.
     ///
     /// # Errors
     /// Like [`ProductPlan::new`].
@@ -132,15 +132,15 @@ impl ProductPlan {
         level: Level,
         threads: usize,
     ) -> Result<[usize; 2], ProductError> {
-        let mut most = [0; 2];
+        let mut max = [0; 2];
         for product in [product, &product.exchanged()] {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
             let [batch, rows, columns, summed] = axes_by_class(product)?;
             let all = [&batch, &rows, &columns, &summed];
             let memory = Blocking::max_memory(all, &kernels, threads.max(1));
-            most = [most[0].max(memory[0]), most[1].max(memory[1])];
+            max = [max[0].max(memory[0]), max[1].max(memory[1])];
         }
-        Ok(most)
+        Ok(max)
     }
 
     /// The number of phases: 2 if the summed index is split over units, 0 for a result without elements.
@@ -177,7 +177,7 @@ impl ProductPlan {
         sizes.into_iter().fold(self.batch.size, usize::saturating_mul)
     }
 
-    /// About the number of multiply-adds of one unit of the first phase.
+    /// The approximate number of multiply-adds of one unit of the first phase.
     pub fn unit_multiply_adds(&self) -> usize {
         self.multiply_adds() / self.blocking.units().max(1)
     }
@@ -214,14 +214,14 @@ fn axes_by_class(product: &Product) -> Result<[Axes; 4], ProductError> {
     Ok([batch, rows, columns, of(AxisClass::Summed)?])
 }
 
-/// Columns of fewer elements leave most lanes of a vector unused.
+/// Minimum number of columns that are vectorised; fewer leave most lanes of a vector unused.
 const MIN_COLUMNS: usize = 8;
 
 /// Whether rows are better vectorised than columns: they are contiguous in the result and columns are not,
 /// or columns are few.
 fn is_better_exchanged(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
     let size = out.size() as isize;
-    let is_contiguous = |axes: &Axes| axes.fastest(Operand::Out) == size;
+    let is_contiguous = |axes: &Axes| axes.fastest(ProductArray::Out) == size;
     let has_few = |axes: &Axes| axes.size < MIN_COLUMNS;
     match (has_few(rows), has_few(columns)) {
         (false, true) => true,

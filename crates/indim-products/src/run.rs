@@ -2,15 +2,15 @@
 
 use core::ops::Range;
 
-use crate::axes::{Axes, Operand};
+use crate::axes::{Axes, ProductArray};
 use crate::blocking::Method;
 use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
 use crate::plan::{ProductPlan, ProductPointers};
-use crate::store::{Add, Store, StoreFn};
+use crate::store::{AddArguments, StoreArguments, StoreFn};
 
 /// A region of the result for one batch element. Pointers are at the batch element.
 #[derive(Clone)]
-pub(crate) struct Region {
+pub(crate) struct ProductRegion {
     pub(crate) x: *const u8,
     pub(crate) y: *const u8,
     pub(crate) out: *mut u8,
@@ -20,7 +20,7 @@ pub(crate) struct Region {
 
 /// The place of the sums of a piece.
 #[derive(Clone, Copy)]
-pub(crate) enum Target {
+pub(crate) enum SumTarget {
     /// The result: elements at its strides.
     Result,
     /// Wide sums, row by row.
@@ -75,7 +75,7 @@ impl ProductPlan {
             let (batch, part) = self.part(region);
             let region = self.region(batch, part, pointers);
             // SAFETY: each unit has its region of the shared memory.
-            return unsafe { self.piece(&region, indices, Target::Wide(sums), scratch) };
+            return unsafe { self.piece(&region, indices, SumTarget::Wide(sums), scratch) };
         }
         let (batch, part) = self.part(unit);
         let first = batch * blocking.batch;
@@ -84,7 +84,7 @@ impl ProductPlan {
             // SAFETY: the caller has the obligations of both.
             unsafe {
                 match blocking.pieces {
-                    1 => self.piece(&region, 0..self.summed.size, Target::Result, scratch),
+                    1 => self.piece(&region, 0..self.summed.size, SumTarget::Result, scratch),
                     _ => self.pieces(&region, scratch),
                 }
             }
@@ -97,7 +97,7 @@ impl ProductPlan {
         (region / parts, region % parts)
     }
 
-    fn region(&self, batch: usize, part: usize, pointers: &ProductPointers) -> Region {
+    fn region(&self, batch: usize, part: usize, pointers: &ProductPointers) -> ProductRegion {
         let blocking = &self.blocking;
         let (x, y) = match self.is_exchanged {
             true => (pointers.y, pointers.x),
@@ -105,20 +105,20 @@ impl ProductPlan {
         };
         let row = part / blocking.column_parts * blocking.rows;
         let column = part % blocking.column_parts * blocking.columns;
-        Region {
-            x: x.wrapping_offset(self.batch.offset(batch, Operand::X)),
-            y: y.wrapping_offset(self.batch.offset(batch, Operand::Y)),
-            out: pointers.out.wrapping_offset(self.batch.offset(batch, Operand::Out)),
+        ProductRegion {
+            x: x.wrapping_offset(self.batch.offset(batch, ProductArray::X)),
+            y: y.wrapping_offset(self.batch.offset(batch, ProductArray::Y)),
+            out: pointers.out.wrapping_offset(self.batch.offset(batch, ProductArray::Out)),
             rows: row..self.rows.size.min(row + blocking.rows),
             columns: column..self.columns.size.min(column + blocking.columns),
         }
     }
 
-    /// Sums a region piece by piece: a counter of nodes, as in a register tile.
+    /// Sums a region piece by piece, with a binary counter of tree nodes, as in a register tile.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`].
-    unsafe fn pieces(&self, region: &Region, scratch: *mut u8) {
+    unsafe fn pieces(&self, region: &ProductRegion, scratch: *mut u8) {
         let blocking = &self.blocking;
         let bytes = blocking.region_bytes(&self.kernels);
         let nodes = scratch.wrapping_add(blocking.scratch.region);
@@ -130,14 +130,14 @@ impl ProductPlan {
             let merge = |top: usize, times: usize| {
                 for below in (top - times..top).rev() {
                     let (to, from) = (node(below), node(below + 1).cast_const());
-                    (self.kernels.add)(&Add { to, from, count });
+                    (self.kernels.add)(&AddArguments { to, from, count });
                 }
             };
             for piece in 0..blocking.pieces {
                 let start = piece * blocking.piece;
                 let indices = start..self.summed.size.min(start + blocking.piece);
                 let top = piece.count_ones() as usize;
-                self.piece(region, indices, Target::Wide(node(top)), scratch);
+                self.piece(region, indices, SumTarget::Wide(node(top)), scratch);
                 merge(top, piece.trailing_ones() as usize);
             }
             let top = blocking.pieces.count_ones() as usize - 1;
@@ -162,7 +162,7 @@ impl ProductPlan {
             for first in (0..pieces - distance).step_by(2 * distance) {
                 let (to, from) = (piece(first), piece(first + distance).cast_const());
                 // SAFETY: the first phase has written both pieces, and no other unit accesses them.
-                unsafe { (self.kernels.add)(&Add { to, from, count }) }
+                unsafe { (self.kernels.add)(&AddArguments { to, from, count }) }
             }
             distance *= 2;
         }
@@ -171,14 +171,14 @@ impl ProductPlan {
     }
 
     /// Columns of the wide sums of a region: whole vectors.
-    pub(crate) fn wide_columns(&self, region: &Region) -> usize {
+    pub(crate) fn wide_columns(&self, region: &ProductRegion) -> usize {
         region.columns.len().next_multiple_of(self.kernels.lanes)
     }
 
     /// The wide sums of a region, from a row and a column on.
     pub(crate) fn wide_sums(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         sums: *mut u8,
         [row, column]: [usize; 2],
     ) -> *mut u8 {
@@ -191,7 +191,7 @@ impl ProductPlan {
     /// # Safety
     /// - `sums` is valid for reads of a region;
     /// - the result is valid for writes of the region.
-    unsafe fn store(&self, region: &Region, sums: *mut u8) {
+    unsafe fn store(&self, region: &ProductRegion, sums: *mut u8) {
         let width = self.wide_columns(region);
         for (row, index) in region.rows.clone().enumerate() {
             let from = sums.wrapping_add(row * width * self.kernels.wide_size);
@@ -218,16 +218,20 @@ impl ProductPlan {
     pub(crate) unsafe fn store_tile(
         &self,
         store: StoreFn,
-        region: &Region,
+        region: &ProductRegion,
         [rows, columns]: [Range<usize>; 2],
         from: *const u8,
         width: usize,
     ) {
         let mut row_offsets = [0; MAX_ROWS];
         let mut column_offsets = [0; MAX_COLUMNS];
-        self.rows.offsets(rows.start, Operand::Out, &mut row_offsets[..rows.len()]);
-        self.columns.offsets(columns.start, Operand::Out, &mut column_offsets[..columns.len()]);
-        let arguments = Store {
+        self.rows.offsets(rows.start, ProductArray::Out, &mut row_offsets[..rows.len()]);
+        self.columns.offsets(
+            columns.start,
+            ProductArray::Out,
+            &mut column_offsets[..columns.len()],
+        );
+        let arguments = StoreArguments {
             from,
             width,
             out: region.out,
@@ -247,9 +251,9 @@ impl ProductPlan {
     /// - wide sums of the target are valid for writes of a region.
     unsafe fn piece(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         indices: Range<usize>,
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         // SAFETY: the caller has the obligations of all.
@@ -266,11 +270,11 @@ impl ProductPlan {
     pub(crate) fn element(
         &self,
         base: *const u8,
-        operand: Operand,
+        operand: ProductArray,
         free: usize,
         index: usize,
     ) -> *const u8 {
-        let axes: &Axes = if operand == Operand::X { &self.rows } else { &self.columns };
+        let axes: &Axes = if operand == ProductArray::X { &self.rows } else { &self.columns };
         let free = axes.offset(free, operand);
         base.wrapping_offset(free).wrapping_offset(self.summed.offset(index, operand))
     }

@@ -3,7 +3,7 @@
 use crate::real::{Real, Round};
 
 /// The arguments of a store. Offsets are in bytes.
-pub(crate) struct Store {
+pub(crate) struct StoreArguments {
     /// The wide sums, or rounded elements, row by row.
     pub(crate) from: *const u8,
     /// Sums from one row to the next.
@@ -23,14 +23,14 @@ pub(crate) struct Store {
 /// - `from` is valid for reads of `row_count` rows, aligned to the sums;
 /// - the offsets are valid, and the result is valid for writes at the sum of each two of them;
 /// - the processor has the level.
-pub(crate) type StoreFn = unsafe fn(&Store);
+pub(crate) type StoreFn = unsafe fn(&StoreArguments);
 
 /// Rounds and stores each sum.
 ///
 /// # Safety
 /// Like [`StoreFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<W: Round<O> + Copy, O>(store: &Store) {
+pub(crate) unsafe fn run<W: Round<O> + Copy, O>(store: &StoreArguments) {
     for row in 0..store.row_count {
         // SAFETY: the caller ensures offsets, sums and results.
         unsafe {
@@ -48,7 +48,7 @@ pub(crate) unsafe fn run<W: Round<O> + Copy, O>(store: &Store) {
 ///
 /// # Safety
 /// Like [`StoreFn`], with elements of type `E`; needs no level.
-pub(crate) unsafe fn copy<E: Real>(store: &Store) {
+pub(crate) unsafe fn copy<E: Real>(store: &StoreArguments) {
     for row in 0..store.row_count {
         // SAFETY: the caller ensures offsets, elements and results.
         unsafe {
@@ -63,7 +63,7 @@ pub(crate) unsafe fn copy<E: Real>(store: &Store) {
 }
 
 /// The arguments of an addition of wide sums.
-pub(crate) struct Add {
+pub(crate) struct AddArguments {
     pub(crate) to: *mut u8,
     pub(crate) from: *const u8,
     pub(crate) count: usize,
@@ -74,14 +74,14 @@ pub(crate) struct Add {
 /// # Safety
 /// - `to` and `from` are valid for `count` sums, aligned to them, and do not overlap;
 /// - the processor has the level.
-pub(crate) type AddFn = unsafe fn(&Add);
+pub(crate) type AddFn = unsafe fn(&AddArguments);
 
 /// Adds each sum of `from` to that of `to`.
 ///
 /// # Safety
 /// Like [`AddFn`].
 #[inline(always)]
-pub(crate) unsafe fn add<E: Real>(add: &Add) {
+pub(crate) unsafe fn add<E: Real>(add: &AddArguments) {
     let (to, from) = (add.to.cast::<E::Wide>(), add.from.cast::<E::Wide>());
     for index in 0..add.count {
         // SAFETY: the caller ensures `count` sums of both.

@@ -12,7 +12,7 @@ use crate::vector::Vector;
 pub(crate) const NODES: usize = 6;
 
 /// The arguments of a register tile. Strides are in bytes.
-pub(crate) struct Tile {
+pub(crate) struct TileArguments {
     /// The packed panel of `x`, or its element at the first row and index.
     pub(crate) x: *const u8,
     /// The packed panel of `y`, or its element at the first index and column.
@@ -27,19 +27,19 @@ pub(crate) struct Tile {
     pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
-    pub(crate) results: Results,
+    pub(crate) results: TileResults,
     /// Memory of [`NODES`] tiles of wide sums.
     pub(crate) nodes: *mut u8,
 }
 
 /// The place of the results of a tile.
 #[derive(Clone, Copy)]
-pub(crate) struct Results {
+pub(crate) struct TileResults {
     /// The first result; each row is contiguous.
     pub(crate) out: *mut u8,
     /// Stride between rows in bytes.
     pub(crate) out_row: isize,
-    /// Whether results are wide sums; otherwise they are rounded elements.
+    /// Whether results are sums in the wide type; otherwise they are rounded elements.
     pub(crate) is_wide: bool,
 }
 
@@ -52,10 +52,10 @@ pub(crate) struct Results {
 ///   no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
-pub(crate) type TileFn = unsafe fn(&Tile);
+pub(crate) type TileFn = unsafe fn(&TileArguments);
 
 /// Pointers to the next index of both operands, and their strides.
-struct Operands {
+struct TileOperands {
     x: *const u8,
     y: *const u8,
     x_row: isize,
@@ -70,16 +70,16 @@ struct Operands {
 /// # Safety
 /// Like [`TileFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool>(tile: &Tile)
+pub(crate) unsafe fn run<V, const M: usize, const N: usize, const X: bool>(tile: &TileArguments)
 where
     V: Vector,
 {
     let size = size_of::<V::Element>() as isize;
-    let &Tile { x, y, .. } = tile;
+    let &TileArguments { x, y, .. } = tile;
     let (x_row, x_step) = if X { (size, M as isize * size) } else { (tile.x_row, tile.x_step) };
     let is_y_packed = tile.is_y_packed;
     let y_step = if is_y_packed { (N * V::LANES) as isize * size } else { tile.y_step };
-    let mut operands = Operands { x, y, x_row, x_step, y_step, is_y_packed };
+    let mut operands = TileOperands { x, y, x_row, x_step, y_step, is_y_packed };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
         if tile.length <= BLOCK && !tile.results.is_wide {
@@ -104,13 +104,13 @@ where
 /// The operands are valid for reads of `length` indices of the tile.
 #[inline(always)]
 unsafe fn block<V, const M: usize, const N: usize, const X: bool>(
-    operands: &mut Operands,
+    operands: &mut TileOperands,
     length: usize,
 ) -> [[V; N]; M]
 where
     V: Vector,
 {
-    let &mut Operands { x, y, x_row, x_step, y_step, is_y_packed } = operands;
+    let &mut TileOperands { x, y, x_row, x_step, y_step, is_y_packed } = operands;
     operands.x = x.wrapping_offset(length as isize * x_step);
     operands.y = y.wrapping_offset(length as isize * y_step);
     // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + LANES`, ...
@@ -184,7 +184,10 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
 /// # Safety
 /// `results.out` is valid for writes of the tile.
 #[inline(always)]
-unsafe fn store<V: Vector, const M: usize, const N: usize>(results: &Results, block: [[V; N]; M]) {
+unsafe fn store<V: Vector, const M: usize, const N: usize>(
+    results: &TileResults,
+    block: [[V; N]; M],
+) {
     let width = (V::LANES * size_of::<V::Element>()) as isize;
     for (row, vectors) in block.into_iter().enumerate() {
         let to = results.out.wrapping_offset(row as isize * results.out_row);
@@ -246,7 +249,7 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
 /// - `results.out` is valid for writes of `columns` results in each row.
 #[inline(never)]
 pub(crate) unsafe fn finish<E: Real>(
-    results: &Results,
+    results: &TileResults,
     length: usize,
     nodes: *mut E::Wide,
     [rows, width]: [usize; 2],

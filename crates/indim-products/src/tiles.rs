@@ -2,12 +2,12 @@
 
 use core::ops::Range;
 
-use crate::axes::Operand;
+use crate::axes::ProductArray;
 use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
-use crate::pack::{Pack, PackFn};
+use crate::pack::{PackArguments, PackFn};
 use crate::plan::ProductPlan;
-use crate::run::{Region, Target};
-use crate::tile::{Results, Tile};
+use crate::run::{ProductRegion, SumTarget};
+use crate::tile::{TileArguments, TileResults};
 
 impl ProductPlan {
     /// Sums some indices of a region by register tiles.
@@ -16,9 +16,9 @@ impl ProductPlan {
     /// Like [`ProductPlan::piece`].
     pub(crate) unsafe fn tiles(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         indices: Range<usize>,
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let blocking = &self.blocking;
@@ -51,7 +51,7 @@ impl ProductPlan {
     /// Like [`ProductPlan::piece`].
     unsafe fn pack_columns(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         columns: Range<usize>,
         indices: Range<usize>,
         scratch: *mut u8,
@@ -64,7 +64,7 @@ impl ProductPlan {
                 continue;
             }
             let mut offsets = [0; MAX_COLUMNS];
-            self.columns.offsets(column, Operand::Y, &mut offsets[..live]);
+            self.columns.offsets(column, ProductArray::Y, &mut offsets[..live]);
             let skipped = (column - columns.start) * indices.len() * kernels.size;
             let panel = Panel {
                 to: buffer.wrapping_add(skipped),
@@ -73,7 +73,7 @@ impl ProductPlan {
                 offsets: &offsets[..live],
             };
             // SAFETY: the panel lies in the packed columns; its offsets are those of the operand.
-            unsafe { self.pack(kernels.pack_y, &panel, Operand::Y, indices.clone()) }
+            unsafe { self.pack(kernels.pack_y, &panel, ProductArray::Y, indices.clone()) }
         }
     }
 
@@ -83,7 +83,7 @@ impl ProductPlan {
     /// Like [`ProductPlan::piece`].
     unsafe fn pack_rows(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         rows: Range<usize>,
         indices: Range<usize>,
         scratch: *mut u8,
@@ -96,7 +96,7 @@ impl ProductPlan {
         for row in rows.clone().step_by(kernels.rows) {
             let live = kernels.rows.min(rows.end - row);
             let mut offsets = [0; MAX_ROWS];
-            self.rows.offsets(row, Operand::X, &mut offsets[..live]);
+            self.rows.offsets(row, ProductArray::X, &mut offsets[..live]);
             let skipped = (row - rows.start) * indices.len() * kernels.size;
             let panel = Panel {
                 to: buffer.wrapping_add(skipped),
@@ -105,7 +105,7 @@ impl ProductPlan {
                 offsets: &offsets[..live],
             };
             // SAFETY: the panel lies in the packed rows; its offsets are those of the operand.
-            unsafe { self.pack(kernels.pack_x, &panel, Operand::X, indices.clone()) }
+            unsafe { self.pack(kernels.pack_x, &panel, ProductArray::X, indices.clone()) }
         }
     }
 
@@ -118,14 +118,14 @@ impl ProductPlan {
         &self,
         pack: PackFn,
         panel: &Panel<'_>,
-        operand: Operand,
+        operand: ProductArray,
         indices: Range<usize>,
     ) {
         let (run, step) = (self.summed.run(), self.summed.fastest(operand));
         let mut index = indices.start;
         while index < indices.end {
             let count = (run - index % run).min(indices.end - index);
-            let arguments = Pack {
+            let arguments = PackArguments {
                 to: panel.to,
                 width: panel.width,
                 from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
@@ -153,11 +153,11 @@ impl ProductPlan {
     /// Like [`ProductPlan::piece`]; both operands are packed, unless tiles read them in place.
     unsafe fn packed_tiles(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         rows: Range<usize>,
         columns: Range<usize>,
         indices: Range<usize>,
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let kernels = &self.kernels;
@@ -166,14 +166,14 @@ impl ProductPlan {
             let live_columns = column..columns.end.min(column + kernels.columns());
             let packed = self.blocking.scratch.y + (column - columns.start) * panel_bytes;
             let y = match self.is_read_in_place(live_columns.len()) {
-                true => self.element(region.y, Operand::Y, column, indices.start),
+                true => self.element(region.y, ProductArray::Y, column, indices.start),
                 false => scratch.wrapping_add(packed).cast_const(),
             };
             for row in rows.clone().step_by(kernels.rows) {
                 let live_rows = row..rows.end.min(row + kernels.rows);
                 let packed = self.blocking.scratch.x + (row - rows.start) * panel_bytes;
                 let x = match self.blocking.is_x_in_place {
-                    true => self.element(region.x, Operand::X, row, indices.start),
+                    true => self.element(region.x, ProductArray::X, row, indices.start),
                     false => scratch.wrapping_add(packed).cast_const(),
                 };
                 let operands = (x, y, indices.len());
@@ -192,19 +192,19 @@ impl ProductPlan {
     /// Like [`ProductPlan::packed_tiles`], for these rows and columns.
     unsafe fn tile(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         rows: Range<usize>,
         columns: Range<usize>,
         (x, y, length): (*const u8, *const u8, usize),
-        target: Target,
+        target: SumTarget,
         scratch: *mut u8,
     ) {
         let (blocking, kernels) = (&self.blocking, &self.kernels);
         let vectors = columns.len().div_ceil(kernels.lanes);
         let width = vectors * kernels.lanes;
         let direct = match target {
-            Target::Result => self.direct(region, &rows, &columns),
-            Target::Wide(sums) => Some(Results {
+            SumTarget::Result => self.direct(region, &rows, &columns),
+            SumTarget::Wide(sums) => Some(TileResults {
                 out: self.wide_sums(region, sums, [rows.start, columns.start]),
                 out_row: (self.wide_columns(region) * kernels.wide_size) as isize,
                 is_wide: true,
@@ -213,16 +213,16 @@ impl ProductPlan {
         let buffer = scratch.wrapping_add(blocking.scratch.tile);
         let is_wide = !kernels.is_out_native;
         let size = if is_wide { kernels.wide_size } else { kernels.size };
-        let buffered = Results { out: buffer, out_row: (width * size) as isize, is_wide };
+        let buffered = TileResults { out: buffer, out_row: (width * size) as isize, is_wide };
         let store = if is_wide { kernels.store } else { kernels.store_rounded };
         let functions = kernels.tile(rows.len(), vectors);
         let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
-        let tile = Tile {
+        let tile = TileArguments {
             x,
             y,
-            x_row: self.rows.fastest(Operand::X),
-            x_step: self.summed.fastest(Operand::X),
-            y_step: self.summed.fastest(Operand::Y),
+            x_row: self.rows.fastest(ProductArray::X),
+            x_step: self.summed.fastest(ProductArray::X),
+            y_step: self.summed.fastest(ProductArray::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
             results: direct.unwrap_or(buffered),
@@ -243,17 +243,17 @@ impl ProductPlan {
     /// The place of a tile in the result, if the tile can store its vectors there.
     fn direct(
         &self,
-        region: &Region,
+        region: &ProductRegion,
         rows: &Range<usize>,
         columns: &Range<usize>,
-    ) -> Option<Results> {
+    ) -> Option<TileResults> {
         let size = self.out_size as isize;
-        let is_dense = self.columns.single(Operand::Out) == Some(size);
+        let is_dense = self.columns.single(ProductArray::Out) == Some(size);
         let is_whole = columns.len().is_multiple_of(self.kernels.lanes);
-        let row = self.rows.single(Operand::Out)?;
+        let row = self.rows.single(ProductArray::Out)?;
         let offset = rows.start as isize * row + columns.start as isize * size;
         let can_store = self.kernels.is_out_native && is_dense && is_whole;
-        can_store.then(|| Results {
+        can_store.then(|| TileResults {
             out: region.out.wrapping_offset(offset),
             out_row: row,
             is_wide: false,

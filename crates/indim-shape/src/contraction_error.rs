@@ -184,7 +184,7 @@ impl ContractionError {
         }
     }
 
-    /// Remedies. Each was tried: the rule accepts it.
+    /// Remedies, each of which the rule accepts.
     pub fn advice(&self, names: &[&str]) -> Option<String> {
         let name = |operand: usize| match names.get(operand) {
             Some(name) => format!("`{name}`"),

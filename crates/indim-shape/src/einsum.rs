@@ -155,7 +155,7 @@ impl Term {
 }
 
 impl Einsum {
-    /// Maximal number of operands: the search for the next pair compares all pairs.
+    /// Maximum number of operands, because the search for the next pair compares all pairs.
     pub const MAX_OPERANDS: usize = 32;
 
     /// The number of operands.
@@ -334,7 +334,7 @@ fn multiply(operands: &mut Vec<Labelled>, output: &[Label], order: &[Label]) -> 
             .filter(|label| pair.iter().any(|operand| operand.labels.contains(label)))
             .partition(|&label| uses.is_needed(&pair, label));
         if operands.len() == 2 {
-            // The last product has the order of the output.
+            // The last product has the output's axes in the output's order.
             result = output.to_vec();
         }
         let own = pair.map(|operand| operand.labels.clone());

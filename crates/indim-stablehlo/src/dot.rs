@@ -3,7 +3,7 @@
 use indim_model::{FormatError, FormatErrorKind};
 use indim_shape::DotDimensions;
 use indim_text::Span;
-use indim_xla::dot::{Dot, DotAlgorithm};
+use indim_xla::dot::{DotAlgorithm, DotOperation};
 
 use super::attribute::Attributes;
 use super::gather::member;
@@ -23,7 +23,10 @@ pub(super) const ATTRIBUTES: &[&str] = &[
 ///
 /// # Errors
 /// `attribute`.
-pub(super) fn general(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Dot, FormatError> {
+pub(super) fn general(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<DotOperation, FormatError> {
     let dimensions = match attributes.optional(syntax, "dot_dimension_numbers") {
         Some(span) => generic_dimensions(attributes, span)?,
         None => {
@@ -34,7 +37,7 @@ pub(super) fn general(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Do
     };
     let algorithm = attributes.optional(syntax, "algorithm");
     let algorithm = algorithm.map(|span| algorithm_in(attributes, span)).transpose()?;
-    Ok(Dot { dimensions: Some(dimensions), algorithm })
+    Ok(DotOperation { dimensions: Some(dimensions), algorithm })
 }
 
 fn wrong(name: &str, form: &str, span: Span) -> FormatError {
@@ -42,7 +45,7 @@ fn wrong(name: &str, form: &str, span: Span) -> FormatError {
         .in_text(span.start..span.end)
 }
 
-/// The content of the outer angle brackets.
+/// The text between the outer angle brackets.
 fn inside<'t>(attributes: &Attributes<'t>, span: Span) -> Option<&'t str> {
     let (_, body) = span.of(attributes.text).split_once('<')?;
     body.trim_end().strip_suffix('>')

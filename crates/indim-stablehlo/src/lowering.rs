@@ -9,7 +9,7 @@ use super::dot;
 use super::gather::{self, gather};
 use super::syntax::Operation as Syntax;
 use super::windows;
-use indim_xla::dot::Dot;
+use indim_xla::dot::DotOperation;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
 use indim_xla::operation::Operation;
 
@@ -358,7 +358,9 @@ impl ArrayOperation {
                 attributes.integer(syntax, "batch_dims")?,
             ),
             ArrayOperation::DynamicUpdateSlice => Operation::DynamicUpdateSlice,
-            ArrayOperation::Dot => Operation::Dot(Dot { dimensions: None, algorithm: None }),
+            ArrayOperation::Dot => {
+                Operation::Dot(DotOperation { dimensions: None, algorithm: None })
+            }
             ArrayOperation::DotGeneral => Operation::Dot(dot::general(syntax, attributes)?),
             ArrayOperation::Convolution => {
                 Operation::Convolution(Box::new(windows::convolution(syntax, attributes)?))

@@ -17,7 +17,7 @@ impl Function {
     /// what the results do not need. `argument_name` gives the user's name of an argument.
     ///
     /// # Errors
-    /// `undefined`; `unsupported` for a part that ends at something else than an array.
+    /// `undefined`; `unsupported` for a part that ends at a value that is not an array.
     pub(super) fn restrict(
         &mut self,
         text: &str,

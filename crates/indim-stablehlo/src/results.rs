@@ -174,7 +174,7 @@ impl Elaborator<'_> {
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 
-    /// Zeros are equal here, and NaN is greatest; XLA's order has -0 before +0.
+    /// `top_k` in indim's order: zeros are equal and NaN is greatest. XLA's order has -0 before +0.
     pub(super) fn top_k(
         &self,
         operation: &Operation,

@@ -7,7 +7,7 @@ use indim_xla::windows::{ConvolutionOperation, WindowAttributes, dimension_numbe
 use super::attribute::Attributes;
 use super::syntax::Operation as Syntax;
 
-/// The attributes of a convolution: those of the generic form, then that of the pretty form.
+/// The attributes of a convolution: those of the generic form, then `window` of the pretty form.
 pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
     "window_strides",
     "padding",
@@ -110,7 +110,7 @@ fn pairs(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 2]>, 
     }
 }
 
-/// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`: one word is that of all axes.
+/// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`. One word holds for all axes.
 fn flags(text: &str, count: usize) -> Vec<bool> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let flag = |word: &str| match word {
@@ -163,22 +163,25 @@ fn members(body: &str) -> Option<Vec<(&str, &str)>> {
     while !rest.is_empty() {
         let (name, behind) = rest.split_once('=')?;
         let behind = behind.trim_start();
-        let mut depth = 0_usize;
-        let mut end = None;
-        for (at, character) in behind.char_indices() {
-            match character {
-                '[' => depth += 1,
-                ']' => depth = depth.checked_sub(1)?,
-                _ => {}
-            }
-            if depth == 0 {
-                end = Some(at + character.len_utf8());
-                break;
-            }
-        }
-        let (list, behind) = behind.split_at_checked(end?)?;
+        let (list, behind) = behind.split_at_checked(list_end(behind)?)?;
         members.push((name.trim(), list));
         rest = behind.trim_start().trim_start_matches(',').trim_start();
     }
     Some(members)
+}
+
+/// The end of the list of brackets with which `text` begins.
+fn list_end(text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(at + character.len_utf8());
+        }
+    }
+    None
 }

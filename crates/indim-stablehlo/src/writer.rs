@@ -8,10 +8,10 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::Shape;
 
 use super::parser::type_name;
+use indim_xla::dot_plan::{DotPlan, WrittenDot};
 use indim_xla::element::{Number, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
-use indim_xla::product_plan::{ProductPlan, WrittenProduct};
 
 /// `MAX_LIST_LENGTH`: number of elements; a larger constant is written as a blob.
 const MAX_LIST_LENGTH: usize = 100;
@@ -27,7 +27,7 @@ pub(super) fn write(
 ) -> Result<WrittenModel, FormatError> {
     let mut notes = Notes::default();
     let legal = legalize(graph, true, &mut notes)?;
-    let plan = ProductPlan::of(&legal, &mut notes);
+    let plan = DotPlan::of(&legal, &mut notes);
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, plan, text: String::new() };
     text.program(outputs, &options.name);
@@ -97,7 +97,7 @@ fn nested(elements: Vec<String>, sizes: &[usize]) -> String {
 
 pub(super) struct TextWriter<'g> {
     pub(super) graph: &'g Graph,
-    plan: ProductPlan,
+    plan: DotPlan,
     pub(super) text: String,
 }
 
@@ -211,10 +211,10 @@ impl TextWriter<'_> {
         }
     }
 
-    /// Writes a matrix product: its operands without axes of size 1 that it lacks, `dot_general`, and its
-    /// result with the axes in their order.
-    fn product(&mut self, id: ValueId, product: &WrittenProduct) {
-        let WrittenProduct { form, operands, result } = product;
+    /// Writes a matrix product: reshapes that drop axes of size 1 from operands, a `dot_general`, and a
+    /// transposition of its result.
+    fn product(&mut self, id: ValueId, product: &WrittenDot) {
+        let WrittenDot { form, operands, result } = product;
         let number = id.index();
         let names = [0, 1].map(|index| self.factor(id, product, index));
         let types = list(form.shapes.iter().map(|shape| typed(*operands, shape)));
@@ -237,8 +237,8 @@ impl TextWriter<'_> {
         self.operation(id, &operation, &format!("({dot}) -> {result}"));
     }
 
-    /// The name of an operand of a product, after its conversion and reshape.
-    fn factor(&mut self, id: ValueId, product: &WrittenProduct, index: usize) -> String {
+    /// Writes the conversion and the reshape of an operand of a product, and returns its name.
+    fn factor(&mut self, id: ValueId, product: &WrittenDot, index: usize) -> String {
         let operand = product.form.operands[index];
         let from = self.graph[operand].array_type.clone();
         let shape = &product.form.shapes[index];
@@ -306,7 +306,7 @@ impl TextWriter<'_> {
         self.search(id, op, axis, node);
     }
 
-    /// A scan, which legalisation has made inclusive: a window as long as the axis.
+    /// Writes a scan as windows as long as the axis; legalisation has made it inclusive.
     fn scan(&mut self, id: ValueId, op: ReduceOp, (axis, reverse): (usize, bool), node: &Node) {
         let ArrayType { dtype, shape } = &node.array_type;
         let Some((name, start)) = reducer_of(op, *dtype) else { return };

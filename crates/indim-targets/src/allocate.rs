@@ -264,7 +264,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
         match instruction.action {
             Action::Vector(_) => {}
-            // After a skip as after the code that it jumps over, values are where they were before it.
+            // Both paths to the end of a skipped region must find values in the same places, so no value
+            // stays in a register at a skip or at its end.
             Action::Call(_) | Action::Skip | Action::Join => self.evict_all(),
         }
         let (sources, locked) = self.sources(instruction);

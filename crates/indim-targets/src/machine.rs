@@ -149,7 +149,7 @@ pub(crate) enum Action<O> {
     /// A jump to the next [`Action::Join`] if no lane of the mask, its source, is set. The immediate is the
     /// size of a lane, in bytes.
     Skip,
-    /// The end of the code that a skip jumps over. No value is in a register there.
+    /// The end of the code that a skip jumps over. No register holds a value there.
     Join,
 }
 

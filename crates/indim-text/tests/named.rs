@@ -135,7 +135,7 @@ fn what_has_no_name_meets_nothing() {
     assert!(drawn.starts_with("error[foreign-attribute]"), "{drawn}");
 }
 
-/// The sizes and positions of axes alone say what a product sums; the names are those of the result's axes.
+/// Only sizes and positions of axes determine which axes a product sums; names follow the result's axes.
 #[test]
 fn operands_of_products_do_not_meet_by_name() {
     let (names, shape, elements) = evaluated("w @ x", &[T, X]).unwrap();

@@ -1,4 +1,4 @@
-//! Matrix products: `dot_general`, the older `dot`, and the precision that a file asks for.
+//! Matrix products: `dot_general`, the older `dot`, and the algorithm that a file asks for.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
@@ -7,17 +7,17 @@ use indim_shape::{ContractionRule, DotDimensions};
 
 /// A matrix product with its attributes.
 ///
-/// `precision_config` has no effect: sums of products have one definition, at least as precise as XLA's most
-/// precise one.
+/// `precision_config` has no effect: a contraction has one definition, which is at least as precise as XLA's
+/// most precise mode.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Dot {
-    /// The batch axes and the summed axes; `None` for StableHLO's `dot`, which has none of them in the file.
+pub struct DotOperation {
+    /// The batch axes and the summed axes; `None` for StableHLO's `dot`, whose axes follow from the ranks.
     pub dimensions: Option<DotDimensions>,
     /// The algorithm, if the file has one.
     pub algorithm: Option<DotAlgorithm>,
 }
 
-/// An algorithm of a product: the types in which elements are multiplied and added.
+/// An algorithm of a product: the element types of multiplication and addition.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -33,7 +33,7 @@ pub struct DotAlgorithm {
     pub operands: [String; 2],
     /// The element type of the partial sums, by name.
     pub accumulation: String,
-    /// Number of operations for each product; more than 1 emulate a wider type.
+    /// Number of multiplications for each product; more than one emulate a wider type.
     pub operations: i64,
 }
 
@@ -51,7 +51,7 @@ impl DotAlgorithm {
         Some(DotAlgorithm { operands, accumulation: (*accumulation).to_owned(), operations })
     }
 
-    /// The type of the sums of products of elements of type `own`; `None` if the algorithm rounds the
+    /// The type in which products of operands of type `own` are added; `None` if the algorithm rounds the
     /// operands, or adds in another type than `f32` or `f64`.
     pub fn sum_type(&self, own: DType) -> Option<DType> {
         let keeps = |name: &String| match name.as_str() {
@@ -68,7 +68,7 @@ impl DotAlgorithm {
     }
 }
 
-impl Dot {
+impl DotOperation {
     /// The rule of the operands' axes.
     pub fn rule(&self) -> ContractionRule {
         match &self.dimensions {
@@ -104,7 +104,7 @@ impl Dot {
         Ok(b.product(&self.rule(), lhs, rhs, Some(stated.dtype))?)
     }
 
-    /// The type to which the operands are converted, if any.
+    /// The type to which the operands are converted; `None` if they keep theirs.
     fn operand_type(
         &self,
         types: &[ArrayType; 2],
@@ -129,7 +129,7 @@ impl Dot {
     }
 }
 
-/// The wider of two types. Two types that cannot have each other's elements have a type of both.
+/// The wider of two types. If neither represents all elements of the other, the narrowest type that does.
 pub(crate) fn wider(x: DType, y: DType) -> DType {
     match (x, y) {
         (DType::F16, DType::Bf16) | (DType::Bf16, DType::F16) => DType::F32,

@@ -126,7 +126,7 @@ impl Legalizer<'_, '_> {
         }))
     }
 
-    /// A contraction stays if it is a matrix product.
+    /// Keeps a contraction that is a matrix product; others become products and their sum.
     fn contract(
         &mut self,
         id: ValueId,
@@ -241,14 +241,15 @@ fn slice(b: &GraphBuilder, x: &Value, slices: &[AxisSlice]) -> Result<Value, For
     }
 }
 
-/// The element type in which a scan is written: `f64` for sums and products of floats, as its definition;
-/// `None` if XLA lacks it, or without elements, where a window would be empty.
+/// The element type in which a scan is written: its accumulator type, `f64` for sums and products of floats.
+/// `None` if XLA lacks the operation in this type, or if the array has no elements, because a window would be
+/// empty.
 fn window_dtype(op: ReduceOp, array_type: &ArrayType) -> Option<DType> {
     let wide = scan_accumulator(op, array_type.dtype)?;
     (reducer_of(op, wide).is_some() && !array_type.shape.contains(&0)).then_some(wide)
 }
 
-/// The exclusive scan: the inclusive one moved by one position, with the identity first.
+/// The exclusive scan: the inclusive scan moved by one position, with the identity in the free place.
 fn shifted(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Value, GraphError> {
     let (b, ArrayType { dtype, shape }) = (scan.builder(), scan.array_type()?);
     let identity = scan_accumulator(op, dtype).and_then(|wide| Array::identity(op, wide));
@@ -258,7 +259,7 @@ fn shifted(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Val
     b.pad(scan, b.convert(b.constant(identity), dtype)?, &widths)
 }
 
-/// The padding of the window that writes a scan: the whole axis before each element, or behind it.
+/// The padding for the windows of a scan: all elements but one, before the axis, or behind it if `reverse`.
 pub fn scan_padding(shape: &Shape, axis: usize, reverse: bool) -> Vec<[usize; 2]> {
     let mut padding = vec![[0, 0]; shape.rank()];
     padding[axis][usize::from(reverse)] = shape[axis] - 1;

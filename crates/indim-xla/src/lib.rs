@@ -8,12 +8,13 @@
 //!   arrays or tuples.
 //! * `hlo/`: HLO, as text and protobuf. StableHLO is in `indim-stablehlo`.
 //! * `legalize.rs`: rewrites graphs for the writers; `compose.rs`, `legal_indices.rs`: decompositions for it;
-//!   `product_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
+//!   `dot_plan.rs`: values that are written as matrix products; `element.rs`: elements as text.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
 mod compose;
 pub mod dot;
+pub mod dot_plan;
 pub mod element;
 pub mod gather;
 mod hlo;
@@ -21,7 +22,6 @@ mod legal_indices;
 pub mod legalize;
 pub mod opcode;
 pub mod operation;
-pub mod product_plan;
 pub mod reducer;
 pub mod reduction;
 pub mod scan;

@@ -6,7 +6,7 @@ use indim_model::{BroadcastRule, FormatErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
-use super::dot::Dot;
+use super::dot::DotOperation;
 use super::gather::{Gather, dynamic_slice, dynamic_update_slice, torch_index_select};
 use super::opcode::Comparison;
 use super::windows::ConvolutionOperation;
@@ -58,7 +58,7 @@ pub enum Operation {
     /// Replaces a slice at starts that are operands.
     DynamicUpdateSlice,
     /// A matrix product.
-    Dot(Dot),
+    Dot(DotOperation),
     /// A convolution.
     Convolution(Box<ConvolutionOperation>),
     /// Rounds to these numbers of exponent and mantissa bits.

@@ -1,5 +1,5 @@
-//! Scans as `reduce_window`: windows that are as long as an axis and reach back to its first element, or on
-//! to its last.
+//! Scans in the form of `reduce_window`. Windows as long as the axis, with the axis padded on one side to
+//! twice its length minus 1, contain all elements up to each position, or from it on.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Literal};
@@ -10,19 +10,20 @@ use indim_shape::Shape;
 use super::value::ArrayValue;
 use super::windows::WindowAttributes;
 
-/// The axis and the direction of a scan.
+/// A `reduce_window` that is a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScanWindow {
     /// The axis.
     pub axis: usize,
-    /// Whether windows reach on to the last element.
+    /// Whether a window has the elements from its position to the last.
     pub reverse: bool,
-    /// Whether there is one more window, before the first or behind the last element, which is empty.
+    /// Whether one more window contains only padding: before the first position, or behind the last one if
+    /// `reverse`.
     pub has_empty: bool,
 }
 
 impl ScanWindow {
-    /// The scan that a window is over an operand of this shape; `None` for any other window.
+    /// Recognises windows of an operand of this shape that are a scan; `None` for other windows.
     pub fn of(window: &WindowAttributes, shape: &Shape) -> Option<ScanWindow> {
         let ones = [&window.strides, &window.base_dilations, &window.window_dilations];
         let rank = shape.rank();
@@ -54,7 +55,7 @@ impl ScanWindow {
         })
     }
 
-    /// The scan; `None` if it does not begin with the identity.
+    /// Builds the scan; `None` if the initial value is not the identity of the operation.
     ///
     /// # Errors
     /// Those of the builder.
@@ -76,7 +77,7 @@ impl ScanWindow {
     }
 }
 
-/// Whether a scan of elements of type `dtype` begins with `start`.
+/// Whether `start` is the identity of a scan of elements of type `dtype`.
 fn is_identity(op: ReduceOp, dtype: DType, start: &Array) -> bool {
     match op {
         ReduceOp::Add => *start == Literal::Int(0).element(dtype),

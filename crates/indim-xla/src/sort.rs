@@ -8,19 +8,20 @@ use indim_ops::DType;
 use super::reducer::ReducerBody;
 use super::value::{ArrayFact, ArrayValue};
 
-/// A recognised comparator: the operands that are compared, the first most significant.
+/// A recognised comparator of a sort.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparator {
-    /// The positions of the keys among the operands of the sort.
+    /// The positions of the keys among the operands of the sort, the first most significant.
     pub keys: Vec<usize>,
     /// Whether the greatest element comes first.
     pub descending: bool,
 }
 
 impl Comparator {
-    /// Recognises the comparator that returns `result`, for `count` sorted operands: one comparison of the
-    /// elements of a key, or those of the first keys in JAX's form. Elements may be compared in the total
-    /// order if the body first replaces zeros and NaNs by one each, as JAX does.
+    /// Recognises the comparator whose body returns the term `result`, for a sort of `count` operands. It
+    /// compares one operand, or the first operands lexicographically in JAX's form. A comparison in the total
+    /// order is recognised only if the body first replaces all zeros by one zero and all NaNs by one NaN, as
+    /// JAX does.
     pub fn of(body: &ReducerBody, result: usize, count: usize) -> Option<Comparator> {
         let text = body.term(result)?;
         let single = |descending: bool| {
@@ -37,18 +38,20 @@ impl Comparator {
     }
 }
 
-/// A text that compares the elements of a key by an order, and the texts of what is compared.
-struct Compared {
+/// A comparison of the elements of a key, as text.
+struct Comparison {
+    /// The comparison.
     before: String,
+    /// Its two operands.
     sides: [String; 2],
 }
 
-/// The texts of the comparisons of one key.
-fn comparisons(key: usize, descending: bool) -> [Compared; 3] {
+/// The texts of all recognised comparisons of one key.
+fn comparisons(key: usize, descending: bool) -> [Comparison; 3] {
     let (plain, total) = if descending { ("gt", "total_gt") } else { ("lt", "total_lt") };
     let sides = [2 * key, 2 * key + 1].map(|argument| argument.to_string());
     let one = sides.each_ref().map(|side| canonical(side));
-    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| Compared {
+    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| Comparison {
         before: format!("{op}({},{})", sides[0], sides[1]),
         sides: sides.clone(),
     })
@@ -56,7 +59,7 @@ fn comparisons(key: usize, descending: bool) -> [Compared; 3] {
 
 /// Whether a text is the comparison of this key alone.
 fn is_last(text: &str, key: usize, descending: bool) -> bool {
-    comparisons(key, descending).iter().any(|compared| compared.before == text)
+    comparisons(key, descending).iter().any(|comparison| comparison.before == text)
 }
 
 /// The number of keys, from 2 on, by which a text compares in JAX's form: `k0 < or (k0 = and (k1 < ..))`.
@@ -66,7 +69,7 @@ fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
         if key > 0 && is_last(rest, key, descending) {
             return Some(key + 1);
         }
-        rest = comparisons(key, descending).iter().find_map(|Compared { before, sides }| {
+        rest = comparisons(key, descending).iter().find_map(|Comparison { before, sides }| {
             let both = other_operand(rest, "or", before)?;
             let mut sides = sides.clone();
             sides.sort_unstable();
@@ -78,7 +81,7 @@ fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
     None
 }
 
-/// The operand of a commutative operation besides a known one.
+/// The operand of a commutative operation other than a known one.
 fn other_operand<'t>(text: &'t str, op: &str, known: &str) -> Option<&'t str> {
     let operands = text.strip_prefix(op)?.strip_prefix('(')?.strip_suffix(')')?;
     let before = || operands.strip_prefix(known)?.strip_prefix(',');
@@ -90,7 +93,7 @@ fn commutative(op: &str, mut operands: [&str; 2]) -> String {
     format!("{op}({},{})", operands[0], operands[1])
 }
 
-/// An argument with its zeros and NaNs replaced by one each.
+/// The text of an argument whose zeros and NaNs are replaced by one zero and one NaN.
 fn canonical(argument: &str) -> String {
     let is_zero = commutative("eq", [argument, ReducerBody::ZERO]);
     let zero = ReducerBody::ZERO;
@@ -98,8 +101,8 @@ fn canonical(argument: &str) -> String {
     format!("select(ne({argument},{argument}),{},{number})", ReducerBody::NAN)
 }
 
-/// The results of `sort`: the operands in the order of the keys along an axis; a negative one counts from the
-/// end. A sort that need not be stable is stable too.
+/// The results of `sort`: all operands, sorted by the keys along an axis. A negative axis counts from the
+/// end. The sort is stable even if the file does not demand it.
 ///
 /// # Errors
 /// Errors of the builder.

@@ -12,7 +12,7 @@ use super::reduction::reduction_from;
 use super::scan::ScanWindow;
 use super::value::ArrayValue;
 
-/// The attributes of windows: a number for each axis, or nothing for the default.
+/// The attributes of windows: lists with an entry for each axis, or empty lists for the default.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WindowAttributes {
     /// Elements of a window.
@@ -30,14 +30,14 @@ pub struct WindowAttributes {
 }
 
 impl WindowAttributes {
-    /// The windows of this number of axes.
+    /// The windows of `rank` axes.
     ///
     /// # Errors
     /// `attribute` for a list of another length, or a size, stride or dilation below 1.
     pub fn windows(&self, rank: usize) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
         let sizes = numbers("size", &self.sizes, rank)?;
         let strides = numbers("stride", &self.strides, rank)?;
-        let spreads = numbers("lhs_dilate", &self.base_dilations, rank)?;
+        let base_dilations = numbers("lhs_dilate", &self.base_dilations, rank)?;
         let dilations = numbers("rhs_dilate", &self.window_dilations, rank)?;
         let padding = list("pad", &self.padding, [0, 0], rank)?;
         let is_reversed = list("rhs_reversal", &self.is_reversed, false, rank)?;
@@ -45,7 +45,7 @@ impl WindowAttributes {
             size: sizes[axis],
             stride: strides[axis],
             dilation: dilations[axis],
-            spread: spreads[axis],
+            base_dilation: base_dilations[axis],
             low: padding[axis][0],
             high: padding[axis][1],
             is_reversed: is_reversed[axis],
@@ -54,7 +54,7 @@ impl WindowAttributes {
     }
 }
 
-/// A list with an entry for each axis; the default for an absent one.
+/// A list with an entry for each axis; the default if it is absent.
 fn list<T: Clone>(
     name: &str,
     given: &[T],
@@ -71,7 +71,7 @@ fn list<T: Clone>(
     }
 }
 
-/// A list of positive numbers for each axis; 1 for an absent one.
+/// A list with a positive number for each axis; 1 if it is absent.
 fn numbers(name: &str, given: &[i64], rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let positive = |number: i64| match (1..=MAX_NUMBER).contains(&number) {
         true => Ok(number as usize),
@@ -102,22 +102,22 @@ pub fn dimension_numbers(text: &str) -> Option<[ConvolutionAxes; 3]> {
     ])
 }
 
-/// The axes of one array by their labels.
+/// The axes of one array, from their labels.
 fn labelled(text: &str, [batch, feature]: [&str; 2]) -> Option<ConvolutionAxes> {
     let text = text.trim();
     let labels: Vec<&str> = match text.strip_prefix('[') {
         Some(list) => list.strip_suffix(']')?.split(',').map(str::trim).collect(),
         None => text.split("").filter(|label| !label.is_empty()).collect(),
     };
-    let place = |sought: &str| labels.iter().position(|label| *label == sought);
+    let axis_of = |sought: &str| labels.iter().position(|label| *label == sought);
     let count = labels.len().checked_sub(2)?;
-    let spatial = (0..count).map(|axis| place(&axis.to_string())).collect::<Option<_>>()?;
-    Some(ConvolutionAxes { batch: place(batch)?, feature: place(feature)?, spatial })
+    let spatial = (0..count).map(|axis| axis_of(&axis.to_string())).collect::<Option<_>>()?;
+    Some(ConvolutionAxes { batch: axis_of(batch)?, feature: axis_of(feature)?, spatial })
 }
 
 /// A convolution with its attributes.
 ///
-/// `precision_config` has no effect, as in a product.
+/// `precision_config` has no effect, as in [`DotOperation`](super::dot::DotOperation).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConvolutionOperation {
     /// The axes of operand, kernel and result.
@@ -176,7 +176,7 @@ impl ConvolutionOperation {
     }
 }
 
-/// The results of `reduce_window`; `operands` has the inputs, then as many initial values.
+/// The results of `reduce_window`; `operands` has the arrays, then an initial value for each.
 ///
 /// # Errors
 /// `wrong-count`, `attribute`, `type-mismatch`, `unsupported`, and errors of the builder.

@@ -1,9 +1,9 @@
-//! Rules of scans.
-//!
-//! A cotangent of a sum is the sum of the cotangents from its element on. That of a product is the sum of
-//! cotangent times result from its element on, divided by the element. The first zero of a line takes the
-//! same sum with 1 in its place, and elements behind it take 0. That of an extreme goes to the first element
-//! that has it.
+//! Derivatives of scans. The cotangent of an element, along one line of the axis:
+//! - sums: the sum of the cotangents of the results from its position on;
+//! - products: the sum of cotangent times result from its position on, divided by the element. For the first
+//!   zero, the results are computed with 1 in its place and nothing is divided. Elements behind it have the
+//!   cotangent 0, because their results contain the zero as a factor;
+//! - extremes: each result's cotangent goes to the first element that attains the result.
 
 use indim_graph::{AxisSlice, GraphError, TakeMode};
 use indim_ops::{DType, DTypeClass, ReduceOp};
@@ -12,7 +12,7 @@ use indim_shape::Shape;
 use super::structural::zeros;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// A scan node.
+/// The parameters of a scan node.
 #[derive(Clone, Copy)]
 pub(super) struct ScanRule {
     pub(super) op: ReduceOp,
@@ -34,12 +34,12 @@ impl ScanRule {
             let back = ScanRule { reverse: !self.reverse, ..self };
             return Ok(Some(back.scan(b, self.op, cotangent, self.exclusive)?));
         }
-        let given = match self.op {
+        let of_operand = match self.op {
             ReduceOp::Mul if !is_complex => self.product(operand, &self.inclusive(cotangent)?)?,
             ReduceOp::Max | ReduceOp::Min => self.extreme(operand, &self.inclusive(cotangent)?)?,
             _ => return Ok(None),
         };
-        Ok(Some(given))
+        Ok(Some(of_operand))
     }
 
     /// A scan along the same axis in the same direction.
@@ -47,12 +47,13 @@ impl ScanRule {
         b.scan(op, x, self.axis as i64, self.reverse, exclusive)
     }
 
-    /// The sum of the elements from each position on.
+    /// For each position, the sum of the elements from it on.
     fn sum_from(self, b: &GraphBuilder, x: &Value) -> BuildResult {
         ScanRule { reverse: !self.reverse, ..self }.scan(b, ReduceOp::Add, x, false)
     }
 
-    /// The cotangent of the inclusive scan: each result of an exclusive scan is that of the position before.
+    /// The cotangent of the inclusive scan. An exclusive scan has its results one position later, so their
+    /// cotangents move one position back.
     fn inclusive(self, cotangent: &Value) -> BuildResult {
         if !self.exclusive {
             return Ok(cotangent.clone());
@@ -75,6 +76,7 @@ impl ScanRule {
         b.concatenate(&parts, self.axis as i64)
     }
 
+    /// The cotangent of the operand of an inclusive product.
     fn product(self, x: &Value, cotangent: &Value) -> BuildResult {
         let b = x.builder();
         let is_zero = x.eq(0);
@@ -88,6 +90,7 @@ impl ScanRule {
         Ok(is_first_zero.select(of_first, is_behind_zero.select(0, of_others)))
     }
 
+    /// The cotangent of the operand of an inclusive maximum or minimum.
     fn extreme(self, x: &Value, cotangent: &Value) -> BuildResult {
         let b = x.builder();
         let shape = x.array_type()?.shape;
@@ -108,12 +111,12 @@ impl ScanRule {
             true => (shape[self.axis] as i64 - 1) - found,
             false => found,
         };
-        scattered(b, &shape, self.axis, &found, cotangent)
+        add_at_indices(b, &shape, self.axis, &found, cotangent)
     }
 }
 
-/// Adds each element of the cotangent to the element at its index along the axis.
-fn scattered(
+/// Zeros of this shape, to which each element of the cotangent is added at its index along the axis.
+fn add_at_indices(
     b: &GraphBuilder,
     shape: &Shape,
     axis: usize,

@@ -1,11 +1,11 @@
-//! The rule of sorts: each element of the operand gets the cotangent of its place in the result.
+//! The derivative of sorts: the cotangent of an element is that of the result at its sorted position.
 
 use indim_graph::TakeMode;
 
 use crate::builder::{BuildResult, Value};
 
-/// The cotangent of the operand. The place of each element is the inverse of the permutation that sorts,
-/// which is what sorts the permutation.
+/// The cotangent of the operand. `argsort` gives the permutation that sorts; `argsort` of a permutation is
+/// its inverse, here the sorted position of each element.
 pub(super) fn values(
     axis: usize,
     descending: bool,
@@ -13,7 +13,7 @@ pub(super) fn values(
     cotangent: &Value,
 ) -> BuildResult {
     let (b, axis) = (cotangent.builder(), axis as i64);
-    let places = b.argsort(b.argsort(operand, axis, descending)?, axis, false)?;
-    // The places are within the axis, so they are not checked.
-    b.take_along_axis(cotangent, places, axis, TakeMode::Clip)
+    let positions = b.argsort(b.argsort(operand, axis, descending)?, axis, false)?;
+    // All positions are within the axis, so no mode needs a check.
+    b.take_along_axis(cotangent, positions, axis, TakeMode::Clip)
 }

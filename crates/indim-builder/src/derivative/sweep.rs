@@ -117,7 +117,7 @@ impl<'a> Sweep<'a> {
                 only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
             }
             NodeKind::Scatter { op, axis, mode } => {
-                let scatter = take::Scatter {
+                let scatter = take::ScatterRule {
                     op: *op,
                     axis: *axis,
                     mode: *mode,
@@ -160,7 +160,7 @@ impl<'a> Sweep<'a> {
                     exclusive: *exclusive,
                 };
                 match scan.cotangent(&operand(0), cotangent)? {
-                    Some(given) => only(given),
+                    Some(of_operand) => only(of_operand),
                     None => Err(self.refused(node)),
                 }
             }

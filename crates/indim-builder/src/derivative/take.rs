@@ -1,4 +1,4 @@
-//! Rules of gathers, scatters and windows: the transpose of a gather is a scatter that adds.
+//! Derivatives of gathers, scatters and windows: the transpose of a gather is a scatter that adds.
 
 use indim_graph::{AxisWindow, GraphError, Literal, ScatterMode, TakeMode};
 use indim_ops::{ArrayType, DType, ScatterOp};
@@ -19,8 +19,8 @@ pub(super) fn take(
     b.scatter_add(zeros, indices, cotangent, axis as i64, mode)
 }
 
-/// A scatter whose operands have cotangents.
-pub(super) struct Scatter<'a> {
+/// The parameters, operands and result of a scatter node.
+pub(super) struct ScatterRule<'a> {
     pub(super) op: ScatterOp,
     pub(super) axis: usize,
     pub(super) mode: ScatterMode,
@@ -30,18 +30,18 @@ pub(super) struct Scatter<'a> {
     pub(super) result: &'a Value,
 }
 
-impl Scatter<'_> {
+impl ScatterRule<'_> {
     /// The cotangents of the operand and of the updates; `None` for products, which have no rule.
     pub(super) fn cotangents(&self, cotangent: &Value) -> Result<Option<[Value; 2]>, GraphError> {
         match self.op {
             ScatterOp::Add => Ok(Some([cotangent.clone(), self.gathered(cotangent)?])),
-            ScatterOp::Set => self.of_last(cotangent).map(Some),
-            ScatterOp::Min | ScatterOp::Max => self.of_extremes(cotangent).map(Some),
+            ScatterOp::Set => self.set_cotangents(cotangent).map(Some),
+            ScatterOp::Min | ScatterOp::Max => self.extreme_cotangents(cotangent).map(Some),
             ScatterOp::Mul => Ok(None),
         }
     }
 
-    /// The elements of `x` that the updates are combined with; 0 for dropped updates.
+    /// For each update, the element of `x` at its index; 0 for dropped updates.
     fn gathered(&self, x: &Value) -> BuildResult {
         let b = x.builder();
         let ScatterMode::Take(mode) = self.mode else {
@@ -57,15 +57,16 @@ impl Scatter<'_> {
         b.in_range(self.indices, self.operand.array_type()?.shape[self.axis])
     }
 
-    /// A value for each index as one for each update.
+    /// Broadcasts a value with an element for each index to one with an element for each update.
     fn over_updates(&self, b: &GraphBuilder, of_indices: &Value) -> BuildResult {
         let rank = of_indices.array_type()?.shape.rank();
         let dims: Vec<i64> = (self.axis..self.axis + rank).map(|axis| axis as i64).collect();
         b.broadcast_like(of_indices, &dims, self.updates)
     }
 
-    /// `set`: an element that updates name has no influence, and of the updates the last one has all.
-    fn of_last(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
+    /// The cotangents of `set`: the last update of an element gets the whole cotangent; the element that it
+    /// replaces, and earlier updates, get 0.
+    fn set_cotangents(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
         let b = cotangent.builder();
         let axis = self.axis as i64;
         let none = zeros(b, &self.updates.array_type()?)?;
@@ -90,8 +91,9 @@ impl Scatter<'_> {
         Ok([to_operand, b.select(is_last, self.gathered(cotangent)?, none)?])
     }
 
-    /// `min` and `max`: shared by the element and the updates that equal the result; a NaN takes all.
-    fn of_extremes(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
+    /// The cotangents of `min` and `max`: the element and the updates that equal the result share the
+    /// cotangent equally; if there are NaNs, they share it.
+    fn extreme_cotangents(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
         let b = cotangent.builder();
         let dtype = cotangent.array_type()?.dtype;
         let attains =
@@ -112,8 +114,7 @@ impl Scatter<'_> {
     }
 }
 
-/// The cotangent of the operand of windows: the cotangents of all windows, summed at the indices of their
-/// elements.
+/// The cotangent of the operand of a window node: for each element, the sum of its cotangents in all windows.
 pub(super) fn window(
     axis: usize,
     window: &AxisWindow,
@@ -130,7 +131,7 @@ pub(super) fn window(
     };
     let indices = b.add(moved(0)?, moved(1)?, &[])?;
     let rank = of_operand.shape.rank();
-    // The elements of a window next to its position.
+    // The axis of the elements of a window moves next to the axis of positions.
     let order = (0..=axis).chain([rank]).chain(axis + 1..rank).map(|from| from as i64);
     let updates = b.transpose(cotangent, &order.collect::<Vec<i64>>())?;
     // No index is out of range, so no mode needs a check.

@@ -10,8 +10,8 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// The elements at several indices together: `x[i, j]` in NumPy. `indices` has one array for each of
-    /// `axes`; they broadcast under the numpy rule. In the result their axes replace the first of `axes`.
+    /// A gather from several axes: `x[i, j]` in NumPy. `indices` has one array for each of `axes`; the arrays
+    /// broadcast under the numpy rule. In the result their axes replace the first of `axes`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -55,14 +55,14 @@ impl GraphBuilder {
         }
         let flat = FlatAxes::new(&self.type_of(id).shape, &axes);
         let values = ids.iter().map(|&index| self.value(index));
-        let given: Vec<(usize, Value)> = axes.iter().copied().zip(values).collect();
-        let resolved = self.resolved_places("gather", id, &given, mode, flat.dtype())?;
+        let of_axes: Vec<(usize, Value)> = axes.iter().copied().zip(values).collect();
+        let resolved = self.resolved_indices("gather", id, &of_axes, mode, flat.dtype())?;
         let shape = self.common_shape("gather", &ids)?;
         self.gathered(id, &flat, &resolved, &shape)
     }
 
-    /// NumPy's `take_along_axis`: along `axis`, the elements at `indices`, which have an axis for each of the
-    /// operand's. The other axes of both broadcast under the numpy rule.
+    /// NumPy's `take_along_axis`: the elements at `indices` along `axis`. Indices and operand have one rank;
+    /// their other axes broadcast under the numpy rule.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -80,8 +80,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `axis-out-of-range`; `index-rank` unless both have equally many axes; TY1 for indices that are not
-    /// integers; `take-from-empty`; the labels of the numpy rule; E5 `too-large`.
+    /// `axis-out-of-range`; `index-rank` if the ranks differ; TY1 for indices that are not integers;
+    /// `take-from-empty`; the labels of the numpy rule; E5 `too-large`.
     #[track_caller]
     pub fn take_along_axis(
         &self,
@@ -98,23 +98,23 @@ impl GraphBuilder {
         if operand.rank() == 1 {
             return self.take(self.value(ids[0]), self.value(ids[1]), 0, mode);
         }
-        let walked = |&other: &usize| other != axis && operand[other] != 1;
-        let mut axes: Vec<usize> = (0..operand.rank()).filter(walked).collect();
+        let is_flattened = |&other: &usize| other != axis && operand[other] != 1;
+        let mut axes: Vec<usize> = (0..operand.rank()).filter(is_flattened).collect();
         axes.push(axis);
         let flat = FlatAxes::new(&operand, &axes);
         self.pin_all(ids[1], PINNED);
         let resolved = self.resolved(ids, axis, mode, flat.dtype())?;
-        let mut places = vec![(axis, resolved)];
+        let mut indices = vec![(axis, resolved)];
         for &other in axes.iter().filter(|&&other| other != axis) {
             let counter = self.counter(flat.dtype(), operand.rank(), other, operand[other])?;
-            places.push((other, counter));
+            indices.push((other, counter));
         }
-        // The axes of the indices replace all axes of the table; those of size 1 stay, before or behind.
-        let taken = self.gathered(ids[0], &flat, &places, &shape)?;
+        // The axes of the indices replace the flattened axes; the operand's axes of size 1 remain.
+        let taken = self.gathered(ids[0], &flat, &indices, &shape)?;
         self.reshape_units(taken, shape)
     }
 
-    /// The axis of a function with an index for each element, counted from the front.
+    /// The checked axis of a function with an index for each element, counted from the front.
     #[track_caller]
     pub(super) fn axis_of_indices(
         &self,
@@ -168,8 +168,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The elements at these indices, each in range of its axis. Their common shape replaces the flattened
-    /// axes.
+    /// The elements at these resolved indices, whose common shape replaces the flattened axes.
     #[track_caller]
     pub(super) fn gathered(
         &self,

@@ -1,4 +1,4 @@
-//! One slice of an array at starts that are data, read or replaced: XLA's dynamic slices.
+//! Slices at starts that are data, read or replaced: XLA's dynamic slices.
 
 use core::borrow::Borrow;
 
@@ -99,7 +99,8 @@ impl GraphBuilder {
         self.check_slice_sizes(NAME, id, &sizes)?;
         self.pin_all(update, PINNED);
         let shorter = self.shorter_axes(NAME, id, starts, &sizes)?;
-        // The parts of the array that an axis and those before it select; the last one is not needed.
+        // The array, then the part that the first axis selects, the first two axes, and so on. Each is the
+        // operand of a scatter, from the last to the first.
         let mut parts = vec![self.value(id)];
         for (part, ShorterAxis { axis, positions, .. }) in
             shorter.iter().take(shorter.len().saturating_sub(1)).enumerate()
@@ -160,7 +161,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The axes along which a slice is shorter than the array, the one that leaves out most first.
+    /// The axes along which a slice is shorter than the array, the most selective first.
     #[track_caller]
     fn shorter_axes(
         &self,
@@ -197,7 +198,10 @@ impl GraphBuilder {
         Ok(shorter)
     }
 
-    /// TY1 for starts that are not integers.
+    /// Checks that starts are integers.
+    ///
+    /// # Errors
+    /// TY1.
     #[track_caller]
     pub(super) fn check_index_type(
         &self,

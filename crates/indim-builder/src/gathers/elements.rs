@@ -1,17 +1,17 @@
-//! Gathers and scatters of other systems: an index for each element, and indices stored as vectors.
+//! Gathers and scatters of ONNX: with an index for each element, and with index vectors along the last axis.
 
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, ScatterMode, TakeMode, ValueId};
 use indim_ops::ScatterOp;
 use indim_shape::{RuleSet, Shape};
 
 use super::positions::FlatAxes;
-use super::scatter::Places;
+use super::scatter::ScatterIndices;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// ONNX's `GatherElements`: like [`GraphBuilder::take_along_axis`], but other axes do not broadcast.
-    /// Those of the indices may be shorter: they name the first elements.
+    /// ONNX's `GatherElements`: like [`GraphBuilder::take_along_axis`], but other axes do not broadcast. They
+    /// may be shorter in the indices, which then select from the operand's first elements.
     ///
     /// # Errors
     /// Those of [`GraphBuilder::take_along_axis`]; `slice-out-of-range` if another axis of the indices is
@@ -70,16 +70,16 @@ impl GraphBuilder {
         let [table, index] = ids.map(|id| self.type_of(id).shape);
         let all: Vec<usize> = (0..table.rank()).collect();
         let flat = FlatAxes::new(&table, &all);
-        let mut counted = Vec::with_capacity(all.len());
+        let mut counters = Vec::with_capacity(all.len());
         for other in all.into_iter().filter(|&other| other != axis) {
-            counted.push((other, self.counter(flat.dtype(), table.rank(), other, index[other])?));
+            counters.push((other, self.counter(flat.dtype(), table.rank(), other, index[other])?));
         }
-        let places = Places { given: vec![(axis, self.value(ids[1]))], counted, shape: index };
-        self.scattered(op, [ids[0], updates], &flat, &places, mode.into())
+        let indices = vec![(axis, self.value(ids[1]))];
+        let indices = ScatterIndices { indices, counters, shape: index };
+        self.scattered(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
-    /// The elements of the operand that an index for each element can name, as the operand of
-    /// `take_along_axis`, and the checked axis.
+    /// The operand, sliced to the sizes of the indices along all axes but `axis`, and the checked axis.
     #[track_caller]
     fn first_elements(
         &self,
@@ -95,8 +95,8 @@ impl GraphBuilder {
         Ok((self.slice(self.value(ids[0]), &slices)?, axis))
     }
 
-    /// ONNX's `GatherND`: the last axis of the indices has one index for each of the operand's first axes,
-    /// after `batch` axes that both have.
+    /// ONNX's `GatherND`: the last axis of the indices holds index vectors, with one index for each of the
+    /// operand's first axes. Operand and indices may begin with `batch` common axes.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -123,17 +123,17 @@ impl GraphBuilder {
     ) -> BuildResult {
         const NAME: &str = "gather_nd";
         let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
-        let (given, shape) = self.vector_indices(NAME, ids, batch)?;
-        let axes: Vec<usize> = (0..batch + given.len()).collect();
+        let (indices, shape) = self.vector_indices(NAME, ids, batch)?;
+        let axes: Vec<usize> = (0..batch + indices.len()).collect();
         let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
-        let mut places = self.resolved_places(NAME, ids[0], &given, mode, flat.dtype())?;
+        let mut resolved = self.resolved_indices(NAME, ids[0], &indices, mode, flat.dtype())?;
         for axis in 0..batch {
-            places.push((axis, self.counter(flat.dtype(), shape.rank(), axis, shape[axis])?));
+            resolved.push((axis, self.counter(flat.dtype(), shape.rank(), axis, shape[axis])?));
         }
-        self.gathered(ids[0], &flat, &places, &shape)
+        self.gathered(ids[0], &flat, &resolved, &shape)
     }
 
-    /// ONNX's `ScatterND`: a scatter to the places that [`GraphBuilder::gather_nd`] reads.
+    /// ONNX's `ScatterND`: a scatter to the elements that [`GraphBuilder::gather_nd`] reads.
     ///
     /// # Errors
     /// Those of [`GraphBuilder::gather_nd`] and [`GraphBuilder::scatter`].
@@ -149,15 +149,15 @@ impl GraphBuilder {
         const NAME: &str = "scatter_nd";
         let ids = [self.operand_id(NAME, operand)?, self.operand_id(NAME, indices)?];
         let updates = self.operand_id(NAME, updates)?;
-        let (given, shape) = self.vector_indices(NAME, ids, 0)?;
-        let axes: Vec<usize> = (0..given.len()).collect();
+        let (indices, shape) = self.vector_indices(NAME, ids, 0)?;
+        let axes: Vec<usize> = (0..indices.len()).collect();
         let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
-        let places = Places { given, counted: Vec::new(), shape };
-        self.scattered(op, [ids[0], updates], &flat, &places, mode.into())
+        let indices = ScatterIndices { indices, counters: Vec::new(), shape };
+        self.scattered(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
-    /// Indices stored as vectors along their last axis: the operand's axes after those of the batch, with the
-    /// index of each, and the shape of the indices.
+    /// Index vectors along the last axis as one array of indices for each axis of the operand behind the
+    /// batch axes; and the shape of these arrays.
     #[track_caller]
     fn vector_indices(
         &self,
@@ -178,11 +178,11 @@ impl GraphBuilder {
         }
         let shape = Shape::from(&index[..index.rank() - 1]);
         let indices = self.value(ids[1]);
-        let mut places = Vec::with_capacity(length);
+        let mut of_axes = Vec::with_capacity(length);
         for number in 0..length {
             let part = self.part(&indices, index.rank() - 1, AxisSlice::new(number, 1, 1))?;
-            places.push((batch + number, self.reshape_units(part, shape.clone())?));
+            of_axes.push((batch + number, self.reshape_units(part, shape.clone())?));
         }
-        Ok((places, shape))
+        Ok((of_axes, shape))
     }
 }

@@ -11,23 +11,24 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 /// The reason for pinned sizes.
 pub(super) const PINNED: &str = "positions in several axes depend on their sizes";
 
-/// Several axes of a shape, brought together and flattened to one.
+/// Several axes of a shape, which are made adjacent and flattened to one.
 pub(super) struct FlatAxes {
-    /// The axes in ascending order, and their sizes.
+    /// The axes in ascending order.
     axes: Vec<usize>,
+    /// The size of each axis.
     sizes: Vec<usize>,
-    /// The transposition that brings the axes together, at the position of the first.
+    /// The transposition that makes the axes adjacent, at the position of the first.
     permutation: Vec<i64>,
-    /// The shape with one axis in place of them.
+    /// The shape with the flattened axis in place of the axes.
     pub(super) shape: Shape,
-    /// The transposed shape.
+    /// The transposed shape, before the axes are flattened.
     transposed: Shape,
     /// The position of the flattened axis.
     pub(super) at: usize,
 }
 
 impl FlatAxes {
-    /// These axes, which are distinct and not empty, of a shape.
+    /// Flattens these axes of a shape, which are distinct and at least one.
     pub(super) fn new(shape: &Shape, axes: &[usize]) -> FlatAxes {
         let mut axes = axes.to_vec();
         axes.sort_unstable();
@@ -56,7 +57,7 @@ impl FlatAxes {
         &self.axes
     }
 
-    /// The element type of positions.
+    /// The element type of positions in the flattened axis: `i32` if it suffices, else `i64`.
     pub(super) fn dtype(&self) -> DType {
         position_type(self.shape[self.at])
     }
@@ -67,7 +68,7 @@ impl FlatAxes {
         b.reshape(b.transpose(operand, &self.permutation)?, self.shape.clone())
     }
 
-    /// The value of the original shape, from one with the axes flattened.
+    /// Reverses [`FlatAxes::flatten`].
     #[track_caller]
     pub(super) fn restore(&self, b: &GraphBuilder, flat: &Value) -> BuildResult {
         let mut inverse = vec![0; self.permutation.len()];
@@ -77,8 +78,8 @@ impl FlatAxes {
         b.transpose(b.reshape(flat, self.transposed.clone())?, &inverse)
     }
 
-    /// The positions, of this shape, of elements with these indices: each is in range of its axis, and
-    /// broadcasts to the shape.
+    /// The positions in the flattened axis, in this shape, of the elements at these indices. Each index is in
+    /// range of its axis and broadcasts to the shape.
     #[track_caller]
     pub(super) fn positions(
         &self,
@@ -111,7 +112,7 @@ impl FlatAxes {
 }
 
 impl GraphBuilder {
-    /// Checks the types of indices along an axis.
+    /// Checks that an operand can be indexed by an array along an axis.
     ///
     /// # Errors
     /// TY1 for indices that are not integers; `take-from-empty`.
@@ -129,8 +130,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The positions along `axis` that checked `indices` select, as elements of type `dtype`. An index out of
-    /// range is treated as `mode` says.
+    /// Resolves checked indices under `mode` to positions along `axis`, as elements of type `dtype`.
     #[track_caller]
     pub(super) fn resolved(
         &self,
@@ -140,7 +140,8 @@ impl GraphBuilder {
         dtype: DType,
     ) -> BuildResult {
         let [table, index] = [operand, indices].map(|id| self.type_of(id));
-        // The gathered axis has its own number in the counter too, which messages state.
+        // A gather from a counter resolves indices. The counter has the operand's rank, so that errors name
+        // the operand's axis.
         let counter = self.counter(dtype, table.shape.rank(), axis, table.shape[axis])?;
         let taken = self.take(counter, self.value(indices), axis as i64, mode)?;
         self.reshape_units(taken, index.shape)
@@ -160,7 +161,7 @@ impl GraphBuilder {
         self.and(below, from, &[])
     }
 
-    /// The indices 0, 1, ... along `axis` of `rank` axes, for one of `size` elements.
+    /// The numbers 0 to `size - 1` along `axis` of `rank` axes; the other axes have size 1.
     #[track_caller]
     pub(super) fn counter(
         &self,

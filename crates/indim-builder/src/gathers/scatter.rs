@@ -10,12 +10,12 @@ use super::positions::{FlatAxes, PINNED};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// The places of a scatter.
-pub(super) struct Places {
-    /// Axes with the index of each, which the caller gave.
-    pub(super) given: Vec<(usize, Value)>,
-    /// Axes with positions along them, which are in range.
-    pub(super) counted: Vec<(usize, Value)>,
+/// The indices of a scatter to several axes.
+pub(super) struct ScatterIndices {
+    /// For some axes, the caller's indices, which may be out of range.
+    pub(super) indices: Vec<(usize, Value)>,
+    /// For the other axes, counters: positions along the axis, all in range.
+    pub(super) counters: Vec<(usize, Value)>,
     /// The shape to which all of them broadcast.
     pub(super) shape: Shape,
 }
@@ -70,23 +70,23 @@ impl GraphBuilder {
         let shape = self.common_shape(NAME, &ids)?;
         let flat = FlatAxes::new(&self.type_of(id).shape, &axes);
         let values = ids.iter().map(|&index| self.value(index));
-        let given = axes.iter().copied().zip(values).collect();
-        let places = Places { given, counted: Vec::new(), shape };
-        self.scattered(op, [id, updates], &flat, &places, mode.into())
+        let indices = axes.iter().copied().zip(values).collect();
+        let indices = ScatterIndices { indices, counters: Vec::new(), shape };
+        self.scattered(op, [id, updates], &flat, &indices, mode.into())
     }
 
-    /// Checked indices of these axes as positions along them.
+    /// Checks the indices of these axes and resolves them to positions along their axes.
     #[track_caller]
-    pub(super) fn resolved_places(
+    pub(super) fn resolved_indices(
         &self,
         operation: &'static str,
         operand: ValueId,
-        places: &[(usize, Value)],
+        indices: &[(usize, Value)],
         mode: TakeMode,
         dtype: DType,
     ) -> Result<Vec<(usize, Value)>, GraphError> {
-        let mut resolved = Vec::with_capacity(places.len());
-        for (axis, index) in places {
+        let mut resolved = Vec::with_capacity(indices.len());
+        for (axis, index) in indices {
             let ids = [operand, self.id(operation, index)?];
             self.check_index(operation, ids, *axis)?;
             self.pin_all(ids[1], PINNED);
@@ -95,14 +95,14 @@ impl GraphBuilder {
         Ok(resolved)
     }
 
-    /// The scatter of updates to these places, whose common shape replaces the flattened axes.
+    /// The scatter of updates to elements at these indices, whose common shape replaces the flattened axes.
     #[track_caller]
     pub(super) fn scattered(
         &self,
         op: ScatterOp,
         [operand, updates]: [ValueId; 2],
         flat: &FlatAxes,
-        places: &Places,
+        indices: &ScatterIndices,
         mode: ScatterMode,
     ) -> BuildResult {
         self.pin_all(operand, PINNED);
@@ -110,12 +110,13 @@ impl GraphBuilder {
             ScatterMode::Take(mode) => mode,
             ScatterMode::Drop => TakeMode::Clip,
         };
-        let Places { given, counted, shape } = places;
-        let mut along = self.resolved_places("scatter", operand, given, of_axis, flat.dtype())?;
-        along.extend(counted.iter().cloned());
+        let ScatterIndices { indices, counters, shape } = indices;
+        let mut along =
+            self.resolved_indices("scatter", operand, indices, of_axis, flat.dtype())?;
+        along.extend(counters.iter().cloned());
         let mut positions = flat.positions(self, &along, shape)?;
         if mode == ScatterMode::Drop {
-            positions = self.dropped(operand, flat, given, positions)?;
+            positions = self.mark_dropped(operand, flat, indices, positions)?;
         }
         let table = flat.flatten(self, &self.value(operand))?;
         let at = flat.at as i64;
@@ -127,18 +128,18 @@ impl GraphBuilder {
         flat.restore(self, &self.scatter(op, table, positions, updates, at, mode)?)
     }
 
-    /// The positions, with -1 where any index is out of range.
+    /// Replaces the position of each update that has an index out of range by -1, which drops the update.
     #[track_caller]
-    fn dropped(
+    fn mark_dropped(
         &self,
         operand: ValueId,
         flat: &FlatAxes,
-        places: &[(usize, Value)],
+        indices: &[(usize, Value)],
         positions: Value,
     ) -> BuildResult {
         let shape = self.type_of(operand).shape;
         let mut positions = positions;
-        for (axis, index) in places {
+        for (axis, index) in indices {
             let in_range = self.in_range(index, shape[*axis])?;
             let none = self.convert(self.scalar(-1i32), flat.dtype())?;
             let operands = [in_range, positions, none];

@@ -5,7 +5,7 @@ use indim_graph::{GraphError, GraphErrorKind, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ContractionForm, ContractionRule, DotDimensions};
 
-use super::types::{Placement, ProductTypes};
+use super::types::{NamedForm, ProductTypes};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::{Operand, OperandArg};
 
@@ -254,7 +254,7 @@ impl GraphBuilder {
         types: ProductTypes,
     ) -> BuildResult {
         let [x, y] = [self.convert(x, types.operands)?, self.convert(y, types.operands)?];
-        self.sum_of_products(&Placement { name, form }, [&x, &y], types)
+        self.sum_of_products(&NamedForm { name, form }, [&x, &y], types)
     }
 
     /// All elements of a value along one axis.

@@ -95,21 +95,24 @@ macro_rules! for_each_reduction {
             layer_norm(x, gain, bias) = LayerNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
             /// `x / sqrt(mean(square(x)) + epsilon) * gain`, with the shapes and types of `layer_norm`.
             rms_norm(x, gain) = RmsNorm { epsilon: f64 = 1e-5 } last -> whole [], [];
-            /// The sums of the elements up to each position along one axis, in the shape of `x`; without axes
-            /// of all elements in row-major order, as a vector. Floats are summed in double precision and
-            /// rounded at each result; integers as by `sum`. With `reverse` it begins at the last element;
-            /// with `exclusive` each sum leaves its own element out.
+            /// For each position along one axis, the sum of the elements up to it, in the shape of `x`.
+            /// Without an axis, the elements in row-major order are one vector. Floats are summed in double
+            /// precision and each result is rounded; integers are summed as by `sum`. With `reverse` the
+            /// scan runs from the last element to the first; with `exclusive` each sum leaves its own
+            /// element out.
             cumsum(x) = CumSum { reverse: bool = false, exclusive: bool = false } all
                 -> whole [dtype where], ["cumulative_sum"];
-            /// The products of the elements up to each position, computed like `cumsum`.
+            /// For each position, the product of the elements up to it; otherwise like `cumsum`.
             cumprod(x) = CumProd { reverse: bool = false, exclusive: bool = false } all
                 -> whole [dtype where], ["cumulative_prod"];
-            /// The largest element up to each position; NaN from the first NaN on; -0 is less than +0. Axes
-            /// and options as for `cumsum`; the first exclusive result is the least value of the type.
+            /// For each position, the largest element up to it; NaN from the first NaN on; -0 is less than
+            /// +0. Axes and options as for `cumsum`; the first exclusive result is the least value of the
+            /// type.
             cummax(x) = CumMax { reverse: bool = false, exclusive: bool = false } all
                 -> whole [where], [];
-            /// The smallest element up to each position; NaN from the first NaN on; -0 is less than +0. Axes
-            /// and options as for `cumsum`; the first exclusive result is the greatest value of the type.
+            /// For each position, the smallest element up to it; NaN from the first NaN on; -0 is less than
+            /// +0. Axes and options as for `cumsum`; the first exclusive result is the greatest value of the
+            /// type.
             cummin(x) = CumMin { reverse: bool = false, exclusive: bool = false } all
                 -> whole [where], [];
             /// Whether every element up to each position is nonzero. Axes and options as for `cumsum`.
@@ -354,7 +357,7 @@ impl Reduction {
         matches!(self, Reduction::Dot | Reduction::VecDot)
     }
 
-    /// Whether the function is a scan, which has one axis.
+    /// Whether the function is a scan, which runs along one axis.
     pub fn is_scan(self) -> bool {
         use Reduction::{CumAll, CumAny, CumMax, CumMin, CumProd, CumSum, NanCumProd, NanCumSum};
         matches!(

@@ -6,17 +6,20 @@ use indim_ops::{DType, ReduceOp, scan_accumulator};
 use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
-/// The direction of a scan, and whether it leaves the element itself out.
+/// The options of a scan.
 #[derive(Clone, Copy)]
-struct Direction {
+struct ScanOptions {
+    /// Whether the scan runs from the last element to the first.
     reverse: bool,
+    /// Whether each result leaves its own element out.
     exclusive: bool,
 }
 
 impl ReductionContext<'_> {
-    /// The scan of the selected elements of `value`, which has the operand's shape.
-    fn scan(&self, op: ReduceOp, value: &Value, direction: Direction) -> BuildResult {
-        let Direction { reverse, exclusive } = direction;
+    /// The scan of `value`, which has the operand's shape. Elements that are not selected are replaced by the
+    /// identity.
+    fn scan(&self, op: ReduceOp, value: &Value, options: ScanOptions) -> BuildResult {
+        let ScanOptions { reverse, exclusive } = options;
         let b = self.builder();
         let masked = match &self.selected {
             None => value.clone(),
@@ -33,18 +36,18 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// The scan in the element type of sums.
-    fn sums(&self, op: ReduceOp, direction: Direction) -> BuildResult {
-        self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, direction)
+    /// The scan in the element type that sums of the operand have.
+    fn sums(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+        self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, options)
     }
 
-    /// The scan of truth values.
-    fn truths(&self, op: ReduceOp, direction: Direction) -> BuildResult {
-        self.scan(op, &self.builder().convert(&self.x, DType::Bool)?, direction)
+    /// The scan of the operand as truth values.
+    fn truths(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+        self.scan(op, &self.builder().convert(&self.x, DType::Bool)?, options)
     }
 }
 
-/// The identity of a scan of `value`.
+/// The identity of `op` in the element type of `value`.
 fn identity(value: &Value, op: ReduceOp) -> BuildResult {
     let dtype = value.array_type()?.dtype;
     let identity = scan_accumulator(op, dtype).and_then(|wide| Array::identity(op, wide));
@@ -57,7 +60,7 @@ macro_rules! scans {
         pub(super) fn $name(
             r: &ReductionContext<'_>, reverse: bool, exclusive: bool,
         ) -> BuildResult {
-            r.$scan(ReduceOp::$op, Direction { reverse, exclusive })
+            r.$scan(ReduceOp::$op, ScanOptions { reverse, exclusive })
         }
     )*};
 }
@@ -73,8 +76,8 @@ scans! {
 
 impl ReductionContext<'_> {
     /// The scan in the operand's element type.
-    fn extremes(&self, op: ReduceOp, direction: Direction) -> BuildResult {
-        self.scan(op, &self.x, direction)
+    fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
+        self.scan(op, &self.x, options)
     }
 }
 

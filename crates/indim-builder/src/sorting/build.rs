@@ -42,8 +42,8 @@ impl GraphBuilder {
         self.sort_node("argsort", vec![x.into_arg()], axis, descending, SortResult::Positions)
     }
 
-    /// The positions along an axis that sort several keys of one shape, as `i64`. The first key decides, each
-    /// later one orders what is equal in those before; NumPy's `lexsort` takes them in reverse.
+    /// The positions along an axis that sort by several keys of one shape, as `i64`. The first key is the
+    /// most significant; NumPy's `lexsort` takes the keys in reverse.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -89,8 +89,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The `count` greatest elements along an axis, in descending order, and their positions. Equal elements
-    /// come by their positions, NaN is greatest. With `largest` false it is the smallest elements, in
+    /// The `count` greatest elements along an axis in descending order, and their positions. Equal elements
+    /// keep the order of their positions; NaN is greatest. If `largest` is false, the smallest elements in
     /// ascending order.
     ///
     /// ```
@@ -122,9 +122,9 @@ impl GraphBuilder {
         Ok([first(self.sort(&x, axis, largest)?)?, first(self.argsort(&x, axis, largest)?)?])
     }
 
-    /// NumPy's `searchsorted`: for each element of `values` the position in a sorted table before which it
-    /// would be inserted, as `i64`. NaN is greater than every number. [`indim_ops::search_sorted`] also
-    /// defines the result for a table that is not sorted.
+    /// NumPy's `searchsorted`: for each element of `values`, as `i64`, the position in a sorted table before
+    /// which the element could be inserted. NaN is greater than every number. [`indim_ops::search_sorted`]
+    /// also defines the result for a table that is not sorted.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

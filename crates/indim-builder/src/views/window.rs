@@ -7,11 +7,11 @@ use crate::builder::{BuildResult, GraphBuilder};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// The windows along `axis`: the positions replace the axis, and the elements of a window are a new last
-    /// axis. The result is a view: windows that overlap share elements.
+    /// The windows along `axis`: their positions replace the axis, and the elements of a window are a new
+    /// last axis. The result is a view: windows that overlap share elements.
     ///
-    /// Reductions of the last axis are moving sums and extremes; a product with a kernel of the window's size
-    /// is a convolution.
+    /// A reduction along the last axis is a moving sum or extreme; a product with a kernel of the window's
+    /// size is a convolution.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -70,16 +70,16 @@ impl GraphBuilder {
         const NAME: &str = "sliding_window_view";
         let id = self.operand_id(NAME, operand)?;
         let rank = self.type_of(id).shape.rank();
-        let mut shown = self.value(id);
+        let mut view = self.value(id);
         for &(axis, window) in windows {
             let axis = self.checked_axis(NAME, &[id], axis, rank)?;
-            let size = shown.array_type()?.shape[axis];
+            let size = view.array_type()?.shape[axis];
             if window.span() > size && window.size() > 0 {
                 let kind = GraphErrorKind::WindowTooLarge { axis, window, size };
                 return Err(self.error(NAME, &[id], kind));
             }
-            shown = self.window(shown, axis as i64, window)?;
+            view = self.window(view, axis as i64, window)?;
         }
-        Ok(shown)
+        Ok(view)
     }
 }

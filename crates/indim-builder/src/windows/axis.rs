@@ -1,4 +1,4 @@
-//! The windows of one axis with padding, as XLA states them.
+//! The windows of one axis and its padding, with the parameters of XLA's `window`.
 
 use indim_graph::{AxisWindow, GraphError};
 
@@ -11,20 +11,20 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 ///
 /// let window = PaddedWindow { size: 3, stride: 2, low: 1, high: 1, ..PaddedWindow::default() };
 /// assert_eq!((window.padded(7), window.positions(7)), (9, 4));
-/// // A transposed convolution spreads the elements: 4 become 7.
-/// let transposed = PaddedWindow { size: 3, spread: 2, low: 2, high: 2, ..PaddedWindow::default() };
+/// // A transposed convolution inserts zeros between the elements: 4 become 7.
+/// let transposed = PaddedWindow { size: 3, base_dilation: 2, low: 2, high: 2, ..PaddedWindow::default() };
 /// assert_eq!((transposed.padded(4), transposed.positions(4)), (11, 9));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PaddedWindow {
-    /// Elements of a window; 0 for none, as for a kernel without elements.
+    /// Number of elements of a window; 0 for a kernel without elements.
     pub size: usize,
     /// The distance from one window to the next.
     pub stride: usize,
-    /// The distance from one element of a window to the next: XLA's `rhs_dilation`.
+    /// The distance from one element of a window to the next: XLA's `window_dilation`.
     pub dilation: usize,
-    /// The distance from one element of the axis to the next after padding: XLA's `lhs_dilation`.
-    pub spread: usize,
+    /// The distance from one element of the axis to the next in the padded axis: XLA's `base_dilation`.
+    pub base_dilation: usize,
     /// Elements of padding before the axis; a negative number removes elements.
     pub low: i64,
     /// Elements of padding behind the axis; a negative number removes elements.
@@ -39,7 +39,7 @@ impl Default for PaddedWindow {
             size: 1,
             stride: 1,
             dilation: 1,
-            spread: 1,
+            base_dilation: 1,
             low: 0,
             high: 0,
             is_reversed: false,
@@ -48,22 +48,22 @@ impl Default for PaddedWindow {
 }
 
 impl PaddedWindow {
-    /// The windows without padding.
+    /// The windows of the padded axis.
     pub const fn window(&self) -> AxisWindow {
         AxisWindow::new(self.size, self.stride, self.dilation)
     }
 
-    /// The size of an axis of this size after padding; 0 if more elements are removed than it has.
+    /// The padded size of an axis of `size` elements; 0 if padding removes all of them.
     pub fn padded(&self, size: usize) -> usize {
-        let spread = match size.checked_sub(1) {
-            Some(steps) => steps as i128 * self.spread as i128 + 1,
+        let dilated = match size.checked_sub(1) {
+            Some(steps) => steps as i128 * self.base_dilation as i128 + 1,
             None => 0,
         };
-        let padded = spread + i128::from(self.low) + i128::from(self.high);
+        let padded = dilated + i128::from(self.low) + i128::from(self.high);
         usize::try_from(padded.max(0)).unwrap_or(usize::MAX)
     }
 
-    /// The number of windows of an axis of this size.
+    /// The number of windows of an axis of `size` elements.
     pub fn positions(&self, size: usize) -> usize {
         match (self.padded(size), self.size) {
             (0, _) => 0,
@@ -72,14 +72,14 @@ impl PaddedWindow {
         }
     }
 
-    /// Whether padding leaves an axis of this size as it is.
+    /// Whether the axis has no padding.
     fn is_unpadded(&self) -> bool {
-        self.spread <= 1 && self.low == 0 && self.high == 0
+        self.base_dilation <= 1 && self.low == 0 && self.high == 0
     }
 }
 
 impl GraphBuilder {
-    /// `x` with the padding of each of these axes by `value`, a scalar.
+    /// `x` with these axes padded by `value`, a scalar.
     #[track_caller]
     pub(super) fn padded_windows(
         &self,
@@ -91,8 +91,8 @@ impl GraphBuilder {
             return Ok(x.clone());
         }
         let mut widths = vec![(0, 0, 0); x.array_type()?.shape.rank()];
-        for &(axis, PaddedWindow { low, high, spread, .. }) in windows {
-            widths[axis] = (low, high, spread.saturating_sub(1));
+        for &(axis, PaddedWindow { low, high, base_dilation, .. }) in windows {
+            widths[axis] = (low, high, base_dilation.saturating_sub(1));
         }
         self.pad(x, value, &widths)
     }

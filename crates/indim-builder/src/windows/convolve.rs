@@ -1,6 +1,6 @@
-//! Convolutions: groups, strides, dilations, transposed ones.
+//! Convolutions, also grouped, strided, dilated and transposed ones.
 
-use indim_graph::{AxisWindow, Literal};
+use indim_graph::{AxisWindow, GraphError, Literal};
 use indim_ops::DType;
 use indim_shape::Shape;
 
@@ -8,12 +8,12 @@ use super::axis::PaddedWindow;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// The axes of an array of a convolution: StableHLO's dimension numbers.
+/// The role of each axis of an array of a convolution: StableHLO's dimension numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConvolutionAxes {
-    /// The axis of the batch; in a kernel that of the features of the result.
+    /// The batch axis; in a kernel, the axis of the result's features.
     pub batch: usize,
-    /// The axis of the features; in a kernel that of the features of the operand.
+    /// The feature axis; in a kernel, the axis of the operand's features.
     pub feature: usize,
     /// The spatial axes.
     pub spatial: Vec<usize>,
@@ -38,9 +38,9 @@ impl ConvolutionAxes {
     }
 }
 
-/// A convolution: the axes of its arrays, the windows of the spatial axes, and groups.
+/// The parameters of a convolution: the axes of its arrays, the windows of the spatial axes, and groups.
 ///
-/// Sizes of windows are those of the kernel; [`PaddedWindow::size`] is not read.
+/// The kernel determines the sizes of windows; [`PaddedWindow::size`] is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Convolution {
     /// The axes of the operand.
@@ -51,9 +51,9 @@ pub struct Convolution {
     pub result: ConvolutionAxes,
     /// The windows of each spatial axis.
     pub windows: Vec<PaddedWindow>,
-    /// Groups of features: the features of each are convolved with a part of the kernel.
+    /// Number of groups of features: each group is convolved with its own part of the kernel.
     pub feature_groups: usize,
-    /// Groups of the batch: each is convolved with a part of the kernel.
+    /// Number of groups of the batch: each group is convolved with its own part of the kernel.
     pub batch_groups: usize,
 }
 
@@ -72,12 +72,13 @@ impl Convolution {
     }
 }
 
-/// Labels of axes in the equation of a convolution.
+/// Letters for the axes in the `einsum` equation of a convolution.
 struct Labels {
     next: u8,
 }
 
 impl Labels {
+    /// The next letter; `None` after 52.
     fn take(&mut self) -> Option<char> {
         let label = self.next;
         self.next += 1;
@@ -92,9 +93,9 @@ impl Labels {
 impl GraphBuilder {
     /// A convolution: StableHLO's `convolution`, ONNX's `Conv` and `ConvTranspose`.
     ///
-    /// Windows of the padded operand are a view; the result is the sum of their products with the kernel,
-    /// over the spatial axes, then the features, in the order of a contraction. `dtype` is the element type
-    /// of the result; without it that of the operands, as in [`GraphBuilder::product`].
+    /// The windows of the padded operand are a view. The result is a contraction of this view with the
+    /// kernel; its sums run over the spatial axes, then the features. `dtype` is the element type of the
+    /// result; the default is the operands' type, as in [`GraphBuilder::product`].
     ///
     /// ```
     /// use indim_builder::{Convolution, GraphBuilder, PaddedWindow};
@@ -116,7 +117,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// TY2; `convolution-shape` if axes, features or groups do not fit; `bad-window`; `slice-out-of-range`
-    /// if more elements are removed than an axis has; E5 `too-large`.
+    /// if negative padding removes more elements than an axis has; E5 `too-large`.
     #[track_caller]
     pub fn convolution(
         &self,
@@ -141,7 +142,7 @@ impl GraphBuilder {
             self.leading_order(&x, &convolution.operand)?,
             self.leading_order(&kernel, &convolution.kernel)?,
         ];
-        // Sizes of 0 make no groups.
+        // An axis of size 0 cannot be divided into groups.
         if shapes.iter().any(|shape| shape.contains(&0)) {
             return self.without_products(&x, &kernel, convolution, &windows, dtype);
         }
@@ -149,20 +150,20 @@ impl GraphBuilder {
         self.stated_order(&result, &convolution.result)
     }
 
-    /// The axes in the order batch, feature, spatial.
+    /// Transposes to the order batch, feature, spatial axes.
     fn leading_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
         let order: Vec<i64> = axes.order().map(|axis| axis as i64).collect();
         self.transpose(value, &order)
     }
 
-    /// The axes from the order batch, feature, spatial.
+    /// Transposes from the order batch, feature, spatial axes to these axes.
     fn stated_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
         let order: Vec<usize> = axes.order().collect();
         let place = |axis| order.iter().position(|&of| of == axis).unwrap_or(axis) as i64;
         self.transpose(value, &(0..order.len()).map(place).collect::<Vec<i64>>())
     }
 
-    /// Zeros: sums over nothing, or no sums.
+    /// The result of a convolution without products: zeros, or no elements.
     fn without_products(
         &self,
         x: &Value,
@@ -189,56 +190,67 @@ impl GraphBuilder {
         windows: &[PaddedWindow],
         dtype: Option<DType>,
     ) -> BuildResult {
-        let of_x = x.array_type()?;
-        let axes: Vec<(usize, PaddedWindow)> =
-            windows.iter().enumerate().map(|(axis, window)| (axis + 2, *window)).collect();
-        let zero = self.literal(Literal::Int(0), of_x.dtype)?;
-        let mut shown = self.padded_windows(x, &zero, &axes)?;
-        let mut kernel = kernel.clone();
-        for &(axis, window) in &axes {
-            shown = self.window(&shown, axis as i64, window.window())?;
-            if window.is_reversed {
-                kernel = self.reverse(&kernel, &[axis as i64])?;
-            }
-        }
+        let [mut view, mut kernel] = self.windows_and_kernel(x, kernel, windows)?;
         let groups = convolution.feature_groups.max(convolution.batch_groups);
         let grouped = match (convolution.feature_groups, convolution.batch_groups) {
             (2.., _) => Some(1),
             (_, 2..) => Some(0),
             _ => None,
         };
-        // An axis becomes groups by windows that do not overlap, which is a view for any strides.
+        // Windows that do not overlap divide an axis into groups as a view, for any strides.
         let divided = |value: &Value, axis: usize| {
             let size = value.array_type()?.shape[axis] / groups;
             self.window(value, axis as i64, AxisWindow::new(size.max(1), size.max(1), 1))
         };
         if let Some(axis) = grouped {
-            (shown, kernel) = (divided(&shown, axis)?, divided(&kernel, 0)?);
+            (view, kernel) = (divided(&view, axis)?, divided(&kernel, 0)?);
         }
         if grouped != Some(1) {
-            // The features are summed after the elements of a window.
-            let rank = shown.array_type()?.shape.rank() as i64;
+            // The features are summed after the elements of a window, so their axis becomes the last.
+            let rank = view.array_type()?.shape.rank() as i64;
             let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
-            shown = self.transpose(shown, &order)?;
+            view = self.transpose(view, &order)?;
         }
         let Some(equation) = equation(windows.len(), grouped) else {
             let problem = "it has too many spatial axes".to_owned();
             return Err(self.window_error("convolution", &[x, &kernel], problem));
         };
-        let result = self.einsum_as(&equation, &[shown, kernel], dtype)?;
+        let result = self.einsum_as(&equation, &[view, kernel], dtype)?;
         if grouped.is_none() {
             return Ok(result);
         }
-        // Batch, groups, features of a group, spatial.
+        // The axes are batch, groups, features of a group, spatial axes: groups and features become one.
         let mut sizes = result.array_type()?.shape.to_vec();
         let features = sizes.remove(2);
         sizes[1] *= features;
         self.reshape(result, sizes)
     }
+
+    /// The windows of the padded operand, as a view, and the kernel, reversed along the axes that demand it.
+    #[track_caller]
+    fn windows_and_kernel(
+        &self,
+        x: &Value,
+        kernel: &Value,
+        windows: &[PaddedWindow],
+    ) -> Result<[Value; 2], GraphError> {
+        let axes: Vec<(usize, PaddedWindow)> =
+            windows.iter().enumerate().map(|(axis, window)| (axis + 2, *window)).collect();
+        let zero = self.literal(Literal::Int(0), x.array_type()?.dtype)?;
+        let mut view = self.padded_windows(x, &zero, &axes)?;
+        let mut kernel = kernel.clone();
+        for (axis, window) in axes {
+            view = self.window(&view, axis as i64, window.window())?;
+            if window.is_reversed {
+                kernel = self.reverse(&kernel, &[axis as i64])?;
+            }
+        }
+        Ok([view, kernel])
+    }
 }
 
-/// The equation of the product of windows and kernel; `grouped` is the axis of the windows that is divided
-/// into groups. `None` if the letters do not suffice.
+/// The `einsum` equation of windows and kernel; `grouped` is the axis of the windows that is divided into
+/// groups. `None` if it has more axes than letters.
 fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
     let mut labels = Labels { next: 0 };
     let [batch, channel, feature, group] =
@@ -251,7 +263,7 @@ fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
             "{batch}{positions}{elements}{channel},{feature}{channel}{elements}->\
              {batch}{feature}{positions}"
         ),
-        // Groups of features are in place of the features, whose elements are the last axis.
+        // The axis of the groups replaces that of the features; the features of a group are the last axis.
         Some(1) => format!(
             "{batch}{group}{positions}{elements}{channel},{group}{channel}{elements}{feature}->\
              {batch}{group}{feature}{positions}"
@@ -263,7 +275,7 @@ fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
     })
 }
 
-/// The problem of a convolution with arrays of these shapes; `None` if they fit.
+/// The reason why arrays of these shapes cannot be convolved, for the error; `None` if they can.
 fn problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String> {
     let Convolution { operand, kernel: of_kernel, result, windows, feature_groups, batch_groups } =
         convolution;

@@ -1,7 +1,7 @@
 //! Convolutions and pooling: paddings, windows, and products or reductions of these.
 //!
-//! - `axis.rs`: the windows of one axis with padding, as XLA states them;
-//! - `convolve.rs`: convolutions: groups, strides, dilations, transposed ones;
+//! - `axis.rs`: the windows of one axis and its padding, with the parameters of XLA's `window`;
+//! - `convolve.rs`: convolutions, also grouped, strided, dilated and transposed ones;
 //! - `pool.rs`: reductions of windows, average and maximum pooling.
 
 mod axis;

@@ -11,18 +11,18 @@ use crate::operand::Operand;
 /// The divisor of an average pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolDivisor {
-    /// The elements of the window, without padding.
+    /// The number of elements of the window that are not padding.
     Elements,
-    /// The elements of the window and the padding, except the `beyond` last elements of the padding of each
-    /// axis, which rounding up adds.
+    /// The number of elements of the window, including padding that the model states. Padding that only
+    /// rounds the number of windows up is not counted.
     Padded,
 }
 
 impl GraphBuilder {
-    /// XLA's `reduce_window`: the elements of each window of some axes reduced by `op`, beginning with
-    /// `init`, which is also the padding; without it the identity of `op`.
+    /// XLA's `reduce_window`: reduces the elements of each window of some axes by `op`. `init` is the first
+    /// operand of the reduction and the value of the padding; the default is the identity of `op`.
     ///
-    /// Axes are reduced from the last to the first. Sums and products of floats are in `f64`, and are
+    /// Axes are reduced from the last to the first. Sums and products of floats are computed in `f64` and
     /// rounded once.
     ///
     /// ```
@@ -41,8 +41,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// TY1, TY2; `axis-out-of-range`, `bad-window`; `slice-out-of-range` if more elements are removed than an
-    /// axis has; E5 `too-large`.
+    /// TY1, TY2; `axis-out-of-range`, `bad-window`; `slice-out-of-range` if negative padding removes more
+    /// elements than an axis has; E5 `too-large`.
     #[track_caller]
     pub fn reduce_window(
         &self,
@@ -57,16 +57,15 @@ impl GraphBuilder {
             None => reduced.value,
             Some(init) => {
                 let ArrayType { dtype, shape } = reduced.value.array_type()?;
-                let spread = self.broadcast_in_dim(self.convert(init, dtype)?, &[], shape)?;
-                let combined = [spread, reduced.value];
-                self.elementwise(op.operation(), &combined, &RuleSet::None)?
+                let init = self.broadcast_in_dim(self.convert(init, dtype)?, &[], shape)?;
+                self.elementwise(op.operation(), &[init, reduced.value], &RuleSet::None)?
             }
         };
         self.convert(value, dtype)
     }
 
-    /// The average of each window. `beyond` is the number of elements at the end of the padding of each axis
-    /// that count for no average.
+    /// The average of each window. For each axis, `rounding` is the number of trailing padding elements that
+    /// only round the number of windows up; [`PoolDivisor::Padded`] does not count them.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, PaddedWindow, PoolDivisor};
@@ -93,19 +92,32 @@ impl GraphBuilder {
         x: impl Operand,
         windows: &[(usize, PaddedWindow)],
         divisor: PoolDivisor,
-        beyond: &[usize],
+        rounding: &[usize],
     ) -> BuildResult {
         let id = self.operand_id("average_pool", x)?;
         let of_x = self.type_of(id);
         let reduced =
             self.reduced_windows("average_pool", self.value(id), ReduceOp::Add, None, windows)?;
-        let mut average = self.convert(reduced.value, DType::F64)?;
-        let shape = average.array_type()?.shape;
-        // Counts that all windows share are one number.
+        let sums = self.convert(reduced.value, DType::F64)?;
+        let counts: Vec<(usize, Vec<f64>)> = windows
+            .iter()
+            .enumerate()
+            .map(|(position, &(axis, window))| {
+                let rounding = rounding.get(position).copied().unwrap_or(0);
+                (axis, counts(&window, of_x.shape[axis], divisor, rounding))
+            })
+            .collect();
+        let divisors = self.divisors(&sums, counts)?;
+        self.convert(sums / divisors, of_x.dtype)
+    }
+
+    /// The product of the counts of all axes, in the shape of the sums. Each axis has a count for each of its
+    /// positions; equal counts are one number.
+    #[track_caller]
+    fn divisors(&self, sums: &Value, counts: Vec<(usize, Vec<f64>)>) -> BuildResult {
+        let shape = sums.array_type()?.shape;
         let (mut common, mut divisors) = (1.0, None::<Value>);
-        for (position, &(axis, window)) in windows.iter().enumerate() {
-            let beyond = beyond.get(position).copied().unwrap_or(0);
-            let counts = counts(&window, of_x.shape[axis], divisor, beyond);
+        for (axis, counts) in counts {
             let first = counts.first().copied().unwrap_or(1.0);
             if counts.iter().all(|&count| count == first) {
                 common *= first;
@@ -113,7 +125,7 @@ impl GraphBuilder {
             }
             let counts = Array::new([counts.len()], counts).map_err(|_| {
                 let problem = "its windows have too many positions".to_owned();
-                self.window_error("average_pool", &[&average], problem)
+                self.window_error("average_pool", &[sums], problem)
             })?;
             let counts = self.broadcast_in_dim(self.constant(counts), &[axis as i64], &shape)?;
             divisors = Some(match divisors {
@@ -121,14 +133,13 @@ impl GraphBuilder {
                 Some(divisors) => divisors * counts,
             });
         }
-        let divisors = match divisors {
-            None => self.broadcast_in_dim(self.scalar(common), &[], &shape)?,
-            Some(divisors) => divisors * common,
-        };
-        average = average / divisors;
-        self.convert(average, of_x.dtype)
+        match divisors {
+            None => self.broadcast_in_dim(self.scalar(common), &[], &shape),
+            Some(divisors) => Ok(divisors * common),
+        }
     }
 
+    /// The reduced windows in the wide type of sums and products.
     #[track_caller]
     fn reduced_windows(
         &self,
@@ -161,13 +172,13 @@ impl GraphBuilder {
         let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
         let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
         windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
-        // The reduction of an axis is the same for all windows of the others, so each is reduced alone.
+        // One axis after another, so that windows that overlap share the reductions of the axes before.
         for (axis, window) in windows {
             if window.size == 1 && window.stride == 1 {
                 continue;
             }
-            let shown = self.window(&value, axis as i64, window.window())?;
-            value = self.reduce(op, self.convert(shown, wide)?, shape.rank() as i64)?;
+            let view = self.window(&value, axis as i64, window.window())?;
+            value = self.reduce(op, self.convert(view, wide)?, shape.rank() as i64)?;
         }
         Ok(ReducedWindows { value, dtype })
     }
@@ -179,11 +190,11 @@ struct ReducedWindows {
     dtype: DType,
 }
 
-/// The number of elements of each window that count.
-fn counts(window: &PaddedWindow, size: usize, divisor: PoolDivisor, beyond: usize) -> Vec<f64> {
+/// The number of elements of each window that the divisor counts, for an axis of `size` elements.
+fn counts(window: &PaddedWindow, size: usize, divisor: PoolDivisor, rounding: usize) -> Vec<f64> {
     let padded = window.padded(size) as i128;
     let (first, end) = match divisor {
-        PoolDivisor::Padded => (0, padded - beyond as i128),
+        PoolDivisor::Padded => (0, padded - rounding as i128),
         PoolDivisor::Elements => (i128::from(window.low), padded - i128::from(window.high)),
     };
     let is_counted = |index: usize| (first..end).contains(&(index as i128));

@@ -82,8 +82,8 @@ fn the_gradient_of_a_product_has_products_and_no_element_wise_sums() {
     assert_eq!(count(|kind| matches!(kind, NodeKind::Reduce { .. } | NodeKind::Elementwise(_))), 0);
 }
 
-/// Conversions and parts of the factors come before their broadcast, so nothing has the shape of all
-/// products.
+/// Conversions, and real and imaginary parts, of the factors come before their broadcast, so no array has the
+/// shape of all products.
 #[test]
 fn the_gradient_of_a_converted_product_computes_no_single_products() {
     for dtype in [DType::F16, DType::Bf16, DType::F32, DType::C64, DType::C128] {

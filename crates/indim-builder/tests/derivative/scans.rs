@@ -39,7 +39,7 @@ fn scans_have_the_slope_of_finite_differences() {
     check("tanh of cumprod", along, &[Argument(vec![7], noise(6, 7))]);
 }
 
-/// Products with zeros: the first takes the products with 1 in its place, elements behind it take 0.
+/// Products with zeros: for the first zero the products have 1 in its place; elements behind it get 0.
 #[test]
 fn products_with_zeros() {
     for zeros in [vec![0], vec![3], vec![2, 4], vec![0, 1, 6]] {
@@ -54,7 +54,7 @@ fn products_with_zeros() {
     }
 }
 
-/// The first of equal elements takes the cotangents of an extreme.
+/// The cotangents of an extreme go to the first of equal elements.
 #[test]
 fn the_first_of_equal_extremes_takes_the_cotangent() {
     let gradient = |options: ReduceOptions, x: &[f64]| {

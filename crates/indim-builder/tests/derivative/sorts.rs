@@ -1,4 +1,4 @@
-//! Sorts: each element gets the cotangent of its place.
+//! Sorts: each element gets the cotangent of its sorted position.
 
 use indim_builder::{Differentiate, GraphBuilder, Value};
 use indim_graph::{Array, evaluate};
@@ -20,7 +20,7 @@ fn sorts_have_the_slope_of_finite_differences() {
     }
 }
 
-/// Equal elements keep their order, so each has the cotangent of its own place.
+/// Equal elements keep their order, so each has the cotangent of its own sorted position.
 #[test]
 fn equal_elements_have_the_cotangents_of_their_places() {
     let b = GraphBuilder::new();

@@ -16,7 +16,7 @@ use crate::run::contraction::Contraction;
 use crate::run::output_order::OutputOrders;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
-use crate::run::search::Search;
+use crate::run::search::TableSearch;
 use crate::run::sort::Sort;
 use indim_executors::run_work;
 use indim_executors::{BoundNest, Executor, NestCode};
@@ -250,6 +250,6 @@ fn lone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
         LoneInstruction::Contract { .. } => Contraction::compile(nest, level),
         LoneInstruction::Scan { .. } => Scan::compile(nest),
         LoneInstruction::Sort { .. } => Sort::compile(nest),
-        LoneInstruction::SearchSorted { .. } => Search::compile(nest),
+        LoneInstruction::SearchSorted { .. } => TableSearch::compile(nest),
     }
 }

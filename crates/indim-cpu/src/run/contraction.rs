@@ -1,8 +1,8 @@
 //! Contractions: nests that sum products, by the register tiles of `indim-products`. No executor compiles
 //! them. Holds unsafe code.
 //!
-//! Each operand is read at its own strides: a broadcast has stride 0, and the axes that both operands, one of
-//! them or the sum have are the classes of a product. The bits do not depend on the plan, so a run on several
+//! Each operand is read at its own strides; a broadcast has stride 0. The class of an axis says which of the
+//! operands move along it, or that it is summed. The bits do not depend on the plan, so a run on several
 //! threads has a plan of its own, with units for all threads of the machine.
 
 use core::cell::RefCell;
@@ -37,10 +37,10 @@ pub(crate) struct Contraction {
 /// Cost of a multiply-add, in bytes moved: an upper bound, because costs are whole numbers.
 const BYTES_PER_PRODUCT: usize = 1;
 
-/// Fewest multiply-adds of a product that has a plan for several threads: about 2 microseconds on one thread.
+/// Minimum multiply-adds of a product with a plan for several threads: about 2 microseconds on one thread.
 const MIN_DIVIDED: usize = 1 << 16;
 
-/// Threads for which runs on several threads are planned.
+/// Threads of a plan for several threads: those of the machine.
 fn machine_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     let count = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -99,7 +99,7 @@ impl Contraction {
         plan.expect("invariant: the graph has checked element types and sizes")
     }
 
-    /// The most scratch memory and shared memory of a run, in bytes.
+    /// The maximum scratch memory and shared memory of a run, in bytes.
     fn max_memory(&self, nest: &SizedNest<'_>) -> [usize; 2] {
         let product = self.product(&nest.shape, &nest.list_strides(NestStrides::Dense));
         let memory = |threads| {
@@ -202,14 +202,14 @@ struct BoundContraction {
     divided: Option<Box<BoundContraction>>,
 }
 
-/// A part of memory with the alignment that plans demand.
+/// A cache line, which has the alignment that plans demand.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 thread_local! {
     /// Scratch memory of the plans that a thread runs.
-    static SCRATCH: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<CacheLine>> = const { RefCell::new(Vec::new()) };
 }
 
 impl BoundContraction {
@@ -225,16 +225,16 @@ impl BoundContraction {
     unsafe fn run_units(&self, phase: usize, bases: &Bases<'_>, units: Range<usize>) {
         let pointers = self.pointers(bases);
         SCRATCH.with_borrow_mut(|scratch| {
-            let lines = self.plan.scratch_bytes().div_ceil(size_of::<Line>());
+            let lines = self.plan.scratch_bytes().div_ceil(size_of::<CacheLine>());
             if scratch.len() < lines {
-                scratch.resize(lines, Line([0; 64]));
+                scratch.resize(lines, CacheLine([0; 64]));
             }
             for unit in units {
                 // SAFETY:
                 // - the strides of the plan are those of the binding, so the caller ensures that operands and
                 //   results are valid, and that results overlap nothing;
-                // - the shared memory has the bytes of `NestCode::shared_bytes`, the most of any plan, and
-                //   lies at a multiple of the alignment of the scratch layout, which is 64;
+                // - the shared memory has the bytes of `NestCode::shared_bytes`, the maximum over all plans,
+                //   and the alignment of the scratch layout, which is 64;
                 // - the scratch memory has the bytes of the plan; only this thread borrows it;
                 // - the caller ensures the order of phases, and that no other thread runs these units.
                 unsafe { self.plan.run(phase, unit, &pointers, scratch.as_mut_ptr().cast()) }

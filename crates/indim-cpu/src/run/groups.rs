@@ -490,7 +490,7 @@ fn tile_of(nest: &LoopNest, cut: &[CutAxis]) -> LoopNest {
 }
 
 /// The access with the sizes of one tile, as a separate array. An axis that is read through windows keeps
-/// its size, which is an upper bound.
+/// its size, as an upper bound.
 fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {

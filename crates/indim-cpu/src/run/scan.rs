@@ -1,11 +1,14 @@
 //! Scans: nests that fold all elements up to each position of an axis. No executor compiles them. Holds
 //! unsafe code.
 //!
-//! A line is the elements along the axis, at one index of the others. A strip is one line, or neighbouring
-//! lines whose elements lie side by side. If there are many strips, a tile is a strip. The tiles of few long
-//! strips are their blocks: on one thread each tile continues where the one before has stopped; on several
-//! threads a first pass folds each block, and `prepare` computes the state at the beginning of each. The
-//! order of `indim_ops::scan` makes all of them the same bits.
+//! A *line* is the elements along the axis, at one index of the other axes. A *strip* is one line, or
+//! neighbouring lines whose elements are adjacent in memory. `indim_ops::scan` defines blocks and the order
+//! of the fold, so every division into tiles gives the same bits:
+//! - many strips: a tile is one or more strips;
+//! - few long strips on one thread: a tile is some blocks of a strip, run in order. Each tile stores its
+//!   final state, from which the next one continues;
+//! - few long strips on several threads: a first pass folds each block, `prepare` computes the state at the
+//!   beginning of each block, and tiles of blocks run in any order.
 
 use core::fmt;
 use core::ops::Range;
@@ -21,8 +24,8 @@ use indim_ops::{
     visit_scan,
 };
 
-use crate::run::scan_block::{Lines, ScanCarries, fold_line, scan_line};
-use crate::run::scan_strips::{OuterAxis, Strip, Strips};
+use crate::run::scan_block::{BlockLanes, ScanCarries, fold_line, scan_line};
+use crate::run::scan_strips::{OuterAxis, ScanStrip, ScanStrips};
 
 /// A scan for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
@@ -38,19 +41,19 @@ pub(crate) struct Scan {
     pub(super) operand: usize,
 }
 
-/// Elements of a line from which few lines are divided into blocks: a pass over fewer costs microseconds.
+/// Minimum elements of a line that is divided into blocks: a pass over fewer takes microseconds.
 const MIN_DIVIDED: usize = 1 << 15;
 
-/// Most lines that are divided into blocks: more are enough for every thread as they are.
+/// Maximum number of lines that are divided into blocks: more lines occupy every thread undivided.
 const MAX_DIVIDED_LINES: usize = 1 << 12;
 
-/// Fewest strips that are enough for every thread as they are.
-const ENOUGH_STRIPS: usize = 64;
+/// Minimum number of strips that are not divided into blocks, because they occupy every thread.
+const MIN_UNDIVIDED_STRIPS: usize = 64;
 
 /// Approximate elements of a tile.
 const TILE_ELEMENTS: usize = 1 << 15;
 
-/// Cost of an element, in bytes moved: floats take a conversion and four additions.
+/// Cost of an element, in bytes moved in the same time: a float takes a conversion and four additions.
 const BYTES_PER_ELEMENT: usize = 8;
 
 impl Scan {
@@ -80,7 +83,7 @@ impl Scan {
     }
 }
 
-/// The unsigned type of the same width, if the operation ignores signs: fewer types have code of their own.
+/// The unsigned type of the same width, if the operation ignores signs, so that both types share their code.
 fn unsigned(op: ReduceOp, dtype: DType) -> DType {
     match (op, dtype) {
         (ReduceOp::Max | ReduceOp::Min, _) => dtype,
@@ -100,9 +103,10 @@ impl NestCode for Scan {
         _: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
         let strides = nest.list_strides(strides);
-        let strips = Strips::new(&self, &nest.shape, &strides)?;
+        let strips = ScanStrips::new(&self, &nest.shape, &strides)?;
         let lines = strips.outer.iter().map(|axis| axis.size).product::<usize>() * strips.lanes;
-        let is_divided = Scan::may_divide(lines, strips.length) && strips.count() < ENOUGH_STRIPS;
+        let is_divided =
+            Scan::may_divide(lines, strips.length) && strips.count() < MIN_UNDIVIDED_STRIPS;
         let bound = |division| BoundScan { scan: *self, strips: strips.clone(), lines, division };
         Some(Arc::new(match is_divided {
             false => UndividedScan { whole: bound(Division::Strips), divided: None },
@@ -166,13 +170,13 @@ impl NestCode for Scan {
 /// The division of a scan into tiles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Division {
-    /// Each tile is some strips, completely.
+    /// Each tile computes the results of one or more whole strips.
     Strips,
-    /// Each tile is some blocks of a strip, and continues where the tile before has stopped.
+    /// Each tile computes the results of some blocks of a strip, from the final state of the tile before.
     Continued,
-    /// Each tile folds some blocks of a strip.
+    /// Each tile only folds some blocks of a strip.
     Folds,
-    /// Each tile is some blocks of a strip, for which `prepare` has the states.
+    /// Each tile computes the results of some blocks of a strip, from states that `prepare` has computed.
     Blocks,
 }
 
@@ -180,14 +184,14 @@ enum Division {
 #[derive(Debug)]
 struct BoundScan {
     scan: Scan,
-    strips: Strips,
+    strips: ScanStrips,
     /// Number of lines.
     lines: usize,
     division: Division,
 }
 
 impl BoundScan {
-    /// Strips or blocks of a tile.
+    /// Number of strips, or of blocks if strips are divided, in a tile.
     fn per_tile(&self) -> usize {
         let elements = match self.division {
             Division::Strips => self.strips.length * self.strips.width(),
@@ -196,7 +200,7 @@ impl BoundScan {
         (TILE_ELEMENTS / elements).max(1)
     }
 
-    /// Tiles of a strip, if strips are divided.
+    /// Number of tiles of a strip, if strips are divided.
     fn tiles_of_strip(&self) -> usize {
         self.strips.blocks().div_ceil(self.per_tile())
     }
@@ -246,23 +250,26 @@ impl TileRun<'_> {
         }
     }
 
-    /// The state of each line of a strip before a block.
-    fn slots<A>(&self, strip: &Strip, block: usize) -> *mut ScanCarry<A> {
+    /// The states of the lines of a strip before a block, in shared memory.
+    fn slots<A>(&self, strip: &ScanStrip, block: usize) -> *mut ScanCarry<A> {
         let first = self.bases.shared.cast::<ScanCarry<A>>();
         first.wrapping_add(block * self.bound.lines + strip.line)
     }
 
     /// The elements of operand `operand` at position `position` of the axis, for the lines of a strip.
-    fn row(&self, strip: &Strip, operand: usize, position: usize) -> Row {
+    fn row(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
         let strips = &self.bound.strips;
         let offset = strip.offsets[operand] + position as isize * strips.along[operand];
         let first = self.bases.operands[operand].wrapping_offset(offset);
-        Row { first, stride: strips.across[operand] }
+        StridedElements { first, stride: strips.across[operand] }
     }
 
     /// The elements of operand `operand` from position `position` of the axis on, for a strip of one line.
-    fn line(&self, strip: &Strip, operand: usize, position: usize) -> Row {
-        Row { stride: self.bound.strips.along[operand], ..self.row(strip, operand, position) }
+    fn line(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
+        StridedElements {
+            stride: self.bound.strips.along[operand],
+            ..self.row(strip, operand, position)
+        }
     }
 
     /// Computes the results of these blocks.
@@ -271,7 +278,7 @@ impl TileRun<'_> {
     /// The obligations of [`BoundNest::run`] for these blocks of the strip.
     unsafe fn blocks<F: Fold<A>, T: ScanElement<A>, A: Element>(
         &self,
-        strip: &Strip,
+        strip: &ScanStrip,
         blocks: Range<usize>,
     ) {
         let mut carry = ScanCarries::first::<F>();
@@ -299,13 +306,14 @@ impl TileRun<'_> {
         }
     }
 
-    /// Computes the results of one block, and the states after it, if it is full.
+    /// Computes the results of one block, and the states after it. A block that is not full is the last of
+    /// its strip, so its state is not used.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the block.
     unsafe fn block<F: Fold<A>, T: ScanElement<A>, A: Element>(
         &self,
-        strip: &Strip,
+        strip: &ScanStrip,
         block: usize,
         carry: &mut ScanCarries<A>,
     ) {
@@ -324,7 +332,7 @@ impl TileRun<'_> {
             }
             return carry.set(0, carry.get(0).after::<F>(block, total));
         }
-        let mut lines = Lines::<T, A>::new::<F>(strip.width);
+        let mut lines = BlockLanes::<T, A>::new::<F>(strip.width);
         for position in first..first + count {
             // SAFETY: the elements of the strip at this position are valid in the operand.
             unsafe { self.row(strip, operand, position).read(lines.elements()) }
@@ -342,14 +350,14 @@ impl TileRun<'_> {
         }
     }
 
-    /// Writes the folds of these blocks as the states of the blocks. A block that is not full has none: no
-    /// other follows.
+    /// Writes the fold of each of these blocks to shared memory, in the place of the block's state. A block
+    /// that is not full is the last of its strip, so its fold is not used.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for these blocks of the strip.
     unsafe fn folds<F: Fold<A>, T: ScanElement<A>, A: Element>(
         &self,
-        strip: &Strip,
+        strip: &ScanStrip,
         blocks: Range<usize>,
     ) {
         let none = ScanCarry::first::<F>();
@@ -365,18 +373,18 @@ impl TileRun<'_> {
         }
     }
 
-    /// The folds of one full block.
+    /// The fold of one block for each line; not computed for a block that is not full.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the block.
     unsafe fn fold<F: Fold<A>, T: ScanElement<A>, A: Element>(
         &self,
-        strip: &Strip,
+        strip: &ScanStrip,
         block: usize,
-    ) -> Lines<T, A> {
+    ) -> BlockLanes<T, A> {
         let operand = self.bound.scan.operand;
         let (first, count) = self.extent(block);
-        let mut lines = Lines::<T, A>::new::<F>(strip.width);
+        let mut lines = BlockLanes::<T, A>::new::<F>(strip.width);
         if count < BLOCK {
             return lines;
         }
@@ -407,12 +415,12 @@ impl TileRun<'_> {
 
 /// Elements at one stride, in bytes.
 #[derive(Clone, Copy)]
-struct Row {
+struct StridedElements {
     first: *mut u8,
     stride: isize,
 }
 
-impl Row {
+impl StridedElements {
     /// # Safety
     /// The row has an element that is valid for reads for each of `elements`.
     #[inline(always)]
@@ -449,7 +457,7 @@ impl Row {
     }
 }
 
-/// Turns the folds of all blocks into the states before them.
+/// Replaces the folds of all blocks in shared memory by the states before the blocks.
 struct Carries<'a> {
     bound: &'a BoundScan,
     bases: &'a Bases<'a>,
@@ -489,7 +497,7 @@ impl BoundNest for BoundScan {
         match self.division {
             Division::Strips => self.per_tile() * self.strips.length * self.strips.width(),
             Division::Continued | Division::Blocks => self.per_tile() * BLOCK * self.strips.width(),
-            // The results count.
+            // The first pass stores no results; the second pass counts them.
             Division::Folds => 0,
         }
     }
@@ -510,7 +518,7 @@ impl BoundNest for BoundScan {
     }
 }
 
-/// A scan for one thread, and its division for several.
+/// A scan for one thread, and its division for several threads.
 #[derive(Debug)]
 struct UndividedScan {
     whole: BoundScan,
@@ -541,7 +549,7 @@ impl BoundNest for UndividedScan {
     }
 }
 
-/// A scan of few long lines for several threads.
+/// A scan of few long lines for several threads, in two passes.
 #[derive(Debug)]
 struct DividedScan {
     folds: BoundScan,

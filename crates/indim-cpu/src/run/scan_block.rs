@@ -1,10 +1,10 @@
-//! The blocks of scans: 512 elements of one line, or of neighbouring lines side by side.
+//! The blocks of scans: 512 elements of one line, or 512 elements of each of several neighbouring lines.
 
 use indim_ops::meaning::scan::{BLOCK, RUN};
 use indim_ops::{Element, Fold, ScalarBackend, ScanCarry, ScanElement};
 
-/// The elements and the results of a block of one line. `results` has the length of `elements`, at most
-/// [`BLOCK`]. Returns the fold of the block, if it is full.
+/// Writes the results of a block of one line; `results` has the length of `elements`, at most [`BLOCK`].
+/// Returns the fold of the block.
 #[inline(always)]
 pub(super) fn scan_line<F: Fold<A>, T: ScanElement<A>, A: Element>(
     carry: &ScanCarry<A>,
@@ -24,7 +24,8 @@ pub(super) fn scan_line<F: Fold<A>, T: ScanElement<A>, A: Element>(
     before
 }
 
-/// The folds within a run, up to each element; with `exclusive` without it. Returns the fold of the run.
+/// Writes to `within` the fold of the run up to each element, without the element itself if `exclusive`.
+/// Returns the fold of the whole run.
 #[inline(always)]
 fn scan_run<F: Fold<A>, T: ScanElement<A>, A: Element>(
     elements: &[T],
@@ -53,33 +54,34 @@ pub(super) fn fold_line<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T
     totals.iter().fold(start, |fold, &total| F::combine::<ScalarBackend>(fold, total))
 }
 
-/// Most lines that are scanned side by side: 256 bytes of `f32`, and a state of 3 KiB.
+/// Maximum number of lines that are scanned together, one vector lane each: their elements at one position
+/// are 256 bytes of `f32`, and their state is 3 KiB.
 pub(super) const MAX_LANES: usize = 64;
 
-/// The state of a block of neighbouring lines, and one element of each.
-pub(super) struct Lines<T, A> {
+/// The state of neighbouring lines within a block, and the element of each at one position.
+pub(super) struct BlockLanes<T, A> {
     /// Number of lines.
     width: usize,
-    /// The folds within the run.
+    /// The fold of the current run.
     within: [A; MAX_LANES],
-    /// The folds of the runs before in the block.
+    /// The fold of the earlier runs of the block.
     before: [A; MAX_LANES],
     elements: [T; MAX_LANES],
 }
 
-impl<T: ScanElement<A>, A: Element> Lines<T, A> {
+impl<T: ScanElement<A>, A: Element> BlockLanes<T, A> {
     /// The state before the first element of a block.
     pub(super) fn new<F: Fold<A>>(width: usize) -> Self {
         let none = [F::identity::<ScalarBackend>(); MAX_LANES];
-        Lines { width, within: none, before: none, elements: [T::default(); MAX_LANES] }
+        BlockLanes { width, within: none, before: none, elements: [T::default(); MAX_LANES] }
     }
 
-    /// One element of each line, which [`Lines::results`] replaces by the results.
+    /// One element of each line, which [`BlockLanes::results`] replaces by the results.
     pub(super) fn elements(&mut self) -> &mut [T] {
         &mut self.elements[..self.width]
     }
 
-    /// Adds the element of each line.
+    /// Folds the element of each line.
     #[inline(always)]
     pub(super) fn push<F: Fold<A>>(&mut self) {
         let within = &mut self.within[..self.width];
@@ -88,7 +90,7 @@ impl<T: ScanElement<A>, A: Element> Lines<T, A> {
         }
     }
 
-    /// Adds the element of each line, and replaces it by the result.
+    /// Folds the element of each line, and replaces it by the result.
     #[inline(always)]
     pub(super) fn results<F: Fold<A>>(&mut self, carry: &ScanCarries<A>, exclusive: bool) {
         let width = self.width;
@@ -105,7 +107,7 @@ impl<T: ScanElement<A>, A: Element> Lines<T, A> {
         }
     }
 
-    /// Ends a run.
+    /// Ends a run: its fold joins that of the earlier runs.
     #[inline(always)]
     pub(super) fn end_run<F: Fold<A>>(&mut self) {
         for (before, within) in self.before.iter_mut().zip(&mut self.within) {
@@ -114,12 +116,12 @@ impl<T: ScanElement<A>, A: Element> Lines<T, A> {
         }
     }
 
-    /// The fold of the only line.
+    /// Sets the fold of the block, for a strip of one line.
     pub(super) fn set_total(&mut self, total: A) {
         self.before[0] = total;
     }
 
-    /// The folds of the runs that have ended.
+    /// The fold of the block for each line, after its last run.
     pub(super) fn totals(&self) -> &[A] {
         &self.before[..self.width]
     }

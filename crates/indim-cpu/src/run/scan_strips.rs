@@ -1,4 +1,5 @@
-//! Strips of a scan bound to sizes and strides: one line, or neighbouring lines side by side.
+//! Strips of a scan bound to sizes and strides: a strip is one line, or neighbouring lines whose elements are
+//! adjacent in memory.
 
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce_some;
@@ -7,10 +8,10 @@ use indim_ops::meaning::scan::BLOCK;
 use crate::run::scan::Scan;
 use crate::run::scan_block::MAX_LANES;
 
-/// Fewest neighbouring lines that are scanned side by side.
+/// Minimum number of neighbouring lines that are scanned together, one vector lane each.
 const MIN_LANES: usize = 6;
 
-/// An axis across lines.
+/// An axis across lines, other than the axis of the lanes.
 #[derive(Debug, Clone)]
 pub(super) struct OuterAxis {
     pub(super) size: usize,
@@ -20,24 +21,24 @@ pub(super) struct OuterAxis {
 
 /// The strips of a scan bound to sizes and strides.
 #[derive(Debug, Clone)]
-pub(super) struct Strips {
+pub(super) struct ScanStrips {
     /// Elements of a line, never 0.
     pub(super) length: usize,
     /// Offset of each operand's first element in the direction of the scan.
     pub(super) first: AxisStrides,
     /// Stride of each operand along the axis, in the direction of the scan.
     pub(super) along: AxisStrides,
-    /// Neighbouring lines that are scanned side by side: the size of one axis, or 1.
+    /// Size of the axis of the lanes, along which neighbouring lines are scanned together; 1 without it.
     pub(super) lanes: usize,
-    /// Stride of each operand along that axis.
+    /// Stride of each operand along the axis of the lanes.
     pub(super) across: AxisStrides,
-    /// The other axes.
+    /// The remaining axes.
     pub(super) outer: Vec<OuterAxis>,
 }
 
-impl Strips {
-    /// Returns `None` without elements.
-    pub(super) fn new(scan: &Scan, shape: &[usize], strides: &[AxisStrides]) -> Option<Strips> {
+impl ScanStrips {
+    /// Returns `None` for a scan without elements.
+    pub(super) fn new(scan: &Scan, shape: &[usize], strides: &[AxisStrides]) -> Option<ScanStrips> {
         let length = shape[scan.axis];
         let others = (0..shape.len()).filter(|&axis| axis != scan.axis);
         let axes = coalesce_some(0, others, shape, strides)?;
@@ -64,15 +65,15 @@ impl Strips {
             Some(axis) => (axis.size, axis.strides),
             None => (1, along.iter().map(|_| 0).collect()),
         };
-        Some(Strips { length, first, along, lanes, across, outer })
+        Some(ScanStrips { length, first, along, lanes, across, outer })
     }
 
-    /// Lines of a full strip.
+    /// Number of lines of a full strip.
     pub(super) fn width(&self) -> usize {
         self.lanes.min(MAX_LANES)
     }
 
-    /// Strips at one index of the outer axes.
+    /// Number of strips at one index of the outer axes.
     pub(super) fn across(&self) -> usize {
         self.lanes.div_ceil(self.width())
     }
@@ -85,8 +86,8 @@ impl Strips {
         self.length.div_ceil(BLOCK)
     }
 
-    /// A strip; strips side by side come first.
-    pub(super) fn strip(&self, number: usize) -> Strip {
+    /// Strip `number`; strips are numbered with the axis of the lanes innermost.
+    pub(super) fn strip(&self, number: usize) -> ScanStrip {
         let (mut outer, first) = (number / self.across(), number % self.across());
         let lane = first * self.width();
         let line = outer * self.lanes + lane;
@@ -101,12 +102,12 @@ impl Strips {
                 *offset += index * stride;
             }
         }
-        Strip { line, width: self.width().min(self.lanes - lane), offsets }
+        ScanStrip { line, width: self.width().min(self.lanes - lane), offsets }
     }
 }
 
 /// A strip: some neighbouring lines.
-pub(super) struct Strip {
+pub(super) struct ScanStrip {
     /// The number of the first line. Lines are numbered with the lanes innermost.
     pub(super) line: usize,
     pub(super) width: usize,

@@ -1,7 +1,8 @@
 //! Scatters: nests that combine updates with elements selected by indices. No executor compiles them. Holds
 //! unsafe code.
 //!
-//! Each target combines its updates in row-major order, so every number of threads gives the same bits.
+//! A *target* is an index along the scattered axis, with all its elements along the axes behind it. Each
+//! target combines its updates in row-major order, so every number of threads gives the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
 //! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
@@ -36,10 +37,10 @@ pub(crate) struct Scatter {
     updates: usize,
 }
 
-/// Approximate elements of a tile: enough that the distribution of tiles costs little.
+/// Approximate elements of a tile: enough that distributing tiles over threads costs little.
 const TILE_ELEMENTS: usize = 4096;
 
-/// Indices resolved at a time.
+/// Number of indices resolved at a time.
 const INDICES: usize = 256;
 
 /// Elements of a target that are combined together: enough for vectors, few enough to clear for each target.
@@ -48,7 +49,7 @@ const ACCUMULATORS: usize = 64;
 /// Bytes of the largest accumulator, of complex numbers.
 const MAX_ACCUMULATOR_BYTES: usize = 16;
 
-/// The code of one fold and element type.
+/// The instances of generic functions for one fold and element type.
 #[derive(Debug, Clone, Copy)]
 struct FoldFunctions {
     /// Combines the sorted updates of these targets; see `BoundScatter::fold_rows`.
@@ -59,9 +60,10 @@ struct FoldFunctions {
     store: unsafe fn(&BoundScatter, &Bases<'_>, Range<usize>),
 }
 
-struct FunctionsOf;
+/// Instantiates [`FoldFunctions`].
+struct FoldFunctionsVisitor;
 
-impl ScatterVisitor for FunctionsOf {
+impl ScatterVisitor for FoldFunctionsVisitor {
     type Output = FoldFunctions;
 
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> FoldFunctions {
@@ -93,7 +95,7 @@ impl Scatter {
             axis,
             rank: nest.stores[0].target.axes.len(),
             gather: Gather::of_scatter(mode, index, instruction.dtype, size, level),
-            functions: op.visit(instruction.dtype, FunctionsOf)?,
+            functions: op.visit(instruction.dtype, FoldFunctionsVisitor)?,
             stores,
             operand: stores + operand,
             indices: stores + indices,
@@ -120,7 +122,7 @@ impl NestCode for Scatter {
             index: strides[self.indices][axis],
             update: strides[self.updates][axis],
         };
-        // Without indices the other axes may be of any size.
+        // If an axis of the indices has size 0, the product of the others may overflow.
         let loops = match shape[self.rank..].contains(&0) {
             true => vec![IndexLoop { count: 0, index: 0, update: 0 }],
             false => (self.rank..shape.len()).map(of_axis).collect(),
@@ -214,8 +216,8 @@ struct BoundScatter {
     rows_per_tile: usize,
 }
 
-/// Entries by which the counts of the counting sort are ahead of their targets: its second pass advances the
-/// start of each target to that of the next.
+/// Target `t` is counted in entry `t + SHIFT` of the counting sort. The sums of the counts are then starts
+/// shifted by one entry, and the second pass advances the start of each target to that of the next.
 const SHIFT: usize = 2;
 
 /// Entries of the list of starts in addition to one for each target: dropped updates and the shift.
@@ -224,14 +226,14 @@ const STARTS_BEYOND: usize = 1 + SHIFT;
 /// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
 struct SortedUpdates {
-    /// For each target the position of its first update; then the number of updates.
+    /// For each target, the position of its first sorted update; one more entry is the number of updates.
     starts: *mut usize,
-    /// For each position the offset of its update from the first update, in bytes.
+    /// For each sorted update, its offset from the first update of the array, in bytes.
     updates: *mut isize,
 }
 
-/// An update before the sort. Each index is read once, because another process may write a mapped file
-/// meanwhile.
+/// An update before the sort. Each index is read only once, because another process may change a mapped file
+/// during the run.
 #[derive(Clone, Copy)]
 struct Update {
     /// Index along the scattered axis; its size for a dropped update.
@@ -278,12 +280,13 @@ impl BoundScatter {
         }
     }
 
-    /// Whether a target is one element, and no two rows have the same target.
+    /// Whether a target is one element, and so is the product of the sizes of the axes before the scattered
+    /// axis.
     fn has_accumulators(&self) -> bool {
         self.elements == 1 && self.rows == self.size
     }
 
-    /// The run along the innermost axis of a target, at point `number` of the axes outside it.
+    /// The elements of a target along the innermost axis, at point `number` of its other axes.
     fn run_of(
         &self,
         bases: &Bases<'_>,

@@ -1,9 +1,9 @@
 //! Searches in sorted tables: nests that find the position of each value. No executor compiles them. Holds
 //! unsafe code.
 //!
-//! The calling thread writes the keys of the table to shared memory. A tile is a range of values; several
-//! values are searched together, because the steps of one search wait for memory. The search is the one of
-//! the definition, so it gives the same positions in a table that is not sorted.
+//! The calling thread writes the keys of the table to shared memory. A tile is a range of values. Sixteen
+//! values are searched together, so that their cache misses overlap. The steps are those of
+//! `indim_ops::search_sorted`, so the positions are the same in a table that is not sorted.
 
 use core::fmt;
 use core::ops::Range;
@@ -16,11 +16,11 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, SearchSide, bf16, c64, c128, f16};
 
-use super::sort::keys::{Keyed, for_keyed};
+use super::sort::keys::{SortElement, for_sort_element};
 
 /// A search for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
+pub(crate) struct TableSearch {
     side: SearchSide,
     dtype: DType,
     /// Number of stores, which are the first operands of the nest.
@@ -38,10 +38,10 @@ const TILE_ELEMENTS: usize = 1 << 14;
 /// Values that are searched together.
 const LANES: usize = 16;
 
-/// Cost of a search, in bytes moved: about 20 nanoseconds.
+/// Cost of a search, in bytes moved in the same time: about 20 nanoseconds.
 const BYTES_PER_SEARCH: usize = 200;
 
-impl Search {
+impl TableSearch {
     /// Returns `None` for a nest that is not a search.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
         let (LoneInstruction::SearchSorted { side }, instruction) = nest.lone_instruction()? else {
@@ -51,7 +51,7 @@ impl Search {
             return None;
         };
         let stores = nest.stores.len();
-        Some(Arc::new(Search {
+        Some(Arc::new(TableSearch {
             side,
             dtype: instruction.operand_dtype,
             stores,
@@ -62,7 +62,7 @@ impl Search {
     }
 }
 
-impl NestCode for Search {
+impl NestCode for TableSearch {
     fn bind(
         self: Arc<Self>,
         nest: &SizedNest<'_>,
@@ -115,16 +115,17 @@ impl NestCode for Search {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Search>(1);
+        held.own::<TableSearch>(1);
     }
 }
 
 /// A search bound to sizes and strides.
 #[derive(Debug)]
 struct BoundSearch {
-    search: Search,
-    /// Elements of the table, and their stride in bytes.
+    search: TableSearch,
+    /// Number of elements of the table.
     length: usize,
+    /// Stride of the table in bytes.
     along: isize,
     /// The axes of the values and of the stores.
     axes: CoalescedAxes,
@@ -137,8 +138,8 @@ impl BoundSearch {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::prepare`]; the table has elements of type `T`.
-    unsafe fn write_keys<T: Keyed>(&self, bases: &Bases<'_>) {
-        let (table, keys) = (bases.operands[self.search.table], bases.shared.cast::<T::Key>());
+    unsafe fn write_keys<T: SortElement>(&self, bases: &Bases<'_>) {
+        let (table, keys) = (bases.operands[self.search.table], bases.shared.cast::<T::SortKey>());
         for index in 0..self.length {
             let from = table.wrapping_offset(self.along.wrapping_mul(index as isize));
             // SAFETY:
@@ -155,8 +156,8 @@ impl BoundSearch {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for these values, which have type `T`.
-    unsafe fn search<T: Keyed>(&self, bases: &Bases<'_>, range: Range<usize>) {
-        let keys = bases.shared.cast_const().cast::<T::Key>();
+    unsafe fn search<T: SortElement>(&self, bases: &Bases<'_>, range: Range<usize>) {
+        let keys = bases.shared.cast_const().cast::<T::SortKey>();
         let run_length = self.axes.sizes.last().copied().unwrap_or(1);
         let mut next = range.start;
         while next < range.end {
@@ -168,7 +169,7 @@ impl BoundSearch {
                 let along = stride.wrapping_mul((within + lane) as isize);
                 bases.operands[operand].wrapping_offset(offset).wrapping_offset(along)
             };
-            let mut values = [T::Key::default(); LANES];
+            let mut values = [T::SortKey::default(); LANES];
             for (lane, value) in values[..lanes].iter_mut().enumerate() {
                 let from = address(self.search.values, lane).cast::<T::Storage>();
                 // SAFETY: the caller ensures that each value is readable.
@@ -192,7 +193,7 @@ impl BoundSearch {
         }
     }
 
-    /// Offset of a run of values along the last axis, in bytes.
+    /// Offset of the first value of a run along the last axis, in bytes.
     fn offset(&self, operand: usize, mut run: usize) -> isize {
         let (sizes, strides) = (&self.axes.sizes, self.axes.strides_of(operand));
         let outer = sizes.len().saturating_sub(1);
@@ -205,7 +206,7 @@ impl BoundSearch {
     }
 }
 
-/// The position of each value by the search of the definition.
+/// The position of each value, by the steps of `indim_ops::search_sorted`.
 ///
 /// # Safety
 /// `keys` are `length` readable keys.
@@ -247,13 +248,13 @@ impl BoundNest for BoundSearch {
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {
         // SAFETY: the caller has the same obligations; the table has elements of this type.
-        unsafe { for_keyed!(self.search.dtype, self.write_keys(bases)) }
+        unsafe { for_sort_element!(self.search.dtype, self.write_keys(bases)) }
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let values = tiles.start * TILE_ELEMENTS..(tiles.end * TILE_ELEMENTS).min(self.count);
         // SAFETY: the caller has the same obligations for the values of `tiles`, which have this type.
-        unsafe { for_keyed!(self.search.dtype, self.search(bases, values)) }
+        unsafe { for_sort_element!(self.search.dtype, self.search(bases, values)) }
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

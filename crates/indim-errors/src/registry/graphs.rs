@@ -122,9 +122,10 @@ codes! {
         raised_by: ["indim-graph"],
     }
     INDEX_RANK = "index-rank" {
-        title: "Indices along an axis do not have the axes of the array",
-        explanation: "`take_along_axis` takes indices with an axis for each axis of the array. Add axes of \
-            size 1, as in `i[:, None]`, or use `take`, whose indices may have any shape.",
+        title: "Indices have another rank than the array",
+        explanation: "`take_along_axis` takes an index for each element, so the indices have as many axes as \
+            the array. Add axes of size 1, as in `i[:, None]`, or use `take`, whose indices may have any \
+            shape.",
         example: Command(&["indim explain 'take_along_axis(x, i)' 'x=f32[2,3]' 'i=i64[2]'"]),
         raised_by: ["indim-graph"],
     }
@@ -161,7 +162,7 @@ codes! {
     }
     BAD_WINDOW = "bad-window" {
         title: "A window has size, stride or dilation 0",
-        explanation: "Sizes, strides and dilations of windows are numbers from 1 on.",
+        explanation: "The size, the stride and the dilation of a window must be at least 1.",
         example: Command(&["indim explain 'sliding_window_view(x, 0)' 'x=f32[5]'"]),
         raised_by: ["indim-graph"],
     }
@@ -173,15 +174,15 @@ codes! {
     }
     CONVOLUTION_SHAPE = "convolution-shape" {
         title: "The operands of a convolution do not fit",
-        explanation: "The kernel takes the features of one group of the operand, and groups divide the \
-            features of the result. The message states what differs.",
+        explanation: "The kernel must have the features of one group of the operand, and the number of \
+            groups must divide the features of the result. The message states the difference.",
         example: Words("`GraphBuilder::convolution` gets 3 features and a kernel for 4."),
         raised_by: ["indim-graph"],
     }
     TABLE_RANK = "table-rank" {
         title: "The table of a search does not have one axis",
-        explanation: "`searchsorted` finds positions in one sorted table. Reshape it, or search in each row \
-            by a call of its own.",
+        explanation: "`searchsorted` finds positions in one sorted table. Reshape the table, or call the \
+            function once for each row.",
         example: Command(&["indim explain 'searchsorted(t, x)' 't=f32[2,3]' 'x=f32[4]'"]),
         raised_by: ["indim-graph"],
     }

@@ -143,7 +143,8 @@ impl Gather {
         Gather { resolve, size, index_size: index.size(), element_size: element.size() }
     }
 
-    /// The indices of a scatter. One whose update is dropped resolves to `size`; others as for a gather.
+    /// The indices of a scatter, resolved as in a gather; in [`ScatterMode::Drop`] an index out of range
+    /// resolves to `size`.
     pub fn of_scatter(
         mode: ScatterMode,
         index: DType,
@@ -418,7 +419,7 @@ macro_rules! index_elements {
 
 index_elements! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 
-/// The function for a mode of a gather; without one, indices out of range become the size.
+/// The function that resolves indices under a mode; without a mode, indices out of range become the size.
 fn resolve_function(mode: Option<TakeMode>, index: DType, level: Level) -> ResolveFn {
     match index {
         DType::I8 => of_mode::<i8>(mode, level),

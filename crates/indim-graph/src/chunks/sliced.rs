@@ -169,7 +169,7 @@ fn operands_of(
             Some(vec![(node.operands[0], Some(of_windows(*axis, window, wanted)?))])
         }
         (NodeKind::Sort { axis, .. }, Some(wanted)) => {
-            // A part that has the whole axis.
+            // A sort needs its whole axis.
             let is_whole = wanted[*axis].is_whole(node.array_type.shape[*axis]);
             is_whole.then(|| of_each(&Some(wanted.clone())))
         }

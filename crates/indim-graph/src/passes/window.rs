@@ -6,7 +6,7 @@ use indim_shape::Shape;
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 use crate::views::{AxisSlice, AxisWindow};
 
-/// Maximum elements of a window that becomes slices: each element is a slice.
+/// Maximum elements of a window that becomes slices, because each element is a slice.
 pub(super) const MAX_WINDOW_ELEMENTS: usize = 256;
 
 /// Adds `node`; windows become the concatenation of a slice for each of their elements.

@@ -158,7 +158,7 @@ impl SizeClasses {
                 let others = (0..rank(graph, operand)).filter(|other| other != axis);
                 others.for_each(|other| self.join((operand, other), (value, other)));
                 self.pin(operand, *axis, "windows of it are taken");
-                self.pin(value, *axis, "windows have this count");
+                self.pin(value, *axis, "it counts windows");
                 self.pin(value, shape.rank() - 1, "a window has this size");
             }
             NodeKind::Concatenate { axis } => {

@@ -8,8 +8,8 @@ use indim_shape::Shape;
 use super::existing_axis;
 use crate::error::GraphErrorKind;
 
-/// The windows of one axis: window `o` has the elements at `o * stride + t * dilation`, for `t` from 0 to
-/// `size - 1`. Windows that do not lie completely within the axis do not exist.
+/// The windows of one axis: window `p` has the elements at `p * stride + t * dilation`, for `t` from 0 to
+/// `size - 1`. A window that would end beyond the axis does not exist.
 ///
 /// ```
 /// use indim_graph::AxisWindow;
@@ -96,8 +96,8 @@ impl fmt::Display for AxisWindow {
     }
 }
 
-/// The checked axis and the type of the windows of `operand` along `axis`: the positions replace the axis,
-/// and the elements of a window are a new last axis.
+/// The checked axis and the type of the windows of `operand` along `axis`. Their positions replace the axis;
+/// the elements of a window are a new last axis.
 ///
 /// # Errors
 /// `axis-out-of-range`, `bad-window`.

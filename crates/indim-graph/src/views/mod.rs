@@ -80,7 +80,7 @@ impl core::str::FromStr for TakeMode {
     }
 }
 
-/// The treatment of an index out of range by a scatter: that of a gather, or the update is dropped.
+/// The treatment of indices out of range in a scatter.
 ///
 /// ```
 /// use indim_graph::{ScatterMode, TakeMode};
@@ -91,9 +91,9 @@ impl core::str::FromStr for TakeMode {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ScatterMode {
-    /// The element that a gather would take.
+    /// The same as in a gather.
     Take(TakeMode),
-    /// The update is dropped, like in XLA's Scatter. So is one with a negative index.
+    /// The update is dropped, as in XLA's Scatter. A negative index is out of range.
     Drop,
 }
 
@@ -211,7 +211,7 @@ pub fn check_take(
     Ok((axis, taken))
 }
 
-/// The checked axis, and the type of `operand` with the axes of the indices in its place.
+/// The checked axis, and the type of `operand` with the axes of the indices in place of this axis.
 fn indexed(
     axis: i64,
     operand: &ArrayType,
@@ -229,8 +229,8 @@ fn indexed(
 /// The checked axis and the type of a scatter of `updates` to `operand` at `indices` along `axis`.
 ///
 /// # Errors
-/// Those of [`check_take`], without `take-from-empty` if such updates are dropped; TY1 if the operation does
-/// not combine elements of this type; TY2; `scatter-shape`.
+/// Those of [`check_take`], without `take-from-empty` in [`ScatterMode::Drop`]; TY1 if the operation does not
+/// take elements of this type; TY2; `scatter-shape`.
 pub fn check_scatter(
     op: ScatterOp,
     axis: i64,

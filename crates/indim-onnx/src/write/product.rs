@@ -6,7 +6,8 @@ use indim_ops::{DType, DTypeClass, ReduceOp};
 
 use super::model_writer::{ModelWriter, int};
 
-/// The type in which `MatMul` computes. It lacks narrow integers; wider products wrap equally.
+/// The type in which `MatMul` computes elements of `dtype`. `MatMul` lacks narrow integers; wider ones give
+/// the same bits after the conversion back.
 fn computed(dtype: DType) -> DType {
     match (dtype.class(), dtype.size()) {
         (DTypeClass::Signed, 1 | 2) => DType::I32,
@@ -25,17 +26,17 @@ impl ModelWriter<'_> {
         }
         let form = found.matmul();
         let dtype = computed(found.dtype);
-        // `Gemm` transposes, but takes matrices of floats only in ONNX Runtime.
+        // `Gemm` can transpose its operands, but ONNX Runtime takes only matrices of floats.
         let is_matrix = |operand: &MatMulOperand| operand.matrices.rank() == 2;
         let is_gemm = dtype.is_float()
             && form.operands.iter().all(is_matrix)
-            && form.operands.iter().any(|operand| operand.is_turned);
+            && form.operands.iter().any(|operand| operand.is_transposed);
         let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, dtype, is_gemm));
         let mut name = match is_gemm {
             true => {
-                let turned = form.operands.each_ref().map(|operand| operand.is_turned);
-                let attributes = [("transA", turned[0]), ("transB", turned[1])].into_iter();
-                let attributes = attributes.filter(|(_, turned)| *turned);
+                let transposed = form.operands.each_ref().map(|operand| operand.is_transposed);
+                let attributes = [("transA", transposed[0]), ("transB", transposed[1])].into_iter();
+                let attributes = attributes.filter(|(_, transposed)| *transposed);
                 self.node("Gemm", &[&x, &y], attributes.map(|(name, _)| int(name, 1)).collect())
             }
             false => self.op("MatMul", &[&x, &y]),
@@ -43,32 +44,37 @@ impl ModelWriter<'_> {
         if dtype != found.dtype {
             name = self.cast(&name, found.dtype);
         }
-        name = self.resized(&name, &form.result, &form.apart);
-        name = self.turned(name, form.order);
+        name = self.resized(&name, &form.result, &form.unmerged);
+        name = self.transposed(name, form.order);
         self.set(value, name, shape);
     }
 
-    /// An operand as matrices; `is_turned_later` if the operator transposes it itself.
-    fn matrices(&mut self, operand: &MatMulOperand, dtype: DType, is_turned_later: bool) -> String {
+    /// An operand as matrices. `is_transposed_later` tells that the operator transposes it if necessary.
+    fn matrices(
+        &mut self,
+        operand: &MatMulOperand,
+        dtype: DType,
+        is_transposed_later: bool,
+    ) -> String {
         let array_type = self.graph[operand.source].array_type.clone();
         let mut name = self.whole(operand.source);
         if array_type.dtype != dtype {
             name = self.cast(&name, dtype);
         }
         name = self.resized(&name, &array_type.shape, &operand.shape);
-        name = self.turned(name, operand.order.clone());
+        name = self.transposed(name, operand.order.clone());
         let sizes = operand.order.iter().map(|&axis| operand.shape[axis]).collect();
         name = self.resized(&name, &sizes, &operand.matrices);
-        if operand.is_turned && !is_turned_later {
+        if operand.is_transposed && !is_transposed_later {
             let mut axes: Vec<usize> = (0..operand.matrices.rank()).collect();
             let last = axes.len() - 1;
             axes.swap(last - 1, last);
-            name = self.turned(name, axes);
+            name = self.transposed(name, axes);
         }
         name
     }
 
-    /// A contraction that is no matrix product: products and their sum, of floats in double precision.
+    /// Writes a contraction that is no matrix product as products and their sum, floats in double precision.
     pub(super) fn contract(&mut self, value: ValueId, node: &Node, summed: usize) {
         self.notes.multiplied_and_added(self.graph, value);
         let own = self.graph[node.operands[0]].array_type.clone();

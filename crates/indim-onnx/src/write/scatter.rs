@@ -8,11 +8,11 @@ use indim_shape::Shape;
 use super::model_writer::{ModelWriter, ints, text};
 
 impl ModelWriter<'_> {
-    /// Indices into an axis of `size` elements, as ONNX reads them: `i64`, negative ones from the end.
+    /// Indices into an axis of `size` elements as ONNX's `i64`, which counts negative ones from the end.
     ///
-    /// A cast of `u64` would make indices from 2^63 on negative. They are therefore limited or reduced
-    /// before the cast: an index that is out of range stays so.
-    pub(super) fn places(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
+    /// A cast of `u64` would make indices from 2^63 on negative. They are therefore clamped or reduced before
+    /// the cast: an index that is out of range stays out of range.
+    pub(super) fn onnx_indices(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
         let indices_dtype = self.graph[indices].array_type.dtype;
         let named = self.whole(indices);
         if indices_dtype == DType::U64 {
@@ -42,8 +42,8 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// `ScatterND` indexes the first axis. It rounds each partial sum and product, so narrower floats are
-    /// written as `f64`.
+    /// Writes a scatter. `ScatterND` indexes the first axis, so the scattered axis is moved to the front. It
+    /// rounds each partial sum and product, so floats narrower than `f64` are written as `f64`.
     pub(super) fn scatter(
         &mut self,
         value: ValueId,
@@ -65,14 +65,14 @@ impl ModelWriter<'_> {
         let shape = &node.array_type.shape;
         let of_indices = self.graph[indices].array_type.shape.clone();
         let rank = of_indices.rank();
-        let places = self.places(indices, shape[axis], mode);
+        let places = self.onnx_indices(indices, shape[axis], mode);
         let listed: Shape = of_indices.iter().copied().chain([1]).collect();
         let places = self.resized(&places, &of_indices, &listed);
         let first = |count: usize| (axis..axis + count).chain(0..axis);
         let front: Vec<usize> = first(1).chain(axis + 1..shape.rank()).collect();
         let of_updates = first(rank).chain(axis + rank..shape.rank() + rank - 1).collect();
-        let operand = self.turned_as(operand, is_widened, front);
-        let updates = self.turned_as(updates, is_widened, of_updates);
+        let operand = self.transposed_as(operand, is_widened, front);
+        let updates = self.transposed_as(updates, is_widened, of_updates);
         let reduction = match op {
             ScatterOp::Set => Vec::new(),
             _ => vec![text("reduction", op.name())],
@@ -82,21 +82,21 @@ impl ModelWriter<'_> {
             sum = self.cast(&sum, node.array_type.dtype);
         }
         let back = (1..=axis).chain([0]).chain(axis + 1..shape.rank()).collect();
-        let name = self.turned(sum, back);
+        let name = self.transposed(sum, back);
         self.set(value, name, shape.clone());
     }
 
-    /// A value with its axes in this order, perhaps as `f64`.
-    fn turned_as(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
+    /// A value with its axes in this order, as `f64` if `is_widened`.
+    fn transposed_as(&mut self, value: ValueId, is_widened: bool, axes: Vec<usize>) -> String {
         let mut name = self.whole(value);
         if is_widened {
             name = self.cast(&name, DType::F64);
         }
-        self.turned(name, axes)
+        self.transposed(name, axes)
     }
 
     /// An array with its axes in this order.
-    pub(super) fn turned(&mut self, name: String, axes: Vec<usize>) -> String {
+    pub(super) fn transposed(&mut self, name: String, axes: Vec<usize>) -> String {
         if axes.is_sorted() {
             return name;
         }

@@ -7,8 +7,8 @@ use indim_ops::DType;
 use super::model_writer::{ModelWriter, int};
 
 impl ModelWriter<'_> {
-    /// A sort by one key. `TopK` too puts the lower position first among equal elements; ONNX does not say
-    /// where a NaN is.
+    /// A sort by one key. `TopK` also keeps equal elements in the order of their positions. ONNX does not
+    /// define the position of a NaN.
     pub(super) fn sort(&mut self, value: ValueId, node: &Node) {
         let NodeKind::Sort { axis, descending, result } = node.kind else { return };
         let shape = node.array_type.shape.clone();
@@ -19,7 +19,7 @@ impl ModelWriter<'_> {
             self.notes.unsupported("sort", reason, place_of(self.graph, value));
         }
         if dtype.is_float() {
-            self.notes.warning("TopK of ONNX says nothing of where a NaN is");
+            self.notes.warning("TopK of ONNX does not define the position of a NaN");
         }
         let mut whole = self.whole(operand);
         if dtype == DType::Bool {

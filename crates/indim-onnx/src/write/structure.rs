@@ -112,7 +112,7 @@ impl ModelWriter<'_> {
     pub(super) fn take(&mut self, value: ValueId, node: &Node, axis: usize, mode: TakeMode) {
         let [operand, indices] = [node.operands[0], node.operands[1]];
         let size = self.graph[operand].array_type.shape[axis];
-        let (operand, named) = (self.whole(operand), self.places(indices, size, mode));
+        let (operand, named) = (self.whole(operand), self.onnx_indices(indices, size, mode));
         let name = self.node("Gather", &[&operand, &named], vec![int("axis", axis as i64)]);
         self.set(value, name, node.array_type.shape.clone());
     }
@@ -141,7 +141,7 @@ impl ModelWriter<'_> {
         self.set(value, name, node.array_type.shape.clone());
     }
 
-    /// A scan of sums or products; only those have an operator.
+    /// Writes a scan. ONNX has operators only for sums and products.
     pub(super) fn scan(
         &mut self,
         value: ValueId,
@@ -164,7 +164,7 @@ impl ModelWriter<'_> {
         };
         if dtype.is_float() {
             self.notes
-                .warning(format!("{operator} of ONNX says nothing of the order of additions"));
+                .warning(format!("{operator} of ONNX does not define the order of operations"));
         }
         let attributes = vec![int("exclusive", exclusive.into()), int("reverse", reverse.into())];
         let axis = self.constant(&Array::from_scalar(axis as i64));
@@ -208,7 +208,7 @@ impl ModelWriter<'_> {
     fn search(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = if op == ReduceOp::ArgMax { "ArgMax" } else { "ArgMin" };
         if dtype.is_float() {
-            self.notes.warning(format!("{operator} of ONNX says nothing of where a NaN is"));
+            self.notes.warning(format!("{operator} of ONNX does not define the position of a NaN"));
         }
         let searched =
             if dtype == DType::Bool { self.cast(whole, DType::U8) } else { whole.to_owned() };

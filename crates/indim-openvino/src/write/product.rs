@@ -18,12 +18,12 @@ impl NetworkWriter<'_> {
         }
         let form = found.matmul();
         let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, found.dtype));
-        let turned = |index: usize| form.operands[index].is_turned.to_string();
-        let attributes = [("transpose_a", turned(0)), ("transpose_b", turned(1))];
+        let transposed = |index: usize| form.operands[index].is_transposed.to_string();
+        let attributes = [("transpose_a", transposed(0)), ("transpose_b", transposed(1))];
         let result = ArrayType::new(found.dtype, form.result.clone());
         let product = self.layers.file.layer(("MatMul", 1), &attributes, &[x?, y?], result);
-        let apart = self.layers.reshape(&product, &form.apart);
-        Some(self.layers.transpose(&apart, &form.order))
+        let unmerged = self.layers.reshape(&product, &form.unmerged);
+        Some(self.layers.transpose(&unmerged, &form.order))
     }
 
     /// An operand as matrices.
@@ -33,11 +33,11 @@ impl NetworkWriter<'_> {
             port = self.layers.convert(&port, dtype);
         }
         let shaped = self.layers.reshape(&port, &operand.shape);
-        let turned = self.layers.transpose(&shaped, &operand.order);
-        Some(self.layers.reshape(&turned, &operand.matrices))
+        let transposed = self.layers.transpose(&shaped, &operand.order);
+        Some(self.layers.reshape(&transposed, &operand.matrices))
     }
 
-    /// A contraction that is no matrix product: products and their sum, of floats in double precision.
+    /// Writes a contraction that is no matrix product as products and their sum, floats in double precision.
     pub(super) fn contract(
         &mut self,
         value: ValueId,

@@ -112,7 +112,7 @@ impl NetworkWriter<'_> {
     /// Sums along an axis.
     fn scan(&mut self, x: &WriterPort, axis: usize, [reverse, exclusive]: [bool; 2]) -> WriterPort {
         if x.array_type.dtype.is_float() {
-            self.notes.warning("CumSum of OpenVINO says nothing of the order of additions");
+            self.notes.warning("CumSum of OpenVINO does not define the order of additions");
         }
         let axis = self.layers.file.constant(&Array::from_scalar(axis as i64));
         let attributes = [("exclusive", exclusive.to_string()), ("reverse", reverse.to_string())];

@@ -16,8 +16,8 @@
 //!   no element;
 //! - `integer.rs`: the operations on integers, signed and unsigned;
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
-//! - `scan.rs`: scans: the folds of all elements before a position, and their order;
-//! - `scatter.rs`: how updates of one element of a scatter are combined, one after another;
+//! - `scan.rs`: scans: at each position the fold of all elements up to it, and its order;
+//! - `scatter.rs`: scatters: the operation that combines an element with its updates, in order;
 //! - `sort.rs`: the total order of elements, stable sorts, and searches in sorted tables.
 
 pub mod boolean;

@@ -1,14 +1,18 @@
-//! Scans: the folds of all elements before a position, and their order.
+//! Scans: at each position of an axis, the fold of all elements up to it; and the order of this fold.
 //!
-//! Along the axis the elements are taken in runs of 16, the runs in blocks of 32 runs (512 elements), the
-//! blocks in groups of 512 blocks. `v` folds the elements within the run, from its first one on; `r` the
-//! runs before it in its block; `c` the blocks before it in its group; `base` the groups before it. Each
-//! begins at the identity and folds one value after another; a run's value is its last `v`, a block's its
-//! last `r`, a group's its last `c`. The result is `base + (c + (r + v))`, here with `+` for the operation.
+//! The axis is cut into runs of 16 elements, blocks of 32 runs (512 elements) and groups of 512 blocks. The
+//! result at a position combines four folds, here with `+` for the operation: `base + (c + (r + v))`.
+//! - `v`: the elements of the position's run, up to the position;
+//! - `r`: the totals of the earlier runs of its block;
+//! - `c`: the totals of the earlier blocks of its group;
+//! - `base`: the totals of the earlier groups.
 //!
-//! So a result depends only on the elements up to its position, and results of sums of elements that are not
-//! negative never fall. Sums and products of floats are folded in `f64`, those of complex numbers in `c128`,
-//! and rounded at each result. For all other scans the order has no effect.
+//! Each fold begins at the identity and adds one value after another, in the order of positions. The total
+//! of a run is its last `v`, that of a block the fold of its runs, that of a group the fold of its blocks.
+//!
+//! So a result depends only on the elements up to its position, and cumulative sums of elements that are not
+//! negative never decrease. Sums and products fold floats in `f64` and complex numbers in `c128`, and round
+//! each result. For all other scans the order has no effect.
 
 use alloc::vec::Vec;
 
@@ -25,12 +29,12 @@ pub const BLOCK: usize = 32 * RUN;
 /// Blocks of a group.
 pub const GROUP_BLOCKS: usize = 512;
 
-/// An element type that a scan folds in the type `A`.
+/// An element type that a scan folds in the accumulator type `A`.
 pub trait ScanElement<A: Element>: Element {
-    /// The element in the type of the fold.
+    /// The element in the accumulator type.
     fn widen(self) -> A;
 
-    /// The result, rounded; a NaN is canonical.
+    /// The fold as a result: rounded, with a canonical NaN.
     fn narrow(folded: A) -> Self;
 }
 
@@ -64,7 +68,7 @@ macro_rules! rounded {
 
 rounded! { f16 f64; bf16 f64; f32 f64; c64 c128; }
 
-/// The type in which a scan folds elements of type `dtype`; `None` if it does not take them.
+/// The accumulator type of a scan of elements of type `dtype`; `None` if the scan does not take them.
 ///
 /// ```
 /// use indim_ops::{DType, ReduceOp, scan_accumulator};
@@ -88,16 +92,16 @@ fn is_rounded(op: ReduceOp) -> bool {
     matches!(op, ReduceOp::Add | ReduceOp::Mul)
 }
 
-/// A visitor of the scan of one element type; see [`visit_scan`].
+/// A function that is generic over the types of a scan, for [`visit_scan`].
 pub trait ScanVisitor {
-    /// Its result.
+    /// The function's result.
     type Output;
-    /// Called for a scan of elements of type `T`, which are folded in the type `A`.
+    /// Called with the fold `F`, the element type `T` and the accumulator type `A`.
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) -> Self::Output;
 }
 
-/// Calls `visitor` with the scan `op` of elements of type `dtype`; `None` if the scan does not take the type
-/// ([`scan_accumulator`]).
+/// Calls `visitor` with the types of the scan `op` of elements of type `dtype`; `None` if the scan does not
+/// take the type ([`scan_accumulator`]).
 pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Option<V::Output> {
     macro_rules! rounded {
         ($($variant:ident $narrow:ident $wide:ident;)*) => {
@@ -128,13 +132,12 @@ impl<V: ScanVisitor> FoldVisitor for InOwnType<V> {
     }
 }
 
-/// The state of a scan between two blocks: the fold of the blocks before in the group, and that of the groups
-/// before.
+/// The state of a scan between two blocks: `c` and `base` of the next block.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ScanCarry<A> {
-    /// The fold of the blocks of the group so far: `c`.
+    /// The fold of the earlier blocks of the group: `c`.
     pub blocks: A,
-    /// The fold of the groups so far.
+    /// The fold of the earlier groups: `base`.
     pub groups: A,
 }
 
@@ -144,7 +147,7 @@ impl<A: Element> ScanCarry<A> {
         ScanCarry { blocks: identity::<F, A>(), groups: identity::<F, A>() }
     }
 
-    /// The state after block number `block`, with the fold `total` of its elements.
+    /// The state after block number `block` of the axis, whose fold is `total`.
     #[must_use]
     pub fn after<F: Fold<A>>(self, block: usize, total: A) -> Self {
         let blocks = combine::<F, A>(self.blocks, total);
@@ -157,7 +160,7 @@ impl<A: Element> ScanCarry<A> {
         }
     }
 
-    /// The result for the fold `within` of the elements of the block: `base + (c + (r + v))`.
+    /// The result `base + (c + (r + v))`, where `within` is `r + v`.
     #[inline(always)]
     pub fn result<F: Fold<A>>(self, within: A) -> A {
         combine::<F, A>(self.groups, combine::<F, A>(self.blocks, within))
@@ -174,8 +177,8 @@ fn combine<F: Fold<A>, A: Element>(x: A, y: A) -> A {
     F::combine::<ScalarBackend>(x, y)
 }
 
-/// The scan `F` of these elements along an axis: the definition of every scan. An exclusive scan has the
-/// identity first, and the result of all elements before at each other position.
+/// The scan of a list of elements: the definition of every scan. An exclusive scan folds only the elements
+/// before each position, so its first result is the identity.
 ///
 /// ```
 /// use indim_ops::{operations::{Add, Max}, scan};

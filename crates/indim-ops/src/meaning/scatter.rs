@@ -1,7 +1,7 @@
-//! Scatters: how updates of one element are combined, one after another.
+//! Scatters: the operation that combines an element with its updates, in order.
 //!
-//! Floats are added and multiplied in `f64`, complex numbers in `c128`, and rounded once at the end; integers
-//! wrap. `set` keeps the last update. The other operations do not depend on the order; a NaN stays.
+//! `add` and `mul` compute floats in `f64` and complex numbers in `c128`, and round once at the end; integers
+//! wrap. `set` keeps the last update. `min` and `max` do not depend on the order and propagate NaN.
 
 use core::fmt;
 use core::str::FromStr;
@@ -48,7 +48,7 @@ impl ScatterOp {
         }
     }
 
-    /// Whether elements of this type can be combined by the operation.
+    /// Whether the operation takes elements of this type.
     pub const fn takes(self, dtype: DType) -> bool {
         match self {
             ScatterOp::Set => true,
@@ -72,7 +72,7 @@ impl FromStr for ScatterOp {
     }
 }
 
-/// The combination of an element of type `T` with updates, one after another.
+/// The fold of a scatter: combines an element of type `T` with its updates, one after another.
 pub trait ScatterFold<T: Element>: 'static {
     /// The type of the accumulator.
     type Accumulator: Element;
@@ -87,7 +87,7 @@ pub trait ScatterFold<T: Element>: 'static {
     fn finish(accumulator: Self::Accumulator) -> T;
 }
 
-/// The scatter that keeps the last update; see [`ScatterOp::Set`].
+/// The fold of [`ScatterOp::Set`], which keeps the last update.
 #[derive(Debug)]
 pub enum LastUpdate {}
 
@@ -170,17 +170,17 @@ macro_rules! extremes {
 extremes! { Min: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 }
 extremes! { Max: bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 }
 
-/// A visitor of the fold of a scatter of one element type; see [`ScatterOp::visit`].
+/// A function that is generic over the fold and the element type of a scatter, for [`ScatterOp::visit`].
 pub trait ScatterVisitor {
-    /// Its result.
+    /// The function's result.
     type Output;
 
-    /// Called for the fold of a scatter of elements of type `T`.
+    /// Called with the fold `F` of elements of type `T`.
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> Self::Output;
 }
 
 impl ScatterOp {
-    /// Calls the visitor with the fold for elements of this type; `None` if there is none.
+    /// Calls the visitor with the fold for elements of this type; `None` if the operation does not take them.
     pub fn visit<V: ScatterVisitor>(self, dtype: DType, visitor: V) -> Option<V::Output> {
         macro_rules! of_type {
             ($fold:ty: $($variant:ident $type:ident),*) => {

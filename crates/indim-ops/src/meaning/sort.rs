@@ -1,6 +1,6 @@
 //! Sorting: the total order of elements, stable sorts, and searches in sorted tables.
 //!
-//! Numbers are in their usual order. -0 equals +0; all NaNs are equal, and greater than every number.
+//! Numbers have their usual order. -0 equals +0; all NaNs are equal, and greater than every number.
 //! `false` is less than `true`. Complex numbers are ordered by their real parts, then by their imaginary
 //! parts, each in the order of floats. Sorts are stable: equal elements keep the order of their positions,
 //! also in descending order, which puts NaN first.
@@ -70,7 +70,7 @@ floats!(f32 f64);
 halves!(f16 bf16);
 complexes!(c64 c128);
 
-/// Sorts `positions` by the elements of `keys` at them, stably.
+/// Sorts positions in `keys` by their elements, stably: position `p` has the key `keys[p]`.
 ///
 /// ```
 /// use indim_ops::sort_positions;
@@ -89,7 +89,7 @@ pub fn sort_positions<T: TotalOrder>(positions: &mut [usize], keys: &[T], descen
     });
 }
 
-/// The side of equal elements on which a search finds a position.
+/// The position that a search returns if the table has elements equal to the value.
 ///
 /// ```
 /// use indim_ops::SearchSide;
@@ -131,9 +131,10 @@ impl core::str::FromStr for SearchSide {
 
 /// The position of `value` in a sorted table by a binary search.
 ///
-/// The search keeps a range of `count` elements, at first the table. While it has several, it looks at the
-/// last of its first `count / 2` elements: if that lies before the value, the range begins after it. Either
-/// way `count / 2` elements fewer are left. This also defines the result for a table that is not sorted.
+/// The search halves a range of `count` elements, at first the whole table, until one is left. Each step
+/// compares the last of the first `count / 2` elements with the value: if it lies before the value, the range
+/// now begins after it. The range loses `count / 2` elements either way. These steps also define the result
+/// for a table that is not sorted.
 ///
 /// ```
 /// use indim_ops::{SearchSide, search_sorted};

@@ -39,13 +39,13 @@ pub(crate) trait Shells {
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
     ($level:ident $(#[$enable:meta])?) => {
-        use crate::axpy::{self, Axpy, AxpyFn};
-        use crate::dot::{self, Dot, DotFn};
-        use crate::pack::{self, Pack, PackFn};
+        use crate::axpy::{self, AxpyArguments, AxpyFn};
+        use crate::dot::{self, DotArguments, DotFn};
+        use crate::pack::{self, PackArguments, PackFn};
         use crate::real::{Real, Round, Widen};
         use crate::shells::Shells;
-        use crate::store::{self, Add, AddFn, Store, StoreFn};
-        use crate::tile::{self, Tile, TileFn};
+        use crate::store::{self, AddArguments, AddFn, StoreArguments, StoreFn};
+        use crate::tile::{self, TileArguments, TileFn};
         use crate::vector::Vector;
 
         /// The level.
@@ -81,7 +81,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`TileFn`], for this level.
         $(#[$enable])?
-        unsafe fn tile<V, const M: usize, const N: usize, const X: bool>(tile: &Tile)
+        unsafe fn tile<V, const M: usize, const N: usize, const X: bool>(tile: &TileArguments)
         where
             V: Vector,
         {
@@ -92,7 +92,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`DotFn`], for this level.
         $(#[$enable])?
-        unsafe fn dot<V: Vector>(dot: &Dot) {
+        unsafe fn dot<V: Vector>(dot: &DotArguments) {
             // SAFETY: the caller has the obligations of `DotFn`.
             unsafe { dot::run::<V>(dot) }
         }
@@ -100,7 +100,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`AxpyFn`], for this level.
         $(#[$enable])?
-        unsafe fn axpy<V: Vector>(axpy: &Axpy) {
+        unsafe fn axpy<V: Vector>(axpy: &AxpyArguments) {
             // SAFETY: the caller has the obligations of `AxpyFn`.
             unsafe { axpy::run::<V>(axpy) }
         }
@@ -108,7 +108,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`PackFn`], for this level.
         $(#[$enable])?
-        unsafe fn pack<S: Widen<E>, E: Real>(pack: &Pack) {
+        unsafe fn pack<S: Widen<E>, E: Real>(pack: &PackArguments) {
             // SAFETY: the caller has the obligations of `PackFn`.
             unsafe { pack::run::<S, E>(pack) }
         }
@@ -116,7 +116,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`StoreFn`], for this level.
         $(#[$enable])?
-        unsafe fn store<W: Round<O> + Copy, O>(store: &Store) {
+        unsafe fn store<W: Round<O> + Copy, O>(store: &StoreArguments) {
             // SAFETY: the caller has the obligations of `StoreFn`.
             unsafe { store::run::<W, O>(store) }
         }
@@ -124,7 +124,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`AddFn`], for this level.
         $(#[$enable])?
-        unsafe fn add<E: Real>(add: &Add) {
+        unsafe fn add<E: Real>(add: &AddArguments) {
             // SAFETY: the caller has the obligations of `AddFn`.
             unsafe { store::add::<E>(add) }
         }

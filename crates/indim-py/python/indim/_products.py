@@ -1,4 +1,4 @@
-"""Products of arrays, eager on arrays and recorded on tracing values, and NumPy's functions of them."""
+"""Products of arrays, eager on arrays and recorded on tracing values, and NumPy's functions."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def einsum(
 
 
 def define(rule, functions):
-    """The functions of a rule by name. ``dot`` and ``vecdot`` call the functions along axes of these names,
-    in ``functions``, for arguments that NumPy lacks."""
+    """The functions of a rule by name. For arguments that NumPy lacks, ``dot`` and ``vecdot`` call the
+    functions along axes with the same names in ``functions``."""
     if rule not in RULES:
         return {}
     dot_along, vecdot_along = functions["dot"], functions["vecdot"]
@@ -182,7 +182,7 @@ def define(rule, functions):
         signature = inspect.signature(function)
         taken = signature.parameters.values()
         if rule == "numpy":
-            # Its axes are right-aligned.
+            # The numpy rule aligns axes from the right, so it takes no `broadcast_dimensions`.
             taken = [parameter for parameter in taken if parameter.name != "broadcast_dimensions"]
         function.__signature__ = signature.replace(parameters=taken)
     return defined | {function.__name__: _copy(function) for function in _SHARED}
@@ -192,7 +192,7 @@ _SHARED = (matmul, inner, outer, matvec, vecmat, vdot, tensordot, einsum)
 
 
 def _copy(function):
-    """A function of its own for a module, which names itself in it."""
+    """A copy of a function for one module, so that its ``__module__`` can name that module."""
     copied = types.FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__
     )
@@ -225,7 +225,7 @@ def _paired(axes):
         _arrays.refuse_traced((axes,))
     if _is_number(axes):
         count = operator.index(axes)
-        # More axes than any array has are refused by the first.
+        # For more axes than any array has, one axis suffices for the error.
         return ([-count], [count - 1]) if count > 64 else (list(range(-count, 0)), list(range(count)))
     if len(axes) != 2:
         raise ValueError("`axes` of tensordot is a number, or two lists of axes: axes=([1], [0])")
@@ -234,7 +234,7 @@ def _paired(axes):
 
 
 def _is_number(axes):
-    """Whether axes are one number, not a list. NumPy's ``ndim`` refuses lists of unequal lengths."""
+    """Whether axes are one number. Lists are excluded first, because ``np.ndim`` refuses unequal lengths."""
     return not isinstance(axes, (list, tuple)) and np.ndim(axes) == 0
 
 
@@ -253,7 +253,7 @@ def _equation(subscripts, operands):
 
 
 def _term(numbers):
-    """The labels of an operand from a list of numbers, as NumPy writes them."""
+    """The labels of an operand as letters, from NumPy's list form."""
     if isinstance(numbers, str):
         raise TypeError("einsum() takes the equation first: einsum('ij,jk->ik', x, y)")
     _arrays.refuse_traced((numbers,))

@@ -1,4 +1,4 @@
-"""Loads programs from files; Python functions may compute nodes that indim lacks."""
+"""Loads programs from files, with nodes that indim lacks computed by Python functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._models import Model, bound_arguments, names_of, signature
 
 
 class ProvidedModel:
-    """A program from a file with nodes that functions compute, to be called on arrays.
+    """A callable program from a file, some of whose nodes Python functions compute.
 
     Each function takes the operands of its node as NumPy arrays, ``None`` for one that the node omits, and
     returns its result, or a tuple of its results. The parts of the program between these nodes are compiled.
@@ -39,7 +39,7 @@ class ProvidedModel:
         return Model(path, content, function, (tuple(known), tuple(wanted))) if wanted else None
 
     def _inputs(self, order, starts):
-        """The inputs of the stages that no stage before them computes, in the order of the file."""
+        """The inputs of the program: inputs of stages that no earlier stage computes, in the file's order."""
         computed = {name for _, wanted, _, _, results in self._stages for name in (*wanted, *results)}
         models = [stage[0] for stage in self._stages if stage[0]] + [self._last]
         declared = {}
@@ -93,11 +93,11 @@ def load(source, *, function=None, inputs=(), outputs=(), provide=None):
 
     ``source`` is the path of a file, or the content as ``bytes``. ``function`` is the function that runs, if
     the file has several. With ``inputs`` and ``outputs`` only the part of the program between values of these
-    names is loaded: nodes outside it, which may be ones that indim lacks, do not run.
+    names is loaded. Nodes outside that part do not run, so they may be nodes that indim lacks.
 
-    ``provide`` has functions that compute nodes that indim lacks, by the operator or the name of the node:
-    ``{"com.acme.Whiten": whiten}``. Each takes the operands as arrays, and returns its result, or a tuple of
-    its results.
+    ``provide`` maps the operator or the name of a node that indim lacks to a function that computes it:
+    ``{"com.acme.Whiten": whiten}``. The function takes the operands as arrays, and returns the result, or a
+    tuple of results.
     """
     part = (names_of(inputs, "inputs"), names_of(outputs, "outputs"))
     is_content = isinstance(source, (bytes, bytearray, memoryview))

@@ -1,4 +1,4 @@
-"""Scatters in JAX's style, eager on arrays and recorded on tracing values, and functions made of them."""
+"""Scatters in JAX's style, eager on arrays and recorded on tracing values, and functions composed of them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class At:
         self._array = _view_functions._array(array, "x")
 
     def __getitem__(self, key):
-        return Places(self._array, key)
+        return IndexUpdate(self._array, key)
 
     def __repr__(self):
         return f"indim.at(<{self._array.dtype} of shape {self._array.shape}>)"
 
 
-class Places:
-    """Elements of an array to be updated. Each method returns a new array; the given one does not change.
+class IndexUpdate:
+    """An array and an index, ``at(x)[key]``. Each method returns a new array; ``x`` does not change.
 
-    Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Those of one element
-    are combined in row-major order. Only an array of integers along the first axis takes a ``mode``:
-    ``raise``, ``clip``, ``wrap``, or ``drop``, which ignores indices out of range.
+    Updates broadcast to the shape of ``x[key]`` and are converted to the type of ``x``. Several updates of
+    one element are combined in row-major order. Only an array of integers along the first axis takes a
+    ``mode``: ``raise``, ``clip``, ``wrap``, or ``drop``, which drops updates at indices out of range.
     """
 
     __slots__ = ("_array", "_key")
@@ -41,7 +41,7 @@ class Places:
         self._array, self._key = array, key
 
     def set(self, values, *, mode="raise"):
-        """The array with these elements replaced; the last update of an element stays."""
+        """The array with these elements replaced; the last update of an element wins."""
         return self._updated("scatter_set", values, mode)
 
     def add(self, values, *, mode="raise"):
@@ -53,11 +53,11 @@ class Places:
         return self._updated("scatter_mul", values, mode)
 
     def min(self, values, *, mode="raise"):
-        """The array with the smaller of each element and its updates; a NaN stays."""
+        """The array with the smallest of each element and its updates; NaN if one of them is NaN."""
         return self._updated("scatter_min", values, mode)
 
     def max(self, values, *, mode="raise"):
-        """The array with the larger of each element and its updates; a NaN stays."""
+        """The array with the largest of each element and its updates; NaN if one of them is NaN."""
         return self._updated("scatter_max", values, mode)
 
     def _updated(self, function, values, mode):
@@ -118,7 +118,7 @@ def at(x):
 
 
 def segment_sum(data, segment_ids, num_segments):
-    """The sums of the rows of ``data`` with the same id; ids outside ``0 .. num_segments`` are ignored."""
+    """The sums of the rows of ``data`` with the same id; ids out of range are ignored."""
     return _segments("scatter_add", data, segment_ids, num_segments, lambda dtype: 0)
 
 

@@ -1,4 +1,4 @@
-"""Sorts and what is made of them, of arrays and of tracing values, and NumPy's functions of these names."""
+"""Sorts, quantiles and searches, eager on arrays and recorded on tracing values, and NumPy's functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SIDES = ("left", "right")
 
-#: Methods of quantiles whose results are elements.
+#: Methods of quantiles that select an element, so integers keep their type.
 _OF_ELEMENTS = ("inverted_cdf", "closest_observation", "lower", "higher", "nearest")
 
 
@@ -74,8 +74,8 @@ def _array(value):
 def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True):
     """The ``k`` greatest elements along an axis in descending order, and their positions.
 
-    Equal elements come by their positions; NaN is greatest. With ``largest=False`` the smallest elements, in
-    ascending order.
+    Equal elements keep the order of their positions; NaN is greatest. With ``largest=False`` the smallest
+    elements in ascending order.
     """
     x = _array(x)
     k, axis = operator.index(k), operator.index(axis)
@@ -87,13 +87,13 @@ def top_k(x: Operand, k: int, axis: int = -1, *, largest: bool = True):
 
 
 def median(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
-    """The median along axes: the middle element, or the mean of the two there; NaN if there is one."""
+    """The median along axes: the middle element, or the mean of the two middle ones; NaN if any is NaN."""
     rows, result = _rows(x, axis, keepdims)
     return result(_with_nan(rows, _median_of(rows)))
 
 
 def nanmedian(x: Operand, axis: int | Sequence[int] | None = None, *, keepdims: bool = False):
-    """The median along axes of the elements that are not NaN; NaN if there are none."""
+    """The median along axes of the elements that are not NaN; NaN if all are NaN."""
     rows, result = _rows(_real("nanmedian", x), axis, keepdims)
     if rows.dtype.kind not in "fV" or rows.shape[-1] == 0:
         return result(_median_of(rows))
@@ -108,18 +108,18 @@ def quantile(
     method: str = "linear",
     keepdims: bool = False,
 ):
-    """Quantiles along axes, by NumPy's methods; NaN if there is one. The axes of ``q`` come first."""
+    """Quantiles along axes, by NumPy's methods; NaN if any element is NaN. The axes of ``q`` come first."""
     _arrays.refuse_traced((q,))
     q = np.asarray(q, np.float64)
     rows, result = _rows(_real("quantile", x), axis, keepdims)
     size = rows.shape[-1]
     if size == 0:
         raise ValueError("quantiles of no elements: the axis has size 0")
-    # NumPy's quantiles of positions are the places of quantiles.
-    places = np.quantile(np.arange(float(size)), q, method=method)
+    # The quantile of the positions 0 to `size - 1` is the fractional position of the quantile.
+    positions = np.quantile(np.arange(float(size)), q, method=method)
     if method not in _OF_ELEMENTS and rows.dtype.kind in "biu":
         rows = rows.astype(np.float64)
-    return _for_each(places, lambda place: result(_with_nan(rows, _between(rows, place))))
+    return _for_each(positions, lambda one: result(_with_nan(rows, _between(rows, one))))
 
 
 def percentile(
@@ -142,7 +142,7 @@ def nanquantile(
     *,
     keepdims: bool = False,
 ):
-    """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if there are none."""
+    """Quantiles along axes of the elements that are not NaN, by the linear method; NaN if all are NaN."""
     _arrays.refuse_traced((q,))
     q = np.asarray(q, np.float64)
     rows, result = _rows(_real("nanquantile", x), axis, keepdims)
@@ -152,27 +152,27 @@ def nanquantile(
 
 
 def digitize(x: Operand, bins: Operand, right: bool = False):
-    """NumPy's ``digitize``: the number of the bin of each element. The bins rise or fall."""
+    """NumPy's ``digitize``: the number of the bin of each element. The bins ascend or descend."""
     bins = _array(bins)
     side = "left" if right else "right"
     count = bins.shape[0]
-    rising = _search(bins, x, side)
+    ascending = _search(bins, x, side)
     if not isinstance(bins, Tracer):
         # Comparisons, because differences of small integers wrap.
         if (bins[:-1] <= bins[1:]).all():
-            return rising
+            return ascending
         if not (bins[:-1] >= bins[1:]).all():
             raise ValueError("bins must be monotonically increasing or decreasing")
-    falling = count - _search(bins[::-1], x, side)
+    descending = count - _search(bins[::-1], x, side)
     if not isinstance(bins, Tracer):
-        return falling
-    return np.where(bins[0] <= bins[-1], rising, falling) if count else rising
+        return descending
+    return np.where(bins[0] <= bins[-1], ascending, descending) if count else ascending
 
 
 def interp(
     x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None
 ):
-    """NumPy's ``interp``: a function that is linear between the points ``xp``, which rise, in ``f64``."""
+    """NumPy's ``interp``: linear interpolation between the ascending points ``xp``, in ``f64``."""
     x, xp, fp = (_array(value) for value in (x, xp, fp))
     is_complex = fp.dtype.kind == "c"
     x, xp = x.astype(np.float64), xp.astype(np.float64)
@@ -185,14 +185,14 @@ def interp(
     if count > 1:
         at = np.clip(_search(xp, x, "right") - 1, 0, count - 2)
         x0, x1, y0, y1 = (
-            np.take(values, place, mode="clip") for values in (xp, fp) for place in (at, at + 1)
+            np.take(values, index, mode="clip") for values in (xp, fp) for index in (at, at + 1)
         )
         slope = (y1 - y0) / (x1 - x0)
         found, after = slope * (x - x0) + y0, slope * (x - x1) + y1
         found = np.where(np.isnan(found), np.where(np.isnan(after) & (y0 == y1), y0, after), found)
         found = np.where(x == x0, y0, np.where(x == xp[-1], fp[-1], found))
     found = np.where(x > xp[-1], right, np.where(x < xp[0], left, found))
-    # The value of a single point is that of NaN too.
+    # A single point is the result for NaN too, as in NumPy.
     return found if count == 1 else np.where(np.isnan(x), x, found)
 
 
@@ -201,8 +201,8 @@ def _search(table, x, side):
 
 
 def _rows(x, axis, keepdims):
-    """The elements sorted along one last axis, which holds ``axis``, and the function that gives a result for
-    each row its shape."""
+    """The elements with ``axis`` merged into a last axis, sorted along it; and a function that reshapes one
+    result for each row to the shape of the result."""
     x = _array(x)
     axes = range(x.ndim) if axis is None else [axis] if np.ndim(axis) == 0 else axis
     _arrays.refuse_traced(axes)
@@ -244,25 +244,25 @@ def _with_nan(rows, found):
     return np.where(np.isnan(rows[..., -1]), rows[..., -1], found)
 
 
-def _for_each(places, function):
-    """The results for each of these numbers, whose axes come first."""
-    places = np.asarray(places)
-    found = [function(float(place)) for place in places.ravel()]
-    if places.ndim == 0:
+def _for_each(numbers, function):
+    """The result of ``function`` for each of these numbers; the axes of the numbers come first."""
+    numbers = np.asarray(numbers)
+    found = [function(float(number)) for number in numbers.ravel()]
+    if numbers.ndim == 0:
         return found[0]
     if not found:
         raise ValueError("`q` has no elements")
     stacked = np.stack(found)
-    return stacked.reshape(places.shape + tuple(stacked.shape[1:]))
+    return stacked.reshape(numbers.shape + tuple(stacked.shape[1:]))
 
 
 def _nan_between(rows, q, middle=None):
-    """The quantile of each row, whose elements that are not NaN come first; between two elements it is
-    ``middle`` of both, if given."""
+    """The quantile of each sorted row, in which NaNs are last. Between two elements it interpolates linearly,
+    or by ``middle`` if that is given."""
     count = np.sum(~np.isnan(rows), axis=-1)
-    place = q * (count - 1)
-    low = np.floor(place)
-    part = (place - low).astype(rows.dtype)
+    position = q * (count - 1)
+    low = np.floor(position)
+    part = (position - low).astype(rows.dtype)
     positions = np.arange(rows.shape[-1])
     before, after = (
         np.sum(np.where(positions == np.minimum(at, count - 1)[..., None], rows, 0), axis=-1)
@@ -280,10 +280,10 @@ def _mean(before, after):
     return np.mean(np.stack([before, after], -1), axis=-1)
 
 
-def _between(rows, place):
-    """The number between two elements of each row, at a place between their positions."""
-    low = int(place)
-    part = place - low
+def _between(rows, position):
+    """The elements of each row at a fractional position, interpolated linearly."""
+    low = int(position)
+    part = position - low
     before = rows[..., low]
     if part == 0:
         return before
@@ -399,9 +399,9 @@ def _keys(keys):
 def _check_kth(a, kth, axis):
     _arrays.refuse_traced(np.ravel(kth))
     size = a.shape[axis] if axis is not None else int(np.prod(a.shape))
-    for place in np.ravel(kth):
-        if not -size <= place < size:
-            raise ValueError(f"kth(={place}) out of bounds ({size})")
+    for position in np.ravel(kth):
+        if not -size <= position < size:
+            raise ValueError(f"kth(={position}) out of bounds ({size})")
 
 
 # `make_stubs.py` finds these functions by their code objects.

@@ -1,8 +1,8 @@
 //! Regions: code that a step skips if no lane needs its result.
 //!
-//! The values that only one arm of a select needs are its region. Machine code computes them after a jump
-//! that skips them if the condition selects the other arm in every lane. The skipped arm then has arbitrary
-//! lanes, of which the select takes none.
+//! The region of an arm of a select is the values that only this arm needs. Machine code jumps over their
+//! computation if the condition selects the other arm in every lane. The registers of a skipped arm are then
+//! undefined, which is harmless because the select reads none of their lanes.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use indim_codegen::{LaneType, Primitive, Value};
 use super::{RegisterGroup, Selector, TargetLowering, pattern};
 use crate::machine::{Action, Register, SourceOperand};
 
-/// Minimum number of values in a region. A jump costs the reloads of the values in registers around it, and
-/// some twenty cycles if it is mispredicted.
+/// Minimum number of values in a region. A jump costs reloads of the values in registers around it, and about
+/// twenty cycles if it is mispredicted.
 const MIN_VALUES: usize = 64;
 
-/// Maximum number of values in a region. A conditional jump of aarch64 reaches 1 MiB; and the search for a
-/// region ends there.
+/// Maximum number of values in a region, which bounds the search for a region and the distance of its jump: a
+/// conditional jump of aarch64 reaches 1 MiB.
 const MAX_VALUES: usize = 2048;
 
-/// Minimum number of values in the other arm. A select with a shorter one replaces the result for special
-/// operands, which no step has in every lane.
+/// Minimum number of values in the other arm. A shorter arm usually handles special operands, which hardly
+/// any step has in every lane, so a jump would not pay.
 const MIN_VALUES_OF_OTHER: usize = 8;
 
 /// An arm of a select.
@@ -32,9 +32,9 @@ enum Arm {
 
 /// The values that only one arm of a select needs.
 #[derive(Debug)]
-struct Region {
+struct ArmRegion {
     arm: Arm,
-    /// In the order of the body; the last one is the arm.
+    /// The values in the order of the body; the last one is the result of the arm.
     values: Vec<Value>,
 }
 
@@ -42,7 +42,7 @@ struct Region {
 #[derive(Debug, Default)]
 pub(super) struct Regions {
     /// The regions of selects, by index of the select.
-    of_select: BTreeMap<usize, Vec<Region>>,
+    of_select: BTreeMap<usize, Vec<ArmRegion>>,
     /// For each value, whether a region computes it.
     is_inside: Vec<bool>,
 }
@@ -55,7 +55,7 @@ impl Regions {
 }
 
 impl<O: TargetLowering> Selector<'_, O> {
-    /// Finds the regions of a step, those of later selects first. A region contains no region.
+    /// Finds the regions of a step, from the last select to the first. Regions do not nest.
     pub(super) fn find_regions(&mut self) {
         let count = self.body.instructions.len();
         let uses = self.uses_in_step();
@@ -69,8 +69,9 @@ impl<O: TargetLowering> Selector<'_, O> {
             if values.iter().any(|values| values.len() < MIN_VALUES_OF_OTHER) {
                 continue;
             }
-            let regions = arms.into_iter().zip(values).map(|(arm, values)| Region { arm, values });
-            let long: Vec<Region> = regions.filter(|it| it.values.len() >= MIN_VALUES).collect();
+            let regions =
+                arms.into_iter().zip(values).map(|(arm, values)| ArmRegion { arm, values });
+            let long: Vec<ArmRegion> = regions.filter(|it| it.values.len() >= MIN_VALUES).collect();
             for value in long.iter().flat_map(|region| &region.values) {
                 found.is_inside[value.index()] = true;
             }
@@ -134,7 +135,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
-    fn compute_region(&mut self, select: Value, Region { arm, values }: &Region) {
+    fn compute_region(&mut self, select: Value, ArmRegion { arm, values }: &ArmRegion) {
         self.value = select;
         let size = self.body.lane(select).size();
         let taken = self.lanes_that_take(select, *arm, size);
@@ -150,7 +151,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.numbers[last] = result;
     }
 
-    /// A mask register with the lanes of a step that take this arm, each at some position.
+    /// A mask register that is not zero if a lane of the step takes this arm. It combines the masks of
+    /// several registers, so the positions of its bits have no meaning.
     fn lanes_that_take(&mut self, select: Value, arm: Arm, size: usize) -> Register {
         let condition = self.body.instruction(select).operands[0];
         let all = self.mask(condition, size);

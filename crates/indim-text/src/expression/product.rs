@@ -14,7 +14,7 @@ use super::typing;
 use crate::span::Span;
 
 impl Elaborator<'_, '_> {
-    /// Under the numpy rule, operands are promoted; under other rules their types are equal.
+    /// Elaborates a product. The numpy rule promotes the operands; other rules require equal types.
     pub(super) fn product(
         &self,
         function: ProductFunction,
@@ -82,7 +82,7 @@ fn tensordot(attributes: &[NamedAttribute]) -> ContractionRule {
 
 /// The last `count` axes of `x` with the first of `y`.
 fn last_with_first(count: Option<i64>) -> ContractionRule {
-    // An operand has fewer axes than this; the rule refuses the first one that does not exist.
+    // The clamp bounds the lists: no operand has so many axes, so the rule refuses them anyway.
     let count = count.unwrap_or(2).clamp(0, MAX_RANK as i64 + 1);
     ContractionRule::Tensordot { x: (-count..0).collect(), y: (0..count).collect() }
 }

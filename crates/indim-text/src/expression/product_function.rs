@@ -85,8 +85,8 @@ pub(crate) const PRODUCTS: &[ProductRow] = &[
     },
 ];
 
-/// The names that only recorded calls have. `dot` and `vecdot` of a text are reductions, so NumPy's functions
-/// of these names are called `numpy.dot` and `numpy.vecdot`.
+/// Names that only recorded calls use. In a text `dot` and `vecdot` are functions along axes, so NumPy's
+/// functions of these names are recorded as `numpy.dot` and `numpy.vecdot`.
 const RECORDED: &[(&str, ProductFunction)] = &[
     ("@", ProductFunction::Matmul),
     ("numpy.dot", ProductFunction::Dot),

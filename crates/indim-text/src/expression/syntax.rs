@@ -64,7 +64,7 @@ impl InfixOperator {
         }
     }
 
-    /// The operator of the table with the same precedence: `@` has that of `*`.
+    /// The operator of the table with the same precedence: `*` for `@`.
     pub(super) const fn like(self) -> BinaryOperator {
         match self {
             InfixOperator::Elementwise(operator) => operator,

@@ -118,9 +118,9 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         ],
         call: "sliding_window_view(x, window_shape, axis=None, stride=1, dilation=1)",
         types: "any",
-        doc: "The windows along the axes, by default all, as new last axes; positions replace the axes. It \
-              copies nothing. Reductions of the new axes are moving sums and extremes. Windows begin at \
-              each `stride`-th element, and their elements are `dilation` apart.",
+        doc: "The windows along the axes, by default all: their positions replace the axes, and their \
+              elements are new last axes. It copies nothing. A reduction of the new axes is a moving sum or \
+              extreme. Windows begin at each `stride`-th element, and their elements are `dilation` apart.",
     },
     ViewRow {
         function: ViewFunction::Take,
@@ -143,8 +143,9 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Axis, Attribute::Mode],
         call: "take_along_axis(x, indices, axis=-1, mode=error)",
         types: "any; indices S U",
-        doc: "Gathers along the axis by indices that have an axis for each axis of `x`, such as those of a \
-              sort. Other axes broadcast; `axis=None` flattens `x`. Modes as for `take`.",
+        doc: "Gathers along the axis by an index for each element of the result, such as the result of \
+              `argsort`. The indices have the rank of `x`; other axes broadcast. `axis=None` flattens `x`. \
+              Modes as for `take`.",
     },
     ViewRow {
         function: ViewFunction::Scatter(ScatterOp::Set),
@@ -154,9 +155,9 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Axis, Attribute::Mode],
         call: "scatter_set(x, indices, updates, axis=0, mode=error)",
         types: "any; indices S U",
-        doc: "The last update of an element replaces it. Updates, in the shape of `take` with these \
-              indices or one that broadcasts to it, are combined in row-major order. `drop` ignores \
-              those out of range; other modes as for `take`.",
+        doc: "Replaces each element at an index by its last update. Updates broadcast to the shape of \
+              `take` with these indices, and are combined in row-major order. `drop` drops updates at \
+              indices out of range; other modes as for `take`.",
     },
     ViewRow {
         function: ViewFunction::Scatter(ScatterOp::Add),
@@ -188,8 +189,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Axis, Attribute::Mode],
         call: "scatter_min(x, indices, updates, axis=0, mode=error)",
         types: "P S U F; indices S U",
-        doc: "The smallest of an element and its updates; a NaN stays. Order and modes as for \
-              `scatter_set`.",
+        doc: "The smallest of an element and its updates; NaN if one of them is NaN. Order and modes as \
+              for `scatter_set`.",
     },
     ViewRow {
         function: ViewFunction::Scatter(ScatterOp::Max),
@@ -199,8 +200,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Axis, Attribute::Mode],
         call: "scatter_max(x, indices, updates, axis=0, mode=error)",
         types: "P S U F; indices S U",
-        doc: "The largest of an element and its updates; a NaN stays. Order and modes as for \
-              `scatter_set`.",
+        doc: "The largest of an element and its updates; NaN if one of them is NaN. Order and modes as \
+              for `scatter_set`.",
     },
     ViewRow {
         function: ViewFunction::DynamicSlice,
@@ -285,8 +286,8 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Axis],
         call: "lexsort([x, y], axis=-1)",
         types: "any",
-        doc: "The positions along the axis that sort by the last key of the list; each key before it orders \
-              what is equal in those after it, as in NumPy. The keys have one shape and any types.",
+        doc: "The positions along the axis that sort by several keys, the last of the list most significant, \
+              as in NumPy. The keys have one shape and any types.",
     },
     ViewRow {
         function: ViewFunction::SearchSorted,
@@ -296,9 +297,9 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         attributes: &[Attribute::Side],
         call: "searchsorted(table, x, side=left)",
         types: "any",
-        doc: "For each element of `x` the position in a sorted table with one axis before which it would be \
-              inserted, as `i64`: before equal elements for `left`, after them for `right`. The numpy rule \
-              promotes element types; other rules require equal types.",
+        doc: "For each element of `x`, the position as `i64` at which a sorted table with one axis would \
+              take it: before equal elements for `left`, after them for `right`. The numpy rule promotes \
+              element types; other rules require equal types.",
     },
 ];
 

@@ -198,7 +198,8 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.take_along_axis(x, indices, axis, mode))
     }
 
-    /// Updates broadcast to the shape of a gather by these indices; a number takes the type of the array.
+    /// Elaborates a scatter. Updates broadcast to the shape of a gather by these indices; a number takes the
+    /// type of the array.
     fn scatter(&self, call: &ViewCall<'_>, op: ScatterOp) -> ElaborateResult<Value> {
         let mode = match call.word() {
             None | Some("raise") => ScatterMode::Take(TakeMode::Error),
@@ -281,7 +282,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.extend(x, &widths, mode))
     }
 
-    /// Without axes, each axis has a window, as in NumPy.
+    /// Elaborates `sliding_window_view`. Without axes, each axis has a window, as in NumPy.
     fn sliding_window_view(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();

@@ -393,7 +393,7 @@ impl<'t> Parser<'t> {
         self.expect('=', "`=`").map(drop)
     }
 
-    /// Whether this word is next, before the colon; reads it.
+    /// Reads this word if it is next, before the colon; tells whether it was.
     fn flag(&mut self, name: &'static str) -> ParseResult<bool> {
         let mut ahead = self.cursor;
         let is_next = ahead.peek() != Some(':')

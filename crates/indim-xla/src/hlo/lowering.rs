@@ -8,7 +8,7 @@ use super::attribute::Attributes;
 use super::gather;
 use super::layout;
 use super::syntax::{HloShape, Instruction};
-use crate::dot::{Dot, DotAlgorithm};
+use crate::dot::{DotAlgorithm, DotOperation};
 use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
 use crate::windows::{ConvolutionOperation, dimension_numbers};
@@ -286,7 +286,7 @@ impl ArrayOperation {
 ///
 /// # Errors
 /// `attribute`.
-fn dot(attributes: Attributes<'_>) -> Result<Dot, FormatError> {
+fn dot(attributes: Attributes<'_>) -> Result<DotOperation, FormatError> {
     let algorithm = attributes.optional("algorithm").map(|name| {
         DotAlgorithm::named(name).ok_or_else(|| {
             let span = attributes.instruction.span;
@@ -294,7 +294,7 @@ fn dot(attributes: Attributes<'_>) -> Result<Dot, FormatError> {
             FormatErrorKind::attribute("algorithm", problem).in_text(span.start..span.end)
         })
     });
-    Ok(Dot {
+    Ok(DotOperation {
         dimensions: Some(DotDimensions {
             lhs_batch: attributes.integers("lhs_batch_dims")?,
             rhs_batch: attributes.integers("rhs_batch_dims")?,

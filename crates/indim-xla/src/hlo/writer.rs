@@ -7,10 +7,10 @@ use indim_model::{FormatError, Notes, WriteOptions, WrittenModel};
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::shape::type_name;
+use crate::dot_plan::{DotPlan, WrittenDot};
 use crate::element::{Number, numbers, part_of};
 use crate::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use crate::opcode::{direction_of, name_of};
-use crate::product_plan::{ProductPlan, WrittenProduct};
 
 /// The text of a graph.
 ///
@@ -27,7 +27,7 @@ pub(super) fn write(
     if !outputs.iter().enumerate().all(is_named) {
         notes.warning("HLO has no names for outputs");
     }
-    let plan = ProductPlan::of(&legal, &mut notes);
+    let plan = DotPlan::of(&legal, &mut notes);
     let (composed, warnings) = notes.finish(options.exact)?;
     let mut text = TextWriter { graph: &legal, plan, lines: Vec::new(), applied: BTreeMap::new() };
     let content = text.program().into_bytes();
@@ -90,7 +90,7 @@ fn number(number: Number, dtype: DType) -> String {
 
 pub(super) struct TextWriter<'g> {
     pub(super) graph: &'g Graph,
-    plan: ProductPlan,
+    plan: DotPlan,
     /// Instructions of the entry: the name, and the text after it.
     lines: Vec<(String, String)>,
     /// Reducer computations by name.
@@ -193,9 +193,9 @@ impl TextWriter<'_> {
         self.line(value(id), instruction);
     }
 
-    /// Writes a matrix product: its operands without axes of size 1 that it lacks, `dot`, and its result with
-    /// the axes in their order.
-    fn product(&mut self, id: ValueId, product: &WrittenProduct) {
+    /// Writes a matrix product: reshapes that drop axes of size 1 from operands, a `dot`, and a transposition
+    /// of its result.
+    fn product(&mut self, id: ValueId, product: &WrittenDot) {
         let form = &product.form;
         let [x, y] = [0, 1].map(|index| self.factor(id, product, index));
         let axes = &form.dimensions;
@@ -219,8 +219,8 @@ impl TextWriter<'_> {
         self.line(value(id), format!("{result} transpose({name}), dimensions={{{order}}}"));
     }
 
-    /// The name of an operand of a product, after its conversion and reshape.
-    fn factor(&mut self, id: ValueId, product: &WrittenProduct, index: usize) -> String {
+    /// Writes the conversion and the reshape of an operand of a product, and returns its name.
+    fn factor(&mut self, id: ValueId, product: &WrittenDot, index: usize) -> String {
         let operand = product.form.operands[index];
         let from = &self.graph[operand].array_type;
         let (mut name, mut at) = (value(operand), from.clone());
@@ -257,7 +257,7 @@ impl TextWriter<'_> {
         format!("{} broadcast({from}), dimensions={{{dims}}}", shape(&node.array_type))
     }
 
-    /// Defines a computation of two numbers.
+    /// Defines the computation `apply`, which applies an operation to two numbers.
     pub(super) fn apply(&mut self, apply: &str, number: &str, name: &str) {
         self.applied.entry(apply.to_owned()).or_insert_with(|| {
             format!(
@@ -267,7 +267,7 @@ impl TextWriter<'_> {
         });
     }
 
-    /// A scan, which legalisation has made inclusive: a window as long as the axis.
+    /// A scan as windows as long as the axis; legalisation has made it inclusive.
     fn scan(
         &mut self,
         id: ValueId,

@@ -8,10 +8,10 @@ use indim_model::outline::{Outline, OutlineNode, ValueIndex, Verdict};
 
 use super::lint::LintReport;
 
-/// Operands and results of one node that the page lists.
+/// Maximum operands and results of one node that the page lists.
 const MAX_LISTED: usize = 64;
 
-/// The head of the page. Its policy lets it load nothing, so that the page sends nothing either.
+/// The head of the page. Its content security policy forbids every request, so the page sends nothing.
 const HEAD: &str = "\
 <!DOCTYPE html>
 <html lang=\"en\"><head><meta charset=\"utf-8\"/>
@@ -20,7 +20,7 @@ script-src 'unsafe-inline'\"/>
 <meta name=\"viewport\" content=\"width=device-width\"/>
 ";
 
-/// The style. A node out of sight is not laid out, so that many nodes scroll smoothly.
+/// The style. `content-visibility` omits the layout of nodes out of sight, so many nodes scroll smoothly.
 const STYLE: &str = "\
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; \
 color: #1d2733; background: #fff }
@@ -35,7 +35,7 @@ background: #f4f7fb; border-left: 4px solid #7fa6d6 }
 .node:target { outline: 2px solid #2f6fc4 } .hidden { display: none } summary i { color: #5a6877 }
 ";
 
-/// The search: nodes without the text are hidden; a finding opens its node.
+/// The search, which hides nodes without the text, and the links of findings, which open their nodes.
 const SCRIPT: &str = "\
 const nodes = [...document.querySelectorAll('.node')];
 const texts = nodes.map(node => node.textContent.toLowerCase());
@@ -59,8 +59,8 @@ open();
 ";
 
 impl LintReport {
-    /// The model as one HTML page without external resources: every node with types and broadcasts, opaque
-    /// ones marked, collapsible, with a search and a list of findings that jump to their nodes.
+    /// The model as one HTML page without external resources: a collapsible entry for each node with its
+    /// types and broadcasts, a search, and the findings with links to their nodes. Opaque nodes are marked.
     ///
     /// ```
     /// use indim::formats::{LintOptions, LintReport, SourceFile};

@@ -102,7 +102,7 @@ fn convolutions_are_sums_over_indices() {
     }
 }
 
-/// A transposed convolution adds the weights, times each element, at the places that the element came from.
+/// A transposed convolution adds each element times the weights at the positions that would read the element.
 #[test]
 fn transposed_convolutions_scatter_their_weights() {
     let random = &mut Random(4);
@@ -245,7 +245,7 @@ fn pools_take_the_elements_of_their_windows() {
     let random = &mut Random(8);
     for _ in 0..40 {
         let axes = [Axis::random(random), Axis::random(random)];
-        // A window of padding only has no average.
+        // A window that has only padding has no average.
         let axes =
             axes.map(|a| Axis { pads: a.pads.map(|n| n.min(a.kernel - 1)), dilation: 1, ..a });
         let sizes = [4 + random.below(3), 4 + random.below(3)];
@@ -296,7 +296,7 @@ fn pools_round_up_and_skip_nan_as_onnx_runtime_does() {
     assert_eq!(pool("AveragePool", &attributes(0, 1)), Ok(row(&[1.5, 3.0, 4.5])));
     let ceiled = [ints("kernel_shape", &[3]), ints("strides", &[3]), int("ceil_mode", 1)];
     let average = [&ceiled[..], &[int("count_include_pad", 1)]].concat();
-    // What rounding up adds counts for no average.
+    // Averages do not count the padding that rounding up adds.
     assert_eq!(pool("AveragePool", &average), Ok(row(&[2.0, 4.5])));
     assert_eq!(pool("MaxPool", &ceiled), Ok(row(&[3.0, 5.0])));
     assert_eq!(pool("MaxPool", &ceiled[..2]), Ok(row(&[3.0])));

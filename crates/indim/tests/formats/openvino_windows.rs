@@ -139,7 +139,7 @@ fn padding_by_name_and_rounding() {
     assert_eq!(same("same_lower"), [10.0, 21.0, 32.0, 43.0, 54.0]);
 }
 
-/// An odd element of padding is on the other side than that of a convolution.
+/// The longer half of an odd padding is on the other side than in a convolution.
 #[test]
 fn the_size_of_a_transposed_result_gives_its_padding() {
     let (x, w) = (row(&[1.0, 10.0, 100.0]), row(&[1.0, 2.0, 3.0]));

@@ -160,7 +160,7 @@ fn random_graphs_come_back_as_they_were() {
             }
         };
         let takes = graph.iter().any(|(_, node)| node.kind.name() == "take");
-        // OpenVINO has no extreme of integers for nothing.
+        // OpenVINO defines no extreme of an empty array of integers.
         if takes || has_extreme_of_nothing(&graph) {
             continue;
         }

@@ -373,7 +373,7 @@ fn onnx_gemm() {
     assert_eq!(run_node(13, "Gemm", &[a, cube], &[]), Err("unexpected"));
 }
 
-/// Integers have no halves: a factor that the element type lacks is an error, not its whole part.
+/// A factor such as 0.5 that an integer type cannot represent is an error, and is not truncated.
 #[test]
 fn onnx_gemm_of_integers() {
     let a = Array::new([1, 2], vec![3, 4]).unwrap();
@@ -676,13 +676,13 @@ fn hlo_dots_of_two_types_round_to_a_narrower_result_once() {
             .collect();
         doubles(&support::run(&*model, &arguments).unwrap()[0])
     };
-    // A bf16 has 8 digits: 257 and 255.5 are none, their sum of products 1.5 is one.
+    // A bf16 has 8 binary digits: it represents 1.5, the sum of products, but not 257 and 255.5.
     let (x, y) = ([257.0, 255.5], [1.0, -1.0]);
     for types in [["f32", "bf16", "bf16"], ["f32", "f16", "bf16"], ["f64", "bf16", "f16"]] {
         assert_eq!(dot(types, &x, &y), [1.5], "{types:?}");
     }
     assert_eq!(dot(["bf16", "f32", "bf16"], &y, &x), [1.5]);
-    // f16 and bf16 lack elements of each other: 2^100 is no f16, 1025 no bf16.
+    // Neither of f16 and bf16 represents all elements of the other: 2^100 is no f16, 1025 no bf16.
     assert_eq!(
         dot(["bf16", "f16", "f32"], &[2f64.powi(100)], &[1025.0]),
         [1025.0 * 2f64.powi(100)]

@@ -1,20 +1,22 @@
-//! Keys: unsigned integers in the order of the elements, equal for equal elements.
+//! Sort keys: unsigned integers that compare like the elements, and are equal for equal elements.
 //!
-//! The keys of floats: those of negative numbers are their inverted bits, those of others their bits with the
-//! sign bit set. Both zeros have the key of +0, and all NaNs the greatest key.
+//! The key of a float is its bits: all inverted for a negative number, otherwise with the sign bit set. Both
+//! zeros have the key of +0, and all NaNs the greatest key.
 
 use core::ops::BitXor;
 
 use indim_ops::{Element, bf16, c64, c128, f16};
 
-/// An unsigned integer that is sorted by its digits.
-pub(crate) trait Key: Copy + Ord + Default + BitXor<Output = Self> + Send + 'static {
+/// An unsigned integer type of sort keys.
+pub(crate) trait SortKey:
+    Copy + Ord + Default + BitXor<Output = Self> + Send + 'static
+{
     /// Number of bits.
     const BITS: u32;
     /// All bits set: `key ^ MAX` reverses the order.
     const MAX: Self;
 
-    /// The digit of `bits` bits from bit `shift` on.
+    /// The digit for a radix sort: `bits` bits from bit `shift` on.
     fn digit(self, shift: u32, bits: u32) -> usize;
 
     /// The lowest 64 bits.
@@ -23,7 +25,7 @@ pub(crate) trait Key: Copy + Ord + Default + BitXor<Output = Self> + Send + 'sta
 
 macro_rules! keys {
     ($($type:ident)*) => { $(
-        impl Key for $type {
+        impl SortKey for $type {
             const BITS: u32 = $type::BITS;
             const MAX: $type = $type::MAX;
 
@@ -42,16 +44,16 @@ macro_rules! keys {
 
 keys!(u8 u16 u32 u64 u128);
 
-/// An element type with keys.
-pub(crate) trait Keyed: Element {
-    type Key: Key;
+/// An element type with sort keys.
+pub(crate) trait SortElement: Element {
+    type SortKey: SortKey;
 
-    /// The key of an element as it is in memory.
-    fn key(storage: Self::Storage) -> Self::Key;
+    /// The key of an element, from its representation in memory.
+    fn key(storage: Self::Storage) -> Self::SortKey;
 }
 
-impl Keyed for bool {
-    type Key = u8;
+impl SortElement for bool {
+    type SortKey = u8;
 
     #[inline(always)]
     fn key(storage: u8) -> u8 {
@@ -61,8 +63,8 @@ impl Keyed for bool {
 
 macro_rules! unsigned {
     ($($type:ident)*) => { $(
-        impl Keyed for $type {
-            type Key = $type;
+        impl SortElement for $type {
+            type SortKey = $type;
 
             #[inline(always)]
             fn key(storage: $type) -> $type {
@@ -74,8 +76,8 @@ macro_rules! unsigned {
 
 macro_rules! signed {
     ($($type:ident $key:ident;)*) => { $(
-        impl Keyed for $type {
-            type Key = $key;
+        impl SortElement for $type {
+            type SortKey = $key;
 
             #[inline(always)]
             fn key(storage: $type) -> $key {
@@ -88,8 +90,8 @@ macro_rules! signed {
 /// `$infinity` are the bits of +infinity; greater magnitudes are NaNs.
 macro_rules! floats {
     ($($type:ident $key:ident $infinity:expr;)*) => { $(
-        impl Keyed for $type {
-            type Key = $key;
+        impl SortElement for $type {
+            type SortKey = $key;
 
             #[inline(always)]
             fn key(storage: $type) -> $key {
@@ -107,8 +109,8 @@ macro_rules! floats {
 
 macro_rules! complexes {
     ($($type:ident $component:ident $key:ident;)*) => { $(
-        impl Keyed for $type {
-            type Key = $key;
+        impl SortElement for $type {
+            type SortKey = $key;
 
             #[inline(always)]
             fn key(storage: $type) -> $key {
@@ -129,9 +131,9 @@ floats! {
 }
 complexes!(c64 f32 u64; c128 f64 u128;);
 
-/// Calls a method that is generic over a [`Keyed`] type with the type of `$dtype`. The types `bf16`, `c64`,
-/// `c128`, `f16` and `DType` are in scope.
-macro_rules! for_keyed {
+/// Calls a method that is generic over a [`SortElement`] with the type of `$dtype`. The types `bf16`, `c64`,
+/// `c128`, `f16` and `DType` must be in scope.
+macro_rules! for_sort_element {
     ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
         match $dtype {
             DType::Bool => $this.$method::<bool> $arguments,
@@ -153,4 +155,4 @@ macro_rules! for_keyed {
     };
 }
 
-pub(crate) use for_keyed;
+pub(crate) use for_sort_element;

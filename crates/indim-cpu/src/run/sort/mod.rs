@@ -1,10 +1,11 @@
 //! Sorts: nests that sort along an axis. No executor compiles them. Holds unsafe code.
 //!
-//! - `keys.rs`: keys: unsigned integers in the order of the elements;
-//! - `order.rs`: stable sorts of lists by their keys.
+//! - `keys.rs`: sort keys: unsigned integers that compare like the elements;
+//! - `order.rs`: stable sorts of lists by their keys: comparison sorts and radix sorts.
 //!
-//! A tile is a block of rows along the sorted axis, which is copied to dense memory, sorted row by row and
-//! written. The sort is stable, so every algorithm and every number of threads gives the same bits.
+//! A row is the elements along the sorted axis. A tile is a block of rows, which is copied to dense memory,
+//! sorted row by row and written. The sort is stable, so every algorithm and every number of threads gives
+//! the same bits.
 
 pub(crate) mod keys;
 mod order;
@@ -21,8 +22,8 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, bf16, c64, c128, f16};
 
-use keys::{Key, Keyed, for_keyed};
-use order::{Placed, Position, SortScratch, count_bytes};
+use keys::{SortElement, SortKey, for_sort_element};
+use order::{KeyedPosition, SortPosition, SortScratch, count_bytes};
 
 /// A sort for arrays of any sizes.
 #[derive(Debug, Clone)]
@@ -36,19 +37,19 @@ pub(crate) struct Sort {
     keys: Vec<(usize, DType)>,
 }
 
-/// Approximate elements of a tile of short rows: enough that the distribution of tiles costs little.
+/// Approximate elements of a tile of short rows: enough that distributing tiles over threads costs little.
 const TILE_ELEMENTS: usize = 4096;
 
 /// Bytes of neighbouring columns that are copied together: a cache line.
 const COLUMN_BYTES: usize = 64;
 
-/// Most bytes of columns that are copied together, so that they stay in L2 or near it.
+/// Maximum bytes of columns that are copied together, so that they stay in L2 or the last-level cache.
 const MAX_COLUMNS_BYTES: usize = 4 << 20;
 
-/// Fewest tiles of a nest with as many rows, for threads.
+/// Minimum number of tiles of a nest that has so many rows, so that several threads have work.
 const MIN_TILES: usize = 8;
 
-/// Cost of sorting an element, in bytes moved: about 10 nanoseconds.
+/// Cost of sorting an element, in bytes moved in the same time: about 10 nanoseconds.
 const BYTES_PER_ELEMENT: usize = 100;
 
 impl Sort {
@@ -68,13 +69,14 @@ impl Sort {
         Some(Arc::new(Sort { axis, descending, result, stores, keys }))
     }
 
-    /// Rows of a tile. `is_strided` tells whether neighbouring elements are in neighbouring rows.
+    /// Number of rows of a tile. `is_strided` tells whether elements adjacent in memory are in different
+    /// rows.
     fn rows_per_tile(&self, rows: usize, length: usize, is_strided: bool) -> usize {
         let size = self.key_bytes();
         let mut tile = TILE_ELEMENTS / length.max(1);
         if is_strided {
-            let most = MAX_COLUMNS_BYTES / length.saturating_mul(size).max(1);
-            tile = tile.max((COLUMN_BYTES / size).min(most));
+            let max = MAX_COLUMNS_BYTES / length.saturating_mul(size).max(1);
+            tile = tile.max((COLUMN_BYTES / size).min(max));
         }
         tile.clamp(1, rows.div_ceil(MIN_TILES).max(1))
     }
@@ -84,17 +86,18 @@ impl Sort {
         self.keys.iter().map(|(_, dtype)| dtype.size()).max().unwrap_or(1)
     }
 
-    /// Bytes of scratch memory for an element of a block, and for an element of the row that is sorted.
+    /// Bytes of scratch memory for each element of a block, and for each element of the row being sorted.
     fn bytes_per_element(&self) -> [usize; 2] {
         let size = self.key_bytes();
         let item = match size {
-            0..=4 => size_of::<Placed<u32, u32>>(),
-            5..=8 => size_of::<Placed<u64, u64>>(),
-            _ => size_of::<Placed<u128, u64>>(),
+            0..=4 => size_of::<KeyedPosition<u32, u32>>(),
+            5..=8 => size_of::<KeyedPosition<u64, u64>>(),
+            _ => size_of::<KeyedPosition<u128, u64>>(),
         };
         match self.result {
             SortResult::Values => [size, size],
-            // Elements, a position for each, and its form in the result; keys with positions, twice.
+            // For the block an element, its position and the position as `i64`; for the row two lists of keys
+            // with positions.
             SortResult::Positions => [size + size_of::<[u64; 2]>(), 2 * item],
         }
     }
@@ -166,7 +169,7 @@ struct BoundSort {
     length: usize,
     /// Stride in bytes of each operand along a row.
     along: Vec<isize>,
-    /// The other axes: the size, and the stride in bytes of each operand. Rows are numbered in this order.
+    /// The other axes: the size, and the stride in bytes of each operand. Rows are numbered in their order.
     others: Vec<(usize, Vec<isize>)>,
     rows: usize,
     rows_per_tile: usize,
@@ -183,7 +186,7 @@ impl BoundSort {
             .filter(|&other| other != axis && shape[other] > 1)
             .map(|other| (shape[other], strides.iter().map(|strides| strides[other]).collect()))
             .collect();
-        // Neighbouring rows are neighbours in memory.
+        // The axis with the smallest stride is innermost, so consecutive rows are neighbours in memory.
         others.sort_by_key(|(_, strides)| core::cmp::Reverse(strides[key].unsigned_abs()));
         let nearest = others.last().map_or(usize::MAX, |(_, strides)| strides[key].unsigned_abs());
         let by_rows = along[key].unsigned_abs() <= nearest;
@@ -220,12 +223,12 @@ impl BoundSort {
         }
     }
 
-    /// Sorts elements.
+    /// Sorts the rows of tiles and stores their elements.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`], for `tiles`; the key has elements of type `T`.
-    unsafe fn sort_values<T: Keyed>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        let mask = if self.sort.descending { T::Key::MAX } else { T::Key::default() };
+    unsafe fn sort_values<T: SortElement>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
         let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
         for tile in tiles {
             let rows = self.rows_of(tile);
@@ -245,11 +248,11 @@ impl BoundSort {
         }
     }
 
-    /// Sorts positions.
+    /// Sorts the rows of tiles and stores the positions of their elements.
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`], for `tiles`.
-    unsafe fn sort_positions<P: Position>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+    unsafe fn sort_positions<P: SortPosition>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         for tile in tiles {
             let rows = self.rows_of(tile);
             let identity = (0..self.length).map(P::new);
@@ -258,7 +261,7 @@ impl BoundSort {
                 let block = self.block(bases, operand, rows.clone());
                 // SAFETY: the caller ensures that the rows of the tile are readable, with elements of the
                 // type of the access.
-                unsafe { for_keyed!(dtype, self.sort_by(&block, &mut positions)) }
+                unsafe { for_sort_element!(dtype, self.sort_by(&block, &mut positions)) }
             }
             let positions: Vec<i64> = positions.into_iter().map(|it| it.get() as i64).collect();
             for store in 0..self.sort.stores {
@@ -269,12 +272,12 @@ impl BoundSort {
         }
     }
 
-    /// Sorts the positions of each row by a key.
+    /// Sorts the positions of each row by the key in `block`.
     ///
     /// # Safety
     /// The block has readable elements of type `T`.
-    unsafe fn sort_by<T: Keyed>(&self, block: &Block, positions: &mut [impl Position]) {
-        let mask = if self.sort.descending { T::Key::MAX } else { T::Key::default() };
+    unsafe fn sort_by<T: SortElement>(&self, block: &Block, positions: &mut [impl SortPosition]) {
+        let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
         let (mut elements, mut items) = (Vec::new(), Vec::new());
         let mut scratch = SortScratch::default();
         // SAFETY: the caller's obligation.
@@ -282,11 +285,10 @@ impl BoundSort {
         let rows = elements.chunks_exact(self.length);
         for (row, positions) in rows.zip(positions.chunks_exact_mut(self.length)) {
             items.clear();
-            items.extend(
-                positions
-                    .iter()
-                    .map(|&position| Placed { key: T::key(row[position.get()]) ^ mask, position }),
-            );
+            items.extend(positions.iter().map(|&position| KeyedPosition {
+                key: T::key(row[position.get()]) ^ mask,
+                position,
+            }));
             scratch.sort(&mut items, |item| item.key);
             for (position, item) in positions.iter_mut().zip(&items) {
                 *position = item.position;
@@ -311,11 +313,11 @@ struct Block {
 }
 
 impl Block {
-    /// Copies the rows to dense memory, with truth values as 0 or 1.
+    /// Copies the rows to dense memory; any nonzero byte of a `bool` becomes 1.
     ///
     /// # Safety
     /// Each row has `length` readable elements of type `T`.
-    unsafe fn read<T: Keyed>(&self, elements: &mut Vec<T::Storage>) {
+    unsafe fn read<T: SortElement>(&self, elements: &mut Vec<T::Storage>) {
         elements.clear();
         elements.resize(self.rows.len() * self.length, T::Storage::default());
         self.visit(size_of::<T>(), |index, from| {
@@ -378,7 +380,7 @@ impl BoundNest for BoundSort {
         // SAFETY: the caller has the same obligations; the access of the key has elements of this type.
         unsafe {
             match self.sort.result {
-                SortResult::Values => for_keyed!(dtype, self.sort_values(bases, tiles)),
+                SortResult::Values => for_sort_element!(dtype, self.sort_values(bases, tiles)),
                 SortResult::Positions if u32::try_from(self.length).is_ok() => {
                     self.sort_positions::<u32>(bases, tiles);
                 }

@@ -1,32 +1,34 @@
 //! Stable sorts of lists of items by their keys, and positions as items.
 //!
-//! Short lists are sorted by comparisons, of keys of up to 32 bits together with the positions in one
-//! number. Longer ones are sorted by the digits of their keys, the least significant first; a digit that is
-//! the same in all keys is skipped.
+//! Short lists take a comparison sort; keys of up to 32 bits are packed with their positions into `u64`.
+//! Longer lists take a radix sort, from the least significant digit on; a digit that is the same in all keys
+//! is skipped.
 
-use super::keys::Key;
+use super::keys::SortKey;
 
-/// Minimum length of a list that is sorted by digits of 11 bits: a pass over it costs more than their table
-/// of counts. Shorter lists have digits of 8 bits.
+/// Minimum length of a list whose radix sort has digits of 11 bits: a pass over it costs more than their
+/// table of counts. Shorter lists have digits of 8 bits.
 const WIDE_DIGITS: usize = 1 << 15;
 
-/// Maximum length of a list that is sorted by comparisons, if keys have up to 32 bits.
+/// Maximum length of a list with keys of up to 32 bits that takes a comparison sort.
 const MAX_PACKED: usize = 512;
 
-/// Maximum length of such a list with longer keys, per byte of a key: digits take a pass for each byte.
+/// Maximum length of a list with longer keys that takes a comparison sort, per byte of a key: a radix sort
+/// takes a pass for each byte.
 const COMPARED_PER_BYTE: usize = 24;
 
-/// Memory of sorts, reused for several lists.
+/// Scratch memory of sorts, reused for several lists.
 #[derive(Default)]
 pub(super) struct SortScratch<I> {
     spare: Vec<I>,
-    /// Keys and positions.
+    /// Each key, shifted left by 32 bits, and its position.
     packed: Vec<u64>,
-    /// For each digit and each of its values the number of items, then the position of the next one.
+    /// For each digit and each of its values, the number of items; during a pass, the position of the next
+    /// item with this value.
     counts: Vec<usize>,
 }
 
-/// Bytes of the counts of digits, for lists of `items` with keys of `size` bytes.
+/// Bytes of the counts of a radix sort, for a list of `items` items with keys of `size` bytes.
 pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
     let bits: usize = if items < WIDE_DIGITS { 8 } else { 11 };
     (8 * size).div_ceil(bits) * (1 << bits) * size_of::<usize>()
@@ -34,22 +36,22 @@ pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
 
 impl<I: Copy + Default> SortScratch<I> {
     /// Sorts `items` by `key`, stably.
-    pub(super) fn sort<K: Key>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+    pub(super) fn sort<K: SortKey>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
         if items.is_sorted_by_key(|&item| key(item)) {
             return;
         }
         match items.len() {
-            count if count <= MAX_PACKED && K::BITS <= 32 => self.by_packed(items, key),
+            count if count <= MAX_PACKED && K::BITS <= 32 => self.sort_packed(items, key),
             count if count <= COMPARED_PER_BYTE * size_of::<K>() => {
                 items.sort_by_key(|&item| key(item));
             }
-            count if count < WIDE_DIGITS || K::BITS <= 16 => self.by_digits::<K, 8>(items, key),
-            _ => self.by_digits::<K, 11>(items, key),
+            count if count < WIDE_DIGITS || K::BITS <= 16 => self.radix_sort::<K, 8>(items, key),
+            _ => self.radix_sort::<K, 11>(items, key),
         }
     }
 
-    /// Sorts numbers of a key and a position. They are distinct, so any sort of them is stable.
-    fn by_packed<K: Key>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+    /// Sorts by packed keys and positions. They are distinct, so an unstable sort of them is stable for keys.
+    fn sort_packed<K: SortKey>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
         let numbers = items.iter().zip(0u64..);
         let packed = numbers.map(|(&item, position)| key(item).low_bits() << 32 | position);
         self.packed.clear();
@@ -62,8 +64,12 @@ impl<I: Copy + Default> SortScratch<I> {
         }
     }
 
-    /// Sorts by digits of `BITS` bits, the least significant first.
-    fn by_digits<K: Key, const BITS: u32>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+    /// Radix sort with digits of `BITS` bits.
+    fn radix_sort<K: SortKey, const BITS: u32>(
+        &mut self,
+        items: &mut [I],
+        key: impl Fn(I) -> K + Copy,
+    ) {
         let (values, digits) = (1 << BITS, K::BITS.div_ceil(BITS) as usize);
         self.counts.clear();
         self.counts.resize(values * digits, 0);
@@ -101,15 +107,15 @@ impl<I: Copy + Default> SortScratch<I> {
     }
 }
 
-/// A position along the sorted axis, in few bytes.
-pub(super) trait Position: Copy + Default + 'static {
+/// An integer type of positions along the sorted axis.
+pub(super) trait SortPosition: Copy + Default + 'static {
     fn new(position: usize) -> Self;
     fn get(self) -> usize;
 }
 
 macro_rules! positions {
     ($($type:ident)*) => { $(
-        impl Position for $type {
+        impl SortPosition for $type {
             #[inline(always)]
             fn new(position: usize) -> $type {
                 position as $type
@@ -125,9 +131,9 @@ macro_rules! positions {
 
 positions!(u32 u64);
 
-/// A key and the position of its element.
+/// A key with the position of its element.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Placed<K, P> {
+pub(super) struct KeyedPosition<K, P> {
     pub(super) key: K,
     pub(super) position: P,
 }

@@ -1,32 +1,32 @@
-//! The values that a writer writes as one matrix product, and the values behind them that it leaves out.
+//! Values that a writer emits as one matrix product, and the intermediate values that it omits for them.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_model::{DotForm, Notes, ProductMatch, place_of};
 use indim_ops::{DType, DTypeClass};
 
-/// The matrix products of a legalised graph.
+/// The values of a legalised graph that are written as matrix products, and those that are written at all.
 #[derive(Debug)]
-pub struct ProductPlan {
-    products: Vec<Option<WrittenProduct>>,
+pub struct DotPlan {
+    products: Vec<Option<WrittenDot>>,
     is_needed: Vec<bool>,
 }
 
 /// A value that is written as `dot_general`.
 #[derive(Debug, Clone)]
-pub struct WrittenProduct {
+pub struct WrittenDot {
     /// The operation.
     pub form: DotForm,
-    /// The element types of the operands, after a conversion if they differ from those of the values.
+    /// The element type of both operands, to which other types are converted.
     pub operands: DType,
     /// The element type of the result.
     pub result: DType,
 }
 
-impl ProductPlan {
+impl DotPlan {
     /// The plan of a graph; `notes` gets the products that are computed in a wider type.
-    pub fn of(graph: &Graph, notes: &mut Notes) -> ProductPlan {
+    pub fn of(graph: &Graph, notes: &mut Notes) -> DotPlan {
         let mut plan =
-            ProductPlan { products: vec![None; graph.len()], is_needed: vec![false; graph.len()] };
+            DotPlan { products: vec![None; graph.len()], is_needed: vec![false; graph.len()] };
         graph.outputs().iter().for_each(|output| plan.is_needed[output.index()] = true);
         for (value, node) in graph.iter().rev() {
             plan.is_needed[value.index()] |= matches!(node.kind, NodeKind::Parameter { .. });
@@ -42,28 +42,28 @@ impl ProductPlan {
                 let place = place_of(graph, value);
                 notes.composed(node.kind.name(), "a product in double precision", place);
             }
-            plan.products[value.index()] = Some(WrittenProduct::of(graph, &found));
+            plan.products[value.index()] = Some(WrittenDot::of(graph, &found));
         }
         plan
     }
 
     /// The product that computes a value, if it is written as one.
-    pub fn product(&self, value: ValueId) -> Option<&WrittenProduct> {
+    pub fn product(&self, value: ValueId) -> Option<&WrittenDot> {
         self.products[value.index()].as_ref()
     }
 
-    /// Whether the file has a value.
+    /// Whether the file contains a value: an output or a parameter depends on it without a product between.
     pub fn is_needed(&self, value: ValueId) -> bool {
         self.is_needed[value.index()]
     }
 }
 
-impl WrittenProduct {
-    fn of(graph: &Graph, found: &ProductMatch) -> WrittenProduct {
+impl WrittenDot {
+    fn of(graph: &Graph, found: &ProductMatch) -> WrittenDot {
         let [x, y] = found.operands().map(|operand| graph[operand].array_type.dtype);
         // XLA multiplies operands of one narrow type in the type of the result.
         let is_narrow = x.class() != DTypeClass::Float || x.size() == 2;
         let operands = if x == y && is_narrow { x } else { found.dtype };
-        WrittenProduct { form: found.dot(), operands, result: found.dtype }
+        WrittenDot { form: found.dot(), operands, result: found.dtype }
     }
 }
