@@ -1,10 +1,10 @@
-//! The time to build a graph, to compile it, and to make machine code of it, from one operation to about
-//! as many as a function may have. `cargo run --release -p indim-bench --example compile_times` prints the
-//! table.
+//! The times to build a graph, to compile it, and to generate its machine code, for graphs from one operation
+//! to about the maximum of a function. `cargo run --release -p indim-bench --example compile_times` prints
+//! the table.
 //!
-//! A graph is one nest over 32 elements. The time of machine code is the first run less the shortest repeated
-//! one, where machine code is asked for. The shortest time of several rounds is printed; as `each`, what the
-//! operations of a row take beyond those of the row before, for each of these.
+//! A graph is one nest over 32 elements. The time of machine code is the first run minus the shortest
+//! repeated run. The table has the shortest time of several rounds. The column `each` is the additional time
+//! of a row over the row before, divided by the number of additional operations.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,5 +1,5 @@
-//! The cost of a call with a new array length, compared with a repeated call; and a
-//! tiny run by itself; over arrays of one axis, and of two. `cargo run --release -p indim-bench --example
+//! The time of a call with a new array length, compared with a repeated call and with a run of the compiled
+//! program alone, for arrays of one and of two axes. `cargo run --release -p indim-bench --example
 //! new_lengths` prints the tables.
 //!
 //! Arrays are so short that computing takes little time. Each length comes once in a round, and there are

@@ -28,7 +28,7 @@ def compare_kit(kit: Path, run: Run) -> int:
 
 
 class Worker:
-    """Runs cases in a process of their own, which a program may bring down."""
+    """Runs cases in a child process, because a program may crash it."""
 
     def __init__(self, run: Run) -> None:
         self.run = run

@@ -13,7 +13,7 @@ use indim::{
 
 use crate::choices::choices;
 
-/// A call whose arrays have more elements is compiled, but not run.
+/// Maximum elements of the arrays of a call that is run; a larger one is only compiled.
 const MAX_ELEMENTS: usize = 1 << 14;
 
 /// Sizes of axes. Symbols stand for those from 2 to 2^31 - 1.

@@ -10,7 +10,7 @@ use core::ops::Range;
 
 use indim_ops::ArrayType;
 
-/// Number of assignments that a search tries before it gives up: a few milliseconds.
+/// Maximum number of assignments that a search tries before it gives up: a few milliseconds.
 const MAX_STEPS: usize = 1 << 16;
 
 /// The memory layout of an array.

@@ -11,7 +11,7 @@ use std::thread::yield_now;
 
 use crate::system_memory::MmapMut;
 
-/// Bytes of the smallest pooled array. The allocator reuses memory of smaller arrays itself.
+/// Minimum bytes of a pooled array. The allocator reuses memory of smaller arrays itself.
 pub(crate) const MIN_POOLED_BYTES: usize = 1 << 20;
 
 /// Default limit of the pool, in bytes.

@@ -13,7 +13,7 @@ use indim::formats::{ModelFormat, save};
 use indim_graph::terminal::shown;
 use indim_oracle::{Kit, KitCase, native_rules};
 
-/// More cases do not improve a kit.
+/// Maximum number of cases of a kit; more do not improve it.
 pub(crate) const MAX_CASES: i64 = 1_000_000;
 
 /// The kit and its folder.

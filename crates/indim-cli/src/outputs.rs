@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
 
-/// Chunks that take fewer bytes to write are not made smaller.
+/// Bytes that writing a chunk may take; chunks that take more are halved while memory is short.
 const MIN_CHUNK_BYTES: usize = 64 << 10;
 
 /// Bytes of the longest name of a file on the common file systems.

@@ -21,7 +21,7 @@ fn refuse_executable_memory() -> bool {
     const PR_SET_MDWE: c_int = 65;
     const PR_MDWE_REFUSE_EXEC_GAIN: c_ulong = 1;
     const NONE: c_ulong = 0;
-    // SAFETY: the arguments are those of the manual, and what is mapped stays as it is.
+    // SAFETY: the manual states these arguments, and the call changes no existing mapping.
     unsafe { prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, NONE, NONE, NONE) == 0 }
 }
 

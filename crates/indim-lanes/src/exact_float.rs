@@ -7,9 +7,9 @@ pub(crate) trait ExactFloat: Copy {
     fn mul_add_once(self, factor: Self, addend: Self) -> Self;
     /// The nearest float to the square root.
     fn square_root(self) -> Self;
-    /// The largest integer not above.
+    /// The largest integer that is not above `self`.
     fn round_down(self) -> Self;
-    /// The smallest integer not below.
+    /// The smallest integer that is not below `self`.
     fn round_up(self) -> Self;
     /// The integer part.
     fn round_to_zero(self) -> Self;

@@ -21,7 +21,7 @@ struct InputPath {
     axes: Arc<[Option<usize>]>,
 }
 
-/// Number of paths to one array; further paths are ignored.
+/// Maximum number of paths to one array; further paths are ignored.
 const MAX_INPUT_PATHS: usize = 64;
 
 impl InputAxes {

@@ -266,7 +266,7 @@ impl LoopNests {
     }
 }
 
-/// Number of memoised shapes: the arrays of a program share few shapes.
+/// Maximum number of memoised shapes: the arrays of a program share few shapes.
 const MAX_MEMO_SHAPES: usize = 8;
 
 struct Resizer<'a> {

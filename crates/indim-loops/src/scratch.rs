@@ -143,7 +143,7 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 /// search for each grows with the number of packed arrays.
 const MAX_PLACED: usize = 1024;
 
-/// Bytes of an arena that is not packed: a run may have it on the stack.
+/// Maximum bytes of an arena that is not packed: a run may have it on the stack.
 const MAX_UNPACKED_BYTES: usize = 1024;
 
 /// Like [`packed_offsets`], but one array after another; `None` above [`MAX_UNPACKED_BYTES`].

@@ -36,7 +36,7 @@ const MLIR_PREFIXES: [&str; 7] =
 const VARINT: u64 = 0;
 const LENGTH: u64 = 2;
 
-/// `MAX_FIELDS`: number of protobuf fields to inspect.
+/// Maximum number of protobuf fields to inspect.
 const MAX_FIELDS: usize = 32;
 
 /// `PREFIX_BYTES`: length of the prefix, in bytes, that decides whether a file is text.

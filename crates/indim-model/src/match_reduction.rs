@@ -13,11 +13,11 @@ use indim_shape::{ReductionRuleName, Shape};
 use crate::pattern::{PLACEHOLDERS, Pattern};
 use crate::standardise::{Epsilon, standardised};
 
-/// `MAX_VISITED`: number of values visited in the search for reductions; twice the size of the largest
+/// Maximum number of values visited in the search for reductions; twice the size of the largest
 /// definition.
 const MAX_VISITED: usize = 96;
 
-/// `MAX_REDUCTIONS`: number of reductions tried for one value.
+/// Maximum number of reductions tried for one value.
 const MAX_REDUCTIONS: usize = 8;
 
 /// A function along axes that other formats have as one operation.

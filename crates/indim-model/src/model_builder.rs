@@ -12,7 +12,7 @@ use crate::limits::FormatLimits;
 use crate::model::{Expectation, ModelProgram};
 use crate::source_operation::{BroadcastRule, SourceOperation};
 
-/// `MAX_REMARKS`: number of remarks; more do not help the user.
+/// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 64;
 
 /// Builds the graph of a model, within limits.

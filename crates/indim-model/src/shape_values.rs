@@ -10,7 +10,7 @@ use indim_shape::MAX_RANK;
 
 use crate::model_builder::integers;
 
-/// `MAX_ELEMENTS`: elements of a known value; no shape, list of axes or list of indices has more.
+/// Maximum elements of a known value; no shape, list of axes or list of indices has more.
 const MAX_ELEMENTS: usize = 1024;
 
 /// A value of the graph, with its elements if they are known at build time.

@@ -21,7 +21,7 @@ use indim_model::{
     check_inputs,
 };
 
-/// `MAX_CHAIN`: number of values that an error lists.
+/// Maximum number of values that an error lists.
 const MAX_CHAIN: usize = 8;
 
 /// The builder of one program.

@@ -17,7 +17,7 @@ use super::opaque::OpaqueStep;
 use super::operators::{NEWEST_OPSET, Operator};
 use super::unsupported::{refusal, why_unknown};
 
-/// `MAX_REMARKS`: number of remarks; more do not help the user.
+/// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 16;
 
 /// A node of an operator, and the values of its function.

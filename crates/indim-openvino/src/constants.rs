@@ -11,7 +11,7 @@ use indim_shape::Shape;
 
 use crate::layer::Layer;
 
-/// `MAX_REREADS`: bytes read as constants, as a multiple of the size of the external file. Constants can
+/// Maximum bytes read as constants, as a multiple of the size of the external file. Constants can
 /// overlap with different types and offsets.
 const MAX_REREADS: usize = 16;
 

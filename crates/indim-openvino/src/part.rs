@@ -11,8 +11,8 @@ use crate::network::{Network, order};
 type NamedOutput<'n> = (&'n str, (usize, usize));
 
 impl Network {
-    /// The network with an input for each value at which the part starts, and an output for each at which it
-    /// ends, without layers that the outputs do not need.
+    /// The network restricted to a part: its first values become inputs, its last values outputs, and layers
+    /// that the outputs do not need are removed.
     ///
     /// # Errors
     /// `undefined`: no value has the name; `duplicate`: several have it.

@@ -159,7 +159,7 @@ fn check_operands(
 
 /// The layers from the first unknown one to this one.
 fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
-    /// Number of layers that an error lists; more do not help the user.
+    /// Maximum number of layers that an error lists; more do not help the user.
     const MAX_SHOWN: usize = 8;
     let mut chain = vec![network.layers[from].described()];
     let mut current = from;

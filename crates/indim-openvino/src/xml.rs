@@ -9,9 +9,9 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits};
 /// `NODES_PER_OPERATION`: XML elements and texts for each allowed operation; enough for a layer with some
 /// ports.
 const NODES_PER_OPERATION: usize = 64;
-/// `MAX_ATTRIBUTES`: attributes of one element; the parser compares each with all before it.
+/// Maximum attributes of one element, because the parser compares each with all before it.
 const MAX_ATTRIBUTES: usize = 1000;
-/// `MAX_NAMESPACES`: namespace declarations; each element can repeat all those around it.
+/// Maximum namespace declarations, because each element can repeat all those around it.
 const MAX_NAMESPACES: usize = 100;
 
 /// Parses the document.

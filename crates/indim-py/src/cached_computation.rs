@@ -20,7 +20,7 @@ use crate::variants::Variants;
 /// it alone.
 const MAX_CACHE_BYTES: usize = 64 << 20;
 
-/// Cached programs for all sizes of each computation; beyond that the oldest is evicted.
+/// Maximum cached programs, for any sizes, of each computation; the oldest is evicted first.
 const MAX_PROGRAMS: usize = 8;
 
 /// Estimated bytes of a computation per byte of its text, before compilation.

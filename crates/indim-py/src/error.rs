@@ -72,7 +72,7 @@ pub(crate) fn computation_error(py: Python<'_>, error: &ComputationError) -> PyE
     }
 }
 
-/// Values that a message lists; more do not help the reader.
+/// Maximum values that a message lists; more do not help the reader.
 const MAX_LISTED: usize = 8;
 
 /// The exception for a file without a usable program, or for inputs that do not fit it.

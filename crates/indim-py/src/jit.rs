@@ -30,7 +30,7 @@ use crate::run::run;
 use crate::structure::Structure;
 use crate::written::{Destination, ExportParts, write_traced};
 
-/// Cached traces of a function; beyond that the oldest is evicted.
+/// Maximum cached traces of a function; the oldest is evicted first.
 const MAX_TRACES: usize = 64;
 
 /// The operations of a function for arguments of certain types.

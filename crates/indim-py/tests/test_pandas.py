@@ -125,7 +125,7 @@ def test_what_was_made_for_other_types_sizes_and_numbers_is_not_taken():
     pd.testing.assert_series_equal(f(a, 2), a * 2 + 5)
 
 
-def test_arrays_of_other_packages_beside_labels_are_refused():
+def test_arrays_of_other_packages_with_labels_are_refused():
     xr, da = pytest.importorskip("xarray"), pytest.importorskip("dask.array")
     x = xr.DataArray([1.0, 2.0, 3.0], dims="index", coords={"index": ["z", "y", "x"]})
     f = indim.jit(lambda x, a: x * a)

@@ -6,7 +6,7 @@ use core::fmt;
 
 use crate::is_printable;
 
-/// Characters of a name that a message shows, so that it stays on one line.
+/// Maximum characters of a name that a message shows, so that it stays on one line.
 const MAX_SHOWN_CHARACTERS: usize = 40;
 
 /// The names of an operand's axes. An axis may have no name.

@@ -18,7 +18,7 @@ use crate::shape::Shape;
 use crate::violation::{AxisOwner, Violation};
 use crate::{Diagnostic, Mark, MarkedLine};
 
-/// Distinct broadcasts that help lines offer, each in at most two lines.
+/// Maximum distinct broadcasts that help lines offer, each in at most two lines.
 const MAX_HELP: usize = 3;
 
 /// The drawing of an error, of several lines. Operands without a label are named by position.

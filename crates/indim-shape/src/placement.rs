@@ -9,7 +9,7 @@ use crate::shape::Shape;
 /// Steps of one search. Shapes with few axes need a handful; the limit bounds the work for hostile ranks.
 const MAX_STEPS: usize = 1 << 14;
 
-/// Placements that one search returns.
+/// Maximum placements that one search returns.
 const MAX_PLACEMENTS: usize = 64;
 
 /// A placement of a smaller shape's axes, in order, on axes of a larger one.

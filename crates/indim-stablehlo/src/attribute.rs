@@ -9,7 +9,7 @@ use super::dense::Dense;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::{Attribute, Module, Operation};
 
-/// `MAX_LIST_LENGTH`: number of axes or sizes in a list.
+/// Maximum number of axes or sizes in a list.
 const MAX_LIST_LENGTH: usize = 4096;
 
 /// The span of an attribute's value, by name.

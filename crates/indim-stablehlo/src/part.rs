@@ -13,8 +13,9 @@ use crate::syntax::{
 type ValueKey<'t> = (&'t str, usize);
 
 impl Function {
-    /// Makes arguments of the values at which the part starts, results of those at which it ends, and removes
-    /// what the results do not need. `argument_name` gives the user's name of an argument.
+    /// Restricts the function to a part: its first values become arguments, its last values results, and
+    /// operations that the results do not need are removed. `argument_name` gives the user's name of an
+    /// argument.
     ///
     /// # Errors
     /// `undefined`; `unsupported` for a part that ends at a value that is not an array.

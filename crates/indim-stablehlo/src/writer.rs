@@ -13,7 +13,7 @@ use indim_xla::element::{Number, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 
-/// `MAX_LIST_LENGTH`: number of elements; a larger constant is written as a blob.
+/// Maximum number of elements of a constant that is written as a list; a larger one is a blob.
 const MAX_LIST_LENGTH: usize = 100;
 
 /// The text of a graph.

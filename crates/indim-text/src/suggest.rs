@@ -2,7 +2,7 @@
 
 use strsim::osa_distance;
 
-/// Length limit of compared names: the work grows with its square.
+/// Maximum characters of compared names: the work grows with their square.
 const MAX_NAME_CHARACTERS: usize = 32;
 
 /// The candidate with the smallest edit distance from `name`, if the distance is at most one per six

@@ -98,7 +98,7 @@ pub fn parse_symbolic_type(text: &str) -> Option<(DType, Vec<&str>)> {
     (is_symbolic && sizes.len() <= MAX_RANK).then_some((dtype.trim().parse().ok()?, sizes))
 }
 
-/// Length limit of an axis name.
+/// Maximum bytes of an axis name.
 const MAX_NAME_BYTES: usize = 200;
 
 /// Splits a type into the type without axis names, and the names: `f32[time: 8760, lat: n]` gives `f32[8760,

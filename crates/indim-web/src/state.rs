@@ -1,5 +1,4 @@
-//! Contents of the form: those of a repair, or of the same broadcast under another rule, with which a button
-//! fills it.
+//! Contents with which a button fills the form: a repair, or the same broadcast under another rule.
 
 use indim_shape::{AnyRule, Attributes, AxisNames, Shape};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
-/// `MAX_TERM_BYTES`: length of a term; no known body is longer.
+/// Maximum bytes of a term; no known body is longer.
 const MAX_TERM_BYTES: usize = 2048;
 
 /// The builder of the body of a reduction or a sort: each operation adds a term.

@@ -6,7 +6,7 @@ use indim_builder::Value;
 use indim_graph::Array;
 use indim_model::FormatErrorKind;
 
-/// `MAX_NESTING`: nesting depth of tuples.
+/// Maximum nesting depth of tuples.
 const MAX_NESTING: usize = 64;
 
 /// A value of a program.

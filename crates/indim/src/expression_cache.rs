@@ -15,13 +15,13 @@ use indim_text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use crate::evaluate::EvaluateErrorKind;
 use crate::input::Input;
 
-/// Capacity of the cache, in expressions; the least recently used is evicted first.
+/// Maximum number of cached expressions; the least recently used is evicted first.
 const MAX_ENTRIES: usize = 64;
 
 /// Maximum bytes of a cached text; a longer one has a program that takes much memory.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Capacity of one entry, in programs; the oldest is evicted first.
+/// Maximum number of programs of one expression; the oldest is evicted first.
 const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];

@@ -1,5 +1,5 @@
-//! Rules of reductions. A sum passes its cotangent to every element, a product times the product of the other
-//! elements. An extreme shares it evenly among the elements that equal the extreme.
+//! Derivatives of reductions. A sum passes its cotangent to every element, a product passes it times the
+//! product of the other elements. An extreme shares it evenly among the elements that equal the extreme.
 
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, ReduceOp};
@@ -54,7 +54,7 @@ impl ReductionChain {
     }
 }
 
-/// The cotangent of the source `x` of a run with the result `y`; none where nothing flows.
+/// The cotangent of the source `x` of a chain with the result `y`; `None` if it is 0.
 pub(super) fn cotangent(
     chain: &ReductionChain,
     x: &Value,
@@ -91,7 +91,7 @@ fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult 
     Ok(chain.spread(cotangent)? * conjugate(&derivative))
 }
 
-/// Shares the cotangent evenly among the elements with `has_part`.
+/// Shares the cotangent evenly among the elements for which `has_part` is true.
 fn share_evenly(chain: &ReductionChain, has_part: &Value, cotangent: &Value) -> BuildResult {
     let dtype = cotangent.array_type()?.dtype;
     let count = chain.fold(ReduceOp::Add, &has_part.convert(DType::I64))?;

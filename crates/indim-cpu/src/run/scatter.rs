@@ -46,7 +46,7 @@ const INDICES: usize = 256;
 /// Elements of a target that are combined together: enough for vectors, few enough to clear for each target.
 const ACCUMULATORS: usize = 64;
 
-/// Bytes of the largest accumulator, of complex numbers.
+/// Maximum bytes of an accumulator: complex numbers have the largest.
 const MAX_ACCUMULATOR_BYTES: usize = 16;
 
 /// The instances of generic functions for one fold and element type.

@@ -19,7 +19,7 @@ use crate::tiles::memory::settle;
 use crate::tiles::tile::{has_few_rows, long_tile, minimum_row};
 use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
-/// Nests with more operands use the general walk.
+/// Maximum number of operands of a flat nest; nests with more use the general walk.
 const MAX_OPERANDS: usize = 16;
 
 /// Operands that fit the stack.

@@ -126,7 +126,7 @@ const MAX_DIRECT_ROWS: usize = 1024;
 
 /// Maximum elements of a row that shares a tile with others, if machine code computes and reduces it.
 const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
-/// Elements of a tile of such rows.
+/// Maximum elements of a tile of such rows.
 const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * BLOCK;
 /// Maximum number of such rows in a tile.
 const MAX_FOLDED_ROWS: usize = 128;
@@ -145,7 +145,7 @@ const COLUMN_ALIGNMENT: usize = 16;
 /// pieces, and all lanes fit L2.
 const MAX_LANE_COLUMNS: usize = 512;
 
-/// Number of units that are made for threads to share, if the reduced axis is too short to cut.
+/// Minimum number of units, so that threads can share them, if the reduced axis is too short to cut.
 const MIN_UNITS: usize = 4;
 /// Minimum columns of such a unit.
 const MIN_UNIT_COLUMNS: usize = 64;

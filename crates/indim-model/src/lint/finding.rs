@@ -7,13 +7,13 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::error::Location;
 use crate::outline::{Outline, OutlineNode, ValueType};
 
-/// Operands that a finding lists; a node with more is a `Concat` or a call.
+/// Maximum number of operands that a finding lists. Only a `Concat` or a call has more.
 const MAX_OPERANDS: usize = 64;
 
 /// A finding about a node of a model.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// The code, which switches the finding off.
+    /// The code, by which a user can switch the finding off.
     pub code: ErrorCode,
     /// The verdict.
     pub verdict: FindingVerdict,
@@ -44,11 +44,11 @@ pub enum FindingVerdict {
     Illegal,
     /// The file states another type than its nodes give.
     Contradiction,
-    /// Legal, and hardly meant.
+    /// Legal, but probably not intended.
     Suspicious,
     /// Legal if sizes agree.
     LegalIf,
-    /// Not known, because of a node.
+    /// Undecided, because the type of a value is unknown.
     Unknown,
     /// Legal; a simpler program does the same, or the reader wants to know.
     Advice,

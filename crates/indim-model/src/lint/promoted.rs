@@ -31,7 +31,7 @@ struct Roots {
     broadcast: OutlineBroadcast,
 }
 
-/// Broadcasts one after another that are followed: a lowering writes two.
+/// Maximum number of successive broadcasts that are followed: a lowering writes two.
 const MAX_CHAIN: usize = 8;
 
 impl Roots {

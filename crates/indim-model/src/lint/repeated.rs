@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{NodeRole, Outline, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
 
-/// Bytes that a finding saves: less is no advice to act on.
+/// Minimum bytes that a finding must save to be worth a change of the model.
 const MIN_SAVED_BYTES: i64 = 4096;
 
 pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {

@@ -8,7 +8,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{NamedCondition, Outline, OutlineNode, TypeSource, Verdict};
 
-/// Labels of nodes that one sentence lists.
+/// Maximum number of node labels that one sentence lists.
 const MAX_LISTED: usize = 4;
 
 pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {

@@ -87,7 +87,7 @@ impl OutlineBroadcast {
         }
     }
 
-    /// Bytes that operands repeat: the bytes of each operand over the whole result, less its own. `None` if
+    /// Bytes that operands repeat: the bytes of each operand over the whole result, minus its own. `None` if
     /// a size is no number.
     pub fn repeated_bytes(&self) -> Option<u64> {
         let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();

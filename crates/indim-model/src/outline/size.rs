@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use crate::model::DeclaredSize;
 
-/// Terms of a polynomial: real shape subgraphs have one or two, so that hostile ones stay cheap.
+/// Maximum terms of a polynomial: real shape subgraphs have one or two, so that hostile ones stay cheap.
 const MAX_TERMS: usize = 16;
 
-/// Names in one product, for the same reason.
+/// Maximum names in one product, for the same reason.
 const MAX_FACTORS: usize = 8;
 
-/// Bytes of one name, with the expressions inside it.
+/// Maximum bytes of one name, with the expressions inside it.
 const MAX_NAME_BYTES: usize = 200;
 
 /// A size of an axis that may depend on names: `N`, `2 * N + 1`, `(N + 1) / 2`. Equal texts are equal sizes.

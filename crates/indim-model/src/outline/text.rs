@@ -6,7 +6,7 @@ use super::broadcast::{OutlineBroadcast, Verdict};
 use super::node::{OutlineNode, TypeSource};
 use super::{Outline, ValueIndex};
 
-/// Operands and attributes of one line; more do not help the reader.
+/// Maximum operands and attributes of one line; more do not help the reader.
 const MAX_LISTED: usize = 8;
 
 impl Outline {

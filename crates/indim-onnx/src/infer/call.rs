@@ -10,7 +10,7 @@ use indim_shape::{AnyRule, RuleSet};
 
 use crate::call::Call;
 
-/// Elements of a list that builds shapes; no shape, list of axes or list of indices has more.
+/// Maximum elements of a list that builds shapes; no shape, list of axes or list of indices has more.
 pub(super) const MAX_ELEMENTS: usize = 1024;
 
 /// An operand or a result of a node: its type, and its elements if they build shapes.

@@ -25,10 +25,10 @@ use crate::messages::AttributeProto;
 use crate::operators::{NEWEST_OPSET, Operator};
 use crate::unsupported::refusal;
 
-/// Characters of one attribute as text.
+/// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
 
-/// Attributes of one node as text.
+/// Maximum attributes of one node as text.
 const MAX_ATTRIBUTES: usize = 16;
 
 /// The rule and kernel of a node.

@@ -2,7 +2,7 @@
 
 use crate::messages::TensorProto;
 
-/// Constants of fewer bytes have nothing to save.
+/// Minimum bytes of a constant whose repeated axes are found; smaller ones have nothing to save.
 const MIN_BYTES: usize = 4096;
 
 /// The axes along which all elements of a constant are equal. The comparison of ordinary weights ends at

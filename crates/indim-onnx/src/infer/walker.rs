@@ -20,7 +20,7 @@ use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use crate::model::{OPSETS_SINCE, check_many, functions_of};
 use crate::tensor::Tensors;
 
-/// Regions and calls within one another: each level takes a part of the stack.
+/// Maximum depth of nested regions and calls: each level takes a part of the stack.
 const MAX_DEPTH: usize = 60;
 
 /// Elements of all short lists together, so that many nodes with long lists do not fill the memory.

@@ -51,7 +51,7 @@ const SIGNED_SHIFT_SINCE: i64 = 28;
 /// The version of the format with this operator set.
 const IR_VERSION: i64 = 10;
 
-/// `MAX_INLINE_BYTES`: more bytes of constants than this go into an external file, because a protobuf has
+/// Maximum bytes of constants in the file; more go into an external file, because a protobuf has
 /// at most 2 GiB.
 const MAX_INLINE_BYTES: usize = 1 << 30;
 

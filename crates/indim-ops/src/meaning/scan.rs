@@ -8,7 +8,7 @@
 //! - `base`: the totals of the earlier groups.
 //!
 //! Each fold begins at the identity and adds one value after another, in the order of positions. The total
-//! of a run is its last `v`, that of a block the fold of its runs, that of a group the fold of its blocks.
+//! of a run is its last `v`. A block's total folds the totals of its runs, a group's those of its blocks.
 //!
 //! So a result depends only on the elements up to its position, and cumulative sums of elements that are not
 //! negative never decrease. Sums and products fold floats in `f64` and complex numbers in `c128`, and round

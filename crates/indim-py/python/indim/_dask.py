@@ -79,7 +79,7 @@ def lazily(parts, sources):
     count = len(operands)
     operands, is_sliced = _with_slices(text, operands)
     program, is_counted = chunked_program(text, False, is_sliced), False
-    if any(_is_brought_together(program, _Chunks(program, operands, count))):
+    if any(_must_merge(program, _Chunks(program, operands, count))):
         # `iota` can be cut if each chunk gets its offset.
         program, is_counted = chunked_program(text, True, is_sliced), True
     chunks = _chunks(program, operands, count)
@@ -145,7 +145,7 @@ class _Chunks:
         ]
 
 
-def _is_brought_together(program, chunks):
+def _must_merge(program, chunks):
     """For each cut, whether its chunks must be merged into one."""
     return [
         len(sizes) > 1 and place == "nowhere" for sizes, (_, place) in zip(chunks.sizes, program.cuts())
@@ -156,7 +156,7 @@ def _chunks(program, operands, count):
     """The chunk sizes along each cut."""
     given = _Chunks(program, operands, count)
     chunks = given.sizes
-    for cut, is_one in enumerate(_is_brought_together(program, given)):
+    for cut, is_one in enumerate(_must_merge(program, given)):
         size, place = program.cuts()[cut]
         if is_one:
             warnings.warn(

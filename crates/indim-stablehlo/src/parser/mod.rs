@@ -22,7 +22,7 @@ use crate::attribute::unquoted;
 use crate::lexer::{Lexer, Token, TokenKind};
 use crate::syntax::{Module, Type};
 
-/// `MAX_NESTING`: depth of nested regions and types; bounds the recursion of the parser. Real programs have
+/// Maximum depth of nested regions and types; bounds the recursion of the parser. Real programs have
 /// a few levels.
 const MAX_NESTING: usize = 64;
 

@@ -11,7 +11,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::StoreErrorKind;
 use crate::file::open_file;
 
-/// Bytes of the first line that are searched for the delimiter.
+/// Maximum bytes of the first line that are searched for the delimiter.
 const MAX_SNIFFED_BYTES: u64 = 1 << 20;
 /// Maximum bytes of a record: an unclosed quote would extend it to the end of the file.
 const MAX_RECORD_BYTES: u64 = 64 << 20;

@@ -16,7 +16,7 @@ use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 use super::descr::{from_descr, number_size};
 use crate::FileErrorKind;
 
-/// Longer headers are refused; NumPy's own limit for trusted files is 10,000.
+/// Maximum bytes of a header; NumPy's own limit for trusted files is 10,000.
 pub(crate) const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// A prefix of this length contains every accepted header.

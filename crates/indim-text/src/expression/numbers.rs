@@ -20,7 +20,7 @@ use super::syntax::UnaryOperator;
 /// only once.
 const MAX_WHOLE_INPUT: u128 = 1 << 53;
 
-/// Length limit of a number's text in a guard; `...` replaces longer texts.
+/// Maximum bytes of a number's text in a guard; `...` replaces longer texts.
 const MAX_TEXT_BYTES: usize = 60;
 
 /// The numbers of one elaboration that are inputs.

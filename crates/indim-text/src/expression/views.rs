@@ -15,7 +15,7 @@ use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
 use super::view_function::ViewFunction;
 use crate::span::Span;
 
-/// Maximal order of `diff`: each order adds nodes.
+/// Maximum order of `diff`, because each order adds nodes.
 const MAX_DIFFERENCES: i128 = 64;
 
 /// A call of a view function.

@@ -8,7 +8,7 @@ use indim_text::Span;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::{Computation, Instruction, Module};
 
-/// `MAX_NESTING`: depth of nested tuples and nested instructions; bounds the recursion of the parser.
+/// Maximum depth of nested tuples and nested instructions; bounds the recursion of the parser.
 pub(super) const MAX_NESTING: usize = 64;
 
 pub(super) type ParseResult<T> = Result<T, FormatError>;

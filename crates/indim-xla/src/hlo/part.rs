@@ -23,8 +23,8 @@ impl PartNames {
     }
 }
 
-/// Makes parameters of the instructions at which the part starts, a result of those at which it ends, and
-/// removes those that the result does not need.
+/// Restricts the module to a part: its first instructions become parameters, its last ones the result, and
+/// instructions that the result does not need are removed.
 ///
 /// # Errors
 /// `undefined`; `unsupported` for a part that ends at a tuple.

@@ -30,7 +30,7 @@ struct ErrorContext {
     to_provide: Vec<(String, ValueType)>,
 }
 
-/// Values that a note lists; more do not help the reader.
+/// Maximum values that a note lists; more do not help the reader.
 const MAX_LISTED: usize = 8;
 
 /// The kinds of errors.
