@@ -72,7 +72,8 @@ def ternary(count):
 
 
 def integer_powers():
-    """Exponents that XLA takes whole: it looks at the low 6 bits only, and this version not at base -1."""
+    """Powers of integers that this version of XLA computes correctly: it reads only the low 6 bits of an
+    exponent, and is wrong for base -1 with a negative exponent."""
     for dtype in INTEGERS:
         x, y = special(dtype), ordinary(dtype, 64, 1) % 64
         x, y = np.repeat(x, 4), np.resize(y, 4 * len(x))

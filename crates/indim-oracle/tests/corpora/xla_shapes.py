@@ -76,7 +76,7 @@ def onto(a, target, dims):
     case = {"rule": "xla", "op": "broadcast_in_dim", "operands": [operand(a)], "target": target, "dims": dims}
     real = answer(lambda x: ops.BroadcastInDim(x, target, dims), [a], [F32])
     if len(target) in dims:
-        # XlaBuilder's first look at the range lets this entry pass, so that another mistake may win.
+        # XlaBuilder's first range check accepts this entry, so it may report another mistake.
         real.pop("code", None)
     return case, real
 
