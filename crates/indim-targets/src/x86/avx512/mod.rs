@@ -24,7 +24,7 @@ pub(crate) struct Avx512;
 /// Bytes of a vector register.
 const REGISTER_BYTES: u32 = 64;
 
-/// Predicates of `vpcmpd` and its kin, comparisons of integers.
+/// Predicates of `vpcmpd` and the other comparisons of integers.
 const EQUAL: u8 = 0;
 const LESS: u8 = 1;
 
