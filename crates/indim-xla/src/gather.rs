@@ -12,13 +12,13 @@ pub struct Gather {
     pub offset_dims: Vec<i64>,
     /// Axes of the operand that the result lacks.
     pub collapsed_slice_dims: Vec<i64>,
-    /// How the indices select slices.
+    /// The start of the slice that an index selects.
     pub starts: Starts,
     /// Size of a slice along each axis of the operand.
     pub slice_sizes: Vec<i64>,
 }
 
-/// How the indices of a `gather` or `scatter` select slices of the operand.
+/// The start of the slice that an index of a `gather` or `scatter` selects in the operand.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Starts {
     /// Batch axes of the operand: `operand_batching_dims`, `input_batching_dims`.
@@ -94,8 +94,8 @@ pub(super) fn offset_axes(
     Ok((0..rank).filter(|&axis| !is_absent[axis]).collect())
 }
 
-/// For each axis of an array with batches and slices, its place among the batches, then the axes of a slice;
-/// `dims` are the axes of slices.
+/// The transposition from batch axes followed by slice axes to the order of the result or the updates, in
+/// which `dims` are the slice axes.
 pub(super) fn result_order(
     name: &str,
     dims: &[i64],

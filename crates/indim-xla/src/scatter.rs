@@ -15,11 +15,11 @@ pub struct Scatter {
     pub update_window_dims: Vec<i64>,
     /// Axes of the operand that the updates lack.
     pub inserted_window_dims: Vec<i64>,
-    /// How the indices select slices.
+    /// The start of the slice that an index selects.
     pub starts: Starts,
 }
 
-/// The combination of updates with elements of this type.
+/// The scatter operation for elements of this type.
 ///
 /// # Errors
 /// `unsupported`.

@@ -8,27 +8,28 @@ use super::positions::FlatAxes;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// Slices of an array, at starts that are data.
+/// Slices of one size of an array, at starts that are data.
 #[derive(Debug, Clone)]
 pub struct StartedSlices {
-    /// The shape of the starts: each of their elements has a slice.
+    /// The shape of the starts: one slice for each of its elements.
     pub shape: Shape,
-    /// Axes of the array with starts along them, arrays of integers of this shape. Other axes start at 0.
+    /// For some axes of the array, the starts along them: arrays of integers of this shape. Along other axes
+    /// slices start at 0.
     pub starts: Vec<(usize, Value)>,
-    /// Axes of the array along which a slice starts at its own position along an axis of the starts, and
-    /// this axis. Both have one size, and the slice has 1.
+    /// Pairs of a batch axis of the array and an axis of the starts of the same size: a slice starts at its
+    /// index along the axis of the starts, and has size 1 along the batch axis.
     pub batches: Vec<(usize, usize)>,
     /// The size of a slice along each axis of the array.
     pub sizes: Vec<usize>,
 }
 
-/// How the axes of an array become those of a gather or scatter along one axis.
+/// Slices of an array as a gather or scatter along one axis, to which other axes are flattened.
 struct SlicePlan<'s> {
     slices: &'s StartedSlices,
     flat: FlatAxes,
-    /// Flattened axes along which slices have several elements; the positions have an axis for each.
+    /// The flattened axes along which slices have several elements. The positions have an axis for each.
     windows: Vec<usize>,
-    /// The other axes of the array before and after the flattened axis.
+    /// The axes of the array before the flattened axis, and those after it.
     around: [Vec<usize>; 2],
 }
 
@@ -49,7 +50,7 @@ impl<'s> SlicePlan<'s> {
         self.slices.shape.iter().copied().chain(windows).collect()
     }
 
-    /// The starts, if slices have one element along the one flattened axis: then they are its positions.
+    /// The starts along the only flattened axis if slices have size 1 along it: they are the positions then.
     fn only_start(&self) -> Option<&Value> {
         match (self.flat.axes(), &self.windows[..]) {
             (&[axis], []) => self.slices.start(axis),
@@ -246,7 +247,7 @@ impl GraphBuilder {
     fn slice_positions(&self, shape: &Shape, plan: &SlicePlan<'_>) -> BuildResult {
         let (slices, dtype) = (plan.slices, plan.flat.dtype());
         let (batch, positions) = (slices.shape.rank(), plan.positions_shape());
-        let mut places: Vec<(usize, Value)> = Vec::new();
+        let mut of_axes: Vec<(usize, Value)> = Vec::new();
         for &axis in plan.flat.axes() {
             let window = plan.windows.iter().position(|&window| window == axis);
             let counter = |at: usize, size: usize| self.counter(dtype, positions.rank(), at, size);
@@ -275,9 +276,9 @@ impl GraphBuilder {
                 (Some(position), None) | (None, Some(position)) => position,
                 (None, None) => continue,
             };
-            places.push((axis, position));
+            of_axes.push((axis, position));
         }
-        plan.flat.positions(self, &places, &positions)
+        plan.flat.positions(self, &of_axes, &positions)
     }
 
     /// The positions, with -1 for slices that are not within the array.

@@ -15,14 +15,14 @@ use crate::tiles::functions::Functions;
 use crate::tiles::tree::is_sequential;
 use crate::tiles::wiring::{FunctionWiring, Wiring};
 
-/// Rows per call if operands are prefetched from memory: more rows would evict one another before the next
+/// Rows per call if operands are prefetched from memory. More rows would evict one another before the next
 /// strip of columns.
 const PREFETCHED_ROWS: usize = 4;
 
 /// Upper bound of the blocks of one column that a call folds as units.
 pub(super) const MAX_BLOCKS: usize = 16;
 
-/// Bytes moved from which operands are prefetched, because they do not stay in L2 (1 MiB or 2 MiB).
+/// Minimum bytes moved by a nest whose operands are prefetched: they do not stay in L2 (1 MiB or 2 MiB).
 const PREFETCH_BYTES: usize = 512 * 1024;
 
 /// A function that folds the values of a nest or of a region, with the strides of its inputs.
