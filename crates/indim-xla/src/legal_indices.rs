@@ -32,7 +32,7 @@ pub(super) fn take(
     b.take(x, indices, axis as i64, TakeMode::Clip)
 }
 
-/// A scatter by indices, of which XLA drops those out of range. Floats are combined in `f64`.
+/// A scatter in XLA's form, which drops updates at indices out of range. Floats are combined in `f64`.
 ///
 /// # Errors
 /// Errors of the builder.
