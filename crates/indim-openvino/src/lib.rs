@@ -10,7 +10,8 @@
 //! * `outline.rs`: every layer with the types of its ports.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
 //!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
-//!   `product.rs`, `reduction.rs`, `slice.rs`, `view.rs` and `windows.rs`.
+//!   `gather.rs`, `product.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and
+//!   `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ mod call;
 mod constants;
 mod element_type;
 mod elementwise;
+mod gather;
 mod layer;
 mod model;
 mod network;
@@ -31,7 +33,9 @@ mod outline;
 mod part;
 mod product;
 mod reduction;
+mod scatter;
 mod slice;
+mod sort;
 mod survey;
 mod view;
 mod windows;

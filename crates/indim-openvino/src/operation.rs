@@ -13,10 +13,13 @@ use indim_ops::Op;
 use crate::activation;
 use crate::call::{Call, LoweringResult};
 use crate::elementwise;
+use crate::gather;
 use crate::layer::Layer;
 use crate::product;
 use crate::reduction;
+use crate::scatter;
 use crate::slice;
+use crate::sort;
 use crate::view;
 use crate::windows;
 
@@ -222,7 +225,18 @@ const TABLE: &[Operation] = &[
     by("Range", 1, 3..=3, &[0, 1, 2], Custom(view::range)),
     // Functions of shapes.
     of("ShapeOf", 1, 1, Shape(view::shape_of)),
-    by("Gather", 1, 3..=3, &[], Custom(view::gather)),
+    // Indices.
+    by("Gather", 1, 3..=3, &[2], Custom(gather::gather)),
+    by("Gather", 8, 3..=3, &[2], Custom(gather::gather_from_end)),
+    of("GatherElements", 6, 2, Custom(gather::gather_elements)),
+    of("GatherND", 5, 2, Custom(gather::gather_nd_of_one_batch)),
+    of("GatherND", 8, 2, Custom(gather::gather_nd)),
+    by("OneHot", 1, 4..=4, &[1], Custom(gather::one_hot)),
+    by("ScatterUpdate", 3, 4..=4, &[3], Custom(scatter::update)),
+    by("ScatterElementsUpdate", 3, 4..=4, &[3], Custom(scatter::elements)),
+    of("ScatterNDUpdate", 3, 3, Custom(scatter::nd)),
+    by("TopK", 1, 2..=2, &[1], MultipleResults(sort::top_k)),
+    of("SearchSorted", 15, 2, Custom(sort::search_sorted)),
 ];
 
 /// Names of the supported operations.

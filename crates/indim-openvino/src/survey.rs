@@ -35,7 +35,7 @@ impl Survey {
                 let pool = &network.layers[source.layer];
                 census.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.place());
             }
-            if let Some(reason) = refusal(layer, &is_known) {
+            if let Some(reason) = refusal(layer) {
                 census.add(&layer.operation, Some(reason), layer.place());
             }
         }
@@ -51,9 +51,7 @@ impl Survey {
 /// Whether each layer has no lowering.
 pub(super) fn opaque(network: &Network) -> Vec<bool> {
     let rows = rows(network, &mut Census::default());
-    let is_known = known(network, &rows, &shape_inputs(network, &rows));
-    let is_opaque =
-        |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer, &is_known).is_some();
+    let is_opaque = |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer).is_some();
     network.layers.iter().zip(&rows).map(is_opaque).collect()
 }
 
@@ -75,14 +73,7 @@ fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
 }
 
 /// The reason why a layer of a supported operation is unsupported: its mode or types.
-fn refusal(layer: &Layer, is_known: &[bool]) -> Option<String> {
-    let is_all_known = || layer.sources.iter().all(|source| is_known[source.layer]);
-    if layer.is("Gather") && !is_all_known() {
-        return Some("of what is known only when the program runs".to_owned());
-    }
-    if layer.is("Gather") && layer.word("batch_dims", "0") != "0" {
-        return Some("with `batch_dims`".to_owned());
-    }
+fn refusal(layer: &Layer) -> Option<String> {
     let mode = layer.word("pad_mode", "constant");
     (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
 }

@@ -1,7 +1,7 @@
 //! Operations of data movement.
 
 use indim_builder::Value;
-use indim_graph::{Array, AxisSlice, Literal, TakeMode};
+use indim_graph::{Array, AxisSlice, Literal};
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
 use indim_shape::{Shape, TargetRule};
@@ -213,12 +213,6 @@ fn range_count(call: &Call<'_>) -> LoweringResult<usize> {
         true => Ok(count.max(0.0) as usize),
         false => Err(unexpected("a range that ends")),
     }
-}
-
-/// Gathers elements by known indices.
-pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
-    let axis = call.axis(call.integer(2)?, call.shape(0)?.rank())?;
-    Ok(call.builder.take(call.value(0), call.value(1), axis as i64, TakeMode::Error)?)
 }
 
 /// Broadcasts the first operand to the shape in the second.

@@ -24,6 +24,24 @@ FUNCTIONS = {
     "conditions": lambda x, v: indim.where((x > v[:, None]) & ~(x == 0), x, indim.floor(x)),
 }
 
+I = np.array([1, -1, 9, 0, 1], dtype=np.int32)
+U = np.linspace(2, -2, 5, dtype=np.float32)
+
+INDEXED = {
+    "gathers": lambda x, i, u: indim.take(x, i, 1, mode="clip") * u[:, None],
+    "gathers modulo the size": lambda x, i, u: indim.take(x, i, 2, mode="wrap") + u,
+    "sums": lambda x, i, u: indim.at(x[1, :, 0])[i].add(u, mode="drop"),
+    "sums of rows": lambda x, i, u: indim.at(x[0])[i].add(u[:, None], mode="wrap"),
+    "products": lambda x, i, u: indim.scatter_mul(x[0], i, u[None, :], axis=1, mode="clip"),
+    "extremes": lambda x, i, u: indim.at(x[0])[i].max(u[:, None], mode="drop"),
+    "replaced": lambda x, i, u: indim.at(x[0])[i[:2]].set(u[:2, None]),
+    "dynamic slices": lambda x, i, u: indim.dynamic_update_slice(x, x[:1, :2] * 2, i[:3])
+    + indim.dynamic_slice(u, i[2:3], [1]),
+    "sorts": lambda x, i, u: np.sort(x, axis=1) + np.argsort(x, axis=-1).astype(np.float32),
+    "descending": lambda x, i, u: indim.sort(x * x, axis=0, descending=True),
+    "searches": lambda x, i, u: np.searchsorted(np.sort(u), x, side="right").astype(np.float32),
+}
+
 
 def run(model, *arrays):
     """The results of OpenVINO's reference, or of its CPU plugin if the reference lacks an operation."""
@@ -46,5 +64,17 @@ def test_openvino_computes_what_was_written(name, tmp_path):
     model = openvino.Core().read_model(path)
     (result,) = run(model, X, V)
     expected = function(X, V)
+    assert result.shape == expected.shape
+    np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", INDEXED)
+def test_openvino_finds_the_same_elements(name, tmp_path):
+    function = indim.jit(INDEXED[name])
+    path = tmp_path / "model.xml"
+    function.export("openvino", "f32[2, 3, 4]", "i32[5]", "f32[5]", path=path)
+    compiled = openvino.Core().compile_model(path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
+    result = np.array(compiled([X, I, U])[compiled.outputs[0]])
+    expected = function(X, I, U)
     assert result.shape == expected.shape
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-5)

@@ -8,10 +8,12 @@ use indim_ops::{ArrayType, DType};
 
 use crate::element_type::{attribute_name, port_name};
 
-/// A value in the file: the single output of a layer.
+/// A value in the file: an output of a layer.
 #[derive(Debug, Clone)]
 pub(super) struct WriterPort {
     layer: usize,
+    /// The number of the output.
+    output: usize,
     pub(super) array_type: ArrayType,
 }
 
@@ -24,10 +26,10 @@ struct WriterLayer {
     name: String,
     attributes: Vec<Attribute>,
     inputs: Vec<WriterPort>,
-    /// `None` for a result layer.
-    output: Option<ArrayType>,
-    /// Names of the output.
-    names: Vec<String>,
+    /// Empty for a result layer.
+    outputs: Vec<ArrayType>,
+    /// Numbers of outputs, and a name of each.
+    names: Vec<(usize, String)>,
 }
 
 /// The builder of a file.
@@ -48,6 +50,32 @@ impl File {
         inputs: &[WriterPort],
         output: ArrayType,
     ) -> WriterPort {
+        let array_type = output.clone();
+        let layer = self.add((operation, set), attributes, inputs, vec![output]);
+        WriterPort { layer, output: 0, array_type }
+    }
+
+    /// Adds a layer with two outputs of these types, and returns the one with this number.
+    pub(super) fn layer_of_two(
+        &mut self,
+        operation: (&'static str, u32),
+        attributes: &[Attribute],
+        inputs: &[WriterPort],
+        (outputs, output): ([ArrayType; 2], usize),
+    ) -> WriterPort {
+        let array_type = outputs[output].clone();
+        let layer = self.add(operation, attributes, inputs, outputs.to_vec());
+        WriterPort { layer, output, array_type }
+    }
+
+    /// Adds a layer and returns its number.
+    fn add(
+        &mut self,
+        (operation, set): (&'static str, u32),
+        attributes: &[Attribute],
+        inputs: &[WriterPort],
+        outputs: Vec<ArrayType>,
+    ) -> usize {
         let layer = self.layers.len();
         self.layers.push(WriterLayer {
             operation,
@@ -55,10 +83,10 @@ impl File {
             name: format!("{operation}_{layer}"),
             attributes: attributes.to_vec(),
             inputs: inputs.to_vec(),
-            output: Some(output.clone()),
+            outputs,
             names: Vec::new(),
         });
-        WriterPort { layer, array_type: output }
+        layer
     }
 
     pub(super) fn parameter(&mut self, name: &str, array_type: &ArrayType) -> WriterPort {
@@ -67,7 +95,7 @@ impl File {
         let attributes = [("shape", sizes), ("element_type", element_type)];
         let port = self.layer(("Parameter", 1), &attributes, &[], array_type.clone());
         self.layers[port.layer].name = name.to_owned();
-        self.layers[port.layer].names.push(name.to_owned());
+        self.layers[port.layer].names.push((0, name.to_owned()));
         port
     }
 
@@ -98,19 +126,20 @@ impl File {
     /// Adds an output of the network.
     pub(super) fn result(&mut self, name: &str, value: &WriterPort) {
         let names = &mut self.layers[value.layer].names;
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
+        let name_of_output = (value.output, name.to_owned());
+        if !names.contains(&name_of_output) {
+            names.push(name_of_output);
         }
         let output =
             self.layer(("Result", 1), &[], core::slice::from_ref(value), value.array_type.clone());
         let layer = &mut self.layers[output.layer];
-        (layer.name, layer.output) = (name.to_owned(), None);
+        (layer.name, layer.outputs) = (name.to_owned(), Vec::new());
     }
 
     /// Whether any layer computes elements of one of these types.
     pub(super) fn computes(&self, types: &[DType]) -> bool {
         let mut computing = self.layers.iter().filter(|layer| !layer.inputs.is_empty());
-        computing.any(|l| l.output.as_ref().is_some_and(|output| types.contains(&output.dtype)))
+        computing.any(|layer| layer.outputs.iter().any(|output| types.contains(&output.dtype)))
     }
 
     /// Text of the network, called `name`, and bytes of the external file of constants.
@@ -125,7 +154,8 @@ impl File {
         text += "\t</layers>\n\t<edges>\n";
         for (to, layer) in self.layers.iter().enumerate() {
             for (input, source) in layer.inputs.iter().enumerate() {
-                let (from, port) = (source.layer, self.layers[source.layer].inputs.len());
+                let from = source.layer;
+                let port = self.layers[from].inputs.len() + source.output;
                 let edge = format_args!(
                     "\t\t<edge from-layer=\"{from}\" from-port=\"{port}\" to-layer=\"{to}\" \
                      to-port=\"{input}\" />\n"
@@ -138,7 +168,7 @@ impl File {
     }
 
     fn write_layer(&self, text: &mut String, id: usize, layer: &WriterLayer) {
-        let WriterLayer { operation, set, name, attributes, inputs, output, names } = layer;
+        let WriterLayer { operation, set, name, attributes, inputs, outputs, names } = layer;
         let name = escaped(name);
         append(
             text,
@@ -160,9 +190,13 @@ impl File {
             }
             *text += "\t\t\t</input>\n";
         }
-        if let Some(array_type) = output {
+        if !outputs.is_empty() {
             *text += "\t\t\t<output>\n";
-            write_port(text, inputs.len(), array_type, names);
+            for (output, array_type) in outputs.iter().enumerate() {
+                let own = names.iter().filter(|(of, _)| *of == output);
+                let own: Vec<&str> = own.map(|(_, name)| name.as_str()).collect();
+                write_port(text, inputs.len() + output, array_type, &own);
+            }
             *text += "\t\t\t</output>\n";
         }
         *text += "\t\t</layer>\n";
@@ -173,7 +207,7 @@ fn append(text: &mut String, arguments: core::fmt::Arguments<'_>) {
     text.write_fmt(arguments).expect("invariant: text can be appended to");
 }
 
-fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[String]) {
+fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[&str]) {
     let precision = port_name(array_type.dtype);
     append(text, format_args!("\t\t\t\t<port id=\"{id}\" precision=\"{precision}\""));
     if !names.is_empty() {

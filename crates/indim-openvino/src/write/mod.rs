@@ -4,7 +4,8 @@
 //! * `operation.rs`: the table of element-wise operations; `compose.rs`: decompositions of operations that
 //!   OpenVINO lacks.
 //! * `broadcast.rs`: broadcasts of operands; `structural.rs`: data movement, conversions and reductions;
-//!   `activation.rs`: activation functions; `product.rs`: matrix products.
+//!   `activation.rs`: activation functions; `product.rs`: matrix products; `indices.rs`: gathers, scatters
+//!   and sorts.
 //! * `merge_reductions.rs` and `idiom.rs`: subgraphs that are one operation.
 
 mod activation;
@@ -12,6 +13,7 @@ mod broadcast;
 mod compose;
 mod file;
 mod idiom;
+mod indices;
 mod layer_writer;
 mod merge_reductions;
 mod operation;

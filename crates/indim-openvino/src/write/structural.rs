@@ -1,6 +1,6 @@
 //! Nodes of data movement, conversion and reduction.
 
-use indim_graph::{Array, AxisSlice, Node, NodeKind, TakeMode, ValueId};
+use indim_graph::{Array, AxisSlice, Node, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 
@@ -43,20 +43,20 @@ impl NetworkWriter<'_> {
                 return Some(self.take(value, operands, *axis, *mode, &node.array_type));
             }
             NodeKind::Window { .. } => return self.refuse(value, node.kind.name(), None),
-            NodeKind::Scatter { .. } => {
-                return self.refuse(value, node.kind.name(), Some("write it to ONNX"));
+            NodeKind::Scatter { op, axis, mode } => {
+                return Some(self.scatter(value, operands, *op, (*axis, *mode)));
             }
+            NodeKind::Sort { axis, descending, result } => {
+                return self.sort(value, operands, (*axis, *descending), *result);
+            }
+            NodeKind::SearchSorted { side } => self.search(operands, *side, &node.array_type),
             NodeKind::Contract { summed } => {
                 return Some(self.contract(value, node, operands, *summed));
             }
             NodeKind::Scan { op: ReduceOp::Add, axis, reverse, exclusive } => {
                 self.scan(&operands[0], *axis, [*reverse, *exclusive])
             }
-            NodeKind::Bitcast
-            | NodeKind::Elementwise(_)
-            | NodeKind::Scan { .. }
-            | NodeKind::Sort { .. }
-            | NodeKind::SearchSorted { .. } => {
+            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Scan { .. } => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))
@@ -136,7 +136,12 @@ impl NetworkWriter<'_> {
         self.layers.file.layer(operation, &[attribute], &[x.clone(), axes], result)
     }
 
-    fn slice(&mut self, x: &WriterPort, slices: &[AxisSlice], result: &ArrayType) -> WriterPort {
+    pub(super) fn slice(
+        &mut self,
+        x: &WriterPort,
+        slices: &[AxisSlice],
+        result: &ArrayType,
+    ) -> WriterPort {
         let sizes = &x.array_type.shape;
         let cut = slices.iter().enumerate().filter(|(axis, slice)| !slice.is_whole(sizes[*axis]));
         let (mut starts, mut stops, mut steps, mut axes) = (vec![], vec![], vec![], vec![]);
@@ -153,77 +158,5 @@ impl NetworkWriter<'_> {
         let lists = [starts, stops, steps, axes].map(|numbers| self.layers.file.list(&numbers));
         let operands = [core::slice::from_ref(x), &lists].concat();
         self.layers.file.layer(("Slice", 8), &[], &operands, result.clone())
-    }
-
-    /// Indices out of range are errors in indim; OpenVINO gives zeros.
-    fn take(
-        &mut self,
-        value: ValueId,
-        operands: &[WriterPort],
-        axis: usize,
-        mode: TakeMode,
-        result: &ArrayType,
-    ) -> LayerResult {
-        let (x, indices) = (&operands[0], &operands[1]);
-        let size = x.array_type.shape[axis];
-        let place = super::place_of(self.graph, value);
-        match mode {
-            TakeMode::Error => {
-                self.notes.warning("Gather gives 0 for indices that name no element");
-            }
-            TakeMode::Clip => {
-                self.notes.composed("take mode=clip", "Gather(x, Clamp(indices))", place);
-            }
-            TakeMode::Wrap => {
-                self.notes.composed("take mode=wrap", "Gather(x, FloorMod(indices, size))", place);
-            }
-        }
-        let indices = match indices.array_type.dtype {
-            DType::U64 => self.unsigned_places(indices, size, mode)?,
-            _ => self.signed_places(indices, size, mode)?,
-        };
-        let axis = self.layers.file.list(&[axis as i64]);
-        let axis = self.layers.reshape(&axis, &Shape::scalar());
-        let attribute = ("batch_dims", "0".to_owned());
-        let operands = [x.clone(), indices, axis];
-        Ok(self.layers.file.layer(("Gather", 8), &[attribute], &operands, result.clone()))
-    }
-
-    /// `i32` or `i64` indices under a mode; negative ones count from the end.
-    fn signed_places(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
-        let signed = match indices.array_type.dtype {
-            DType::I32 | DType::I64 => indices.clone(),
-            _ => self.layers.convert(indices, DType::I64),
-        };
-        match mode {
-            TakeMode::Error => Ok(signed),
-            TakeMode::Clip => {
-                let bounds = [("min", "0".to_owned()), ("max", size.saturating_sub(1).to_string())];
-                let array_type = signed.array_type.clone();
-                Ok(self.layers.file.layer(("Clamp", 1), &bounds, &[signed], array_type))
-            }
-            TakeMode::Wrap => {
-                let size = self.layers.number(size as f64, signed.array_type.dtype)?;
-                self.layers.binary("FloorMod", &signed, &size)
-            }
-        }
-    }
-
-    /// A conversion of `u64` to `i64` would make indices from 2^63 on negative. They are therefore limited
-    /// or reduced before the conversion: an index that is out of range stays so.
-    fn unsigned_places(
-        &mut self,
-        indices: &WriterPort,
-        size: usize,
-        mode: TakeMode,
-    ) -> LayerResult {
-        let (operation, bound) = match mode {
-            TakeMode::Error => ("Minimum", size),
-            TakeMode::Clip => ("Minimum", size.saturating_sub(1)),
-            TakeMode::Wrap => ("FloorMod", size),
-        };
-        let bound = self.layers.number(bound as f64, DType::U64)?;
-        let limited = self.layers.binary(operation, indices, &bound)?;
-        Ok(self.layers.convert(&limited, DType::I64))
     }
 }

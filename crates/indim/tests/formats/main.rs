@@ -10,6 +10,7 @@ mod onnx_windows;
 mod onnx_write;
 mod openvino;
 mod openvino_hostile;
+mod openvino_indices;
 mod openvino_windows;
 mod openvino_write;
 mod operators_page;

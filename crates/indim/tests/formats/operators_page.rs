@@ -5,7 +5,7 @@ use indim::formats::{ModelFormat, WriteOptions, operations, write};
 use indim_builder::{Composition, GraphBuilder};
 use indim_graph::{Graph, TakeMode};
 use indim_model::Epsilon;
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, ReduceOp, SearchSide};
 use indim_shape::RuleSet;
 
 /// A graph of each composition of a float.
@@ -42,6 +42,7 @@ fn others() -> Vec<Graph> {
         b.scan(ReduceOp::Add, &x, 1, false, false).unwrap(),
         b.scan(ReduceOp::Mul, &x, 1, true, true).unwrap(),
         b.sort(&x, 1, false).unwrap(),
+        b.search_sorted(&slope, &x, SearchSide::Left).unwrap(),
         b.prelu(&x, &slope, &[1]).unwrap(),
         b.clamp(-1.5, &x, 1.0).unwrap(),
         b.elementwise(indim_ops::Op::Complex, &[&x, &x], &RuleSet::None).unwrap(),

@@ -1,0 +1,97 @@
+//! Scatters. Negative indices count from the end; others out of range are errors.
+
+use indim_builder::Value;
+use indim_graph::{Array, TakeMode};
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op, ReduceOp, ScatterOp, scan_accumulator};
+use indim_shape::RuleSet;
+
+use crate::call::{Call, LoweringResult};
+
+/// Slices of updates replace those at indices along an axis.
+pub(super) fn update(call: &Call<'_>) -> LoweringResult {
+    let axis = call.axis(call.integer(3)?, call.shape(0)?.rank())?;
+    let [data, indices, updates] = [0, 1, 2].map(|operand| call.value(operand));
+    let mode = TakeMode::Error;
+    Ok(call.builder.scatter(ScatterOp::Set, data, indices, updates, axis as i64, mode)?)
+}
+
+/// An index and an update for each element.
+pub(super) fn elements(call: &Call<'_>) -> LoweringResult {
+    let axis = call.axis(call.integer(3)?, call.shape(0)?.rank())? as i64;
+    combined(call, |op, data, updates| {
+        let mode = TakeMode::Error;
+        Ok(call.builder.scatter_elements(op, data, call.value(1), updates, axis, mode)?)
+    })
+}
+
+/// Indices as vectors.
+pub(super) fn nd(call: &Call<'_>) -> LoweringResult {
+    combined(call, |op, data, updates| {
+        Ok(call.builder.scatter_nd(op, data, call.value(1), updates, TakeMode::Error)?)
+    })
+}
+
+/// The scatter by the attribute `reduction`, made of scatters with other operands.
+fn combined(
+    call: &Call<'_>,
+    scatter: impl Fn(ScatterOp, &Value, &Value) -> LoweringResult,
+) -> LoweringResult {
+    let (b, dtype) = (call.builder, call.dtype(0)?);
+    let [data, updates] = [0, 2].map(|operand| call.value(operand));
+    let reduction = call.layer.word("reduction", "none");
+    let is_bool = dtype == DType::Bool;
+    let (op, neutral) = match (&reduction[..], is_bool) {
+        ("none", _) => return scatter(ScatterOp::Set, &data, &updates),
+        ("sum", false) | ("mean", false) => (ScatterOp::Add, ReduceOp::Add),
+        ("sub", false) => return scatter(ScatterOp::Add, &data, &negated(call, &updates)?),
+        ("prod", false) => (ScatterOp::Mul, ReduceOp::Mul),
+        ("min", _) | ("prod", true) => (ScatterOp::Min, ReduceOp::Min),
+        ("max", _) | ("sum", true) => (ScatterOp::Max, ReduceOp::Max),
+        _ => {
+            let problem = format!("is `{reduction}`, for elements of type {dtype}");
+            return Err(FormatErrorKind::attribute("reduction", problem));
+        }
+    };
+    let has_initial = call.layer.flag("use_init_val", Some(true))?;
+    let full = |value: Value, like: &Value| -> LoweringResult {
+        Ok(b.broadcast_in_dim(value, &[], like.array_type()?.shape)?)
+    };
+    let start = match scan_accumulator(neutral, dtype).filter(|_| !has_initial) {
+        Some(wide) => {
+            let neutral = Array::identity(neutral, wide).ok_or_else(|| {
+                let what = format!("a scatter of {dtype} by `{reduction}` alone is");
+                FormatErrorKind::Unsupported { what }
+            })?;
+            let neutral = b.convert(b.constant(neutral), dtype)?;
+            scatter(ScatterOp::Set, &data, &full(neutral, &updates)?)?
+        }
+        None => data.clone(),
+    };
+    let result = scatter(op, &start, &updates)?;
+    if reduction != "mean" {
+        return Ok(result);
+    }
+    // Without its own value an element has as many terms as updates, but at least one.
+    let one = |like: &Value| full(b.convert(b.scalar(1i32), dtype)?, like);
+    let count = match has_initial {
+        true => scatter(ScatterOp::Add, &one(&data)?, &one(&updates)?)?,
+        false => {
+            let zeros = full(b.convert(b.scalar(0i32), dtype)?, &data)?;
+            let count = scatter(ScatterOp::Add, &zeros, &one(&updates)?)?;
+            b.elementwise(Op::Max, &[count, one(&data)?], &RuleSet::None)?
+        }
+    };
+    Ok(b.elementwise(Op::Div, &[result, count], &RuleSet::None)?)
+}
+
+/// 0 - x: unsigned integers wrap.
+fn negated(call: &Call<'_>, x: &Value) -> LoweringResult {
+    let array_type = x.array_type()?;
+    if array_type.dtype.is_float() {
+        return Ok(call.builder.neg(x)?);
+    }
+    let zero = call.builder.convert(call.builder.scalar(0i32), array_type.dtype)?;
+    let zeros = call.builder.broadcast_in_dim(zero, &[], array_type.shape)?;
+    Ok(call.builder.elementwise(Op::Sub, &[&zeros, x], &RuleSet::None)?)
+}

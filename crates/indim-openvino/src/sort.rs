@@ -1,0 +1,80 @@
+//! The greatest elements, and searches in sorted tables.
+
+use indim_builder::Value;
+use indim_graph::{AxisSlice, TakeMode};
+use indim_model::FormatErrorKind;
+use indim_ops::{DType, Op, ReduceOp, SearchSide};
+use indim_shape::RuleSet;
+
+use crate::call::{Call, LoweringResult};
+
+/// The first elements of a sort and their positions; if OpenVINO allows any order, they are in the same one.
+pub(super) fn top_k(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
+    let (b, x, shape) = (call.builder, call.value(0), call.shape(0)?);
+    let axis = call.axis(call.layer.integer("axis", None)?, shape.rank())?;
+    let count = call.integer(1)?;
+    let wrong = || FormatErrorKind::Unexpected {
+        expected: format!("a number up to {}, the size of axis {axis}, as operand 1", shape[axis]),
+    };
+    let count = usize::try_from(count).ok().filter(|&count| count <= shape[axis]);
+    let count = count.ok_or_else(wrong)?;
+    let is_largest = match &call.layer.word("mode", "")[..] {
+        "max" => true,
+        "min" => false,
+        _ => return Err(FormatErrorKind::attribute("mode", "is neither max nor min")),
+    };
+    let along = axis as i64;
+    let results = match &call.layer.word("sort", "value")[..] {
+        "index" => {
+            let mut first: Vec<AxisSlice> =
+                shape.iter().map(|&size| AxisSlice::whole(size)).collect();
+            first[axis] = AxisSlice::new(0, count, 1);
+            let positions = b.slice(b.argsort(&x, along, is_largest)?, &first)?;
+            let positions = b.sort(positions, along, false)?;
+            [b.take_along_axis(x, &positions, along, TakeMode::Clip)?, positions]
+        }
+        "value" | "none" => b.top_k(&x, count, along, is_largest)?,
+        _ => return Err(FormatErrorKind::attribute("sort", "is none of value, index and none")),
+    };
+    let dtype = index_type(call, "index_element_type", DType::I32)?;
+    let [values, positions] = results;
+    Ok(vec![values, b.convert(positions, dtype)?])
+}
+
+fn index_type(call: &Call<'_>, name: &str, default: DType) -> LoweringResult<DType> {
+    match call.layer.attribute(name) {
+        Some(_) => call.layer.element_type(name),
+        None => Ok(default),
+    }
+}
+
+/// The position of each value in a sorted table, or in the table of the same row.
+pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
+    let b = call.builder;
+    let is_right = call.layer.flag("right_mode", Some(false))?;
+    let dtype = index_type(call, "output_type", DType::I64)?;
+    let [table, values] = [0, 1].map(|operand| call.value(operand));
+    if call.shape(0)?.rank() == 1 {
+        let side = if is_right { SearchSide::Right } else { SearchSide::Left };
+        return Ok(b.convert(b.search_sorted(table, values, side)?, dtype)?);
+    }
+    // A count of the elements before each value.
+    let (of_table, mut sizes) = (call.shape(0)?, call.shape(1)?.to_vec());
+    let (Some(&length), rank) = (of_table.last(), of_table.rank()) else {
+        return Err(FormatErrorKind::Unexpected { expected: "a table with axes".to_owned() });
+    };
+    if sizes.len() != rank {
+        let expected = "a table and values with equally many axes".to_owned();
+        return Err(FormatErrorKind::Unexpected { expected });
+    }
+    sizes.push(length);
+    let along: Vec<i64> = (0..rank as i64).collect();
+    let mut of_table = along.clone();
+    of_table[rank - 1] = rank as i64;
+    let table = b.broadcast_in_dim(table, &of_table, sizes.clone())?;
+    let values = b.broadcast_in_dim(values, &along, sizes)?;
+    let op = if is_right { Op::Le } else { Op::Lt };
+    let is_before = b.elementwise(op, &[table, values], &RuleSet::None)?;
+    let count = b.reduce(ReduceOp::Add, b.convert(is_before, DType::I64)?, rank as i64)?;
+    Ok(b.convert(count, dtype)?)
+}
