@@ -19,10 +19,7 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_ops::meaning::scan::{BLOCK, RUN};
-use indim_ops::{
-    DType, Element, Fold, ReduceOp, ScanCarry, ScanElement, ScanVisitor, scan_accumulator,
-    visit_scan,
-};
+use indim_ops::{DType, Element, Fold, ReduceOp, ScanCarry, ScanElement, ScanVisitor, visit_scan};
 
 use crate::run::scan_block::{BlockLanes, ScanCarries, fold_line, scan_line};
 use crate::run::scan_strips::{OuterAxis, ScanStrip, ScanStrips};
@@ -67,14 +64,13 @@ impl Scan {
         let [Local::Access(operand)] = instruction.operands[..] else { return None };
         let stores = nest.stores.len();
         let operand = stores + operand;
-        let dtype = unsigned(op, instruction.dtype);
+        let dtype = instruction.dtype;
         Some(Arc::new(Scan { op, axis, reverse, exclusive, dtype, stores, operand }))
     }
 
     /// Bytes of the state of a line between two blocks.
     fn carry_bytes(&self) -> usize {
-        let dtype = scan_accumulator(self.op, self.dtype).unwrap_or(self.dtype);
-        2 * dtype.size()
+        visit_scan(self.op, self.dtype, CarryBytes).unwrap_or(0)
     }
 
     /// Whether lines of this number and length may be divided into blocks.
@@ -83,15 +79,14 @@ impl Scan {
     }
 }
 
-/// The unsigned type of the same width, if the operation ignores signs, so that both types share their code.
-fn unsigned(op: ReduceOp, dtype: DType) -> DType {
-    match (op, dtype) {
-        (ReduceOp::Max | ReduceOp::Min, _) => dtype,
-        (_, DType::I8) => DType::U8,
-        (_, DType::I16) => DType::U16,
-        (_, DType::I32) => DType::U32,
-        (_, DType::I64) => DType::U64,
-        _ => dtype,
+/// The bytes of the state of a line.
+struct CarryBytes;
+
+impl ScanVisitor for CarryBytes {
+    type Output = usize;
+
+    fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) -> usize {
+        size_of::<ScanCarry<A>>()
     }
 }
 
@@ -217,15 +212,27 @@ impl ScanVisitor for TileRun<'_> {
     type Output = ();
 
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
-        // SAFETY: a `TileRun` is made only under the obligations of `BoundNest::run` for its tiles.
-        unsafe { self.run::<F, T, A>() }
+        let rows = RowFunctions {
+            read: StridedElements::read::<T, A>,
+            write: StridedElements::write::<T, A>,
+        };
+        // SAFETY: a `TileRun` is made only under the obligations of `BoundNest::run` for its tiles, and the
+        // elements have type `T`.
+        unsafe { self.run::<F, A>(rows) }
     }
+}
+
+/// Reads and writes elements of some type as `A`. All types that are folded as `A` share the other code.
+#[derive(Clone, Copy)]
+struct RowFunctions<A> {
+    read: unsafe fn(StridedElements, &mut [A]),
+    write: unsafe fn(StridedElements, &[A]),
 }
 
 impl TileRun<'_> {
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the tiles.
-    unsafe fn run<F: Fold<A>, T: ScanElement<A>, A: Element>(&self) {
+    unsafe fn run<F: Fold<A>, A: Element>(&self, rows: RowFunctions<A>) {
         let bound = self.bound;
         let (per_tile, blocks) = (bound.per_tile(), bound.strips.blocks());
         for tile in self.tiles.clone() {
@@ -233,7 +240,7 @@ impl TileRun<'_> {
                 let all = bound.strips.count();
                 for number in tile * per_tile..((tile + 1) * per_tile).min(all) {
                     // SAFETY: the strip is one of the tile's.
-                    unsafe { self.blocks::<F, T, A>(&bound.strips.strip(number), 0..blocks) }
+                    unsafe { self.blocks::<F, A>(rows, &bound.strips.strip(number), 0..blocks) }
                 }
                 continue;
             }
@@ -243,8 +250,8 @@ impl TileRun<'_> {
             // SAFETY: the blocks are those of the tile.
             unsafe {
                 match bound.division {
-                    Division::Folds => self.folds::<F, T, A>(&strip, range),
-                    _ => self.blocks::<F, T, A>(&strip, range),
+                    Division::Folds => self.folds::<F, A>(rows, &strip, range),
+                    _ => self.blocks::<F, A>(rows, &strip, range),
                 }
             }
         }
@@ -276,8 +283,9 @@ impl TileRun<'_> {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for these blocks of the strip.
-    unsafe fn blocks<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    unsafe fn blocks<F: Fold<A>, A: Element>(
         &self,
+        rows: RowFunctions<A>,
         strip: &ScanStrip,
         blocks: Range<usize>,
     ) {
@@ -294,7 +302,7 @@ impl TileRun<'_> {
         let end = blocks.end;
         for block in blocks {
             // SAFETY: the caller has the obligations for the block.
-            unsafe { self.block::<F, T, A>(strip, block, &mut carry) }
+            unsafe { self.block::<F, A>(rows, strip, block, &mut carry) }
         }
         if division == Division::Continued && end < self.bound.strips.blocks() {
             let slots = self.slots::<A>(strip, end);
@@ -311,8 +319,9 @@ impl TileRun<'_> {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the block.
-    unsafe fn block<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    unsafe fn block<F: Fold<A>, A: Element>(
         &self,
+        rows: RowFunctions<A>,
         strip: &ScanStrip,
         block: usize,
         carry: &mut ScanCarries<A>,
@@ -320,26 +329,25 @@ impl TileRun<'_> {
         let Scan { stores, operand, exclusive, .. } = self.bound.scan;
         let (first, count) = self.extent(block);
         if self.bound.strips.lanes == 1 {
-            let mut elements = [T::default(); BLOCK];
-            let mut results = [T::default(); BLOCK];
-            let (elements, results) = (&mut elements[..count], &mut results[..count]);
+            let mut elements = [A::default(); BLOCK];
+            let elements = &mut elements[..count];
             // SAFETY: the elements of the block are valid in the operand.
-            unsafe { self.line(strip, operand, first).read(elements) }
-            let total = scan_line::<F, T, A>(&carry.get(0), elements, exclusive, results);
+            unsafe { (rows.read)(self.line(strip, operand, first), elements) }
+            let total = scan_line::<F, A>(&carry.get(0), elements, exclusive);
             for store in 0..stores {
                 // SAFETY: the elements of the block are valid in the stores.
-                unsafe { self.line(strip, store, first).write(results) }
+                unsafe { (rows.write)(self.line(strip, store, first), elements) }
             }
             return carry.set(0, carry.get(0).after::<F>(block, total));
         }
-        let mut lines = BlockLanes::<T, A>::new::<F>(strip.width);
+        let mut lines = BlockLanes::<A>::new::<F>(strip.width);
         for position in first..first + count {
             // SAFETY: the elements of the strip at this position are valid in the operand.
-            unsafe { self.row(strip, operand, position).read(lines.elements()) }
+            unsafe { (rows.read)(self.row(strip, operand, position), lines.elements()) }
             lines.results::<F>(carry, exclusive);
             for store in 0..stores {
                 // SAFETY: the elements of the strip at this position are valid in the stores.
-                unsafe { self.row(strip, store, position).write(lines.elements()) }
+                unsafe { (rows.write)(self.row(strip, store, position), lines.elements()) }
             }
             if (position + 1).is_multiple_of(RUN) {
                 lines.end_run::<F>();
@@ -355,8 +363,9 @@ impl TileRun<'_> {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for these blocks of the strip.
-    unsafe fn folds<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    unsafe fn folds<F: Fold<A>, A: Element>(
         &self,
+        rows: RowFunctions<A>,
         strip: &ScanStrip,
         blocks: Range<usize>,
     ) {
@@ -364,7 +373,7 @@ impl TileRun<'_> {
         for block in blocks {
             let slots = self.slots::<A>(strip, block);
             // SAFETY: the caller has the obligations for the block.
-            let lines = unsafe { self.fold::<F, T, A>(strip, block) };
+            let lines = unsafe { self.fold::<F, A>(rows, strip, block) };
             for (lane, &blocks) in lines.totals().iter().enumerate() {
                 // SAFETY: the shared memory has a state of each line for each block; no other tile writes
                 // these.
@@ -377,27 +386,28 @@ impl TileRun<'_> {
     ///
     /// # Safety
     /// The obligations of [`BoundNest::run`] for the block.
-    unsafe fn fold<F: Fold<A>, T: ScanElement<A>, A: Element>(
+    unsafe fn fold<F: Fold<A>, A: Element>(
         &self,
+        rows: RowFunctions<A>,
         strip: &ScanStrip,
         block: usize,
-    ) -> BlockLanes<T, A> {
+    ) -> BlockLanes<A> {
         let operand = self.bound.scan.operand;
         let (first, count) = self.extent(block);
-        let mut lines = BlockLanes::<T, A>::new::<F>(strip.width);
+        let mut lines = BlockLanes::<A>::new::<F>(strip.width);
         if count < BLOCK {
             return lines;
         }
         if self.bound.strips.lanes == 1 {
-            let mut elements = [T::default(); BLOCK];
+            let mut elements = [A::default(); BLOCK];
             // SAFETY: the elements of the block are valid in the operand.
-            unsafe { self.line(strip, operand, first).read(&mut elements) }
-            lines.set_total(fold_line::<F, T, A>(&elements));
+            unsafe { (rows.read)(self.line(strip, operand, first), &mut elements) }
+            lines.set_total(fold_line::<F, A>(&elements));
             return lines;
         }
         for position in first..first + count {
             // SAFETY: the elements of the strip at this position are valid in the operand.
-            unsafe { self.row(strip, operand, position).read(lines.elements()) }
+            unsafe { (rows.read)(self.row(strip, operand, position), lines.elements()) }
             lines.push::<F>();
             if (position + 1).is_multiple_of(RUN) {
                 lines.end_run::<F>();
@@ -421,15 +431,17 @@ struct StridedElements {
 }
 
 impl StridedElements {
+    /// Reads elements of type `T` in the type of the fold.
+    ///
     /// # Safety
-    /// The row has an element that is valid for reads for each of `elements`.
-    #[inline(always)]
-    unsafe fn read<T: Element>(self, elements: &mut [T]) {
-        let each = |elements: &mut [T], stride: isize| {
+    /// The row has an element of type `T` that is valid for reads for each of `elements`.
+    unsafe fn read<T: ScanElement<A>, A: Element>(self, elements: &mut [A]) {
+        let each = |elements: &mut [A], stride: isize| {
             for (number, element) in elements.iter_mut().enumerate() {
                 let from = self.first.wrapping_offset(number as isize * stride);
                 // SAFETY: the caller ensures a readable element for each of `elements`.
-                *element = T::from_storage(unsafe { from.cast::<T::Storage>().read_unaligned() });
+                let stored = unsafe { from.cast::<T::Storage>().read_unaligned() };
+                *element = T::from_storage(stored).widen();
             }
         };
         // A constant stride lets the compiler use vectors.
@@ -439,15 +451,17 @@ impl StridedElements {
         }
     }
 
+    /// Writes elements of type `T`, rounded, with canonical NaNs.
+    ///
     /// # Safety
-    /// The row has an element that is valid for writes for each of `elements`.
-    #[inline(always)]
-    unsafe fn write<T: Element>(self, elements: &[T]) {
+    /// The row has an element of type `T` that is valid for writes for each of `elements`.
+    unsafe fn write<T: ScanElement<A>, A: Element>(self, elements: &[A]) {
         let each = |stride: isize| {
             for (number, &element) in elements.iter().enumerate() {
                 let to = self.first.wrapping_offset(number as isize * stride);
+                let stored = T::narrow(element).to_storage();
                 // SAFETY: the caller ensures a writable element for each of `elements`.
-                unsafe { to.cast::<T::Storage>().write_unaligned(element.to_storage()) }
+                unsafe { to.cast::<T::Storage>().write_unaligned(stored) }
             }
         };
         match self.stride == size_of::<T>() as isize {

@@ -1,23 +1,22 @@
 //! The blocks of scans: 512 elements of one line, or 512 elements of each of several neighbouring lines.
 
 use indim_ops::meaning::scan::{BLOCK, RUN};
-use indim_ops::{Element, Fold, ScalarBackend, ScanCarry, ScanElement};
+use indim_ops::{Element, Fold, ScalarBackend, ScanCarry};
 
-/// Writes the results of a block of one line; `results` has the length of `elements`, at most [`BLOCK`].
-/// Returns the fold of the block.
+/// Replaces the elements of a block of one line, at most [`BLOCK`], by the results. Returns the fold of the
+/// block.
 #[inline(always)]
-pub(super) fn scan_line<F: Fold<A>, T: ScanElement<A>, A: Element>(
+pub(super) fn scan_line<F: Fold<A>, A: Element>(
     carry: &ScanCarry<A>,
-    elements: &[T],
+    elements: &mut [A],
     exclusive: bool,
-    results: &mut [T],
 ) -> A {
     let mut before = F::identity::<ScalarBackend>();
-    for (elements, results) in elements.chunks(RUN).zip(results.chunks_mut(RUN)) {
+    for elements in elements.chunks_mut(RUN) {
         let mut within = [F::identity::<ScalarBackend>(); RUN];
-        let total = scan_run::<F, T, A>(elements, exclusive, &mut within);
-        for (result, &within) in results.iter_mut().zip(&within) {
-            *result = T::narrow(carry.result::<F>(F::combine::<ScalarBackend>(before, within)));
+        let total = scan_run::<F, A>(elements, exclusive, &mut within);
+        for (element, &within) in elements.iter_mut().zip(&within) {
+            *element = carry.result::<F>(F::combine::<ScalarBackend>(before, within));
         }
         before = F::combine::<ScalarBackend>(before, total);
     }
@@ -27,14 +26,10 @@ pub(super) fn scan_line<F: Fold<A>, T: ScanElement<A>, A: Element>(
 /// Writes to `within` the fold of the run up to each element, without the element itself if `exclusive`.
 /// Returns the fold of the whole run.
 #[inline(always)]
-fn scan_run<F: Fold<A>, T: ScanElement<A>, A: Element>(
-    elements: &[T],
-    exclusive: bool,
-    within: &mut [A; RUN],
-) -> A {
+fn scan_run<F: Fold<A>, A: Element>(elements: &[A], exclusive: bool, within: &mut [A; RUN]) -> A {
     let mut fold = F::identity::<ScalarBackend>();
     for (within, &element) in within.iter_mut().zip(elements) {
-        let next = F::combine::<ScalarBackend>(fold, element.widen());
+        let next = F::combine::<ScalarBackend>(fold, element);
         *within = if exclusive { fold } else { next };
         fold = next;
     }
@@ -43,41 +38,41 @@ fn scan_run<F: Fold<A>, T: ScanElement<A>, A: Element>(
 
 /// The fold of a full block of one line.
 #[inline(always)]
-pub(super) fn fold_line<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T]) -> A {
+pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
     let mut totals = [F::identity::<ScalarBackend>(); BLOCK / RUN];
     for (total, run) in totals.iter_mut().zip(elements.chunks(RUN)) {
         for &element in run {
-            *total = F::combine::<ScalarBackend>(*total, element.widen());
+            *total = F::combine::<ScalarBackend>(*total, element);
         }
     }
     let start = F::identity::<ScalarBackend>();
     totals.iter().fold(start, |fold, &total| F::combine::<ScalarBackend>(fold, total))
 }
 
-/// Maximum number of lines that are scanned together, one vector lane each: their elements at one position
-/// are 256 bytes of `f32`, and their state is 3 KiB.
+/// Maximum number of lines that are scanned together, one vector lane each: their state is at most 3 KiB for
+/// `f64`.
 pub(super) const MAX_LANES: usize = 64;
 
 /// The state of neighbouring lines within a block, and the element of each at one position.
-pub(super) struct BlockLanes<T, A> {
+pub(super) struct BlockLanes<A> {
     /// Number of lines.
     width: usize,
     /// The fold of the current run.
     within: [A; MAX_LANES],
     /// The fold of the earlier runs of the block.
     before: [A; MAX_LANES],
-    elements: [T; MAX_LANES],
+    elements: [A; MAX_LANES],
 }
 
-impl<T: ScanElement<A>, A: Element> BlockLanes<T, A> {
+impl<A: Element> BlockLanes<A> {
     /// The state before the first element of a block.
     pub(super) fn new<F: Fold<A>>(width: usize) -> Self {
         let none = [F::identity::<ScalarBackend>(); MAX_LANES];
-        BlockLanes { width, within: none, before: none, elements: [T::default(); MAX_LANES] }
+        BlockLanes { width, within: none, before: none, elements: none }
     }
 
     /// One element of each line, which [`BlockLanes::results`] replaces by the results.
-    pub(super) fn elements(&mut self) -> &mut [T] {
+    pub(super) fn elements(&mut self) -> &mut [A] {
         &mut self.elements[..self.width]
     }
 
@@ -86,7 +81,7 @@ impl<T: ScanElement<A>, A: Element> BlockLanes<T, A> {
     pub(super) fn push<F: Fold<A>>(&mut self) {
         let within = &mut self.within[..self.width];
         for (within, &element) in within.iter_mut().zip(&self.elements[..self.width]) {
-            *within = F::combine::<ScalarBackend>(*within, element.widen());
+            *within = F::combine::<ScalarBackend>(*within, element);
         }
     }
 
@@ -98,12 +93,12 @@ impl<T: ScanElement<A>, A: Element> BlockLanes<T, A> {
         let (blocks, groups) = (&carry.blocks[..width], &carry.groups[..width]);
         let elements = &mut self.elements[..width];
         for lane in 0..width {
-            let next = F::combine::<ScalarBackend>(within[lane], elements[lane].widen());
+            let next = F::combine::<ScalarBackend>(within[lane], elements[lane]);
             let fold = if exclusive { within[lane] } else { next };
             within[lane] = next;
             let fold = F::combine::<ScalarBackend>(before[lane], fold);
             let carry = ScanCarry { blocks: blocks[lane], groups: groups[lane] };
-            elements[lane] = T::narrow(carry.result::<F>(fold));
+            elements[lane] = carry.result::<F>(fold);
         }
     }
 

@@ -9,6 +9,7 @@
 //!   range of targets.
 
 use core::fmt;
+use core::mem::MaybeUninit;
 use core::ops::Range;
 use std::sync::Arc;
 
@@ -52,12 +53,22 @@ const MAX_ACCUMULATOR_BYTES: usize = 16;
 /// The instances of generic functions for one fold and element type.
 #[derive(Debug, Clone, Copy)]
 struct FoldFunctions {
-    /// Combines the sorted updates of these targets; see `BoundScatter::fold_rows`.
-    rows: unsafe fn(&BoundScatter, &Bases<'_>, Range<usize>),
+    /// Sets accumulators to the elements of a run; see `StridedRun::begin`.
+    begin: unsafe fn(StridedRun, *mut u8, usize),
+    /// Combines accumulators with the updates of a run; see `StridedRun::combine`.
+    combine: unsafe fn(StridedRun, *mut u8, usize),
+    /// Rounds and stores accumulators; see `StridedRun::finish`.
+    finish: unsafe fn(StridedRun, *const u8, usize),
     /// Combines all updates in accumulators; see `BoundScatter::accumulate`.
     accumulate: unsafe fn(&BoundScatter, &Bases<'_>),
-    /// Stores these accumulators; see `BoundScatter::store_accumulators`.
-    store: unsafe fn(&BoundScatter, &Bases<'_>, Range<usize>),
+    /// Bytes of an accumulator.
+    accumulator_bytes: usize,
+}
+
+/// Room for accumulators of any fold.
+#[repr(align(16))]
+struct Accumulators {
+    _bytes: [u8; ACCUMULATORS * MAX_ACCUMULATOR_BYTES],
 }
 
 /// Instantiates [`FoldFunctions`].
@@ -69,9 +80,11 @@ impl ScatterVisitor for FoldFunctionsVisitor {
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> FoldFunctions {
         const { assert!(size_of::<F::Accumulator>() <= MAX_ACCUMULATOR_BYTES) };
         FoldFunctions {
-            rows: BoundScatter::fold_rows::<F, T>,
+            begin: StridedRun::begin::<F, T>,
+            combine: StridedRun::combine::<F, T>,
+            finish: StridedRun::finish::<F, T>,
             accumulate: BoundScatter::accumulate::<F, T>,
-            store: BoundScatter::store_accumulators::<F, T>,
+            accumulator_bytes: size_of::<F::Accumulator>(),
         }
     }
 }
@@ -310,18 +323,12 @@ impl BoundScatter {
         }
     }
 
-    /// Combines the updates of one target, `COUNT` elements at a time; `row` numbers the targets over all
-    /// outer indices.
+    /// Combines the updates of one target; `row` numbers the targets over all outer indices.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
-    /// - `prepare` has sorted the updates;
-    /// - the scatter has elements of type `T`.
-    unsafe fn fold_row<F: ScatterFold<T>, T: Element, const COUNT: usize>(
-        &self,
-        bases: &Bases<'_>,
-        row: usize,
-    ) {
+    /// - `prepare` has sorted the updates.
+    unsafe fn fold_row(&self, bases: &Bases<'_>, row: usize) {
         let place = (row / self.size, row % self.size);
         let SortedUpdates { starts, updates } = self.sorted(bases);
         // SAFETY: `prepare` has written the start of each target, the end of the last one, and the offset of
@@ -334,55 +341,47 @@ impl BoundScatter {
             Some((&length, axes)) => (axes, length),
             None => (&[][..], 1),
         };
+        let FoldFunctions { begin, combine, finish, .. } = self.scatter.functions;
+        let mut accumulators = MaybeUninit::<Accumulators>::uninit();
+        let folded = accumulators.as_mut_ptr().cast();
         for number in 0..axes.iter().product() {
             let run = |operand: usize| self.run_of(bases, operand, place, number);
             let (from, updated) = (run(self.scatter.operand), run(self.scatter.updates));
-            for first in (0..length).step_by(COUNT) {
-                let count = COUNT.min(length - first);
-                let mut folded = [F::Accumulator::default(); COUNT];
-                let folded = &mut folded[..count];
+            for first in (0..length).step_by(ACCUMULATORS) {
+                let count = ACCUMULATORS.min(length - first);
                 // SAFETY:
                 // - elements `first..first + count` of the target are valid in the operand and the stores,
                 //   which the caller ensures;
                 // - `update` is the offset of a point of the updates, and the caller ensures that those are
-                //   readable.
+                //   readable;
+                // - there are at least `count` accumulators of any type, which `begin` sets.
                 unsafe {
-                    from.at(first).read::<T, _>(folded, |folded, element| {
-                        *folded = F::begin(element);
-                    });
+                    begin(from.at(first), folded, count);
                     for &update in updates {
-                        let terms = updated.at(first).moved(update);
-                        terms.read::<T, _>(folded, |folded, term| {
-                            *folded = F::combine(*folded, term);
-                        });
+                        combine(updated.at(first).moved(update), folded, count);
                     }
                     for store in 0..self.scatter.stores {
-                        run(store).at(first).write(folded, F::finish);
+                        finish(run(store).at(first), folded, count);
                     }
                 }
             }
         }
     }
 
-    /// Combines the updates of these targets.
+    /// Rounds and stores the accumulators of these targets.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
-    /// - `prepare` has sorted the updates;
-    /// - the scatter has elements of type `T`.
-    unsafe fn fold_rows<F: ScatterFold<T>, T: Element>(
-        &self,
-        bases: &Bases<'_>,
-        rows: Range<usize>,
-    ) {
-        for row in rows {
-            // SAFETY: the caller has the same obligations for each of `rows`.
-            unsafe {
-                match self.elements {
-                    1 => self.fold_row::<F, T, 1>(bases, row),
-                    _ => self.fold_row::<F, T, ACCUMULATORS>(bases, row),
-                }
-            }
+    /// - `accumulate` has run.
+    unsafe fn store_accumulators(&self, bases: &Bases<'_>, targets: Range<usize>) {
+        let functions = self.scatter.functions;
+        let accumulators = bases.shared.wrapping_add(targets.start * functions.accumulator_bytes);
+        for store in 0..self.scatter.stores {
+            let mut run = self.run_of(bases, store, (0, 0), 0);
+            run.stride = self.along[store];
+            // SAFETY: `accumulate` has written an accumulator for each target, and the caller ensures that
+            // the elements of the targets are writable.
+            unsafe { (functions.finish)(run.at(targets.start), accumulators, targets.len()) }
         }
     }
 
@@ -414,31 +413,6 @@ impl BoundScatter {
                 let folded = F::combine(accumulator.read_unaligned(), update);
                 accumulator.write_unaligned(folded);
             });
-        }
-    }
-
-    /// Rounds and stores the accumulators of these targets.
-    ///
-    /// # Safety
-    /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
-    /// - `accumulate` has run for this fold.
-    unsafe fn store_accumulators<F: ScatterFold<T>, T: Element>(
-        &self,
-        bases: &Bases<'_>,
-        rows: Range<usize>,
-    ) {
-        let accumulators = bases.shared.cast::<F::Accumulator>();
-        for store in 0..self.scatter.stores {
-            let first = self.run_of(bases, store, (0, 0), 0).first;
-            for target in rows.clone() {
-                let to = first.wrapping_offset(target as isize * self.along[store]);
-                // SAFETY: `accumulate` has written an accumulator for each target, and the caller ensures
-                // that the element of the target is writable.
-                unsafe {
-                    let folded = accumulators.add(target).read_unaligned();
-                    to.cast::<T::Storage>().write_unaligned(F::finish(folded).to_storage());
-                }
-            }
         }
     }
 }
@@ -481,36 +455,64 @@ impl StridedRun {
         StridedRun { first: self.first.wrapping_offset(bytes), ..self }
     }
 
-    /// Calls `combine` with each accumulator and its element.
-    ///
-    /// # Safety
-    /// One element for each accumulator is valid for reads.
+    /// Calls `visit` with the number and the address of each of `count` elements.
     #[inline(always)]
-    unsafe fn read<T: Element, A>(self, folded: &mut [A], combine: impl Fn(&mut A, T)) {
-        let each = |folded: &mut [A], stride: isize| {
-            for (number, folded) in folded.iter_mut().enumerate() {
-                let from = self.first.wrapping_offset(number as isize * stride);
-                // SAFETY: the caller ensures a readable element for each accumulator.
-                combine(folded, unsafe { load(from) });
+    fn visit<T: Element>(self, count: usize, mut visit: impl FnMut(usize, *mut u8)) {
+        let mut each = |stride: isize| {
+            for number in 0..count {
+                visit(number, self.first.wrapping_offset(number as isize * stride));
             }
         };
         // A constant stride lets the compiler use vectors.
         match self.stride == size_of::<T>() as isize {
-            true => each(folded, size_of::<T>() as isize),
-            false => each(folded, self.stride),
+            true => each(size_of::<T>() as isize),
+            false => each(self.stride),
         }
     }
 
-    /// Writes the result of each accumulator.
+    /// Sets `count` accumulators to the elements of the run.
     ///
     /// # Safety
-    /// One element for each accumulator is valid for writes.
-    unsafe fn write<T: Element, A: Copy>(self, folded: &[A], finish: impl Fn(A) -> T) {
-        for (number, &folded) in folded.iter().enumerate() {
-            let to = self.first.wrapping_offset(number as isize * self.stride);
-            // SAFETY: the caller ensures a writable element for each accumulator.
-            unsafe { to.cast::<T::Storage>().write_unaligned(finish(folded).to_storage()) }
-        }
+    /// - the run has `count` readable elements of type `T`;
+    /// - `folded` is valid for writes of `count` accumulators, and nothing else accesses them.
+    unsafe fn begin<F: ScatterFold<T>, T: Element>(self, folded: *mut u8, count: usize) {
+        let folded = folded.cast::<F::Accumulator>();
+        self.visit::<T>(count, |number, from| {
+            // SAFETY: the caller ensures a readable element and an accumulator for each number.
+            unsafe { folded.add(number).write_unaligned(F::begin(load(from))) }
+        });
+    }
+
+    /// Combines `count` accumulators with the updates of the run.
+    ///
+    /// # Safety
+    /// - the run has `count` readable elements of type `T`;
+    /// - `folded` has `count` accumulators, and nothing else accesses them.
+    unsafe fn combine<F: ScatterFold<T>, T: Element>(self, folded: *mut u8, count: usize) {
+        let folded = folded.cast::<F::Accumulator>();
+        self.visit::<T>(count, |number, from| {
+            // SAFETY: the caller ensures a readable element and an accumulator for each number.
+            unsafe {
+                let accumulator = folded.add(number);
+                accumulator.write_unaligned(F::combine(accumulator.read_unaligned(), load(from)));
+            }
+        });
+    }
+
+    /// Writes the results of `count` accumulators to the run.
+    ///
+    /// # Safety
+    /// - the run has `count` writable elements of type `T`;
+    /// - `folded` has `count` accumulators.
+    unsafe fn finish<F: ScatterFold<T>, T: Element>(self, folded: *const u8, count: usize) {
+        let folded = folded.cast::<F::Accumulator>();
+        self.visit::<T>(count, |number, to| {
+            // SAFETY: the caller ensures an accumulator and a writable element for each number.
+            unsafe {
+                let result = F::finish(folded.add(number).read_unaligned());
+                to.cast::<T::Storage>().write_unaligned(result.to_storage());
+            }
+        });
     }
 }
 
@@ -561,11 +563,13 @@ impl BoundNest for BoundScatter {
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let rows =
             tiles.start * self.rows_per_tile..(tiles.end * self.rows_per_tile).min(self.rows);
-        let functions = self.scatter.functions;
-        let run = if self.has_accumulators() { functions.store } else { functions.rows };
-        // SAFETY: `rows` are the targets of the caller's `tiles`, `BoundNest::run` requires `prepare`, and
-        // the functions are those of the elements' type.
-        unsafe { run(self, bases, rows) }
+        // SAFETY: `rows` are the targets of the caller's `tiles`, and `BoundNest::run` requires `prepare`.
+        unsafe {
+            match self.has_accumulators() {
+                true => self.store_accumulators(bases, rows),
+                false => rows.for_each(|row| self.fold_row(bases, row)),
+            }
+        }
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {

@@ -16,7 +16,7 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, SearchSide, bf16, c64, c128, f16};
 
-use super::sort::keys::{SortElement, for_sort_element};
+use super::sort::keys::{SortElement, SortKey, for_sort_element};
 
 /// A search for arrays of any sizes.
 #[derive(Debug, Clone, Copy)]
@@ -178,8 +178,8 @@ impl BoundSearch {
             // SAFETY: `prepare` has written `length` keys to the shared memory.
             let positions = unsafe {
                 match self.search.side {
-                    SearchSide::Left => positions(keys, self.length, &values, |key, it| key < it),
-                    SearchSide::Right => positions(keys, self.length, &values, |key, it| key <= it),
+                    SearchSide::Left => positions::<_, false>(keys, self.length, &values),
+                    SearchSide::Right => positions::<_, true>(keys, self.length, &values),
                 }
             };
             for store in 0..self.search.stores {
@@ -206,17 +206,18 @@ impl BoundSearch {
     }
 }
 
-/// The position of each value, by the steps of `indim_ops::search_sorted`.
+/// The position of each value, by the steps of `indim_ops::search_sorted`: after equal keys with
+/// `AFTER_EQUAL`. The element types of one width share this code.
 ///
 /// # Safety
 /// `keys` are `length` readable keys.
-#[inline(always)]
-unsafe fn positions<K: Copy>(
+#[inline(never)]
+unsafe fn positions<K: SortKey, const AFTER_EQUAL: bool>(
     keys: *const K,
     length: usize,
     values: &[K; LANES],
-    is_before: impl Fn(K, K) -> bool,
 ) -> [usize; LANES] {
+    let is_before = |key: K, value: K| if AFTER_EQUAL { key <= value } else { key < value };
     let mut first = [0; LANES];
     let mut count = length;
     // SAFETY: a range of `count` keys from `first` on lies within the table: both begin as the whole table,

@@ -17,7 +17,6 @@
 use alloc::vec::Vec;
 
 use crate::meaning::convert::ConvertTo;
-use crate::reduction::FoldVisitor;
 use crate::{DType, Element, Fold, ReduceOp, ScalarBackend, bf16, c64, c128, f16, operations};
 
 /// Elements of a run.
@@ -50,7 +49,7 @@ impl<T: Element> ScanElement<T> for T {
     }
 }
 
-macro_rules! rounded {
+macro_rules! converted {
     ($($narrow:ident $wide:ident;)*) => {
         $(impl ScanElement<$wide> for $narrow {
             #[inline(always)]
@@ -66,7 +65,25 @@ macro_rules! rounded {
     };
 }
 
-rounded! { f16 f64; bf16 f64; f32 f64; c64 c128; }
+converted! { f16 f64; bf16 f64; f32 f64; c64 c128; f16 f32; bf16 f32; }
+
+macro_rules! wrapping {
+    ($($signed:ident $unsigned:ident;)*) => {
+        $(impl ScanElement<$unsigned> for $signed {
+            #[inline(always)]
+            fn widen(self) -> $unsigned {
+                self as $unsigned
+            }
+
+            #[inline(always)]
+            fn narrow(folded: $unsigned) -> $signed {
+                folded as $signed
+            }
+        })*
+    };
+}
+
+wrapping! { i8 u8; i16 u16; i32 u32; i64 u64; }
 
 /// The accumulator type of a scan of elements of type `dtype`; `None` if the scan does not take them.
 ///
@@ -102,33 +119,52 @@ pub trait ScanVisitor {
 
 /// Calls `visitor` with the types of the scan `op` of elements of type `dtype`; `None` if the scan does not
 /// take the type ([`scan_accumulator`]).
+///
+/// Few types of folds keep the code small: operations that wrap ignore the sign, so signed integers are
+/// folded as unsigned ones, and the extremes of narrow floats are found in `f32`, which has all of them.
 pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Option<V::Output> {
-    macro_rules! rounded {
-        ($($variant:ident $narrow:ident $wide:ident;)*) => {
-            match (op, dtype) {
-                $(
-                    (ReduceOp::Add, DType::$variant) => {
-                        Some(visitor.scan::<operations::Add, $narrow, $wide>())
-                    }
-                    (ReduceOp::Mul, DType::$variant) => {
-                        Some(visitor.scan::<operations::Mul, $narrow, $wide>())
-                    }
-                )*
-                _ => op.visit(dtype, InOwnType(visitor)),
+    macro_rules! of_types {
+        ($op:ident $($variant:ident $type:ident $fold:ident;)*) => {
+            match dtype {
+                $(DType::$variant => Some(visitor.scan::<operations::$op, $type, $fold>()),)*
+                _ => None,
             }
         };
     }
-    rounded! { F16 f16 f64; Bf16 bf16 f64; F32 f32 f64; C64 c64 c128; }
-}
-
-/// A scan that folds elements in their own type.
-struct InOwnType<V>(V);
-
-impl<V: ScanVisitor> FoldVisitor for InOwnType<V> {
-    type Output = V::Output;
-
-    fn fold<F: Fold<T>, T: Element>(self) -> V::Output {
-        self.0.scan::<F, T, T>()
+    macro_rules! integers {
+        ($op:ident $($others:tt)*) => {
+            of_types!($op I8 i8 u8; I16 i16 u16; I32 i32 u32; I64 i64 u64;
+                U8 u8 u8; U16 u16 u16; U32 u32 u32; U64 u64 u64; $($others)*)
+        };
+    }
+    macro_rules! rounded {
+        ($op:ident) => {
+            integers!($op F16 f16 f64; Bf16 bf16 f64; F32 f32 f64; F64 f64 f64;
+                C64 c64 c128; C128 c128 c128;)
+        };
+    }
+    macro_rules! extreme {
+        ($op:ident $($others:tt)*) => {
+            of_types!($op F16 f16 f32; Bf16 bf16 f32; F32 f32 f32; F64 f64 f64; $($others)*)
+        };
+    }
+    macro_rules! extreme_of_all {
+        ($op:ident) => {
+            extreme!($op Bool bool bool; I8 i8 i8; I16 i16 i16; I32 i32 i32; I64 i64 i64;
+                U8 u8 u8; U16 u16 u16; U32 u32 u32; U64 u64 u64;)
+        };
+    }
+    match op {
+        ReduceOp::Add => rounded!(Add),
+        ReduceOp::Mul => rounded!(Mul),
+        ReduceOp::Max => extreme_of_all!(Max),
+        ReduceOp::Min => extreme_of_all!(Min),
+        ReduceOp::Fmax => extreme!(Fmax),
+        ReduceOp::Fmin => extreme!(Fmin),
+        ReduceOp::And => integers!(And Bool bool bool;),
+        ReduceOp::Or => integers!(Or Bool bool bool;),
+        ReduceOp::Xor => integers!(Xor Bool bool bool;),
+        ReduceOp::ArgMax | ReduceOp::ArgMin => None,
     }
 }
 

@@ -83,10 +83,15 @@ complexes!(c64 c128);
 /// # Panics
 /// If a position is not one of `keys`.
 pub fn sort_positions<T: TotalOrder>(positions: &mut [usize], keys: &[T], descending: bool) {
-    positions.sort_by(|&x, &y| {
+    sort_by(positions, &mut |x, y| {
         let order = keys[x].total_order(keys[y]);
         if descending { order.reverse() } else { order }
     });
+}
+
+/// Sorts stably. All element types share this code.
+fn sort_by(positions: &mut [usize], order: &mut dyn FnMut(usize, usize) -> Ordering) {
+    positions.sort_by(|&x, &y| order(x, y));
 }
 
 /// The position that a search returns if the table has elements equal to the value.

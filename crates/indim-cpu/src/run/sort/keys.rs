@@ -15,19 +15,28 @@ pub(crate) trait SortKey:
     const BITS: u32;
     /// All bits set: `key ^ MAX` reverses the order.
     const MAX: Self;
+    /// The sign bit: `key ^ SIGN` is the order of a signed integer with the bits of `key`.
+    const SIGN: Self;
+    /// A key and a position below it, which have the order of keys first.
+    type WithPosition: Copy + Ord + 'static;
 
     /// The digit for a radix sort: `bits` bits from bit `shift` on.
     fn digit(self, shift: u32, bits: u32) -> usize;
 
-    /// The lowest 64 bits.
-    fn low_bits(self) -> u64;
+    /// The key with a position.
+    fn with_position(self, position: u32) -> Self::WithPosition;
+
+    /// The position.
+    fn position(with_position: Self::WithPosition) -> usize;
 }
 
 macro_rules! keys {
-    ($($type:ident)*) => { $(
+    ($($type:ident with $wide:ident;)*) => { $(
         impl SortKey for $type {
             const BITS: u32 = $type::BITS;
             const MAX: $type = $type::MAX;
+            const SIGN: $type = 1 << ($type::BITS - 1);
+            type WithPosition = $wide;
 
             #[inline(always)]
             fn digit(self, shift: u32, bits: u32) -> usize {
@@ -35,14 +44,41 @@ macro_rules! keys {
             }
 
             #[inline(always)]
-            fn low_bits(self) -> u64 {
-                self as u64
+            fn with_position(self, position: u32) -> $wide {
+                $wide::from(self) << 32 | $wide::from(position)
+            }
+
+            #[inline(always)]
+            fn position(with_position: $wide) -> usize {
+                with_position as u32 as usize
             }
         }
     )* };
 }
 
-keys!(u8 u16 u32 u64 u128);
+keys! { u8 with u64; u16 with u64; u32 with u64; u64 with u128; }
+
+impl SortKey for u128 {
+    const BITS: u32 = u128::BITS;
+    const MAX: u128 = u128::MAX;
+    const SIGN: u128 = 1 << 127;
+    type WithPosition = (u128, u32);
+
+    #[inline(always)]
+    fn digit(self, shift: u32, bits: u32) -> usize {
+        (self >> shift) as usize & ((1 << bits) - 1)
+    }
+
+    #[inline(always)]
+    fn with_position(self, position: u32) -> (u128, u32) {
+        (self, position)
+    }
+
+    #[inline(always)]
+    fn position((_, position): (u128, u32)) -> usize {
+        position as usize
+    }
+}
 
 /// An element type with sort keys.
 pub(crate) trait SortElement: Element {
@@ -155,4 +191,23 @@ macro_rules! for_sort_element {
     };
 }
 
-pub(crate) use for_sort_element;
+/// Like [`for_sort_element`], but with the unsigned type of the same width for a signed integer.
+macro_rules! for_sort_width {
+    ($dtype:expr, $this:ident.$method:ident $arguments:tt) => {
+        match $dtype {
+            DType::Bool => $this.$method::<bool> $arguments,
+            DType::I8 | DType::U8 => $this.$method::<u8> $arguments,
+            DType::I16 | DType::U16 => $this.$method::<u16> $arguments,
+            DType::I32 | DType::U32 => $this.$method::<u32> $arguments,
+            DType::I64 | DType::U64 => $this.$method::<u64> $arguments,
+            DType::F16 => $this.$method::<f16> $arguments,
+            DType::Bf16 => $this.$method::<bf16> $arguments,
+            DType::F32 => $this.$method::<f32> $arguments,
+            DType::F64 => $this.$method::<f64> $arguments,
+            DType::C64 => $this.$method::<c64> $arguments,
+            DType::C128 => $this.$method::<c128> $arguments,
+        }
+    };
+}
+
+pub(crate) use {for_sort_element, for_sort_width};

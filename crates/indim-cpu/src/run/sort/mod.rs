@@ -20,9 +20,9 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
-use indim_ops::{DType, bf16, c64, c128, f16};
+use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
 
-use keys::{SortElement, SortKey, for_sort_element};
+use keys::{SortElement, SortKey, for_sort_element, for_sort_width};
 use order::{KeyedPosition, SortPosition, SortScratch, count_bytes};
 
 /// A sort for arrays of any sizes.
@@ -223,19 +223,29 @@ impl BoundSort {
         }
     }
 
-    /// Sorts the rows of tiles and stores their elements.
+    /// Sorts the rows of tiles and stores their elements. With `is_signed` the elements are signed integers
+    /// of the width of `T`.
     ///
     /// # Safety
-    /// The obligations of [`BoundNest::run`], for `tiles`; the key has elements of type `T`.
-    unsafe fn sort_values<T: SortElement>(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
+    /// The obligations of [`BoundNest::run`], for `tiles`; the key has elements of the width of `T`.
+    unsafe fn sort_values<T: SortElement>(
+        &self,
+        bases: &Bases<'_>,
+        tiles: Range<usize>,
+        is_signed: bool,
+    ) {
+        let sign = if is_signed { T::SortKey::SIGN } else { T::SortKey::default() };
+        let mask =
+            sign ^ if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
         let (mut elements, mut scratch) = (Vec::new(), SortScratch::default());
         for tile in tiles {
             let rows = self.rows_of(tile);
+            elements.clear();
+            elements.resize(rows.len() * self.length, T::Storage::default());
             // SAFETY: the caller ensures that the rows of the tile are readable.
             unsafe {
                 let keys = self.block(bases, self.sort.keys[0].0, rows.clone());
-                keys.read::<T>(&mut elements);
+                keys.read::<T>(|index, element| elements[index] = element);
             }
             for row in elements.chunks_exact_mut(self.length) {
                 scratch.sort(row, |element| T::key(element) ^ mask);
@@ -278,27 +288,30 @@ impl BoundSort {
     /// The block has readable elements of type `T`.
     unsafe fn sort_by<T: SortElement>(&self, block: &Block, positions: &mut [impl SortPosition]) {
         let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
-        let (mut elements, mut items) = (Vec::new(), Vec::new());
-        let mut scratch = SortScratch::default();
+        let mut keys = vec![T::SortKey::default(); block.rows.len() * block.length];
         // SAFETY: the caller's obligation.
-        unsafe { block.read::<T>(&mut elements) }
-        let rows = elements.chunks_exact(self.length);
-        for (row, positions) in rows.zip(positions.chunks_exact_mut(self.length)) {
-            items.clear();
-            items.extend(positions.iter().map(|&position| KeyedPosition {
-                key: T::key(row[position.get()]) ^ mask,
-                position,
-            }));
-            scratch.sort(&mut items, |item| item.key);
-            for (position, item) in positions.iter_mut().zip(&items) {
-                *position = item.position;
-            }
-        }
+        unsafe { block.read::<T>(|index, element| keys[index] = T::key(element) ^ mask) }
+        sort_rows_by(&keys, self.length, positions);
     }
 
     fn rows_of(&self, tile: usize) -> Range<usize> {
         let first = tile * self.rows_per_tile;
         first..(first + self.rows_per_tile).min(self.rows)
+    }
+}
+
+/// Sorts the positions of each row of `length` by the keys.
+fn sort_rows_by<K: SortKey, P: SortPosition>(keys: &[K], length: usize, positions: &mut [P]) {
+    let (mut items, mut scratch) = (Vec::new(), SortScratch::default());
+    for (keys, positions) in keys.chunks_exact(length).zip(positions.chunks_exact_mut(length)) {
+        items.clear();
+        let placed =
+            positions.iter().map(|&position| KeyedPosition { key: keys[position.get()], position });
+        items.extend(placed);
+        scratch.sort(&mut items, |item| item.key);
+        for (position, item) in positions.iter_mut().zip(&items) {
+            *position = item.position;
+        }
     }
 }
 
@@ -313,17 +326,16 @@ struct Block {
 }
 
 impl Block {
-    /// Copies the rows to dense memory; any nonzero byte of a `bool` becomes 1.
+    /// Calls `each` with each element and its index in dense memory; any nonzero byte of a `bool` becomes 1.
     ///
     /// # Safety
     /// Each row has `length` readable elements of type `T`.
-    unsafe fn read<T: SortElement>(&self, elements: &mut Vec<T::Storage>) {
-        elements.clear();
-        elements.resize(self.rows.len() * self.length, T::Storage::default());
+    #[inline(always)]
+    unsafe fn read<T: SortElement>(&self, mut each: impl FnMut(usize, T::Storage)) {
         self.visit(size_of::<T>(), |index, from| {
             // SAFETY: `visit` passes the elements of the rows, which the caller ensures are readable.
             let stored = unsafe { from.cast::<T::Storage>().read_unaligned() };
-            elements[index] = T::from_storage(stored).to_storage();
+            each(index, T::from_storage(stored).to_storage());
         });
     }
 
@@ -377,10 +389,14 @@ impl BoundNest for BoundSort {
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         let dtype = self.sort.keys[0].1;
-        // SAFETY: the caller has the same obligations; the access of the key has elements of this type.
+        // SAFETY: the caller has the same obligations; the access of the key has elements of this type, or of
+        // the signed type of its width.
         unsafe {
             match self.sort.result {
-                SortResult::Values => for_sort_element!(dtype, self.sort_values(bases, tiles)),
+                SortResult::Values => {
+                    let is_signed = dtype.class() == DTypeClass::Signed;
+                    for_sort_width!(dtype, self.sort_values(bases, tiles, is_signed));
+                }
                 SortResult::Positions if u32::try_from(self.length).is_ok() => {
                     self.sort_positions::<u32>(bases, tiles);
                 }

@@ -1,8 +1,7 @@
 //! Stable sorts of lists of items by their keys, and positions as items.
 //!
-//! Short lists take a comparison sort; keys of up to 32 bits are packed with their positions into `u64`.
-//! Longer lists take a radix sort, from the least significant digit on; a digit that is the same in all keys
-//! is skipped.
+//! Short lists take a comparison sort of keys packed with their positions. Longer lists take a radix sort,
+//! from the least significant digit on; a digit that is the same in all keys is skipped.
 
 use super::keys::SortKey;
 
@@ -11,21 +10,25 @@ use super::keys::SortKey;
 const WIDE_DIGITS: usize = 1 << 15;
 
 /// Maximum length of a list with keys of up to 32 bits that takes a comparison sort.
-const MAX_PACKED: usize = 512;
+const MAX_COMPARED: usize = 512;
 
 /// Maximum length of a list with longer keys that takes a comparison sort, per byte of a key: a radix sort
 /// takes a pass for each byte.
 const COMPARED_PER_BYTE: usize = 24;
 
 /// Scratch memory of sorts, reused for several lists.
-#[derive(Default)]
-pub(super) struct SortScratch<I> {
+pub(super) struct SortScratch<I, K: SortKey> {
     spare: Vec<I>,
-    /// Each key, shifted left by 32 bits, and its position.
-    packed: Vec<u64>,
+    packed: Vec<K::WithPosition>,
     /// For each digit and each of its values, the number of items; during a pass, the position of the next
     /// item with this value.
     counts: Vec<usize>,
+}
+
+impl<I, K: SortKey> Default for SortScratch<I, K> {
+    fn default() -> Self {
+        SortScratch { spare: Vec::new(), packed: Vec::new(), counts: Vec::new() }
+    }
 }
 
 /// Bytes of the counts of a radix sort, for a list of `items` items with keys of `size` bytes.
@@ -34,42 +37,37 @@ pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
     (8 * size).div_ceil(bits) * (1 << bits) * size_of::<usize>()
 }
 
-impl<I: Copy + Default> SortScratch<I> {
+impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
     /// Sorts `items` by `key`, stably.
-    pub(super) fn sort<K: SortKey>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+    pub(super) fn sort(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
         if items.is_sorted_by_key(|&item| key(item)) {
             return;
         }
+        let compared =
+            if K::BITS <= 32 { MAX_COMPARED } else { COMPARED_PER_BYTE * size_of::<K>() };
         match items.len() {
-            count if count <= MAX_PACKED && K::BITS <= 32 => self.sort_packed(items, key),
-            count if count <= COMPARED_PER_BYTE * size_of::<K>() => {
-                items.sort_by_key(|&item| key(item));
-            }
-            count if count < WIDE_DIGITS || K::BITS <= 16 => self.radix_sort::<K, 8>(items, key),
-            _ => self.radix_sort::<K, 11>(items, key),
+            count if count <= compared => self.sort_packed(items, key),
+            count if count < WIDE_DIGITS || K::BITS <= 16 => self.radix_sort::<8>(items, key),
+            _ => self.radix_sort::<11>(items, key),
         }
     }
 
     /// Sorts by packed keys and positions. They are distinct, so an unstable sort of them is stable for keys.
-    fn sort_packed<K: SortKey>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
-        let numbers = items.iter().zip(0u64..);
-        let packed = numbers.map(|(&item, position)| key(item).low_bits() << 32 | position);
+    fn sort_packed(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
+        let packed =
+            items.iter().zip(0..).map(|(&item, position)| key(item).with_position(position));
         self.packed.clear();
         self.packed.extend(packed);
         self.packed.sort_unstable();
         self.spare.clear();
         self.spare.extend_from_slice(items);
         for (item, &packed) in items.iter_mut().zip(&self.packed) {
-            *item = self.spare[packed as u32 as usize];
+            *item = self.spare[K::position(packed)];
         }
     }
 
     /// Radix sort with digits of `BITS` bits.
-    fn radix_sort<K: SortKey, const BITS: u32>(
-        &mut self,
-        items: &mut [I],
-        key: impl Fn(I) -> K + Copy,
-    ) {
+    fn radix_sort<const BITS: u32>(&mut self, items: &mut [I], key: impl Fn(I) -> K + Copy) {
         let (values, digits) = (1 << BITS, K::BITS.div_ceil(BITS) as usize);
         self.counts.clear();
         self.counts.resize(values * digits, 0);
