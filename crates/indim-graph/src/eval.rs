@@ -7,8 +7,8 @@
 use core::fmt;
 
 use indim_ops::{
-    ArrayData, ArrayType, Binary, Contraction, ConvertTo, ConvertVisitor, DType, Element, Fold,
-    FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScanElement,
+    ArrayData, ArrayType, Binary, ContractionElement, ConvertTo, ConvertVisitor, DType, Element,
+    Fold, FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScanElement,
     ScanVisitor, ScatterFold, ScatterOp, ScatterVisitor, Ternary, Unary, bf16, c64, c128, contract,
     f16, fold, scan, visit_convert, visit_scan,
 };
@@ -376,7 +376,11 @@ fn contracted(operands: &[&Array], summed: usize) -> ArrayData {
     indim_ops::for_each_element!(contract)
 }
 
-fn sums_of_products<T: Contraction>(operands: &[&Array], count: usize, length: usize) -> ArrayData {
+fn sums_of_products<T: ContractionElement>(
+    operands: &[&Array],
+    count: usize,
+    length: usize,
+) -> ArrayData {
     let [x, y] = [0, 1].map(|operand: usize| {
         let elements = operands[operand].element_slice::<T>();
         elements.expect("invariant: operands are of one type")

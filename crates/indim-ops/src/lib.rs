@@ -40,7 +40,9 @@ pub use half::{Bf16, F16, bf16, f16};
 pub use indim_lanes::{ScalarBackend, lane};
 #[cfg(feature = "std")]
 pub use level::{InstructionSet, Level, UnknownLevel};
-pub use meaning::contraction::{Contraction, contract, contraction_dtype, contraction_widens};
+pub use meaning::contraction::{
+    ContractionElement, contract, contraction_dtype, contraction_widens,
+};
 pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
 pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumulator, visit_scan};
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};

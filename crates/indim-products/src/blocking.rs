@@ -100,13 +100,13 @@ pub(crate) struct Blocking {
     pub(crate) method: Method,
     /// Columns of a region of wide sums, with padding.
     pub(crate) wide_columns: usize,
-    pub(crate) scratch: ScratchLayout,
+    pub(crate) scratch: ScratchOffsets,
     pub(crate) shared_bytes: usize,
 }
 
 /// Offsets of buffers in scratch memory, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct ScratchLayout {
+pub(crate) struct ScratchOffsets {
     /// Nodes of a register tile.
     pub(crate) nodes: usize,
     /// Wide sums of a register tile.
@@ -169,7 +169,7 @@ impl Blocking {
             is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
             method,
             wide_columns: 0,
-            scratch: ScratchLayout::default(),
+            scratch: ScratchOffsets::default(),
             shared_bytes: 0,
         };
         blocking.is_y_in_place &= blocking.is_x_in_place;
@@ -273,7 +273,7 @@ impl Blocking {
             (pieces, false) => pieces.ilog2() as usize + 2,
         };
         let x_bytes = if self.is_x_in_place { 0 } else { self.packed_rows * row_bytes };
-        self.scratch = ScratchLayout {
+        self.scratch = ScratchOffsets {
             nodes: reserve(NODES * tile_bytes),
             tile: reserve(tile_bytes),
             x: reserve(x_bytes),

@@ -9,7 +9,7 @@ use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::product::Product;
 use crate::real::Real;
-use crate::shells::Shells;
+use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
 use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
@@ -111,26 +111,26 @@ impl Kernels {
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 | InstructionSet::Avx512 => {
                 use crate::vector::avx2::{F32x8, F64x4, I32x8};
-                use crate::vector::portable::Lanes;
-                type I64x4 = Lanes<i64, 4>;
-                type Shells = crate::shells::avx2::Avx2;
-                by_element!(product, Shells, [1 2 3 4 5 6] [1 2], F32x8 F64x4 I32x8 I64x4)
+                use crate::vector::portable::PortableVector;
+                type I64x4 = PortableVector<i64, 4>;
+                type Avx2 = crate::shells::avx2::Avx2;
+                by_element!(product, Avx2, [1 2 3 4 5 6] [1 2], F32x8 F64x4 I32x8 I64x4)
             }
             #[cfg(target_arch = "aarch64")]
             _ => {
                 use crate::vector::neon::{F32x4, F64x2, I32x4};
-                use crate::vector::portable::Lanes;
-                type I64x2 = Lanes<i64, 2>;
+                use crate::vector::portable::PortableVector;
+                type I64x2 = PortableVector<i64, 2>;
                 by_element!(product, Baseline, [1 2 3 4 5 6 7 8] [1 2 3],
                     F32x4 F64x2 I32x4 I64x2)
             }
             #[cfg(not(target_arch = "aarch64"))]
             _ => {
-                use crate::vector::portable::Lanes;
-                type F32x4 = Lanes<f32, 4>;
-                type F64x2 = Lanes<f64, 2>;
-                type I32x4 = Lanes<i32, 4>;
-                type I64x2 = Lanes<i64, 2>;
+                use crate::vector::portable::PortableVector;
+                type F32x4 = PortableVector<f32, 4>;
+                type F64x2 = PortableVector<f64, 2>;
+                type I32x4 = PortableVector<i32, 4>;
+                type I64x2 = PortableVector<i64, 2>;
                 by_element!(product, Baseline, [1 2] [1 2], F32x4 F64x2 I32x4 I64x2)
             }
         }
@@ -155,10 +155,10 @@ fn is_narrowing(product: &Product) -> bool {
 /// An element type of panels, with the functions for each element type of operands and results.
 trait PanelElement: Real {
     /// Packing from elements of this type.
-    fn pack<L: Shells>(source: DType) -> Option<PackFn>;
+    fn pack<L: ProductShells>(source: DType) -> Option<PackFn>;
 
     /// Stores of elements of this type.
-    fn store<L: Shells>(out: DType) -> Option<StoreFn>;
+    fn store<L: ProductShells>(out: DType) -> Option<StoreFn>;
 
     /// Whether elements of this type have the representation of panel elements.
     fn is_native(dtype: DType) -> bool;
@@ -168,14 +168,14 @@ macro_rules! panels {
     ($($element:ident $wide:ident: [$($native:ident)*] from [$($source:ident $from:ident)*]
         to [$($result:ident $to:ident)*];)*) => { $(
         impl PanelElement for $element {
-            fn pack<L: Shells>(source: DType) -> Option<PackFn> {
+            fn pack<L: ProductShells>(source: DType) -> Option<PackFn> {
                 match source {
                     $(DType::$source => Some(L::pack::<$from, $element>()),)*
                     _ => None,
                 }
             }
 
-            fn store<L: Shells>(out: DType) -> Option<StoreFn> {
+            fn store<L: ProductShells>(out: DType) -> Option<StoreFn> {
                 match out {
                     $(DType::$result => Some(L::store::<$wide, $to>()),)*
                     _ => None,
@@ -199,7 +199,7 @@ panels! {
 }
 
 /// The kernels of a product whose panels have the elements of `V`.
-fn assemble<L: Shells, V: Vector>(
+fn assemble<L: ProductShells, V: Vector>(
     product: &Product,
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
     rows: usize,
@@ -229,6 +229,6 @@ where
 }
 
 /// The tiles of one number of rows and vectors.
-fn tile_functions<L: Shells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
+fn tile_functions<L: ProductShells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
     TileFunctions { packed: L::tile::<V, M, N, true>(), in_place: L::tile::<V, M, N, false>() }
 }

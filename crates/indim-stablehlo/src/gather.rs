@@ -1,8 +1,8 @@
 //! The attributes of gathers and scatters.
 
 use indim_model::{FormatError, FormatErrorKind};
-use indim_xla::gather::{Gather, Starts};
-use indim_xla::scatter::Scatter;
+use indim_xla::gather::{GatherOperation, SliceStarts};
+use indim_xla::scatter::ScatterOperation;
 
 use super::attribute::Attributes;
 use super::syntax::Operation as Syntax;
@@ -15,9 +15,12 @@ pub(super) const SCATTER_ATTRIBUTES: &[&str] =
 ///
 /// # Errors
 /// `attribute`.
-pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gather, FormatError> {
+pub(super) fn gather(
+    syntax: &Syntax,
+    attributes: &Attributes<'_>,
+) -> Result<GatherOperation, FormatError> {
     let numbers = Numbers::new(syntax, attributes, "dimension_numbers")?;
-    Ok(Gather {
+    Ok(GatherOperation {
         offset_dims: numbers.list("offset_dims")?,
         collapsed_slice_dims: numbers.list("collapsed_slice_dims")?,
         starts: numbers.starts([
@@ -36,9 +39,9 @@ pub(super) fn gather(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Gat
 pub(super) fn scatter(
     syntax: &Syntax,
     attributes: &Attributes<'_>,
-) -> Result<Scatter, FormatError> {
+) -> Result<ScatterOperation, FormatError> {
     let numbers = Numbers::new(syntax, attributes, "scatter_dimension_numbers")?;
-    Ok(Scatter {
+    Ok(ScatterOperation {
         update_window_dims: numbers.list("update_window_dims")?,
         inserted_window_dims: numbers.list("inserted_window_dims")?,
         starts: numbers.starts([
@@ -77,8 +80,8 @@ impl<'t> Numbers<'t> {
         kind.in_text(self.span.start..self.span.end)
     }
 
-    fn starts(&self, [operand, indices, map]: [&str; 3]) -> Result<Starts, FormatError> {
-        Ok(Starts {
+    fn starts(&self, [operand, indices, map]: [&str; 3]) -> Result<SliceStarts, FormatError> {
+        Ok(SliceStarts {
             operand_batches: self.list(operand)?,
             index_batches: self.list(indices)?,
             index_map: self.list(map)?,

@@ -7,20 +7,20 @@ use indim_shape::Shape;
 
 /// The attributes of a `gather`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Gather {
+pub struct GatherOperation {
     /// Axes of the result that are axes of a slice.
     pub offset_dims: Vec<i64>,
     /// Axes of the operand that the result lacks.
     pub collapsed_slice_dims: Vec<i64>,
     /// The start of the slice that an index selects.
-    pub starts: Starts,
+    pub starts: SliceStarts,
     /// Size of a slice along each axis of the operand.
     pub slice_sizes: Vec<i64>,
 }
 
 /// The start of the slice that an index of a `gather` or `scatter` selects in the operand.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Starts {
+pub struct SliceStarts {
     /// Batch axes of the operand: `operand_batching_dims`, `input_batching_dims`.
     pub operand_batches: Vec<i64>,
     /// The axis of the indices for each batch axis of the operand.
@@ -32,7 +32,7 @@ pub struct Starts {
     pub index_vector_dim: i64,
 }
 
-impl Gather {
+impl GatherOperation {
     /// Builds the gather; starts are clamped so that slices are within the operand.
     ///
     /// # Errors
@@ -142,10 +142,10 @@ pub fn torch_index_select(
     let added = index_rank - batches;
     let size =
         |axis: i64| if axis < batches || axis == dim { 1 } else { shape[axis as usize] as i64 };
-    let gather = Gather {
+    let gather = GatherOperation {
         offset_dims: (batches..dim).chain(dim + added..rank - 1 + added).collect(),
         collapsed_slice_dims: vec![dim],
-        starts: Starts {
+        starts: SliceStarts {
             operand_batches: (0..batches).collect(),
             index_batches: (0..batches).collect(),
             index_map: vec![dim],
@@ -156,7 +156,7 @@ pub fn torch_index_select(
     gather.build(b, operand, indices)
 }
 
-impl Starts {
+impl SliceStarts {
     /// The slices of these sizes that the indices select.
     ///
     /// # Errors

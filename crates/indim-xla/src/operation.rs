@@ -7,7 +7,7 @@ use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use indim_shape::{RuleSet, TargetRule};
 
 use super::dot::DotOperation;
-use super::gather::{Gather, dynamic_slice, dynamic_update_slice, torch_index_select};
+use super::gather::{GatherOperation, dynamic_slice, dynamic_update_slice, torch_index_select};
 use super::opcode::Comparison;
 use super::windows::ConvolutionOperation;
 
@@ -50,7 +50,7 @@ pub enum Operation {
     /// Counts along this axis, in the type of the result.
     Iota(i64),
     /// Gathers slices at indices.
-    Gather(Gather),
+    Gather(GatherOperation),
     /// The elements of this axis at indices, after this number of batch axes.
     TorchIndexSelect(i64, i64),
     /// A slice of these sizes at starts that are operands.

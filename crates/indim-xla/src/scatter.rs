@@ -4,19 +4,19 @@ use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ScatterOp};
 
-use super::gather::{Starts, offset_axes, result_order};
+use super::gather::{SliceStarts, offset_axes, result_order};
 use super::reducer::Update;
 use super::value::ArrayValue;
 
 /// The attributes of a `scatter`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Scatter {
+pub struct ScatterOperation {
     /// Axes of the updates that are axes of a slice.
     pub update_window_dims: Vec<i64>,
     /// Axes of the operand that the updates lack.
     pub inserted_window_dims: Vec<i64>,
     /// The start of the slice that an index selects.
-    pub starts: Starts,
+    pub starts: SliceStarts,
 }
 
 /// The scatter operation for elements of this type.
@@ -39,7 +39,7 @@ fn scatter_op(update: Update, dtype: DType) -> Result<ScatterOp, FormatErrorKind
     })
 }
 
-impl Scatter {
+impl ScatterOperation {
     /// Builds the scatter of several operands, each with its update; `operands` are the arrays, the indices,
     /// and the updates. Slices that are not within the array are dropped as a whole.
     ///

@@ -23,7 +23,7 @@ pub const CHAIN: usize = 64;
 pub const LANES: usize = 8;
 
 /// An element type of contractions.
-pub trait Contraction: Element {
+pub trait ContractionElement: Element {
     /// The type of the sum: `f64` for floats, the type of the elements for integers.
     type Sum: Element;
 
@@ -33,7 +33,7 @@ pub trait Contraction: Element {
 
 macro_rules! floats {
     ($($type:ident)*) => { $(
-        impl Contraction for $type {
+        impl ContractionElement for $type {
             type Sum = f64;
 
             fn contract(factors: &[(Self, Self)]) -> f64 {
@@ -59,7 +59,7 @@ macro_rules! floats {
 
 macro_rules! integers {
     ($($type:ident)*) => { $(
-        impl Contraction for $type {
+        impl ContractionElement for $type {
             type Sum = $type;
 
             fn contract(factors: &[(Self, Self)]) -> $type {
@@ -84,7 +84,7 @@ integers!(i8 i16 i32 i64 u8 u16 u32 u64);
 ///
 /// # Panics
 /// If `x` and `y` differ in length.
-pub fn contract<T: Contraction>(x: &[T], y: &[T]) -> T::Sum {
+pub fn contract<T: ContractionElement>(x: &[T], y: &[T]) -> T::Sum {
     assert_eq!(x.len(), y.len(), "a contraction pairs the elements of its operands");
     let factors: Vec<(T, T)> = x.iter().copied().zip(y.iter().copied()).collect();
     T::contract(&factors)

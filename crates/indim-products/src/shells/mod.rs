@@ -16,7 +16,7 @@ use crate::tile::TileFn;
 use crate::vector::Vector;
 
 /// The functions of one level.
-pub(crate) trait Shells {
+pub(crate) trait ProductShells {
     /// A register tile.
     fn tile<V: Vector, const M: usize, const N: usize, const X: bool>() -> TileFn;
 
@@ -43,7 +43,7 @@ macro_rules! define_shells {
         use crate::dot::{self, DotArguments, DotFn};
         use crate::pack::{self, PackArguments, PackFn};
         use crate::real::{Real, Round, Widen};
-        use crate::shells::Shells;
+        use crate::shells::ProductShells;
         use crate::store::{self, AddArguments, AddFn, StoreArguments, StoreFn};
         use crate::tile::{self, TileArguments, TileFn};
         use crate::vector::Vector;
@@ -51,7 +51,7 @@ macro_rules! define_shells {
         /// The level.
         pub(crate) struct $level;
 
-        impl Shells for $level {
+        impl ProductShells for $level {
             fn tile<V: Vector, const M: usize, const N: usize, const X: bool>()
             -> TileFn {
                 tile::<V, M, N, X>

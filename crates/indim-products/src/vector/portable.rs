@@ -6,27 +6,27 @@ use crate::vector::Vector;
 /// An array of elements.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Lanes<E, const N: usize>([E; N]);
+pub(crate) struct PortableVector<E, const N: usize>([E; N]);
 
-impl<E: Real, const N: usize> Vector for Lanes<E, N> {
+impl<E: Real, const N: usize> Vector for PortableVector<E, N> {
     type Element = E;
     const LANES: usize = N;
 
     #[inline(always)]
     unsafe fn zero() -> Self {
-        Lanes([E::ZERO; N])
+        PortableVector([E::ZERO; N])
     }
 
     #[inline(always)]
     unsafe fn load(from: *const u8) -> Self {
         // SAFETY: the caller ensures `N` readable elements; an array has their layout.
-        Lanes(unsafe { from.cast::<[E; N]>().read_unaligned() })
+        PortableVector(unsafe { from.cast::<[E; N]>().read_unaligned() })
     }
 
     #[inline(always)]
     unsafe fn splat(from: *const u8) -> Self {
         // SAFETY: the caller ensures a readable element.
-        Lanes([unsafe { from.cast::<E>().read_unaligned() }; N])
+        PortableVector([unsafe { from.cast::<E>().read_unaligned() }; N])
     }
 
     #[inline(always)]
@@ -41,7 +41,7 @@ impl<E: Real, const N: usize> Vector for Lanes<E, N> {
         for (sum, (x, y)) in sum.iter_mut().zip(x.0.into_iter().zip(y.0)) {
             *sum = E::fma(x, y, *sum);
         }
-        Lanes(sum)
+        PortableVector(sum)
     }
 
     #[inline(always)]
@@ -50,11 +50,11 @@ impl<E: Real, const N: usize> Vector for Lanes<E, N> {
         for (sum, other) in sum.iter_mut().zip(other.0) {
             *sum = sum.add(other);
         }
-        Lanes(sum)
+        PortableVector(sum)
     }
 
     #[inline(always)]
     unsafe fn finished(self) -> Self {
-        Lanes(self.0.map(|value| E::narrow(value.widen())))
+        PortableVector(self.0.map(|value| E::narrow(value.widen())))
     }
 }

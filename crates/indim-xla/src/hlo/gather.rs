@@ -3,8 +3,8 @@
 use indim_model::FormatError;
 
 use super::attribute::Attributes;
-use crate::gather::{Gather, Starts};
-use crate::scatter::Scatter;
+use crate::gather::{GatherOperation, SliceStarts};
+use crate::scatter::ScatterOperation;
 
 /// The attributes of `gather`.
 pub(super) const GATHER_ATTRIBUTES: &[&str] = &[
@@ -35,9 +35,9 @@ pub(super) const SCATTER_ATTRIBUTES: &[&str] = &[
 ///
 /// # Errors
 /// `attribute`.
-pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> {
+pub(super) fn gather(attributes: Attributes<'_>) -> Result<GatherOperation, FormatError> {
     let names = ["operand_batching_dims", "start_indices_batching_dims", "start_index_map"];
-    Ok(Gather {
+    Ok(GatherOperation {
         offset_dims: attributes.integers("offset_dims")?,
         collapsed_slice_dims: attributes.integers("collapsed_slice_dims")?,
         starts: starts(attributes, names)?,
@@ -49,10 +49,10 @@ pub(super) fn gather(attributes: Attributes<'_>) -> Result<Gather, FormatError> 
 ///
 /// # Errors
 /// `attribute`.
-pub(super) fn scatter(attributes: Attributes<'_>) -> Result<Scatter, FormatError> {
+pub(super) fn scatter(attributes: Attributes<'_>) -> Result<ScatterOperation, FormatError> {
     let names =
         ["input_batching_dims", "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"];
-    Ok(Scatter {
+    Ok(ScatterOperation {
         update_window_dims: attributes.integers("update_window_dims")?,
         inserted_window_dims: attributes.integers("inserted_window_dims")?,
         starts: starts(attributes, names)?,
@@ -62,8 +62,8 @@ pub(super) fn scatter(attributes: Attributes<'_>) -> Result<Scatter, FormatError
 fn starts(
     attributes: Attributes<'_>,
     [operand, indices, map]: [&str; 3],
-) -> Result<Starts, FormatError> {
-    Ok(Starts {
+) -> Result<SliceStarts, FormatError> {
+    Ok(SliceStarts {
         operand_batches: attributes.integers(operand)?,
         index_batches: attributes.integers(indices)?,
         index_map: attributes.integers(map)?,
