@@ -8,12 +8,13 @@ use indim_shape::RuleSet;
 
 use crate::call::{Call, LoweringResult};
 
-/// Elements along an axis; an index outside it gives 0.
+/// `Gather` before the eighth operation set: an index out of range gives 0, also a negative one.
 pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
     elements(call, false)
 }
 
-/// From the eighth operation set on, negative indices count from the end.
+/// `Gather` from the eighth operation set on: negative indices count from the end; other indices out of range
+/// give 0.
 pub(super) fn gather_from_end(call: &Call<'_>) -> LoweringResult {
     elements(call, true)
 }
@@ -77,7 +78,7 @@ fn within(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResult {
     Ok(b.and(from, below, &[])?)
 }
 
-/// The elements at these indices, after the batch axes of both.
+/// The gather along an axis, where operand and indices begin with common batch axes.
 fn taken(
     call: &Call<'_>,
     indices: Value,
@@ -105,29 +106,30 @@ fn taken(
     let gathered = b.gather_slices(call.value(0), &slices)?;
     let others = shape[batches..axis].iter().chain(&shape[axis + 1..]);
     let sizes: Vec<usize> = of_indices.iter().chain(others).copied().collect();
-    // The axes between the batches and the gathered axis stand before those of the indices.
+    // In the result, axes between the batches and the gathered axis come before the axes of the indices.
     let (rank, between) = (of_indices.rank(), of_indices.rank() + axis - batches);
     let order = (0..batches).chain(rank..between).chain(batches..rank).chain(between..sizes.len());
     let order: Vec<i64> = order.map(|dim| dim as i64).collect();
     Ok(b.transpose(b.reshape(gathered, sizes)?, &order)?)
 }
 
-/// An index for each element. Negative ones count from the end; others out of range are errors.
+/// `GatherElements`: an index for each element. Negative indices count from the end; others out of range are
+/// errors.
 pub(super) fn gather_elements(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.layer.integer("axis", None)?, call.shape(0)?.rank())?;
     let [data, indices] = [0, 1].map(|operand| call.value(operand));
     Ok(call.builder.gather_elements(data, indices, axis as i64, TakeMode::Error)?)
 }
 
-/// Indices as vectors. Negative ones count from the end; OpenVINO does not check others out of range, which
-/// are errors here.
+/// `GatherND`: index vectors. Negative indices count from the end. Others out of range are errors here;
+/// OpenVINO does not check them.
 pub(super) fn gather_nd(call: &Call<'_>) -> LoweringResult {
     let batches = batch_dims(call, call.shape(1)?.rank().saturating_sub(1))?;
     let [data, indices] = [0, 1].map(|operand| call.value(operand));
     Ok(call.builder.gather_nd(data, indices, batches, TakeMode::Error)?)
 }
 
-/// In the fifth operation set the batch axes of the result are one.
+/// `GatherND` of the fifth operation set, which merges the batch axes of the result into one.
 pub(super) fn gather_nd_of_one_batch(call: &Call<'_>) -> LoweringResult {
     let gathered = gather_nd(call)?;
     let batches = batch_dims(call, call.shape(1)?.rank())?;
@@ -140,7 +142,7 @@ pub(super) fn gather_nd_of_one_batch(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.reshape(gathered, sizes)?)
 }
 
-/// One value at the index along a new axis, another one elsewhere.
+/// `OneHot`: along a new axis, one value at the index and another one elsewhere.
 pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let (b, shape) = (call.builder, call.shape(0)?);
     let depth = call.integer(1)?;

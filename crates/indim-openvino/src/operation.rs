@@ -232,9 +232,9 @@ const TABLE: &[Operation] = &[
     of("GatherND", 5, 2, Custom(gather::gather_nd_of_one_batch)),
     of("GatherND", 8, 2, Custom(gather::gather_nd)),
     by("OneHot", 1, 4..=4, &[1], Custom(gather::one_hot)),
-    by("ScatterUpdate", 3, 4..=4, &[3], Custom(scatter::update)),
-    by("ScatterElementsUpdate", 3, 4..=4, &[3], Custom(scatter::elements)),
-    of("ScatterNDUpdate", 3, 3, Custom(scatter::nd)),
+    by("ScatterUpdate", 3, 4..=4, &[3], Custom(scatter::scatter_update)),
+    by("ScatterElementsUpdate", 3, 4..=4, &[3], Custom(scatter::scatter_elements)),
+    of("ScatterNDUpdate", 3, 3, Custom(scatter::scatter_nd)),
     by("TopK", 1, 2..=2, &[1], MultipleResults(sort::top_k)),
     of("SearchSorted", 15, 2, Custom(sort::search_sorted)),
 ];

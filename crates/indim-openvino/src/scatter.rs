@@ -8,16 +8,16 @@ use indim_shape::RuleSet;
 
 use crate::call::{Call, LoweringResult};
 
-/// Slices of updates replace those at indices along an axis.
-pub(super) fn update(call: &Call<'_>) -> LoweringResult {
+/// `ScatterUpdate`: replaces the slices at indices along an axis.
+pub(super) fn scatter_update(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.integer(3)?, call.shape(0)?.rank())?;
     let [data, indices, updates] = [0, 1, 2].map(|operand| call.value(operand));
     let mode = TakeMode::Error;
     Ok(call.builder.scatter(ScatterOp::Set, data, indices, updates, axis as i64, mode)?)
 }
 
-/// An index and an update for each element.
-pub(super) fn elements(call: &Call<'_>) -> LoweringResult {
+/// `ScatterElementsUpdate`: an index for each update.
+pub(super) fn scatter_elements(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.integer(3)?, call.shape(0)?.rank())? as i64;
     combined(call, |op, data, updates| {
         let mode = TakeMode::Error;
@@ -25,14 +25,14 @@ pub(super) fn elements(call: &Call<'_>) -> LoweringResult {
     })
 }
 
-/// Indices as vectors.
-pub(super) fn nd(call: &Call<'_>) -> LoweringResult {
+/// `ScatterNDUpdate`: an index vector for each update.
+pub(super) fn scatter_nd(call: &Call<'_>) -> LoweringResult {
     combined(call, |op, data, updates| {
         Ok(call.builder.scatter_nd(op, data, call.value(1), updates, TakeMode::Error)?)
     })
 }
 
-/// The scatter by the attribute `reduction`, made of scatters with other operands.
+/// The result for the attribute `reduction`, composed of calls of `scatter` with other operands.
 fn combined(
     call: &Call<'_>,
     scatter: impl Fn(ScatterOp, &Value, &Value) -> LoweringResult,

@@ -8,7 +8,8 @@ use indim_shape::RuleSet;
 
 use crate::call::{Call, LoweringResult};
 
-/// The first elements of a sort and their positions; if OpenVINO allows any order, they are in the same one.
+/// `TopK`: the first elements of a sort and their positions. They are sorted even if OpenVINO allows any
+/// order.
 pub(super) fn top_k(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let (b, x, shape) = (call.builder, call.value(0), call.shape(0)?);
     let axis = call.axis(call.layer.integer("axis", None)?, shape.rank())?;
@@ -48,7 +49,7 @@ fn index_type(call: &Call<'_>, name: &str, default: DType) -> LoweringResult<DTy
     }
 }
 
-/// The position of each value in a sorted table, or in the table of the same row.
+/// `SearchSorted`: the position of each value in a sorted table, or in the table of its row.
 pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
     let b = call.builder;
     let is_right = call.layer.flag("right_mode", Some(false))?;

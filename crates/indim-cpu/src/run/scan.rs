@@ -79,7 +79,7 @@ impl Scan {
     }
 }
 
-/// The bytes of the state of a line.
+/// Computes the bytes of the state of a line.
 struct CarryBytes;
 
 impl ScanVisitor for CarryBytes {
@@ -222,7 +222,8 @@ impl ScanVisitor for TileRun<'_> {
     }
 }
 
-/// Reads and writes elements of some type as `A`. All types that are folded as `A` share the other code.
+/// Functions that read and write elements of one type as `A`. All types that are folded as `A` share the rest
+/// of the code.
 #[derive(Clone, Copy)]
 struct RowFunctions<A> {
     read: unsafe fn(StridedElements, &mut [A]),

@@ -65,7 +65,7 @@ struct FoldFunctions {
     accumulator_bytes: usize,
 }
 
-/// Room for accumulators of any fold.
+/// Memory for the accumulators of any fold.
 #[repr(align(16))]
 struct Accumulators {
     _bytes: [u8; ACCUMULATORS * MAX_ACCUMULATOR_BYTES],

@@ -10,7 +10,7 @@ use crate::write::file::WriterPort;
 use crate::write::layer_writer::LayerResult;
 
 impl NetworkWriter<'_> {
-    /// Indices out of range are errors in indim; OpenVINO gives zeros.
+    /// Writes a gather. An index out of range is an error in indim; OpenVINO gives zeros.
     pub(super) fn take(
         &mut self,
         value: ValueId,
@@ -33,7 +33,7 @@ impl NetworkWriter<'_> {
                 self.notes.composed("take mode=wrap", "Gather(x, FloorMod(indices, size))", place);
             }
         }
-        let indices = self.places(indices, size, mode)?;
+        let indices = self.openvino_indices(indices, size, mode)?;
         let axis = self.layers.file.list(&[axis as i64]);
         let axis = self.layers.reshape(&axis, &Shape::scalar());
         let attribute = ("batch_dims", "0".to_owned());
@@ -42,7 +42,7 @@ impl NetworkWriter<'_> {
     }
 
     /// `i32` or `i64` indices under a mode; negative ones count from the end.
-    fn signed_places(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
+    fn signed_indices(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
         let signed = match indices.array_type.dtype {
             DType::I32 | DType::I64 => indices.clone(),
             _ => self.layers.convert(indices, DType::I64),
@@ -61,9 +61,9 @@ impl NetworkWriter<'_> {
         }
     }
 
-    /// A conversion of `u64` to `i64` would make indices from 2^63 on negative. They are therefore limited
-    /// or reduced before the conversion: an index that is out of range stays so.
-    fn unsigned_places(
+    /// `u64` indices under a mode. A conversion to `i64` would make indices from 2^63 on negative. They are
+    /// therefore clamped or reduced before the conversion: an index out of range stays out of range.
+    fn unsigned_indices(
         &mut self,
         indices: &WriterPort,
         size: usize,
@@ -79,7 +79,8 @@ impl NetworkWriter<'_> {
         Ok(self.layers.convert(&limited, DType::I64))
     }
 
-    /// A scatter with an index for each element; indices of OpenVINO name elements, or the run fails.
+    /// Writes a scatter as `ScatterElementsUpdate`, with an index for each update. OpenVINO fails at an index
+    /// out of range, so dropped updates go to an additional element.
     pub(super) fn scatter(
         &mut self,
         value: ValueId,
@@ -99,7 +100,7 @@ impl NetworkWriter<'_> {
                 let by = "a ScatterElementsUpdate with one more element, which takes the others";
                 let name = format!("{name} mode=drop");
                 self.notes.composed(&name, by, place_of(self.graph, value));
-                (self.dropped_places(indices, shape[axis])?, true)
+                (self.mark_dropped(indices, shape[axis])?, true)
             }
             ScatterMode::Take(mode) => {
                 if mode != TakeMode::Error {
@@ -107,7 +108,7 @@ impl NetworkWriter<'_> {
                     let name = format!("{name} mode={mode}");
                     self.notes.composed(&name, by, place_of(self.graph, value));
                 }
-                (self.places(indices, shape[axis], mode)?, false)
+                (self.openvino_indices(indices, shape[axis], mode)?, false)
             }
         };
         if matches!(op, ScatterOp::Min | ScatterOp::Max) && dtype.is_float() {
@@ -153,16 +154,21 @@ impl NetworkWriter<'_> {
         }
     }
 
-    fn places(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
+    fn openvino_indices(
+        &mut self,
+        indices: &WriterPort,
+        size: usize,
+        mode: TakeMode,
+    ) -> LayerResult {
         match indices.array_type.dtype {
-            DType::U64 => self.unsigned_places(indices, size, mode),
-            _ => self.signed_places(indices, size, mode),
+            DType::U64 => self.unsigned_indices(indices, size, mode),
+            _ => self.signed_indices(indices, size, mode),
         }
     }
 
-    /// The indices, with `size` for those that name no element.
-    fn dropped_places(&mut self, indices: &WriterPort, size: usize) -> LayerResult {
-        let limited = self.places(indices, size.saturating_add(1), TakeMode::Clip)?;
+    /// Replaces indices out of range by `size`, the index of the additional element.
+    fn mark_dropped(&mut self, indices: &WriterPort, size: usize) -> LayerResult {
+        let limited = self.openvino_indices(indices, size.saturating_add(1), TakeMode::Clip)?;
         if matches!(indices.array_type.dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64) {
             return Ok(limited);
         }
@@ -187,7 +193,7 @@ impl NetworkWriter<'_> {
         Ok(self.layers.file.layer(("Concat", 1), &[attribute], &[x.clone(), zeros], array_type))
     }
 
-    /// All elements along an axis as the greatest or smallest, by one key.
+    /// Writes a sort by one key as `TopK` of all elements along the axis.
     pub(super) fn sort(
         &mut self,
         value: ValueId,
@@ -227,7 +233,7 @@ impl NetworkWriter<'_> {
         }))
     }
 
-    /// A search in a sorted table.
+    /// Writes a search in a sorted table as `SearchSorted`.
     pub(super) fn search(
         &mut self,
         operands: &[WriterPort],

@@ -17,7 +17,7 @@ pub(crate) trait SortKey:
     const MAX: Self;
     /// The sign bit: `key ^ SIGN` is the order of a signed integer with the bits of `key`.
     const SIGN: Self;
-    /// A key and a position below it, which have the order of keys first.
+    /// A key with a position, ordered by the key and then by the position.
     type WithPosition: Copy + Ord + 'static;
 
     /// The digit for a radix sort: `bits` bits from bit `shift` on.
