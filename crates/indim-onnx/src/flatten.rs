@@ -322,14 +322,14 @@ fn operator(
     Ok(Some((operator, version)))
 }
 
-fn check_count((least, most): (usize, usize), given: usize) -> Result<(), FormatErrorKind> {
-    if (least..=most).contains(&given) {
+fn check_count((min, max): (usize, usize), given: usize) -> Result<(), FormatErrorKind> {
+    if (min..=max).contains(&given) {
         return Ok(());
     }
-    let expected = match most {
-        usize::MAX => format!("at least {least}"),
-        _ if least == most => least.to_string(),
-        _ => format!("{least} to {most}"),
+    let expected = match max {
+        usize::MAX => format!("at least {min}"),
+        _ if min == max => min.to_string(),
+        _ => format!("{min} to {max}"),
     };
     Err(FormatErrorKind::Count { what: "operands", expected, given })
 }

@@ -27,8 +27,8 @@ pub enum ContractionViolation {
     TooFewAxes {
         /// The position of the operand.
         operand: usize,
-        /// The fewest axes.
-        least: usize,
+        /// The minimum number of axes.
+        min: usize,
     },
     /// P2: the operand has no such axis.
     AxisOutOfRange {
@@ -159,9 +159,9 @@ impl ContractionError {
         };
         let rank = |operand: usize| self.0.operands[operand].rank();
         match self.0.violation {
-            ContractionViolation::TooFewAxes { operand, least } => {
+            ContractionViolation::TooFewAxes { operand, min } => {
                 let has = if rank(operand) == 0 { "is a scalar" } else { "is a vector" };
-                let axes = if least == 1 { "one axis" } else { "two axes" };
+                let axes = if min == 1 { "one axis" } else { "two axes" };
                 format!("{} {has}, but needs at least {axes}", name(operand))
             }
             ContractionViolation::AxisOutOfRange { operand, axis } => {
@@ -184,14 +184,14 @@ impl ContractionError {
         }
     }
 
-    /// Remedies, each of which the rule accepts.
+    /// Remedies; the rule accepts each.
     pub fn advice(&self, names: &[&str]) -> Option<String> {
         let name = |operand: usize| match names.get(operand) {
             Some(name) => format!("`{name}`"),
             None => format!("operand {operand}"),
         };
         match self.0.violation {
-            ContractionViolation::TooFewAxes { least: 1, .. } => {
+            ContractionViolation::TooFewAxes { min: 1, .. } => {
                 Some("multiply by a scalar with `*`".to_string())
             }
             ContractionViolation::TooFewAxes { .. } => None,

@@ -188,9 +188,9 @@ impl ContractionRule {
 }
 
 /// P1: each operand has at least this many axes.
-fn at_least(ranks: [usize; 2], least: [usize; 2]) -> Result<[usize; 2], ContractionViolation> {
-    match (0..2).find(|&operand| ranks[operand] < least[operand]) {
-        Some(operand) => Err(ContractionViolation::TooFewAxes { operand, least: least[operand] }),
+fn at_least(ranks: [usize; 2], min: [usize; 2]) -> Result<[usize; 2], ContractionViolation> {
+    match (0..2).find(|&operand| ranks[operand] < min[operand]) {
+        Some(operand) => Err(ContractionViolation::TooFewAxes { operand, min: min[operand] }),
         None => Ok(ranks),
     }
 }

@@ -78,7 +78,7 @@ impl Dense {
         of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(place))
     }
 
-    /// All elements; `None` if they are more than `most`.
+    /// All elements; `None` if they are more than `max`.
     pub(super) fn full(self, max: usize) -> Option<Array> {
         match self {
             Dense::Full(array) => Some(array),

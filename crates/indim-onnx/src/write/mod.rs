@@ -141,10 +141,10 @@ fn info(name: &str, array_type: &ArrayType) -> Bytes {
     Bytes::from(ValueInfoProto { name: name.to_owned(), r#type: Some(declared) }.encode_to_vec())
 }
 
-/// Moves the constants to an external file if they have more than `most` bytes.
-fn moved_out(tensors: &mut [TensorProto], name: &str, most: usize) -> Option<(String, Vec<u8>)> {
+/// Moves the constants to an external file if they have more than `max` bytes.
+fn moved_out(tensors: &mut [TensorProto], name: &str, max: usize) -> Option<(String, Vec<u8>)> {
     let size = |tensor: &TensorProto| tensor.raw_data.as_ref().map_or(0, Bytes::len);
-    if tensors.iter().map(size).sum::<usize>() <= most {
+    if tensors.iter().map(size).sum::<usize>() <= max {
         return None;
     }
     let file = format!("{name}.onnx.data");

@@ -93,7 +93,7 @@ impl TextWriter<'_> {
     }
 }
 
-/// A comparator of pairs of operands, of which the first are keys.
+/// A comparator of pairs of elements of the operands. The first `keys` operands are compared.
 fn comparator(operands: &[DType], keys: usize, descending: bool) -> String {
     let direction = if descending { "GT" } else { "LT" };
     let mut body = String::new();
