@@ -1,4 +1,4 @@
-//! A case without its verdict.
+//! A test case before its elements are drawn and its verdict is known.
 
 use indim_graph::Array;
 use indim_ops::{ArrayType, DType};
@@ -10,7 +10,7 @@ use super::operation::{KitOperation, element};
 use super::random::SplitMix64;
 use crate::data;
 
-/// A case without its data.
+/// A test case without elements and verdict.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Draft {
     /// `None` for a broadcast to a target.
