@@ -126,8 +126,8 @@ impl<const ROWS: usize> Take<ROWS> for Narrow {
     }
 }
 
-/// Blocks of at most `BLOCK` terms, each by `LANES` lanes of `f64`. Where lanes cannot take their terms in
-/// `ROWS` rows, they take them one by one.
+/// Blocks of at most `BLOCK` terms, each by `LANES` lanes of `f64`. Lanes take terms in `ROWS` rows, or
+/// one by one if there are too few.
 pub(crate) struct Blocks<T, const ROWS: usize, const LANES: usize, const BLOCK: usize>(
     PhantomData<T>,
 );

@@ -223,7 +223,7 @@ fn gathers_scatters_and_sorts_come_back() {
         for case in [gathers(), scatters(), sorts()].into_iter().flatten() {
             let file = round_trip(format, &case.name, &case.graph, &case.arguments);
             let file = file.unwrap_or_else(|error| panic!("{format} {}: {error}", case.name));
-            // What is composed gives equal elements too.
+            // Composed operations give equal elements too.
             let expected = evaluate(&case.graph, &case.arguments).expect("it runs");
             let found = read_back(format, &file, &case.arguments);
             for (found, expected) in found.iter().zip(&expected) {
