@@ -217,6 +217,44 @@ fn rows_and_columns_of_every_length_are_read_in_place() {
 }
 
 #[test]
+fn short_axes_access_only_their_elements() {
+    use DType::*;
+    for n in (1..=40).chain([47, 48, 49, 63, 64, 65, 100, 130, 600]) {
+        for length in 2..=9 {
+            let rows = vec![n, length];
+            check_guarded(
+                &[
+                    "sum(x, axis=1)",
+                    "max(x, axis=1)",
+                    "sum(square(x - v), axis=1)",
+                    "sum(d, axis=1)",
+                    "min(d * 2, axis=1)",
+                    "max(i, axis=1)",
+                    "sum(i64(u) * i, axis=1)",
+                    "any(x > v, axis=1)",
+                ],
+                &[
+                    ("x", F32, rows.clone()),
+                    ("d", F64, rows.clone()),
+                    ("i", I32, rows.clone()),
+                    ("u", U8, rows),
+                    ("v", F32, vec![length]),
+                ],
+            );
+            check_guarded(
+                &["sum(m, axis=1)", "max(m * w, axis=1)", "sum(square(p - q), axis=2)"],
+                &[
+                    ("m", F32, vec![3, length, n]),
+                    ("w", F32, vec![n]),
+                    ("p", F32, vec![20, 1, length]),
+                    ("q", F32, vec![1, n, length]),
+                ],
+            );
+        }
+    }
+}
+
+#[test]
 fn folded_values_are_read_in_place() {
     use DType::*;
     for n in [9, 31, 32, 33, 40, 64, 65, 100, 256, 300, 513, 1025, 2600] {

@@ -6,9 +6,9 @@
 //! - `blocks/`: the executor that calls kernels of `indim-kernels`;
 //! - `machine/`: the executor that tiers up to machine code of `indim-targets`.
 //!
-//! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `tiles/flat.rs`,
-//! `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`, `tiles/arg_reduce/`,
-//! `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs` and `tiles/single_call.rs`.
+//! Unsafe code stands only in `executor.rs`, `blocks/mod.rs`, `machine/mod.rs`, `machine/unroll.rs`,
+//! `tiles/flat.rs`, `tiles/fold_tile.rs`, `tiles/memory.rs`, `tiles/reduce.rs`, `tiles/reduce/`,
+//! `tiles/arg_reduce/`, `tiles/gather.rs`, `tiles/tile.rs`, `tiles/tree.rs` and `tiles/single_call.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod blocks;

@@ -13,7 +13,8 @@
 //! - `memory_use.rs`: memory use of graphs and loop nests;
 //! - `replace.rs`: outputs that may overwrite an input;
 //! - `resize.rs`: the same nests over arrays of other sizes;
-//! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory.
+//! - `scratch.rs`: placement of temporaries and counters of a run in one arena, which reuses memory;
+//! - `unroll.rs`: reductions along short axes as nests without a reduced axis.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -31,6 +32,7 @@ pub mod replace;
 pub mod resize;
 pub mod scratch;
 pub mod strides;
+pub mod unroll;
 mod value_source;
 mod view;
 mod view_base;

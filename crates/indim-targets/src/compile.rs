@@ -7,7 +7,7 @@ use crate::allocate::{
     AllocatedInstruction, ElementAccess, Frame, PinnedRegister, allocate, pressure,
 };
 use crate::compile_fold::{LaneReduction, lane_reductions};
-use crate::layout::OperandLayout;
+use crate::layout::{OperandForm, OperandLayout};
 use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::pool::Pool;
 use crate::select::{MAX_GROUP_REGISTERS, Selection, TargetLowering, row_invariants, select};
@@ -186,7 +186,10 @@ fn aligned<O: TargetLowering>(
     }
     let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
     let inputs = body.inputs.iter().zip(&layout.inputs);
-    let inputs = inputs.map(|(dtype, form)| if form.is_one() { 0 } else { dtype.size() });
+    let inputs = inputs.map(|(dtype, form)| match form {
+        OperandForm::Dense | OperandForm::Accumulator => dtype.size(),
+        _ => 0,
+    });
     let bytes = O::REGISTER_BYTES as usize;
     let operand = outputs.chain(inputs).position(|size| size * lanes >= bytes)?;
     Some(AlignedOperand { operand, bytes })

@@ -7,7 +7,7 @@ use memmap2::{Mmap, MmapMut};
 
 use crate::fold_function::MAX_FOLDS;
 use crate::instruction_cache::synchronize;
-use crate::layout::{OperandForm, OperandLayout};
+use crate::layout::OperandLayout;
 use crate::levels::target;
 use crate::perf_map;
 use crate::target::{AlignedOperand, CompiledCode, Target};
@@ -104,10 +104,8 @@ impl Function {
         };
         let plain = OperandLayout { streams: vec![false; layout.streams.len()], ..layout.clone() };
         let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
-        let inputs = body.inputs.iter().zip(&layout.inputs).map(|(dtype, form)| match form {
-            OperandForm::Single | OperandForm::Same => 0,
-            OperandForm::Dense | OperandForm::Accumulator => dtype.size(),
-        });
+        let inputs = body.inputs.iter().zip(&layout.inputs);
+        let inputs = inputs.map(|(dtype, form)| form.element_stride(dtype.size()));
         let inputs = inputs.take(body.operand_count());
         Ok(Function {
             code: ExecutableCode::compile(target, body, &plain)?,

@@ -11,12 +11,34 @@ pub enum OperandForm {
     Same,
     /// The previous value of an accumulator, held in registers.
     Accumulator,
+    /// Every `of`th element, on levels that [`deinterleaves`](crate::deinterleaves) names: element `part` of
+    /// consecutive records. The address of the operand is that of the first record.
+    Interleaved {
+        /// The records. Inputs of the same records have the same address.
+        record: u8,
+        /// Position in a record.
+        part: u8,
+        /// Number of elements in a record: 2 to [`MAX_INTERLEAVED`].
+        of: u8,
+    },
 }
+
+/// Maximum elements of a record of [`OperandForm::Interleaved`].
+pub const MAX_INTERLEAVED: usize = 8;
 
 impl OperandForm {
     /// Whether the operand has one element in a row.
     pub(crate) fn is_one(self) -> bool {
         matches!(self, OperandForm::Single | OperandForm::Same)
+    }
+
+    /// Distance in memory between elements of `size` bytes; 0 if the operand has one in a row.
+    pub(crate) fn element_stride(self, size: usize) -> usize {
+        match self {
+            OperandForm::Single | OperandForm::Same => 0,
+            OperandForm::Dense | OperandForm::Accumulator => size,
+            OperandForm::Interleaved { of, .. } => size * usize::from(of),
+        }
     }
 }
 

@@ -46,5 +46,5 @@ mod x86;
 
 pub use fold_function::{FoldArgs, MAX_FOLDS};
 pub use function::{Function, TargetError};
-pub use layout::{OperandForm, OperandLayout};
-pub use levels::machine_code_levels;
+pub use layout::{MAX_INTERLEAVED, OperandForm, OperandLayout};
+pub use levels::{deinterleaves, machine_code_levels};

@@ -6,10 +6,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use indim_codegen::{Body, Definition};
+use indim_codegen::{Body, BodyBuilder, Definition, LaneType, Primitive, Value};
 use indim_ops::Level;
 use indim_ops::{DType, Op, ReduceOp};
-use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
+use indim_targets::{
+    Function, MAX_INTERLEAVED, OperandForm, OperandLayout, deinterleaves, machine_code_levels,
+};
 
 /// The distinct instructions of a body without jumps, in the syntax of the GNU assembler.
 fn instructions(level: Level, body: &Body) -> BTreeSet<String> {
@@ -21,7 +23,12 @@ fn instructions(level: Level, body: &Body) -> BTreeSet<String> {
         is_in_place: false,
         is_fetched_ahead: true,
     };
-    let listing = Function::listing(level, body, &layout);
+    instructions_of(level, body, &layout)
+}
+
+/// Like [`instructions`], for an operand layout.
+fn instructions_of(level: Level, body: &Body, layout: &OperandLayout) -> BTreeSet<String> {
+    let listing = Function::listing(level, body, layout);
     let is_instruction = |line: &&str| line.starts_with("    ") && !line.starts_with("    j");
     listing.lines().filter(is_instruction).map(readable).collect()
 }
@@ -53,6 +60,32 @@ fn bodies() -> Vec<Body> {
     operations.flat_map(|body| of_operation(&body).collect::<Vec<Body>>()).collect()
 }
 
+/// The instructions of sums of the elements of records.
+fn sums_of_records(level: Level) -> BTreeSet<String> {
+    let types = [(DType::F32, LaneType::F32), (DType::F64, LaneType::F64)];
+    let records = types.iter().flat_map(|&it| (2..=MAX_INTERLEAVED as u8).map(move |of| (it, of)));
+    let instructions = |((dtype, lane), of): ((DType, LaneType), u8)| {
+        let mut builder = BodyBuilder::new(vec![dtype; of.into()]);
+        let parts =
+            (0..of.into()).map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]));
+        let parts: Vec<Value> = parts.collect();
+        let sum = parts[1..]
+            .iter()
+            .fold(parts[0], |sum, &part| builder.push(Primitive::Add, lane, &[sum, part]));
+        builder.output(dtype, [sum]);
+        let layout = OperandLayout {
+            inputs: (0..of).map(|part| OperandForm::Interleaved { record: 0, part, of }).collect(),
+            streams: vec![false],
+            is_in_place: false,
+            is_fetched_ahead: false,
+        };
+        instructions_of(level, &builder.finish(), &layout)
+    };
+    let is_read =
+        |&((dtype, _), of): &((DType, LaneType), u8)| deinterleaves(level, dtype, of.into());
+    records.filter(is_read).flat_map(instructions).collect()
+}
+
 #[test]
 fn the_gnu_assembler_accepts_every_line() {
     let assembler = Command::new("as").arg("--version").stdout(Stdio::null()).status();
@@ -65,6 +98,7 @@ fn the_gnu_assembler_accepts_every_line() {
     for &level in machine_code_levels() {
         let lines: BTreeSet<String> =
             bodies.iter().flat_map(|body| instructions(level, body)).collect();
+        let lines: BTreeSet<String> = lines.into_iter().chain(sums_of_records(level)).collect();
         assert!(lines.len() > 1000, "{}", lines.len());
         let mut assembler = Command::new("as")
             .args(["-o", "/dev/null", "-"])

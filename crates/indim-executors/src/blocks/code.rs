@@ -29,6 +29,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         value_stores: value_stores(nest),
         fold_functions: None,
         folds: StoreFold::of(nest, level),
+        record_parts: Vec::new(),
         block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),

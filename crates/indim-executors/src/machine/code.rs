@@ -37,6 +37,7 @@ pub(super) fn compile(
         only_gathered: only_gathered(nest),
         value_stores: value_stores(nest),
         folds: StoreFold::of(nest, level),
+        record_parts: Vec::new(),
         block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),

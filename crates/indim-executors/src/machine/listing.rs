@@ -30,12 +30,13 @@ fn listed(
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&register, form))| {
-            let one = match form {
-                OperandForm::Single => ", one element for a row",
-                OperandForm::Same => ", one element for all rows",
-                _ => "",
+            let form = match form {
+                OperandForm::Single => ", one element for a row".to_owned(),
+                OperandForm::Same => ", one element for all rows".to_owned(),
+                OperandForm::Interleaved { of, .. } => format!(", from whole records of {of}"),
+                OperandForm::Dense | OperandForm::Accumulator => String::new(),
             };
-            format!("; input {input} is {}{one}\n", read(code, nest, register, describe))
+            format!("; input {input} is {}{form}\n", read(code, nest, register, describe))
         });
         outputs.chain(inputs).collect()
     };

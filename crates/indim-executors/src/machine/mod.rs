@@ -2,12 +2,14 @@
 //! Holds unsafe code.
 //!
 //! - `code.rs`: compilation of a nest;
-//! - `listing.rs`: the listing of machine code.
+//! - `listing.rs`: the listing of machine code;
+//! - `unroll.rs`: reductions along short axes, unrolled to code without accumulators.
 //!
 //! The loops over tiles, the functions and their tier-up budget are in `tiles/`.
 
 mod code;
 mod listing;
+mod unroll;
 
 use core::fmt;
 use core::ops::Range;
@@ -18,6 +20,7 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Instruction, InstructionKind, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
+use indim_loops::unroll::MAX_UNROLLED;
 use indim_ops::DType;
 use indim_ops::Level;
 use indim_targets::machine_code_levels;
@@ -29,6 +32,7 @@ use crate::tiles::code::{BLOCK_BYTES, TileCode};
 use crate::tiles::store_fold::accumulator_bytes;
 use crate::tiles::tier_up::{TierUp, compile_cost};
 use crate::tiles::tile::MARGIN_BYTES;
+use unroll::{UnrolledCode, UnrolledCodes};
 
 /// The machine executor.
 #[derive(Debug)]
@@ -44,15 +48,24 @@ impl Executor for Machine {
         constants: &Arc<[Array]>,
         level: Level,
     ) -> Arc<dyn NestCode> {
-        if let Some(reason) = fallback(nest, level) {
-            return Arc::new(KernelNestCode::compile(nest, level, reason));
+        let reason = fallback(nest, level);
+        // A reduction of elements in memory has machine code if it is unrolled.
+        let is_unrolled = reason == Some(KernelFallback::NoOperation) && nest.reduced.is_some();
+        let unsupported = reason.unwrap_or(KernelFallback::Unsupported);
+        let kernels = KernelNestCode::compile(nest, level, unsupported);
+        if reason.is_some() && !is_unrolled {
+            return Arc::new(kernels);
         }
-        let kernels = Arc::new(KernelNestCode::compile(nest, level, KernelFallback::Unsupported));
         let threshold = if self.is_forced { 0 } else { compile_cost(nest) };
-        let tier_up = Arc::new(TierUp::new(threshold));
-        let (constants, recorded) = (Arc::clone(constants), OnceLock::new());
-        let max_blocks = code::max_blocks(nest);
-        Arc::new(TieredNestCode { kernels, constants, level, tier_up, max_blocks, recorded })
+        Arc::new(TieredNestCode {
+            kernels: Arc::new(kernels),
+            constants: Arc::clone(constants),
+            level,
+            tier_up: Arc::new(TierUp::new(threshold)),
+            max_blocks: code::max_blocks(nest),
+            recorded: OnceLock::new(),
+            unrolled: UnrolledCodes::default(),
+        })
     }
 
     unsafe fn write_counter(&self, first: *mut u8, dtype: DType, length: usize, level: Level) {
@@ -89,6 +102,7 @@ struct TieredNestCode {
     max_blocks: usize,
     /// The code with machine code, once recorded; the inner `None` means that it does not support the nest.
     recorded: OnceLock<Option<Arc<TileCode>>>,
+    unrolled: UnrolledCodes,
 }
 
 /// Cost of a kernel call in addition to its elements: ten nanoseconds, in bytes moved.
@@ -119,6 +133,57 @@ impl TieredNestCode {
         self.recorded.get()?.as_ref()
     }
 
+    /// Whether the nest has machine code for any sizes, not only where it is unrolled.
+    fn is_for_any_sizes(&self) -> bool {
+        self.kernels.fallback() != KernelFallback::NoOperation
+    }
+
+    /// The code of the nest unrolled for a reduced axis of `length` elements, recorded at the first call.
+    fn unrolled(&self, length: usize) -> Option<&Arc<UnrolledCode>> {
+        let slot = self.unrolled.get(length)?;
+        if slot.get().is_none() {
+            // Like `code`, without a lock.
+            let TieredNestCode { kernels, constants, level, tier_up, .. } = self;
+            let (nest, tier_up) = (&kernels.code.nest, Arc::clone(tier_up));
+            let compiled = UnrolledCode::compile(nest, constants, length, *level, tier_up);
+            let mut held = MemoryUse::default();
+            compiled.iter().for_each(|code| code.count_bytes(&mut held));
+            if slot.set(compiled.map(Arc::new)).is_ok() {
+                self.tier_up.add_bytes(held.bytes());
+            }
+        }
+        self.recorded_unrolled(length)
+    }
+
+    /// The unrolled code, if it has been recorded.
+    fn recorded_unrolled(&self, length: usize) -> Option<&Arc<UnrolledCode>> {
+        self.unrolled.get(length)?.get()?.as_ref()
+    }
+
+    /// Binds machine code: unrolled code if its operands are read in rows. `None` if that has not been
+    /// recorded and `records` is false, or if no function is available.
+    fn bind_machine(
+        &self,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+        is_over_input: &[bool],
+        records: bool,
+    ) -> Option<Arc<dyn BoundNest>> {
+        let length = nest.length();
+        let unrolled = match records {
+            true => self.unrolled(length),
+            false => self.recorded_unrolled(length),
+        };
+        if let Some(bound) = unrolled.and_then(|unrolled| unrolled.bind(nest, strides)) {
+            return Some(bound);
+        }
+        let code = match records {
+            true if self.is_for_any_sizes() => self.code(),
+            _ => self.recorded_code(),
+        };
+        tiles::bind(code?, nest, strides, is_over_input)
+    }
+
     /// Adds a run by kernels with this much work to the budget; returns whether it pays for a function.
     fn add_work(&self, work: usize) -> bool {
         self.tier_up.add_work(work.saturating_add(self.kernels.code.calls.len() * BYTES_PER_CALL))
@@ -132,12 +197,13 @@ impl NestCode for TieredNestCode {
         strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        let recorded = self.recorded_code();
-        let bind = |code| tiles::bind(code, nest, strides, is_over_input);
-        if let Some(bound) = recorded.and_then(bind) {
+        if let Some(bound) = self.bind_machine(nest, strides, is_over_input, false) {
             return Some(bound);
         }
-        let kernels = bind(&self.kernels.code)?;
+        let kernels = tiles::bind(&self.kernels.code, nest, strides, is_over_input)?;
+        if !self.is_for_any_sizes() && !(2..=MAX_UNROLLED).contains(&nest.length()) {
+            return Some(kernels);
+        }
         Some(Arc::new(TieredBinding {
             nest: nest.to_nest(),
             kernels,
@@ -153,7 +219,8 @@ impl NestCode for TieredNestCode {
     }
 
     fn thread_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        let blocks = self.max_blocks + nest.nest.accesses.len();
+        let copies = if nest.length() <= MAX_UNROLLED { nest.length().max(1) } else { 1 };
+        let blocks = self.max_blocks + nest.nest.accesses.len() * copies;
         let of_machine = blocks * BLOCK_BYTES + accumulator_bytes(nest, &self.kernels.code.folds);
         let margin = nest.nest.reduced.map_or(0, |_| MARGIN_BYTES);
         self.kernels.thread_bytes(nest).max(of_machine + margin)
@@ -180,14 +247,27 @@ impl NestCode for TieredNestCode {
     ) -> Result<String, KernelFallback> {
         // The code is generated again, without a budget.
         let tier_up = Arc::new(TierUp::new(0));
+        let (sized, strides) = (SizedNest::own(nest), NestStrides::Explicit(strides));
+        if let Some(unrolled) = UnrolledCode::compile(
+            nest,
+            &self.constants,
+            sized.length(),
+            self.level,
+            Arc::clone(&tier_up),
+        ) && let Some(_bound) = unrolled.bind(&sized, strides)
+        {
+            return Ok(unrolled.list(describe));
+        }
+        if !self.is_for_any_sizes() {
+            return Err(self.kernels.fallback());
+        }
         let code = code::compile(nest, &self.constants, self.level, tier_up);
         let code = Arc::new(code.ok_or(KernelFallback::Unsupported)?);
         if nest.shape.contains(&0) {
             return Err(KernelFallback::NoElements);
         }
         // The binding keeps the listed functions alive.
-        let _bound = tiles::bind(&code, &SizedNest::own(nest), NestStrides::Explicit(strides), &[])
-            .ok_or(KernelFallback::Memory)?;
+        let _bound = tiles::bind(&code, &sized, strides, &[]).ok_or(KernelFallback::Memory)?;
         Ok(listing::list(&code, nest, describe))
     }
 
@@ -221,10 +301,13 @@ impl BoundNest for TieredBinding {
         if !self.code.add_work(work) {
             return None;
         }
-        let code = self.code.code()?;
         let nest = SizedNest::own(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
-        let Some(bound) = tiles::bind(code, &nest, strides, &self.is_over_input) else {
+        let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
+        // Kernels run these strides for ever if only unrolled code could run them faster.
+        let kernels = || Arc::clone(&self.kernels);
+        let otherwise = (!self.code.is_for_any_sizes()).then(kernels);
+        let Some(bound) = bound.or(otherwise) else {
             self.code.tier_up.reset();
             return None;
         };

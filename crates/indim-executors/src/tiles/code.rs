@@ -84,6 +84,18 @@ pub(crate) struct TileCode {
     pub(crate) cost: usize,
     /// The fold of each store, for a nest with a reduced axis.
     pub(crate) folds: Vec<StoreFold>,
+    /// For each access, its place in records that the function may read as a whole; empty without records.
+    pub(crate) record_parts: Vec<Option<RecordPart>>,
+}
+
+/// The place of an access in records: several accesses read neighbouring elements at the same stride.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RecordPart {
+    /// The records.
+    pub(crate) record: u8,
+    /// Position in a record, and the number of its elements.
+    pub(crate) part: u8,
+    pub(crate) of: u8,
 }
 
 impl TileCode {
@@ -130,6 +142,14 @@ impl TileCode {
         self.nest.dtype(local).size()
     }
 
+    /// The place of an operand in records, if it moves along the innermost axis by this stride, in bytes.
+    pub(crate) fn record_part(&self, operand: usize, stride: isize) -> Option<RecordPart> {
+        let access = operand.checked_sub(self.nest.stores.len())?;
+        let place = (*self.record_parts.get(access)?)?;
+        let size = self.nest.accesses[access].array_type.dtype.size();
+        (stride == (size * usize::from(place.of)) as isize).then_some(place)
+    }
+
     /// Counts the memory of the code. Compiled functions are not included.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
         held.own::<TileCode>(1);
@@ -137,6 +157,7 @@ impl TileCode {
         held.own::<Option<usize>>(self.blocks.capacity());
         held.own::<ValueStores>(self.value_stores.capacity());
         held.own::<StoreFold>(self.folds.capacity());
+        held.own::<Option<RecordPart>>(self.record_parts.capacity());
         held.own::<bool>(self.needs_block.capacity() + self.only_gathered.capacity());
         let functions = self.functions.iter().chain(&self.fold_functions);
         functions.for_each(|functions| functions.count_bytes(held));

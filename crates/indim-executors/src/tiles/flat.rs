@@ -8,19 +8,19 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
-use indim_loops::walk::{even_steps, has_rows};
+use indim_loops::walk::{RowLimits, even_steps, has_rows};
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::{TileCode, element_sizes};
+use crate::tiles::code::{RecordPart, TileCode, element_sizes};
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::settle;
-use crate::tiles::tile::{has_few_rows, long_tile, minimum_row};
+use crate::tiles::tile::{has_few_rows, long_tile, row_limits};
 use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 
 /// Maximum number of operands of a flat nest; nests with more use the general walk.
-const MAX_OPERANDS: usize = 16;
+pub(crate) const MAX_OPERANDS: usize = 16;
 
 /// Operands that fit the stack.
 const FEW: usize = 4;
@@ -51,6 +51,7 @@ struct FunctionOperand {
     element_stride: isize,
     /// Stride between steps, in bytes.
     step_stride: isize,
+    form: OperandForm,
 }
 
 impl FlatNest {
@@ -74,9 +75,7 @@ impl FlatNest {
         };
         let Some(operands) = all.operands(functions) else { return Ok(None) };
         let (outputs, inputs) = operands.split_at(functions.outputs.len());
-        let form = |it: &FunctionOperand| {
-            if it.element_stride == 0 { OperandForm::Single } else { OperandForm::Dense }
-        };
+        let form = |it: &FunctionOperand| it.form;
         let written = outputs.iter().map(|it| &nest.nest.stores[it.operand]);
         let moves_much = moves_much(nest);
         let streamed = written.clone().zip(&functions.outputs).map(|(store, &register)| {
@@ -119,8 +118,9 @@ impl NestSteps<'_> {
             [] => Some((1, None)),
             [elements] => Some((elements, None)),
             [rows, elements] => {
-                let minimum = minimum_row(self.code, self.axes)?;
-                let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), minimum);
+                // Each operand is read in place.
+                let limits = RowLimits { repeated: 0, ..row_limits(self.code, self.axes)? };
+                let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), limits);
                 (are_rows && self.fit(elements)).then_some((rows, Some(elements)))
             }
             _ => None,
@@ -166,8 +166,8 @@ impl NestSteps<'_> {
         Some(operands)
     }
 
-    /// The operand with its strides; `None` if it is neither dense nor a single element along a row, or along
-    /// all steps if each is an element.
+    /// The operand with its strides; `None` if it is neither dense nor a single element nor a part of records
+    /// along a row, or along all steps if each is an element.
     fn function_operand(&self, operand: usize) -> Option<FunctionOperand> {
         let stores = self.nest.nest.stores.len();
         let dtype = match operand.checked_sub(stores) {
@@ -181,12 +181,16 @@ impl NestSteps<'_> {
             // A single point is dense for any strides.
             [] => (size, size),
         };
-        (element_stride == 0 || element_stride == size).then_some(FunctionOperand {
-            operand,
-            offset,
-            element_stride,
-            step_stride,
-        })
+        let (form, offset) = match element_stride {
+            0 => (OperandForm::Single, offset),
+            stride if stride == size => (OperandForm::Dense, offset),
+            stride => {
+                let RecordPart { record, part, of } = self.code.record_part(operand, stride)?;
+                let first = offset - isize::from(part) * size;
+                (OperandForm::Interleaved { record, part, of }, first)
+            }
+        };
+        Some(FunctionOperand { operand, offset, element_stride, step_stride, form })
     }
 }
 

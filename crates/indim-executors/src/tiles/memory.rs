@@ -221,7 +221,7 @@ unsafe fn copy_long_runs<T: Copy>(
                     core::ptr::copy_nonoverlapping(source, destination, count * size_of::<T>());
                 }
                 (true, 0) if count > 0 => fill::<T>(destination, source, count),
-                (true, stride) => match strided_copy::<T>(stride) {
+                (true, stride) => match strided_copy(size_of::<T>(), stride) {
                     Some(copy) => copy(destination, source, count),
                     None => copy_run::<T>(destination, size, source, stride, count),
                 },
@@ -234,10 +234,14 @@ unsafe fn copy_long_runs<T: Copy>(
     }
 }
 
-/// The kernel that copies elements as wide as `T` at this stride, if one exists. Copies give the same bits at
-/// all levels, so this is the kernel of the processor's highest level.
-fn strided_copy<T>(stride: isize) -> Option<StridedCopyFn> {
-    let size = size_of::<T>();
+/// Whether a kernel gathers elements of this size at this stride, in bytes.
+pub(crate) fn has_strided_copy(element_size: usize, stride: isize) -> bool {
+    strided_copy(element_size, stride).is_some()
+}
+
+/// The kernel that copies elements of this size at this stride, in bytes, if one exists. Copies give the same
+/// bits at all levels, so this is the kernel of the processor's highest level.
+fn strided_copy(size: usize, stride: isize) -> Option<StridedCopyFn> {
     let stride = usize::try_from(stride).ok().filter(|stride| stride.is_multiple_of(size))?;
     strided_copy_function(size, stride / size, Level::detect())
 }

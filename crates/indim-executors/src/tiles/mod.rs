@@ -42,7 +42,19 @@ use crate::executor::BoundNest;
 use arg_reduce::BoundArgReduction;
 use code::TileCode;
 use flat::FlatNest;
+pub(crate) use flat::MAX_OPERANDS;
 use tile::BoundTiles;
+
+/// Whether the machine code of a nest without a reduced axis runs row by row over arrays with these strides.
+/// If `may_gather`, a kernel may gather strided elements of a single row, and one row that all rows share.
+pub(crate) fn is_by_rows(
+    code: &TileCode,
+    nest: &SizedNest<'_>,
+    strides: NestStrides<'_>,
+    may_gather: bool,
+) -> bool {
+    nest.coalesced(strides).is_some_and(|axes| tile::is_by_rows(code, &axes, may_gather))
+}
 
 /// Binds the code to the sizes of `nest` and to `strides`; see
 /// [`NestCode::bind`](crate::executor::NestCode::bind). Returns `None` also if the machine code lacks a

@@ -13,14 +13,16 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{Run, for_each_run};
-use indim_loops::walk::{MAX_UNGATHERED_ROWS, TileLayout, Walk, has_rows};
+use indim_loops::walk::{
+    MAX_UNGATHERED_ROWS, RowForm, RowLimits, TileLayout, Walk, has_rows, in_pieces,
+};
 use indim_targets::Function;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::gather::GatherOperands;
-use crate::tiles::memory::{gather, scatter, settle};
+use crate::tiles::memory::{gather, has_strided_copy, scatter, settle};
 use crate::tiles::single_call::{OperandAddress, SingleCall};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
@@ -80,6 +82,14 @@ impl BoundTiles {
         strides: NestStrides<'_>,
         is_over_input: &[bool],
     ) -> Option<Self> {
+        let sizes = element_sizes(nest.nest);
+        let cut = row_limits(code, axes).and_then(|limits| {
+            let is_cut = |cut: &CoalescedAxes| {
+                !has_rows(axes, &sizes, limits) && has_rows(cut, &sizes, limits)
+            };
+            row_pieces(axes, limits).filter(is_cut)
+        });
+        let axes = cut.as_ref().unwrap_or(axes);
         let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
         let function = wiring.find_function(code)?;
         if wiring.has_short_rows(code, &walk) && !has_few_rows(axes) {
@@ -92,11 +102,54 @@ impl BoundTiles {
     }
 }
 
-/// Elements of the shortest row over these axes that the function runs row by row; `None` if tiles need
-/// dense blocks.
-pub(super) fn minimum_row(code: &TileCode, axes: &CoalescedAxes) -> Option<usize> {
+/// Bounds of the rows over these axes that the function runs row by row; `None` if tiles need dense blocks.
+pub(super) fn row_limits(code: &TileCode, axes: &CoalescedAxes) -> Option<RowLimits> {
     let usual = code.minimum_row()?;
-    Some(if has_few_rows(axes) { 1 } else { usual })
+    Some(match has_few_rows(axes) {
+        true => RowLimits { minimum: 1, repeated: 0 },
+        // Calls before the function read whole tiles.
+        false if !code.calls.is_empty() => RowLimits { minimum: usual, repeated: 0 },
+        false => RowLimits { minimum: usual, repeated: BLOCK_BYTES / widest_access(code) },
+    })
+}
+
+/// The axes with their rows cut into pieces, if an operand has strided rows, the same for all rows, that are
+/// too long to be gathered.
+fn row_pieces(axes: &CoalescedAxes, limits: RowLimits) -> Option<CoalescedAxes> {
+    let repeats =
+        |operand: usize| matches!(*axes.strides_of(operand), [.., 0, stride] if stride != 0);
+    let is_repeated = limits.repeated > 0 && (0..axes.operands()).any(repeats);
+    is_repeated.then(|| in_pieces(axes, limits.repeated)).flatten()
+}
+
+/// Size of the widest element that the nest reads, in bytes.
+fn widest_access(code: &TileCode) -> usize {
+    let sizes = code.nest.accesses.iter().map(|access| access.array_type.dtype.size());
+    sizes.max().unwrap_or(1)
+}
+
+/// Whether the function runs over rows of these axes, or over a single row. If `may_gather`, a kernel may
+/// gather strided elements of a single row, and one row that all rows share.
+pub(super) fn is_by_rows(code: &TileCode, axes: &CoalescedAxes, may_gather: bool) -> bool {
+    let (sizes, stores) = (element_sizes(&code.nest), code.nest.stores.len());
+    let is_gathered = |operand: usize, stride: isize| {
+        let is_read = may_gather && operand >= stores;
+        is_read && has_strided_copy(sizes[operand], stride)
+    };
+    match row_limits(code, axes) {
+        Some(limits) if axes.sizes.len() > 1 => {
+            let limits =
+                RowLimits { repeated: if may_gather { limits.repeated } else { 0 }, ..limits };
+            has_rows(axes, &sizes, limits)
+                || row_pieces(axes, limits).is_some_and(|cut| has_rows(&cut, &sizes, limits))
+        }
+        Some(_) => (0..axes.operands()).all(|operand| match *axes.strides_of(operand) {
+            [stride] if stride == 0 || stride == sizes[operand] as isize => true,
+            [stride] => code.record_part(operand, stride).is_some() || is_gathered(operand, stride),
+            _ => true,
+        }),
+        None => false,
+    }
 }
 
 /// Whether a nest over these axes has few rows.
@@ -114,9 +167,9 @@ fn walk(
     is_over_input: &[bool],
 ) -> (Walk, Wiring) {
     let sizes = element_sizes(nest.nest);
-    let minimum_row = minimum_row(code, axes);
+    let limits = row_limits(code, axes);
     let with_tiles_of = |block_elements| {
-        let walk = Walk::new(axes, &sizes, block_elements, minimum_row);
+        let walk = Walk::new(axes, &sizes, block_elements, limits);
         let mut wiring = Wiring::new(code, nest, &walk, &code.needs_block, is_over_input, false);
         if code.only_gathered.contains(&true) {
             wiring.add_gathers(code, axes, &walk, &table_strides(code, nest, strides));
@@ -129,10 +182,10 @@ fn walk(
     let needs_blocks = !code.only_gathered.contains(&true)
         && axes.sizes.len() > 1
         && axes.sizes.last().is_some_and(|&length| length <= long_tile)
-        && !minimum_row.is_some_and(|minimum| has_rows(axes, &sizes, minimum));
+        && !limits.is_some_and(|limits| has_rows(axes, &sizes, limits));
     if code.is_one_pass() && !needs_blocks {
         let (walk, wiring) = with_tiles_of(long_tile);
-        if !wiring.uses_blocks() {
+        if !wiring.uses_blocks(&walk) {
             return (walk, wiring);
         }
     }
@@ -393,6 +446,8 @@ impl Tile<'_> {
                 self.registers[access] = source;
                 continue;
             }
+            let is_repeated = self.walk.operands[stores + access].row == Some(RowForm::Repeated);
+            let count = if is_repeated { self.walk.step_elements } else { count };
             let held = self.gathered[access];
             if held.source == source.cast_const() && held.count >= count {
                 continue;
@@ -400,6 +455,7 @@ impl Tile<'_> {
             let size = self.code.nest.accesses[access].array_type.dtype.size();
             let single = Run { count: self.walk.step_elements, stride: 0 };
             let (steps, runs) = runs(self.walk, stores + access, position, &single);
+            let steps = Run { count: if is_repeated { 1 } else { steps.count }, ..steps };
             // SAFETY:
             // - `BoundNest::run` requires that the access is readable at every point of the tile, and the
             //   runs visit those points;

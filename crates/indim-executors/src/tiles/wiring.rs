@@ -96,7 +96,8 @@ impl Wiring {
         Wiring {
             blocks,
             block_count,
-            by_rows: must_walk_rows(walk, &is_direct, &read_modes),
+            by_rows: walk.operands.iter().any(is_repeated)
+                || must_walk_rows(walk, &is_direct, &read_modes),
             streams: function.as_ref().is_some_and(streams),
             function,
             folds,
@@ -168,9 +169,13 @@ impl Wiring {
         if self.by_rows { (steps, step_elements) } else { (1, steps * step_elements) }
     }
 
-    /// Whether any value passes through a block.
-    pub(crate) fn uses_blocks(&self) -> bool {
-        self.gathers_accesses() || self.is_direct.contains(&false)
+    /// Whether any value of a tile passes through a block. A block with one row for all tiles does not count.
+    pub(crate) fn uses_blocks(&self, walk: &Walk) -> bool {
+        let accesses = &walk.operands[self.is_direct.len()..];
+        let is_gathered = |(block, operand): (&Option<usize>, &OperandWalk)| {
+            block.is_some() && !is_repeated(operand)
+        };
+        self.blocks.iter().zip(accesses).any(is_gathered) || self.is_direct.contains(&false)
     }
 
     /// Whether any access is gathered into a block.
@@ -232,8 +237,13 @@ fn read_mode(operand: &OperandWalk, needs_block: bool) -> ReadMode {
         (TileLayout::Single, _) => ReadMode::InPlace(OperandForm::Single),
         (TileLayout::Strided(_), Some(RowForm::Dense)) => ReadMode::InPlace(OperandForm::Dense),
         (TileLayout::Strided(_), Some(RowForm::Single)) => ReadMode::InPlace(OperandForm::Single),
-        (TileLayout::Strided(_), None) => ReadMode::Block,
+        (TileLayout::Strided(_), Some(RowForm::Repeated) | None) => ReadMode::Block,
     }
+}
+
+/// Whether an operand has one row for all tiles, which is gathered.
+fn is_repeated(operand: &OperandWalk) -> bool {
+    operand.row == Some(RowForm::Repeated)
 }
 
 /// Whether some operand in place is strided in a tile, so that the function walks it row by row.
@@ -331,6 +341,7 @@ fn function_wiring(
     });
     let read = functions.inputs.iter().map(|&register| match read_modes.get(register) {
         Some(ReadMode::InPlace(_)) => walk.operands[code.operand(register)].step_stride,
+        Some(ReadMode::Block) if is_repeated(&walk.operands[code.operand(register)]) => 0,
         _ => register_stride(register),
     });
     let is_in_place = |&register: &usize| {

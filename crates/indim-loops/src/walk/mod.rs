@@ -49,6 +49,8 @@ pub enum RowForm {
     Dense,
     /// One element, broadcast over the row.
     Single,
+    /// Strided elements, the same for all rows along the axis around them. One row is gathered for them.
+    Repeated,
 }
 
 /// The walk of one operand.
@@ -96,16 +98,16 @@ pub struct Walk {
 
 impl Walk {
     /// The walk over these axes, with strides in bytes and operands of `element_sizes` bytes an element. A
-    /// tile has at most `block` elements. If the innermost axis has at least `minimum_row` elements and all
-    /// operands are dense or constant along it, a step of a tile is one row.
+    /// tile has at most `block` elements. If the innermost axis forms rows within `limits`, a step of a tile
+    /// is one row.
     pub fn new(
         axes: &CoalescedAxes,
         element_sizes: &[usize],
         block: usize,
-        minimum_row: Option<usize>,
+        limits: Option<RowLimits>,
     ) -> Walk {
         let rank = axes.sizes.len();
-        let has_rows = minimum_row.is_some_and(|minimum| has_rows(axes, element_sizes, minimum));
+        let has_rows = limits.is_some_and(|limits| has_rows(axes, element_sizes, limits));
         let mut inner_from = rank;
         let mut step_elements = 1;
         while inner_from > 0 && axes.sizes[inner_from - 1] * step_elements <= block {
@@ -119,7 +121,12 @@ impl Walk {
         let tile_axis = if inner_from == 0 { 1 } else { axes.sizes[inner_from - 1] };
         let outer_rank = inner_from.saturating_sub(1);
         let operand = |operand: usize| {
-            operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows)
+            let mut walk =
+                operand_walk(axes, operand, element_sizes[operand], inner_from, has_rows);
+            if has_rows && walk.row.is_none() {
+                walk.row = Some(RowForm::Repeated);
+            }
+            walk
         };
         let operands = (0..axes.operands()).map(operand).collect();
         let tile_steps = even_steps(tile_axis, block / step_elements);
@@ -157,12 +164,24 @@ pub fn even_steps(axis: usize, max: usize) -> usize {
     axis.div_ceil(axis.div_ceil(max))
 }
 
-/// Whether the steps of a tile are rows along the innermost axis: it has at least `minimum` elements (at
-/// least `MIN_REPEATED_ROW` in the cases named there), and each operand is dense or constant along it.
-pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -> bool {
+/// Bounds of the elements of rows.
+#[derive(Debug, Clone, Copy)]
+pub struct RowLimits {
+    /// Minimum elements of a row.
+    pub minimum: usize,
+    /// Maximum elements of a row that is gathered for all rows; 0 if none is.
+    pub repeated: usize,
+}
+
+/// Whether the steps of a tile are rows along the innermost axis: it has at least the minimum of elements (at
+/// least `MIN_REPEATED_ROW` in the cases named there), and each operand is dense or constant along it, or is
+/// the same for all rows.
+pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], limits: RowLimits) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
+    let RowLimits { minimum, repeated } = limits;
     let is_row = |(strides, &size): (&[isize], &usize)| {
-        strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
+        length <= repeated && is_repeated(strides)
+            || strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
     };
     let changes = |strides: &[isize]| match *strides {
         [.., before, last] => before != 0 && before != last * length as isize,
@@ -176,6 +195,34 @@ pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], minimum: usize) -
         false => minimum.max(MIN_REPEATED_ROW),
     };
     length >= minimum && axes.all_strides().zip(element_sizes).all(is_row)
+}
+
+/// Whether an operand with these strides has one row for all steps along the axis around it.
+fn is_repeated(strides: &[isize]) -> bool {
+    matches!(strides, [.., 0, _])
+}
+
+/// Cuts the innermost axis of `axes` into pieces of at most `max` elements, which are the outermost axis: an
+/// operand that has one row for all rows then has one piece for all rows. `None` if no number of even pieces
+/// suits, or if the axis is short enough.
+pub fn in_pieces(axes: &CoalescedAxes, max: usize) -> Option<CoalescedAxes> {
+    let (&length, outer) = axes.sizes.split_last().filter(|(_, outer)| !outer.is_empty())?;
+    if length <= max {
+        return None;
+    }
+    let first = length.div_ceil(max);
+    let pieces = (first..=2 * first).find(|&pieces| length.is_multiple_of(pieces))?;
+    let piece = length / pieces;
+    let mut cut = CoalescedAxes::new(SmallVec::new(), axes.offsets.clone());
+    cut.sizes.push(pieces);
+    cut.sizes.extend_from_slice(outer);
+    cut.sizes.push(piece);
+    for strides in axes.all_strides() {
+        let along = strides[outer.len()];
+        cut.strides.push(along.wrapping_mul(piece as isize));
+        cut.strides.extend_from_slice(strides);
+    }
+    Some(cut)
 }
 
 fn operand_walk(

@@ -60,6 +60,16 @@ pub(crate) trait TargetLowering: Opcode {
         is_signed: bool,
     ) -> RegisterGroup;
 
+    /// De-interleaves records in registers: for each element of a record, a register with one lane from each
+    /// record. Elements have `size` bytes. Only for targets of [`crate::deinterleaves`].
+    fn deinterleave_records(
+        _selector: &mut Selector<'_, Self>,
+        _size: usize,
+        records: &[Register],
+    ) -> Vec<Register> {
+        records.to_vec()
+    }
+
     /// Converts a mask from lanes of `from` bytes to lanes of `to` bytes.
     fn resize_masks(
         selector: &mut Selector<'_, Self>,

@@ -25,6 +25,10 @@ impl<O: TargetLowering> Selector<'_, O> {
             OperandForm::Dense => {
                 Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
             }
+            OperandForm::Interleaved { of, .. } => {
+                let element_bytes = element_bytes as u32 * u32::from(of);
+                Memory::Step { operand, element_bytes, displacement }
+            }
             OperandForm::Accumulator => {
                 unreachable!("invariant: accumulators are held in registers")
             }
@@ -43,6 +47,9 @@ impl<O: TargetLowering> Selector<'_, O> {
             return RegisterGroup::new(count, |part| {
                 self.code.register_with_home(register(part), Class::Vector)
             });
+        }
+        if let OperandForm::Interleaved { record, part, of } = form {
+            return self.load_records(input, size, record, of)[usize::from(part)];
         }
         if form.is_one() {
             let memory = self.input(input, size, usize::from(part) * size);
@@ -67,6 +74,40 @@ impl<O: TargetLowering> Selector<'_, O> {
                 false => self.code.register_with_home(memory, Class::Vector),
             }
         })
+    }
+
+    /// Loads the records of an input, `of` elements each, and de-interleaves them. Returns the lanes of each
+    /// element of a record.
+    fn load_records(&mut self, input: u32, size: usize, record: u8, of: u8) -> Vec<RegisterGroup> {
+        if let Some(parts) = self.records.get(&record) {
+            return parts.clone();
+        }
+        let of = usize::from(of);
+        let (bytes, is_wide) = (self.register_bytes(size), self.is_wide(size));
+        let mut parts: Vec<Vec<Register>> = vec![Vec::new(); of];
+        for index in 0..self.count(size) {
+            let loaded = (0..of).map(|number| {
+                let memory = self.input(input, size, (index * of + number) * bytes);
+                self.emit_load(O::load(bytes), is_wide, memory)
+            });
+            let loaded: Vec<Register> = loaded.collect();
+            let separate = O::deinterleave_records(self, size, &loaded);
+            parts.iter_mut().zip(separate).for_each(|(part, register)| part.push(register));
+        }
+        let group = |part: &Vec<Register>| RegisterGroup::new(part.len(), |index| part[index]);
+        let parts: Vec<RegisterGroup> = parts.iter().map(group).collect();
+        self.records.insert(record, parts.clone());
+        parts
+    }
+
+    /// Loads all records of the layout.
+    pub(super) fn load_all_records(&mut self) {
+        for (input, form) in self.layout.inputs.iter().enumerate() {
+            if let OperandForm::Interleaved { record, of, .. } = *form {
+                let size = self.body.inputs[input].size();
+                self.load_records(input as u32, size, record, of);
+            }
+        }
     }
 
     /// Loads the real (0) or imaginary (1) parts of complex numbers.

@@ -154,6 +154,8 @@ pub(crate) struct Selector<'a, O> {
     value: Value,
     /// Registers of constants in the current code.
     constants: HashMap<(Memory, Class), Register>,
+    /// Lanes of each element of the records that the code has loaded.
+    records: HashMap<u8, Vec<RegisterGroup>>,
 }
 
 impl<'a, O: TargetLowering> Selector<'a, O> {
@@ -179,6 +181,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             regions: region::Regions::default(),
             value: Value(0),
             constants: HashMap::new(),
+            records: HashMap::new(),
         }
     }
 
@@ -236,6 +239,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.numbers.fill(None);
         self.masks.fill([None; 4]);
         self.constants.clear();
+        self.records.clear();
         for invariants in invariants {
             match *invariants {
                 RowInvariant::Number(value, slot) => {
@@ -271,6 +275,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         outputs.sort_by_key(|&output| ready_at[output]);
         let mut waiting = outputs.into_iter().peekable();
         self.find_regions();
+        // A jump may skip the code of a region, but not that of records.
+        self.load_all_records();
         for index in 0..body.instructions.len() {
             if !self.is_computed_in_step(index) || self.regions.contains(index) {
                 continue;

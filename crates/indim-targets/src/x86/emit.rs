@@ -397,8 +397,10 @@ impl<S: InstructionSet> Emitter<'_, S> {
             Memory::Step { operand, element_bytes, displacement } => {
                 let base = self.pointer(operand);
                 let index = match element_bytes {
+                    1 | 2 | 4 | 8 => (self.roles.index, element_bytes),
                     16 => (self.doubled_index(), 8),
-                    bytes => (self.roles.index, bytes),
+                    bytes if bytes.is_multiple_of(8) => (self.multiplied_index(bytes / 8), 8),
+                    bytes => (self.multiplied_index(bytes / 4), 4),
                 };
                 Address { base, index: Some(index), displacement: displacement.into() }
             }
@@ -412,6 +414,27 @@ impl<S: InstructionSet> Emitter<'_, S> {
         let Roles { index, twice, .. } = *self.roles;
         self.address_of(twice, Address { base: index, index: Some((index, 1)), displacement: 0 });
         twice
+    }
+
+    /// Computes a multiple of the index; returns its register.
+    fn multiplied_index(&mut self, times: u32) -> Real {
+        let Roles { index, twice, .. } = *self.roles;
+        match times {
+            3 | 5 => {
+                let index =
+                    Address { base: index, index: Some((index, times - 1)), displacement: 0 };
+                self.address_of(twice, index);
+            }
+            _ => self.multiply(twice, index, times as i32),
+        }
+        twice
+    }
+
+    /// Multiplies a general register by a constant.
+    fn multiply(&mut self, to: Real, from: Real, times: i32) {
+        let operands =
+            [Operand::Register(to), Operand::Register(from), Operand::Immediate32(times)];
+        self.assembler.emit(Code::Imul_r64_rm64_imm32, &operands);
     }
 
     /// The register with the address of an operand in the current row; loads the address if the operand has

@@ -46,6 +46,17 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
         operands: [RegisterGroup; 3],
     ) -> Option<RegisterGroup>;
 
+    /// De-interleaves records in registers; see [`TargetLowering::deinterleave_records`].
+    ///
+    /// [`TargetLowering::deinterleave_records`]: crate::select::TargetLowering::deinterleave_records
+    fn deinterleave_records(
+        _selector: &mut Selector<'_, Self>,
+        _size: usize,
+        records: &[Register],
+    ) -> Vec<Register> {
+        records.to_vec()
+    }
+
     /// Makes a mask with equal lanes valid for lanes of any size.
     fn uniform_mask(
         selector: &mut Selector<'_, Self>,

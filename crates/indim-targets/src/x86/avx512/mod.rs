@@ -303,6 +303,14 @@ impl InstructionSet for Avx512 {
         selector.permute_two(size, [first, second], |lane, _| 2 * lane + u64::from(part))
     }
 
+    fn deinterleave_records(
+        selector: &mut Selector<'_, Self>,
+        size: usize,
+        records: &[Register],
+    ) -> Vec<Register> {
+        selector.separate(size, records)
+    }
+
     fn interleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
@@ -340,6 +348,43 @@ impl Selector<'_, Avx512> {
             _ => Opcode::PERMUTE_TWO_64,
         };
         self.emit(opcode, is_wide, &[first, sources, second])
+    }
+
+    /// Separates the elements of records: a register for each position. Records of an even number of elements
+    /// are halved, which takes fewer instructions than picking each element from all registers.
+    fn separate(&mut self, size: usize, records: &[Register]) -> Vec<Register> {
+        if records.len() == 1 {
+            return records.to_vec();
+        }
+        if !records.len().is_multiple_of(2) {
+            return (0..records.len()).map(|part| self.pick(size, records, part as u64)).collect();
+        }
+        let [even, odd] = [0, 1].map(|part| {
+            let pairs = records
+                .chunks(2)
+                .map(|pair| self.permute_two(size, [pair[0], pair[1]], |lane, _| 2 * lane + part));
+            let half: Vec<Register> = pairs.collect();
+            self.separate(size, &half)
+        });
+        even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
+    }
+
+    /// Picks the element at position `part` of each record.
+    fn pick(&mut self, size: usize, records: &[Register], part: u64) -> Register {
+        let of = records.len() as u64;
+        let mut picked = records[0];
+        for (number, &next) in (0..of).zip(records).skip(1) {
+            picked = self.permute_two(size, [picked, next], |lane, count| {
+                let element = lane * of + part;
+                match element / count {
+                    register if register == number => count + element % count,
+                    // The first permutation picks the lanes of the first register too.
+                    0 if number == 1 => element,
+                    _ => lane,
+                }
+            });
+        }
+        picked
     }
 
     /// Narrows lanes to `size` bytes, half of their size: keeps their lower (`part` 0) or upper (`part` 1)

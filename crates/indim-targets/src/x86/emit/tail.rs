@@ -32,9 +32,9 @@ impl TailMask {
         }
     }
 
-    /// Bytes per bit of the mask. Complex numbers of 16 bytes have two bits.
+    /// Bytes per bit of the mask. Complex numbers of 16 bytes have two bits, records several.
     fn lane_bytes(self) -> u32 {
-        self.element_bytes.min(8)
+        1 << self.element_bytes.trailing_zeros().min(3)
     }
 }
 
@@ -108,8 +108,13 @@ impl<S: InstructionSet> Emitter<'_, S> {
         for mask in self.tail_masks.clone() {
             let lanes = mask.element_bytes / mask.lane_bytes();
             let before = i64::from(mask.displacement / mask.lane_bytes());
-            let index = (lanes == 2).then_some((rest, 1));
-            self.address_of(bits, Address { base: rest, index, displacement: -before });
+            if lanes > 2 {
+                self.multiply(bits, rest, lanes as i32);
+                self.address_of(bits, Address::new(bits, -before));
+            } else {
+                let index = (lanes == 2).then_some((rest, 1));
+                self.address_of(bits, Address { base: rest, index, displacement: -before });
+            }
             self.assembler.registers(Code::Test_rm64_r64, bits, bits);
             self.assembler.registers(Code::Cmovs_r64_rm64, bits, zero);
             let operands = [bits, ones, bits].map(Operand::Register);

@@ -3,7 +3,8 @@
 use super::super::instruction_set::InstructionSet;
 use super::super::opcode::Opcode;
 use super::float::{ORDERED, by_size};
-use super::{Register, RegisterGroup, Selector, TargetLowering};
+use super::{Register, RegisterGroup, Selector};
+use crate::layout::OperandForm;
 use indim_codegen::{LaneType, Primitive, Value};
 
 /// Rounding mode of `vcvtps2ph`.
@@ -63,15 +64,61 @@ impl<S: InstructionSet> Selector<'_, S> {
         from: LaneType,
         to: usize,
     ) -> Option<RegisterGroup> {
+        if from.size() >= to {
+            return None;
+        }
+        let opcode = extend(from.size(), to, from.is_signed());
+        self.load_widened(operand, opcode, from.size(), to)
+    }
+
+    /// Loads and widens an input by one instruction for each register of the result, if the input is not in
+    /// registers already. A conversion in memory needs no shuffle, unlike that of the upper half of a
+    /// register.
+    fn load_widened(
+        &mut self,
+        operand: Value,
+        opcode: Opcode<S>,
+        from: usize,
+        to: usize,
+    ) -> Option<RegisterGroup> {
         let Primitive::Load { input, .. } = self.body.instruction(operand).primitive else {
             return None;
         };
-        let is_read = self.has_number(operand);
-        let is_single = self.layout.inputs[input as usize].is_one();
-        if is_read || is_single || from.size() >= to {
-            return None;
-        }
-        Some(Opcode::<S>::load_extended(self, input, from.size(), to, from.is_signed()))
+        // The parts of a complex number are not contiguous.
+        let is_whole = self.body.inputs[input as usize].size() == from;
+        let is_dense = self.layout.inputs[input as usize] == OperandForm::Dense;
+        (is_whole && is_dense && !self.has_number(operand))
+            .then(|| self.load_input_widened(input, opcode, from, to))
+    }
+
+    /// Loads and widens a dense input by one instruction for each register of the result.
+    pub(super) fn load_input_widened(
+        &mut self,
+        input: u32,
+        opcode: Opcode<S>,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
+        let bytes_per_register = S::REGISTER_BYTES as usize / to * from;
+        let is_wide = self.is_wide(to);
+        RegisterGroup::new(self.count(to), |index| {
+            let memory = self.input(input, from, index * bytes_per_register);
+            self.emit_load(opcode, is_wide, memory)
+        })
+    }
+
+    /// Widens a number by an instruction that may load it.
+    fn number_widened(
+        &mut self,
+        operand: Value,
+        opcode: Opcode<S>,
+        from: usize,
+        to: usize,
+    ) -> RegisterGroup {
+        self.load_widened(operand, opcode, from, to).unwrap_or_else(|| {
+            let x = self.number(operand);
+            self.widen_with(opcode, x, from, to)
+        })
     }
 
     /// Extends lanes of `from` bytes to `to` bytes.
@@ -109,18 +156,22 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> RegisterGroup {
-        let x = self.number(operand);
         match (from, to) {
-            (LaneType::F32, LaneType::F64) => self.widen_with(Opcode::F32_TO_F64, x, 4, 8),
-            (LaneType::F64, LaneType::F32) => self.narrow_with(Opcode::F64_TO_F32, 8, x, None),
-            _ => x,
+            (LaneType::F32, LaneType::F64) => {
+                self.number_widened(operand, Opcode::F32_TO_F64, 4, 8)
+            }
+            (LaneType::F64, LaneType::F32) => {
+                let x = self.number(operand);
+                self.narrow_with(Opcode::F64_TO_F32, 8, x, None)
+            }
+            _ => self.number(operand),
         }
     }
 
     /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: Value) -> bool {
-        let x = self.number(self.body.instruction(value).operands[0]);
-        let parts = self.widen_with(Opcode::F16_TO_F32, x, 2, 4);
+        let operand = self.body.instruction(value).operands[0];
+        let parts = self.number_widened(operand, Opcode::F16_TO_F32, 2, 4);
         self.set(value, parts)
     }
 

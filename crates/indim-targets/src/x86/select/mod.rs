@@ -96,13 +96,15 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
         to: usize,
         is_signed: bool,
     ) -> RegisterGroup {
-        let bytes_per_register = S::REGISTER_BYTES as usize / to * from;
-        let opcode = cast::extend(from, to, is_signed);
-        let is_wide = selector.is_wide(to);
-        RegisterGroup::new(selector.count(to), |index| {
-            let memory = selector.input(input, from, index * bytes_per_register);
-            selector.emit_load(opcode, is_wide, memory)
-        })
+        selector.load_input_widened(input, cast::extend(from, to, is_signed), from, to)
+    }
+
+    fn deinterleave_records(
+        selector: &mut Selector<'_, S>,
+        size: usize,
+        records: &[Register],
+    ) -> Vec<Register> {
+        S::deinterleave_records(selector, size, records)
     }
 
     fn resize_masks(

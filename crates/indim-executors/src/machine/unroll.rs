@@ -1,0 +1,204 @@
+//! Reductions along short axes, unrolled to code without accumulators. Holds unsafe code.
+
+use core::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use indim_graph::Array;
+use indim_loops::MemoryUse;
+use indim_loops::loop_nest::{Access, LoopNest};
+use indim_loops::resize::{NestStrides, SizedNest};
+use indim_loops::strides::AxisStrides;
+use indim_loops::unroll::{MAX_UNROLLED, UnrolledNest, UnrolledSource};
+use indim_ops::Level;
+use indim_targets::deinterleaves;
+use smallvec::SmallVec;
+
+use crate::executor::{Bases, BoundNest};
+use crate::machine::{code, listing};
+use crate::tiles;
+use crate::tiles::MAX_OPERANDS;
+use crate::tiles::code::{FEW, RecordPart, TileCode};
+use crate::tiles::tier_up::TierUp;
+
+/// The code of a nest with a reduced axis, for each length of the axis that is unrolled; the inner `None`
+/// means that machine code does not support it.
+pub(super) type UnrolledCodes = [OnceLock<Option<Arc<UnrolledCode>>>; MAX_UNROLLED + 1];
+
+/// The code of a nest that is unrolled along its reduced axis.
+#[derive(Debug)]
+pub(super) struct UnrolledCode {
+    unrolled: UnrolledNest,
+    code: Arc<TileCode>,
+    /// The same code for arrays whose elements along the reduced axis are contiguous: records, which the
+    /// function de-interleaves. `None` if it cannot.
+    of_records: Option<Arc<TileCode>>,
+}
+
+impl UnrolledCode {
+    /// Unrolls and records a nest for a reduced axis of `length` elements; `None` if that is not supported.
+    pub(super) fn compile(
+        nest: &LoopNest,
+        constants: &[Array],
+        length: usize,
+        level: Level,
+        tier_up: Arc<TierUp>,
+    ) -> Option<UnrolledCode> {
+        let unrolled = UnrolledNest::new(nest, constants, length)?;
+        let code = code::compile(&unrolled.nest, &unrolled.constants, level, tier_up)?;
+        let record_parts = record_parts(&unrolled, &code, length, level);
+        let of_records =
+            record_parts.map(|record_parts| Arc::new(TileCode { record_parts, ..code.clone() }));
+        Some(UnrolledCode { unrolled, code: Arc::new(code), of_records })
+    }
+
+    /// Binds the code to the sizes of `nest`, the nest that was unrolled, and to its `strides`. `None` if
+    /// it would gather rows, or if a function is not available.
+    pub(super) fn bind(
+        &self,
+        nest: &SizedNest<'_>,
+        strides: NestStrides<'_>,
+    ) -> Option<Arc<dyn BoundNest>> {
+        let axis = nest.nest.reduced?;
+        let reduced = nest.list_strides(strides);
+        let stores = nest.nest.stores.len();
+        let without_axis = |strides: &AxisStrides| -> AxisStrides {
+            let kept = strides.iter().enumerate().filter(|&(of, _)| of != axis);
+            kept.map(|(_, &stride)| stride).collect()
+        };
+        let mut strides: Vec<AxisStrides> = reduced[..stores].iter().map(without_axis).collect();
+        let mut operands: SmallVec<[Operand; FEW]> =
+            (0..stores).map(|operand| Operand::Offset { operand, offset: 0 }).collect();
+        for source in &self.unrolled.sources {
+            match *source {
+                UnrolledSource::Access { access, position } => {
+                    let operand = stores + access;
+                    let offset = position as isize * reduced[operand][axis];
+                    operands.push(Operand::Offset { operand, offset });
+                    strides.push(without_axis(&reduced[operand]));
+                }
+                UnrolledSource::Identity(index) => {
+                    operands.push(Operand::Identity(index));
+                    strides.push(AxisStrides::from_elem(0, nest.shape.len() - 1));
+                }
+            }
+        }
+        // The recorded nest may have symbols for sizes.
+        let sized = UnrolledNest::new(&nest.to_nest(), &[], nest.length())?.nest;
+        let sized = SizedNest::own(&sized);
+        let strides = NestStrides::Explicit(&strides);
+        let is_record = |access: usize| {
+            let size = nest.nest.accesses[access].array_type.dtype.size();
+            reduced[stores + access][axis] == size as isize
+        };
+        let are_records = |code: &&Arc<TileCode>| {
+            let parts = code.record_parts.iter().flatten();
+            parts.map(|place| usize::from(place.record)).all(is_record)
+        };
+        let code = self.of_records.as_ref().filter(are_records).unwrap_or(&self.code);
+        // Kernels that reduce elements in memory are faster than a gather and the function.
+        let may_gather = !nest.nest.instructions.is_empty();
+        if !tiles::is_by_rows(code, &sized, strides, may_gather) {
+            return None;
+        }
+        let bound = tiles::bind(code, &sized, strides, &[])?;
+        let constants = Arc::clone(&self.unrolled.constants);
+        Some(Arc::new(BoundUnrolled { bound, operands, constants, length: nest.length() }))
+    }
+
+    /// The listing of the functions that bindings hold.
+    pub(super) fn list(&self, describe: &dyn Fn(&Access) -> String) -> String {
+        listing::list(&self.code, &self.unrolled.nest, describe)
+    }
+
+    /// Counts the memory of the code.
+    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<UnrolledCode>(1);
+        held.own::<UnrolledSource>(self.unrolled.sources.capacity());
+        held.nest(&self.unrolled.nest);
+        self.code.count_bytes(held);
+        self.of_records.iter().for_each(|code| code.count_bytes(held));
+    }
+}
+
+/// The place of each access in records of `length` elements; `None` if functions of the level cannot read
+/// them.
+fn record_parts(
+    unrolled: &UnrolledNest,
+    code: &TileCode,
+    length: usize,
+    level: Level,
+) -> Option<Vec<Option<RecordPart>>> {
+    let accesses = &unrolled.nest.accesses;
+    if code.nest.stores.len() + accesses.len() > MAX_OPERANDS {
+        return None;
+    }
+    let part = |(at, source): (usize, &UnrolledSource)| match *source {
+        UnrolledSource::Access { access, position } => {
+            let access_of = |source: &UnrolledSource| match *source {
+                UnrolledSource::Access { access, .. } => Some(access),
+                UnrolledSource::Identity(_) => None,
+            };
+            let copies = unrolled.sources.iter().filter(|it| access_of(it) == Some(access));
+            let is_moved = copies.count() == length;
+            let is_read = deinterleaves(level, accesses[at].array_type.dtype, length);
+            let place = RecordPart {
+                record: u8::try_from(access).ok()?,
+                part: position as u8,
+                of: length as u8,
+            };
+            (is_moved && is_read).then_some(place)
+        }
+        UnrolledSource::Identity(_) => None,
+    };
+    let parts: Vec<_> = unrolled.sources.iter().enumerate().map(part).collect();
+    parts.iter().any(Option::is_some).then_some(parts)
+}
+
+/// An operand of an unrolled nest.
+#[derive(Debug, Clone, Copy)]
+enum Operand {
+    /// An operand of the reduced nest, with an offset in bytes.
+    Offset { operand: usize, offset: isize },
+    /// A constant of the unrolled nest.
+    Identity(usize),
+}
+
+/// Unrolled code, bound to strides.
+#[derive(Debug)]
+struct BoundUnrolled {
+    bound: Arc<dyn BoundNest>,
+    operands: SmallVec<[Operand; FEW]>,
+    constants: Arc<[Array]>,
+    /// Elements of the reduced axis.
+    length: usize,
+}
+
+impl BoundNest for BoundUnrolled {
+    fn tiles(&self) -> usize {
+        self.bound.tiles()
+    }
+
+    fn tile_elements(&self) -> usize {
+        self.bound.tile_elements() * self.length
+    }
+
+    unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
+        let address = |operand: &Operand| match *operand {
+            Operand::Offset { operand, offset } => bases.operands[operand].wrapping_offset(offset),
+            Operand::Identity(index) => self.constants[index].bytes().as_ptr().cast_mut(),
+        };
+        let operands: SmallVec<[*mut u8; 16]> = self.operands.iter().map(address).collect();
+        let bases = Bases { operands: &operands, shared: bases.shared };
+        // SAFETY:
+        // - the points of the unrolled nest are those of the reduced nest at each position along its axis,
+        //   so the caller ensures that accesses and stores are valid there; a constant is one element;
+        // - tiles write what the tiles of the caller write, and constants are only read.
+        unsafe { self.bound.run(&bases, tiles) }
+    }
+
+    fn count_bytes(&self, held: &mut MemoryUse) {
+        held.own::<BoundUnrolled>(1);
+        held.small(&self.operands);
+        self.bound.count_bytes(held);
+    }
+}
