@@ -51,6 +51,10 @@ struct BuilderState {
     names: NamedValues,
     /// The first error of an operator, which cannot return it.
     first_error: Option<GraphError>,
+    /// For the body of a loop or branch, the builder outside it.
+    outer: Option<GraphBuilder>,
+    /// The values of the outer builder that the body uses, each with its parameter.
+    captured: Vec<(ValueId, ValueId)>,
 }
 
 impl BuilderState {
@@ -394,10 +398,50 @@ impl GraphBuilder {
         self.state().assembler[id].array_type.clone()
     }
 
+    /// A builder for the body of a loop or branch of this one.
+    pub(crate) fn nested(&self) -> GraphBuilder {
+        let nested = GraphBuilder::new();
+        nested.state().outer = Some(self.clone());
+        nested
+    }
+
+    /// The values of the outer builder that a body uses, in the order of their parameters.
+    pub(crate) fn captured(&self) -> Vec<ValueId> {
+        self.state().captured.iter().map(|&(outer, _)| outer).collect()
+    }
+
+    fn enclosing(&self) -> Option<GraphBuilder> {
+        self.state().outer.clone()
+    }
+
+    /// Whether this is the builder of a body inside `other`.
+    pub(crate) fn is_inside(&self, other: &GraphBuilder) -> bool {
+        let outers = core::iter::successors(self.enclosing(), GraphBuilder::enclosing);
+        outers.into_iter().any(|outer| Arc::ptr_eq(&outer.state, &other.state))
+    }
+
+    /// The parameter of a body for a value of an outer builder.
+    #[track_caller]
+    fn capture(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
+        let Some(outer) = self.enclosing().filter(|_| self.is_inside(&value.builder)) else {
+            return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
+        };
+        let id = outer.id(operation, value)?;
+        let known = self.state().captured.iter().find(|(known, _)| *known == id).copied();
+        if let Some((_, parameter)) = known {
+            return Ok(parameter);
+        }
+        let ArrayType { dtype, shape } = outer.type_of(id);
+        let name = format!("c{}", self.state().captured.len());
+        let parameter = self.parameter(&name, dtype, shape)?.known_id();
+        self.state().captured.push((id, parameter));
+        Ok(parameter)
+    }
+
     #[track_caller]
     pub(crate) fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
         if !Arc::ptr_eq(&value.builder.state, &self.state) {
-            return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
+            return self.capture(operation, value);
         }
         match value.id {
             Some(id) => Ok(id),

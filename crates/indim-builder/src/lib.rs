@@ -2,7 +2,7 @@
 //!
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
-//! `sorting/`, `views/` and `gathers/` (other kinds of nodes), then the functions composed of these in
+//! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of these in
 //! `composition/`, `reductions/` and `windows/` (convolutions and pooling), and `derivative/` (reverse-mode
 //! differentiation).
 //!
@@ -28,6 +28,7 @@ mod operators;
 mod products;
 mod reduce;
 mod reductions;
+mod regions;
 mod sizes;
 mod sorting;
 mod structural;
@@ -42,5 +43,7 @@ pub use gathers::StartedSlices;
 pub use methods::RuleScope;
 pub use operand::Operand;
 pub use reductions::{Initial, ReduceOptions, Reduction};
+pub use regions::build::BranchBody;
+pub use regions::capture::RegionBody;
 pub use views::{Index, PadMode};
 pub use windows::{Convolution, ConvolutionAxes, PaddedWindow, PoolDivisor};

@@ -110,7 +110,11 @@ impl NamedValues {
                     Some(_) => Some((of(0), axis + 1 - count)),
                 }))
             }
-            NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::Iota { .. } => unnamed,
+            NodeKind::Parameter { .. }
+            | NodeKind::Constant(_)
+            | NodeKind::Iota { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. } => unnamed,
         }
     }
 }

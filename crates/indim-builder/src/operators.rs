@@ -85,6 +85,15 @@ impl Value {
 /// The operation on equal shapes, or on a scalar and any shape.
 #[track_caller]
 pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
+    // In the body of a loop an operand may be of the outer builder.
+    let inner = |builder, operand| match operand {
+        &OperandArg::Value(ref value) if value.builder().is_inside(builder) => value.builder(),
+        _ => builder,
+    };
+    let builder = match operands.len() {
+        1 => builder,
+        _ => operands.iter().fold(builder, inner),
+    };
     let is_scalar = |operand: &OperandArg| match operand {
         OperandArg::Value(value) => value.is_scalar(),
         OperandArg::Number(..) | OperandArg::Complex(..) => true,

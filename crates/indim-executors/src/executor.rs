@@ -131,6 +131,8 @@ pub enum KernelFallback {
     Sort,
     /// The nest is a search in a sorted table.
     SearchSorted,
+    /// The nest is a loop or branch, which runs programs of its own.
+    Control,
     /// The nest computes the indices of a gather, or its function would be too large.
     Unsupported,
     /// The nest has no elements.
@@ -155,6 +157,7 @@ impl fmt::Display for KernelFallback {
             KernelFallback::Scan => "it is a scan, which has kernels of its own",
             KernelFallback::Sort => "it is a sort",
             KernelFallback::SearchSorted => "it is a search in a sorted table",
+            KernelFallback::Control => "it is a loop or branch, which runs programs of its own",
             KernelFallback::ArgReduction => "it is an argmax or argmin of elements in memory",
             KernelFallback::Unsupported => {
                 "it computes the indices of a gather, or is too large for one function"
@@ -170,6 +173,11 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Counts a run of `work` bytes towards tier-up, and returns the faster code to run instead, if it
     /// exists. A run calls this once, before its first tile.
     fn tier_up(&self, _work: usize) -> Option<&dyn BoundNest> {
+        None
+    }
+
+    /// Cost of a whole run in bytes moved, if the binding makes it less than that of the nest.
+    fn own_work(&self) -> Option<usize> {
         None
     }
 

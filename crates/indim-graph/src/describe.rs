@@ -150,6 +150,14 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
             let side = if *side == SearchSide::Right { ", side=right" } else { "" };
             Piece::atom(format!("searchsorted({table}, {values}{side})"))
         }
+        NodeKind::While { result, .. } | NodeKind::Branch { result, .. } => {
+            let operands: Vec<String> = (0..node.operands.len().min(MAX_SHOWN_OPERANDS))
+                .map(|index| operand(index).text)
+                .collect();
+            let rest = if node.operands.len() > MAX_SHOWN_OPERANDS { ", ..." } else { "" };
+            let name = node.kind.name();
+            Piece::atom(format!("{name}({}{rest})[{result}]", operands.join(", ")))
+        }
         NodeKind::Parameter { .. } | NodeKind::Constant(_) | NodeKind::BroadcastInDim(_) => {
             unreachable!("invariant: these kinds are described above")
         }

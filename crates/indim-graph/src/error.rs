@@ -10,6 +10,7 @@ use indim_shape::{
 };
 
 use crate::literal::Literal;
+use crate::regions::{MAX_REGION_DEPTH, MAX_REGION_NODES};
 use crate::terminal::{label, shown, width};
 use crate::views::{AxisSlice, AxisWindow};
 
@@ -232,6 +233,48 @@ pub enum GraphErrorKind {
         /// The rank of the table.
         rank: usize,
     },
+    /// The body of a loop changes the type of a state.
+    LoopStateType {
+        /// The position of the state.
+        state: usize,
+        /// The name of the body's parameter.
+        name: String,
+        /// The type of the initial state.
+        expected: ArrayType,
+        /// The type that the body returns.
+        found: ArrayType,
+    },
+    /// A region has another number of parameters or results than its loop or branch.
+    RegionCount {
+        /// The region: `body`, `condition` or `branch 1`.
+        region: String,
+        /// `parameters`, `results` or `regions`.
+        counted: &'static str,
+        /// The number it should have.
+        expected: usize,
+        /// The number it has.
+        given: usize,
+    },
+    /// A parameter or result of a region has another type than its loop or branch needs.
+    RegionType {
+        /// The region: `body`, `condition` or `branch 1`.
+        region: String,
+        /// The parameter or result.
+        place: String,
+        /// The type it should have.
+        expected: ArrayType,
+        /// The type it has.
+        found: ArrayType,
+    },
+    /// Regions are nested too deep, or have too many nodes.
+    RegionLimit {
+        /// The region: `body`, `condition` or `branch 1`.
+        region: String,
+        /// Its nesting.
+        depth: usize,
+        /// Its nodes, with those of the regions inside.
+        nodes: usize,
+    },
     /// Padding that repeats or mirrors more elements than an axis has.
     PadWidth {
         /// The axis.
@@ -356,6 +399,11 @@ impl GraphError {
             GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
             GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
             GraphErrorKind::TableRank { .. } => ErrorCode::TABLE_RANK,
+            GraphErrorKind::LoopStateType { .. } => ErrorCode::LOOP_STATE_TYPE,
+            GraphErrorKind::RegionCount { .. } | GraphErrorKind::RegionType { .. } => {
+                ErrorCode::REGION_TYPE
+            }
+            GraphErrorKind::RegionLimit { .. } => ErrorCode::REGION_LIMIT,
             GraphErrorKind::PadWidth { .. } => ErrorCode::PAD_WIDTH,
             GraphErrorKind::ExactSumType { .. } => ErrorCode::EXACT_SUM_TYPE,
             GraphErrorKind::ExactSumTooLong => ErrorCode::EXACT_SUM_LENGTH,
@@ -492,9 +540,26 @@ impl GraphError {
                      vecdot({x}, {y}, axis=-1)"
                 ))
             }
+            GraphErrorKind::LoopStateType { expected, found, .. } => {
+                Some(match expected.shape == found.shape {
+                    true => format!(
+                        "convert the result of the body, {}(...), or begin with {}",
+                        expected.dtype, found.dtype
+                    ),
+                    false => {
+                        "every step has arrays of the same shape: begin with the shape that the body \
+                         returns, or write a part of a larger array in each step"
+                            .to_owned()
+                    }
+                })
+            }
             GraphErrorKind::ParameterNotDifferentiable => Some(
                 "differentiate with respect to floats or complex numbers; integers and bool have no \
                  derivative"
+                    .to_owned(),
+            ),
+            GraphErrorKind::NotDifferentiable if matches!(self.operation, "while" | "branch") => Some(
+                "loops and branches have no gradients yet: differentiate the body, or write out the steps"
                     .to_owned(),
             ),
             GraphErrorKind::NotOneNumber => Some(
@@ -679,6 +744,27 @@ impl fmt::Display for Headline<'_> {
             GraphErrorKind::TableRank { rank } => write!(
                 formatter,
                 "`{operation}` searches a table with one axis, and this one has {rank}"
+            ),
+            GraphErrorKind::LoopStateType { state, name, expected, found } => write!(
+                formatter,
+                "the body of the loop returns {found} for state {state}, `{}`, which is {expected}",
+                shown(name)
+            ),
+            GraphErrorKind::RegionCount { region, counted, expected, given } => {
+                write!(
+                    formatter,
+                    "`{operation}`: the {region} has {given} {counted}, not {expected}"
+                )
+            }
+            GraphErrorKind::RegionType { region, place, expected, found } => write!(
+                formatter,
+                "`{operation}`: {} of the {region} is {found}, not {expected}",
+                shown(place)
+            ),
+            GraphErrorKind::RegionLimit { region, depth, nodes } => write!(
+                formatter,
+                "`{operation}`: the {region} has {nodes} nodes and nests {depth} regions; at most \
+                 {MAX_REGION_NODES} nodes and {MAX_REGION_DEPTH} nested regions are possible"
             ),
             GraphErrorKind::ScatterShape { expected } => write!(
                 formatter,

@@ -15,6 +15,7 @@ use indim_ops::{
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::regions::{branched, looped};
 use crate::sorting::{searched, sorted};
 use crate::views::evaluate::{
     concatenated, scatter_targets, slice_sources, take_sources, unravel, window_sources,
@@ -53,6 +54,11 @@ pub enum EvalError {
         /// The size of that axis.
         size: usize,
     },
+    /// A loop needs more steps than its limit.
+    StepLimit {
+        /// The limit.
+        limit: u64,
+    },
 }
 
 impl fmt::Display for EvalError {
@@ -69,6 +75,9 @@ impl fmt::Display for EvalError {
                 "index {index}, at position {position} of the indices, is out of range for axis {axis}, \
                  which has size {size}"
             ),
+            EvalError::StepLimit { limit } => {
+                write!(formatter, "a loop needs more than {limit} steps, its limit")
+            }
         }
     }
 }
@@ -92,7 +101,7 @@ impl core::error::Error for EvalError {}
 /// ```
 ///
 /// # Errors
-/// If the arguments do not match the parameters, or an index is out of range.
+/// If the arguments do not match the parameters, an index is out of range, or a loop exceeds its limit.
 pub fn evaluate(graph: &Graph, arguments: &[Array]) -> Result<Vec<Array>, EvalError> {
     let expected = graph.parameters().len();
     if arguments.len() != expected {
@@ -166,6 +175,10 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
             Some(sorted(*axis, *descending, *result, operands))
         }
         NodeKind::SearchSorted { side } => Some(searched(*side, operands[0], operands[1])),
+        NodeKind::While { condition, body, limit, result } => {
+            return looped(condition, body, *limit, *result, operands);
+        }
+        NodeKind::Branch { branches, result } => return branched(branches, *result, operands),
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())

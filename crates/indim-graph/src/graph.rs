@@ -21,6 +21,7 @@ use hashbrown::HashTable;
 use indim_ops::{ArrayType, Fact, Op, ReduceOp, ScatterOp, SearchSide};
 use indim_shape::AxisMap;
 
+use crate::regions::Region;
 use crate::sorting::SortResult;
 use crate::views::{AxisSlice, AxisWindow, ScatterMode, TakeMode};
 use indim_arrays::Array;
@@ -246,6 +247,27 @@ pub enum NodeKind {
         /// The position found among equal elements.
         side: SearchSide,
     },
+    /// A loop: while the condition is true, the body computes the next states. The operands are the initial
+    /// states, then the values that the loop only reads; both regions have them as parameters. A loop with
+    /// several results is several nodes with the same operands, which run once.
+    While {
+        /// Returns one bool: whether another step follows.
+        condition: Region,
+        /// Returns the next states, in the types of the first operands.
+        body: Region,
+        /// Maximum number of steps; a run that needs more is an error.
+        limit: u64,
+        /// The state whose final value is the result.
+        result: usize,
+    },
+    /// A branch: only the region runs that the first operand selects, an integer or bool. An index out of
+    /// range selects the last region. The other operands are the parameters of every region.
+    Branch {
+        /// The regions; false is index 0, true is index 1.
+        branches: Arc<[Region]>,
+        /// The result of the regions that is the value.
+        result: usize,
+    },
 }
 
 impl NodeKind {
@@ -270,6 +292,8 @@ impl NodeKind {
             NodeKind::Scan { op, .. } => op.scan_name(),
             NodeKind::Sort { .. } => "sort",
             NodeKind::SearchSorted { .. } => "search_sorted",
+            NodeKind::While { .. } => "while",
+            NodeKind::Branch { .. } => "branch",
         }
     }
 }
@@ -330,7 +354,7 @@ pub struct Node {
 /// assert_eq!((graph.parameter_name(0), graph.len()), ("x", 2));
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,

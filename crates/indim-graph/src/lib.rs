@@ -13,6 +13,7 @@
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
+//! - `regions.rs`: the graphs inside loops and branches: checks and reference evaluation;
 //! - `sorting.rs`: sorts and searches in sorted tables: checks and reference evaluation;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;
@@ -31,6 +32,7 @@ pub mod literal;
 mod passes;
 mod print;
 mod reduce;
+mod regions;
 pub mod signature;
 mod sizes;
 mod sorting;
@@ -47,6 +49,7 @@ pub use literal::Literal;
 pub use passes::{
     drop_bitcast_pairs, expand_for_loops, expand_windows, live_values, optimize, remove_unused,
 };
+pub use regions::{DEFAULT_STEP_LIMIT, MAX_REGION_DEPTH, MAX_REGION_NODES, Region, loop_step};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};

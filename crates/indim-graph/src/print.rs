@@ -1,4 +1,6 @@
 //! Printing graphs. `indim-text` parses this text and documents it.
+//!
+//! Regions come first, each once, as `@0 = graph { ... }`; nodes name them.
 
 use core::fmt::{self, Display, Formatter, Write};
 
@@ -7,6 +9,7 @@ use indim_shape::is_printable;
 
 use crate::element_text::ElementText;
 use crate::graph::{Graph, Node, NodeKind, ValueId};
+use crate::regions::Region;
 use crate::views::AxisSlice;
 use indim_arrays::Array;
 
@@ -15,33 +18,59 @@ const ELEMENTS_PER_LINE: usize = 16;
 
 impl Display for Graph {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("graph {\n")?;
-        for (value, node) in self.iter() {
-            f.write_str("  ")?;
-            write_node(f, value, node)?;
-            if let NodeKind::Constant(array) = &node.kind {
-                write_elements(f, array)?;
-            }
+        let mut regions = Vec::new();
+        collect_regions(self, &mut regions);
+        for (number, region) in regions.iter().enumerate() {
+            write!(f, "@{number} = ")?;
+            write_graph(f, region.graph(), &regions)?;
             f.write_str("\n")?;
         }
-        f.write_str("  return")?;
-        write_list(f, self.outputs())?;
-        f.write_str("\n}")
+        write_graph(f, self, &regions)
     }
 }
 
-/// The line of a node, without the elements of a constant.
+/// The regions of a graph and of its regions, each once, after those that it contains.
+fn collect_regions<'a>(graph: &'a Graph, regions: &mut Vec<&'a Region>) {
+    for region in graph.iter().flat_map(|(_, node)| node.kind.regions()) {
+        if !regions.contains(&region) {
+            collect_regions(region.graph(), regions);
+            regions.push(region);
+        }
+    }
+}
+
+fn write_graph(f: &mut Formatter<'_>, graph: &Graph, regions: &[&Region]) -> fmt::Result {
+    f.write_str("graph {\n")?;
+    for (value, node) in graph.iter() {
+        f.write_str("  ")?;
+        write_node(f, value, node, regions)?;
+        if let NodeKind::Constant(array) = &node.kind {
+            write_elements(f, array)?;
+        }
+        f.write_str("\n")?;
+    }
+    f.write_str("  return")?;
+    write_list(f, graph.outputs())?;
+    f.write_str("\n}")
+}
+
+/// The line of a node, without the elements of a constant and the names of regions.
 pub(crate) fn describe_node(value: ValueId, node: &Node) -> String {
     struct Line<'a>(ValueId, &'a Node);
     impl Display for Line<'_> {
         fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-            write_node(formatter, self.0, self.1)
+            write_node(formatter, self.0, self.1, &[])
         }
     }
     Line(value, node).to_string()
 }
 
-fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result {
+fn write_node(
+    f: &mut Formatter<'_>,
+    value: ValueId,
+    node: &Node,
+    regions: &[&Region],
+) -> fmt::Result {
     write!(f, "{value} = ")?;
     f.write_str(node.kind.name())?;
     match &node.kind {
@@ -75,6 +104,17 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
             write!(f, " axis={axis} order={order} result={result}")?;
         }
         NodeKind::SearchSorted { side } => write!(f, " side={side}")?,
+        NodeKind::While { condition, body, limit, result } => {
+            write_region(f, " condition=", condition, regions)?;
+            write_region(f, " body=", body, regions)?;
+            write!(f, " limit={limit} result={result}")?;
+        }
+        NodeKind::Branch { branches, result } => {
+            for (number, branch) in branches.iter().enumerate() {
+                write_region(f, if number == 0 { " branches=" } else { ", " }, branch, regions)?;
+            }
+            write!(f, " result={result}")?;
+        }
         NodeKind::Slice(slices) => {
             let starts: Vec<usize> = slices.iter().map(AxisSlice::start).collect();
             let steps: Vec<isize> = slices.iter().map(AxisSlice::step).collect();
@@ -83,6 +123,19 @@ fn write_node(f: &mut Formatter<'_>, value: ValueId, node: &Node) -> fmt::Result
         _ => {}
     }
     write!(f, " : {}", node.array_type)
+}
+
+/// Writes `before` and the number of a region; `@...` for one that `regions` lacks.
+fn write_region(
+    f: &mut Formatter<'_>,
+    before: &str,
+    region: &Region,
+    regions: &[&Region],
+) -> fmt::Result {
+    match regions.iter().position(|&other| other == region) {
+        Some(number) => write!(f, "{before}@{number}"),
+        None => write!(f, "{before}@..."),
+    }
 }
 
 fn write_list(f: &mut Formatter<'_>, values: &[ValueId]) -> fmt::Result {

@@ -12,6 +12,7 @@ use indim_shape::{ErrorCode, check_broadcast_in_dim};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
+use crate::regions::{check_branch, check_while};
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
     check_scan, check_scatter, check_search, check_slices, check_sort, check_take, check_window,
@@ -289,6 +290,12 @@ pub(crate) fn check_node(
         NodeKind::SearchSorted { .. } => {
             expect_type(check_search(&operands[0], &operands[1]).map_err(broken)?, result)
         }
+        NodeKind::While { condition, body, result: of, .. } => {
+            expect_type(check_while(condition, body, *of, operands).map_err(broken)?, result)
+        }
+        NodeKind::Branch { branches, result: of } => {
+            expect_type(check_branch(branches, *of, operands).map_err(broken)?, result)
+        }
     }
 }
 
@@ -319,7 +326,10 @@ fn operand_count(kind: &NodeKind) -> Option<usize> {
         | NodeKind::Window { .. } => 1,
         NodeKind::Take { .. } | NodeKind::Contract { .. } | NodeKind::SearchSorted { .. } => 2,
         NodeKind::Scatter { .. } => 3,
-        NodeKind::Concatenate { .. } | NodeKind::Sort { .. } => return None,
+        NodeKind::Concatenate { .. }
+        | NodeKind::Sort { .. }
+        | NodeKind::While { .. }
+        | NodeKind::Branch { .. } => return None,
     })
 }
 

@@ -8,13 +8,13 @@ use indim_ops::{ArrayType, DType};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNest,
-    NestReduction, Store,
+    Access, AxisIndex, BufferId, Control, Instruction, InstructionKind, Local, LoneInstruction,
+    LoopNest, NestReduction, Store,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
 use crate::value_source::{
-    OperandView, ValueSource, iteration, operand_views, reduced, runs_alone,
+    OperandView, ValueSource, is_control, iteration, operand_views, reduced, runs_alone,
 };
 use crate::view::View;
 
@@ -37,13 +37,29 @@ pub(crate) fn nest(
         locals: HashMap::new(),
     };
     computed.iter().for_each(|(&value, view)| body.compute(value, view));
-    let stores = group.iter().flat_map(|&value| body.stores(value)).collect();
+    let mut stores = Vec::new();
+    let mut results = Vec::new();
+    for &value in group {
+        stores.extend(body.stores(value));
+        if let Some(result) = result_of_control(&graph[value].kind) {
+            results.resize(stores.len(), result);
+        }
+    }
+    body.buffers.controls.extend(Control::of(&graph[group[0]].kind, results));
     LoopNest {
         shape,
         reduced,
         accesses: body.accesses.into_items().into_iter().map(|(access, _)| access).collect(),
         instructions: body.instructions.into(),
         stores,
+    }
+}
+
+/// The result of a loop or branch that a node is.
+fn result_of_control(kind: &NodeKind) -> Option<usize> {
+    match *kind {
+        NodeKind::While { result, .. } | NodeKind::Branch { result, .. } => Some(result),
+        _ => None,
     }
 }
 
@@ -61,6 +77,11 @@ struct NestBuilder<'a> {
 impl NestBuilder<'_> {
     fn compute(&mut self, value: ValueId, view: &View) {
         let node = &self.graph[value];
+        // A loop or branch with several results has one instruction.
+        if is_control(&node.kind) && !self.instructions.is_empty() {
+            self.locals.insert(value, Local::Instruction(0));
+            return;
+        }
         let operand_views = operand_views(self.graph, value, view);
         let operands = operand_views.into_iter().map(|operand| self.local(operand)).collect();
         let kind = match node.kind {
@@ -84,16 +105,21 @@ impl NestBuilder<'_> {
             NodeKind::SearchSorted { side } => {
                 InstructionKind::Alone(LoneInstruction::SearchSorted { side })
             }
+            NodeKind::While { .. } | NodeKind::Branch { .. } => {
+                let index = self.buffers.controls.len();
+                InstructionKind::Alone(LoneInstruction::Control { index })
+            }
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
             NodeKind::Bitcast => InstructionKind::Bitcast,
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
-        let last = *node.operands.last().expect("invariant: computed nodes have operands");
+        let last = node.operands.last();
         self.instructions.push(Instruction {
             kind,
             operands,
-            operand_dtype: self.graph[last].array_type.dtype,
+            // A loop without states has no operands.
+            operand_dtype: last.map_or(DType::Bool, |&last| self.graph[last].array_type.dtype),
             dtype: node.array_type.dtype,
         });
         let local = Local::Instruction(self.instructions.len() - 1);
@@ -122,6 +148,10 @@ impl NestBuilder<'_> {
                 let dtype = self.graph[node.operands[0]].array_type.dtype;
                 let source = self.local(reduced(self.graph, value, View::identity(shape)));
                 (source, Some(NestReduction { op, dtype }), axes)
+            }
+            ref kind if is_control(kind) => {
+                let whole = View::of_whole(array_type.shape.rank());
+                (self.locals[&value], None, whole.axes)
             }
             ref kind if runs_alone(kind) => {
                 (self.locals[&value], None, View::identity(&array_type.shape).axes)

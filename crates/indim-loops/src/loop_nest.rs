@@ -8,7 +8,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use indim_graph::{Array, ScatterMode, SortResult, TakeMode};
+use indim_graph::{Array, NodeKind, Region, ScatterMode, SortResult, TakeMode};
 use indim_ops::{ArrayType, DType, Op, ReduceOp, ScatterOp, SearchSide};
 use indim_shape::Shape;
 use smallvec::SmallVec;
@@ -306,6 +306,76 @@ pub enum LoneInstruction {
         /// The position found among equal elements.
         side: SearchSide,
     },
+    /// A loop or branch, which runs programs of its own. The nest has no axes: its operands are whole arrays
+    /// in memory, each access at their first element, and its stores are whole results.
+    Control {
+        /// The position in [`LoopNests::controls`].
+        index: usize,
+    },
+}
+
+/// A loop or branch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Control {
+    /// The regions.
+    pub kind: ControlKind,
+    /// The result that each store of the nest writes.
+    pub results: Vec<usize>,
+}
+
+/// The regions of a loop or branch; see the node kinds of the same names.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ControlKind {
+    /// A loop.
+    While {
+        /// Whether another step follows.
+        condition: Region,
+        /// The next states.
+        body: Region,
+        /// Maximum number of steps.
+        limit: u64,
+    },
+    /// A branch.
+    Branch {
+        /// The regions.
+        branches: Arc<[Region]>,
+    },
+}
+
+impl Control {
+    /// The loop or branch of a node of this kind, with the results that the stores write; `None` for other
+    /// kinds.
+    pub(crate) fn of(kind: &NodeKind, results: Vec<usize>) -> Option<Control> {
+        let kind = match kind {
+            NodeKind::While { condition, body, limit, .. } => ControlKind::While {
+                condition: condition.clone(),
+                body: body.clone(),
+                limit: *limit,
+            },
+            NodeKind::Branch { branches, .. } => {
+                ControlKind::Branch { branches: Arc::clone(branches) }
+            }
+            _ => return None,
+        };
+        Some(Control { kind, results })
+    }
+
+    /// The regions.
+    pub fn regions(&self) -> impl Iterator<Item = &Region> {
+        let (looped, branches) = match &self.kind {
+            ControlKind::While { condition, body, .. } => (vec![condition, body], &[][..]),
+            ControlKind::Branch { branches } => (Vec::new(), &branches[..]),
+        };
+        looped.into_iter().chain(branches)
+    }
+
+    /// The name of the node.
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            ControlKind::While { .. } => "while",
+            ControlKind::Branch { .. } => "branch",
+        }
+    }
 }
 
 /// An instruction of a nest: one operation on its operands.
@@ -383,8 +453,8 @@ impl LoopNest {
         }
     }
 
-    /// Whether the nest computes one value by code of its own: a scatter, a contraction, a scan, a sort or a
-    /// search. No executor compiles it, and it runs in no group.
+    /// Whether the nest computes by code of its own: a scatter, a contraction, a scan, a sort, a search, a
+    /// loop or a branch. No executor compiles it, and it runs in no group.
     pub fn runs_alone(&self) -> bool {
         self.lone_instruction().is_some()
     }
@@ -415,6 +485,8 @@ pub struct LoopNests {
     pub nests: Vec<Arc<LoopNest>>,
     /// Bounds checks of indices that may be out of range.
     pub checks: Vec<IndexCheck>,
+    /// The loops and branches.
+    pub controls: Vec<Control>,
 }
 
 /// A bounds check of the indices of a gather or scatter.
@@ -455,6 +527,7 @@ impl Instruction {
             LoneInstruction::SearchSorted { side } => {
                 write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;
             }
+            LoneInstruction::Control { index } => write!(formatter, "control {index}")?,
             LoneInstruction::Contract { summed } => {
                 write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
             }

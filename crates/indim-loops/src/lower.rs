@@ -11,7 +11,7 @@ use indim_graph::{Array, Graph, NodeKind, ValueId, expand_for_loops};
 use indim_ops::DType;
 
 use crate::interner::Interner;
-use crate::loop_nest::{BufferId, LoopNest, LoopNests};
+use crate::loop_nest::{BufferId, Control, LoopNest, LoopNests};
 use crate::{body, checks, materialize};
 
 /// Lowers a graph to loop nests.
@@ -42,6 +42,7 @@ pub fn lower_with(
     let type_of = |&value: &ValueId| graph[value].array_type.clone();
     Some(LoopNests {
         checks,
+        controls: buffers.controls,
         parameters: graph.parameters().iter().map(type_of).collect(),
         outputs: graph.outputs().iter().map(type_of).collect(),
         temporaries: buffers.temporaries.items().iter().map(type_of).collect(),
@@ -63,6 +64,7 @@ pub(crate) struct Buffers {
     constants: Interner<ValueId>,
     counters: Interner<(DType, usize)>,
     temporaries: Interner<ValueId>,
+    pub(crate) controls: Vec<Control>,
     /// The outputs that return each value.
     outputs: HashMap<ValueId, Vec<usize>>,
 }
@@ -76,7 +78,13 @@ impl Buffers {
         let is_temporary =
             |value: &ValueId| materialized.needs_dense(*value) || !outputs.contains_key(value);
         let temporaries = materialized.read_values().filter(is_temporary).collect();
-        Buffers { constants: Interner::new(), counters: Interner::new(), temporaries, outputs }
+        Buffers {
+            constants: Interner::new(),
+            counters: Interner::new(),
+            temporaries,
+            controls: Vec::new(),
+            outputs,
+        }
     }
 
     /// The buffer from which a materialised value is read.

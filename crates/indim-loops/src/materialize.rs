@@ -23,8 +23,8 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
 use crate::value_source::{
-    OperandView, ValueSource, is_arg_reduction, is_computed, iteration, operand_views,
-    reduction_operand, runs_alone,
+    OperandView, ValueSource, first_of_control, is_arg_reduction, is_computed, iteration,
+    operand_views, reduction_operand, runs_alone,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;
@@ -442,7 +442,7 @@ impl Requirements {
 fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
-        let alone = runs_alone(&graph[value].kind).then_some(value);
+        let alone = runs_alone(&graph[value].kind).then(|| first_of_control(graph, value));
         (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use foldhash::HashSet;
-use indim_graph::{Array, Graph, Node, NodeKind};
+use indim_graph::{Array, Graph, Node, NodeKind, Region};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape};
 use smallvec::SmallVec;
 
-use crate::loop_nest::{Access, IndexCheck, Local, LoopNest, LoopNests, Store};
+use crate::loop_nest::{Access, Control, IndexCheck, Local, LoopNest, LoopNests, Store};
 
 /// Approximate overhead of an allocation, in bytes.
 const ALLOCATION: usize = 16;
@@ -109,11 +109,23 @@ impl MemoryUse {
         self.own::<(DType, usize)>(loops.counters.capacity());
         self.own::<Arc<LoopNest>>(loops.nests.capacity());
         loops.nests.iter().for_each(|nest| self.nest(nest));
+        self.own::<Control>(loops.controls.capacity());
+        for control in &loops.controls {
+            self.own::<usize>(control.results.capacity());
+            control.regions().for_each(|region| self.region(region));
+        }
         self.own::<IndexCheck>(loops.checks.capacity());
         for check in &loops.checks {
             self.own::<u8>(check.name.capacity());
             self.access(&check.access);
             self.shape(&check.shape);
+        }
+    }
+
+    /// Counts a region of a graph.
+    fn region(&mut self, region: &Region) {
+        if self.share(core::slice::from_ref(region.graph())) {
+            self.graph(region.graph());
         }
     }
 
@@ -130,7 +142,7 @@ impl MemoryUse {
                 NodeKind::Constant(array) => self.array(array),
                 NodeKind::BroadcastInDim(map) => self.axis_map(map),
                 NodeKind::Slice(slices) => drop(self.share(slices)),
-                _ => {}
+                kind => kind.regions().for_each(|region| self.region(region)),
             }
         }
     }

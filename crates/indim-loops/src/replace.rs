@@ -20,10 +20,15 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     let moves_as_output = |access: &&Access| {
         access.axes == store.target.axes && access.array_type.shape == store.target.array_type.shape
     };
-    // A reduction writes elements of the output before it has read all of the input.
+    // A reduction or a loop writes elements of the output before it has read all of the input.
     let needs_all = matches!(
         nest.lone_instruction(),
-        Some((LoneInstruction::Contract { .. } | LoneInstruction::Scan { .. }, _))
+        Some((
+            LoneInstruction::Contract { .. }
+                | LoneInstruction::Scan { .. }
+                | LoneInstruction::Control { .. },
+            _
+        ))
     );
     if nest.reduced.is_some() || needs_all {
         return false;

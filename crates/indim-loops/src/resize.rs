@@ -256,6 +256,7 @@ impl LoopNests {
             temporaries: resizer.types(&self.temporaries).collect(),
             nests: self.nests.iter().map(|nest| resizer.nest(nest)).collect(),
             checks: self.checks.iter().map(|check| resizer.check(check)).collect(),
+            controls: self.controls.clone(),
         }
     }
 

@@ -63,15 +63,17 @@ pub(crate) struct OperandView {
     pub(crate) is_in_memory: bool,
     /// Whether it is a factor of a contraction, which also reads elements of narrower types.
     pub(crate) is_factor: bool,
+    /// Whether it must be in memory under its own axes, and not seen through views.
+    pub(crate) is_whole: bool,
 }
 
 impl OperandView {
     pub(crate) fn new(value: ValueId, view: View) -> OperandView {
-        OperandView { value, view, is_in_memory: false, is_factor: false }
+        OperandView { value, view, is_in_memory: false, is_factor: false, is_whole: false }
     }
 
     pub(crate) fn in_memory(value: ValueId, view: View) -> OperandView {
-        OperandView { value, view, is_in_memory: true, is_factor: false }
+        OperandView { is_in_memory: true, ..OperandView::new(value, view) }
     }
 
     /// The operand before its widening conversions, if it is a factor of a contraction and has any.
@@ -93,7 +95,24 @@ impl OperandView {
         })
     }
 
+    /// An operand of a loop or branch.
+    fn whole(graph: &Graph, value: ValueId) -> OperandView {
+        let view = View::of_whole(graph[value].array_type.shape.rank());
+        OperandView { is_whole: true, ..OperandView::in_memory(value, view) }
+    }
+
     pub(crate) fn resolve(self, graph: &Graph, bases: &ViewBases) -> ValueSource {
+        if self.is_whole {
+            return match &graph[self.value].kind {
+                NodeKind::Parameter { .. } | NodeKind::Constant(_) => {
+                    ValueSource::Leaf(self.value, self.view)
+                }
+                _ => {
+                    let shape = graph[self.value].array_type.shape.clone();
+                    ValueSource::Materialized(self.value, self.view, shape)
+                }
+            };
+        }
         let read = self.unwidened(graph, bases).unwrap_or(self);
         match resolve(graph, bases, read.value, read.view) {
             ValueSource::Computed(value, view) if read.is_in_memory => {
@@ -117,6 +136,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
         }
         NodeKind::Contract { .. } => (graph[node.operands[0]].array_type.shape.clone(), None),
+        NodeKind::While { .. } | NodeKind::Branch { .. } => (Shape::scalar(), None),
         // The outer axes are those of the values, the inner axis is that of the table.
         NodeKind::SearchSorted { .. } => {
             let table = &graph[node.operands[0]].array_type.shape;
@@ -146,6 +166,10 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
         NodeKind::Sort { .. } => {
             let key = |&value: &ValueId| OperandView::in_memory(value, view.clone());
             node.operands.iter().map(key).collect()
+        }
+        NodeKind::While { .. } | NodeKind::Branch { .. } => {
+            let whole = |&operand: &ValueId| OperandView::whole(graph, operand);
+            node.operands.iter().map(whole).collect()
         }
         NodeKind::SearchSorted { .. } => {
             let rank = node.array_type.shape.rank();
@@ -239,7 +263,37 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
             | NodeKind::Scan { .. }
             | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. }
     )
+}
+
+/// The results of one loop or branch: nodes of equal regions and operands. Returns the lowest of the values
+/// of `graph` that belong together with `value`; `value` itself for other kinds.
+pub(crate) fn first_of_control(graph: &Graph, value: ValueId) -> ValueId {
+    let node = &graph[value];
+    let is_same = |other: &Node| {
+        node.operands == other.operands
+            && match (&node.kind, &other.kind) {
+                (
+                    NodeKind::While { condition, body, limit, .. },
+                    NodeKind::While { condition: of, body: other, limit: up_to, .. },
+                ) => condition == of && body == other && limit == up_to,
+                (NodeKind::Branch { branches, .. }, NodeKind::Branch { branches: others, .. }) => {
+                    branches == others
+                }
+                _ => false,
+            }
+    };
+    match is_control(&node.kind) {
+        true => graph.iter().find(|(_, other)| is_same(other)).map_or(value, |(first, _)| first),
+        false => value,
+    }
+}
+
+/// Whether a node is a loop or a branch.
+pub(crate) fn is_control(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::While { .. } | NodeKind::Branch { .. })
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.
@@ -251,5 +305,7 @@ pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
             | NodeKind::Scan { .. }
             | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. }
     )
 }

@@ -31,6 +31,12 @@ impl View {
         }
     }
 
+    /// The view of a nest without axes onto the first element of a value with `rank` axes.
+    pub(crate) fn of_whole(rank: usize) -> Self {
+        let axes = vec![AxisIndex::first(); rank].into();
+        View { shape: Shape::scalar(), axes, is_of_table: false }
+    }
+
     /// The view of a nest over `shape` onto a value without `axis`.
     pub(crate) fn without_axis(shape: &Shape, axis: usize) -> Self {
         let left = shape.iter().enumerate().filter(|&(other, _)| other != axis);

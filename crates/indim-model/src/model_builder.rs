@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, GraphError};
+use indim_builder::{GraphBuilder, RegionBody, Value};
+use indim_graph::{Array, GraphError, MAX_REGION_DEPTH};
 use indim_ops::{ArrayData, ArrayType, DType};
 use indim_shape::Shape;
 
@@ -19,6 +19,8 @@ const MAX_REMARKS: usize = 64;
 pub struct ModelBuilder {
     /// Builder of the nodes.
     pub builder: GraphBuilder,
+    /// Builders outside the current body of a loop or branch, the innermost last.
+    outer: Vec<GraphBuilder>,
     limits: FormatLimits,
     operations: usize,
     constant_bytes: usize,
@@ -31,6 +33,7 @@ impl ModelBuilder {
     pub fn new(limits: &FormatLimits) -> Self {
         ModelBuilder {
             builder: GraphBuilder::new(),
+            outer: Vec::new(),
             limits: *limits,
             operations: 0,
             constant_bytes: 0,
@@ -55,13 +58,19 @@ impl ModelBuilder {
             let kind = FormatErrorKind::Limit { what: "operations, with calls inlined,", limit };
             return Err(kind.at(place()));
         }
+        // The nodes of a body belong to its loop or branch.
+        if self.is_in_region() {
+            return Ok(());
+        }
         self.origins.push(SourceOperation { first: self.builder.next_id(), number, rule: None });
         Ok(())
     }
 
     /// Records the broadcast rule of the current operation.
     pub fn rule(&mut self, rule: Option<BroadcastRule>) {
-        if let (Some(source_operation), Some(_)) = (self.origins.last_mut(), &rule) {
+        if let (Some(source_operation), Some(_)) = (self.origins.last_mut(), &rule)
+            && self.outer.is_empty()
+        {
             source_operation.rule = rule;
         }
     }
@@ -95,6 +104,42 @@ impl ModelBuilder {
             return Ok(scalar);
         }
         self.builder.broadcast_in_dim(scalar, &[], shape)
+    }
+
+    /// Whether the current nodes are those of a body of a loop or branch.
+    pub fn is_in_region(&self) -> bool {
+        !self.outer.is_empty()
+    }
+
+    /// Begins the body of a loop or branch with parameters of these types: `builder` builds its nodes, which
+    /// may use the values outside, until [`ModelBuilder::end_region`].
+    ///
+    /// # Errors
+    /// `limit` for too many nested bodies; E5 `too-large`.
+    pub fn begin_region(
+        &mut self,
+        parameters: &[ArrayType],
+    ) -> Result<Vec<Value>, FormatErrorKind> {
+        if self.outer.len() == MAX_REGION_DEPTH {
+            let what = "nested loops and branches";
+            return Err(FormatErrorKind::Limit { what, limit: MAX_REGION_DEPTH });
+        }
+        let (inner, states) = self.builder.begin_region(parameters)?;
+        self.outer.push(core::mem::replace(&mut self.builder, inner));
+        Ok(states)
+    }
+
+    /// Ends the body of a loop or branch.
+    ///
+    /// # Errors
+    /// The first error that its builder recorded.
+    ///
+    /// # Panics
+    /// If no body was begun.
+    pub fn end_region(&mut self, results: &[Value]) -> Result<RegionBody, FormatErrorKind> {
+        let outer = self.outer.pop().expect("a body was begun");
+        let inner = core::mem::replace(&mut self.builder, outer);
+        Ok(inner.end_region(results)?)
     }
 
     /// Records a change that the file does not state. Duplicates are dropped.

@@ -157,6 +157,9 @@ impl<'m> CensusWalk<'m> {
             Lowering::Call => self.called(operation, "callee"),
             Lowering::Composite => self.called(operation, "decomposition"),
             Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
+            Lowering::While | Lowering::Case | Lowering::If => {
+                operation.regions.iter().for_each(|region| self.block(region, false));
+            }
             Lowering::Reduce | Lowering::ReduceWindow
                 if reducer::of(operation, self.attributes).is_none() =>
             {

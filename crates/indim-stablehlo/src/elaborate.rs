@@ -37,9 +37,10 @@ struct Frame<'m> {
     /// Index of the next operation.
     next: usize,
     values: HashMap<&'m str, Vec<XlaValue>>,
-    /// The calling operation; `None` for the entry.
+    /// The calling operation; `None` for the entry, and for the region of a loop or branch.
     caller: Option<&'m Operation>,
-    /// The function with this body; `None` for the body of a map, which also sees the values around it.
+    /// The function with this body; `None` for the body of a map, and for the region of a loop or branch,
+    /// which also see the values around them.
     function: Option<usize>,
     /// In the body of a map: the shape that replaces its scalars.
     map_shape: Option<Shape>,
@@ -117,8 +118,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Runs operations until the entry returns.
-    fn run(&mut self) -> ElaborationResult<Vec<XlaValue>> {
+    /// Runs operations until the last frame without a caller returns.
+    pub(super) fn run(&mut self) -> ElaborationResult<Vec<XlaValue>> {
         loop {
             let Some(frame) = self.frames.last_mut() else { return Ok(Vec::new()) };
             let block = frame.block;
@@ -166,6 +167,10 @@ impl<'m> Elaborator<'m> {
             }
             Lowering::Scatter => self.scatter(operation, &operands)?,
             Lowering::Sort => self.sort(operation, &operands)?,
+            Lowering::While => self.looped(operation, &operands)?,
+            Lowering::Case | Lowering::If => {
+                self.branched(operation, &operands, lowering == Lowering::If)?
+            }
             Lowering::TopK => self.top_k(operation, &operands)?,
             Lowering::Array(shaped) => vec![self.array(operation, shaped, &operands)?],
         };
@@ -177,7 +182,14 @@ impl<'m> Elaborator<'m> {
     fn operands(&self, operation: &'m Operation) -> ElaborationResult<Vec<XlaValue>> {
         let mut operands = Vec::with_capacity(operation.operands.len());
         for operand in &operation.operands {
-            operands.push(self.value(*operand)?);
+            let value = self.value(*operand)?;
+            operands.push(match self.model_builder.is_in_region() {
+                true => {
+                    let local = value.local(&self.model_builder.builder);
+                    local.map_err(|error| FormatErrorKind::from(error).in_text(at(operation)))?
+                }
+                false => value,
+            });
         }
         if let Signature::Function(types, _) = &operation.signature {
             self.check_types(operation, "operands", &operands, types.iter())?;
@@ -320,7 +332,7 @@ impl<'m> Elaborator<'m> {
         self.push(block, arguments, caller, Some(number), map_shape)
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         block: &'m Block,
         arguments: Vec<XlaValue>,

@@ -4,7 +4,7 @@
 //!
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `part.rs`: the operations between named values; `census.rs`: finds unsupported operations;
-//!   `elaborate.rs` and `results.rs`: build the graph.
+//!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
@@ -27,6 +27,7 @@ mod outline;
 mod parser;
 mod part;
 mod reducer;
+mod regions;
 mod results;
 mod syntax;
 mod windows;

@@ -37,6 +37,10 @@ pub(super) enum Lowering {
     ReduceWindow,
     Scatter,
     Map,
+    While,
+    /// `case` and `if`; the index of an `if` is a bool, and its first region is that of true.
+    Case,
+    If,
     Tuple,
     GetTupleElement,
     /// The operands.
@@ -174,6 +178,7 @@ impl Lowering {
             }
             // The attribute of sdy's constraint.
             Lowering::Same => &["sharding"],
+            Lowering::While | Lowering::Case | Lowering::If => &[],
             Lowering::Tuple | Lowering::Return => &[],
         })
     }
@@ -208,6 +213,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("bitcast_convert", Lowering::Array(ArrayOperation::Bitcast)),
     ("broadcast", Lowering::Array(ArrayOperation::Broadcast)),
     ("broadcast_in_dim", Lowering::Array(ArrayOperation::BroadcastInDim)),
+    ("case", Lowering::Case),
     ("compare", Lowering::Array(ArrayOperation::Compare)),
     ("composite", Lowering::Composite),
     ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
@@ -221,6 +227,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("dynamic_update_slice", Lowering::Array(ArrayOperation::DynamicUpdateSlice)),
     ("gather", Lowering::Array(ArrayOperation::Gather)),
     ("get_tuple_element", Lowering::GetTupleElement),
+    ("if", Lowering::If),
     ("iota", Lowering::Array(ArrayOperation::Iota)),
     ("map", Lowering::Map),
     ("optimization_barrier", Lowering::Same),
@@ -237,6 +244,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("torch_index_select", Lowering::Array(ArrayOperation::TorchIndexSelect)),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
     ("tuple", Lowering::Tuple),
+    ("while", Lowering::While),
 ];
 
 /// Operations of chlo only that are not element-wise on operands of equal shape.

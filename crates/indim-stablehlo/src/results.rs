@@ -216,6 +216,10 @@ impl Elaborator<'_> {
         as_call: bool,
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
+        if self.model_builder.is_in_region() {
+            let what = "checks inside loops and branches are".to_owned();
+            return Err(fail(FormatErrorKind::Unsupported { what }));
+        }
         let tolerance: Tolerance = expected.tolerance(operation, &self.attributes, as_call)?;
         let constant = match expected.is_constant {
             true => Some(self.constant(operation)?),

@@ -159,7 +159,9 @@ impl TextWriter<'_> {
             NodeKind::Parameter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. }
-            | NodeKind::SearchSorted { .. } => {}
+            | NodeKind::SearchSorted { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. } => {}
             NodeKind::Take { axis, .. } => self.take(id, *axis, node),
             NodeKind::Scatter { op, axis, .. } => self.scatter(id, *op, *axis, node),
             NodeKind::Sort { axis, descending, result } => {

@@ -67,7 +67,9 @@ impl Obstacle {
                 | NodeKind::Scan { axis: along, .. }
                 | NodeKind::Window { axis: along, .. } => axis == along,
                 NodeKind::Sort { axis: along, .. } => axis == along,
-                NodeKind::SearchSorted { .. } => true,
+                NodeKind::SearchSorted { .. }
+                | NodeKind::While { .. }
+                | NodeKind::Branch { .. } => true,
                 NodeKind::Slice(slices) => !slices[*axis].is_whole(operand.shape[*axis]),
                 NodeKind::Reshape | NodeKind::Constant(_) => true,
                 _ => false,

@@ -110,6 +110,8 @@ impl Legalizer<'_, '_> {
                 self.notes.composed("search_sorted", by, place_of(self.graph, id));
                 search_sorted(&operands[0], &operands[1], *side)?
             }
+            NodeKind::While { .. } => return self.refuse(id, node, "a loop"),
+            NodeKind::Branch { .. } => return self.refuse(id, node, "a branch"),
             NodeKind::Contract { summed } => self.contract(id, operands, *summed)?,
             NodeKind::Scan { op, axis, reverse, exclusive } => {
                 let scan = |x: &Value| b.scan(*op, x, *axis as i64, *reverse, false);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use indim_builder::Value;
-use indim_graph::Array;
+use indim_builder::{GraphBuilder, Value};
+use indim_graph::{Array, GraphError};
 use indim_model::FormatErrorKind;
 
 /// Maximum nesting depth of tuples.
@@ -77,6 +77,48 @@ impl From<Value> for XlaValue {
 }
 
 impl XlaValue {
+    /// The value in this builder, which may be that of a body with the value outside.
+    ///
+    /// # Errors
+    /// `foreign-value`.
+    pub fn local(&self, builder: &GraphBuilder) -> Result<XlaValue, GraphError> {
+        Ok(match self {
+            XlaValue::Array(array) => {
+                let value = builder.local(&array.value)?;
+                XlaValue::Array(ArrayValue { value, fact: array.fact.clone() })
+            }
+            XlaValue::Tuple(Tuple { parts, depth }) => {
+                let parts = parts.iter().map(|part| part.local(builder));
+                let parts = parts.collect::<Result<_, _>>()?;
+                XlaValue::Tuple(Tuple { parts, depth: *depth })
+            }
+        })
+    }
+
+    /// The value with these arrays in place of its own, in order.
+    ///
+    /// # Errors
+    /// `wrong-count` for too few arrays.
+    pub fn with_arrays(
+        &self,
+        arrays: &mut impl Iterator<Item = Value>,
+    ) -> Result<XlaValue, FormatErrorKind> {
+        match self {
+            XlaValue::Array(_) => {
+                let (what, expected) = ("arrays", "more".to_owned());
+                let missing = FormatErrorKind::Count { what, expected, given: 0 };
+                arrays.next().map(XlaValue::from).ok_or(missing)
+            }
+            XlaValue::Tuple(tuple) => {
+                let mut parts = Vec::with_capacity(tuple.parts.len());
+                for part in tuple.parts.iter() {
+                    parts.push(part.with_arrays(arrays)?);
+                }
+                XlaValue::tuple(parts)
+            }
+        }
+    }
+
     /// A tuple of these values.
     ///
     /// # Errors

@@ -167,6 +167,7 @@ impl<'a> Sweep<'a> {
             NodeKind::Sort { axis, descending, result: SortResult::Values } => {
                 only(sort::values(*axis, *descending, &operand(0), cotangent)?)
             }
+            NodeKind::While { .. } | NodeKind::Branch { .. } => Err(self.refused(node)),
             NodeKind::Bitcast
             | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. }

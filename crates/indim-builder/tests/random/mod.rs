@@ -8,11 +8,13 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
 use product::random_product;
+use region::random_region;
 use scan::random_scan;
 use sort::random_sort;
 
 mod choices;
 mod product;
+mod region;
 mod scan;
 mod sort;
 
@@ -83,7 +85,8 @@ fn random_node(
     let x = choices.pick(values).clone();
     let x_type = x.array_type().unwrap();
     let rank = x_type.shape.rank();
-    match choices.below(12) {
+    match choices.below(13) {
+        12 => random_region(choices, b, values, x),
         10 if rank > 0 => random_product(choices, b, values, x),
         7 if rank > 0 => random_scan(choices, b, x),
         11 if rank > 0 => random_sort(choices, b, values, x),

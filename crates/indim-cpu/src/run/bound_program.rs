@@ -1,11 +1,12 @@
 //! A program bound to sizes, and the run of its nests one after another. Holds unsafe code.
 
 use core::mem::MaybeUninit;
+use core::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
-use indim_loops::loop_nest::{Access, BufferId, IndexCheck, LoopNest, LoopNests};
+use indim_loops::loop_nest::{Access, BufferId, IndexCheck, Local, LoopNest, LoopNests};
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
@@ -13,7 +14,10 @@ use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::run::compiled_nest::{CompiledNest, bind};
-use crate::run::compiled_program::{BufferOffset, CompiledProgram, DenseBindings, SymbolSizes};
+use crate::run::compiled_program::{
+    BufferOffset, CompiledProgram, DenseBindings, SymbolSizes, SymbolicNest,
+};
+use crate::run::control::ControlCode;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
@@ -23,7 +27,7 @@ use crate::run::options::RunOptions;
 use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
-use indim_executors::Bases;
+use indim_executors::{Bases, BoundNest};
 
 /// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
 const FEW: usize = 16;
@@ -152,11 +156,20 @@ impl BoundProgram {
         self.bound.nests.iter().map(|bound| bound.work)
     }
 
+    /// Cost of a whole run in bytes moved; saturates.
+    pub(crate) fn work(&self) -> usize {
+        self.works().fold(0, usize::saturating_add)
+    }
+
     /// Calls `visit` with each array that a nest reads and the bytes that the nest reads of it.
     pub(crate) fn walked_bytes(&self, mut visit: impl FnMut(BufferId, usize)) {
         for index in 0..self.bound.nests.len() {
             let nest = self.sized(index);
-            nest.nest.accesses.iter().for_each(|of| visit(of.buffer, nest.bytes_of(of)));
+            // A loop or branch may read all elements of its operands.
+            let is_whole = self.program.nests[index].control.is_some();
+            let bytes =
+                |of: &Access| if is_whole { nest.array_bytes(of) } else { nest.bytes_of(of) };
+            nest.nest.accesses.iter().for_each(|of| visit(of.buffer, bytes(of)));
         }
     }
 
@@ -211,9 +224,19 @@ impl BoundProgram {
         let _environment = DefaultFloatEnvironment::enter();
         let mut on_stack = MaybeUninit::uninit();
         let scratch = Scratch::new(self.scratch.bytes, &mut on_stack)?;
-        let are_row_major = inputs.iter().all(ArrayView::is_row_major)
-            && outputs.iter().all(ArrayViewMut::is_row_major);
-        let arrays = RunArrays { nests: self, inputs, outputs, are_row_major, scratch: &scratch };
+        self.run_on(inputs, outputs, is_over_input, &scratch, options)
+    }
+
+    /// Like [`BoundProgram::run`], with memory for the temporaries, in the default floating-point environment.
+    pub(crate) fn run_on(
+        &self,
+        inputs: &[ArrayView<'_>],
+        outputs: &mut [ArrayViewMut<'_>],
+        is_over_input: &[bool],
+        scratch: &Scratch<'_>,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let arrays = RunArrays::new(self, inputs, outputs, scratch);
         let mut groups = self.compiled_groups.iter().peekable();
         let mut index = 0;
         while index < self.bound.nests.len() {
@@ -239,6 +262,9 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         self.prepare(index, arrays)?;
+        if let Some(control) = &self.program.nests[index].control {
+            return self.run_control(control, index, arrays, options);
+        }
         let (nest, dense) = (&self.program.loops.nests[index], &self.bound.nests[index]);
         let own;
         let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
@@ -271,6 +297,109 @@ impl BoundProgram {
         // - a `Level` exists only on a processor that has it.
         let flow = unsafe { threads::run(dense.work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
+    }
+
+    /// The nests bound to these arrays, for repeated runs. `is_over_input` is that of the runs.
+    pub(crate) fn bound_to(
+        &self,
+        arrays: &RunArrays<'_, '_, '_>,
+        is_over_input: &[bool],
+    ) -> Vec<BoundToArrays> {
+        let bound_to = |index: usize| {
+            let nest = self.sized(index);
+            let operands = nest.nest.operands().map(|of| arrays.first(&nest, of)).collect();
+            let is_over = |access: &Access| match access.buffer {
+                BufferId::Output(output) => is_over_input.get(output) == Some(&true),
+                _ => false,
+            };
+            let are_dense = arrays.are_dense(nest.nest) && !nest.nest.operands().any(is_over);
+            let bound = if are_dense {
+                self.bound.nests[index].bound.clone()
+            } else {
+                let rank = nest.shape.len();
+                let strides =
+                    |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
+                bind(&self.program.nests[index].code, &nest, strides, is_over_input)
+            };
+            let own_work = bound.as_deref().and_then(BoundNest::own_work);
+            let work = own_work.unwrap_or(self.bound.nests[index].work);
+            BoundToArrays { operands, bound, work }
+        };
+        (0..self.bound.nests.len()).map(bound_to).collect()
+    }
+
+    /// Like [`BoundProgram::run_on`], for nests bound to these arrays.
+    ///
+    /// # Errors
+    /// Like [`BoundProgram::run`].
+    pub(crate) fn run_bound(
+        &self,
+        bound: &[BoundToArrays],
+        arrays: &RunArrays<'_, '_, '_>,
+        is_over_input: &[bool],
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let mut groups = self.compiled_groups.iter().peekable();
+        let mut index = 0;
+        while index < bound.len() {
+            if let Some(group) = groups.next_if(|group| group.nests.start == index) {
+                self.run_group(group, arrays, is_over_input, options)?;
+                index = group.nests.end;
+                continue;
+            }
+            match (&self.program.nests[index].control, &bound[index].bound) {
+                (None, Some(nest)) => {
+                    self.prepare(index, arrays)?;
+                    let operands = &bound[index].operands;
+                    let bases = Bases { operands, shared: arrays.scratch.at(self.shared) };
+                    // SAFETY: the obligations of `run_nest` hold for the same reasons, because the nest was
+                    // bound to these arrays.
+                    let flow = unsafe { threads::run(bound[index].work, &**nest, &bases, options) };
+                    if flow.is_break() {
+                        return Err(RunError::Stopped);
+                    }
+                }
+                _ => self.run_nest(index, arrays, is_over_input, options)?,
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// Runs the loop or branch that nest `index` is.
+    fn run_control(
+        &self,
+        control: &ControlCode,
+        index: usize,
+        arrays: &RunArrays<'_, '_, '_>,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let nest = &self.program.loops.nests[index];
+        let read = |&local: &Local| arrays.view(&nest.accesses[local.access()?]);
+        let operands = nest.instructions[0].operands.iter().map(read);
+        let operands: Option<SmallVec<[ArrayView<'_>; 4]>> = operands.collect();
+        let operands = operands.expect("invariant: the operands of a loop or branch are in memory");
+        let stores = nest.stores.iter().enumerate();
+        let mut outputs: SmallVec<[ArrayViewMut<'_>; 4]> = stores
+            .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
+            .collect();
+        let memory = arrays.scratch.at(self.shared);
+        // SAFETY:
+        // - lowering gives a loop or branch its operands and results as whole arrays of these types;
+        // - temporaries and outputs do not overlap, and no output of a loop or branch lies over an input
+        //   (`can_replace`);
+        // - the layout of `scratch` has room for the shared memory of the largest nest.
+        unsafe { control.run(&operands, &mut outputs, memory, options) }
+    }
+
+    /// Whether a run with valid inputs may fail: by an index out of range, or in a loop.
+    pub(crate) fn may_fail(&self) -> bool {
+        let has_loop = |nest: &SymbolicNest| match nest.control.as_deref() {
+            Some(ControlCode::Loop(_)) => true,
+            Some(control) => control.may_fail_late(),
+            None => false,
+        };
+        !self.checks.is_empty() || self.program.nests.iter().any(has_loop)
     }
 
     /// Writes the counters and checks the indices that nest `index` reads.
@@ -323,11 +452,16 @@ impl BoundProgram {
         unsafe { group.run(&members, are_dense, is_over_input, options) }
     }
 
-    /// Whether a nest writes an output before all indices have been checked.
+    /// Whether a nest writes an output before all indices have been checked and all loops have ended.
     pub(crate) fn writes_before_checks(&self) -> bool {
         let loops = &self.program.loops;
-        let Some(last) = loops.checks.last() else { return false };
-        let before = loops.nests[..last.nest].iter();
+        let controls = self.program.nests.iter().enumerate();
+        let controls = controls.filter_map(|(index, nest)| {
+            Some(index + usize::from(nest.control.as_ref()?.may_fail_late()))
+        });
+        let checks = loops.checks.last().map(|check| check.nest);
+        let Some(last) = checks.into_iter().chain(controls).max() else { return false };
+        let before = loops.nests[..last].iter();
         let mut targets = before.flat_map(|nest| nest.stores.iter().map(|store| &store.target));
         targets.any(|target| matches!(target.buffer, BufferId::Output(_)))
     }
@@ -347,8 +481,17 @@ impl BoundProgram {
     }
 }
 
+/// A nest bound to the arrays of repeated runs.
+pub(crate) struct BoundToArrays {
+    operands: SmallVec<[*mut u8; FEW]>,
+    /// `None` for a nest without elements, and for a loop or branch.
+    bound: Option<Arc<dyn BoundNest>>,
+    /// Cost of a run in bytes moved.
+    work: usize,
+}
+
 /// The arrays of a run.
-struct RunArrays<'a, 'i, 'o> {
+pub(crate) struct RunArrays<'a, 'i, 'o> {
     nests: &'a BoundProgram,
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
@@ -357,7 +500,42 @@ struct RunArrays<'a, 'i, 'o> {
     scratch: &'a Scratch<'a>,
 }
 
-impl RunArrays<'_, '_, '_> {
+impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
+    pub(crate) fn new(
+        nests: &'a BoundProgram,
+        inputs: &'a [ArrayView<'i>],
+        outputs: &'a mut [ArrayViewMut<'o>],
+        scratch: &'a Scratch<'a>,
+    ) -> Self {
+        let are_row_major = inputs.iter().all(ArrayView::is_row_major)
+            && outputs.iter().all(ArrayViewMut::is_row_major);
+        RunArrays { nests, inputs, outputs, are_row_major, scratch }
+    }
+
+    /// The whole array that an operand of a loop or branch reads.
+    fn view(&self, access: &Access) -> Option<ArrayView<'_>> {
+        let array_type = access.array_type.clone();
+        let (first, strides) = self.first_and_strides(access);
+        // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
+        // counters lie in `scratch`, and earlier nests have written them.
+        Some(unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) })
+    }
+
+    /// The array, or part of an array, that a store of a loop or branch writes.
+    fn view_mut(&self, target: &Access, array_type: &ArrayType) -> ArrayViewMut<'_> {
+        let (first, strides) = self.first_and_strides(target);
+        // SAFETY: the elements of a view are valid, by its constructor; temporaries lie in `scratch`; the
+        // target of a store has room for the result from its first element on.
+        unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.to_vec(), first) }
+    }
+
+    fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
+        let strides = self.strides(access, || dense(&access.array_type));
+        let offset = access.offset(&strides);
+        let first = NonNull::new(self.at(BufferOffset { buffer: access.buffer, offset }));
+        (first.unwrap_or(NonNull::dangling()), strides)
+    }
+
     /// Address of an access at the first point of the nest.
     fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
         let offset = match access.begins_at_first() {

@@ -13,6 +13,7 @@ use indim_ops::Level;
 use smallvec::SmallVec;
 
 use crate::run::contraction::Contraction;
+use crate::run::control::{ControlCode, RegionCompiler};
 use crate::run::output_order::OutputOrders;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
@@ -41,6 +42,8 @@ pub(crate) struct CompiledProgram {
 #[derive(Debug)]
 pub(crate) struct SymbolicNest {
     pub(crate) code: Arc<dyn NestCode>,
+    /// The loop or branch that the nest is.
+    pub(crate) control: Option<Arc<ControlCode>>,
     /// Cost of computing one element; see [`NestCode::cost`].
     cost: usize,
     /// Addresses of the operands if each begins at the first element of its array; otherwise they depend on
@@ -101,9 +104,19 @@ impl CompiledProgram {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let code = lone_code(nest, level);
-            let code = code.unwrap_or_else(|| executor.compile(nest, &constants, level));
-            nests.push(SymbolicNest::new(nest, code, &placeholders));
+            let control = match nest.lone_instruction() {
+                Some((LoneInstruction::Control { index }, _)) => {
+                    let mut regions = RegionCompiler { executor, level, check: &mut check };
+                    Some(regions.compile(&loops.controls[index])?)
+                }
+                _ => None,
+            };
+            let code = match &control {
+                Some(control) => Arc::clone(control) as Arc<dyn NestCode>,
+                None => lone_code(nest, level)
+                    .unwrap_or_else(|| executor.compile(nest, &constants, level)),
+            };
+            nests.push(SymbolicNest::new(nest, code, control, &placeholders));
             check()?;
         }
         let (groups, live_ranges) = (groups(&loops), LiveRanges::of(&loops));
@@ -189,7 +202,12 @@ impl CompiledProgram {
 }
 
 impl SymbolicNest {
-    fn new(nest: &LoopNest, code: Arc<dyn NestCode>, placeholders: &[usize]) -> SymbolicNest {
+    fn new(
+        nest: &LoopNest,
+        code: Arc<dyn NestCode>,
+        control: Option<Arc<ControlCode>>,
+        placeholders: &[usize],
+    ) -> SymbolicNest {
         let first = |access: &Access| BufferOffset { buffer: access.buffer, offset: 0 };
         let is_over = |size: &usize| {
             let mut shapes = nest.operands().map(|access| &access.array_type.shape);
@@ -206,6 +224,7 @@ impl SymbolicNest {
                 .filter(|&symbol| is_over(&placeholders[symbol]))
                 .collect(),
             code,
+            control,
         }
     }
 
@@ -251,5 +270,6 @@ fn lone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
         LoneInstruction::Scan { .. } => Scan::compile(nest),
         LoneInstruction::Sort { .. } => Sort::compile(nest),
         LoneInstruction::SearchSorted { .. } => TableSearch::compile(nest),
+        LoneInstruction::Control { .. } => None,
     }
 }

@@ -119,6 +119,11 @@ pub enum RunError {
         /// The size of that axis.
         size: usize,
     },
+    /// A loop needs more steps than its limit. The outputs of the caller may be partly written.
+    StepLimit {
+        /// The limit.
+        limit: u64,
+    },
     /// Outputs or temporaries could not be allocated.
     Memory(ArrayError),
     /// `progress` stopped the run. The outputs of the caller may be partly written.
@@ -153,6 +158,7 @@ impl RunError {
             RunError::OverlapUndecided { .. } => ErrorCode::OVERLAP_UNDECIDED,
             RunError::MemoryLimit { .. } => ErrorCode::MEMORY_LIMIT,
             RunError::IndexOutOfRange { .. } => ErrorCode::INDEX_OUT_OF_RANGE,
+            RunError::StepLimit { .. } => ErrorCode::STEP_LIMIT,
             RunError::Memory(error) => error.error_code(),
             RunError::Stopped => ErrorCode::STOPPED,
         }
@@ -212,6 +218,11 @@ impl fmt::Display for RunError {
                 formatter,
                 "index {index}, at {position:?} of `{name}`, names no element of axis {axis}, which has size \
                  {size}: take with mode clip or wrap, or mend the indices"
+            ),
+            RunError::StepLimit { limit } => write!(
+                formatter,
+                "a loop needs more than {limit} steps, its limit: check that the body changes what the \
+                 condition reads, or raise the limit"
             ),
             RunError::Memory(error) => write!(formatter, "{error}"),
             RunError::Stopped => formatter.write_str("the run was stopped"),

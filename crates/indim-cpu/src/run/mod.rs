@@ -13,6 +13,7 @@
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
+//! - `control/`: loops and branches, which run programs of their own;
 //! - `scatter.rs`, `contraction.rs`, `scan.rs`, `sort/`, `search.rs`: scatters, contractions, scans, sorts
 //!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
 //!   and blocks of scans.
@@ -33,6 +34,7 @@ pub(crate) mod compile;
 pub(crate) mod compiled_nest;
 mod compiled_program;
 mod contraction;
+mod control;
 mod dense_strides;
 pub(crate) mod error;
 pub(crate) mod executable;

@@ -5,6 +5,8 @@
 //! target combines its updates in row-major order, so every number of threads gives the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
+//! - A single update needs no order: a tile is a range of targets, and over the operand itself only the target
+//!   of the update is written.
 //! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
 //!   range of targets.
 
@@ -14,7 +16,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, BufferId, Local, LoneInstruction, LoopNest, Store};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{Element, Level, ScatterFold, ScatterVisitor};
@@ -122,7 +124,7 @@ impl NestCode for Scatter {
         self: Arc<Self>,
         nest: &SizedNest<'_>,
         strides: NestStrides<'_>,
-        _: &[bool],
+        is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
         let (strides, shape) = (nest.list_strides(strides), &nest.shape);
         if shape[..self.rank].contains(&0) {
@@ -141,7 +143,18 @@ impl NestCode for Scatter {
             false => (self.rank..shape.len()).map(of_axis).collect(),
         };
         let elements: usize = inner.sizes.iter().product();
+        let is_over = |store: &Store| match store.target.buffer {
+            BufferId::Output(output) => is_over_input.get(output) == Some(&true),
+            _ => false,
+        };
+        // With several targets the updates have another shape or other axes than the output, so it lies over
+        // the operand.
+        let has_one_update = shape[self.rank..].iter().all(|&size| size == 1);
+        let is_in_place =
+            has_one_update && shape[self.axis] > 1 && nest.nest.stores.iter().all(is_over);
         Some(Arc::new(BoundScatter {
+            has_one_update,
+            is_in_place,
             size: shape[self.axis],
             along: strides.iter().map(|strides| strides[self.axis]).collect(),
             rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
@@ -164,6 +177,9 @@ impl NestCode for Scatter {
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
         let product = |sizes: &[usize]| sizes.iter().fold(1, |n: usize, &m| n.saturating_mul(m));
+        if nest.shape[self.rank..].iter().all(|&size| size == 1) {
+            return 0;
+        }
         if product(&nest.shape[..self.rank]) == nest.shape[self.axis] {
             let accumulators = nest.shape[self.axis].saturating_add(1);
             return accumulators.saturating_mul(MAX_ACCUMULATOR_BYTES);
@@ -214,6 +230,9 @@ struct IndexLoop {
 #[derive(Debug)]
 struct BoundScatter {
     scatter: Scatter,
+    has_one_update: bool,
+    /// Whether the stores lie over the operand, and only the target of the single update changes.
+    is_in_place: bool,
     /// Size of the scattered axis.
     size: usize,
     /// Stride in bytes of each operand along the scattered axis.
@@ -296,7 +315,7 @@ impl BoundScatter {
     /// Whether a target is one element, and so is the product of the sizes of the axes before the scattered
     /// axis.
     fn has_accumulators(&self) -> bool {
-        self.elements == 1 && self.rows == self.size
+        self.elements == 1 && self.rows == self.size && !self.has_one_update
     }
 
     /// The elements of a target along the innermost axis, at point `number` of its other axes.
@@ -327,16 +346,9 @@ impl BoundScatter {
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
-    /// - `prepare` has sorted the updates.
-    unsafe fn fold_row(&self, bases: &Bases<'_>, row: usize) {
+    /// - `updates` are the offsets of updates.
+    unsafe fn fold_row(&self, bases: &Bases<'_>, row: usize, updates: &[isize]) {
         let place = (row / self.size, row % self.size);
-        let SortedUpdates { starts, updates } = self.sorted(bases);
-        // SAFETY: `prepare` has written the start of each target, the end of the last one, and the offset of
-        // each update; starts increase up to the number of updates.
-        let updates = unsafe {
-            let (first, end) = (*starts.add(place.1), *starts.add(place.1 + 1));
-            core::slice::from_raw_parts(updates.add(first), end - first)
-        };
         let (axes, length) = match self.inner.sizes.split_last() {
             Some((&length, axes)) => (axes, length),
             None => (&[][..], 1),
@@ -383,6 +395,55 @@ impl BoundScatter {
             // the elements of the targets are writable.
             unsafe { (functions.finish)(run.at(targets.start), accumulators, targets.len()) }
         }
+    }
+
+    /// Combines the updates of these targets.
+    ///
+    /// # Safety
+    /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
+    /// - `prepare` has sorted the updates, if they are several.
+    unsafe fn fold_rows(&self, bases: &Bases<'_>, mut rows: Range<usize>) {
+        if !self.has_one_update {
+            let SortedUpdates { starts, updates } = self.sorted(bases);
+            return rows.for_each(|row| {
+                let target = row % self.size;
+                // SAFETY:
+                // - the caller has the same obligations for each of `rows`;
+                // - `prepare` has written the start of each target, the end of the last one, and the offset
+                //   of each update; starts increase up to the number of updates.
+                unsafe {
+                    let (first, end) = (*starts.add(target), *starts.add(target + 1));
+                    let updates = core::slice::from_raw_parts(updates.add(first), end - first);
+                    self.fold_row(bases, row, updates);
+                }
+            });
+        }
+        // SAFETY: the caller has the same obligations.
+        let only = unsafe { self.only_target(bases) };
+        if self.is_in_place {
+            let changed = (rows.start / self.size..=rows.end / self.size)
+                .map(|outer| outer * self.size + only)
+                .filter(|row| only < self.size && rows.contains(row));
+            // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
+            return changed.for_each(|row| unsafe { self.fold_row(bases, row, &[0]) });
+        }
+        for row in rows {
+            let updates = &[0][..usize::from(row % self.size == only)];
+            // SAFETY: the caller has the same obligations for each of `rows`; the only update has offset 0.
+            unsafe { self.fold_row(bases, row, updates) }
+        }
+    }
+
+    /// The target of the only update; the size of the axis for a dropped one.
+    ///
+    /// # Safety
+    /// The index is readable.
+    unsafe fn only_target(&self, bases: &Bases<'_>) -> usize {
+        let mut target = [self.size];
+        let index = bases.operands[self.scatter.indices].cast_const();
+        // SAFETY: the caller ensures a readable index.
+        unsafe { self.scatter.gather.resolve(&mut target, index, 0) }
+        target[0]
     }
 
     /// Combines all updates in accumulators, one for each target and one for dropped updates.
@@ -525,7 +586,14 @@ impl BoundNest for BoundScatter {
         self.rows_per_tile * self.elements
     }
 
+    fn own_work(&self) -> Option<usize> {
+        self.is_in_place.then_some(self.elements)
+    }
+
     unsafe fn prepare(&self, bases: &Bases<'_>) {
+        if self.has_one_update {
+            return;
+        }
         if self.has_accumulators() {
             // SAFETY: the caller has the same obligations; the functions are those of the elements' type.
             return unsafe { (self.scatter.functions.accumulate)(self, bases) };
@@ -567,7 +635,7 @@ impl BoundNest for BoundScatter {
         unsafe {
             match self.has_accumulators() {
                 true => self.store_accumulators(bases, rows),
-                false => rows.for_each(|row| self.fold_row(bases, row)),
+                false => self.fold_rows(bases, rows),
             }
         }
     }

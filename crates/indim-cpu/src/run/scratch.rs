@@ -39,6 +39,11 @@ impl<'n> Scratch<'n> {
         Ok(Scratch { first, _buffer: Some(buffer), _on_stack: PhantomData })
     }
 
+    /// Scratch in memory of the caller, which keeps it valid.
+    pub(crate) fn in_memory(first: *mut u8) -> Self {
+        Scratch { first, _buffer: None, _on_stack: PhantomData }
+    }
+
     /// The address at an offset in bytes.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
         self.first.wrapping_add(offset)

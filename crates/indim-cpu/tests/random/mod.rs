@@ -16,6 +16,7 @@ pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
 use executors::executors;
 use product::random_product;
+use region::random_region;
 use scan::random_scan;
 use sort::random_sort;
 
@@ -25,6 +26,8 @@ mod choices;
 mod executors;
 #[path = "../../../indim-builder/tests/random/product.rs"]
 mod product;
+#[path = "../../../indim-builder/tests/random/region.rs"]
+mod region;
 #[path = "../../../indim-builder/tests/random/scan.rs"]
 mod scan;
 #[path = "../../../indim-builder/tests/random/sort.rs"]
@@ -175,6 +178,9 @@ fn random_cheap_node(
     if rank > 0 && choices.chance(5) {
         return random_sort(choices, b, values, x);
     }
+    if choices.chance(4) {
+        return random_region(choices, b, values, x);
+    }
     random_operation(choices, b, values, x, &CHEAP)
 }
 
@@ -209,8 +215,9 @@ fn random_sizes(choices: &mut Choices<'_>) -> Vec<usize> {
 
 fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x: Value) -> Value {
     let x_type = x.array_type().unwrap();
-    match choices.below(12) {
+    match choices.below(13) {
         0 => random_conversion(choices, b, x),
+        12 => random_region(choices, b, values, x),
         10 if x_type.shape.rank() > 0 => random_product(choices, b, values, x),
         7 if x_type.shape.rank() > 0 => random_scan(choices, b, x),
         11 if x_type.shape.rank() > 0 => random_sort(choices, b, values, x),

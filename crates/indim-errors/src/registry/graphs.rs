@@ -186,6 +186,27 @@ codes! {
         example: Command(&["indim explain 'searchsorted(t, x)' 't=f32[2,3]' 'x=f32[4]'"]),
         raised_by: ["indim-graph"],
     }
+    LOOP_STATE_TYPE = "loop-state-type" {
+        title: "The body of a loop changes the type of a state",
+        explanation: "Every step of a loop has states of the same element types and shapes, so the body \
+            returns those of the initial states. The message names the state and both types.",
+        example: Words("The body of `GraphBuilder::while_loop` returns `f64` for a state that begins as `f32`."),
+        raised_by: ["indim-graph"],
+    }
+    REGION_TYPE = "region-type" {
+        title: "A region does not fit its loop or branch",
+        explanation: "The parameters of a region are the operands of its loop or branch. A condition \
+            returns one bool; all branches return the same types.",
+        example: Words("One branch of `GraphBuilder::cond` returns `f32[3]`, the other `f32[4]`."),
+        raised_by: ["indim-graph"],
+    }
+    REGION_LIMIT = "region-limit" {
+        title: "Loops and branches are nested too deep",
+        explanation: "Loops and branches nest at most 16 deep, and a region has at most 2^20 nodes, with \
+            those of the regions inside it. Merge loops, or run the outer one from the host program.",
+        example: Words("`GraphBuilder::while_loop` nested 17 deep."),
+        raised_by: ["indim-graph"],
+    }
     PAD_WIDTH = "pad-width" {
         title: "An axis has too few elements for the padding",
         explanation: "Mode `reflect` mirrors at most size - 1 elements on each side, `symmetric` and \

@@ -111,6 +111,13 @@ codes! {
         example: Words("The progress callback of a run returns `ControlFlow::Break`."),
         raised_by: ["indim-cpu", "indim-stream"],
     }
+    STEP_LIMIT = "step-limit" {
+        title: "A loop needs more steps than its limit",
+        explanation: "The limit ends loops whose condition never becomes false; it is 2^32 unless the loop \
+            states another. Check that the body changes what the condition reads, or raise the limit.",
+        example: Words("`GraphBuilder::while_loop_up_to` with limit 3 needs 4 steps."),
+        raised_by: ["indim-cpu"],
+    }
     UNKNOWN_EXECUTOR = "unknown-executor" {
         title: "`INDIM_EXECUTOR` names no executor",
         explanation: "The environment variable selects an executor. Unset it, or use a name from the \

@@ -271,6 +271,13 @@ impl AxisForest {
                 self.restrict(table, 0, CutPolicy::Nowhere);
                 (0..shape.rank()).for_each(|axis| self.join((values, axis), (value, axis)));
             }
+            // Regions may move elements along any axis.
+            NodeKind::While { .. } | NodeKind::Branch { .. } => {
+                for &of in node.operands.iter().chain([&value]) {
+                    let axes = 0..graph[of].array_type.shape.rank();
+                    axes.for_each(|axis| self.restrict(of, axis, CutPolicy::Nowhere));
+                }
+            }
             NodeKind::Contract { summed } => {
                 let [x, y] = [node.operands[0], node.operands[1]];
                 for axis in 0..shape.rank() + summed {

@@ -126,6 +126,7 @@ pub(super) fn operand_axes(
         // The windowed axis and the window are not cut.
         NodeKind::Window { .. } => axes[..operand.rank()].to_vec(),
         NodeKind::SearchSorted { .. } if position == 0 => vec![None],
+        NodeKind::While { .. } | NodeKind::Branch { .. } => vec![None; operand.rank()],
         NodeKind::Contract { summed } => [axes, &vec![None; *summed]].concat(),
         _ => axes.to_vec(),
     }

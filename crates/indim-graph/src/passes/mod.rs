@@ -11,6 +11,7 @@
 //! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
 //! - `reshape.rs`: removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result
 //!   later;
+//! - `regions.rs`: all passes in the regions of loops and branches;
 //! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
 //! - `stack.rs`: element-wise reduction of stacks, without writing the stack;
 //! - `window.rs`: windows as concatenations of slices, for formats without windows.
@@ -21,6 +22,7 @@ mod empty;
 mod fold;
 mod power;
 mod reduction;
+mod regions;
 mod reshape;
 mod sink;
 mod stack;
@@ -36,7 +38,7 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 /// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
 /// at a kink.
 pub fn optimize(graph: &Graph) -> Graph {
-    let graph = rewrite(graph, empty::replace_empty);
+    let graph = rewrite(&regions::optimize_regions(graph), empty::replace_empty);
     let graph = rewrite(&graph, bitcast::drop_pairs);
     let graph = replace_outputs(&graph, reshape::drop_axes);
     let graph = rewrite(&graph, sink::sink_broadcasts);

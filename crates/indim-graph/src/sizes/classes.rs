@@ -178,6 +178,12 @@ impl SizeClasses {
                 node.operands.iter().for_each(|&key| self.join_all(graph, value, key));
             }
             NodeKind::SearchSorted { .. } => self.join_all(graph, value, node.operands[1]),
+            NodeKind::While { .. } | NodeKind::Branch { .. } => {
+                let operands = node.operands.iter();
+                operands
+                    .for_each(|&operand| self.pin_all(graph, operand, "a loop or branch reads it"));
+                self.pin_all(graph, value, "a loop or branch has this size");
+            }
             NodeKind::Contract { .. } => {
                 self.join_all(graph, node.operands[0], node.operands[1]);
                 self.join_all(graph, value, node.operands[0]);

@@ -197,7 +197,7 @@ impl ModelWriter<'_> {
                 self.scan(value, node, (*op, *axis), [*reverse, *exclusive]);
             }
             NodeKind::Sort { .. } => self.sort(value, node),
-            NodeKind::SearchSorted { .. } => {
+            NodeKind::SearchSorted { .. } | NodeKind::While { .. } | NodeKind::Branch { .. } => {
                 let place = place_of(self.graph, value);
                 self.notes.unsupported(node.kind.name(), None, place);
                 self.set(value, String::new(), shape);

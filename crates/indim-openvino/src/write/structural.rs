@@ -56,7 +56,11 @@ impl NetworkWriter<'_> {
             NodeKind::Scan { op: ReduceOp::Add, axis, reverse, exclusive } => {
                 self.scan(&operands[0], *axis, [*reverse, *exclusive])
             }
-            NodeKind::Bitcast | NodeKind::Elementwise(_) | NodeKind::Scan { .. } => {
+            NodeKind::Bitcast
+            | NodeKind::Elementwise(_)
+            | NodeKind::Scan { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. } => {
                 return self.refuse(value, node.kind.name(), None);
             }
         }))

@@ -67,7 +67,8 @@ struct Pieces {
 
 impl Parser<'_, '_> {
     pub(super) fn pretty(&mut self, operation: &mut Operation) -> ParseResult<()> {
-        if !lowering::is_known(&operation.name) {
+        // The pretty form of a loop has regions behind words, like unknown operations.
+        if !lowering::is_known(&operation.name) || operation.name == "stablehlo.while" {
             return self.unknown_operation(operation);
         }
         self.advance();

@@ -72,6 +72,16 @@ pub enum ParseErrorKind {
         /// The value's name, without the sign.
         name: String,
     },
+    /// No earlier line defines the region.
+    UndefinedRegion {
+        /// The region's name, without the sign.
+        name: String,
+    },
+    /// The region is defined twice.
+    DuplicateRegion {
+        /// The region's name, without the sign.
+        name: String,
+    },
     /// A text is not an element of the type.
     BadElement {
         /// The element type.
@@ -110,8 +120,12 @@ impl ParseError {
             ParseErrorKind::UnknownOperation { .. } => ErrorCode::UNKNOWN_OPERATION,
             ParseErrorKind::UnknownElementType { .. } => ErrorCode::UNKNOWN_ELEMENT_TYPE,
             ParseErrorKind::NumberTooLarge => ErrorCode::NUMBER_TOO_LARGE,
-            ParseErrorKind::UndefinedValue { .. } => ErrorCode::UNDEFINED_VALUE,
-            ParseErrorKind::DuplicateValue { .. } => ErrorCode::DUPLICATE_VALUE,
+            ParseErrorKind::UndefinedValue { .. } | ParseErrorKind::UndefinedRegion { .. } => {
+                ErrorCode::UNDEFINED_VALUE
+            }
+            ParseErrorKind::DuplicateValue { .. } | ParseErrorKind::DuplicateRegion { .. } => {
+                ErrorCode::DUPLICATE_VALUE
+            }
             ParseErrorKind::BadElement { .. } => ErrorCode::BAD_ELEMENT,
             ParseErrorKind::WrongElementCount { .. } => ErrorCode::WRONG_ELEMENT_COUNT,
             ParseErrorKind::Verify(kind) => kind.error_code(),
@@ -147,6 +161,12 @@ impl fmt::Display for ParseError {
             }
             ParseErrorKind::DuplicateValue { name } => {
                 write!(f, "`%{}` is already defined", shorten(name))
+            }
+            ParseErrorKind::UndefinedRegion { name } => {
+                write!(f, "no earlier line defines `@{}`", shorten(name))
+            }
+            ParseErrorKind::DuplicateRegion { name } => {
+                write!(f, "`@{}` is already defined", shorten(name))
             }
             ParseErrorKind::BadElement { dtype } => {
                 write!(f, "this is not an element of type {dtype}")

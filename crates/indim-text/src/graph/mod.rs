@@ -14,6 +14,13 @@
 //! constant follow its type, so that the parser knows how to read them. A printed graph that is parsed and
 //! printed again gives the same text; constants keep their bits.
 //!
+//! The regions of loops and branches stand before the graph, each as `@0 = graph { ... }`; nodes name them:
+//!
+//! ```text
+//! %3 = while %0, %1 condition=@0 body=@1 limit=4294967296 result=0 : i64[]
+//! %4 = branch %2, %0 branches=@2, @3 result=0 : f32[3]
+//! ```
+//!
 //! - `error.rs`: errors in the text form of graphs.
 
 mod error;

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use indim_graph::element_text::ElementText;
 use indim_graph::{
     Array, AxisSlice, AxisWindow, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind,
-    ValueId, VerifyErrorKind,
+    Region, ValueId, VerifyErrorKind,
 };
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, ScatterOp, bf16, c64, c128, f16};
 use indim_shape::{AxisMap, MAX_RANK, RankLimitError, Shape, saturating_size};
@@ -65,8 +65,9 @@ pub fn parse_graph_up_to_rank(text: &str, rank: usize) -> Result<Graph, ParseErr
         assembler: GraphAssembler::new(),
         known: HashMap::new(),
         parameter_names: HashSet::new(),
+        regions: HashMap::new(),
     };
-    parser.graph()
+    parser.text()
 }
 
 struct Parser<'t> {
@@ -77,6 +78,8 @@ struct Parser<'t> {
     /// The values by their names.
     known: HashMap<&'t str, ValueId>,
     parameter_names: HashSet<String>,
+    /// The regions by their names.
+    regions: HashMap<&'t str, Region>,
 }
 
 /// The part of a node before its type: kind and attributes.
@@ -91,7 +94,29 @@ enum Head {
 }
 
 impl<'t> Parser<'t> {
-    fn graph(mut self) -> ParseResult<Graph> {
+    /// The regions, each as `@0 = graph { ... }`, and the graph.
+    fn text(mut self) -> ParseResult<Graph> {
+        while self.cursor.peek() == Some('@') {
+            let (name, span) = self.region_name()?;
+            if self.regions.contains_key(name) {
+                let kind = ParseErrorKind::DuplicateRegion { name: name.to_owned() };
+                return Err(self.error(kind, span));
+            }
+            self.expect('=', "`=`")?;
+            let region = Region::new(self.graph()?);
+            self.regions.insert(name, region);
+        }
+        let graph = self.graph()?;
+        match self.cursor.peek() {
+            None => Ok(graph),
+            Some(_) => Err(self.unexpected("the end of the text")),
+        }
+    }
+
+    /// `graph { ... }`
+    fn graph(&mut self) -> ParseResult<Graph> {
+        self.known.clear();
+        self.parameter_names.clear();
         self.keyword("graph", "`graph`")?;
         self.expect('{', "`{`")?;
         while self.cursor.peek() == Some('%') {
@@ -100,12 +125,8 @@ impl<'t> Parser<'t> {
         self.keyword("return", "a value or `return`")?;
         let outputs = self.values()?;
         self.expect('}', "`}`")?;
-        match self.cursor.peek() {
-            None => {
-                Ok(self.assembler.finish(outputs).expect("invariant: outputs are known values"))
-            }
-            Some(_) => Err(self.unexpected("the end of the text")),
-        }
+        let assembler = core::mem::take(&mut self.assembler);
+        Ok(assembler.finish(outputs).expect("invariant: outputs are known values"))
     }
 
     /// `%3 = add %0, %2 : f32[4, 3]`
@@ -232,6 +253,31 @@ impl<'t> Parser<'t> {
                 let side = self.parsed("`left` or `right`")?;
                 return Ok((Head::Other(NodeKind::SearchSorted { side }), operands));
             }
+            "while" => {
+                let operands = self.values()?;
+                self.attribute("condition")?;
+                let condition = self.region()?;
+                self.attribute("body")?;
+                let body = self.region()?;
+                self.attribute("limit")?;
+                let limit = self.size()? as u64;
+                self.attribute("result")?;
+                let result = self.size()?;
+                let kind = NodeKind::While { condition, body, limit, result };
+                return Ok((Head::Other(kind), operands));
+            }
+            "branch" => {
+                let operands = self.values()?;
+                self.attribute("branches")?;
+                let mut branches = vec![self.region()?];
+                while self.cursor.eat(',').is_some() {
+                    branches.push(self.region()?);
+                }
+                self.attribute("result")?;
+                let result = self.size()?;
+                let kind = NodeKind::Branch { branches: branches.into(), result };
+                return Ok((Head::Other(kind), operands));
+            }
             _ if let Some(op) = ReduceOp::from_scan_name(operation) => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
@@ -339,6 +385,24 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// A region that is defined above.
+    fn region(&mut self) -> ParseResult<Region> {
+        let (name, span) = self.region_name()?;
+        match self.regions.get(name) {
+            Some(region) => Ok(region.clone()),
+            None => {
+                let kind = ParseErrorKind::UndefinedRegion { name: name.to_owned() };
+                Err(self.error(kind, span))
+            }
+        }
+    }
+
+    fn region_name(&mut self) -> ParseResult<(&'t str, Span)> {
+        let sign = self.expect('@', "a region, such as `@0`")?;
+        let (name, span) = self.word("the name of a region")?;
+        Ok((name, sign.to(span)))
+    }
+
     fn value_name(&mut self) -> ParseResult<(&'t str, Span)> {
         let sign = self.expect('%', "a value")?;
         let (name, span) = self.word("the name of a value")?;
@@ -387,6 +451,11 @@ impl<'t> Parser<'t> {
             "dims" => "`dims=`",
             "starts" => "`starts=`",
             "steps" => "`steps=`",
+            "condition" => "`condition=`",
+            "body" => "`body=`",
+            "branches" => "`branches=`",
+            "limit" => "`limit=`",
+            "result" => "`result=`",
             _ => "`mode=`",
         };
         self.keyword(name, expected)?;

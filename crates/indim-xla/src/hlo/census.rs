@@ -41,7 +41,8 @@ pub(super) fn refused(module: &Module, text: &str, entry: usize) -> Vec<Vec<bool
         let one = |instruction: &Instruction| {
             walk.instruction(instruction, false);
             let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
-            let calls_refused = called.is_some_and(|it| is_refused.get(it) == Some(&true));
+            let mut callees = called.into_iter().chain(instruction.regions.iter().copied());
+            let calls_refused = callees.any(|it| is_refused.get(it) == Some(&true));
             core::mem::take(&mut walk.census).check().is_err() || calls_refused
         };
         let own: Vec<bool> = computation.instructions.iter().map(one).collect();
@@ -87,6 +88,9 @@ impl CensusWalk<'_> {
         match (lowering, instruction.called) {
             (Lowering::Call, Some(called)) => self.reach(called, is_map),
             (Lowering::Map, Some(called)) => self.reach(called, true),
+            (Lowering::While | Lowering::Conditional, _) => {
+                instruction.regions.iter().for_each(|&region| self.reach(region, false));
+            }
             (Lowering::Reduce | Lowering::ReduceWindow, Some(called))
                 if !self.is_reducer(called) =>
             {

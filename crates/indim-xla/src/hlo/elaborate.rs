@@ -20,33 +20,37 @@ use crate::sort::sort;
 use crate::value::{ArrayFact, ArrayValue, XlaValue};
 use crate::windows::reduce_window;
 
-type ElaborationResult<T> = Result<T, FormatError>;
+pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 
 /// The builder of one program.
 pub(super) struct Elaborator<'m> {
-    module: &'m Module,
+    pub(super) module: &'m Module,
     text: &'m str,
-    limits: &'m FormatLimits,
-    model_builder: ModelBuilder,
+    pub(super) limits: &'m FormatLimits,
+    pub(super) model_builder: ModelBuilder,
     /// Frames of the call stack, the innermost last.
-    frames: Vec<Frame<'m>>,
+    pub(super) frames: Vec<Frame<'m>>,
 }
 
 /// A computation during its traversal.
-struct Frame<'m> {
-    computation: &'m Computation,
-    arguments: Vec<XlaValue>,
+pub(super) struct Frame<'m> {
+    pub(super) computation: &'m Computation,
+    pub(super) arguments: Vec<XlaValue>,
     /// Results so far.
-    values: Vec<XlaValue>,
+    pub(super) values: Vec<XlaValue>,
     /// In the computation of a map: the shape that replaces its scalars.
-    map_shape: Option<indim_shape::Shape>,
+    pub(super) map_shape: Option<indim_shape::Shape>,
 }
 
-fn at(instruction: &Instruction) -> core::ops::Range<usize> {
+pub(super) fn at(instruction: &Instruction) -> core::ops::Range<usize> {
     instruction.span.start..instruction.span.end
 }
 
-fn wrong_count(what: &'static str, expected: impl ToString, given: usize) -> FormatErrorKind {
+pub(super) fn wrong_count(
+    what: &'static str,
+    expected: impl ToString,
+    given: usize,
+) -> FormatErrorKind {
     FormatErrorKind::Count { what, expected: expected.to_string(), given }
 }
 
@@ -119,8 +123,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Runs instructions until the entry has its result.
-    fn run(&mut self) -> ElaborationResult<XlaValue> {
+    /// Runs instructions until the first frame has its result.
+    pub(super) fn run(&mut self) -> ElaborationResult<XlaValue> {
         let mut finished: Option<XlaValue> = None;
         loop {
             let Some(frame) = self.frames.last() else {
@@ -185,6 +189,8 @@ impl<'m> Elaborator<'m> {
             }
             Lowering::Scatter => self.scatter(instruction, &operands)?,
             Lowering::Sort => self.sort(instruction, &operands)?,
+            Lowering::While => self.looped(instruction, &operands)?,
+            Lowering::Conditional => self.branched(instruction, &operands)?,
             Lowering::Bitcast => self.bitcast(instruction, &operands).map_err(fail)?,
             Lowering::Array(shaped) => self.array(instruction, shaped, &operands)?,
         };

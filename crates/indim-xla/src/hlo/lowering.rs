@@ -71,6 +71,8 @@ pub(super) enum Lowering {
     GetTupleElement,
     /// The first operand.
     Same,
+    While,
+    Conditional,
     /// Inlines the called computation.
     Call,
     CustomCall,
@@ -108,6 +110,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("call", Lowering::Call),
     ("compare", Lowering::Array(ArrayOperation::Compare)),
     ("concatenate", Lowering::Array(ArrayOperation::Concatenate)),
+    ("conditional", Lowering::Conditional),
     ("constant", Lowering::Constant),
     ("convert", Lowering::Array(ArrayOperation::Convert)),
     ("convolution", Lowering::Array(ArrayOperation::Convolution)),
@@ -134,6 +137,7 @@ const OPCODES: &[(&str, Lowering)] = &[
     ("sort", Lowering::Sort),
     ("transpose", Lowering::Array(ArrayOperation::Transpose)),
     ("tuple", Lowering::Tuple),
+    ("while", Lowering::While),
 ];
 
 /// Names of the supported opcodes.
@@ -163,6 +167,10 @@ impl Lowering {
             Lowering::Sort => &["dimensions", "is_stable", "to_apply"],
             Lowering::Call => &["to_apply", "calls", "kind"],
             Lowering::GetTupleElement => &["index"],
+            Lowering::While => &["condition", "body"],
+            Lowering::Conditional => {
+                &["branch_computations", "true_computation", "false_computation"]
+            }
             Lowering::Bitcast
             | Lowering::Parameter
             | Lowering::Constant

@@ -4,7 +4,8 @@
 //!
 //! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
 //!   protobuf to the same tree.
-//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph.
+//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph, `regions.rs` that of loops and
+//!   branches.
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
 //!   `layout.rs`: bitcasts; `reducer.rs`: reducers.
@@ -23,6 +24,7 @@ mod parser;
 mod part;
 mod proto;
 mod reducer;
+mod regions;
 mod shape;
 mod syntax;
 mod write_indices;

@@ -293,6 +293,7 @@ impl<'t, 'l> Parser<'t, 'l> {
             content: None,
             attributes: Vec::new(),
             called: None,
+            regions: Vec::new(),
             literal: None,
         };
         if matches!(instruction.opcode.as_str(), "constant" | "parameter") {
@@ -312,8 +313,24 @@ impl<'t, 'l> Parser<'t, 'l> {
             }
             instruction.attributes.push((key, value));
         }
+        self.regions(&mut instruction, module)?;
         open.instructions.push(instruction);
         Ok(open.instructions.len() - 1)
+    }
+
+    /// Resolves the computations of a loop or branch.
+    fn regions(&self, instruction: &mut Instruction, module: &Module) -> ParseResult<()> {
+        let names: &[&str] = match instruction.opcode.as_str() {
+            "while" => &["condition", "body"],
+            "conditional" => &["false_computation", "true_computation", "branch_computations"],
+            _ => return Ok(()),
+        };
+        let values = names.iter().filter_map(|name| instruction.attribute(self.text, name));
+        let spans: Vec<Span> = values.flat_map(|value| listed(value, self.text)).collect();
+        for span in spans {
+            instruction.regions.push(self.called(span, module)?);
+        }
+        Ok(())
     }
 
     fn called(&self, value: Span, module: &Module) -> ParseResult<usize> {
@@ -359,4 +376,21 @@ impl<'t, 'l> Parser<'t, 'l> {
             kind.in_text(token.span.start..token.span.end)
         })
     }
+}
+
+/// The spans of the names in `{%a, %b}`, or of one name.
+fn listed(value: Span, text: &str) -> Vec<Span> {
+    let inside = value.of(text).trim_start_matches('{').trim_end_matches('}');
+    let start = value.start + value.of(text).find(inside).unwrap_or(0);
+    let mut spans = Vec::new();
+    let mut at = start;
+    for piece in inside.split(',') {
+        let name = piece.trim();
+        let from = at + piece.find(name).unwrap_or(0);
+        if !name.is_empty() {
+            spans.push(Span::new(from, from + name.len()));
+        }
+        at += piece.len() + 1;
+    }
+    spans
 }

@@ -83,6 +83,7 @@ fn start(computation: &mut Computation, number: usize) {
     instruction.operands.clear();
     instruction.attributes.clear();
     (instruction.called, instruction.content, instruction.literal) = (None, None, None);
+    instruction.regions.clear();
     computation.parameters.push(number);
 }
 
@@ -111,6 +112,7 @@ fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatErr
         content: None,
         attributes: Vec::new(),
         called: None,
+        regions: Vec::new(),
         literal: None,
     });
     Ok(())

@@ -180,9 +180,11 @@ impl TextWriter<'_> {
                 self.sort(id, (*axis, *descending), *result, node)
             }
             // A legalised graph has contractions only as products, and none of the others.
-            NodeKind::Window { .. } | NodeKind::Contract { .. } | NodeKind::SearchSorted { .. } => {
-                return;
-            }
+            NodeKind::Window { .. }
+            | NodeKind::Contract { .. }
+            | NodeKind::SearchSorted { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. } => return,
             NodeKind::Scan { op, axis, reverse, .. } => {
                 match self.scan(id, *op, (*axis, *reverse), node) {
                     Some(instruction) => instruction,

@@ -91,6 +91,9 @@ impl Listing<'_> {
             InstructionKind::Alone(LoneInstruction::SearchSorted { side }) => {
                 format!("searchsorted.{side}")
             }
+            InstructionKind::Alone(LoneInstruction::Control { index }) => {
+                self.loops.controls[index].name().to_owned()
+            }
             InstructionKind::Alone(LoneInstruction::Contract { summed }) => {
                 let rank = nest.shape.rank();
                 let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();

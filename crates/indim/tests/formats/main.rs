@@ -4,6 +4,7 @@ mod hlo;
 mod hlo_proto;
 mod lint;
 mod lint_openvino;
+mod loops;
 mod onnx_models;
 mod onnx_operators;
 mod onnx_windows;

@@ -136,8 +136,10 @@ impl ModuleReader<'_> {
             shape.map(|shape| self.shapes.read(shape, &mut self.synthetic_text)).transpose();
         let operands = proto.operand_ids.iter().map(|id| number_of(numbers, *id, "instruction"));
         let parts = shape.and_then(|shape| Ok((shape, operands.collect::<Result<_, _>>()?)));
-        let parts = parts.and_then(|(shape, operands)| Ok((shape, operands, self.called(proto)?)));
-        let (shape, operands, called) =
+        let parts = parts.and_then(|(shape, operands)| {
+            Ok((shape, operands, self.called(proto)?, self.regions(proto)?))
+        });
+        let (shape, operands, called, regions) =
             parts.map_err(|kind| self.synthetic_text.error(kind.in_text(name.start..name.end)))?;
         let is_parameter = proto.opcode == "parameter";
         let content =
@@ -155,6 +157,7 @@ impl ModuleReader<'_> {
             content,
             attributes: attributes.collect(),
             called,
+            regions,
             literal: proto.literal.clone(),
         })
     }
@@ -167,6 +170,22 @@ impl ModuleReader<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// The computations of a loop, which has its body first, or of a branch, whose first one is that of true
+    /// if the index is a bool.
+    fn regions(&self, proto: &HloInstructionProto) -> Result<Vec<usize>, FormatErrorKind> {
+        if !matches!(proto.opcode.as_str(), "while" | "conditional") {
+            return Ok(Vec::new());
+        }
+        let ids = proto.called_computation_ids.iter();
+        let found: Result<Vec<usize>, _> =
+            ids.map(|id| number_of(&self.numbers, *id, "computation")).collect();
+        let mut regions = found?;
+        if proto.opcode == "while" {
+            regions.reverse();
+        }
+        Ok(regions)
     }
 }
 

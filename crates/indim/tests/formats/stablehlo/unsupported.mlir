@@ -6,6 +6,7 @@ func.func @main(%x: tensor<2x2xf32>, %n: tensor<2x2xi4>) -> tensor<2x2xf32> {
     %c = stablehlo.constant dense<true> : tensor<i1>
     stablehlo.return %c : tensor<i1>
   } do {
+    %k = stablehlo.cholesky %i : tensor<2x2xf32>
     stablehlo.return %i, %j : tensor<2x2xf32>, tensor<2x2xf32>
   }
   %2 = "stablehlo.sort"(%1#0) <{dimension = 0 : i64}> ({

@@ -1,0 +1,124 @@
+//! Bodies of loops and branches, with the values of outer builders that they use: each has a parameter.
+
+use indim_graph::{Graph, GraphError, Region, ValueId};
+use indim_ops::ArrayType;
+
+use crate::builder::{GraphBuilder, Value};
+
+/// A body of a loop or branch, and the values of the outer builder that it uses.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::{Array, evaluate};
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [])?;
+/// let (inner, _) = b.begin_region(&[])?;
+/// let root = inner.end_region(&[inner.sqrt(&x)?])?; // x is a value outside the body
+/// let (inner, _) = b.begin_region(&[])?;
+/// let zero = inner.end_region(&[inner.scalar(0.0f32)])?;
+/// let graph = b.finish(&b.branch_between(&x.ge(0), &[zero, root])?)?;
+/// assert_eq!(evaluate(&graph, &[Array::from_scalar(9.0f32)])?[0].scalar::<f32>(), Ok(3.0));
+/// assert_eq!(evaluate(&graph, &[Array::from_scalar(-9.0f32)])?[0].scalar::<f32>(), Ok(0.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RegionBody {
+    graph: Graph,
+    /// The outer values; their parameters follow the first ones.
+    captured: Vec<ValueId>,
+}
+
+impl GraphBuilder {
+    /// A builder for the body of a loop or branch, with parameters of these types. It may use values of this
+    /// builder; [`GraphBuilder::end_region`] ends it.
+    ///
+    /// # Errors
+    /// E5 `too-large`.
+    pub fn begin_region(
+        &self,
+        parameters: &[ArrayType],
+    ) -> Result<(GraphBuilder, Vec<Value>), GraphError> {
+        let inner = self.nested();
+        let states = named_parameters(&inner, "s", parameters)?;
+        Ok((inner, states))
+    }
+
+    /// The value that stands for `value` in this builder: `value` itself, or the parameter of a body for a value
+    /// outside it.
+    ///
+    /// # Errors
+    /// `foreign-value`; the first error of an operator.
+    #[track_caller]
+    pub fn local(&self, value: &Value) -> Result<Value, GraphError> {
+        Ok(self.value(self.id("capture", value)?))
+    }
+
+    /// The body that this builder has built, with these results.
+    ///
+    /// # Errors
+    /// The first error of an operator; `foreign-value`.
+    #[track_caller]
+    pub fn end_region(&self, results: &[Value]) -> Result<RegionBody, GraphError> {
+        // A result may be an outer value, which `finish` captures.
+        let graph = self.finish(results)?;
+        Ok(RegionBody { graph, captured: self.captured() })
+    }
+}
+
+impl RegionBody {
+    /// The types of the results.
+    pub fn result_types(&self) -> impl ExactSizeIterator<Item = &ArrayType> {
+        self.graph.outputs().iter().map(|&output| &self.graph[output].array_type)
+    }
+
+    /// The outer values of several bodies, each once.
+    pub(super) fn all_captured<'a>(
+        bodies: impl IntoIterator<Item = &'a RegionBody>,
+    ) -> Vec<ValueId> {
+        let mut all = Vec::new();
+        for value in bodies.into_iter().flat_map(|body| &body.captured) {
+            if !all.contains(value) {
+                all.push(*value);
+            }
+        }
+        all
+    }
+
+    /// The region whose parameters are those of the body and all of these outer values.
+    pub(super) fn region(
+        &self,
+        outer: &GraphBuilder,
+        captured: &[ValueId],
+    ) -> Result<Region, GraphError> {
+        if *captured == self.captured {
+            return Ok(Region::new(self.graph.clone()));
+        }
+        let count = self.graph.parameters().len() - self.captured.len();
+        let own = self.graph.parameters()[..count].iter();
+        let own: Vec<ArrayType> = own.map(|&it| self.graph[it].array_type.clone()).collect();
+        let types: Vec<ArrayType> = captured.iter().map(|&value| outer.type_of(value)).collect();
+        let b = GraphBuilder::new();
+        let mut arguments = named_parameters(&b, "s", &own)?;
+        let all = named_parameters(&b, "c", &types)?;
+        for value in &self.captured {
+            let position = captured.iter().position(|other| other == value);
+            arguments.extend(position.map(|position| all[position].clone()));
+        }
+        let results = b.inline(&self.graph, &arguments)?;
+        Ok(Region::new(b.finish(&results)?))
+    }
+}
+
+/// Parameters of these types, named by a letter and a number.
+fn named_parameters(
+    b: &GraphBuilder,
+    letter: &str,
+    types: &[ArrayType],
+) -> Result<Vec<Value>, GraphError> {
+    let named = types.iter().enumerate();
+    named
+        .map(|(number, of)| b.parameter(&format!("{letter}{number}"), of.dtype, of.shape.clone()))
+        .collect()
+}

@@ -1,0 +1,92 @@
+//! Branches. Holds unsafe code.
+
+use core::fmt;
+
+use indim_graph::Region;
+use indim_ops::{ArrayType, DType};
+
+use super::RegionCompiler;
+use crate::run::bound_program::BoundProgram;
+use crate::run::error::RunError;
+use crate::run::options::RunOptions;
+use crate::run::scratch::Scratch;
+use indim_arrays::{ArrayView, ArrayViewMut};
+
+/// A compiled branch: one program for each region. Their outputs are the results that the stores write.
+#[derive(Debug)]
+pub(crate) struct Branch {
+    programs: Vec<BoundProgram>,
+}
+
+impl Branch {
+    pub(super) fn compile<E>(
+        branches: &[Region],
+        results: &[usize],
+        compiler: &mut RegionCompiler<'_, E>,
+    ) -> Result<Branch, E> {
+        let program = |branch: &Region| {
+            compiler.program(&branch.graph().with_outputs(results.iter().copied()))
+        };
+        Ok(Branch { programs: branches.iter().map(program).collect::<Result<_, E>>()? })
+    }
+
+    pub(super) fn programs(&self) -> impl Iterator<Item = &BoundProgram> {
+        self.programs.iter()
+    }
+
+    pub(super) fn result(&self, store: usize) -> &ArrayType {
+        &self.programs[0].outputs[store]
+    }
+
+    /// Cost of the costliest region, in bytes moved.
+    pub(super) fn work(&self) -> usize {
+        self.programs.iter().map(BoundProgram::work).max().unwrap_or(0)
+    }
+
+    /// Bytes of the memory of a run.
+    pub(super) fn bytes(&self) -> usize {
+        self.programs.iter().map(|program| program.scratch.bytes).max().unwrap_or(0)
+    }
+
+    pub(super) fn list(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "branch to one of {} programs", self.programs.len())
+    }
+
+    /// Runs the region that the first operand selects.
+    ///
+    /// # Safety
+    /// Like [`super::ControlCode::run`].
+    pub(super) unsafe fn run(
+        &self,
+        operands: &[ArrayView<'_>],
+        outputs: &mut [ArrayViewMut<'_>],
+        memory: *mut u8,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let last = self.programs.len() - 1;
+        // SAFETY: an operand is readable, and the first one is a scalar.
+        let index = unsafe { index(operands[0].array_type().dtype, operands[0].first()) };
+        let chosen = usize::try_from(index).unwrap_or(last).min(last);
+        let scratch = Scratch::in_memory(memory);
+        self.programs[chosen].run_on(&operands[1..], outputs, &[], &scratch, options)
+    }
+}
+
+/// The value of a scalar index; a bool is 0 or 1.
+///
+/// # Safety
+/// The address is valid for reads of an element of this type.
+unsafe fn index(dtype: DType, from: *const u8) -> i128 {
+    macro_rules! read {
+        ($($variant:ident $type:ident;)*) => {
+            match dtype {
+                // SAFETY: the caller ensures a readable element.
+                $(DType::$variant => i128::from(unsafe { from.cast::<$type>().read_unaligned() }),)*
+                // SAFETY: the caller ensures a readable element. The byte of a bool may be any.
+                DType::Bool => i128::from(unsafe { from.read() } != 0),
+                _ => unreachable!("invariant: the verifier checked the index"),
+            }
+        };
+    }
+    read! { I8 i8; I16 i16; I32 i32; I64 i64; U8 u8; U16 u16; U32 u32; U64 u64; }
+}

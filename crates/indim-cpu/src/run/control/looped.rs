@@ -1,0 +1,249 @@
+//! Loops. Holds unsafe code.
+//!
+//! One program computes the next states and the condition for them. A state has two buffers, which swap roles
+//! after each step, or one buffer if the program reads each element before it overwrites it. A state that the
+//! body returns unchanged has no buffer: the programs read the operand.
+
+use core::fmt;
+use core::ptr::NonNull;
+
+use indim_graph::{Region, loop_step};
+use indim_loops::replace::can_replace;
+use indim_loops::scratch::array_bytes;
+use indim_ops::{ArrayType, DType};
+use smallvec::SmallVec;
+
+use super::{MemoryLayout, RegionCompiler};
+use crate::run::bound_program::{BoundProgram, RunArrays};
+use crate::run::dense_strides::dense;
+use crate::run::error::RunError;
+use crate::run::options::RunOptions;
+use crate::run::scratch::Scratch;
+use indim_arrays::{ArrayView, ArrayViewMut};
+
+/// A compiled loop.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    limit: u64,
+    /// Copies the initial states into their buffers, computes the first condition, computes a step, and copies
+    /// the final states to the stores.
+    enter: BoundProgram,
+    condition: BoundProgram,
+    step: BoundProgram,
+    leave: BoundProgram,
+    /// The states that the body changes, in the order of the step's outputs.
+    states: Vec<State>,
+    /// For each output of the step whether it overwrites its state; empty if none does.
+    is_over_input: Vec<bool>,
+    /// The state that each store writes.
+    results: Vec<usize>,
+    /// Offsets of the condition and of the memory of the programs.
+    flag: usize,
+    scratch: usize,
+    bytes: usize,
+}
+
+/// A state that the body changes.
+#[derive(Debug)]
+struct State {
+    /// The operand that is its initial value.
+    operand: usize,
+    /// The offsets of its buffers, which are the same for a state that steps overwrite.
+    buffers: [usize; 2],
+}
+
+/// Steps whose work is taken as that of the loop, whose number of steps is unknown.
+const ASSUMED_STEPS: usize = 1024;
+
+impl Loop {
+    pub(super) fn compile<E>(
+        condition: &Region,
+        body: &Region,
+        limit: u64,
+        results: &[usize],
+        compiler: &mut RegionCompiler<'_, E>,
+    ) -> Result<Loop, E> {
+        let graph = body.graph();
+        let changes = |state: &usize| graph.outputs()[*state] != graph.parameters()[*state];
+        let changing: Vec<usize> = (0..graph.outputs().len()).filter(changes).collect();
+        let types: Vec<&ArrayType> = body.parameter_types().collect();
+        let enter = compiler.copies(changing.iter().map(|&state| types[state]))?;
+        let leave = compiler.copies(results.iter().map(|&state| types[state]))?;
+        let condition_program = compiler.program(condition.graph())?;
+        let step = compiler.program(&loop_step(condition, body, &changing))?;
+        let mut layout = MemoryLayout::default();
+        let flag = layout.place(1);
+        let mut is_over_input = vec![false; changing.len() + 1];
+        let place_state = |(output, &operand): (usize, &usize)| {
+            is_over_input[output] = step.can_replace(operand, output);
+            let bytes = array_bytes(types[operand]);
+            let first = layout.place(bytes);
+            let second = if is_over_input[output] { first } else { layout.place(bytes) };
+            State { operand, buffers: [first, second] }
+        };
+        let states = changing.iter().enumerate().map(place_state).collect();
+        let programs = [&enter, &condition_program, &step, &leave];
+        let bytes = programs.map(|program| program.scratch.bytes).into_iter().max().unwrap_or(0);
+        let scratch = layout.place(bytes);
+        if !is_over_input.contains(&true) {
+            is_over_input.clear();
+        }
+        Ok(Loop {
+            limit,
+            enter,
+            condition: condition_program,
+            step,
+            leave,
+            states,
+            is_over_input,
+            results: results.to_vec(),
+            flag,
+            scratch,
+            bytes: layout.bytes,
+        })
+    }
+
+    pub(super) fn programs(&self) -> [&BoundProgram; 4] {
+        [&self.enter, &self.condition, &self.step, &self.leave]
+    }
+
+    pub(super) fn result(&self, store: usize) -> &ArrayType {
+        &self.leave.outputs[store]
+    }
+
+    /// Cost of a run of many steps, in bytes moved.
+    pub(super) fn work(&self) -> usize {
+        self.step.work().max(1).saturating_mul(ASSUMED_STEPS)
+    }
+
+    /// Bytes of the memory of a run.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn list(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (states, nests) = (self.states.len(), self.step.program.nests.len());
+        let in_place = self.is_over_input.iter().filter(|&&over| over).count();
+        writeln!(
+            formatter,
+            "loop of at most {} steps over {states} states, {in_place} of them in place, with {nests} nests \
+             for each step",
+            self.limit
+        )
+    }
+
+    /// Runs the loop.
+    ///
+    /// # Safety
+    /// Like [`super::ControlCode::run`].
+    pub(super) unsafe fn run(
+        &self,
+        operands: &[ArrayView<'_>],
+        outputs: &mut [ArrayViewMut<'_>],
+        memory: *mut u8,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let scratch = &Scratch::in_memory(memory.wrapping_add(self.scratch));
+        // SAFETY: the layout has room for the buffers of every state and for the condition; only this run
+        // accesses them. Programs run one after another, and an output of the step shares memory with an input
+        // only if `is_over_input` tells.
+        let (inputs, mut written, mut flags) = unsafe {
+            (
+                [0, 1].map(|side| self.inputs(operands, memory, side)),
+                [0, 1].map(|side| self.buffers(memory, side)),
+                [self.flag_view(memory)],
+            )
+        };
+        let initial: SmallVec<[ArrayView<'_>; 4]> =
+            self.states.iter().map(|state| operands[state.operand].clone()).collect();
+        let [states, flag] = [written[0].len() - 1, 0];
+        self.enter.run_on(&initial, &mut written[0][..states], &[], scratch, options)?;
+        self.condition.run_on(&inputs[0], &mut flags, &[], scratch, options)?;
+        let continues = flags[flag].first().cast_const();
+        let [of_even, of_odd] = &mut written;
+        let arrays = [
+            RunArrays::new(&self.step, &inputs[0], of_odd, scratch),
+            RunArrays::new(&self.step, &inputs[1], of_even, scratch),
+        ];
+        let bound = arrays.each_ref().map(|arrays| self.step.bound_to(arrays, &self.is_over_input));
+        let (mut steps, mut side) = (0, 0);
+        // SAFETY: the condition has been written by its program, or by the last step.
+        while unsafe { continues.read() } != 0 {
+            if steps == self.limit {
+                return Err(RunError::StepLimit { limit: self.limit });
+            }
+            self.step.run_bound(&bound[side], &arrays[side], &self.is_over_input, options)?;
+            steps += 1;
+            side ^= 1;
+        }
+        let finals: Vec<ArrayView<'_>> =
+            self.results.iter().map(|&state| inputs[side][state].clone()).collect();
+        self.leave.run_on(&finals, outputs, &[], scratch, options)
+    }
+
+    /// The inputs of the condition and of the step, with the states in their buffers of `side`.
+    ///
+    /// # Safety
+    /// `memory` is valid for the layout.
+    unsafe fn inputs<'a>(
+        &self,
+        operands: &[ArrayView<'a>],
+        memory: *mut u8,
+        side: usize,
+    ) -> Vec<ArrayView<'a>> {
+        let mut inputs = operands.to_vec();
+        for state in &self.states {
+            let array_type = self.step.parameters[state.operand].clone();
+            let first = non_null(memory.wrapping_add(state.buffers[side]));
+            let strides = dense(&array_type).to_vec();
+            // SAFETY: the buffer is a dense array of this type in `memory`.
+            inputs[state.operand] = unsafe { ArrayView::from_raw(array_type, strides, first) };
+        }
+        inputs
+    }
+
+    /// The buffers of `side`, then the condition, as outputs.
+    ///
+    /// # Safety
+    /// `memory` is valid for the layout.
+    unsafe fn buffers<'a>(&self, memory: *mut u8, side: usize) -> Vec<ArrayViewMut<'a>> {
+        let buffer = |(output, state): (usize, &State)| {
+            let array_type = self.step.outputs[output].clone();
+            let first = non_null(memory.wrapping_add(state.buffers[side]));
+            let strides = dense(&array_type).to_vec();
+            // SAFETY: the buffer is a dense array of this type in `memory`.
+            unsafe { ArrayViewMut::from_raw(array_type, strides, first) }
+        };
+        let mut buffers: Vec<ArrayViewMut<'a>> =
+            self.states.iter().enumerate().map(buffer).collect();
+        // SAFETY: the caller has the same obligation.
+        buffers.push(unsafe { self.flag_view(memory) });
+        buffers
+    }
+
+    /// The condition as an output.
+    ///
+    /// # Safety
+    /// `memory` is valid for the layout.
+    unsafe fn flag_view<'a>(&self, memory: *mut u8) -> ArrayViewMut<'a> {
+        let first = non_null(memory.wrapping_add(self.flag));
+        // SAFETY: the layout has a byte for the condition.
+        unsafe { ArrayViewMut::from_raw(ArrayType::new(DType::Bool, []), Vec::new(), first) }
+    }
+}
+
+impl BoundProgram {
+    /// Whether an output may lie over a parameter of the same type; see [`can_replace`].
+    fn can_replace(&self, parameter: usize, output: usize) -> bool {
+        can_replace(&self.program.loops, parameter, output)
+            && self
+                .groups()
+                .iter()
+                .all(|group| group.can_replace(&self.program.loops, parameter, output))
+    }
+}
+
+/// An address in the memory of a run.
+fn non_null(address: *mut u8) -> NonNull<u8> {
+    NonNull::new(address).unwrap_or(NonNull::dangling())
+}

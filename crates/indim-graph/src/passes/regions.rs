@@ -1,0 +1,29 @@
+//! All passes in the regions of loops and branches.
+
+use core::cell::RefCell;
+use std::borrow::Cow;
+
+use super::{optimize, rewrite};
+use crate::graph::{Graph, GraphArena, Node};
+use crate::regions::Region;
+
+/// The graph with optimised regions. Nodes that share a region still share it.
+pub(super) fn optimize_regions(graph: &Graph) -> Cow<'_, Graph> {
+    if graph.iter().all(|(_, node)| node.kind.regions().next().is_none()) {
+        return Cow::Borrowed(graph);
+    }
+    let known: RefCell<Vec<(Region, Region)>> = RefCell::default();
+    let optimized = |region: &Region| {
+        let found =
+            known.borrow().iter().find(|(from, _)| from == region).map(|(_, to)| to.clone());
+        found.unwrap_or_else(|| {
+            let result = Region::new(optimize(region.graph()));
+            known.borrow_mut().push((region.clone(), result.clone()));
+            result
+        })
+    };
+    Cow::Owned(rewrite(graph, |arena: &mut GraphArena, node: Node| {
+        let kind = node.kind.map_regions(optimized);
+        arena.add(Node { kind, ..node })
+    }))
+}

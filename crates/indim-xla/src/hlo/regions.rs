@@ -1,0 +1,107 @@
+//! Loops and branches: their computations become bodies. An operand or result may be a tuple; its arrays are
+//! the states of a loop.
+
+use indim_builder::{RegionBody, Value};
+use indim_graph::DEFAULT_STEP_LIMIT;
+use indim_model::FormatErrorKind;
+use indim_ops::ArrayType;
+
+use super::elaborate::{ElaborationResult, Elaborator, Frame, at, wrong_count};
+use super::syntax::Instruction;
+use crate::value::XlaValue;
+
+impl<'m> Elaborator<'m> {
+    /// `while(start), condition=.., body=..`.
+    pub(super) fn looped(
+        &mut self,
+        instruction: &'m Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let ([start], [condition, body]) = (operands, &instruction.regions[..]) else {
+            let expected = "one operand, a condition and a body";
+            let given = operands.len() + instruction.regions.len();
+            return Err(fail(wrong_count("parts of a loop", expected, given)));
+        };
+        let initial = self.arrays_of(start).map_err(fail)?;
+        let types = types_of(&initial).map_err(fail)?;
+        let (condition, _) = self.region(instruction, *condition, start, &types)?;
+        let (body, _) = self.region(instruction, *body, start, &types)?;
+        let builder = &self.model_builder.builder;
+        let results = builder.loop_of(DEFAULT_STEP_LIMIT, &initial, &condition, &body);
+        let results = results.map_err(|error| fail(error.into()))?;
+        start.with_arrays(&mut results.into_iter()).map_err(fail)
+    }
+
+    /// `conditional(index, a, b), branch_computations={..}`, or with computations for true and false: each
+    /// computation has an operand of its own.
+    pub(super) fn branched(
+        &mut self,
+        instruction: &'m Instruction,
+        operands: &[XlaValue],
+    ) -> ElaborationResult<XlaValue> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let regions = &instruction.regions;
+        let Some((index, arguments)) = operands.split_first() else {
+            return Err(fail(wrong_count("operands", "at least two", 0)));
+        };
+        if regions.is_empty() || regions.len() != arguments.len() {
+            let (expected, given) = (regions.len() + 1, operands.len());
+            return Err(fail(wrong_count("operands", expected, given)));
+        }
+        let index = index.array().map_err(fail)?.value.clone();
+        let mut bodies: Vec<RegionBody> = Vec::with_capacity(regions.len());
+        let mut result = None;
+        for (&region, argument) in regions.iter().zip(arguments) {
+            let (body, returned) = self.region(instruction, region, argument, &[])?;
+            bodies.push(body);
+            result.get_or_insert(returned);
+        }
+        let values = self.model_builder.builder.branch_between(&index, &bodies);
+        let values = values.map_err(|error| fail(error.into()))?;
+        match result {
+            Some(result) => result.with_arrays(&mut values.into_iter()).map_err(fail),
+            None => Err(fail(wrong_count("computations", "at least one", 0))),
+        }
+    }
+
+    /// The body that a computation of one parameter is, and what it returns. With `types`, the arrays of the
+    /// argument are parameters of these types; without, the body uses the argument itself.
+    fn region(
+        &mut self,
+        instruction: &'m Instruction,
+        region: usize,
+        argument: &XlaValue,
+        types: &[ArrayType],
+    ) -> ElaborationResult<(RegionBody, XlaValue)> {
+        let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
+        let computation = &self.module.computations[region];
+        if computation.parameters.len() != 1 {
+            let given = computation.parameters.len();
+            return Err(fail(wrong_count("parameters of a computation", "one", given)));
+        }
+        let states = self.model_builder.begin_region(types).map_err(fail)?;
+        let argument = match types.is_empty() {
+            true => argument.local(&self.model_builder.builder).map_err(|it| fail(it.into()))?,
+            false => argument.with_arrays(&mut states.into_iter()).map_err(fail)?,
+        };
+        let outer = core::mem::take(&mut self.frames);
+        let (arguments, values) = (vec![argument], Vec::new());
+        self.frames.push(Frame { computation, arguments, values, map_shape: None });
+        let result = self.run()?;
+        self.frames = outer;
+        let results = self.arrays_of(&result).map_err(fail)?;
+        Ok((self.model_builder.end_region(&results).map_err(fail)?, result))
+    }
+
+    /// The arrays of a value, in order.
+    fn arrays_of(&self, value: &XlaValue) -> Result<Vec<Value>, FormatErrorKind> {
+        let (mut budget, mut found) = (self.limits.operations, Vec::new());
+        value.arrays(&mut budget, &mut found)?;
+        Ok(found)
+    }
+}
+
+fn types_of(values: &[Value]) -> Result<Vec<ArrayType>, FormatErrorKind> {
+    values.iter().map(|value| Ok(value.array_type()?)).collect()
+}
