@@ -2,9 +2,9 @@
 //!
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
-//! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of these in
-//! `composition/`, `reductions/` and `windows/` (convolutions and pooling), and `derivative/` (reverse-mode
-//! differentiation).
+//! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
+//! these in `composition/`, `reductions/` and `windows/` (convolutions and pooling), and `derivative/`
+//! (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;

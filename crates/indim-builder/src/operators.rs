@@ -86,10 +86,6 @@ impl Value {
 #[track_caller]
 pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
     // In the body of a loop an operand may be of the outer builder.
-    let inner = |builder, operand| match operand {
-        &OperandArg::Value(ref value) if value.builder().is_inside(builder) => value.builder(),
-        _ => builder,
-    };
     let builder = match operands.len() {
         1 => builder,
         _ => operands.iter().fold(builder, inner),
@@ -103,6 +99,14 @@ pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) 
         false => RuleSet::None,
     };
     builder.defer_error(builder.operation(op, operands, &rule))
+}
+
+/// The builder of the operand if it is that of a body inside `builder`, or else `builder`.
+fn inner<'a>(builder: &'a GraphBuilder, operand: &'a OperandArg) -> &'a GraphBuilder {
+    match operand {
+        OperandArg::Value(value) if value.builder().is_inside(builder) => value.builder(),
+        _ => builder,
+    }
 }
 
 /// The operation of `>>` on this value: an arithmetic shift only for signed integers, like in Rust.

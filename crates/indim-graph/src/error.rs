@@ -234,16 +234,7 @@ pub enum GraphErrorKind {
         rank: usize,
     },
     /// The body of a loop changes the type of a state.
-    LoopStateType {
-        /// The position of the state.
-        state: usize,
-        /// The name of the body's parameter.
-        name: String,
-        /// The type of the initial state.
-        expected: ArrayType,
-        /// The type that the body returns.
-        found: ArrayType,
-    },
+    LoopStateType(Box<RegionMismatch>),
     /// A region has another number of parameters or results than its loop or branch.
     RegionCount {
         /// The region: `body`, `condition` or `branch 1`.
@@ -256,16 +247,7 @@ pub enum GraphErrorKind {
         given: usize,
     },
     /// A parameter or result of a region has another type than its loop or branch needs.
-    RegionType {
-        /// The region: `body`, `condition` or `branch 1`.
-        region: String,
-        /// The parameter or result.
-        place: String,
-        /// The type it should have.
-        expected: ArrayType,
-        /// The type it has.
-        found: ArrayType,
-    },
+    RegionType(Box<RegionMismatch>),
     /// Regions are nested too deep, or have too many nodes.
     RegionLimit {
         /// The region: `body`, `condition` or `branch 1`.
@@ -341,6 +323,32 @@ pub enum GraphErrorKind {
     },
 }
 
+/// A type that does not fit in a region of a loop or branch.
+///
+/// ```
+/// use indim_builder::GraphBuilder;
+/// use indim_graph::GraphErrorKind;
+/// use indim_ops::DType;
+///
+/// let b = GraphBuilder::new();
+/// let x = b.parameter("x", DType::F32, [])?;
+/// let error = b.fori_loop(0..9, &[&x], |_, _, s| Ok(vec![s[0].convert(DType::F64)])).unwrap_err();
+/// let GraphErrorKind::LoopStateType(mismatch) = error.kind else { panic!() };
+/// assert_eq!((mismatch.expected.dtype, mismatch.found.dtype), (DType::F32, DType::F64));
+/// # Ok::<(), indim_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionMismatch {
+    /// The region: `body`, `condition` or `branch 1`.
+    pub region: String,
+    /// The state, parameter or result.
+    pub place: String,
+    /// The type it should have.
+    pub expected: ArrayType,
+    /// The type it has.
+    pub found: ArrayType,
+}
+
 impl GraphError {
     /// An error in `operation` on these operands, given by name and type.
     pub fn new(
@@ -399,8 +407,8 @@ impl GraphError {
             GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
             GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
             GraphErrorKind::TableRank { .. } => ErrorCode::TABLE_RANK,
-            GraphErrorKind::LoopStateType { .. } => ErrorCode::LOOP_STATE_TYPE,
-            GraphErrorKind::RegionCount { .. } | GraphErrorKind::RegionType { .. } => {
+            GraphErrorKind::LoopStateType(_) => ErrorCode::LOOP_STATE_TYPE,
+            GraphErrorKind::RegionCount { .. } | GraphErrorKind::RegionType(_) => {
                 ErrorCode::REGION_TYPE
             }
             GraphErrorKind::RegionLimit { .. } => ErrorCode::REGION_LIMIT,
@@ -540,7 +548,8 @@ impl GraphError {
                      vecdot({x}, {y}, axis=-1)"
                 ))
             }
-            GraphErrorKind::LoopStateType { expected, found, .. } => {
+            GraphErrorKind::LoopStateType(mismatch) => {
+                let RegionMismatch { expected, found, .. } = &**mismatch;
                 Some(match expected.shape == found.shape {
                     true => format!(
                         "convert the result of the body, {}(...), or begin with {}",
@@ -745,22 +754,28 @@ impl fmt::Display for Headline<'_> {
                 formatter,
                 "`{operation}` searches a table with one axis, and this one has {rank}"
             ),
-            GraphErrorKind::LoopStateType { state, name, expected, found } => write!(
-                formatter,
-                "the body of the loop returns {found} for state {state}, `{}`, which is {expected}",
-                shown(name)
-            ),
+            GraphErrorKind::LoopStateType(mismatch) => {
+                let RegionMismatch { place, expected, found, .. } = &**mismatch;
+                let place = shown(place);
+                write!(
+                    formatter,
+                    "the body of the loop returns {found} for {place}, which is {expected}"
+                )
+            }
             GraphErrorKind::RegionCount { region, counted, expected, given } => {
                 write!(
                     formatter,
                     "`{operation}`: the {region} has {given} {counted}, not {expected}"
                 )
             }
-            GraphErrorKind::RegionType { region, place, expected, found } => write!(
-                formatter,
-                "`{operation}`: {} of the {region} is {found}, not {expected}",
-                shown(place)
-            ),
+            GraphErrorKind::RegionType(mismatch) => {
+                let RegionMismatch { region, place, expected, found } = &**mismatch;
+                let place = shown(place);
+                write!(
+                    formatter,
+                    "`{operation}`: {place} of the {region} is {found}, not {expected}"
+                )
+            }
             GraphErrorKind::RegionLimit { region, depth, nodes } => write!(
                 formatter,
                 "`{operation}`: the {region} has {nodes} nodes and nests {depth} regions; at most \

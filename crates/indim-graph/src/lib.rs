@@ -41,7 +41,7 @@ mod verify;
 mod views;
 
 pub use assemble::GraphAssembler;
-pub use error::{GraphError, GraphErrorKind};
+pub use error::{GraphError, GraphErrorKind, RegionMismatch};
 pub use eval::{EvalError, evaluate};
 pub use graph::{Graph, Node, NodeKind, Operands, ValueId};
 pub use indim_arrays::Array;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 
-use crate::error::GraphErrorKind;
+use crate::error::{GraphErrorKind, RegionMismatch};
 use crate::eval::{EvalError, evaluate};
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
@@ -154,12 +154,12 @@ pub fn check_while(
     }
     for (state, (found, expected)) in body.result_types().zip(operands).enumerate() {
         if found != expected {
-            return Err(GraphErrorKind::LoopStateType {
-                state,
-                name: body.graph().parameter_name(state).to_owned(),
+            return Err(GraphErrorKind::LoopStateType(Box::new(RegionMismatch {
+                region: "body".to_owned(),
+                place: format!("state {state}, `{}`", body.graph().parameter_name(state)),
                 expected: expected.clone(),
                 found: found.clone(),
-            });
+            })));
         }
     }
     let missing = || count_error("body", "results", result.saturating_add(1), states);
@@ -171,8 +171,8 @@ pub fn check_while(
 ///
 /// # Errors
 /// `wrong-operand-count` without an index; `element-type-not-allowed` if it is neither bool nor integer;
-/// `region-limit`; `region-type` if it is no scalar, if no region exists, if the parameters of one are not the
-/// arguments, if results differ between regions, or if `result` does not exist.
+/// `region-limit`; `region-type` if it is no scalar, if no region exists, if the parameters of one are not
+/// the arguments, if results differ between regions, or if `result` does not exist.
 pub fn check_branch(
     branches: &[Region],
     result: usize,
@@ -297,12 +297,12 @@ fn check_type(
     if expected == found {
         return Ok(());
     }
-    Err(GraphErrorKind::RegionType {
+    Err(GraphErrorKind::RegionType(Box::new(RegionMismatch {
         region: region.to_owned(),
         place: place.to_owned(),
         expected: expected.clone(),
         found: found.clone(),
-    })
+    })))
 }
 
 /// The final value of state `result` of a loop.

@@ -45,8 +45,8 @@ impl GraphBuilder {
         Ok((inner, states))
     }
 
-    /// The value that stands for `value` in this builder: `value` itself, or the parameter of a body for a value
-    /// outside it.
+    /// The value that stands for `value` in this builder: `value` itself, or the parameter of a body for a
+    /// value outside it.
     ///
     /// # Errors
     /// `foreign-value`; the first error of an operator.

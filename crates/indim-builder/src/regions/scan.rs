@@ -9,9 +9,10 @@ use indim_shape::Shape;
 use crate::builder::{GraphBuilder, Value};
 
 impl GraphBuilder {
-    /// A loop over the parts of arrays along axis 0: for each position, `body` gets the states and the part of
-    /// each array of `xs`, and returns the next states and results. Returns the final states, and the results
-    /// of all steps, stacked along a new axis 0. `length` is the number of steps, the size of axis 0 of `xs`.
+    /// A loop over the parts of arrays along axis 0: for each position, `body` gets the states and the part
+    /// of each array of `xs`, and returns the next states and results. Returns the final states, and the
+    /// results of all steps, stacked along a new axis 0. `length` is the number of steps, the size of axis 0
+    /// of `xs`.
     ///
     /// `reverse` begins at the last position; results stay at the positions of their parts.
     ///

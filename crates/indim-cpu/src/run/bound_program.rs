@@ -227,7 +227,8 @@ impl BoundProgram {
         self.run_on(inputs, outputs, is_over_input, &scratch, options)
     }
 
-    /// Like [`BoundProgram::run`], with memory for the temporaries, in the default floating-point environment.
+    /// Like [`BoundProgram::run`], with memory for the temporaries, in the default floating-point
+    /// environment.
     pub(crate) fn run_on(
         &self,
         inputs: &[ArrayView<'_>],

@@ -190,7 +190,7 @@ codes! {
         title: "The body of a loop changes the type of a state",
         explanation: "Every step of a loop has states of the same element types and shapes, so the body \
             returns those of the initial states. The message names the state and both types.",
-        example: Words("The body of `GraphBuilder::while_loop` returns `f64` for a state that begins as `f32`."),
+        example: Words("The body of a loop returns `f64` for a state that begins as `f32`."),
         raised_by: ["indim-graph"],
     }
     REGION_TYPE = "region-type" {

@@ -4,8 +4,8 @@
 //!
 //! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
 //!   protobuf to the same tree.
-//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph, `regions.rs` that of loops and
-//!   branches.
+//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph, `regions.rs` that of loops
+//!   and branches.
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
 //!   `layout.rs`: bitcasts; `reducer.rs`: reducers.

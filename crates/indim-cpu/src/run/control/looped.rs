@@ -25,11 +25,13 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 #[derive(Debug)]
 pub(crate) struct Loop {
     limit: u64,
-    /// Copies the initial states into their buffers, computes the first condition, computes a step, and copies
-    /// the final states to the stores.
+    /// Copies the initial states into their buffers.
     enter: BoundProgram,
+    /// Computes the first condition.
     condition: BoundProgram,
+    /// Computes the next states and their condition.
     step: BoundProgram,
+    /// Copies the final states to the stores.
     leave: BoundProgram,
     /// The states that the body changes, in the order of the step's outputs.
     states: Vec<State>,
@@ -145,8 +147,8 @@ impl Loop {
     ) -> Result<(), RunError> {
         let scratch = &Scratch::in_memory(memory.wrapping_add(self.scratch));
         // SAFETY: the layout has room for the buffers of every state and for the condition; only this run
-        // accesses them. Programs run one after another, and an output of the step shares memory with an input
-        // only if `is_over_input` tells.
+        // accesses them. Programs run one after another, and an output of the step shares memory with an
+        // input only if `is_over_input` tells.
         let (inputs, mut written, mut flags) = unsafe {
             (
                 [0, 1].map(|side| self.inputs(operands, memory, side)),

@@ -31,7 +31,7 @@ use looped::Loop;
 #[derive(Debug)]
 pub(crate) enum ControlCode {
     /// A loop.
-    Loop(Loop),
+    Loop(Box<Loop>),
     /// A branch.
     Branch(Branch),
 }
@@ -51,7 +51,8 @@ impl<E> RegionCompiler<'_, E> {
     pub(crate) fn compile(&mut self, control: &Control) -> Result<Arc<ControlCode>, E> {
         Ok(Arc::new(match &control.kind {
             ControlKind::While { condition, body, limit } => {
-                ControlCode::Loop(Loop::compile(condition, body, *limit, &control.results, self)?)
+                let looped = Loop::compile(condition, body, *limit, &control.results, self)?;
+                ControlCode::Loop(Box::new(looped))
             }
             ControlKind::Branch { branches } => {
                 ControlCode::Branch(Branch::compile(branches, &control.results, self)?)
