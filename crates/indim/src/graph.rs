@@ -18,12 +18,12 @@
 //! ```
 
 pub use indim_builder::{
-    BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion, Operand,
-    PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, Value,
+    BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion,
+    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, Value,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
-    Operands, Region, RegionMismatch, Size, SizeFacts, SymbolicGraph, TakeMode, ValueId, VerifyError,
-    VerifyErrorKind,
+    Operands, Region, RegionMismatch, Size, SizeFacts, SymbolicGraph, TakeMode, ValueId,
+    VerifyError, VerifyErrorKind,
 };
 pub use indim_ops::{Arity, Op, ReduceOp, UnknownOp};

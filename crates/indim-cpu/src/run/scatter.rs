@@ -402,7 +402,7 @@ impl BoundScatter {
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tiles of the targets;
     /// - `prepare` has sorted the updates, if they are several.
-    unsafe fn fold_rows(&self, bases: &Bases<'_>, mut rows: Range<usize>) {
+    unsafe fn fold_rows(&self, bases: &Bases<'_>, rows: Range<usize>) {
         if !self.has_one_update {
             let SortedUpdates { starts, updates } = self.sorted(bases);
             return rows.for_each(|row| {

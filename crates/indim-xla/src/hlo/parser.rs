@@ -322,7 +322,7 @@ impl<'t, 'l> Parser<'t, 'l> {
     fn regions(&self, instruction: &mut Instruction, module: &Module) -> ParseResult<()> {
         let names: &[&str] = match instruction.opcode.as_str() {
             "while" => &["condition", "body"],
-            "conditional" => &["false_computation", "true_computation", "branch_computations"],
+            "conditional" => &["true_computation", "false_computation", "branch_computations"],
             _ => return Ok(()),
         };
         let values = names.iter().filter_map(|name| instruction.attribute(self.text, name));

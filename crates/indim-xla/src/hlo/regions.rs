@@ -4,7 +4,7 @@
 use indim_builder::{RegionBody, Value};
 use indim_graph::DEFAULT_STEP_LIMIT;
 use indim_model::FormatErrorKind;
-use indim_ops::ArrayType;
+use indim_ops::{ArrayType, DType};
 
 use super::elaborate::{ElaborationResult, Elaborator, Frame, at, wrong_count};
 use super::syntax::Instruction;
@@ -34,7 +34,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// `conditional(index, a, b), branch_computations={..}`, or with computations for true and false: each
-    /// computation has an operand of its own.
+    /// computation has an operand of its own. The first computation is that of true if the index is a bool.
     pub(super) fn branched(
         &mut self,
         instruction: &'m Instruction,
@@ -56,6 +56,10 @@ impl<'m> Elaborator<'m> {
             let (body, returned) = self.region(instruction, region, argument, &[])?;
             bodies.push(body);
             result.get_or_insert(returned);
+        }
+        let index_type = index.array_type().map_err(|error| fail(error.into()))?;
+        if index_type.dtype == DType::Bool {
+            bodies.reverse();
         }
         let values = self.model_builder.builder.branch_between(&index, &bodies);
         let values = values.map_err(|error| fail(error.into()))?;

@@ -48,7 +48,8 @@ pub(super) struct Instruction {
     pub(super) attributes: Vec<(Span, Span)>,
     /// Index of the computation that it calls or applies.
     pub(super) called: Option<usize>,
-    /// Indices of the computations of a loop, condition and body, or of a branch, in the order of its index.
+    /// Indices of the computations of a loop, condition and body, or of a branch: in the order of its index,
+    /// or those of true and false.
     pub(super) regions: Vec<usize>,
     /// The encoded literal of a constant in a protobuf.
     pub(super) literal: Option<Bytes>,
