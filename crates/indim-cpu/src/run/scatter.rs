@@ -5,8 +5,8 @@
 //! target combines its updates in row-major order, so every number of threads gives the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
-//! - A single update needs no order: a tile is a range of targets, and over the operand itself only the target
-//!   of the update is written.
+//! - A single update needs no order: a tile is a range of targets, and over the operand itself only the
+//!   target of the update is written.
 //! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
 //!   range of targets.
 
