@@ -19,7 +19,8 @@
 
 pub use indim_builder::{
     BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion,
-    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, Value,
+    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
+    Value,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,
