@@ -15,7 +15,7 @@ use indim_ops::{
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::regions::{branched, looped};
+use crate::regions::evaluate::{branched, looped};
 use crate::sorting::{searched, sorted};
 use crate::views::evaluate::{
     concatenated, scatter_targets, slice_sources, take_sources, unravel, window_sources,

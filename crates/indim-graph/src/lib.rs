@@ -13,7 +13,7 @@
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
-//! - `regions.rs`: the graphs inside loops and branches: checks and reference evaluation;
+//! - `regions/`: the graphs inside loops and branches: checks and reference evaluation;
 //! - `sorting.rs`: sorts and searches in sorted tables: checks and reference evaluation;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and
 //!   terminals;

@@ -12,7 +12,7 @@ use indim_shape::{ErrorCode, check_broadcast_in_dim};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
-use crate::regions::{check_branch, check_while};
+use crate::regions::check::{check_branch, check_while};
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
     check_scan, check_scatter, check_search, check_slices, check_sort, check_take, check_window,
