@@ -10,7 +10,7 @@ use indim_shape::{
 };
 
 use crate::literal::Literal;
-use crate::regions::{MAX_REGION_DEPTH, MAX_REGION_NODES};
+use crate::regions::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES};
 use crate::terminal::{label, shown, width};
 use crate::views::{AxisSlice, AxisWindow};
 

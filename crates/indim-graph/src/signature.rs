@@ -5,7 +5,6 @@ use indim_shape::RuleSet;
 
 use crate::error::GraphErrorKind;
 pub use crate::reduce::{check_contraction, check_reduction, check_scan};
-pub use crate::regions::check::{check_branch, check_while};
 pub use crate::sorting::{check_search, check_sort};
 pub use crate::views::{
     check_concatenation, check_scatter, check_slices, check_take, check_window, existing_axis,

@@ -3,8 +3,10 @@
 use core::borrow::Borrow;
 use core::ops::Range;
 
-use indim_graph::signature::{check_branch, check_while};
-use indim_graph::{DEFAULT_STEP_LIMIT, GraphError, GraphErrorKind, NodeKind, Region, ValueId};
+use indim_graph::{
+    DEFAULT_STEP_LIMIT, GraphError, GraphErrorKind, NodeKind, Region, ValueId, check_branch,
+    check_while,
+};
 use indim_ops::ArrayType;
 
 use super::capture::RegionBody;

@@ -2,7 +2,8 @@
 
 use indim_ops::{ArrayType, DType};
 
-use super::{MAX_REGION_DEPTH, MAX_REGION_NODES, Region};
+use super::Region;
+use super::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES};
 use crate::error::{GraphErrorKind, RegionMismatch};
 
 /// The type of result `result` of a loop over these operands: the initial states, then the values that the

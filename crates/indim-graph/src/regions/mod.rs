@@ -1,10 +1,12 @@
 //! Regions: the graphs inside loops and branches.
 //!
 //! - `check.rs`: the checks that builder and verifier share;
-//! - `evaluate.rs`: reference evaluation.
+//! - `evaluate.rs`: reference evaluation;
+//! - `limits.rs`: the limits on regions and on the steps of loops.
 
 pub(crate) mod check;
 pub(crate) mod evaluate;
+pub(crate) mod limits;
 
 use core::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -12,15 +14,6 @@ use std::sync::Arc;
 use indim_ops::ArrayType;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
-
-/// Maximum nesting of regions. Verification, compilation and evaluation recurse once for each level.
-pub const MAX_REGION_DEPTH: usize = 16;
-
-/// Maximum number of nodes of a region, with those of the regions inside it, each counted where it is used.
-pub const MAX_REGION_NODES: usize = 1 << 20;
-
-/// The limit on the steps of a loop, unless the caller sets another.
-pub const DEFAULT_STEP_LIMIT: u64 = 1 << 32;
 
 /// A graph inside a loop or a branch. Its parameters are the operands of the node, its outputs the results.
 ///

@@ -1,0 +1,10 @@
+//! Limits on regions and on the steps of loops.
+
+/// Maximum nesting of regions. Verification, compilation and evaluation recurse once for each level.
+pub const MAX_REGION_DEPTH: usize = 16;
+
+/// Maximum number of nodes of a region, with those of the regions inside it, each counted where it is used.
+pub const MAX_REGION_NODES: usize = 1 << 20;
+
+/// The limit on the steps of a loop, unless the caller sets another.
+pub const DEFAULT_STEP_LIMIT: u64 = 1 << 32;
