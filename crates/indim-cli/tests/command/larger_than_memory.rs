@@ -537,9 +537,14 @@ mod linux {
             let files = fs::read_dir(&files).into_iter().flatten().flatten();
             files.into_iter().any(|file| fs::read_link(file.path()).is_ok_and(|to| to == x))
         };
-        while !has_opened() {
+        // It has checked the length of the file when it sleeps at the pipe.
+        let status = format!("/proc/{}/status", child.id());
+        let sleeps = || fs::read_to_string(&status).is_ok_and(|text| text.contains("State:\tS"));
+        let mut asleep = 0;
+        while asleep < 50 {
             assert!(start.elapsed() < Duration::from_secs(120), "it is not opened");
             sleep(Duration::from_millis(2));
+            asleep = if has_opened() && sleeps() { asleep + 1 } else { 0 };
         }
         fs::File::options().write(true).open(&x).expect("a file").set_len(4096).expect("cut");
         let reader = std::thread::spawn(move || fs::read(&pipe));
