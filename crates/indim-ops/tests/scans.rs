@@ -1,8 +1,9 @@
 //! Scans: their order, and the results of each operation for special elements.
 
-use indim_ops::operations::{Add, Max, Min, Mul};
+use indim_ops::operations::{Add, And, Fmax, Fmin, Max, Min, Mul, Or, Xor};
 use indim_ops::{
-    DType, ReduceOp, ScanElement, ScanVisitor, bf16, c64, f16, scan, scan_accumulator, visit_scan,
+    DType, Fold, ReduceOp, ScanElement, ScanVisitor, bf16, c64, f16, scan, scan_accumulator,
+    visit_scan,
 };
 
 /// Pseudo-random numbers (SplitMix64).
@@ -118,7 +119,7 @@ struct Types;
 impl ScanVisitor for Types {
     type Output = [DType; 2];
 
-    fn scan<F: indim_ops::Fold<A>, T: ScanElement<A>, A: indim_ops::Element>(self) -> [DType; 2] {
+    fn scan<F: Fold<A>, T: ScanElement<A>, A: indim_ops::Element>(self) -> [DType; 2] {
         [T::DTYPE, A::DTYPE]
     }
 }
@@ -149,4 +150,47 @@ fn the_visitor_and_the_accumulator_agree() {
     }
     let one = c64::new(1.0, 2.0);
     assert_eq!(scan::<Mul, c64, indim_ops::c128>(&[one, one], false)[1], c64::new(-3.0, 4.0));
+}
+
+/// Extremes of narrow floats are found in `f32`, with the bits of the definition in their own type.
+#[test]
+fn narrow_extremes_have_the_same_bits_in_f32() {
+    fn check<T: ScanElement<T> + ScanElement<f32>, F: Fold<T> + Fold<f32>>(
+        all: &[T],
+        bits: fn(T) -> u16,
+    ) {
+        for (first, &x) in all.iter().enumerate() {
+            let elements = [x, all[first * 7919 % all.len()], x];
+            let results = |results: Vec<T>| results.into_iter().map(bits).collect::<Vec<u16>>();
+            let own = results(scan::<F, T, T>(&elements, false));
+            assert_eq!(results(scan::<F, T, f32>(&elements, false)), own, "{elements:?}");
+        }
+    }
+    let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+    let brains: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).collect();
+    check::<f16, Max>(&halves, f16::to_bits);
+    check::<f16, Min>(&halves, f16::to_bits);
+    check::<f16, Fmax>(&halves, f16::to_bits);
+    check::<f16, Fmin>(&halves, f16::to_bits);
+    check::<bf16, Max>(&brains, bf16::to_bits);
+    check::<bf16, Min>(&brains, bf16::to_bits);
+    check::<bf16, Fmax>(&brains, bf16::to_bits);
+    check::<bf16, Fmin>(&brains, bf16::to_bits);
+}
+
+/// Integers wrap to the same bits as unsigned ones.
+#[test]
+fn signed_integers_have_the_bits_of_unsigned_ones() {
+    fn check<F: Fold<i8> + Fold<u8>>() {
+        for first in i8::MIN..=i8::MAX {
+            let elements = [first, 100, -7, first.wrapping_mul(31), i8::MIN];
+            let own = scan::<F, i8, i8>(&elements, false);
+            assert_eq!(scan::<F, i8, u8>(&elements, false), own, "{elements:?}");
+        }
+    }
+    check::<Add>();
+    check::<Mul>();
+    check::<And>();
+    check::<Or>();
+    check::<Xor>();
 }

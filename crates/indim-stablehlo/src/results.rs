@@ -122,9 +122,8 @@ impl Elaborator<'_> {
             let what = "a reduction with this body is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
-        let (builder, known) = (&self.model_builder.builder, known.map_err(fail)?);
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let builder = &self.model_builder.builder;
         let results = if has_windows {
             let window = windows::of_reduce_window(operation, &self.attributes)?;
             reduce_window(builder, &reducer, &known, &window)
@@ -146,10 +145,9 @@ impl Elaborator<'_> {
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
         let scatter = gather::scatter(operation, &self.attributes)?;
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
         let builder = &self.model_builder.builder;
-        let results = scatter.build(builder, &updates, &known.map_err(fail)?);
+        let results = scatter.build(builder, &updates, &known);
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 
@@ -167,10 +165,9 @@ impl Elaborator<'_> {
             Some(_) => self.attributes.integer(operation, "dimension")?,
             None => -1,
         };
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
         let b = &self.model_builder.builder;
-        let results = sort(b, &comparator, &known.map_err(fail)?, axis);
+        let results = sort(b, &comparator, &known, axis);
         Ok(results.map_err(fail)?.into_iter().map(XlaValue::from).collect())
     }
 

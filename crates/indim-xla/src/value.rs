@@ -149,6 +149,14 @@ impl XlaValue {
         }
     }
 
+    /// Operands as arrays.
+    ///
+    /// # Errors
+    /// `type-mismatch`.
+    pub fn all_arrays(operands: &[XlaValue]) -> Result<Vec<ArrayValue>, FormatErrorKind> {
+        operands.iter().map(|operand| operand.array().cloned()).collect()
+    }
+
     /// An element of a tuple.
     ///
     /// # Errors

@@ -82,7 +82,7 @@ fn tensordot(attributes: &[NamedAttribute]) -> ContractionRule {
 
 /// The last `count` axes of `x` with the first of `y`.
 fn last_with_first(count: Option<i64>) -> ContractionRule {
-    // The clamp bounds the lists: no operand has so many axes, so the rule refuses them anyway.
+    // Limits the length of the lists. The rule refuses more axes than an operand has.
     let count = count.unwrap_or(2).clamp(0, MAX_RANK as i64 + 1);
     ContractionRule::Tensordot { x: (-count..0).collect(), y: (0..count).collect() }
 }

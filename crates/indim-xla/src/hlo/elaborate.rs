@@ -239,11 +239,8 @@ impl<'m> Elaborator<'m> {
         is_map: bool,
     ) -> ElaborationResult<()> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let Some(called) = instruction.called else {
-            let name = if is_map { "to_apply" } else { "to_apply, or calls," };
-            return Err(fail(FormatErrorKind::attribute(name, "is missing")));
-        };
-        let computation = &self.module.computations[called];
+        let name = if is_map { "to_apply" } else { "to_apply, or calls," };
+        let computation = self.called(instruction, name).map_err(fail)?;
         if computation.parameters.len() != arguments.len() {
             let expected = computation.parameters.len();
             return Err(fail(wrong_count("operands", expected, arguments.len())));
@@ -254,6 +251,16 @@ impl<'m> Elaborator<'m> {
         }
         self.frames.push(Frame { computation, arguments, values: Vec::new(), map_shape });
         Ok(())
+    }
+
+    /// The computation that an instruction names by the attribute `name`.
+    fn called(
+        &self,
+        instruction: &Instruction,
+        name: &str,
+    ) -> Result<&'m Computation, FormatErrorKind> {
+        let missing = || FormatErrorKind::attribute(name, "is missing");
+        instruction.called.map(|number| &self.module.computations[number]).ok_or_else(missing)
     }
 
     /// The common shape of the operands of a map, which must map over all axes.
@@ -315,18 +322,15 @@ impl<'m> Elaborator<'m> {
         lowering: Lowering,
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let Some(called) = instruction.called else {
-            return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
-        };
-        let Some(reducer) = reducer::of(&self.module.computations[called], self.text) else {
+        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let Some(reducer) = reducer::of(applied, self.text) else {
             let what = "a reduction that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
         let attributes = Attributes { text: self.text, instruction };
         let axes = attributes.integers("dimensions")?;
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
-        let (builder, known) = (&self.model_builder.builder, known.map_err(fail)?);
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
+        let builder = &self.model_builder.builder;
         let results = match lowering {
             Lowering::ReduceWindow => {
                 reduce_window(builder, &reducer, &known, &attributes.window()?)
@@ -342,19 +346,15 @@ impl<'m> Elaborator<'m> {
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let Some(called) = instruction.called else {
-            return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
-        };
-        let Some(updates) = reducer::updates_of(&self.module.computations[called], self.text)
-        else {
+        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let Some(updates) = reducer::updates_of(applied, self.text) else {
             let what = "a scatter that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
         let scatter = gather::scatter(Attributes { text: self.text, instruction })?;
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
         let builder = &self.model_builder.builder;
-        let results = scatter.build(builder, &updates, &known.map_err(fail)?).map_err(fail)?;
+        let results = scatter.build(builder, &updates, &known).map_err(fail)?;
         one_or_tuple(results).map_err(fail)
     }
 
@@ -364,12 +364,8 @@ impl<'m> Elaborator<'m> {
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let Some(called) = instruction.called else {
-            return Err(fail(FormatErrorKind::attribute("to_apply", "is missing")));
-        };
-        let computation = &self.module.computations[called];
-        let Some(comparator) = reducer::comparator_of(computation, self.text, operands.len())
-        else {
+        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let Some(comparator) = reducer::comparator_of(applied, self.text, operands.len()) else {
             let what = "a sort that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
         };
@@ -377,10 +373,9 @@ impl<'m> Elaborator<'m> {
         let [axis] = axes[..] else {
             return Err(fail(FormatErrorKind::attribute("dimensions", "does not name one axis")));
         };
-        let known: Result<Vec<ArrayValue>, _> =
-            operands.iter().map(|o| o.array().cloned()).collect();
+        let known = XlaValue::all_arrays(operands).map_err(fail)?;
         let b = &self.model_builder.builder;
-        let results = sort(b, &comparator, &known.map_err(fail)?, axis).map_err(fail)?;
+        let results = sort(b, &comparator, &known, axis).map_err(fail)?;
         one_or_tuple(results).map_err(fail)
     }
 

@@ -20,7 +20,8 @@ script-src 'unsafe-inline'\"/>
 <meta name=\"viewport\" content=\"width=device-width\"/>
 ";
 
-/// The style. `content-visibility` omits the layout of nodes out of sight, so many nodes scroll smoothly.
+/// The style sheet. `content-visibility` skips the layout of nodes outside the window, so a long page scrolls
+/// smoothly.
 const STYLE: &str = "\
 body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 72rem; padding: 1rem; \
 color: #1d2733; background: #fff }

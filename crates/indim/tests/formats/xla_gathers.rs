@@ -2,33 +2,8 @@
 //! of StableHLO's specification, written down here; texts as JAX prints them; and refusals.
 
 use crate::support;
+use crate::support::random::Random;
 use indim_graph::Array;
-
-/// A sequence of pseudo-random numbers.
-struct Random(u64);
-
-impl Random {
-    /// A number below `end`.
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % end
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for last in (1..items.len()).rev() {
-            items.swap(last, self.below(last + 1));
-        }
-    }
-
-    /// `count` of the numbers below `end`, ascending.
-    fn some(&mut self, count: usize, end: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..end).collect();
-        self.shuffle(&mut all);
-        all.truncate(count);
-        all.sort_unstable();
-        all
-    }
-}
 
 /// The dimension numbers of a gather, or of the scatter to the same slices.
 #[derive(Debug)]
@@ -223,6 +198,48 @@ fn all_indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     })
 }
 
+/// The names of dimension numbers, in the order of [`Numbers::lists`].
+const OF_GATHER: [&str; 5] = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+];
+const OF_SCATTER: [&str; 5] = [
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+];
+
+impl Numbers {
+    fn lists(&self) -> [&[usize]; 5] {
+        [
+            &self.offset_dims,
+            &self.collapsed,
+            &self.operand_batches,
+            &self.index_batches,
+            &self.index_map,
+        ]
+    }
+
+    /// The attributes of StableHLO.
+    fn stablehlo(&self, names: [&str; 5]) -> String {
+        let attribute = |(name, numbers)| format!("{name} = [{}], ", list(numbers, ", "));
+        let lists: String = names.into_iter().zip(self.lists()).map(attribute).collect();
+        format!("{lists}index_vector_dim = {}", self.index_vector_dim)
+    }
+
+    /// The attributes of HLO.
+    fn hlo(&self, names: [&str; 5]) -> String {
+        let attribute = |(name, numbers)| format!("{name}={{{}}}, ", list(numbers, ","));
+        let lists: String = names.into_iter().zip(self.lists()).map(attribute).collect();
+        format!("{lists}index_vector_dim={}", self.index_vector_dim)
+    }
+}
+
 fn list(numbers: &[usize], between: &str) -> String {
     numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(between)
 }
@@ -279,36 +296,22 @@ fn gathers_follow_the_specification() {
         let to = tensor(&n.result, "i32");
         let program = format!(
             "func.func @main(%x: {from}, %i: {at}) -> {to} {{
-  %r = \"stablehlo.gather\"(%x, %i) <{{dimension_numbers = #stablehlo.gather<offset_dims = [{}],
-    collapsed_slice_dims = [{}], operand_batching_dims = [{}], start_indices_batching_dims = [{}],
-    start_index_map = [{}], index_vector_dim = {}>, indices_are_sorted = false,
-    slice_sizes = array<i64: {}>}}> : ({from}, {at}) -> {to}
+  %r = \"stablehlo.gather\"(%x, %i) <{{dimension_numbers = #stablehlo.gather<{}>,
+    indices_are_sorted = false, slice_sizes = array<i64: {}>}}> : ({from}, {at}) -> {to}
   return %r : {to}
 }}",
-            list(&n.offset_dims, ", "),
-            list(&n.collapsed, ", "),
-            list(&n.operand_batches, ", "),
-            list(&n.index_batches, ", "),
-            list(&n.index_map, ", "),
-            n.index_vector_dim,
+            n.stablehlo(OF_GATHER),
             list(&n.slice_sizes, ", "),
         );
         let inputs = [x, indices];
         assert_eq!(run("g.mlir", &program, &inputs), expected, "{n:?}\n{inputs:?}");
         let program = format!(
             "HloModule m\nENTRY e {{\n  x = s32[{}] parameter(0)\n  i = {hlo}[{}] parameter(1)\n  \
-             ROOT r = s32[{}] gather(x, i), offset_dims={{{}}}, collapsed_slice_dims={{{}}}, \
-             operand_batching_dims={{{}}}, start_indices_batching_dims={{{}}}, start_index_map={{{}}}, \
-             index_vector_dim={}, slice_sizes={{{}}}\n}}",
+             ROOT r = s32[{}] gather(x, i), {}, slice_sizes={{{}}}\n}}",
             list(&n.operand, ","),
             list(&n.indices, ","),
             list(&n.result, ","),
-            list(&n.offset_dims, ","),
-            list(&n.collapsed, ","),
-            list(&n.operand_batches, ","),
-            list(&n.index_batches, ","),
-            list(&n.index_map, ","),
-            n.index_vector_dim,
+            n.hlo(OF_GATHER),
             list(&n.slice_sizes, ","),
         );
         assert_eq!(run("g.hlo", &program, &inputs), expected, "{n:?}\n{inputs:?}");
@@ -337,20 +340,13 @@ fn scatters_follow_the_specification() {
         let program = format!(
             "func.func @main(%x: {from}, %i: {at}, %u: {given}) -> {from} {{
   %r = \"stablehlo.scatter\"(%x, %i, %u) <{{indices_are_sorted = false,
-    scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [{}],
-    inserted_window_dims = [{}], input_batching_dims = [{}], scatter_indices_batching_dims = [{}],
-    scatter_dims_to_operand_dims = [{}], index_vector_dim = {}>, unique_indices = true}}> ({{
+    scatter_dimension_numbers = #stablehlo.scatter<{}>, unique_indices = true}}> ({{
   ^bb0(%a: {one}, %b: {one}):
     {body}
   }}) : ({from}, {at}, {given}) -> {from}
   return %r : {from}
 }}",
-            list(&n.offset_dims, ", "),
-            list(&n.collapsed, ", "),
-            list(&n.operand_batches, ", "),
-            list(&n.index_batches, ", "),
-            list(&n.index_map, ", "),
-            n.index_vector_dim,
+            n.stablehlo(OF_SCATTER),
         );
         let inputs = [x, indices, updates];
         assert_eq!(run("s.mlir", &program, &inputs), expected, "{op} {n:?}\n{inputs:?}");
@@ -363,19 +359,11 @@ fn scatters_follow_the_specification() {
         let program = format!(
             "HloModule m\nf {{\n{body}\n}}\nENTRY e {{\n  x = s32[{0}] parameter(0)\n  \
              i = {hlo}[{1}] parameter(1)\n  u = s32[{2}] parameter(2)\n  \
-             ROOT r = s32[{0}] scatter(x, i, u), update_window_dims={{{3}}}, \
-             inserted_window_dims={{{4}}}, input_batching_dims={{{5}}}, \
-             scatter_indices_batching_dims={{{6}}}, scatter_dims_to_operand_dims={{{7}}}, \
-             index_vector_dim={8}, to_apply=f\n}}",
+             ROOT r = s32[{0}] scatter(x, i, u), {3}, to_apply=f\n}}",
             list(&n.operand, ","),
             list(&n.indices, ","),
             list(&n.result, ","),
-            list(&n.offset_dims, ","),
-            list(&n.collapsed, ","),
-            list(&n.operand_batches, ","),
-            list(&n.index_batches, ","),
-            list(&n.index_map, ","),
-            n.index_vector_dim,
+            n.hlo(OF_SCATTER),
         );
         assert_eq!(run("s.hlo", &program, &inputs), expected, "{op} {n:?}\n{inputs:?}");
     }

@@ -13,6 +13,21 @@ impl Random {
         ((self.0 >> 33) % limit as u64) as usize
     }
 
+    pub(crate) fn shuffle(&mut self, items: &mut [usize]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
+    /// `count` of the numbers below `limit`, ascending.
+    pub(crate) fn some(&mut self, count: usize, limit: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..limit).collect();
+        self.shuffle(&mut all);
+        all.truncate(count);
+        all.sort_unstable();
+        all
+    }
+
     /// Small whole numbers, whose sums of products are exact in every order.
     pub(crate) fn floats(&mut self, shape: &[usize]) -> Array {
         let count = shape.iter().product();
