@@ -7,8 +7,8 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, RunError, RunOptions,
     compile,
 };
-use indim_graph::TakeMode;
-use indim_ops::{ArrayType, DType};
+use indim_graph::{Array, TakeMode};
+use indim_ops::{ArrayType, DType, ScatterOp};
 
 const SHAPE: [usize; 2] = [60, 50];
 
@@ -185,4 +185,17 @@ fn a_gathered_table_is_copied() {
         assert_eq!(table, [-1.0, -2.0, -3.0, -4.0], "{executor:?}");
         assert_eq!(apart, [1.0, 0.0, 2.0, 0.0, 3.0, 0.0, 4.0, 0.0], "{executor:?}");
     }
+}
+
+/// A single update of one array, over another one that is not read.
+#[test]
+fn a_single_update_over_another_input() {
+    let updated = of_two(|b, [x, _]| {
+        let row = b.constant(Array::new([1, 50], vec![-1.0f64; 50]).unwrap());
+        let at = b.constant(Array::new([1], vec![2i64]).unwrap());
+        vec![b.scatter(ScatterOp::Set, &x, at, row, 0, TakeMode::Error).unwrap()]
+    });
+    let row = |i, j| if i == 2 { -1.0 } else { x(i, j) };
+    assert_eq!(run(&updated, &[1]), [expected(row)]);
+    assert_eq!(run(&updated, &[0]), [expected(row)]);
 }

@@ -13,7 +13,7 @@ use indim_cpu::{
 use indim_graph::{
     AxisSlice, Graph, GraphErrorKind, NodeKind, Region, SymbolicGraph, TakeMode, evaluate, optimize,
 };
-use indim_ops::{DType, ReduceOp};
+use indim_ops::{DType, ReduceOp, ScatterOp};
 
 #[path = "executors/mod.rs"]
 mod executors;
@@ -372,6 +372,63 @@ fn stacked_results_are_written_in_place() {
     let all = executable.run(&[]).unwrap();
     let expected: Vec<f64> = (1..=1000).map(f64::from).collect();
     assert_eq!(all[0].elements::<f64>().unwrap(), expected);
+}
+
+/// A single update leaves the other elements of the operand, which is not always what the result lies over.
+#[test]
+fn single_updates_of_values_that_are_no_states() {
+    let elements: Vec<f64> = (0..12).map(f64::from).collect();
+    type Body = fn(&GraphBuilder, &[Value], &Value) -> Vec<Value>;
+    let bodies: [Body; 4] = [
+        // A temporary.
+        |b, s, _| vec![row(b, &(&s[0] * 2.0), &s[2]), &s[1] + 1.0],
+        // An array outside the loop.
+        |b, s, x| vec![row(b, x, &s[2]), &s[1] + 1.0],
+        // One result for two states.
+        |b, s, _| {
+            let next = row(b, &s[0], &s[2]);
+            vec![next.clone(), next]
+        },
+        // The state itself.
+        |b, s, _| vec![row(b, &s[0], &s[2]), &s[1] + 1.0],
+    ];
+    for body in bodies {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [4, 3]).unwrap();
+        let step = |b: &GraphBuilder, s: &[Value]| {
+            let mut next = body(b, s, &x);
+            next.push(&s[2] + 1);
+            Ok(next)
+        };
+        let initial = [&x * 10.0, &x * 100.0, b.scalar(0i64)];
+        let found = b.while_loop(&initial, |_, s| Ok(s[2].lt(3)), step).unwrap();
+        let graph = b.finish(&found).unwrap();
+        results(&graph, &[f64s(&[4, 3], &elements)]);
+    }
+}
+
+/// `into` with row `index` replaced by -1.
+fn row(b: &GraphBuilder, into: &Value, index: &Value) -> Value {
+    let update = b.constant(f64s(&[1, 3], &[-1.0; 3]));
+    b.scatter(ScatterOp::Set, into, b.reshape(index, [1]).unwrap(), update, 0, TakeMode::Error)
+        .unwrap()
+}
+
+/// Folds make every NaN canonical, also without updates.
+#[test]
+fn nans_without_an_update_are_canonical() {
+    let odd = f64::from_bits(0x7ff8_0000_0000_1234);
+    for op in ScatterOp::ALL {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", DType::F64, [4]).unwrap();
+        let update = b.constant(f64s(&[1], &[2.0]));
+        let step = |b: &GraphBuilder, i: &Value, s: &[Value]| {
+            let at = b.reshape(b.convert(i, DType::I64)?, [1])?;
+            Ok(vec![b.scatter(op, &s[0], at, &update, 0, TakeMode::Error)?])
+        };
+        let found = b.fori_loop(0..2, &[&x], step).unwrap();
+        results(&b.finish(&found).unwrap(), &[f64s(&[4], &[1.0, 2.0, odd, -odd])]);
+    }
 }
 
 #[test]

@@ -176,8 +176,9 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
-    /// Cost of a whole run in bytes moved, if the binding makes it less than that of the nest.
-    fn own_work(&self) -> Option<usize> {
+    /// Cost of a whole run in bytes moved, if these addresses of the operands make it less than that of the
+    /// nest.
+    fn own_work(&self, _operands: &[*mut u8]) -> Option<usize> {
         None
     }
 

@@ -308,7 +308,8 @@ impl BoundProgram {
     ) -> Vec<BoundToArrays> {
         let bound_to = |index: usize| {
             let nest = self.sized(index);
-            let operands = nest.nest.operands().map(|of| arrays.first(&nest, of)).collect();
+            let operands: SmallVec<[*mut u8; FEW]> =
+                nest.nest.operands().map(|of| arrays.first(&nest, of)).collect();
             let is_over = |access: &Access| match access.buffer {
                 BufferId::Output(output) => is_over_input.get(output) == Some(&true),
                 _ => false,
@@ -322,7 +323,7 @@ impl BoundProgram {
                     |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
                 bind(&self.program.nests[index].code, &nest, strides, is_over_input)
             };
-            let own_work = bound.as_deref().and_then(BoundNest::own_work);
+            let own_work = bound.as_deref().and_then(|nest| nest.own_work(&operands));
             let work = own_work.unwrap_or(self.bound.nests[index].work);
             BoundToArrays { operands, bound, work }
         };

@@ -16,10 +16,10 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, BufferId, Local, LoneInstruction, LoopNest, Store};
+use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
-use indim_ops::{Element, Level, ScatterFold, ScatterVisitor};
+use indim_ops::{DType, Element, Level, ScatterFold, ScatterOp, ScatterVisitor};
 
 use indim_executors::Gather;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
@@ -32,6 +32,11 @@ pub(crate) struct Scatter {
     rank: usize,
     gather: Gather,
     functions: FoldFunctions,
+    /// Whether elements without updates keep their bits. Folds of floats make NaN canonical, and a `bool`
+    /// becomes 0 or 1.
+    keeps_bits: bool,
+    /// Bytes of an element.
+    element_bytes: usize,
     /// Number of stores, which are the first operands of the nest.
     stores: usize,
     /// Operands of the nest: the array whose elements are combined with updates, the indices, the updates.
@@ -106,11 +111,14 @@ impl Scatter {
         };
         let index = nest.accesses[indices].array_type.dtype;
         let stores = nest.stores.len();
+        let dtype = instruction.dtype;
         Some(Arc::new(Scatter {
+            keeps_bits: dtype.is_integer() || op == ScatterOp::Set && dtype != DType::Bool,
+            element_bytes: dtype.size(),
             axis,
             rank: nest.stores[0].target.axes.len(),
-            gather: Gather::of_scatter(mode, index, instruction.dtype, size, level),
-            functions: op.visit(instruction.dtype, FoldFunctionsVisitor)?,
+            gather: Gather::of_scatter(mode, index, dtype, size, level),
+            functions: op.visit(dtype, FoldFunctionsVisitor)?,
             stores,
             operand: stores + operand,
             indices: stores + indices,
@@ -124,7 +132,7 @@ impl NestCode for Scatter {
         self: Arc<Self>,
         nest: &SizedNest<'_>,
         strides: NestStrides<'_>,
-        is_over_input: &[bool],
+        _: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
         let (strides, shape) = (nest.list_strides(strides), &nest.shape);
         if shape[..self.rank].contains(&0) {
@@ -143,18 +151,16 @@ impl NestCode for Scatter {
             false => (self.rank..shape.len()).map(of_axis).collect(),
         };
         let elements: usize = inner.sizes.iter().product();
-        let is_over = |store: &Store| match store.target.buffer {
-            BufferId::Output(output) => is_over_input.get(output) == Some(&true),
-            _ => false,
-        };
-        // With several targets the updates have another shape or other axes than the output, so it lies over
-        // the operand.
         let has_one_update = shape[self.rank..].iter().all(|&size| size == 1);
-        let is_in_place =
-            has_one_update && shape[self.axis] > 1 && nest.nest.stores.iter().all(is_over);
+        let has_strides_of_operand = |store: usize| {
+            let same = |axis: usize| strides[store][axis] == strides[self.operand][axis];
+            (0..self.rank).all(|axis| shape[axis] == 1 || same(axis))
+        };
         Some(Arc::new(BoundScatter {
             has_one_update,
-            is_in_place,
+            may_be_in_place: has_one_update
+                && self.keeps_bits
+                && (0..self.stores).all(has_strides_of_operand),
             size: shape[self.axis],
             along: strides.iter().map(|strides| strides[self.axis]).collect(),
             rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
@@ -231,8 +237,8 @@ struct IndexLoop {
 struct BoundScatter {
     scatter: Scatter,
     has_one_update: bool,
-    /// Whether the stores lie over the operand, and only the target of the single update changes.
-    is_in_place: bool,
+    /// Whether only the target of the single update changes, if the stores lie over the operand.
+    may_be_in_place: bool,
     /// Size of the scattered axis.
     size: usize,
     /// Stride in bytes of each operand along the scattered axis.
@@ -316,6 +322,13 @@ impl BoundScatter {
     /// axis.
     fn has_accumulators(&self) -> bool {
         self.elements == 1 && self.rows == self.size && !self.has_one_update
+    }
+
+    /// Whether the stores lie over the operand, with these addresses, and only the target of the single
+    /// update changes.
+    fn is_in_place(&self, operands: &[*mut u8]) -> bool {
+        let is_over = |store: usize| operands[store] == operands[self.scatter.operand];
+        self.may_be_in_place && (0..self.scatter.stores).all(is_over)
     }
 
     /// The elements of a target along the innermost axis, at point `number` of its other axes.
@@ -420,7 +433,7 @@ impl BoundScatter {
         }
         // SAFETY: the caller has the same obligations.
         let only = unsafe { self.only_target(bases) };
-        if self.is_in_place {
+        if self.is_in_place(bases.operands) {
             let changed = (rows.start / self.size..=rows.end / self.size)
                 .map(|outer| outer * self.size + only)
                 .filter(|row| only < self.size && rows.contains(row));
@@ -586,8 +599,9 @@ impl BoundNest for BoundScatter {
         self.rows_per_tile * self.elements
     }
 
-    fn own_work(&self) -> Option<usize> {
-        self.is_in_place.then_some(self.elements)
+    fn own_work(&self, operands: &[*mut u8]) -> Option<usize> {
+        let changed = self.elements * (self.rows / self.size);
+        self.is_in_place(operands).then(|| changed.saturating_mul(2 * self.scatter.element_bytes))
     }
 
     unsafe fn prepare(&self, bases: &Bases<'_>) {
