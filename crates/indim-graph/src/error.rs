@@ -10,7 +10,7 @@ use indim_shape::{
 };
 
 use crate::literal::Literal;
-use crate::regions::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES};
+use crate::regions::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS};
 use crate::terminal::{label, shown, width};
 use crate::views::{AxisSlice, AxisWindow};
 
@@ -256,6 +256,8 @@ pub enum GraphErrorKind {
         depth: usize,
         /// Its nodes, with those of the regions inside.
         nodes: usize,
+        /// The operands of all its results together.
+        operands: usize,
     },
     /// Padding that repeats or mirrors more elements than an axis has.
     PadWidth {
@@ -776,10 +778,11 @@ impl fmt::Display for Headline<'_> {
                     "`{operation}`: {place} of the {region} is {found}, not {expected}"
                 )
             }
-            GraphErrorKind::RegionLimit { region, depth, nodes } => write!(
+            GraphErrorKind::RegionLimit { region, depth, nodes, operands } => write!(
                 formatter,
-                "`{operation}`: the {region} has {nodes} nodes and nests {depth} regions; at most \
-                 {MAX_REGION_NODES} nodes and {MAX_REGION_DEPTH} nested regions are possible"
+                "`{operation}`: the {region} has {nodes} nodes, nests {depth} regions, and its results take \
+                 {operands} operands; at most {MAX_REGION_NODES} nodes, {MAX_REGION_DEPTH} nested regions \
+                 and {MAX_REGION_OPERANDS} operands are possible"
             ),
             GraphErrorKind::ScatterShape { expected } => write!(
                 formatter,

@@ -50,7 +50,9 @@ pub use passes::{
     drop_bitcast_pairs, expand_for_loops, expand_windows, live_values, optimize, remove_unused,
 };
 pub use regions::check::{check_branch, check_while};
-pub use regions::limits::{DEFAULT_STEP_LIMIT, MAX_REGION_DEPTH, MAX_REGION_NODES};
+pub use regions::limits::{
+    DEFAULT_STEP_LIMIT, MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS,
+};
 pub use regions::{Region, loop_step};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use sorting::SortResult;

@@ -12,7 +12,7 @@ use indim_shape::{ErrorCode, check_broadcast_in_dim};
 use crate::error::{GraphError, GraphErrorKind};
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::print::describe_node;
-use crate::regions::check::{check_branch, check_while};
+use crate::regions::check::{check_branch, check_result, check_while};
 use crate::signature::{
     check_bitcast, check_concatenation, check_contraction, check_operation, check_reduction,
     check_scan, check_scatter, check_search, check_slices, check_sort, check_take, check_window,
@@ -291,10 +291,12 @@ pub(crate) fn check_node(
             expect_type(check_search(&operands[0], &operands[1]).map_err(broken)?, result)
         }
         NodeKind::While { condition, body, result: of, .. } => {
-            expect_type(check_while(condition, body, *of, operands).map_err(broken)?, result)
+            let states = check_while(condition, body, operands).map_err(broken)?;
+            expect_type(check_result(*of, states.iter()).map_err(broken)?, result)
         }
         NodeKind::Branch { branches, result: of } => {
-            expect_type(check_branch(branches, *of, operands).map_err(broken)?, result)
+            let results = check_branch(branches, operands).map_err(broken)?;
+            expect_type(check_result(*of, results).map_err(broken)?, result)
         }
     }
 }

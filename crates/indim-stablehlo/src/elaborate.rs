@@ -181,12 +181,13 @@ impl<'m> Elaborator<'m> {
     /// The values of the operands, checked against the types in the operation.
     fn operands(&self, operation: &'m Operation) -> ElaborationResult<Vec<XlaValue>> {
         let mut operands = Vec::with_capacity(operation.operands.len());
+        let mut budget = self.limits.operations;
         for operand in &operation.operands {
             let value = self.value(*operand)?;
             operands.push(match self.model_builder.is_in_region() {
                 true => {
-                    let local = value.local(&self.model_builder.builder);
-                    local.map_err(|error| FormatErrorKind::from(error).in_text(at(operation)))?
+                    let local = value.local(&self.model_builder.builder, &mut budget);
+                    local.map_err(|kind| kind.in_text(at(operation)))?
                 }
                 false => value,
             });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, GraphError};
+use indim_graph::Array;
 use indim_model::FormatErrorKind;
 
 /// Maximum nesting depth of tuples.
@@ -77,18 +77,24 @@ impl From<Value> for XlaValue {
 }
 
 impl XlaValue {
-    /// The value in this builder, which may be that of a body with the value outside.
+    /// The value in `builder`; a value of an outer builder becomes a parameter of the body. `budget` limits
+    /// the number of visited values, as in [`XlaValue::arrays`].
     ///
     /// # Errors
-    /// `foreign-value`.
-    pub fn local(&self, builder: &GraphBuilder) -> Result<XlaValue, GraphError> {
+    /// `foreign-value`, `limit`.
+    pub fn local(
+        &self,
+        builder: &GraphBuilder,
+        budget: &mut usize,
+    ) -> Result<XlaValue, FormatErrorKind> {
+        spend(budget)?;
         Ok(match self {
             XlaValue::Array(array) => {
                 let value = builder.local(&array.value)?;
                 XlaValue::Array(ArrayValue { value, fact: array.fact.clone() })
             }
             XlaValue::Tuple(Tuple { parts, depth }) => {
-                let parts = parts.iter().map(|part| part.local(builder));
+                let parts = parts.iter().map(|part| part.local(builder, budget));
                 let parts = parts.collect::<Result<_, _>>()?;
                 XlaValue::Tuple(Tuple { parts, depth: *depth })
             }
@@ -192,10 +198,7 @@ impl XlaValue {
         budget: &mut usize,
         found: &mut Vec<Value>,
     ) -> Result<(), FormatErrorKind> {
-        let limit = *budget;
-        *budget = budget
-            .checked_sub(1)
-            .ok_or(FormatErrorKind::Limit { what: "values in results", limit })?;
+        spend(budget)?;
         match self {
             XlaValue::Array(known) => found.push(known.value.clone()),
             XlaValue::Tuple(tuple) => {
@@ -206,4 +209,11 @@ impl XlaValue {
         }
         Ok(())
     }
+}
+
+/// Counts a visited value.
+fn spend(budget: &mut usize) -> Result<(), FormatErrorKind> {
+    let exceeded = FormatErrorKind::Limit { what: "values in tuples", limit: *budget };
+    *budget = budget.checked_sub(1).ok_or(exceeded)?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 use core::borrow::Borrow;
 use core::ops::Range;
+use std::sync::Arc;
 
 use indim_graph::{
     DEFAULT_STEP_LIMIT, GraphError, GraphErrorKind, NodeKind, Region, ValueId, check_branch,
@@ -244,17 +245,14 @@ impl GraphBuilder {
         limit: u64,
     ) -> Values {
         let types = self.types_of(operands);
-        let results = body.result_types().len();
-        // Without states the loop has no value, but its regions are checked.
-        let mut values = Vec::with_capacity(results);
-        for result in 0..results {
-            let array_type = check_while(condition, body, result, &types)
-                .map_err(|kind| self.error(operation, operands, kind))?;
+        let states = check_while(condition, body, &types)
+            .map_err(|kind| self.error(operation, operands, kind))?;
+        let node = |(result, array_type): (usize, &ArrayType)| {
             let (condition, body) = (condition.clone(), body.clone());
             let kind = NodeKind::While { condition, body, limit, result };
-            values.push(self.add_node(kind, operands, array_type));
-        }
-        Ok(values)
+            self.add_node(kind, operands, array_type.clone())
+        };
+        Ok(states.iter().enumerate().map(node).collect())
     }
 
     #[track_caller]
@@ -265,16 +263,14 @@ impl GraphBuilder {
         operands: &[ValueId],
     ) -> Values {
         let types = self.types_of(operands);
-        let results = branches.first().map_or(1, |branch| branch.result_types().len());
-        let shared: std::sync::Arc<[Region]> = branches.into();
-        let mut values = Vec::with_capacity(results);
-        for result in 0..results {
-            let array_type = check_branch(branches, result, &types)
-                .map_err(|kind| self.error(operation, operands, kind))?;
+        let shared: Arc<[Region]> = branches.into();
+        let results =
+            check_branch(branches, &types).map_err(|kind| self.error(operation, operands, kind))?;
+        let node = |(result, array_type): (usize, &ArrayType)| {
             let kind = NodeKind::Branch { branches: shared.clone(), result };
-            values.push(self.add_node(kind, operands, array_type));
-        }
-        Ok(values)
+            self.add_node(kind, operands, array_type.clone())
+        };
+        Ok(results.enumerate().map(node).collect())
     }
 
     fn types_of(&self, ids: &[ValueId]) -> Vec<ArrayType> {

@@ -203,7 +203,8 @@ codes! {
     REGION_LIMIT = "region-limit" {
         title: "Loops and branches are nested too deep",
         explanation: "Loops and branches nest at most 16 deep, and a region has at most 2^20 nodes, with \
-            those of the regions inside it. Merge loops, or run the outer one from the host program.",
+            those of the regions inside it. Its number of results times that of the operands is at most \
+            2^22. Merge loops or states, or run the outer loop from the host program.",
         example: Words("`GraphBuilder::while_loop` nested 17 deep."),
         raised_by: ["indim-graph"],
     }

@@ -3,28 +3,27 @@
 use indim_ops::{ArrayType, DType};
 
 use super::Region;
-use super::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES};
+use super::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS};
 use crate::error::{GraphErrorKind, RegionMismatch};
 
-/// The type of result `result` of a loop over these operands: the initial states, then the values that the
-/// loop only reads.
+/// The types of the results of a loop over these operands: the initial states, then the values that the loop
+/// only reads.
 ///
 /// # Errors
-/// `region-limit`; `region-type` if a region's parameters are not the operands, if the condition is not one
-/// bool, or if `result` does not exist; `loop-state-type` if the body changes the type of a state.
-pub fn check_while(
+/// `region-limit`; `region-type` if a region's parameters are not the operands, or if the condition is not
+/// one bool; `loop-state-type` if the body changes the type of a state.
+pub fn check_while<'a>(
     condition: &Region,
     body: &Region,
-    result: usize,
-    operands: &[ArrayType],
-) -> Result<ArrayType, GraphErrorKind> {
+    operands: &'a [ArrayType],
+) -> Result<&'a [ArrayType], GraphErrorKind> {
     check_parameters("condition", condition, operands)?;
     check_parameters("body", body, operands)?;
     let wanted = ArrayType::new(DType::Bool, []);
     let results = condition.result_types();
     check_count("condition", "results", 1, results.len())?;
     for found in results {
-        check_type("condition", "result 0", &wanted, found)?;
+        check_type("condition", || "result 0".to_owned(), &wanted, found)?;
     }
     let states = body.result_types().len();
     if states > operands.len() {
@@ -40,29 +39,28 @@ pub fn check_while(
             })));
         }
     }
-    let missing = || count_error("body", "results", result.saturating_add(1), states);
-    operands[..states].get(result).cloned().ok_or_else(missing)
+    Ok(&operands[..states])
 }
 
-/// The type of result `result` of a branch: the first operand is the index of the region that runs, the
-/// others are its arguments.
+/// The types of the results of a branch: the first operand is the index of the region that runs, the others
+/// are its arguments.
 ///
 /// # Errors
 /// `wrong-operand-count` without an index; `element-type-not-allowed` if it is neither bool nor integer;
 /// `region-limit`; `region-type` if it is no scalar, if no region exists, if the parameters of one are not
-/// the arguments, if results differ between regions, or if `result` does not exist.
-pub fn check_branch(
-    branches: &[Region],
-    result: usize,
+/// the arguments, or if results differ between regions.
+pub fn check_branch<'a>(
+    branches: &'a [Region],
     operands: &[ArrayType],
-) -> Result<ArrayType, GraphErrorKind> {
+) -> Result<impl ExactSizeIterator<Item = &'a ArrayType>, GraphErrorKind> {
     let [index, arguments @ ..] = operands else {
         return Err(GraphErrorKind::WrongOperandCount { expected: 1, given: 0 });
     };
     if index.dtype != DType::Bool && !index.dtype.is_integer() {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: index.dtype });
     }
-    check_type("branch", "the index", &ArrayType::new(index.dtype, []), index)?;
+    let scalar = ArrayType::new(index.dtype, []);
+    check_type("branch", || "the index".to_owned(), &scalar, index)?;
     let [first, others @ ..] = branches else {
         return Err(count_error("branch", "regions", 1, 0));
     };
@@ -74,29 +72,43 @@ pub fn check_branch(
         for (number, (expected, found)) in
             first.result_types().zip(branch.result_types()).enumerate()
         {
-            check_type(region, &format!("result {number}"), expected, found)?;
+            check_type(region, || format!("result {number}"), expected, found)?;
         }
     }
-    let results = first.result_types().len();
-    let missing = || count_error("branch 0", "results", result.saturating_add(1), results);
-    first.result_types().nth(result).cloned().ok_or_else(missing)
+    Ok(first.result_types())
 }
 
-/// Checks the size of a region, and that its parameters have the types of these operands.
+/// The type of result `result` of a loop or branch whose results have these types.
+///
+/// # Errors
+/// `region-type` if it does not exist.
+pub(crate) fn check_result<'a>(
+    result: usize,
+    mut types: impl ExactSizeIterator<Item = &'a ArrayType>,
+) -> Result<ArrayType, GraphErrorKind> {
+    let count = types.len();
+    let missing = || count_error("region", "results", result.saturating_add(1), count);
+    types.nth(result).cloned().ok_or_else(missing)
+}
+
+/// Checks the size of a region, and that its parameters have the types of these operands. Each result of a
+/// loop or branch is a node with all operands.
 fn check_parameters(
     region: &str,
     checked: &Region,
     operands: &[ArrayType],
 ) -> Result<(), GraphErrorKind> {
     let (depth, nodes) = (checked.depth(), checked.node_count());
-    if depth > MAX_REGION_DEPTH || nodes > MAX_REGION_NODES {
-        return Err(GraphErrorKind::RegionLimit { region: region.to_owned(), depth, nodes });
+    let operand_count = checked.result_types().len().saturating_mul(operands.len());
+    if depth > MAX_REGION_DEPTH || nodes > MAX_REGION_NODES || operand_count > MAX_REGION_OPERANDS {
+        let region = region.to_owned();
+        return Err(GraphErrorKind::RegionLimit { region, depth, nodes, operands: operand_count });
     }
     let parameters = checked.parameter_types();
     check_count(region, "parameters", operands.len(), parameters.len())?;
     for (number, (found, expected)) in parameters.zip(operands).enumerate() {
         let name = checked.graph().parameter_name(number);
-        check_type(region, &format!("parameter {number}, `{name}`,"), expected, found)?;
+        check_type(region, || format!("parameter {number}, `{name}`,"), expected, found)?;
     }
     Ok(())
 }
@@ -121,7 +133,7 @@ fn count_error(
 
 fn check_type(
     region: &str,
-    place: &str,
+    place: impl FnOnce() -> String,
     expected: &ArrayType,
     found: &ArrayType,
 ) -> Result<(), GraphErrorKind> {
@@ -130,7 +142,7 @@ fn check_type(
     }
     Err(GraphErrorKind::RegionType(Box::new(RegionMismatch {
         region: region.to_owned(),
-        place: place.to_owned(),
+        place: place(),
         expected: expected.clone(),
         found: found.clone(),
     })))

@@ -6,5 +6,9 @@ pub const MAX_REGION_DEPTH: usize = 16;
 /// Maximum number of nodes of a region, with those of the regions inside it, each counted where it is used.
 pub const MAX_REGION_NODES: usize = 1 << 20;
 
+/// Maximum number of results of a region times the operands of its loop or branch: each result is a node with
+/// all operands.
+pub const MAX_REGION_OPERANDS: usize = 1 << 22;
+
 /// The limit on the steps of a loop, unless the caller sets another.
 pub const DEFAULT_STEP_LIMIT: u64 = 1 << 32;

@@ -67,9 +67,12 @@ struct Pieces {
 
 impl Parser<'_, '_> {
     pub(super) fn pretty(&mut self, operation: &mut Operation) -> ParseResult<()> {
-        // The pretty form of a loop has regions behind words, like unknown operations.
-        if !lowering::is_known(&operation.name) || operation.name == "stablehlo.while" {
+        if !lowering::is_known(&operation.name) {
             return self.unknown_operation(operation);
+        }
+        // The pretty form of a loop has regions behind words, like unknown operations.
+        if operation.name == "stablehlo.while" {
+            return self.shown_parts(operation);
         }
         self.advance();
         let mut pieces = Pieces::default();

@@ -21,7 +21,8 @@ impl Parser<'_, '_> {
         self.skip_operation()
     }
 
-    fn shown_parts(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    /// Reads operands, a signature and regions, and skips what else the operation shows.
+    pub(super) fn shown_parts(&mut self, operation: &mut Operation) -> ParseResult<()> {
         self.advance();
         let mut names: Vec<ValueUse> = Vec::new();
         while !self.ends_operation() {

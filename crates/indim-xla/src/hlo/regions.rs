@@ -86,7 +86,10 @@ impl<'m> Elaborator<'m> {
         }
         let states = self.model_builder.begin_region(types).map_err(fail)?;
         let argument = match types.is_empty() {
-            true => argument.local(&self.model_builder.builder).map_err(|it| fail(it.into()))?,
+            true => {
+                let mut budget = self.limits.operations;
+                argument.local(&self.model_builder.builder, &mut budget).map_err(fail)?
+            }
             false => argument.with_arrays(&mut states.into_iter()).map_err(fail)?,
         };
         let outer = core::mem::take(&mut self.frames);

@@ -228,7 +228,10 @@ fn hostile_texts_end_quickly() {
     for level in 1..64 {
         text += &format!("t{level} = tuple(t{below}, t{below})\n", below = level - 1);
     }
-    assert_eq!(error(&(text + "}")).code(), "limit");
+    assert_eq!(error(&format!("{text}}}")).code(), "limit");
+    let branch = "r = conditional(p, t63, t63), branch_computations={c, c}\n}";
+    let text = text.replacen("ENTRY e {\n", "ENTRY e {\np = s32[] parameter(0)\n", 1) + branch;
+    assert_eq!(error(&format!("c {{ ROOT p = () parameter(0) }}\n{text}")).code(), "limit");
     // Nesting deeper than any stack.
     for open in ["(", "f32[] negate(", "{", "((f32[], "] {
         let open = open.repeat(100_000);

@@ -101,8 +101,19 @@ func.func @main(%index: tensor<i32>, %x: tensor<f32>) -> tensor<f32> {
 
 #[test]
 fn regions_of_stablehlo_that_do_not_fit_are_refused() {
-    let wide = COUNTED.replace("%i, %n, SIGNED", "%s, %s").replace("i32>) -> tensor<i1>", "i1>");
-    assert_ne!(code("loop.mlir", &wide), "unsupported-op");
+    let types = "(tensor<i32>, tensor<i32>) -> tensor<i1>";
+    let wide = COUNTED
+        .replace(
+            &format!("%i, %n, SIGNED : {types}"),
+            "%s, %s : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>",
+        )
+        .replace("return %1 : tensor<i1>", "return %1 : tensor<3xi1>");
+    assert_eq!(code("loop.mlir", &wide), "region-type");
+    // A mistake in a body is shown at its place.
+    let broken = COUNTED.replace("stablehlo.add %i, %one", "stablehlo.add %i, ?");
+    let error = read("loop.mlir", &broken).err().expect("there is a mistake");
+    let drawn = error.draw(&SourceFile::new("loop.mlir", broken.clone()));
+    assert!(drawn.contains("loop.mlir:9:"), "{drawn}");
     let branch = |index: &str, regions: &str| {
         format!(
             "func.func @main(%i: tensor<{index}>, %x: tensor<f32>) -> tensor<f32> {{
