@@ -498,6 +498,29 @@ fn regions_nest_to_a_limit() {
     assert!(matches!(error.kind, GraphErrorKind::RegionLimit { .. }));
 }
 
+/// A condition is a part of two programs of its loop; a loop inside it is compiled once.
+#[test]
+fn loops_in_conditions_nest_to_the_limit() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("s0", DType::F32, []).unwrap();
+    let body = Region::new(b.finish(&[&x + 9.0]).unwrap());
+    let mut condition = Region::new(b.finish(&[x.lt(9)]).unwrap());
+    let graph = |condition: &Region| {
+        let b = GraphBuilder::new();
+        let x = b.parameter("s0", DType::F32, []).unwrap();
+        let end = b.while_of(condition, &body, &[x], 9).unwrap().remove(0);
+        (b.finish(&[&end]).unwrap(), b.finish(&[end.lt(9)]).unwrap())
+    };
+    for _ in 0..15 {
+        condition = Region::new(graph(&condition).1);
+    }
+    let arguments = [Array::new([], vec![0f32]).unwrap()];
+    for options in executors() {
+        let end = run(&graph(&condition).0, &arguments, &options);
+        assert_eq!(bits(&end), bits(&arguments), "{options:?}");
+    }
+}
+
 #[test]
 fn passes_run_in_regions_and_keep_them_shared() {
     let graph = optimize(&fibonacci());

@@ -14,9 +14,7 @@ use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::run::compiled_nest::{CompiledNest, bind};
-use crate::run::compiled_program::{
-    BufferOffset, CompiledProgram, DenseBindings, SymbolSizes, SymbolicNest,
-};
+use crate::run::compiled_program::{BufferOffset, CompiledProgram, DenseBindings, SymbolSizes};
 use crate::run::control::ControlCode;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
@@ -394,16 +392,6 @@ impl BoundProgram {
         unsafe { control.run(&operands, &mut outputs, memory, options) }
     }
 
-    /// Whether a run with valid inputs may fail: by an index out of range, or in a loop.
-    pub(crate) fn may_fail(&self) -> bool {
-        let has_loop = |nest: &SymbolicNest| match nest.control.as_deref() {
-            Some(ControlCode::Loop(_)) => true,
-            Some(control) => control.may_fail_late(),
-            None => false,
-        };
-        !self.checks.is_empty() || self.program.nests.iter().any(has_loop)
-    }
-
     /// Writes the counters and checks the indices that nest `index` reads.
     fn prepare(&self, index: usize, arrays: &RunArrays<'_, '_, '_>) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
@@ -452,20 +440,6 @@ impl BoundProgram {
         // - `written_over_inputs` lets an output lie over an input only if `NestGroup::can_replace` allows
         //   it.
         unsafe { group.run(&members, are_dense, is_over_input, options) }
-    }
-
-    /// Whether a nest writes an output before all indices have been checked and all loops have ended.
-    pub(crate) fn writes_before_checks(&self) -> bool {
-        let loops = &self.program.loops;
-        let controls = self.program.nests.iter().enumerate();
-        let controls = controls.filter_map(|(index, nest)| {
-            Some(index + usize::from(nest.control.as_ref()?.may_fail_late()))
-        });
-        let checks = loops.checks.last().map(|check| check.nest);
-        let Some(last) = checks.into_iter().chain(controls).max() else { return false };
-        let before = loops.nests[..last].iter();
-        let mut targets = before.flat_map(|nest| nest.stores.iter().map(|store| &store.target));
-        targets.any(|target| matches!(target.buffer, BufferId::Output(_)))
     }
 
     /// Writes the counters whose first reader is this nest.

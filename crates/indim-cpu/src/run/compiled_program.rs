@@ -13,7 +13,7 @@ use indim_ops::Level;
 use smallvec::SmallVec;
 
 use crate::run::contraction::Contraction;
-use crate::run::control::{ControlCode, RegionCompiler};
+use crate::run::control::{ControlCode, Failure, RegionCompiler};
 use crate::run::output_order::OutputOrders;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
@@ -33,6 +33,10 @@ pub(crate) struct CompiledProgram {
     /// The groups of nests that may run tile by tile.
     pub(crate) groups: Vec<NestGroup>,
     pub(crate) live_ranges: LiveRanges,
+    /// Whether a run with valid inputs may fail, by an index out of range or in a loop.
+    pub(crate) may_fail: bool,
+    /// Whether a nest writes an output before all indices have been checked and all loops have ended.
+    pub(crate) writes_before_checks: bool,
     pub(crate) output_orders: OutputOrders,
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
@@ -101,13 +105,26 @@ impl CompiledProgram {
         level: Level,
         mut check: impl FnMut() -> Result<(), E>,
     ) -> Result<Self, E> {
+        let mut compiler = RegionCompiler::new(executor, level, &mut check);
+        CompiledProgram::compile(loops, placeholders, &mut compiler)
+    }
+
+    /// Like [`CompiledProgram::new`], for a program of a region too.
+    ///
+    /// # Errors
+    /// Those of the compiler's `check`.
+    pub(crate) fn compile<E>(
+        loops: LoopNests,
+        placeholders: Vec<usize>,
+        compiler: &mut RegionCompiler<'_, E>,
+    ) -> Result<Self, E> {
+        let (executor, level) = (compiler.executor, compiler.level);
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
             let control = match nest.lone_instruction() {
                 Some((LoneInstruction::Control { index }, _)) => {
-                    let mut regions = RegionCompiler { executor, level, check: &mut check };
-                    Some(regions.compile(&loops.controls[index])?)
+                    Some(compiler.compile(&loops.controls[index])?)
                 }
                 _ => None,
             };
@@ -117,8 +134,9 @@ impl CompiledProgram {
                     .unwrap_or_else(|| executor.compile(nest, &constants, level)),
             };
             nests.push(SymbolicNest::new(nest, code, control, &placeholders));
-            check()?;
+            (compiler.check)()?;
         }
+        let (may_fail, writes_before_checks) = failures(&loops, &nests);
         let (groups, live_ranges) = (groups(&loops), LiveRanges::of(&loops));
         let output_orders = OutputOrders::default();
         Ok(CompiledProgram {
@@ -128,6 +146,8 @@ impl CompiledProgram {
             groups,
             live_ranges,
             output_orders,
+            may_fail,
+            writes_before_checks,
             executor,
             level,
         })
@@ -260,6 +280,23 @@ impl DenseBinding {
         self.bound.iter().for_each(|bound| bound.count_bytes(held));
         self.own_addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
     }
+}
+
+/// Whether a run with valid inputs may fail, by an index out of range or in a loop; and whether a nest writes
+/// an output before all indices have been checked and all loops have ended.
+fn failures(loops: &LoopNests, nests: &[SymbolicNest]) -> (bool, bool) {
+    let controls = nests.iter().enumerate();
+    let controls = controls.filter_map(|(index, nest)| match nest.control.as_ref()?.failure() {
+        Failure::Never => None,
+        Failure::BeforeResults => Some(index),
+        Failure::Later => Some(index + 1),
+    });
+    let Some(last) = loops.checks.iter().map(|check| check.nest).chain(controls).max() else {
+        return (false, false);
+    };
+    let before = loops.nests[..last].iter();
+    let mut targets = before.flat_map(|nest| nest.stores.iter().map(|store| &store.target));
+    (true, targets.any(|target| matches!(target.buffer, BufferId::Output(_))))
 }
 
 /// The code of a nest that runs alone; `None` for other nests.

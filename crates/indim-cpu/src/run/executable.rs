@@ -287,7 +287,9 @@ impl Executable {
         let inputs = &self.with_hidden_inputs(inputs);
         let groups = self.nests.groups();
         let is_over_input = written_over_inputs(&self.nests.program.loops, groups, inputs, outputs);
-        if let Some(is_over_input) = is_over_input.filter(|_| !self.nests.writes_before_checks()) {
+        if let Some(is_over_input) =
+            is_over_input.filter(|_| !self.nests.program.writes_before_checks)
+        {
             self.check_memory(options, false)?;
             return self.nests.run(inputs, outputs, &is_over_input, options);
         }

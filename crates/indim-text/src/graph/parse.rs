@@ -260,7 +260,7 @@ impl<'t> Parser<'t> {
                 self.attribute("body")?;
                 let body = self.region()?;
                 self.attribute("limit")?;
-                let limit = self.size()? as u64;
+                let limit = self.count()?;
                 self.attribute("result")?;
                 let result = self.size()?;
                 let kind = NodeKind::While { condition, body, limit, result };
@@ -491,9 +491,12 @@ impl<'t> Parser<'t> {
     }
 
     fn size(&mut self) -> ParseResult<usize> {
+        self.count().map(saturating_size)
+    }
+
+    fn count(&mut self) -> ParseResult<u64> {
         let (digits, span) = self.run(|c| c.is_ascii_digit(), "a number")?;
-        let size = digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))?;
-        Ok(saturating_size(size))
+        digits.parse().map_err(|_| self.error(ParseErrorKind::NumberTooLarge, span))
     }
 
     /// A quoted text, with the escapes `\"`, `\\` and `\u{1f}`.

@@ -29,42 +29,65 @@ use looped::Loop;
 
 /// A compiled loop or branch.
 #[derive(Debug)]
-pub(crate) enum ControlCode {
-    /// A loop.
+pub(crate) struct ControlCode {
+    runs: Runs,
+    /// Upper bound of the memory that a thread needs.
+    thread_bytes: usize,
+}
+
+#[derive(Debug)]
+enum Runs {
     Loop(Box<Loop>),
-    /// A branch.
     Branch(Branch),
 }
 
-/// The compiler of regions. `check` is called after each nest and may stop the compilation.
+/// The compiler of the nests of a program and of its regions. `check` is called after each nest and may stop
+/// the compilation.
 pub(crate) struct RegionCompiler<'a, E> {
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
     pub(crate) check: &'a mut dyn FnMut() -> Result<(), E>,
+    /// The loops and branches compiled so far. A loop compiles its condition twice, so without them a loop
+    /// inside the condition of a loop would be compiled twice at each level.
+    known: Vec<(Control, Arc<ControlCode>)>,
 }
 
-impl<E> RegionCompiler<'_, E> {
+impl<'a, E> RegionCompiler<'a, E> {
+    pub(crate) fn new(
+        executor: &'static dyn Executor,
+        level: Level,
+        check: &'a mut dyn FnMut() -> Result<(), E>,
+    ) -> Self {
+        RegionCompiler { executor, level, check, known: Vec::new() }
+    }
+
     /// Compiles a loop or branch.
     ///
     /// # Errors
     /// Those of `check`.
     pub(crate) fn compile(&mut self, control: &Control) -> Result<Arc<ControlCode>, E> {
-        Ok(Arc::new(match &control.kind {
+        if let Some((_, code)) = self.known.iter().find(|(known, _)| known == control) {
+            return Ok(Arc::clone(code));
+        }
+        let runs = match &control.kind {
             ControlKind::While { condition, body, limit } => {
                 let looped = Loop::compile(condition, body, *limit, &control.results, self)?;
-                ControlCode::Loop(Box::new(looped))
+                Runs::Loop(Box::new(looped))
             }
             ControlKind::Branch { branches } => {
-                ControlCode::Branch(Branch::compile(branches, &control.results, self)?)
+                Runs::Branch(Branch::compile(branches, &control.results, self)?)
             }
-        }))
+        };
+        let bytes = runs.programs().into_iter().map(BoundProgram::thread_bytes);
+        let thread_bytes = bytes.max().unwrap_or(0);
+        let code = Arc::new(ControlCode { runs, thread_bytes });
+        self.known.push((control.clone(), Arc::clone(&code)));
+        Ok(code)
     }
 
     /// The program of a graph.
     fn program(&mut self, graph: &Graph) -> Result<BoundProgram, E> {
-        let (executor, level) = (self.executor, self.level);
-        let program =
-            CompiledProgram::new(lower(graph), Vec::new(), executor, level, || (self.check)())?;
+        let program = CompiledProgram::compile(lower(graph), Vec::new(), self)?;
         BoundProgram::new(&Arc::new(program), SymbolSizes::new(), None, || (self.check)())
     }
 
@@ -85,30 +108,59 @@ impl<E> RegionCompiler<'_, E> {
     }
 }
 
-impl ControlCode {
+impl Runs {
     /// The programs.
     fn programs(&self) -> Vec<&BoundProgram> {
         match self {
-            ControlCode::Loop(looped) => looped.programs().to_vec(),
-            ControlCode::Branch(branch) => branch.programs().collect(),
+            Runs::Loop(looped) => looped.programs().to_vec(),
+            Runs::Branch(branch) => branch.programs().collect(),
         }
     }
+}
 
+/// When a loop or branch may fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    Never,
+    /// Before any result is written: a loop writes its results after the last step.
+    BeforeResults,
+    /// Also after some results are written.
+    Later,
+}
+
+impl ControlCode {
     /// The type of the array that store `store` writes.
     pub(crate) fn result(&self, store: usize) -> &ArrayType {
-        match self {
-            ControlCode::Loop(looped) => looped.result(store),
-            ControlCode::Branch(branch) => branch.result(store),
+        match &self.runs {
+            Runs::Loop(looped) => looped.result(store),
+            Runs::Branch(branch) => branch.result(store),
         }
     }
 
-    /// Whether an error may occur after a store has been written.
-    pub(crate) fn may_fail_late(&self) -> bool {
-        match self {
-            // A loop writes its results after the last step.
-            ControlCode::Loop(_) => false,
-            ControlCode::Branch(branch) => branch.programs().any(BoundProgram::may_fail),
+    /// When a run may fail.
+    pub(crate) fn failure(&self) -> Failure {
+        match &self.runs {
+            Runs::Loop(_) => Failure::BeforeResults,
+            Runs::Branch(branch) if branch.programs().any(|it| it.program.may_fail) => {
+                Failure::Later
+            }
+            Runs::Branch(_) => Failure::Never,
         }
+    }
+
+    /// Bytes of generated code; `seen` has the loops and branches that are counted already.
+    fn generated(&self, seen: &mut Vec<*const ControlCode>) -> usize {
+        if seen.contains(&core::ptr::from_ref(self)) {
+            return 0;
+        }
+        seen.push(core::ptr::from_ref(self));
+        let programs = self.runs.programs();
+        let nests = programs.iter().flat_map(|program| &program.program.nests);
+        let bytes = nests.map(|nest| match &nest.control {
+            Some(control) => control.generated(seen),
+            None => nest.code.generated_bytes(),
+        });
+        bytes.sum()
     }
 
     /// Runs the programs on these operands and writes the results.
@@ -129,9 +181,9 @@ impl ControlCode {
     ) -> Result<(), RunError> {
         // SAFETY: the caller has the same obligations.
         unsafe {
-            match self {
-                ControlCode::Loop(looped) => looped.run(operands, outputs, memory, options),
-                ControlCode::Branch(branch) => branch.run(operands, outputs, memory, options),
+            match &self.runs {
+                Runs::Loop(looped) => looped.run(operands, outputs, memory, options),
+                Runs::Branch(branch) => branch.run(operands, outputs, memory, options),
             }
         }
     }
@@ -149,20 +201,20 @@ impl NestCode for ControlCode {
     }
 
     fn cost(&self) -> usize {
-        match self {
-            ControlCode::Loop(looped) => looped.work(),
-            ControlCode::Branch(branch) => branch.work(),
+        match &self.runs {
+            Runs::Loop(looped) => looped.work(),
+            Runs::Branch(branch) => branch.work(),
         }
     }
 
     fn thread_bytes(&self, _: &SizedNest<'_>) -> usize {
-        self.programs().into_iter().map(BoundProgram::thread_bytes).max().unwrap_or(0)
+        self.thread_bytes
     }
 
     fn shared_bytes(&self, _: &SizedNest<'_>) -> usize {
-        match self {
-            ControlCode::Loop(looped) => looped.bytes(),
-            ControlCode::Branch(branch) => branch.bytes(),
+        match &self.runs {
+            Runs::Loop(looped) => looped.bytes(),
+            Runs::Branch(branch) => branch.bytes(),
         }
     }
 
@@ -172,9 +224,9 @@ impl NestCode for ControlCode {
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        match self {
-            ControlCode::Loop(looped) => looped.list(formatter)?,
-            ControlCode::Branch(branch) => branch.list(formatter)?,
+        match &self.runs {
+            Runs::Loop(looped) => looped.list(formatter)?,
+            Runs::Branch(branch) => branch.list(formatter)?,
         }
         for store in &nest.stores {
             writeln!(formatter, "  -> {}", describe(&store.target))?;
@@ -187,15 +239,17 @@ impl NestCode for ControlCode {
     }
 
     fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<ControlCode>(1);
-        for program in self.programs() {
+        if !held.share(core::slice::from_ref(self)) {
+            return;
+        }
+        for program in self.runs.programs() {
             program.program.count_bytes(held);
             program.count_bytes(held);
         }
     }
 
     fn generated_bytes(&self) -> usize {
-        self.programs().into_iter().map(|program| program.program.generated_bytes()).sum()
+        self.generated(&mut Vec::new())
     }
 }
 
