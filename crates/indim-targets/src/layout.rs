@@ -1,4 +1,7 @@
 //! The operand layout that code is compiled for.
+//!
+//! Code is specialised on the form of each operand within a row, on non-temporal stores, on outputs over
+//! inputs and on prefetches. Addresses, row strides and the number and length of rows are arguments.
 
 /// Memory layout of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
-//! The file map: ARCHITECTURE.md names every crate and only existing paths, each file has a first line that
-//! describes it, and the page of each module names its files.
+//! The file map: ARCHITECTURE.md names every crate, documents name only existing paths and link to existing
+//! files and headings, each file has a first line that describes it, and the page of each module names its
+//! files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,18 +28,98 @@ fn page(text: &str) -> String {
     text.lines().take_while(|line| line.starts_with("//!")).collect::<Vec<_>>().join("\n")
 }
 
+/// The documents that name files of the source by their paths from the root.
+const MAPS: [(&str, usize); 4] = [
+    ("ARCHITECTURE.md", 40),
+    ("CONTRIBUTING.md", 60),
+    ("docs/decisions/README.md", 15),
+    ("docs/glossary.md", 1),
+];
+
 #[test]
-fn architecture_names_paths_that_exist() {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let paths: Vec<&str> = text
-        .split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|quoted| quoted.starts_with("crates/") && !quoted.contains(' '))
-        .collect();
-    assert!(paths.len() > 40, "the paths were read");
-    for path in paths {
-        assert!(root().join(path).exists(), "ARCHITECTURE.md names {path}");
+fn documents_name_paths_that_exist() {
+    for (map, min_paths) in MAPS {
+        let text = fs::read_to_string(root().join(map)).unwrap();
+        let quoted = text.split('`').skip(1).step_by(2);
+        let paths: Vec<&str> = quoted
+            .filter(|quoted| quoted.starts_with("crates/") && !quoted.contains(' '))
+            .collect();
+        assert!(paths.len() >= min_paths, "{map} names {} paths", paths.len());
+        for path in paths {
+            assert!(root().join(path).exists(), "{map} names {path}");
+        }
+    }
+}
+
+/// The Markdown files of the root, of `docs/` and of `docs/decisions/`, and the rules.
+fn documents() -> Vec<PathBuf> {
+    let folders = ["", "docs", "docs/decisions"].map(|folder| root().join(folder));
+    let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let mut documents: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
+    documents.push(root().join("crates/indim-shape/src/rules.md"));
+    documents
+}
+
+/// The lines of a document outside code blocks.
+fn prose(document: &str) -> String {
+    document.split("\n```").step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+/// The targets of the links `[text](target)` in prose, without addresses of other hosts.
+fn links(prose: &str) -> Vec<&str> {
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://") && !target.contains(' ')).collect()
+}
+
+/// The anchors of the headings of a document: lower case, hyphens for spaces, no punctuation.
+fn anchors(prose: &str) -> Vec<String> {
+    let headings = prose.lines().filter(|line| line.starts_with('#'));
+    let titles = headings.map(|line| line.trim_start_matches('#').trim().to_lowercase());
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    titles.map(|title| title.chars().filter(kept).collect::<String>().replace(' ', "-")).collect()
+}
+
+#[test]
+fn documents_link_to_files_and_headings_that_exist() {
+    let mut links_read = 0;
+    for document in documents() {
+        let text = prose(&fs::read_to_string(&document).unwrap());
+        for link in links(&text) {
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                document.clone()
+            } else {
+                document.parent().unwrap().join(path)
+            };
+            assert!(target.exists(), "{} links to {link}", document.display());
+            links_read += 1;
+            if !anchor.is_empty() {
+                let target = prose(&fs::read_to_string(&target).unwrap());
+                let found = anchors(&target).iter().any(|name| name == anchor);
+                assert!(found, "{} links to {link}", document.display());
+            }
+        }
+    }
+    assert!(links_read > 100, "the links were read");
+}
+
+/// Every page of `docs/` is in its index.
+#[test]
+fn the_index_links_to_every_page() {
+    let index = fs::read_to_string(root().join("docs/README.md")).unwrap();
+    let decisions = fs::read_to_string(root().join("docs/decisions/README.md")).unwrap();
+    for document in documents() {
+        let name = document.file_name().unwrap().to_str().unwrap();
+        let is_decision = document.parent().unwrap().ends_with("decisions");
+        let index = match is_decision {
+            true => &decisions,
+            false if document.parent().unwrap().ends_with("docs") => &index,
+            false => continue,
+        };
+        let is_listed = name == "README.md" || index.contains(&format!("]({name})"));
+        assert!(is_listed, "no index lists {}", document.display());
     }
 }
 

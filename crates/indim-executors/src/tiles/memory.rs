@@ -1,5 +1,8 @@
 //! Copies between strided memory and dense blocks. Holds unsafe code.
 //!
+//! Kernels read dense blocks. Machine code reads rows that are dense or one element, or with AVX-512 the
+//! elements of short rows. Other strided memory is gathered into a block, and results are scattered from one.
+//!
 //! Copies depend on the size of elements, not on their type. An inner run is dense, one repeated element, or
 //! strided; outer loops step over runs. Gather and scatter are the same copy between two strided sides. It
 //! walks memory along the shorter stride, and unrolls runs of two to four elements.

@@ -5,6 +5,11 @@
 //! in the kernels of `indim-kernels`. Therefore every function is `#[inline(always)]`, contains no `if` on a
 //! lane, and cannot panic.
 //!
+//! The orders of reductions, contractions, scans and scatters are definitions too. `tests/reductions.rs`
+//! restates the order of a sum. In `indim-cpu`, `tests/reductions.rs`, `contractions.rs`, `scans.rs` and
+//! `differential.rs` compare compiled programs with the orders; in `indim-stream`, `tests/chunkings.rs`
+//! compares division into pieces.
+//!
 //! - `boolean.rs`: the operations on truth values; `false < true`;
 //! - `complex/`: the operations on complex numbers, over pairs of lanes;
 //! - `contraction.rs`: sums of products: their order, for one element of the result;
