@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use indim::ArrayType;
 use indim::files::{FileErrorKind, read_tensor, read_tensor_type};
-use indim_stores::{Region, Source, StoreError, copy_from_region, open};
+use indim_stores::{ArrayRegion, Source, StoreError, copy_from_region, open};
 
 use crate::held::peak;
 use crate::npy;
@@ -163,7 +163,7 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
     let ArrayType { dtype, shape } = source.array_type();
     assert!(source.scratch_bytes() <= LIMIT + slack, "{} bytes", source.scratch_bytes());
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
-    let read = |region: &Region| {
+    let read = |region: &ArrayRegion| {
         let (read, held) = peak(|| source.read(region));
         let result = region.extents().byte_count(dtype.size()).unwrap_or(usize::MAX);
         let allowed = result + source.scratch_bytes() + slack;
@@ -174,15 +174,15 @@ fn read_parts(source: &dyn Source, slack: usize) -> Result<(), StoreError> {
     };
     // A small part of what may be very large.
     let corner: Vec<usize> = shape.iter().map(|&size| size.min(2)).collect();
-    read(&Region::new(vec![0; corner.len()], corner))?;
+    read(&ArrayRegion::new(vec![0; corner.len()], corner))?;
     // Chunks that are not stored cost work, not memory.
     let elements = shape.element_count().unwrap_or(usize::MAX);
     if bytes > LIMIT || elements > 1 << 13 {
         return Ok(());
     }
-    let whole = read(&Region::whole(shape))?;
+    let whole = read(&ArrayRegion::whole(shape))?;
     let steps: Vec<usize> = shape.iter().map(|size| size.div_ceil(2)).collect();
-    for region in Region::grid(shape, &steps) {
+    for region in ArrayRegion::grid(shape, &steps) {
         let part = read(&region)?;
         let mut expected = vec![0; part.bytes().len()];
         let size = dtype.size();

@@ -51,24 +51,24 @@ pub(crate) fn refuse_attributes(error: AttributeError) -> Failure {
 }
 
 /// An operand without a name: its element type if known, its shape, and the names of its axes if given.
-pub(crate) struct Operand {
+pub(crate) struct BareOperand {
     dtype: Option<DType>,
     pub(crate) shape: Shape,
     axis_names: Option<AxisNames>,
 }
 
-impl Operand {
+impl BareOperand {
     /// Reads `f32[2, 3]`, `2x3`, `f32[time: 2, lat: 3]`.
-    pub(crate) fn parse(text: &str) -> Result<Operand, Diagnostic> {
+    pub(crate) fn parse(text: &str) -> Result<BareOperand, Diagnostic> {
         let (plain, axis_names) = split_axis_names(text)?;
         let (dtype, shape) = parse_type(&plain)?;
-        Ok(Operand { dtype, shape, axis_names })
+        Ok(BareOperand { dtype, shape, axis_names })
     }
 }
 
 /// Names for operands without names, and their element types if known.
-pub(crate) fn operand_labels(operands: &[Operand]) -> Vec<(String, String)> {
-    let label = |(index, operand): (usize, &Operand)| {
+pub(crate) fn operand_labels(operands: &[BareOperand]) -> Vec<(String, String)> {
+    let label = |(index, operand): (usize, &BareOperand)| {
         let dtype = operand.dtype.map_or("", |dtype| dtype.name());
         (format!("operand {index}"), dtype.to_owned())
     };
@@ -76,9 +76,9 @@ pub(crate) fn operand_labels(operands: &[Operand]) -> Vec<(String, String)> {
 }
 
 /// The axis names of each operand; `None` if no operand has names.
-fn axis_names(operands: &[Operand]) -> Option<Vec<AxisNames>> {
+fn axis_names(operands: &[BareOperand]) -> Option<Vec<AxisNames>> {
     let is_said = operands.iter().any(|operand| operand.axis_names.is_some());
-    let names = |operand: &Operand| {
+    let names = |operand: &BareOperand| {
         let unnamed = || AxisNames::unnamed(operand.shape.rank());
         operand.axis_names.clone().unwrap_or_else(unnamed)
     };
@@ -103,7 +103,7 @@ fn parse_target(text: &str) -> Result<Shape, String> {
 pub(crate) fn elaborate(
     rule: RuleChoice,
     attributes: &AttributeOptions,
-    operands: &[Operand],
+    operands: &[BareOperand],
 ) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
     let given = Attributes { names: axis_names(operands), ..attributes.given() };
     let rule = rule.with_attributes(&given).map_err(refuse_attributes)?;

@@ -11,7 +11,7 @@ use indim_graph::terminal::shown;
 
 use crate::byte_size::parse_byte_size;
 use crate::destination::Destination;
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 use crate::source::LoadedOperand;
 use crate::timing::Timing;
 
@@ -147,7 +147,7 @@ impl<'a> Computation<'a> {
     ) -> Result<T, Diagnostic> {
         let inputs: Vec<ArrayView<'_>> = self.sources.iter().map(|(_, s)| s.view()).collect();
         let held = self.sources.iter().map(|(_, source)| source.held_bytes());
-        let bar = Progress::of_elements(points(self.executable));
+        let bar = TerminalProgress::of_elements(points(self.executable));
         let progress = |elements: usize| {
             bar.advance(elements);
             ControlFlow::Continue(())

@@ -9,7 +9,7 @@ use indim::formats::ModelFormat;
 
 use indim_graph::terminal::shown;
 
-use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels};
+use crate::bare::{AttributeOptions, BareOperand, elaborate, operand_labels};
 use crate::convert_program::ProgramOptions;
 use crate::failure::Failure;
 use crate::output::print;
@@ -74,7 +74,7 @@ impl Convert {
             let message = format!("{} is a format of files, and no rule for shapes", self.to);
             return Err(Failure::Usage(message));
         };
-        let operands = self.operands.iter().map(|text| Operand::parse(text));
+        let operands = self.operands.iter().map(|text| BareOperand::parse(text));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;
         let (_, form) = elaborate(from, &self.attributes, &operands)?;
         let form =

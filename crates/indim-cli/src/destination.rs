@@ -13,7 +13,7 @@ use indim::files::{
 use indim::{Array, ArrayType, ArrayViewMut};
 use indim_graph::terminal::shown;
 
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 use crate::signals;
 
 /// Bytes of one write, few enough that the progress bar moves.
@@ -146,7 +146,7 @@ impl Destination {
         members: &[String],
     ) -> Result<(), Diagnostic> {
         let bytes = results.iter().map(|result| result.bytes().len());
-        let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
+        let progress = TerminalProgress::of_bytes(bytes.fold(0, usize::saturating_add));
         let written = match self {
             Destination::StandardOutput => {
                 let output = &mut io::stdout().lock();
@@ -196,7 +196,7 @@ impl Destination {
         let bytes = results
             .iter()
             .map(|result| result.shape.byte_count(result.dtype.size()).unwrap_or(usize::MAX));
-        let progress = Progress::of_bytes(bytes.fold(0, usize::saturating_add));
+        let progress = TerminalProgress::of_bytes(bytes.fold(0, usize::saturating_add));
         let completed = file.complete(&mut |bytes| progress.advance(bytes));
         match completed {
             Ok(complete) => Ok(Some(Box::new(complete))),
@@ -235,7 +235,7 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
 /// A writer in small pieces that reports progress.
 struct ProgressWriter<'a, W> {
     output: W,
-    progress: &'a Progress,
+    progress: &'a TerminalProgress,
 }
 
 impl<W: Write> Write for ProgressWriter<'_, W> {

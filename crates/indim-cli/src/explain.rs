@@ -14,7 +14,7 @@ use indim::stream::{Plan, StorageInfo, StreamOptions};
 use indim::{CompileError, Graph};
 
 use crate::axis_names::{check_rule, split_source};
-use crate::bare::{AttributeOptions, Operand, elaborate, operand_labels, refuse_attributes};
+use crate::bare::{AttributeOptions, BareOperand, elaborate, operand_labels, refuse_attributes};
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
 use crate::error_page::explain_code;
@@ -143,7 +143,7 @@ impl Explain {
             return self.explain_program();
         }
         let arguments = std::iter::once(self.first()).chain(self.others.iter().map(String::as_str));
-        match arguments.map(Operand::parse).collect::<Result<Vec<_>, _>>() {
+        match arguments.map(BareOperand::parse).collect::<Result<Vec<_>, _>>() {
             Ok(operands) => {
                 self.refuse_sizes()?;
                 self.explain_rule(&operands)
@@ -165,7 +165,7 @@ impl Explain {
         }
     }
 
-    fn explain_rule(&self, operands: &[Operand]) -> Result<(), Failure> {
+    fn explain_rule(&self, operands: &[BareOperand]) -> Result<(), Failure> {
         if self.machine_code {
             return Err(Failure::Usage(
                 "a rule over shapes has no machine code: explain an expression".to_owned(),

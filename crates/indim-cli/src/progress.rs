@@ -10,12 +10,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 const HIDDEN: Duration = Duration::from_millis(500);
 
 /// A bar on standard error, if that is a terminal; it goes away when dropped.
-pub(crate) struct Progress {
+pub(crate) struct TerminalProgress {
     bar: ProgressBar,
     done: AtomicUsize,
 }
 
-impl Progress {
+impl TerminalProgress {
     /// A bar of a computation, in elements.
     pub(crate) fn of_elements(count: usize) -> Self {
         Self::new(count, "{bar:40} {percent}% of {len} elements, {eta} left")
@@ -33,7 +33,7 @@ impl Progress {
         };
         let style = ProgressStyle::with_template(template);
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        Progress { bar: bar.with_style(style), done: AtomicUsize::new(0) }
+        TerminalProgress { bar: bar.with_style(style), done: AtomicUsize::new(0) }
     }
 
     /// Adds to the amount that is done; any thread may call it.
@@ -45,7 +45,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for TerminalProgress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -25,7 +25,7 @@ struct ShapeFacts {
     operand: Option<String>,
     axis: Option<usize>,
     operands: Vec<OperandFacts>,
-    sizes: Option<[SizeFacts; 2]>,
+    sizes: Option<[ClashingSize; 2]>,
 }
 
 /// An operand of the refused operation.
@@ -38,7 +38,7 @@ struct OperandFacts {
 
 /// One of two axes whose sizes clash.
 #[derive(Debug, Serialize)]
-struct SizeFacts {
+struct ClashingSize {
     of: String,
     axis: usize,
     size: usize,
@@ -54,7 +54,7 @@ struct ErrorFacts<'a> {
     message: &'a str,
     operands: &'a [OperandFacts],
     /// The guilty axis first.
-    sizes: Option<&'a [SizeFacts; 2]>,
+    sizes: Option<&'a [ClashingSize; 2]>,
     help: Vec<&'a str>,
 }
 
@@ -148,7 +148,7 @@ impl ShapeFacts {
                     }
                     AxisOwner::Result => "result".into(),
                 };
-                SizeFacts { of, axis, size }
+                ClashingSize { of, axis, size }
             })
         });
         let (operand, axis) = (guilty.and_then(name), error.and_then(ShapeError::axis));

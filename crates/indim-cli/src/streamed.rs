@@ -17,7 +17,7 @@ use crate::computation::Resources;
 use crate::destination::Destination;
 use crate::output::say;
 use crate::outputs::Outputs;
-use crate::progress::Progress;
+use crate::progress::TerminalProgress;
 use crate::source::OpenOperand;
 
 /// Inputs and results of fewer bytes in total are mapped as a whole, unless that exceeds the memory limit.
@@ -351,7 +351,7 @@ impl StreamedRun {
         self.say_what_is_read_again();
         let inputs: Vec<StreamInput<'_>> =
             sources.iter().map(|(_, source)| source.input()).collect();
-        let bar = Progress::of_elements(self.plan.elements());
+        let bar = TerminalProgress::of_elements(self.plan.elements());
         let progress = |elements: usize| {
             bar.advance(elements);
             ControlFlow::Continue(())

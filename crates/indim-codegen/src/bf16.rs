@@ -4,7 +4,7 @@
 //! gives the rounded `f32` back, so the narrowing is not needed. A value with a zero low half is a `bf16`
 //! already and needs no rounding.
 
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::rewriter::Rewriter;
 
@@ -21,11 +21,11 @@ const NAN: u64 = 0x7fc0_0000;
 const DEPTH: usize = 6;
 
 /// Whether the low half of a 32-bit value is known to be 0. Such a float is a `bf16` value.
-pub(crate) fn has_zero_low_half(builder: &impl Rewriter, value: Value) -> bool {
+pub(crate) fn has_zero_low_half(builder: &impl Rewriter, value: SsaValue) -> bool {
     is_upper(builder, value, DEPTH)
 }
 
-fn is_upper(builder: &impl Rewriter, value: Value, depth: usize) -> bool {
+fn is_upper(builder: &impl Rewriter, value: SsaValue, depth: usize) -> bool {
     let instruction = builder.instruction(value);
     let is_operand_upper =
         |position: usize| depth > 0 && is_upper(builder, instruction.operands[position], depth - 1);
@@ -46,7 +46,7 @@ fn is_upper(builder: &impl Rewriter, value: Value, depth: usize) -> bool {
 }
 
 /// Rounds an `f32` to `bf16`; returns the bits as a 16-bit integer.
-pub(crate) fn push_bf16_bits(builder: &mut BodyBuilder, x: Value) -> Value {
+pub(crate) fn push_bf16_bits(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue {
     let int = LaneType::I32;
     let rounded = builder.push(Primitive::RoundBf16, LaneType::F32, &[x]);
     let bits = builder.push(Primitive::Bits, int, &[rounded]);
@@ -65,7 +65,7 @@ impl Body {
         let mut values = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
             let operands = instruction.operands().iter().map(|given| values[given.index()]);
-            let operands: Vec<Value> = operands.collect();
+            let operands: Vec<SsaValue> = operands.collect();
             values.push(match instruction.primitive {
                 Primitive::RoundBf16 => lower_rounding(&mut builder, operands[0]),
                 _ => builder.push_from(&self, instruction, &operands),
@@ -73,7 +73,7 @@ impl Body {
         }
         for (dtype, lanes) in &self.outputs {
             let count = LaneType::of_element(*dtype).1;
-            let lanes: Vec<Value> = lanes[..count].iter().map(|it| values[it.index()]).collect();
+            let lanes: Vec<SsaValue> = lanes[..count].iter().map(|it| values[it.index()]).collect();
             builder.output(*dtype, lanes);
         }
         Body { identities: self.identities, ..builder.finish() }
@@ -82,7 +82,7 @@ impl Body {
 
 /// Rounds to the nearest `bf16` value, half to even: adds just below half of the last kept bit, plus that
 /// bit, and clears the low half. A NaN becomes canonical.
-fn lower_rounding(builder: &mut BodyBuilder, x: Value) -> Value {
+fn lower_rounding(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue {
     let int = LaneType::I32;
     let [amount, one, below_half, upper] =
         [LOST_BITS.into(), 1, 0x7fff, UPPER].map(|bits| builder.constant(int, bits));

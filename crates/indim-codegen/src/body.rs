@@ -192,9 +192,9 @@ impl Primitive {
 
 /// An SSA value: the index of the instruction that computes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Value(pub u32);
+pub struct SsaValue(pub u32);
 
-impl Value {
+impl SsaValue {
     /// The index as `usize`.
     pub fn index(self) -> usize {
         self.0 as usize
@@ -203,18 +203,18 @@ impl Value {
 
 /// One primitive applied to earlier values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Instruction {
+pub struct SsaInstruction {
     /// The operation.
     pub primitive: Primitive,
     /// The type of the result.
     pub lane: LaneType,
     /// The operands; unused ones are value 0.
-    pub operands: [Value; 3],
+    pub operands: [SsaValue; 3],
 }
 
-impl Instruction {
+impl SsaInstruction {
     /// The used operands.
-    pub fn operands(&self) -> &[Value] {
+    pub fn operands(&self) -> &[SsaValue] {
         &self.operands[..self.primitive.operand_count()]
     }
 }
@@ -223,13 +223,13 @@ impl Instruction {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Body {
     /// Instructions, operands before their uses.
-    pub instructions: Vec<Instruction>,
+    pub instructions: Vec<SsaInstruction>,
     /// Tables of [`Primitive::Lookup`]; the lengths are powers of two.
     pub tables: Vec<Arc<[u64]>>,
     /// Element types of the inputs.
     pub inputs: Vec<DType>,
     /// Element type and lanes of each output. Only complex numbers use the second lane.
-    pub outputs: Vec<(DType, [Value; 2])>,
+    pub outputs: Vec<(DType, [SsaValue; 2])>,
     /// Initial bits of each accumulator of a body that folds: its outputs are accumulators, and its last
     /// inputs are their previous values. Empty for other bodies.
     pub identities: Vec<u64>,
@@ -247,12 +247,12 @@ impl Body {
     }
 
     /// The instruction that computes a value.
-    pub fn instruction(&self, value: Value) -> &Instruction {
+    pub fn instruction(&self, value: SsaValue) -> &SsaInstruction {
         &self.instructions[value.index()]
     }
 
     /// The type of a value.
-    pub fn lane(&self, value: Value) -> LaneType {
+    pub fn lane(&self, value: SsaValue) -> LaneType {
         self.instruction(value).lane
     }
 }

@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use indim_ops::DType;
 
-use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::rewrite::{Rewrite, rewrite};
 use crate::rewriter::Rewriter;
 use crate::scalar::evaluate;
@@ -18,10 +18,10 @@ pub struct BodyBuilder {
     body: Body,
     /// The value of each distinct instruction. The table stores values only; their instructions are in
     /// `body`.
-    known: HashTable<Value>,
+    known: HashTable<SsaValue>,
     hasher: RandomState,
     /// Scratch of `inline_values`: the value of each instruction of the inlined body.
-    inlined: Vec<Value>,
+    inlined: Vec<SsaValue>,
 }
 
 impl BodyBuilder {
@@ -51,17 +51,22 @@ impl BodyBuilder {
     /// let zero = builder.push(Primitive::Constant(0), LaneType::I32, &[]);
     /// assert_eq!(builder.push(Primitive::Add, LaneType::I32, &[x, zero]), x);
     /// ```
-    pub fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
-        let mut given = [Value(0); 3];
+    pub fn push(
+        &mut self,
+        primitive: Primitive,
+        lane: LaneType,
+        operands: &[SsaValue],
+    ) -> SsaValue {
+        let mut given = [SsaValue(0); 3];
         given[..operands.len()].copy_from_slice(operands);
-        let mut instruction = Instruction { primitive, lane, operands: given };
+        let mut instruction = SsaInstruction { primitive, lane, operands: given };
         loop {
             instruction = self.ordered(instruction);
             if let Some(bits) = self.constant_result(&instruction) {
-                return self.number(Instruction {
+                return self.number(SsaInstruction {
                     primitive: Primitive::Constant(bits),
                     lane,
-                    operands: [Value(0); 3],
+                    operands: [SsaValue(0); 3],
                 });
             }
             match rewrite(self, &instruction) {
@@ -74,11 +79,11 @@ impl BodyBuilder {
     }
 
     /// Adds an input of type `dtype`; returns its lanes.
-    pub(crate) fn input(&mut self, dtype: DType) -> [Value; 2] {
+    pub(crate) fn input(&mut self, dtype: DType) -> [SsaValue; 2] {
         let input = self.body.inputs.len() as u32;
         self.body.inputs.push(dtype);
         let (lane, count) = LaneType::of_element(dtype);
-        let mut lanes = [Value(0); 2];
+        let mut lanes = [SsaValue(0); 2];
         for (part, value) in lanes[..count].iter_mut().enumerate() {
             *value = self.push(Primitive::Load { input, part: part as u8 }, lane, &[]);
         }
@@ -109,9 +114,9 @@ impl BodyBuilder {
     pub(crate) fn push_from(
         &mut self,
         body: &Body,
-        instruction: &Instruction,
-        operands: &[Value],
-    ) -> Value {
+        instruction: &SsaInstruction,
+        operands: &[SsaValue],
+    ) -> SsaValue {
         let primitive = match instruction.primitive {
             Primitive::Lookup { table } => {
                 Primitive::Lookup { table: self.shared_table(&body.tables[table as usize]) }
@@ -122,24 +127,28 @@ impl BodyBuilder {
     }
 
     /// Inlines `body` on these inputs; returns the lanes of its first output.
-    pub(crate) fn inline(&mut self, body: &Body, inputs: &[[Value; 2]]) -> [Value; 2] {
+    pub(crate) fn inline(&mut self, body: &Body, inputs: &[[SsaValue; 2]]) -> [SsaValue; 2] {
         self.inline_values(body, inputs);
         body.outputs[0].1.map(|lane| self.inlined[lane.index()])
     }
 
     /// Inlines `body` on these inputs; returns the lanes of all outputs.
-    pub(crate) fn inline_all(&mut self, body: &Body, inputs: &[[Value; 2]]) -> Vec<[Value; 2]> {
+    pub(crate) fn inline_all(
+        &mut self,
+        body: &Body,
+        inputs: &[[SsaValue; 2]],
+    ) -> Vec<[SsaValue; 2]> {
         self.inline_values(body, inputs);
         let outputs = body.outputs.iter();
         outputs.map(|(_, lanes)| lanes.map(|lane| self.inlined[lane.index()])).collect()
     }
 
-    fn inline_values(&mut self, body: &Body, inputs: &[[Value; 2]]) {
+    fn inline_values(&mut self, body: &Body, inputs: &[[SsaValue; 2]]) {
         let tables: Vec<u32> = body.tables.iter().map(|table| self.shared_table(table)).collect();
         let mut values = core::mem::take(&mut self.inlined);
         values.clear();
         for instruction in &body.instructions {
-            let mut operands = [Value(0); 3];
+            let mut operands = [SsaValue(0); 3];
             for (operand, given) in operands.iter_mut().zip(instruction.operands()) {
                 *operand = values[given.index()];
             }
@@ -157,9 +166,9 @@ impl BodyBuilder {
     }
 
     /// Adds an output of type `dtype` with these lanes.
-    pub fn output(&mut self, dtype: DType, lanes: impl AsRef<[Value]>) {
+    pub fn output(&mut self, dtype: DType, lanes: impl AsRef<[SsaValue]>) {
         let lanes = lanes.as_ref();
-        let second = lanes.get(1).copied().unwrap_or(Value(0));
+        let second = lanes.get(1).copied().unwrap_or(SsaValue(0));
         self.body.outputs.push((dtype, [lanes[0], second]));
     }
 
@@ -169,26 +178,26 @@ impl BodyBuilder {
     }
 
     /// Value number of an instruction: equal instructions share one.
-    fn number(&mut self, instruction: Instruction) -> Value {
+    fn number(&mut self, instruction: SsaInstruction) -> SsaValue {
         let hash = hash(&self.hasher, &instruction);
         let instructions = &mut self.body.instructions;
-        let is_same = |known: &Value| instructions[known.index()] == instruction;
+        let is_same = |known: &SsaValue| instructions[known.index()] == instruction;
         if let Some(&known) = self.known.find(hash, is_same) {
             return known;
         }
-        let value = Value(instructions.len() as u32);
+        let value = SsaValue(instructions.len() as u32);
         instructions.push(instruction);
-        let rehash = |known: &Value| self::hash(&self.hasher, &instructions[known.index()]);
+        let rehash = |known: &SsaValue| self::hash(&self.hasher, &instructions[known.index()]);
         self.known.insert_unique(hash, value, rehash);
         value
     }
 
     /// Puts the operands of a commutative primitive in canonical order: constants come last, because the last
     /// operand may be a memory operand.
-    fn ordered(&self, mut instruction: Instruction) -> Instruction {
+    fn ordered(&self, mut instruction: SsaInstruction) -> SsaInstruction {
         use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
         if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {
-            let key = |value: Value| (self.constant_bits(value).is_some(), value);
+            let key = |value: SsaValue| (self.constant_bits(value).is_some(), value);
             let [first, second, _] = instruction.operands;
             if key(second) < key(first) {
                 instruction.operands.swap(0, 1);
@@ -198,7 +207,7 @@ impl BodyBuilder {
     }
 
     /// The result of an instruction whose operands are all constants.
-    fn constant_result(&self, instruction: &Instruction) -> Option<u64> {
+    fn constant_result(&self, instruction: &SsaInstruction) -> Option<u64> {
         let last = *instruction.operands().last()?;
         let mut words = [0; 3];
         for (word, &operand) in words.iter_mut().zip(instruction.operands()) {
@@ -214,17 +223,17 @@ impl BodyBuilder {
 }
 
 impl Rewriter for BodyBuilder {
-    fn instruction(&self, value: Value) -> &Instruction {
+    fn instruction(&self, value: SsaValue) -> &SsaInstruction {
         self.body.instruction(value)
     }
 
-    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> SsaValue {
         BodyBuilder::push(self, primitive, lane, operands)
     }
 }
 
 /// Hashes an instruction as four words; the derived hash feeds more. Most of recording time is hashing.
-fn hash(hasher: &RandomState, instruction: &Instruction) -> u64 {
+fn hash(hasher: &RandomState, instruction: &SsaInstruction) -> u64 {
     let [first, second, third] = instruction.operands.map(|operand| u64::from(operand.0));
     let payload = match instruction.primitive {
         Primitive::Constant(bits) => bits,

@@ -12,7 +12,7 @@ use indim_ops::{
 };
 
 use crate::bf16::push_bf16_bits;
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::record::{RecordingBackend, record};
 
@@ -128,7 +128,7 @@ impl OperationRecorder {
 /// The body of an operation on widened operands, with its result narrowed.
 fn compose_widened(dtypes: &[DType], widening: &Body, operation: &Body, narrowing: &Body) -> Body {
     let mut builder = BodyBuilder::default();
-    let mut operands: Vec<[Value; 2]> = Vec::with_capacity(dtypes.len());
+    let mut operands: Vec<[SsaValue; 2]> = Vec::with_capacity(dtypes.len());
     for &dtype in dtypes {
         let lanes = builder.input(dtype);
         operands.push(match dtype {

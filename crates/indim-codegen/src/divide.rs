@@ -6,16 +6,16 @@
 //! Division by a power of two is a shift. 8-bit integers are divided as 16-bit ones. Signed 64-bit division
 //! works on magnitudes, because the upper half of an unsigned product takes fewer instructions.
 
-use crate::body::{LaneType, Primitive, Value};
+use crate::body::{LaneType, Primitive, SsaValue};
 use crate::rewriter::Rewriter;
 
 /// The quotient or remainder of `x` by the constant `bits`.
 pub(crate) fn divide(
     builder: &mut impl Rewriter,
     primitive: Primitive,
-    x: Value,
+    x: SsaValue,
     bits: u64,
-) -> Value {
+) -> SsaValue {
     let mut division = Division { lane: builder.instruction(x).lane, builder, x };
     if bits == 0 {
         return division.constant(0);
@@ -47,7 +47,7 @@ fn wider(lane: LaneType) -> Option<LaneType> {
 struct Division<'a, I> {
     builder: &'a mut I,
     lane: LaneType,
-    x: Value,
+    x: SsaValue,
 }
 
 impl<I: Rewriter> Division<'_, I> {
@@ -55,16 +55,16 @@ impl<I: Rewriter> Division<'_, I> {
         8 * self.lane.size() as u32
     }
 
-    fn constant(&mut self, bits: u64) -> Value {
+    fn constant(&mut self, bits: u64) -> SsaValue {
         let unused = 64 - self.width();
         self.builder.constant(self.lane, bits << unused >> unused)
     }
 
-    fn push(&mut self, primitive: Primitive, x: Value, y: Value) -> Value {
+    fn push(&mut self, primitive: Primitive, x: SsaValue, y: SsaValue) -> SsaValue {
         self.builder.push(primitive, self.lane, &[x, y])
     }
 
-    fn shift(&mut self, primitive: Primitive, x: Value, amount: u32) -> Value {
+    fn shift(&mut self, primitive: Primitive, x: SsaValue, amount: u32) -> SsaValue {
         let amount = self.constant(amount.into());
         self.push(primitive, x, amount)
     }
@@ -80,7 +80,7 @@ impl<I: Rewriter> Division<'_, I> {
         if self.lane.is_signed() { self.signed(bits).unsigned_abs() } else { bits }
     }
 
-    fn widened(&mut self, primitive: Primitive, wide: LaneType, bits: u64) -> Value {
+    fn widened(&mut self, primitive: Primitive, wide: LaneType, bits: u64) -> SsaValue {
         let divisor = match self.lane.is_signed() {
             true => self.signed(bits) as u64 & 0xffff,
             false => bits,
@@ -91,7 +91,7 @@ impl<I: Rewriter> Division<'_, I> {
         self.builder.push(Primitive::Cast, self.lane, &[result])
     }
 
-    fn quotient(&mut self, bits: u64) -> Value {
+    fn quotient(&mut self, bits: u64) -> SsaValue {
         let magnitude = self.magnitude(bits);
         let is_power = magnitude.is_power_of_two();
         if !self.lane.is_signed() {
@@ -118,7 +118,7 @@ impl<I: Rewriter> Division<'_, I> {
     }
 
     /// Unsigned `x / divisor`, for a divisor that is not a power of two.
-    fn unsigned_quotient(&mut self, divisor: u64) -> Value {
+    fn unsigned_quotient(&mut self, divisor: u64) -> SsaValue {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let rest = (1u128 << log) - u128::from(divisor);
         let factor = (rest << self.width()) / u128::from(divisor) + 1;
@@ -132,7 +132,7 @@ impl<I: Rewriter> Division<'_, I> {
     }
 
     /// Signed `x / divisor` of at most 32 bits, for a positive divisor that is not a power of two.
-    fn signed_quotient(&mut self, divisor: u64) -> Value {
+    fn signed_quotient(&mut self, divisor: u64) -> SsaValue {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let factor = (1u128 << (self.width() + log - 1)) / u128::from(divisor) + 1;
         let factor = self.constant(factor as u64);
@@ -148,7 +148,7 @@ impl<I: Rewriter> Division<'_, I> {
     ///
     /// The quotient is exact: rounding the reciprocal up adds `e < 2^log` to its product with the divisor.
     /// The magnitude `m` is at most 2^63, so `m * e < 2^(63 + log)`, which never reaches the next quotient.
-    fn signed_quotient_64(&mut self, divisor: u64) -> Value {
+    fn signed_quotient_64(&mut self, divisor: u64) -> SsaValue {
         let log = u64::BITS - (divisor - 1).leading_zeros();
         let factor = (1u128 << (u64::BITS - 1 + log)) / u128::from(divisor) + 1;
         let factor = self.builder.constant(LaneType::U64, factor as u64);
@@ -162,13 +162,13 @@ impl<I: Rewriter> Division<'_, I> {
     }
 
     /// `x` if `sign` is 0, `-x` if `sign` is -1.
-    fn negated_where(&mut self, sign: Value, x: Value) -> Value {
+    fn negated_where(&mut self, sign: SsaValue, x: SsaValue) -> SsaValue {
         let flipped = self.push(Primitive::Xor, x, sign);
         self.push(Primitive::Sub, flipped, sign)
     }
 
     /// `x / 2^amount`, rounded towards zero: adds `2^amount - 1` to negative numbers before the shift.
-    fn signed_shift(&mut self, amount: u32) -> Value {
+    fn signed_shift(&mut self, amount: u32) -> SsaValue {
         if amount == 0 {
             return self.x;
         }

@@ -2,7 +2,7 @@
 
 use indim_ops::{DType, ReduceOp};
 
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
 
@@ -30,7 +30,7 @@ impl Body {
     /// ```
     pub fn with_folds(&self, folds: &[(ReduceOp, DType)]) -> Option<Body> {
         let mut builder = BodyBuilder::default();
-        let inputs: Vec<[Value; 2]> =
+        let inputs: Vec<[SsaValue; 2]> =
             self.inputs.iter().map(|&dtype| builder.input(dtype)).collect();
         let elements = builder.inline_all(self, &inputs);
         let mut identities = Vec::with_capacity(folds.len());

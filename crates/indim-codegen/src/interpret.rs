@@ -2,7 +2,7 @@
 
 use indim_ops::DType;
 
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::scalar::evaluate;
 
 impl Primitive {
@@ -62,11 +62,12 @@ impl Body {
                 _ => value,
             });
         }
-        let lanes =
-            |&(dtype, [first, second]): &(DType, [Value; 2])| match LaneType::of_element(dtype) {
-                (_, 1) => [values[first.index()], 0],
-                _ => [values[first.index()], values[second.index()]],
-            };
+        let lanes = |&(dtype, [first, second]): &(DType, [SsaValue; 2])| match LaneType::of_element(
+            dtype,
+        ) {
+            (_, 1) => [values[first.index()], 0],
+            _ => [values[first.index()], values[second.index()]],
+        };
         self.outputs.iter().map(lanes).collect()
     }
 }

@@ -34,7 +34,7 @@ mod scalar;
 mod simplify;
 mod verify;
 
-pub use body::{Body, Instruction, LaneType, Primitive, Value};
+pub use body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 pub use builder::BodyBuilder;
 pub use definitions::Definition;
 pub use nest::{MAX_BODY_INSTRUCTIONS, NestBody, record_folds, record_nest, record_nest_with};

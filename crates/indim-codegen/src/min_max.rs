@@ -1,15 +1,15 @@
 //! Minimum and maximum of a float and a constant, without the test of equality: it only matters for the
 //! signs of zeros.
 
-use crate::body::{LaneType, Primitive, Value};
+use crate::body::{LaneType, Primitive, SsaValue};
 use crate::rewriter::Rewriter;
 
 /// Simplifies a select between floats that is part of a minimum or maximum with a constant.
 pub(crate) fn simplify_min_max(
     builder: &mut impl Rewriter,
     lane: LaneType,
-    operands: [Value; 3],
-) -> Option<Value> {
+    operands: [SsaValue; 3],
+) -> Option<SsaValue> {
     let [condition, on_true, on_false] = operands;
     let [x, y] = compared(builder, condition, Primitive::Equal)?;
     if x != y {
@@ -23,11 +23,11 @@ pub(crate) fn simplify_min_max(
 /// constant is a zero, so both arms then give the same bits.
 fn without_equality_test(
     builder: &impl Rewriter,
-    x: Value,
-    constant: Value,
-    on_true: Value,
-    on_false: Value,
-) -> Option<Value> {
+    x: SsaValue,
+    constant: SsaValue,
+    on_true: SsaValue,
+    on_false: SsaValue,
+) -> Option<SsaValue> {
     let bits = builder.constant_bits(constant)?;
     let magnitude = bits << (64 - 8 * builder.instruction(constant).lane.size()) << 1;
     let is_same = on_true == constant || on_true == x || combines_bits(builder, on_true, x, bits);
@@ -40,9 +40,9 @@ fn without_equality_test(
 fn min_max_with_zero(
     builder: &mut impl Rewriter,
     lane: LaneType,
-    x: Value,
-    value: Value,
-) -> Option<Value> {
+    x: SsaValue,
+    value: SsaValue,
+) -> Option<SsaValue> {
     let select = *builder.instruction(value);
     let [condition, if_equal, otherwise] = select.operands;
     if select.primitive != Primitive::Select {
@@ -66,7 +66,12 @@ fn min_max_with_zero(
 }
 
 /// The arms of a select between `x` and `y` by `Less`: the arm for `x > y`, then the arm for `x < y`.
-fn ordered(builder: &impl Rewriter, x: Value, y: Value, value: Value) -> Option<[Value; 2]> {
+fn ordered(
+    builder: &impl Rewriter,
+    x: SsaValue,
+    y: SsaValue,
+    value: SsaValue,
+) -> Option<[SsaValue; 2]> {
     let select = builder.instruction(value);
     let [condition, on_true, on_false] = select.operands;
     let is_one = |value| value == x || value == y;
@@ -83,16 +88,16 @@ fn ordered(builder: &impl Rewriter, x: Value, y: Value, value: Value) -> Option<
 /// The operands of a comparison.
 fn compared(
     builder: &impl Rewriter,
-    condition: Value,
+    condition: SsaValue,
     comparison: Primitive,
-) -> Option<[Value; 2]> {
+) -> Option<[SsaValue; 2]> {
     let instruction = builder.instruction(condition);
     let [x, y, _] = instruction.operands;
     (instruction.primitive == comparison).then_some([x, y])
 }
 
 /// Whether `value` is the bitwise `and` or `or` of `x` and the constant, which keeps equal bits.
-fn combines_bits(builder: &impl Rewriter, value: Value, x: Value, constant: u64) -> bool {
+fn combines_bits(builder: &impl Rewriter, value: SsaValue, x: SsaValue, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);
     let [bits, other, _] = mixed.operands;

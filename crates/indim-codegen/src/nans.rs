@@ -2,7 +2,7 @@
 
 use indim_ops::lane::FloatBits;
 
-use crate::body::{Instruction, LaneType, Primitive, Value};
+use crate::body::{LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::interpret::is_nan;
 use crate::rewriter::Rewriter;
@@ -19,7 +19,7 @@ pub(crate) enum Nans {
 pub(crate) fn possible_nans(
     builder: &BodyBuilder,
     nans: &[Nans],
-    instruction: &Instruction,
+    instruction: &SsaInstruction,
 ) -> Nans {
     // Unused operands are value 0.
     let first = nans.get(instruction.operands[0].index()).copied().unwrap_or(Nans::None);
@@ -62,7 +62,7 @@ fn canonical_nan(lane: LaneType) -> u64 {
 }
 
 /// Whether a value is a number or the canonical NaN. The conditions of selects are taken into account.
-pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: Value) -> bool {
+pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: SsaValue) -> bool {
     let instruction = builder.instruction(value);
     let is_chosen = || {
         instruction.primitive == Primitive::Select
@@ -78,13 +78,13 @@ const DEPTH: usize = 4;
 #[derive(Clone, Default)]
 struct Facts {
     /// Values that are not NaNs.
-    numbers: Vec<Value>,
+    numbers: Vec<SsaValue>,
     /// Two values that compare equal. If both are zeros, their signs may differ.
-    equal: Option<[Value; 2]>,
+    equal: Option<[SsaValue; 2]>,
 }
 
 impl Facts {
-    fn and_numbers(&self, more: &[Value]) -> Facts {
+    fn and_numbers(&self, more: &[SsaValue]) -> Facts {
         Facts { numbers: [&self.numbers, more].concat(), equal: None }
     }
 }
@@ -96,7 +96,7 @@ struct SelectNans<'a> {
 }
 
 impl SelectNans<'_> {
-    fn of(&self, select: &Instruction, known: &Facts, depth: usize) -> Nans {
+    fn of(&self, select: &SsaInstruction, known: &Facts, depth: usize) -> Nans {
         let [condition, on_true, on_false] = select.operands;
         let condition = self.builder.instruction(condition);
         let [x, y, _] = condition.operands;
@@ -116,7 +116,7 @@ impl SelectNans<'_> {
         self.of_arm(on_true, &if_true, depth).max(self.of_arm(on_false, &if_false, depth))
     }
 
-    fn of_arm(&self, value: Value, known: &Facts, depth: usize) -> Nans {
+    fn of_arm(&self, value: SsaValue, known: &Facts, depth: usize) -> Nans {
         let instruction = self.builder.instruction(value);
         match instruction.primitive {
             _ if known.numbers.contains(&value) => Nans::None,
@@ -127,7 +127,7 @@ impl SelectNans<'_> {
     }
 
     /// The operand of a NaN test, `!(x == x)`.
-    fn nan_test_operand(&self, value: Value) -> Option<Value> {
+    fn nan_test_operand(&self, value: SsaValue) -> Option<SsaValue> {
         let not = self.builder.instruction(value);
         let equal = self.builder.instruction(not.operands[0]);
         let is_test = not.primitive == Primitive::Not && equal.primitive == Primitive::Equal;
@@ -137,7 +137,7 @@ impl SelectNans<'_> {
 
     /// Whether `bits` is the bitwise `and` or `or` of two values known to be equal. Equal numbers have the
     /// same bits, except for zeros of different signs, so the result is one of them or a zero.
-    fn is_one_of_equal(&self, bits: &Instruction, known: &Facts) -> bool {
+    fn is_one_of_equal(&self, bits: &SsaInstruction, known: &Facts) -> bool {
         let Some([x, y]) = known.equal else { return false };
         let mixed = self.builder.instruction(bits.operands[0]);
         let [first, second, _] = mixed.operands;
@@ -146,7 +146,7 @@ impl SelectNans<'_> {
                 || self.is_bits_of(first, y) && self.is_bits_of(second, x))
     }
 
-    fn is_bits_of(&self, bits: Value, float: Value) -> bool {
+    fn is_bits_of(&self, bits: SsaValue, float: SsaValue) -> bool {
         let instruction = self.builder.instruction(bits);
         match instruction.primitive {
             Primitive::Bits => instruction.operands[0] == float,

@@ -2,11 +2,11 @@
 
 use indim_graph::Array;
 use indim_loops::loop_nest::{
-    BufferId, Instruction, InstructionKind, Local, LoopNest, NestReduction, Store,
+    BufferId, InstructionKind, Local, LoopNest, NestInstruction, NestReduction, Store,
 };
 use indim_ops::{DType, ReduceOp};
 
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::definitions::Definition;
 use crate::rewriter::Rewriter;
@@ -102,7 +102,7 @@ pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<L
     Some((body, read.into_iter().map(|input| recorder.inputs[input]).collect()))
 }
 
-fn is_gather(instruction: &Instruction) -> bool {
+fn is_gather(instruction: &NestInstruction) -> bool {
     matches!(instruction.kind, InstructionKind::Take { .. })
 }
 
@@ -151,9 +151,9 @@ struct NestRecorder<'a> {
     builder: BodyBuilder,
     inputs: Vec<Local>,
     /// Lanes of each visited access.
-    accesses: Vec<Option<[Value; 2]>>,
+    accesses: Vec<Option<[SsaValue; 2]>>,
     /// Lanes of each visited instruction.
-    instructions: Vec<Option<[Value; 2]>>,
+    instructions: Vec<Option<[SsaValue; 2]>>,
 }
 
 impl<'a> NestRecorder<'a> {
@@ -176,7 +176,7 @@ impl<'a> NestRecorder<'a> {
     }
 
     /// Lanes of a value: an earlier result, a constant, or a new input.
-    fn lanes(&mut self, local: Local) -> [Value; 2] {
+    fn lanes(&mut self, local: Local) -> [SsaValue; 2] {
         let constant = self.constant(local);
         let known = match local {
             Local::Access(index) => &mut self.accesses[index],
@@ -192,9 +192,9 @@ impl<'a> NestRecorder<'a> {
     }
 
     fn compute(&mut self, index: usize) {
-        let Instruction { kind, operands: given, operand_dtype, dtype } =
+        let NestInstruction { kind, operands: given, operand_dtype, dtype } =
             &self.nest.instructions[index];
-        let mut operands = [[Value(0); 2]; 3];
+        let mut operands = [[SsaValue(0); 2]; 3];
         for (lanes, &operand) in operands.iter_mut().zip(given) {
             *lanes = self.lanes(operand);
         }
@@ -216,18 +216,18 @@ impl<'a> NestRecorder<'a> {
     }
 
     /// A bitcast: one lane as another type, several lanes unchanged.
-    fn bitcast(&mut self, dtype: DType, lanes: [Value; 2]) -> [Value; 2] {
+    fn bitcast(&mut self, dtype: DType, lanes: [SsaValue; 2]) -> [SsaValue; 2] {
         match LaneType::of_element(dtype) {
             (LaneType::Bool, _) | (_, 2..) => lanes,
-            (lane, _) => [self.builder.push(Primitive::Bits, lane, &lanes[..1]), Value(0)],
+            (lane, _) => [self.builder.push(Primitive::Bits, lane, &lanes[..1]), SsaValue(0)],
         }
     }
 }
 
 /// The lanes of an array of one element.
-fn constant_lanes(builder: &mut BodyBuilder, array: &Array) -> [Value; 2] {
+fn constant_lanes(builder: &mut BodyBuilder, array: &Array) -> [SsaValue; 2] {
     let (lane, count) = LaneType::of_element(array.dtype());
-    let mut lanes = [Value(0); 2];
+    let mut lanes = [SsaValue(0); 2];
     let bytes = array.to_le_bytes();
     for (value, bytes) in lanes[..count].iter_mut().zip(bytes.chunks(lane.size())) {
         let bits = bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte));

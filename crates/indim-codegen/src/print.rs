@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::scalar::Word;
 
 /// The name of the element type.
@@ -24,7 +24,7 @@ impl fmt::Display for LaneType {
     }
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for SsaValue {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "v{}", self.0)
     }
@@ -91,7 +91,7 @@ impl Primitive {
 impl fmt::Display for Body {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for index in 0..self.instructions.len() {
-            writeln!(formatter, "{}", self.display_value(Value(index as u32)))?;
+            writeln!(formatter, "{}", self.display_value(SsaValue(index as u32)))?;
         }
         (0..self.outputs.len())
             .try_for_each(|index| writeln!(formatter, "{}", self.display_output(index)))
@@ -100,7 +100,7 @@ impl fmt::Display for Body {
 
 impl Body {
     /// The line of a value: `v3 = add.f32 v1, v2`.
-    pub fn display_value(&self, value: Value) -> impl fmt::Display {
+    pub fn display_value(&self, value: SsaValue) -> impl fmt::Display {
         fmt::from_fn(move |formatter| {
             write!(formatter, "{value} = ")?;
             self.write(formatter, self.instruction(value))
@@ -123,7 +123,11 @@ impl Body {
         })
     }
 
-    fn write(&self, formatter: &mut fmt::Formatter<'_>, instruction: &Instruction) -> fmt::Result {
+    fn write(
+        &self,
+        formatter: &mut fmt::Formatter<'_>,
+        instruction: &SsaInstruction,
+    ) -> fmt::Result {
         let (lane, operands) = (instruction.lane, instruction.operands());
         let name = instruction.primitive.name();
         let last = operands.last().map(|&last| self.lane(last));

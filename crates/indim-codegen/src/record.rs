@@ -11,7 +11,7 @@ use std::marker::PhantomData;
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 use indim_ops::{AnyLane, Complex, DType, for_each_element};
 
-use crate::body::{Body, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::scalar::Word;
 
@@ -34,7 +34,7 @@ impl LaneBackend for RecordingBackend {
 
 /// A lane of type `T`: a value of the body under construction.
 pub(crate) struct RecordedLane<T> {
-    value: Value,
+    value: SsaValue,
     scalar: PhantomData<T>,
 }
 
@@ -51,16 +51,19 @@ thread_local! {
 }
 
 /// An element of any type.
-type Element = AnyLane<RecordingBackend>;
+type RecordedElement = AnyLane<RecordingBackend>;
 
 /// Records the body of `define` on operands of these types.
 ///
 /// # Panics
 /// If `define` calls `record`, or returns `None`.
-pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Element>) -> Body {
+pub(crate) fn record(
+    operands: &[DType],
+    define: fn(&[RecordedElement]) -> Option<RecordedElement>,
+) -> Body {
     let outer = BUILDER.replace(BodyBuilder::new(operands.to_vec()));
     assert!(outer.is_empty(), "calls of `record` cannot be nested");
-    let operands: Vec<Element> =
+    let operands: Vec<RecordedElement> =
         operands.iter().enumerate().map(|(index, &dtype)| operand(dtype, index as u32)).collect();
     let result = define(&operands).expect("invariant: recorded with operands of its types");
     let mut builder = BUILDER.take();
@@ -68,16 +71,16 @@ pub(crate) fn record(operands: &[DType], define: fn(&[Element]) -> Option<Elemen
     builder.finish()
 }
 
-fn lane_of<T>(value: Value) -> RecordedLane<T> {
+fn lane_of<T>(value: SsaValue) -> RecordedLane<T> {
     RecordedLane { value, scalar: PhantomData }
 }
 
-fn push<R: Word>(primitive: Primitive, operands: &[Value]) -> RecordedLane<R> {
+fn push<R: Word>(primitive: Primitive, operands: &[SsaValue]) -> RecordedLane<R> {
     lane_of(push_value(primitive, R::LANE, operands))
 }
 
 #[inline(never)]
-fn push_value(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
+fn push_value(primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> SsaValue {
     BUILDER.with_borrow_mut(|builder| builder.push(primitive, lane, operands))
 }
 
@@ -88,14 +91,14 @@ fn constant<R: Word>(value: R) -> RecordedLane<R> {
 macro_rules! define_elements {
     ($($variant:ident $type:ident $class:ident;)*) => {
         /// The element loaded from an input.
-        fn operand(dtype: DType, input: u32) -> Element {
+        fn operand(dtype: DType, input: u32) -> RecordedElement {
             match dtype {
                 $(DType::$variant => AnyLane::$variant(define_elements!(@operand $class input)),)*
             }
         }
 
         /// The lanes of an element.
-        fn lanes(any: Element) -> Vec<Value> {
+        fn lanes(any: RecordedElement) -> Vec<SsaValue> {
             match any {
                 $(AnyLane::$variant(x) => define_elements!(@lanes $class x),)*
             }

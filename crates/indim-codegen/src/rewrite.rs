@@ -5,7 +5,7 @@
 //! Floating-point operations are not contracted or reassociated.
 
 use crate::bf16::{LOST_BITS, has_zero_low_half};
-use crate::body::{Instruction, LaneType, Primitive, Value};
+use crate::body::{LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::divide::divide;
 use crate::min_max::simplify_min_max;
 use crate::rewriter::Rewriter;
@@ -13,16 +13,16 @@ use crate::rewriter::Rewriter;
 /// Result of a rewrite.
 pub(crate) enum Rewrite {
     /// The instruction equals this value.
-    Value(Value),
+    Value(SsaValue),
     /// The instruction equals this simpler one.
-    Instruction(Instruction),
+    Instruction(SsaInstruction),
     /// No rule applies.
     Unchanged,
 }
 
 /// Applies the rules. At least one operand is not a constant, and the constant operand of a commutative
 /// instruction comes last.
-pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &Instruction) -> Rewrite {
+pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
     use Primitive::*;
     match instruction.primitive {
         Select => select(builder, instruction),
@@ -44,10 +44,10 @@ pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &Instruction) ->
     }
 }
 
-fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Rewrite {
-    let mut given = [Value(0); 3];
+fn instruction(primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> Rewrite {
+    let mut given = [SsaValue(0); 3];
     given[..operands.len()].copy_from_slice(operands);
-    Rewrite::Instruction(Instruction { primitive, lane, operands: given })
+    Rewrite::Instruction(SsaInstruction { primitive, lane, operands: given })
 }
 
 /// A word with all bits of the type set.
@@ -60,7 +60,7 @@ fn all_ones(lane: LaneType) -> u64 {
 
 fn select(
     builder: &mut impl Rewriter,
-    &Instruction { lane, operands, .. }: &Instruction,
+    &SsaInstruction { lane, operands, .. }: &SsaInstruction,
 ) -> Rewrite {
     let [condition, on_true, on_false] = operands;
     if on_true == on_false {
@@ -80,7 +80,7 @@ fn select(
     // An arm that is a select by the same condition.
     let [first, second] = [on_true, on_false].map(|arm| *builder.instruction(arm));
     let has_same_condition =
-        |arm: &Instruction| arm.primitive == Primitive::Select && arm.operands[0] == condition;
+        |arm: &SsaInstruction| arm.primitive == Primitive::Select && arm.operands[0] == condition;
     if has_same_condition(&first) {
         return instruction(Primitive::Select, lane, &[condition, first.operands[1], on_false]);
     }
@@ -97,7 +97,7 @@ fn select(
 }
 
 /// Lowers a select between booleans with a constant arm to logic.
-fn select_truth(builder: &mut impl Rewriter, operands: [Value; 3]) -> Rewrite {
+fn select_truth(builder: &mut impl Rewriter, operands: [SsaValue; 3]) -> Rewrite {
     let [condition, on_true, on_false] = operands;
     let bool = LaneType::Bool;
     let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
@@ -116,7 +116,10 @@ fn select_truth(builder: &mut impl Rewriter, operands: [Value; 3]) -> Rewrite {
     }
 }
 
-fn bits(builder: &impl Rewriter, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
+fn bits(
+    builder: &impl Rewriter,
+    &SsaInstruction { lane, operands, .. }: &SsaInstruction,
+) -> Rewrite {
     let operand = *builder.instruction(operands[0]);
     match operand.primitive {
         _ if operand.lane == lane => Rewrite::Value(operands[0]),
@@ -125,7 +128,10 @@ fn bits(builder: &impl Rewriter, &Instruction { lane, operands, .. }: &Instructi
     }
 }
 
-fn cast(builder: &impl Rewriter, &Instruction { lane, operands, .. }: &Instruction) -> Rewrite {
+fn cast(
+    builder: &impl Rewriter,
+    &SsaInstruction { lane, operands, .. }: &SsaInstruction,
+) -> Rewrite {
     let operand = *builder.instruction(operands[0]);
     let between = operand.lane;
     if between == lane {
@@ -166,7 +172,7 @@ fn is_exact(from: LaneType, to: LaneType) -> bool {
 }
 
 /// Unary primitives that are their own inverse, or idempotent.
-fn unary(builder: &impl Rewriter, given: &Instruction) -> Rewrite {
+fn unary(builder: &impl Rewriter, given: &SsaInstruction) -> Rewrite {
     let operand = *builder.instruction(given.operands[0]);
     match (given.primitive, operand.primitive) {
         (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
@@ -182,8 +188,8 @@ fn unary(builder: &impl Rewriter, given: &Instruction) -> Rewrite {
     }
 }
 
-fn bitwise(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+fn bitwise(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
     if x == y {
         return Rewrite::Value(match primitive {
             Primitive::Xor => builder.constant(lane, 0),
@@ -208,9 +214,9 @@ fn bitwise(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
     }
 }
 
-fn comparison(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, operands: [x, y, _], .. } = given;
-    let Instruction { lane, primitive: of_first, .. } = *builder.instruction(x);
+fn comparison(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, operands: [x, y, _], .. } = given;
+    let SsaInstruction { lane, primitive: of_first, .. } = *builder.instruction(x);
     let mut constant = |value: bool| Rewrite::Value(builder.constant(LaneType::Bool, value.into()));
     // A NaN does not equal itself.
     if x == y && !(lane.is_float() && primitive == Primitive::Equal) {
@@ -231,8 +237,8 @@ fn comparison(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
     }
 }
 
-fn float_arithmetic(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+fn float_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
     let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
     let (sign, one) = match lane {
         LaneType::F32 => (1 << 31, u64::from(1f32.to_bits())),
@@ -255,9 +261,9 @@ fn float_arithmetic(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite
 }
 
 /// Merges a negation into a sum or difference; the result has the same bits, zeros included.
-fn without_neg(builder: &impl Rewriter, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
-    let opposite = |value: Value| {
+fn without_neg(builder: &impl Rewriter, given: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
+    let opposite = |value: SsaValue| {
         let instruction = builder.instruction(value);
         (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
     };
@@ -285,8 +291,8 @@ fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
     (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
 }
 
-fn integer_arithmetic(builder: &mut impl Rewriter, given: &Instruction) -> Rewrite {
-    let &Instruction { primitive, lane, operands: [x, y, _] } = given;
+fn integer_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
     if primitive == Primitive::Sub && x == y {
         return Rewrite::Value(builder.constant(lane, 0));
     }
@@ -322,8 +328,8 @@ fn integer_arithmetic(builder: &mut impl Rewriter, given: &Instruction) -> Rewri
 
 /// A left shift by a constant after a right shift or a narrowing cast: the shift discards the bits that
 /// these cleared.
-fn left_shift(builder: &mut impl Rewriter, given: &Instruction, bits: u64) -> Rewrite {
-    let &Instruction { lane, operands: [x, amount, _], .. } = given;
+fn left_shift(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) -> Rewrite {
+    let &SsaInstruction { lane, operands: [x, amount, _], .. } = given;
     let width = 8 * lane.size() as u64;
     let bits = bits & (width - 1);
     let operand = *builder.instruction(x);
@@ -349,7 +355,7 @@ fn left_shift(builder: &mut impl Rewriter, given: &Instruction, bits: u64) -> Re
 }
 
 /// Combines two constants added one after the other; integer sums wrap, so the result is the same.
-fn combined_sum(builder: &mut impl Rewriter, given: &Instruction, bits: u64) -> Rewrite {
+fn combined_sum(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) -> Rewrite {
     let lane = given.lane;
     let sum = *builder.instruction(given.operands[0]);
     let first = match sum.primitive {

@@ -4,7 +4,7 @@
 //! NaNs apart. The instruction stays only if the bits of a NaN are observed: by a store or by a bitcast to
 //! an integer. Arithmetic does not observe them.
 
-use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::builder::BodyBuilder;
 use crate::nans::{Nans, is_canonical, possible_nans};
 use crate::rewriter::Rewriter;
@@ -36,7 +36,7 @@ impl Body {
         let demand = Demand::of(&self);
         let mut builder = BodyBuilder::new(self.inputs.clone());
         let mut nans: Vec<Nans> = Vec::with_capacity(self.instructions.len());
-        let mut values = vec![Value(0); self.instructions.len()];
+        let mut values = vec![SsaValue(0); self.instructions.len()];
         for (index, instruction) in self.instructions.iter().enumerate() {
             if !demand.is_needed[index] {
                 continue;
@@ -54,7 +54,11 @@ impl Body {
                 _ => builder.push_from(&self, instruction, operands),
             };
             for new in nans.len()..builder.len() {
-                nans.push(possible_nans(&builder, &nans, builder.instruction(Value(new as u32))));
+                nans.push(possible_nans(
+                    &builder,
+                    &nans,
+                    builder.instruction(SsaValue(new as u32)),
+                ));
             }
         }
         for (dtype, lanes) in &self.outputs {
@@ -67,12 +71,12 @@ impl Body {
     /// Removes dead instructions.
     fn without_dead_code(mut self) -> Body {
         let is_needed = Demand::of(&self).is_needed;
-        let mut values = vec![Value(0); self.instructions.len()];
+        let mut values = vec![SsaValue(0); self.instructions.len()];
         let mut kept = 0;
         for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
             let mut instruction = self.instructions[index];
             instruction.operands = instruction.operands.map(|operand| values[operand.index()]);
-            values[index] = Value(kept as u32);
+            values[index] = SsaValue(kept as u32);
             self.instructions[kept] = instruction;
             kept += 1;
         }
@@ -135,13 +139,13 @@ impl Demand {
         demand
     }
 
-    fn add(&mut self, value: Value, is_nan_observed: bool) {
+    fn add(&mut self, value: SsaValue, is_nan_observed: bool) {
         self.is_needed[value.index()] = true;
         self.is_nan_observed[value.index()] |= is_nan_observed;
     }
 
     /// Propagates the demand on an instruction to its operands.
-    fn propagate(&mut self, instruction: &Instruction, is_nan_observed: bool) {
+    fn propagate(&mut self, instruction: &SsaInstruction, is_nan_observed: bool) {
         let observes_nans = match instruction.primitive {
             Primitive::Bits => true,
             Primitive::Select | Primitive::Neg | Primitive::Abs => is_nan_observed,

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::body::{Body, Instruction, LaneType, Primitive, Value};
+use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::scalar::accepts;
 
 /// A violated invariant of a body.
@@ -10,15 +10,15 @@ use crate::scalar::accepts;
 #[non_exhaustive]
 pub enum BodyError {
     /// An instruction uses a value that is not computed before it.
-    UseBeforeDefinition(Value),
+    UseBeforeDefinition(SsaValue),
     /// The primitive is undefined for these operand and result types.
-    Types(Value),
+    Types(SsaValue),
     /// A load from an undeclared input, of a missing lane, or of the wrong type.
-    Input(Value),
+    Input(SsaValue),
     /// The bits of a constant do not fit its type.
-    Constant(Value),
+    Constant(SsaValue),
     /// A lookup in an undeclared table, or in one whose length is not a power of two.
-    Table(Value),
+    Table(SsaValue),
     /// An output has no value of its lane type; or an accumulator is complex or has no input of its type.
     Output(usize),
 }
@@ -63,11 +63,11 @@ impl Body {
     /// The violated invariant of the first invalid instruction or output.
     pub fn verify(&self) -> Result<(), BodyError> {
         for (index, instruction) in self.instructions.iter().enumerate() {
-            self.verify_instruction(Value(index as u32), instruction)?;
+            self.verify_instruction(SsaValue(index as u32), instruction)?;
         }
         for (index, (dtype, lanes)) in self.outputs.iter().enumerate() {
             let (lane, count) = LaneType::of_element(*dtype);
-            let is_lane = |value: &Value| {
+            let is_lane = |value: &SsaValue| {
                 self.instructions.get(value.index()).is_some_and(|found| found.lane == lane)
             };
             if !lanes[..count].iter().all(is_lane) || !self.is_result_or_accumulator(index) {
@@ -89,7 +89,7 @@ impl Body {
                 && LaneType::of_element(dtype).1 == 1
     }
 
-    fn verify_instruction(&self, value: Value, given: &Instruction) -> Result<(), BodyError> {
+    fn verify_instruction(&self, value: SsaValue, given: &SsaInstruction) -> Result<(), BodyError> {
         if given.operands().iter().any(|operand| *operand >= value) {
             return Err(BodyError::UseBeforeDefinition(value));
         }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use indim_codegen::{
-    Body, BodyBuilder, BodyError, Definition, Instruction, LaneType, Primitive, Value,
+    Body, BodyBuilder, BodyError, Definition, LaneType, Primitive, SsaInstruction, SsaValue,
 };
 use indim_ops::{DType, Op};
 
@@ -40,20 +40,20 @@ fn lane(dtype: DType) -> LaneType {
     LaneType::of_element(dtype).0
 }
 
-fn instruction(primitive: Primitive, lane: LaneType, operands: &[Value]) -> Instruction {
-    let mut given = [Value(0); 3];
+fn instruction(primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> SsaInstruction {
+    let mut given = [SsaValue(0); 3];
     given[..operands.len()].copy_from_slice(operands);
-    Instruction { primitive, lane, operands: given }
+    SsaInstruction { primitive, lane, operands: given }
 }
 
 /// Appends an instruction if the body stays valid.
-fn push(body: &mut Body, given: Instruction) -> Option<Value> {
+fn push(body: &mut Body, given: SsaInstruction) -> Option<SsaValue> {
     body.instructions.push(given);
     if body.verify().is_err() {
         body.instructions.pop();
         return None;
     }
-    Some(Value(body.instructions.len() as u32 - 1))
+    Some(SsaValue(body.instructions.len() as u32 - 1))
 }
 
 /// A constant: neutral elements and powers of two, or a special value of the type.
@@ -73,7 +73,7 @@ fn constant(choices: &mut Choices<'_>, dtype: DType) -> u64 {
 }
 
 /// Makes a float canonical; returns other values unchanged.
-fn canonical(body: &mut Body, value: Value) -> Value {
+fn canonical(body: &mut Body, value: SsaValue) -> SsaValue {
     let lane = body.lane(value);
     match lane.is_float() {
         true => push(body, instruction(Primitive::Canonical, lane, &[value])).expect("a float"),
@@ -90,7 +90,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
     dtypes.push(if choices.chance(50) { DType::F32 } else { *choices.pick(&DTYPES) });
     let table = [1 << 63 | 1, 2, 300, 70_000].repeat(if choices.chance(50) { 1 } else { 128 });
     let mut body = Body { inputs: dtypes.clone(), tables: vec![table.into()], ..Body::default() };
-    let mut values: Vec<Value> = Vec::new();
+    let mut values: Vec<SsaValue> = Vec::new();
     for (input, &dtype) in dtypes.iter().enumerate() {
         let load = Primitive::Load { input: input as u32, part: 0 };
         for primitive in [load, Primitive::Constant(constant(choices, dtype))] {
@@ -101,7 +101,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
         let primitive = *choices.pick(&PRIMITIVES);
         let result = lane(*choices.pick(&dtypes));
         let recent = &values[values.len().saturating_sub(12)..];
-        let mut operands: Vec<Value> =
+        let mut operands: Vec<SsaValue> =
             (0..primitive.operand_count()).map(|_| *choices.pick(recent)).collect();
         if primitive == Primitive::Bits && !is_canonical_at_once {
             operands[0] = canonical(&mut body, operands[0]);
@@ -115,7 +115,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
         let value = if is_canonical_at_once { value } else { canonical(&mut body, value) };
         let is_type = |&dtype: &DType| lane(dtype) == body.lane(value);
         let dtype = DTYPES.into_iter().find(is_type).expect("a type of one lane");
-        body.outputs.push((dtype, [value, Value(0)]));
+        body.outputs.push((dtype, [value, SsaValue(0)]));
     }
     body
 }
@@ -151,12 +151,12 @@ fn simplified_bodies_give_the_same_bits() {
 }
 
 /// The line of the value that `build` makes from inputs of these types.
-fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[Value]) -> Value) -> String {
+fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[SsaValue]) -> SsaValue) -> String {
     let mut builder = BodyBuilder::new(dtypes.to_vec());
     let load = |(input, &dtype): (usize, &DType)| {
         builder.push(Primitive::Load { input: input as u32, part: 0 }, lane(dtype), &[])
     };
-    let inputs: Vec<Value> = dtypes.iter().enumerate().map(load).collect();
+    let inputs: Vec<SsaValue> = dtypes.iter().enumerate().map(load).collect();
     let value = build(&mut builder, &inputs);
     let body = builder.finish();
     let text = body.to_string();
@@ -261,43 +261,46 @@ fn possible_nans_are_made_canonical() {
 fn the_verifier_rejects_invalid_bodies() {
     let load = |lane| instruction(Primitive::Load { input: 0, part: 0 }, lane, &[]);
     let float = LaneType::F32;
-    let of = |instructions: Vec<Instruction>| Body {
+    let of = |instructions: Vec<SsaInstruction>| Body {
         instructions,
         tables: vec![Arc::from([1, 2, 3])],
         inputs: vec![DType::F32],
-        outputs: vec![(DType::F32, [Value(0), Value(0)])],
+        outputs: vec![(DType::F32, [SsaValue(0), SsaValue(0)])],
         identities: vec![],
     };
-    let add = |operand| instruction(Primitive::Add, float, &[Value(0), operand]);
-    assert_eq!(of(vec![load(float), add(Value(0))]).verify(), Ok(()));
-    let folding = |identities| Body { identities, ..of(vec![load(float), add(Value(0))]) };
+    let add = |operand| instruction(Primitive::Add, float, &[SsaValue(0), operand]);
+    assert_eq!(of(vec![load(float), add(SsaValue(0))]).verify(), Ok(()));
+    let folding = |identities| Body { identities, ..of(vec![load(float), add(SsaValue(0))]) };
     assert_eq!(folding(vec![0]).verify(), Ok(()));
     assert_eq!(folding(vec![0, 0]).verify(), Err(BodyError::Output(0)));
     let wrong = [
-        (vec![load(float), add(Value(1))], BodyError::UseBeforeDefinition(Value(1))),
+        (vec![load(float), add(SsaValue(1))], BodyError::UseBeforeDefinition(SsaValue(1))),
         (
-            vec![load(float), instruction(Primitive::And, float, &[Value(0), Value(0)])],
-            BodyError::Types(Value(1)),
+            vec![load(float), instruction(Primitive::And, float, &[SsaValue(0), SsaValue(0)])],
+            BodyError::Types(SsaValue(1)),
         ),
         (
-            vec![load(float), instruction(Primitive::Add, LaneType::F64, &[Value(0), Value(0)])],
-            BodyError::Types(Value(1)),
+            vec![
+                load(float),
+                instruction(Primitive::Add, LaneType::F64, &[SsaValue(0), SsaValue(0)]),
+            ],
+            BodyError::Types(SsaValue(1)),
         ),
-        (vec![load(LaneType::I32)], BodyError::Input(Value(0))),
+        (vec![load(LaneType::I32)], BodyError::Input(SsaValue(0))),
         (
             vec![instruction(Primitive::Load { input: 0, part: 1 }, float, &[])],
-            BodyError::Input(Value(0)),
+            BodyError::Input(SsaValue(0)),
         ),
         (
             vec![instruction(Primitive::Constant(1 << 32), float, &[])],
-            BodyError::Constant(Value(0)),
+            BodyError::Constant(SsaValue(0)),
         ),
         (
             vec![
                 instruction(Primitive::Constant(2), LaneType::I8, &[]),
-                instruction(Primitive::Lookup { table: 0 }, LaneType::I8, &[Value(0)]),
+                instruction(Primitive::Lookup { table: 0 }, LaneType::I8, &[SsaValue(0)]),
             ],
-            BodyError::Table(Value(1)),
+            BodyError::Table(SsaValue(1)),
         ),
         (vec![], BodyError::Output(0)),
         (vec![instruction(Primitive::Constant(0), LaneType::I32, &[])], BodyError::Output(0)),

@@ -1,7 +1,7 @@
 //! The copies of `memory` against loops over bytes: every element size, counts near multiples of vectors,
 //! strides of every sign and kind. They access only the elements.
 
-use indim_cpu::memory::{Run, gather, scatter};
+use indim_cpu::memory::{ElementRun, gather, scatter};
 
 const SIZES: [usize; 5] = [1, 2, 4, 8, 16];
 const COUNTS: [usize; 12] = [0, 1, 2, 3, 4, 7, 8, 16, 17, 33, 64, 100];
@@ -15,8 +15,8 @@ struct Strided {
 }
 
 impl Strided {
-    fn new(steps: Run, run: Run, size: usize) -> Strided {
-        let reach = |level: Run| level.stride * (level.count.max(1) as isize - 1);
+    fn new(steps: ElementRun, run: ElementRun, size: usize) -> Strided {
+        let reach = |level: ElementRun| level.stride * (level.count.max(1) as isize - 1);
         let (low, high) = [reach(steps), reach(run)]
             .iter()
             .fold((0, 0), |(low, high), &reach| (low + reach.min(0), high + reach.max(0)));
@@ -25,20 +25,20 @@ impl Strided {
         Strided { bytes, first: low.unsigned_abs() }
     }
 
-    fn place(&self, steps: Run, step: usize, run: Run, index: usize) -> usize {
+    fn place(&self, steps: ElementRun, step: usize, run: ElementRun, index: usize) -> usize {
         (self.first as isize + steps.stride * step as isize + run.stride * index as isize) as usize
     }
 }
 
 /// The offset of each element in memory, in the order of the block.
-fn places(memory: &Strided, steps: Run, run: Run) -> Vec<usize> {
+fn places(memory: &Strided, steps: ElementRun, run: ElementRun) -> Vec<usize> {
     (0..steps.count)
         .flat_map(|step| (0..run.count).map(move |index| (step, index)))
         .map(|(step, index)| memory.place(steps, step, run, index))
         .collect()
 }
 
-fn check_gather(steps: Run, run: Run, size: usize) {
+fn check_gather(steps: ElementRun, run: ElementRun, size: usize) {
     let memory = Strided::new(steps, run, size);
     let places = places(&memory, steps, run);
     let expected: Vec<u8> =
@@ -53,7 +53,7 @@ fn check_gather(steps: Run, run: Run, size: usize) {
     assert!(block[0] == GUARD && after.iter().all(|&byte| byte == GUARD), "{steps:?} {run:?}");
 }
 
-fn check_scatter(steps: Run, run: Run, size: usize) {
+fn check_scatter(steps: ElementRun, run: ElementRun, size: usize) {
     let mut memory = Strided::new(steps, run, size);
     let places = places(&memory, steps, run);
     let block: Vec<u8> = (0..places.len() * size).map(|index| (index * 11 + 5) as u8).collect();
@@ -81,10 +81,10 @@ fn gather_copies_every_element() {
         for (count, steps) in COUNTS.into_iter().flat_map(|c| STEPS.map(|s| (c, s))) {
             for stride in strides(size as isize, 1) {
                 for step_stride in strides(size as isize, count) {
-                    let steps = Run { count: steps, stride: step_stride };
-                    check_gather(steps, Run { count, stride }, size);
+                    let steps = ElementRun { count: steps, stride: step_stride };
+                    check_gather(steps, ElementRun { count, stride }, size);
                     // The shape of a transposed operand: far apart along the run, near across.
-                    let run = Run { count, stride: size as isize * 40 + stride };
+                    let run = ElementRun { count, stride: size as isize * 40 + stride };
                     check_gather(steps, run, size);
                 }
             }
@@ -100,10 +100,10 @@ fn scatter_writes_every_element_and_nothing_else() {
                 // Runs that do not overlap: adjacent, with gaps, or interleaved.
                 let span = stride.abs() * count.max(1) as isize;
                 for step_stride in [span, -span, span + 3] {
-                    let steps = Run { count: steps, stride: step_stride };
-                    check_scatter(steps, Run { count, stride }, size);
-                    let across = Run { count: steps.count, stride };
-                    let along = Run { count, stride: stride.abs() * STEPS[6] as isize };
+                    let steps = ElementRun { count: steps, stride: step_stride };
+                    check_scatter(steps, ElementRun { count, stride }, size);
+                    let across = ElementRun { count: steps.count, stride };
+                    let along = ElementRun { count, stride: stride.abs() * STEPS[6] as isize };
                     check_scatter(across, along, size);
                 }
             }

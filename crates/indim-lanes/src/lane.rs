@@ -29,25 +29,25 @@ pub trait LaneBackend: Sized + 'static {
     /// Truth values.
     type Bool: BoolLane;
     /// 8-bit signed integers.
-    type I8: IntLane + Number<Self>;
+    type I8: IntLane + NumericLane<Self>;
     /// 16-bit signed integers; the 16-bit floats are these, see `half.rs`.
-    type I16: IntLane + Number<Self>;
+    type I16: IntLane + NumericLane<Self>;
     /// 32-bit signed integers.
-    type I32: IntLane + Number<Self>;
+    type I32: IntLane + NumericLane<Self>;
     /// 64-bit signed integers.
-    type I64: IntLane + Number<Self>;
+    type I64: IntLane + NumericLane<Self>;
     /// 8-bit unsigned integers.
-    type U8: IntLane + Number<Self>;
+    type U8: IntLane + NumericLane<Self>;
     /// 16-bit unsigned integers.
-    type U16: IntLane + Number<Self>;
+    type U16: IntLane + NumericLane<Self>;
     /// 32-bit unsigned integers.
-    type U32: IntLane + Number<Self>;
+    type U32: IntLane + NumericLane<Self>;
     /// 64-bit unsigned integers.
-    type U64: IntLane + Number<Self>;
+    type U64: IntLane + NumericLane<Self>;
     /// IEEE 754 binary32.
-    type F32: FloatLane<Bits = Self::I32, Wide = Self::F64> + Number<Self>;
+    type F32: FloatLane<Bits = Self::I32, Wide = Self::F64> + NumericLane<Self>;
     /// IEEE 754 binary64.
-    type F64: FloatLane<Bits = Self::I64, Wide = Self::F64> + Number<Self>;
+    type F64: FloatLane<Bits = Self::I64, Wide = Self::F64> + NumericLane<Self>;
 }
 
 /// Conversion to another lane of the back end.
@@ -63,9 +63,9 @@ pub trait Cast<To> {
 macro_rules! define_number {
     ($($lane:ident)*) => {
         /// A lane that converts to every number of its back end.
-        pub trait Number<L: LaneBackend>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+        pub trait NumericLane<L: LaneBackend>: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
 
-        impl<L: LaneBackend, T> Number<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
+        impl<L: LaneBackend, T> NumericLane<L> for T where T: Lane<Bool = L::Bool> $(+ Cast<L::$lane>)* {}
     };
 }
 

@@ -8,8 +8,8 @@ use indim_ops::{ArrayType, DType};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Control, Instruction, InstructionKind, Local, LoneInstruction,
-    LoopNest, NestReduction, Store,
+    Access, AxisIndex, BufferId, Control, InstructionKind, Local, LoneInstruction, LoopNest,
+    NestInstruction, NestReduction, Store,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
@@ -70,7 +70,7 @@ struct NestBuilder<'a> {
     buffers: &'a mut Buffers,
     /// The accesses; the flag is set for the table of a gather.
     accesses: Interner<(Access, bool)>,
-    instructions: Vec<Instruction>,
+    instructions: Vec<NestInstruction>,
     locals: HashMap<ValueId, Local>,
 }
 
@@ -115,7 +115,7 @@ impl NestBuilder<'_> {
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
         let last = node.operands.last();
-        self.instructions.push(Instruction {
+        self.instructions.push(NestInstruction {
             kind,
             operands,
             // A loop without states has no operands.
@@ -194,7 +194,7 @@ impl NestBuilder<'_> {
             return source;
         }
         let (kind, operands) = (InstructionKind::Convert, vec![source]);
-        self.instructions.push(Instruction { kind, operands, operand_dtype: dtype, dtype });
+        self.instructions.push(NestInstruction { kind, operands, operand_dtype: dtype, dtype });
         Local::Instruction(self.instructions.len() - 1)
     }
 }

@@ -380,7 +380,7 @@ impl Control {
 
 /// An instruction of a nest: one operation on its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instruction {
+pub struct NestInstruction {
     /// The operation.
     pub kind: InstructionKind,
     /// The values that it reads.
@@ -423,7 +423,7 @@ pub struct LoopNest {
     /// The loads.
     pub accesses: Vec<Access>,
     /// The instructions, in order.
-    pub instructions: Arc<[Instruction]>,
+    pub instructions: Arc<[NestInstruction]>,
     /// The stores.
     pub stores: Vec<Store>,
 }
@@ -443,7 +443,7 @@ impl LoopNest {
     }
 
     /// The instruction of a nest that runs alone, with its operands; `None` for other nests.
-    pub fn lone_instruction(&self) -> Option<(LoneInstruction, &Instruction)> {
+    pub fn lone_instruction(&self) -> Option<(LoneInstruction, &NestInstruction)> {
         match &self.instructions[..] {
             [instruction] => match instruction.kind {
                 InstructionKind::Alone(lone) => Some((lone, instruction)),
@@ -513,7 +513,7 @@ impl fmt::Display for Access {
     }
 }
 
-impl Instruction {
+impl NestInstruction {
     /// Writes a lone instruction without its operands.
     fn write_lone(&self, lone: LoneInstruction, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match lone {
@@ -541,7 +541,7 @@ impl Instruction {
     }
 }
 
-impl fmt::Display for Instruction {
+impl fmt::Display for NestInstruction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             InstructionKind::Elementwise(op) => write!(formatter, "{op}.{}", self.operand_dtype)?,

@@ -1,7 +1,7 @@
 //! Outputs that may overwrite an input.
 
 use crate::loop_nest::{
-    Access, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNests, Store,
+    Access, BufferId, InstructionKind, Local, LoneInstruction, LoopNests, NestInstruction, Store,
 };
 
 /// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
@@ -39,7 +39,7 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
         Local::Instruction(_) => false,
     };
     // A gather may yield the address of a row of its table instead of a copy, so a store reads the table.
-    let is_table = |instruction: &Instruction| {
+    let is_table = |instruction: &NestInstruction| {
         let is_take = matches!(instruction.kind, InstructionKind::Take { .. });
         is_take
             && matches!(instruction.operands[0], Local::Access(it) if is_parameter(&nest.accesses[it]))

@@ -11,7 +11,7 @@ use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 
 use crate::loop_nest::{
-    Access, AxisIndex, AxisTerm, BufferId, Instruction, InstructionKind, Local, LoopNest,
+    Access, AxisIndex, AxisTerm, BufferId, InstructionKind, Local, LoopNest, NestInstruction,
     NestReduction, Store,
 };
 
@@ -68,7 +68,7 @@ impl UnrolledNest {
     /// ```
     pub fn new(nest: &LoopNest, constants: &[Array], length: usize) -> Option<UnrolledNest> {
         let axis = nest.reduced?;
-        let is_elementwise = |it: &Instruction| {
+        let is_elementwise = |it: &NestInstruction| {
             !matches!(it.kind, InstructionKind::Take { .. } | InstructionKind::Alone(_))
         };
         let is_unrolled = (2..=MAX_UNROLLED).contains(&length)
@@ -103,7 +103,7 @@ struct Unroller<'a> {
     length: usize,
     accesses: Vec<Access>,
     sources: Vec<UnrolledSource>,
-    instructions: Vec<Instruction>,
+    instructions: Vec<NestInstruction>,
     constants: Vec<Array>,
 }
 
@@ -122,9 +122,9 @@ impl Unroller<'_> {
             };
             let copies = (0..self.length).map(|position| {
                 let operands = instruction.operands.iter().map(|it| operand(it, position));
-                Instruction { operands: operands.collect(), ..instruction.clone() }
+                NestInstruction { operands: operands.collect(), ..instruction.clone() }
             });
-            let copies: Vec<Instruction> = copies.collect();
+            let copies: Vec<NestInstruction> = copies.collect();
             values.push(copies.into_iter().map(|copy| self.push(copy)).collect());
         }
         let store = |store: &Store| {
@@ -166,7 +166,7 @@ impl Unroller<'_> {
         let mut combine = |x: Option<Local>, y: Option<Local>| {
             let (Some(x), Some(y)) = (x, y) else { return x.or(y) };
             let operands = vec![x, y];
-            Some(self.push(Instruction { kind, operands, operand_dtype: wide, dtype: wide }))
+            Some(self.push(NestInstruction { kind, operands, operand_dtype: wide, dtype: wide }))
         };
         if let Some(first) = elements.first_mut() {
             *first = combine(identity, *first);
@@ -178,7 +178,7 @@ impl Unroller<'_> {
     fn converted(&mut self, value: Local, from: DType, to: DType) -> Local {
         match from == to {
             true => value,
-            false => self.push(Instruction {
+            false => self.push(NestInstruction {
                 kind: InstructionKind::Convert,
                 operands: vec![value],
                 operand_dtype: from,
@@ -187,7 +187,7 @@ impl Unroller<'_> {
         }
     }
 
-    fn push(&mut self, instruction: Instruction) -> Local {
+    fn push(&mut self, instruction: NestInstruction) -> Local {
         self.instructions.push(instruction);
         Local::Instruction(self.instructions.len() - 1)
     }

@@ -48,7 +48,7 @@ pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumula
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};
 pub use meaning::sort::{SearchSide, TotalOrder, search_sorted, sort_positions};
 pub use op::{
-    Arity, Binary, Fact, Op, OpVisitor, Operation, Ternary, Unary, UnknownOp, is_called, operations,
+    Arity, Binary, Fact, Op, OpType, OpVisitor, Ternary, Unary, UnknownOp, is_called, operations,
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};

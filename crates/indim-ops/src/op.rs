@@ -343,13 +343,13 @@ impl Fact {
 type In<T, L> = <T as ElementLanes>::In<L>;
 
 /// An operation as a type.
-pub trait Operation: 'static {
+pub trait OpType: 'static {
     /// The operation as a value.
     const OP: Op;
 }
 
 /// An operation of one operand on elements of type `T`.
-pub trait Unary<T: Element>: Operation {
+pub trait Unary<T: Element>: OpType {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any lane back end; NaNs are canonical.
@@ -368,7 +368,7 @@ pub trait Unary<T: Element>: Operation {
 }
 
 /// An operation of two operands on elements of type `T`.
-pub trait Binary<T: Element>: Operation {
+pub trait Binary<T: Element>: OpType {
     /// The element type of the result.
     type Result: Element;
     /// The result for one element, in any lane back end; NaNs are canonical.
@@ -382,7 +382,7 @@ pub trait Binary<T: Element>: Operation {
 }
 
 /// An operation of three operands, the last two of type `T`.
-pub trait Ternary<T: Element>: Operation {
+pub trait Ternary<T: Element>: OpType {
     /// The element type of the first operand.
     type First: Element;
     /// The element type of the result.
@@ -715,7 +715,7 @@ macro_rules! define_ops {
         /// The operations as types, for code that is generic over them.
         pub mod operations {
             use super::{
-                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, Operation, Ternary, Unary,
+                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, OpType, Ternary, Unary,
                 NarrowElement,
             };
             use super::meaning;
@@ -723,9 +723,9 @@ macro_rules! define_ops {
             $($(#[doc = $udoc])+ #[derive(Debug, Clone, Copy)] pub struct $uop;)*
             $($(#[doc = $bdoc])+ #[derive(Debug, Clone, Copy)] pub struct $bop;)*
             $($(#[doc = $tdoc])+ #[derive(Debug, Clone, Copy)] pub struct $top;)*
-            $(impl Operation for $uop { const OP: Op = Op::$uop; })*
-            $(impl Operation for $bop { const OP: Op = Op::$bop; })*
-            $(impl Operation for $top { const OP: Op = Op::$top; })*
+            $(impl OpType for $uop { const OP: Op = Op::$uop; })*
+            $(impl OpType for $bop { const OP: Op = Op::$bop; })*
+            $(impl OpType for $top { const OP: Op = Op::$top; })*
             $($(for_class!($uclass, implement, (unary $uname $uop $uresult));)*)*
             $($(for_class!($bclass, implement, (binary $bname $bop $bresult));)*)*
             $($(for_class!($tclass, implement, (ternary $tfirst $tname $top $tresult));)*)*

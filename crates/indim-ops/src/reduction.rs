@@ -15,7 +15,7 @@ use crate::element::Element;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
 use crate::half::{bf16, f16};
 use crate::meaning;
-use crate::op::{Binary, Op, Operation, UnknownOp, for_class, is_of_word, operations};
+use crate::op::{Binary, Op, OpType, UnknownOp, for_class, is_of_word, operations};
 use indim_lanes::ScalarBackend;
 use indim_lanes::lane::LaneBackend;
 
@@ -73,7 +73,7 @@ macro_rules! for_each_widening {
 }
 
 /// The fold of an operation of the table over elements of type `T`.
-pub trait Fold<T: Element>: Operation {
+pub trait Fold<T: Element>: OpType {
     /// The identity: combining with it changes no element, and it is the result without elements.
     fn identity<L: LaneBackend>() -> T::In<L>;
     /// The combination of two elements, or of two partial folds; a NaN may have any bits.

@@ -7,13 +7,13 @@ use indim_text::Span;
 
 use super::dense::Dense;
 use super::lexer::{Lexer, Token, TokenKind};
-use super::syntax::{Attribute, Module, Operation};
+use super::syntax::{Module, SyntaxAttribute, SyntaxOperation};
 
 /// Maximum number of axes or sizes in a list.
 const MAX_LIST_LENGTH: usize = 4096;
 
 /// The span of an attribute's value, by name.
-pub(super) fn find(attributes: &[Attribute], name: &str) -> Option<Span> {
+pub(super) fn find(attributes: &[SyntaxAttribute], name: &str) -> Option<Span> {
     attributes.iter().find(|attribute| attribute.name == name)?.value
 }
 
@@ -47,15 +47,15 @@ pub(super) fn unquoted(text: &str) -> String {
 
 /// The reader of the attributes of one text.
 #[derive(Clone, Copy)]
-pub(super) struct Attributes<'t> {
+pub(super) struct AttributeReader<'t> {
     pub(super) text: &'t str,
     pub(super) aliases: &'t HashMap<String, Span>,
     pub(super) resources: &'t HashMap<String, Span>,
 }
 
-impl<'t> Attributes<'t> {
+impl<'t> AttributeReader<'t> {
     pub(super) fn new(text: &'t str, module: &'t Module) -> Self {
-        Attributes { text, aliases: &module.aliases, resources: &module.resources }
+        AttributeReader { text, aliases: &module.aliases, resources: &module.resources }
     }
 
     /// The span after resolution of aliases.
@@ -75,7 +75,11 @@ impl<'t> Attributes<'t> {
     ///
     /// # Errors
     /// `attribute`.
-    pub(super) fn required(&self, operation: &Operation, name: &str) -> Result<Span, FormatError> {
+    pub(super) fn required(
+        &self,
+        operation: &SyntaxOperation,
+        name: &str,
+    ) -> Result<Span, FormatError> {
         find(&operation.attributes, name).map(|span| self.resolved(span)).ok_or_else(|| {
             let kind = FormatErrorKind::attribute(name, "is missing");
             kind.in_text(operation.span.start..operation.span.end)
@@ -83,7 +87,7 @@ impl<'t> Attributes<'t> {
     }
 
     /// The span of an optional attribute.
-    pub(super) fn optional(&self, operation: &Operation, name: &str) -> Option<Span> {
+    pub(super) fn optional(&self, operation: &SyntaxOperation, name: &str) -> Option<Span> {
         find(&operation.attributes, name).map(|span| self.resolved(span))
     }
 
@@ -97,7 +101,7 @@ impl<'t> Attributes<'t> {
     /// `attribute`.
     pub(super) fn integers(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         name: &str,
     ) -> Result<Vec<i64>, FormatError> {
         let span = self.required(operation, name)?;
@@ -153,7 +157,11 @@ impl<'t> Attributes<'t> {
     ///
     /// # Errors
     /// `attribute`.
-    pub(super) fn integer(&self, operation: &Operation, name: &str) -> Result<i64, FormatError> {
+    pub(super) fn integer(
+        &self,
+        operation: &SyntaxOperation,
+        name: &str,
+    ) -> Result<i64, FormatError> {
         let span = self.required(operation, name)?;
         let text = span.of(self.text);
         let number = text.split(':').next().unwrap_or(text).trim_matches(['[', ']', ' ']);

@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use indim_model::{Census, FormatError, FormatErrorKind, Location};
 
-use super::attribute::Attributes;
+use super::attribute::AttributeReader;
 use super::lowering::{ExpectOperation, Lowering};
 use super::reducer;
-use super::syntax::{Block, Module, Operation, Type};
+use super::syntax::{Block, Module, SyntaxOperation, Type};
 
 /// Checks the function `entry` and all functions that it calls.
 ///
@@ -15,7 +15,7 @@ use super::syntax::{Block, Module, Operation, Type};
 /// `unsupported-op`, with all operations; then `unsupported-type`, `unsupported` for the first type.
 pub(super) fn check(
     module: &Module,
-    attributes: &Attributes<'_>,
+    attributes: &AttributeReader<'_>,
     entry: usize,
 ) -> Result<(), FormatError> {
     let mut walk = CensusWalk::new(module, attributes);
@@ -35,12 +35,12 @@ pub(super) fn check(
 /// The operations of a module without a lowering, and the calls of functions with such operations.
 pub(super) struct Refusals<'m> {
     module: &'m Module,
-    attributes: &'m Attributes<'m>,
+    attributes: &'m AttributeReader<'m>,
     is_refused: Vec<bool>,
 }
 
 impl<'m> Refusals<'m> {
-    pub(super) fn of(module: &'m Module, attributes: &'m Attributes<'m>) -> Self {
+    pub(super) fn of(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
         let is_refused = vec![false; module.functions.len()];
         let mut refusals = Refusals { module, attributes, is_refused };
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
@@ -66,13 +66,13 @@ impl<'m> Refusals<'m> {
     }
 
     /// Whether an operation has no lowering, or calls a function with an operation that has none.
-    pub(super) fn is_refused(&self, operation: &Operation) -> bool {
+    pub(super) fn is_refused(&self, operation: &SyntaxOperation) -> bool {
         let (is_own, called) = self.census(operation);
         is_own || called.into_iter().any(|called| self.is_refused[called])
     }
 
     /// Whether the operation itself has no lowering, and the functions that it calls.
-    fn census(&self, operation: &Operation) -> (bool, Vec<usize>) {
+    fn census(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
         let mut walk = CensusWalk::new(self.module, self.attributes);
         walk.any_operation(operation, false);
         (walk.census.check().is_err(), walk.waiting)
@@ -81,7 +81,7 @@ impl<'m> Refusals<'m> {
 
 struct CensusWalk<'m> {
     module: &'m Module,
-    attributes: &'m Attributes<'m>,
+    attributes: &'m AttributeReader<'m>,
     census: Census,
     first_type: Option<FormatError>,
     seen: HashSet<usize>,
@@ -90,7 +90,7 @@ struct CensusWalk<'m> {
 }
 
 impl<'m> CensusWalk<'m> {
-    fn new(module: &'m Module, attributes: &'m Attributes<'m>) -> Self {
+    fn new(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
         let (census, seen, waiting) = (Census::default(), HashSet::new(), Vec::new());
         CensusWalk { module, attributes, census, first_type: None, seen, waiting }
     }
@@ -102,7 +102,7 @@ impl<'m> CensusWalk<'m> {
     }
 
     /// Adds the function in an attribute to the worklist; an undefined one is reported at the call.
-    fn called(&mut self, operation: &Operation, name: &str) {
+    fn called(&mut self, operation: &SyntaxOperation, name: &str) {
         if let Some(span) = self.attributes.optional(operation, name)
             && let Some(function) = self.module.function(&self.attributes.name(span))
         {
@@ -131,7 +131,7 @@ impl<'m> CensusWalk<'m> {
         }
     }
 
-    fn add(&mut self, operation: &Operation, name: &str, reason: Option<&str>) {
+    fn add(&mut self, operation: &SyntaxOperation, name: &str, reason: Option<&str>) {
         let place = Location::text(operation.span.start..operation.span.end);
         self.census.add(name, reason.map(str::to_owned), place);
     }
@@ -141,7 +141,7 @@ impl<'m> CensusWalk<'m> {
         block.operations.iter().for_each(|operation| self.any_operation(operation, is_map));
     }
 
-    fn any_operation(&mut self, operation: &Operation, is_map: bool) {
+    fn any_operation(&mut self, operation: &SyntaxOperation, is_map: bool) {
         let Some(lowering) = Lowering::of(&operation.name) else {
             return self.add(operation, &operation.name, None);
         };
@@ -152,7 +152,7 @@ impl<'m> CensusWalk<'m> {
         self.operation(operation, lowering);
     }
 
-    fn operation(&mut self, operation: &Operation, lowering: Lowering) {
+    fn operation(&mut self, operation: &SyntaxOperation, lowering: Lowering) {
         match lowering {
             Lowering::Call => self.called(operation, "callee"),
             Lowering::Composite => self.called(operation, "decomposition"),
@@ -187,7 +187,7 @@ impl<'m> CensusWalk<'m> {
 }
 
 /// The function that a custom call names.
-pub(super) fn call_target(operation: &Operation, attributes: &Attributes<'_>) -> String {
+pub(super) fn call_target(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> String {
     let target = attributes.optional(operation, "call_target_name");
     target.map(|span| attributes.name(span)).unwrap_or_default()
 }

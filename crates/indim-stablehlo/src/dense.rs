@@ -6,7 +6,7 @@ use indim_ops::{ArrayType, DType, bf16, f16};
 use indim_shape::Shape;
 use indim_text::Span;
 
-use super::attribute::{Attributes, unquoted};
+use super::attribute::{AttributeReader, unquoted};
 use super::lexer::{Lexer, Token, TokenKind};
 use super::parser::array_type;
 
@@ -32,7 +32,7 @@ impl Dense {
     /// # Errors
     /// `bad-element`, `wrong-element-count`, `elided`, `unsupported-type`, `unexpected`, `undefined`.
     pub(super) fn read(
-        attributes: &Attributes<'_>,
+        attributes: &AttributeReader<'_>,
         span: Span,
         stated: Option<&ArrayType>,
     ) -> ReadResult<Dense> {
@@ -66,7 +66,7 @@ impl Dense {
     /// # Errors
     /// `bad-element`.
     pub(super) fn element(
-        attributes: &Attributes<'_>,
+        attributes: &AttributeReader<'_>,
         span: Span,
         array_type: &ArrayType,
     ) -> ReadResult<Dense> {
@@ -98,7 +98,11 @@ fn type_behind(text: &str, span: Span) -> Option<ArrayType> {
 }
 
 /// The blob with this name at the end of the file.
-fn resource(attributes: &Attributes<'_>, name: Token, array_type: &ArrayType) -> ReadResult<Dense> {
+fn resource(
+    attributes: &AttributeReader<'_>,
+    name: Token,
+    array_type: &ArrayType,
+) -> ReadResult<Dense> {
     let place = name.span.start..name.span.end;
     let name = unquoted(name.span.of(attributes.text));
     let Some(&blob) = attributes.resources.get(&name) else {

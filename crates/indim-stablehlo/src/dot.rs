@@ -5,9 +5,9 @@ use indim_shape::DotDimensions;
 use indim_text::Span;
 use indim_xla::dot::{DotAlgorithm, DotOperation};
 
-use super::attribute::Attributes;
+use super::attribute::AttributeReader;
 use super::gather::member;
-use super::syntax::Operation as Syntax;
+use super::syntax::SyntaxOperation;
 
 /// The attributes: those of the generic form, then those of the pretty form.
 pub(super) const ATTRIBUTES: &[&str] = &[
@@ -24,8 +24,8 @@ pub(super) const ATTRIBUTES: &[&str] = &[
 /// # Errors
 /// `attribute`.
 pub(super) fn general(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<DotOperation, FormatError> {
     let dimensions = match attributes.optional(syntax, "dot_dimension_numbers") {
         Some(span) => generic_dimensions(attributes, span)?,
@@ -46,14 +46,14 @@ fn wrong(name: &str, form: &str, span: Span) -> FormatError {
 }
 
 /// The text between the outer angle brackets.
-fn inside<'t>(attributes: &Attributes<'t>, span: Span) -> Option<&'t str> {
+fn inside<'t>(attributes: &AttributeReader<'t>, span: Span) -> Option<&'t str> {
     let (_, body) = span.of(attributes.text).split_once('<')?;
     body.trim_end().strip_suffix('>')
 }
 
 /// `#stablehlo.dot<lhs_batching_dimensions = [0], .., rhs_contracting_dimensions = [1]>`.
 fn generic_dimensions(
-    attributes: &Attributes<'_>,
+    attributes: &AttributeReader<'_>,
     span: Span,
 ) -> Result<DotDimensions, FormatError> {
     let form = "#stablehlo.dot<lhs_contracting_dimensions = [..], ..>";
@@ -70,8 +70,8 @@ fn generic_dimensions(
 
 /// `[0, 1] x [0, 2]`; both lists are empty if the attribute is absent.
 fn pair(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
     name: &str,
 ) -> Result<[Vec<i64>; 2], FormatError> {
     let Some(span) = attributes.optional(syntax, name) else {
@@ -88,7 +88,7 @@ fn pair(
 }
 
 /// `<lhs_precision_type = tf32, .., accumulation_type = f32, .., num_primitive_operations = 1, ..>`.
-fn algorithm_in(attributes: &Attributes<'_>, span: Span) -> Result<DotAlgorithm, FormatError> {
+fn algorithm_in(attributes: &AttributeReader<'_>, span: Span) -> Result<DotAlgorithm, FormatError> {
     let form = "<lhs_precision_type = f32, .., num_primitive_operations = 1, ..>";
     let read = || {
         let parts: Vec<(&str, &str)> = inside(attributes, span)?

@@ -10,9 +10,11 @@ use indim_model::{
 use indim_ops::ArrayType;
 use indim_shape::Shape;
 
-use super::attribute::Attributes;
+use super::attribute::AttributeReader;
 use super::lowering::{Lowering, remark_on_attributes};
-use super::syntax::{Block, Function, Module, Operation, ResultNames, Signature, Type, ValueUse};
+use super::syntax::{
+    Block, Function, Module, ResultNames, Signature, SyntaxOperation, Type, ValueUse,
+};
 use indim_xla::operation::check_type;
 use indim_xla::value::XlaValue;
 
@@ -21,7 +23,7 @@ pub(super) type ElaborationResult<T> = Result<T, FormatError>;
 /// The builder of one program.
 pub(super) struct Elaborator<'m> {
     module: &'m Module,
-    pub(super) attributes: Attributes<'m>,
+    pub(super) attributes: AttributeReader<'m>,
     limits: &'m FormatLimits,
     pub(super) model_builder: ModelBuilder,
     /// Frames of the call stack, the innermost last.
@@ -38,7 +40,7 @@ struct Frame<'m> {
     next: usize,
     values: HashMap<&'m str, Vec<XlaValue>>,
     /// The calling operation; `None` for the entry, and for the region of a loop or branch.
-    caller: Option<&'m Operation>,
+    caller: Option<&'m SyntaxOperation>,
     /// The function with this body; `None` for the body of a map, and for the region of a loop or branch,
     /// which also see the values around them.
     function: Option<usize>,
@@ -46,14 +48,14 @@ struct Frame<'m> {
     map_shape: Option<Shape>,
 }
 
-pub(super) fn at(operation: &Operation) -> core::ops::Range<usize> {
+pub(super) fn at(operation: &SyntaxOperation) -> core::ops::Range<usize> {
     operation.span.start..operation.span.end
 }
 
 impl<'m> Elaborator<'m> {
     pub(super) fn new(
         module: &'m Module,
-        attributes: Attributes<'m>,
+        attributes: AttributeReader<'m>,
         limits: &'m FormatLimits,
     ) -> Self {
         Elaborator {
@@ -136,7 +138,10 @@ impl<'m> Elaborator<'m> {
     }
 
     /// Executes an operation; the return of the entry gives the results.
-    fn operation(&mut self, operation: &'m Operation) -> ElaborationResult<Option<Vec<XlaValue>>> {
+    fn operation(
+        &mut self,
+        operation: &'m SyntaxOperation,
+    ) -> ElaborationResult<Option<Vec<XlaValue>>> {
         self.model_builder.operation(operation.span.start, || Location::text(at(operation)))?;
         let operands = self.operands(operation)?;
         let Some(lowering) = Lowering::of(&operation.name) else {
@@ -179,7 +184,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// The values of the operands, checked against the types in the operation.
-    fn operands(&self, operation: &'m Operation) -> ElaborationResult<Vec<XlaValue>> {
+    fn operands(&self, operation: &'m SyntaxOperation) -> ElaborationResult<Vec<XlaValue>> {
         let mut operands = Vec::with_capacity(operation.operands.len());
         let mut budget = self.limits.operations;
         for operand in &operation.operands {
@@ -233,7 +238,7 @@ impl<'m> Elaborator<'m> {
 
     fn check_types<'t>(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         what: &'static str,
         slots: &[XlaValue],
         types: impl ExactSizeIterator<Item = &'t Type>,
@@ -270,7 +275,11 @@ impl<'m> Elaborator<'m> {
     }
 
     /// Binds the results of an operation to their names, checked against the types in the operation.
-    fn define(&mut self, operation: &'m Operation, slots: Vec<XlaValue>) -> ElaborationResult<()> {
+    fn define(
+        &mut self,
+        operation: &'m SyntaxOperation,
+        slots: Vec<XlaValue>,
+    ) -> ElaborationResult<()> {
         match &operation.signature {
             Signature::Function(_, types) => {
                 self.check_types(operation, "results", &slots, types.iter())?;
@@ -312,7 +321,7 @@ impl<'m> Elaborator<'m> {
         &mut self,
         number: usize,
         arguments: Vec<XlaValue>,
-        caller: Option<&'m Operation>,
+        caller: Option<&'m SyntaxOperation>,
     ) -> ElaborationResult<()> {
         let function: &'m Function = &self.module.functions[number];
         let span = caller.map_or(function.span, |caller| caller.span);
@@ -337,7 +346,7 @@ impl<'m> Elaborator<'m> {
         &mut self,
         block: &'m Block,
         arguments: Vec<XlaValue>,
-        caller: Option<&'m Operation>,
+        caller: Option<&'m SyntaxOperation>,
         function: Option<usize>,
         map_shape: Option<Shape>,
     ) -> ElaborationResult<()> {
@@ -351,7 +360,7 @@ impl<'m> Elaborator<'m> {
 
     fn call(
         &mut self,
-        operation: &'m Operation,
+        operation: &'m SyntaxOperation,
         name: &str,
         operands: Vec<XlaValue>,
     ) -> ElaborationResult<()> {
@@ -365,7 +374,11 @@ impl<'m> Elaborator<'m> {
     }
 
     /// Pushes a frame for the body of a map, which runs on all elements at once.
-    fn map(&mut self, operation: &'m Operation, operands: Vec<XlaValue>) -> ElaborationResult<()> {
+    fn map(
+        &mut self,
+        operation: &'m SyntaxOperation,
+        operands: Vec<XlaValue>,
+    ) -> ElaborationResult<()> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
         let ([block], Some(first)) = (&operation.regions[..], operands.first()) else {
             let kind = FormatErrorKind::Count {
@@ -398,7 +411,7 @@ impl<'m> Elaborator<'m> {
     /// Leaves a block: its results become those of the calling operation.
     fn leave(
         &mut self,
-        operation: &'m Operation,
+        operation: &'m SyntaxOperation,
         slots: Vec<XlaValue>,
     ) -> ElaborationResult<Option<Vec<XlaValue>>> {
         if let Signature::List(types) = &operation.signature {

@@ -4,8 +4,8 @@ use indim_model::{FormatError, FormatErrorKind};
 use indim_xla::gather::{GatherOperation, SliceStarts};
 use indim_xla::scatter::ScatterOperation;
 
-use super::attribute::Attributes;
-use super::syntax::Operation as Syntax;
+use super::attribute::AttributeReader;
+use super::syntax::SyntaxOperation;
 
 /// The attributes of `scatter`.
 pub(super) const SCATTER_ATTRIBUTES: &[&str] =
@@ -16,10 +16,10 @@ pub(super) const SCATTER_ATTRIBUTES: &[&str] =
 /// # Errors
 /// `attribute`.
 pub(super) fn gather(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<GatherOperation, FormatError> {
-    let numbers = Numbers::new(syntax, attributes, "dimension_numbers")?;
+    let numbers = DimensionNumbers::new(syntax, attributes, "dimension_numbers")?;
     Ok(GatherOperation {
         offset_dims: numbers.list("offset_dims")?,
         collapsed_slice_dims: numbers.list("collapsed_slice_dims")?,
@@ -37,10 +37,10 @@ pub(super) fn gather(
 /// # Errors
 /// `attribute`.
 pub(super) fn scatter(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<ScatterOperation, FormatError> {
-    let numbers = Numbers::new(syntax, attributes, "scatter_dimension_numbers")?;
+    let numbers = DimensionNumbers::new(syntax, attributes, "scatter_dimension_numbers")?;
     Ok(ScatterOperation {
         update_window_dims: numbers.list("update_window_dims")?,
         inserted_window_dims: numbers.list("inserted_window_dims")?,
@@ -53,22 +53,22 @@ pub(super) fn scatter(
 }
 
 /// The dimension numbers of a gather or scatter.
-struct Numbers<'t> {
+struct DimensionNumbers<'t> {
     name: &'static str,
     span: indim_text::Span,
     body: Option<&'t str>,
 }
 
-impl<'t> Numbers<'t> {
+impl<'t> DimensionNumbers<'t> {
     fn new(
-        syntax: &Syntax,
-        attributes: &Attributes<'t>,
+        syntax: &SyntaxOperation,
+        attributes: &AttributeReader<'t>,
         name: &'static str,
-    ) -> Result<Numbers<'t>, FormatError> {
+    ) -> Result<DimensionNumbers<'t>, FormatError> {
         let span = attributes.required(syntax, name)?;
         let text = span.of(attributes.text);
         let body = text.split_once('<').and_then(|(_, body)| body.trim_end().strip_suffix('>'));
-        Ok(Numbers { name, span, body })
+        Ok(DimensionNumbers { name, span, body })
     }
 
     fn list(&self, name: &str) -> Result<Vec<i64>, FormatError> {

@@ -36,7 +36,7 @@ mod writer;
 
 use std::collections::HashSet;
 
-use attribute::{Attributes, find, unquoted};
+use attribute::{AttributeReader, find, unquoted};
 use elaborate::Elaborator;
 use indim_graph::Graph;
 use indim_model::outline::{Outline, OutlineOptions};
@@ -65,7 +65,7 @@ impl Reader for StableHloText {
         let mut module = parser::parse(text, &options.limits)?;
         let entry = entry(&module, options.function.as_deref())?;
         restrict(&mut module, entry, text, &options.part)?;
-        let attributes = Attributes::new(text, &module);
+        let attributes = AttributeReader::new(text, &module);
         census::check(&module, &attributes, entry)?;
         let function = &module.functions[entry];
         let inputs = inputs(function, &attributes);
@@ -86,7 +86,7 @@ impl Reader for StableHloText {
         let text = checked_text(source)?;
         let module = parser::parse(text, &options.limits)?;
         let entry = entry(&module, options.function.as_deref())?;
-        Ok(outline::outline(&module, &Attributes::new(text, &module), entry))
+        Ok(outline::outline(&module, &AttributeReader::new(text, &module), entry))
     }
 
     fn operations(&self) -> Vec<String> {
@@ -127,7 +127,7 @@ impl Model for StableHlo {
 
     fn build(&self, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
         check_inputs(&self.inputs, inputs)?;
-        let attributes = Attributes::new(checked_text(&self.source)?, &self.module);
+        let attributes = AttributeReader::new(checked_text(&self.source)?, &self.module);
         let names: Vec<String> = self.inputs.iter().map(|input| input.name.clone()).collect();
         let elaborator = Elaborator::new(&self.module, attributes, &self.limits);
         elaborator.program(self.entry, &names, &self.outputs)
@@ -174,12 +174,12 @@ fn restrict(
     part: &ProgramPart,
 ) -> Result<(), FormatError> {
     let Module { functions, aliases, resources, .. } = module;
-    let attributes = Attributes { text, aliases, resources };
+    let attributes = AttributeReader { text, aliases, resources };
     functions[entry].restrict(text, part, &|argument| argument_name(argument, &attributes))
 }
 
 /// The inputs: one for each array in the arguments.
-fn inputs(function: &Function, attributes: &Attributes<'_>) -> Vec<ModelInput> {
+fn inputs(function: &Function, attributes: &AttributeReader<'_>) -> Vec<ModelInput> {
     let arguments = function.body.iter().flat_map(|body| &body.arguments);
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for argument in arguments {
@@ -212,18 +212,18 @@ fn flatten(name: &str, value: &Type, found: &mut dyn FnMut(&str, &indim_ops::Arr
     }
 }
 
-fn plain_name(argument: &Argument, attributes: &Attributes<'_>) -> String {
+fn plain_name(argument: &Argument, attributes: &AttributeReader<'_>) -> String {
     argument.name.of(attributes.text).trim_start_matches('%').to_owned()
 }
 
 /// The user's name of an argument, `loc("x")`, if its location is a name; else its name in the text.
-fn argument_name(argument: &Argument, attributes: &Attributes<'_>) -> String {
+fn argument_name(argument: &Argument, attributes: &AttributeReader<'_>) -> String {
     let named = argument.location.and_then(|location| located_name(location, attributes));
     named.filter(|name| !name.is_empty()).unwrap_or_else(|| plain_name(argument, attributes))
 }
 
 /// The name in a location: `"x"`, `"x"(#loc3)`, `#loc1`; `None` for a position in a file, `"f.py":1:2`.
-fn located_name(location: Span, attributes: &Attributes<'_>) -> Option<String> {
+fn located_name(location: Span, attributes: &AttributeReader<'_>) -> Option<String> {
     let mut lexer = Lexer::new(attributes.text, attributes.resolved(location));
     let mut first = lexer.token();
     // An alias includes the `loc(..)`.
@@ -236,7 +236,7 @@ fn located_name(location: Span, attributes: &Attributes<'_>) -> Option<String> {
 }
 
 /// JAX's names of the results, or `output0`, `output1`, ...; a tuple has one for each array.
-fn outputs(function: &Function, attributes: &Attributes<'_>) -> Vec<String> {
+fn outputs(function: &Function, attributes: &AttributeReader<'_>) -> Vec<String> {
     let (mut outputs, mut names) = (Vec::new(), HashSet::new());
     for (number, result) in function.results.iter().enumerate() {
         let info = find(&result.attributes, "jax.result_info");

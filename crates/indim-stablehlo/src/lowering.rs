@@ -4,10 +4,10 @@ use indim_graph::terminal::shown;
 use indim_model::{FormatError, FormatErrorKind, Tolerance};
 use indim_ops::Op;
 
-use super::attribute::Attributes;
+use super::attribute::AttributeReader;
 use super::dot;
 use super::gather::{self, gather};
-use super::syntax::Operation as Syntax;
+use super::syntax::SyntaxOperation;
 use super::windows;
 use indim_xla::dot::DotOperation;
 use indim_xla::opcode::{Comparison, Dialect, elementwise};
@@ -15,7 +15,7 @@ use indim_xla::operation::Operation;
 
 /// The remark about an attribute that the operation lacks: MLIR ignores it, and so does indim. Attributes
 /// with a dialect prefix belong to that dialect and get no remark.
-pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &Syntax) -> Option<String> {
+pub(super) fn remark_on_attributes(lowering: Lowering, syntax: &SyntaxOperation) -> Option<String> {
     let own = lowering.attributes()?;
     let mut names = syntax.attributes.iter().map(|attribute| attribute.name.as_str());
     let name = names.find(|name| !name.contains('.') && !own.contains(name))?;
@@ -119,8 +119,8 @@ impl ExpectOperation {
     /// `attribute`.
     pub(super) fn tolerance(
         self,
-        operation: &Syntax,
-        attributes: &Attributes<'_>,
+        operation: &SyntaxOperation,
+        attributes: &AttributeReader<'_>,
         as_call: bool,
     ) -> Result<Tolerance, FormatError> {
         let number = |name: &str, otherwise: f64| match attributes.optional(operation, name) {
@@ -322,8 +322,8 @@ impl ArrayOperation {
     /// `attribute`.
     pub(super) fn operation(
         self,
-        syntax: &Syntax,
-        attributes: &Attributes<'_>,
+        syntax: &SyntaxOperation,
+        attributes: &AttributeReader<'_>,
     ) -> Result<Operation, FormatError> {
         let list = |name: &str| attributes.integers(syntax, name);
         Ok(match self {
@@ -382,8 +382,8 @@ impl ArrayOperation {
 /// # Errors
 /// `attribute`.
 pub(super) fn comparison(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<Comparison, FormatError> {
     let direction = attributes.required(syntax, "comparison_direction")?;
     let order = attributes.optional(syntax, "compare_type");
@@ -394,8 +394,8 @@ pub(super) fn comparison(
 
 /// Zips three lists of equal length.
 fn triples(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
     names: [&str; 3],
 ) -> Result<Vec<[i64; 3]>, FormatError> {
     let mut lists = Vec::with_capacity(3);
@@ -411,7 +411,10 @@ fn triples(
 }
 
 /// `[0:2, 1:6:2]`, or three lists.
-fn ranges(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 3]>, FormatError> {
+fn ranges(
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+) -> Result<Vec<[i64; 3]>, FormatError> {
     let Some(span) = attributes.optional(syntax, "ranges") else {
         return triples(syntax, attributes, ["start_indices", "limit_indices", "strides"]);
     };
@@ -434,8 +437,8 @@ fn ranges(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 3]>,
 
 /// `format = e5m10`, or two numbers.
 fn reduce_precision(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<Operation, FormatError> {
     let (exponent, mantissa, place) = match attributes.optional(syntax, "format") {
         Some(span) => {

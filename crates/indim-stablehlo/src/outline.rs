@@ -9,17 +9,17 @@ use indim_model::outline::{NodeRole, Outline, StatedNode, SymbolicSize, ValueInd
 use indim_shape::{AnyRule, RuleSet, TargetRule};
 
 use crate::argument_name;
-use crate::attribute::Attributes;
+use crate::attribute::AttributeReader;
 use crate::census::{Refusals, call_target};
 use crate::lowering::{ArrayOperation, Lowering};
-use crate::syntax::{Block, Module, Operation, Type};
+use crate::syntax::{Block, Module, SyntaxOperation, Type};
 
 /// Characters of one attribute as text, and their number.
 const MAX_ATTRIBUTE: usize = 60;
 const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a module: the entry function, then the others.
-pub(super) fn outline(module: &Module, attributes: &Attributes<'_>, entry: usize) -> Outline {
+pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: usize) -> Outline {
     let refused = Refusals::of(module, attributes);
     let outline = Outline::default();
     let mut walk = OutlineWalk { attributes, refused, outline, scopes: Vec::new() };
@@ -39,7 +39,7 @@ pub(super) fn outline(module: &Module, attributes: &Attributes<'_>, entry: usize
 
 /// Goes through the blocks, each with its own names.
 struct OutlineWalk<'m> {
-    attributes: &'m Attributes<'m>,
+    attributes: &'m AttributeReader<'m>,
     refused: Refusals<'m>,
     outline: Outline,
     scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
@@ -89,7 +89,7 @@ impl<'m> OutlineWalk<'m> {
 
     fn operation(
         &mut self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: Vec<Option<ValueIndex>>,
         region: &Arc<str>,
     ) {
@@ -141,7 +141,7 @@ impl<'m> OutlineWalk<'m> {
     }
 
     /// The name of an operation; a custom call has its target: `stablehlo.custom_call @foreign`.
-    fn operator(&self, lowering: Option<Lowering>, operation: &Operation) -> String {
+    fn operator(&self, lowering: Option<Lowering>, operation: &SyntaxOperation) -> String {
         match lowering {
             Some(Lowering::CustomCall) => {
                 let target = call_target(operation, self.attributes);
@@ -152,7 +152,7 @@ impl<'m> OutlineWalk<'m> {
     }
 
     /// A type for each result, unknown if the signature has another number of types.
-    fn result_types(&self, operation: &Operation, names: &[String]) -> Vec<ValueType> {
+    fn result_types(&self, operation: &SyntaxOperation, names: &[String]) -> Vec<ValueType> {
         let one = |(at, name): (usize, &String)| match operation.result_type(at) {
             Some(value_type) => self.value_type(value_type, name),
             None => ValueType::default(),
@@ -173,7 +173,7 @@ impl<'m> OutlineWalk<'m> {
     fn role(
         &self,
         lowering: Option<Lowering>,
-        operation: &Operation,
+        operation: &SyntaxOperation,
     ) -> (NodeRole, Option<AnyRule>) {
         let is_several = operation.operands.len() > 1;
         let short = operation.name.rsplit('.').next().unwrap_or_default();
@@ -201,7 +201,7 @@ impl<'m> OutlineWalk<'m> {
         }
     }
 
-    fn attribute_texts(&self, operation: &Operation) -> Vec<(String, String)> {
+    fn attribute_texts(&self, operation: &SyntaxOperation) -> Vec<(String, String)> {
         let text = |span: indim_text::Span| {
             let text: String = span.of(self.attributes.text).chars().take(MAX_ATTRIBUTE).collect();
             shown(&text)

@@ -6,7 +6,7 @@ use indim_model::{FormatError, FormatErrorKind, ProgramPart};
 use indim_text::Span;
 
 use crate::syntax::{
-    Argument, Block, Function, FunctionResult, Operation, Signature, Type, ValueUse,
+    Argument, Block, Function, FunctionResult, Signature, SyntaxOperation, Type, ValueUse,
 };
 
 /// A value by its name in the text and its number among the results of that name.
@@ -26,9 +26,9 @@ impl Function {
         argument_name: &dyn Fn(&Argument) -> String,
     ) -> Result<(), FormatError> {
         let Some(body) = self.body.as_mut().filter(|_| !part.is_whole()) else { return Ok(()) };
-        let find = |name: &&str| Value::find(body, (text, argument_name), name);
-        let ends = part.ends().iter().map(find).collect::<Result<Vec<Value>, _>>()?;
-        let starts = part.starts().iter().map(find).collect::<Result<Vec<Value>, _>>()?;
+        let find = |name: &&str| BlockValue::find(body, (text, argument_name), name);
+        let ends = part.ends().iter().map(find).collect::<Result<Vec<BlockValue>, _>>()?;
+        let starts = part.starts().iter().map(find).collect::<Result<Vec<BlockValue>, _>>()?;
         if !ends.is_empty() {
             self.results = end(body, ends)?;
         }
@@ -42,19 +42,19 @@ impl Function {
 }
 
 /// A value of a block.
-struct Value {
+struct BlockValue {
     used: ValueUse,
     value_type: Type,
     /// Whether the name is that of an argument in the text, not the user's.
     is_plain_argument: bool,
 }
 
-impl Value {
+impl BlockValue {
     fn find(
         block: &Block,
         (text, argument_name): (&str, &dyn Fn(&Argument) -> String),
         name: &str,
-    ) -> Result<Value, FormatError> {
+    ) -> Result<BlockValue, FormatError> {
         let (group, index) = split(name);
         let plain = |span: Span| span.of(text).trim_start_matches('%');
         let results = block.operations.iter().flat_map(|operation| {
@@ -71,7 +71,7 @@ impl Value {
                 let value_type = operation.result_type(first + index).cloned();
                 let value_type = value_type.unwrap_or(Type::Other(operation.span));
                 let used = ValueUse { name: names.name, index };
-                return Ok(Value { used, value_type, is_plain_argument: false });
+                return Ok(BlockValue { used, value_type, is_plain_argument: false });
             }
         }
         let is_users = |argument: &&Argument| argument_name(argument) == name;
@@ -80,7 +80,7 @@ impl Value {
         let argument = users.or_else(|| block.arguments.iter().find(is_plain));
         let undefined = || FormatErrorKind::undefined_value(name).without_location();
         let argument = argument.ok_or_else(undefined)?;
-        Ok(Value {
+        Ok(BlockValue {
             used: ValueUse { name: argument.name, index: 0 },
             value_type: argument.value_type.clone(),
             is_plain_argument: users.is_none(),
@@ -96,7 +96,7 @@ fn split(name: &str) -> (&str, Option<usize>) {
 }
 
 /// Makes an argument of a value. Returns the text of its name, or `None` if nothing uses it.
-fn start<'t>(block: &mut Block, text: &'t str, value: &Value) -> Option<&'t str> {
+fn start<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t str> {
     let own = value.used.name.of(text);
     let is_own = |argument: &&mut Argument| argument.name.of(text) == own;
     if let Some(argument) = block.arguments.iter_mut().find(is_own) {
@@ -142,10 +142,10 @@ fn renamed(block: &mut Block, text: &str, value: ValueKey<'_>) -> Option<Span> {
 }
 
 /// Makes the values the operands of the block's last operation. Returns the results of its function.
-fn end(block: &mut Block, values: Vec<Value>) -> Result<Vec<FunctionResult>, FormatError> {
+fn end(block: &mut Block, values: Vec<BlockValue>) -> Result<Vec<FunctionResult>, FormatError> {
     let mut results = Vec::with_capacity(values.len());
     let mut operands = Vec::with_capacity(values.len());
-    for Value { used, value_type, .. } in values {
+    for BlockValue { used, value_type, .. } in values {
         if !matches!(value_type, Type::Array(_)) {
             let Span { start, end } = used.name;
             return Err(FormatErrorKind::end_without_array().in_text(start..end));
@@ -182,7 +182,7 @@ fn only(block: &mut Block, text: &str, kept: &HashSet<&str>) {
 }
 
 /// The recursion is bounded by the parser's nesting limit.
-fn add_uses<'t>(operation: &Operation, text: &'t str, needed: &mut HashSet<ValueKey<'t>>) {
+fn add_uses<'t>(operation: &SyntaxOperation, text: &'t str, needed: &mut HashSet<ValueKey<'t>>) {
     needed.extend(operation.operands.iter().map(|used| (used.name.of(text), used.index)));
     for operation in operation.regions.iter().flat_map(|region| &region.operations) {
         add_uses(operation, text, needed);

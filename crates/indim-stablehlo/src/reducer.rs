@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::attribute::Attributes;
+use super::attribute::AttributeReader;
 use super::dense::Dense;
 use super::lowering::{ArrayOperation, Lowering, comparison};
-use super::syntax::{Block, Operation};
+use super::syntax::{Block, SyntaxOperation};
 use indim_xla::reducer::{Reducer, ReducerBody, Update};
 use indim_xla::sort::Comparator;
 
 /// The reducer of a reduction; `None` if indim lacks it.
-pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<Reducer> {
+pub(super) fn of(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<Reducer> {
     if let Some(applies) = attributes.optional(operation, "applies") {
         let name = applies.of(attributes.text).replacen("mhlo.", "stablehlo.", 1);
         let Lowering::Array(ArrayOperation::Elementwise(op)) = Lowering::of(&name)? else {
@@ -29,8 +29,8 @@ pub(super) fn of(operation: &Operation, attributes: &Attributes<'_>) -> Option<R
 
 /// The comparator of a sort; `None` if indim lacks it.
 pub(super) fn comparator_of(
-    operation: &Operation,
-    attributes: &Attributes<'_>,
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Option<Comparator> {
     let [block] = &operation.regions[..] else { return None };
     let count = block.arguments.len() / 2;
@@ -43,8 +43,8 @@ pub(super) fn comparator_of(
 
 /// The updates of a scatter; `None` if indim lacks them.
 pub(super) fn updates_of(
-    operation: &Operation,
-    attributes: &Attributes<'_>,
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Option<Vec<Update>> {
     let [block] = &operation.regions[..] else { return None };
     let mut body = ReducerBody::default();
@@ -52,7 +52,7 @@ pub(super) fn updates_of(
     (block.arguments.len() == 2 * results.len()).then(|| body.updates(&results)).flatten()
 }
 
-fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
+fn of_block(block: &Block, attributes: &AttributeReader<'_>) -> Option<Reducer> {
     let mut body = ReducerBody::default();
     let results = results_of(block, attributes, &mut body)?;
     (block.arguments.len() == 2 * results.len()).then(|| body.reducer(&results)).flatten()
@@ -61,7 +61,7 @@ fn of_block(block: &Block, attributes: &Attributes<'_>) -> Option<Reducer> {
 /// The terms that a block returns.
 fn results_of(
     block: &Block,
-    attributes: &Attributes<'_>,
+    attributes: &AttributeReader<'_>,
     body: &mut ReducerBody,
 ) -> Option<Vec<usize>> {
     let text = attributes.text;
@@ -96,7 +96,7 @@ fn results_of(
 }
 
 /// The number of a constant with one element.
-fn scalar(operation: &Operation, attributes: &Attributes<'_>) -> Option<f64> {
+fn scalar(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Option<f64> {
     let span = attributes.optional(operation, "value")?;
     let element = Dense::read(attributes, span, operation.first_array_type()).ok()?.full(1)?;
     element.scalar_text()?.parse().ok()

@@ -6,14 +6,14 @@ use indim_model::FormatErrorKind;
 use indim_ops::ArrayType;
 
 use super::elaborate::{ElaborationResult, Elaborator, at};
-use super::syntax::{Block, Operation};
+use super::syntax::{Block, SyntaxOperation};
 use indim_xla::value::XlaValue;
 
 impl<'m> Elaborator<'m> {
     /// `while`: the first region is the condition, the second one the body; both take the states.
     pub(super) fn looped(
         &mut self,
-        operation: &'m Operation,
+        operation: &'m SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -33,7 +33,7 @@ impl<'m> Elaborator<'m> {
     /// `case`, or `if`, whose first region is the one of true.
     pub(super) fn branched(
         &mut self,
-        operation: &'m Operation,
+        operation: &'m SyntaxOperation,
         operands: &[XlaValue],
         is_if: bool,
     ) -> ElaborationResult<Vec<XlaValue>> {
@@ -61,7 +61,7 @@ impl<'m> Elaborator<'m> {
     /// The body that a region is, with parameters of these types.
     fn region(
         &mut self,
-        operation: &'m Operation,
+        operation: &'m SyntaxOperation,
         block: &'m Block,
         types: &[ArrayType],
     ) -> ElaborationResult<RegionBody> {
@@ -78,7 +78,7 @@ impl<'m> Elaborator<'m> {
     }
 }
 
-fn region_count(expected: &str, operation: &Operation) -> FormatErrorKind {
+fn region_count(expected: &str, operation: &SyntaxOperation) -> FormatErrorKind {
     let (expected, given) = (expected.to_owned(), operation.regions.len());
     FormatErrorKind::Count { what: "regions", expected, given }
 }

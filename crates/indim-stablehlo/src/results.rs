@@ -8,9 +8,9 @@ use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::gather;
 use super::lowering::{ArrayOperation, ExpectOperation};
 use super::reducer;
-use super::syntax::Operation;
+use super::syntax::SyntaxOperation;
 use super::windows;
-use indim_xla::operation::{Operation as Meant, check_type};
+use indim_xla::operation::{Operation, check_type};
 use indim_xla::reduction::reduce;
 use indim_xla::sort::{sort, top_k};
 use indim_xla::value::{ArrayFact, ArrayValue, XlaValue};
@@ -19,7 +19,7 @@ use indim_xla::windows::reduce_window;
 impl Elaborator<'_> {
     pub(super) fn array(
         &mut self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         shaped: ArrayOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
@@ -35,21 +35,23 @@ impl Elaborator<'_> {
             .build(&self.model_builder.builder, &values, stated.as_ref())
             .map_err(fail)?;
         let fact = match mapped_type {
-            Meant::Iota(axis) => ArrayFact::Iota(axis),
-            Meant::BroadcastInDim(_) | Meant::Reshape => ArrayFact::of_scalar(operands, &value),
+            Operation::Iota(axis) => ArrayFact::Iota(axis),
+            Operation::BroadcastInDim(_) | Operation::Reshape => {
+                ArrayFact::of_scalar(operands, &value)
+            }
             _ => ArrayFact::None,
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))
     }
 
     /// The type of the single result in the text.
-    fn result_type(&self, operation: &Operation) -> Option<ArrayType> {
+    fn result_type(&self, operation: &SyntaxOperation) -> Option<ArrayType> {
         operation.first_array_type().map(|stated| self.mapped_type(stated))
     }
 
     pub(super) fn part(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -62,13 +64,13 @@ impl Elaborator<'_> {
         tuple.part(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
     }
 
-    pub(super) fn constant(&mut self, operation: &Operation) -> ElaborationResult<XlaValue> {
+    pub(super) fn constant(&mut self, operation: &SyntaxOperation) -> ElaborationResult<XlaValue> {
         let span = self.attributes.required(operation, "value")?;
         let dense = Dense::read(&self.attributes, span, operation.first_array_type())?;
         self.dense(dense, operation)
     }
 
-    fn dense(&mut self, dense: Dense, operation: &Operation) -> ElaborationResult<XlaValue> {
+    fn dense(&mut self, dense: Dense, operation: &SyntaxOperation) -> ElaborationResult<XlaValue> {
         let place = Location::text(at(operation));
         let (value, fact) = match dense {
             Dense::Full(array) => {
@@ -96,7 +98,7 @@ impl Elaborator<'_> {
 
     pub(super) fn constant_like(
         &mut self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -113,7 +115,7 @@ impl Elaborator<'_> {
 
     pub(super) fn reduce(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
         has_windows: bool,
     ) -> ElaborationResult<Vec<XlaValue>> {
@@ -136,7 +138,7 @@ impl Elaborator<'_> {
 
     pub(super) fn scatter(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -153,7 +155,7 @@ impl Elaborator<'_> {
 
     pub(super) fn sort(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -174,7 +176,7 @@ impl Elaborator<'_> {
     /// `top_k` in indim's order: zeros are equal and NaN is greatest. XLA's order has -0 before +0.
     pub(super) fn top_k(
         &self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: &[XlaValue],
     ) -> ElaborationResult<Vec<XlaValue>> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(operation));
@@ -189,7 +191,7 @@ impl Elaborator<'_> {
 
     pub(super) fn custom_call(
         &mut self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         operands: Vec<XlaValue>,
     ) -> ElaborationResult<Vec<XlaValue>> {
         let span = self.attributes.required(operation, "call_target_name")?;
@@ -207,7 +209,7 @@ impl Elaborator<'_> {
     /// Records a check in the program as an expectation.
     pub(super) fn expect(
         &mut self,
-        operation: &Operation,
+        operation: &SyntaxOperation,
         expected: ExpectOperation,
         operands: &[XlaValue],
         as_call: bool,

@@ -34,14 +34,14 @@ pub(super) struct Function {
 #[derive(Debug)]
 pub(super) struct FunctionResult {
     pub(super) value_type: Type,
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) attributes: Vec<SyntaxAttribute>,
 }
 
 /// A list of operations.
 #[derive(Debug, Default)]
 pub(super) struct Block {
     pub(super) arguments: Vec<Argument>,
-    pub(super) operations: Vec<Operation>,
+    pub(super) operations: Vec<SyntaxOperation>,
     /// Span of its end.
     pub(super) end: Span,
 }
@@ -58,14 +58,14 @@ pub(super) struct Argument {
 
 /// An operation.
 #[derive(Debug)]
-pub(super) struct Operation {
+pub(super) struct SyntaxOperation {
     /// The name with its dialect: `stablehlo.add`.
     pub(super) name: String,
     /// Span of the name.
     pub(super) span: Span,
     pub(super) results: Vec<ResultNames>,
     pub(super) operands: Vec<ValueUse>,
-    pub(super) attributes: Vec<Attribute>,
+    pub(super) attributes: Vec<SyntaxAttribute>,
     pub(super) regions: Vec<Block>,
     pub(super) signature: Signature,
 }
@@ -87,7 +87,7 @@ pub(super) struct ValueUse {
 
 /// An attribute with the span of its value.
 #[derive(Debug, Clone)]
-pub(super) struct Attribute {
+pub(super) struct SyntaxAttribute {
     pub(super) name: String,
     /// `None` for a unit attribute.
     pub(super) value: Option<Span>,
@@ -124,7 +124,7 @@ impl Module {
     }
 }
 
-impl Operation {
+impl SyntaxOperation {
     /// The type of a result, unless the signature has another number of types.
     pub(super) fn result_type(&self, number: usize) -> Option<&Type> {
         let count: usize = self.results.iter().map(|names| names.count).sum();

@@ -4,8 +4,8 @@ use indim_model::{FormatError, FormatErrorKind};
 use indim_text::Span;
 use indim_xla::windows::{ConvolutionOperation, WindowAttributes, dimension_numbers};
 
-use super::attribute::Attributes;
-use super::syntax::Operation as Syntax;
+use super::attribute::AttributeReader;
+use super::syntax::SyntaxOperation;
 
 /// The attributes of a convolution: those of the generic form, then `window` of the pretty form.
 pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
@@ -30,8 +30,8 @@ pub(super) const REDUCE_WINDOW_ATTRIBUTES: &[&str] =
 /// # Errors
 /// `attribute`.
 pub(super) fn convolution(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<ConvolutionOperation, FormatError> {
     let span = attributes.required(syntax, "dimension_numbers")?;
     let text = span.of(attributes.text).trim();
@@ -71,8 +71,8 @@ pub(super) fn convolution(
 /// # Errors
 /// `attribute`.
 pub(super) fn of_reduce_window(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
 ) -> Result<WindowAttributes, FormatError> {
     Ok(WindowAttributes {
         sizes: attributes.integers(syntax, "window_dimensions")?,
@@ -90,8 +90,8 @@ fn wrong(name: &str, problem: &str, span: Span) -> FormatError {
 
 /// A list of integers; empty if it is absent.
 fn optional(
-    syntax: &Syntax,
-    attributes: &Attributes<'_>,
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
     name: &str,
 ) -> Result<Vec<i64>, FormatError> {
     match attributes.optional(syntax, name) {
@@ -101,7 +101,10 @@ fn optional(
 }
 
 /// Padding before and behind each axis: `dense<[[1, 0], [2, 2]]> : tensor<2x2xi64>`.
-fn pairs(syntax: &Syntax, attributes: &Attributes<'_>) -> Result<Vec<[i64; 2]>, FormatError> {
+fn pairs(
+    syntax: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+) -> Result<Vec<[i64; 2]>, FormatError> {
     let numbers = optional(syntax, attributes, "padding")?;
     let (pairs, rest) = numbers.as_chunks();
     match (rest, attributes.optional(syntax, "padding")) {
@@ -126,7 +129,10 @@ fn flags(text: &str, count: usize) -> Vec<bool> {
 }
 
 /// `{stride = [2, 1], pad = [[1, 1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [1, 1], reverse = [false]}`
-fn pretty_window(attributes: &Attributes<'_>, span: Span) -> Result<WindowAttributes, FormatError> {
+fn pretty_window(
+    attributes: &AttributeReader<'_>,
+    span: Span,
+) -> Result<WindowAttributes, FormatError> {
     let failed =
         || wrong("window", "is not of the form {stride = [..], pad = [[.., ..]], ..}", span);
     let body = span.of(attributes.text).trim_matches(['{', '}', ' ']);

@@ -9,7 +9,7 @@ use indim_shape::Shape;
 
 use super::parser::type_name;
 use indim_xla::dot_plan::{DotPlan, WrittenDot};
-use indim_xla::element::{Number, numbers, part_of};
+use indim_xla::element::{NumberText, numbers, part_of};
 use indim_xla::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use indim_xla::opcode::{Dialect, direction_of, name_of, order_of};
 
@@ -70,9 +70,9 @@ fn dense(array: &Array) -> String {
         return format!("dense<\"0x{digits}\">");
     }
     let width = 2 * part_of(array.dtype()).size();
-    let number = |number: Number| match number {
-        Number::Finite(text) => text,
-        Number::NotFinite { bits, .. } => format!("0x{bits:0width$X}"),
+    let number = |number: NumberText| match number {
+        NumberText::Finite(text) => text,
+        NumberText::NotFinite { bits, .. } => format!("0x{bits:0width$X}"),
     };
     let parts: Vec<String> = numbers(array).into_iter().map(number).collect();
     let elements: Vec<String> = match part_of(array.dtype()) == array.dtype() {

@@ -2,23 +2,30 @@
 
 use indim_shape::Shape;
 
-use crate::Region;
+use crate::ArrayRegion;
 
 /// Copies a region of the row-major array `from`, of shape `shape` and `size` bytes per element, to the dense
 /// array `to`.
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{Region, copy_from_region};
+/// use indim_stores::{ArrayRegion, copy_from_region};
 ///
 /// let mut column = [0; 2];
-/// copy_from_region(&[0, 1, 2, 3, 4, 5], &Shape::from([2, 3]), 1, &Region::new([0, 1], [2, 1]), &mut column);
+/// let second_column = ArrayRegion::new([0, 1], [2, 1]);
+/// copy_from_region(&[0, 1, 2, 3, 4, 5], &Shape::from([2, 3]), 1, &second_column, &mut column);
 /// assert_eq!(column, [1, 4]);
 /// ```
 ///
 /// # Panics
 /// If the region is outside the array, or a slice is too short.
-pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region, to: &mut [u8]) {
+pub fn copy_from_region(
+    from: &[u8],
+    shape: &Shape,
+    size: usize,
+    region: &ArrayRegion,
+    to: &mut [u8],
+) {
     let zeros = vec![0; shape.rank()];
     let part = BlockOrigin::new(region.extents(), &zeros);
     let whole = BlockOrigin::new(shape, region.starts());
@@ -30,16 +37,22 @@ pub fn copy_from_region(from: &[u8], shape: &Shape, size: usize, region: &Region
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{Region, copy_into_region};
+/// use indim_stores::{ArrayRegion, copy_into_region};
 ///
 /// let mut array = [0; 6];
-/// copy_into_region(&[7, 8], &mut array, &Shape::from([2, 3]), 1, &Region::new([0, 1], [2, 1]));
+/// copy_into_region(&[7, 8], &mut array, &Shape::from([2, 3]), 1, &ArrayRegion::new([0, 1], [2, 1]));
 /// assert_eq!(array, [0, 7, 0, 0, 8, 0]);
 /// ```
 ///
 /// # Panics
 /// Like [`copy_from_region`].
-pub fn copy_into_region(from: &[u8], to: &mut [u8], shape: &Shape, size: usize, region: &Region) {
+pub fn copy_into_region(
+    from: &[u8],
+    to: &mut [u8],
+    shape: &Shape,
+    size: usize,
+    region: &ArrayRegion,
+) {
     let zeros = vec![0; shape.rank()];
     let part = BlockOrigin::new(region.extents(), &zeros);
     let whole = BlockOrigin::new(shape, region.starts());

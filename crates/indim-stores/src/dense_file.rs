@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 
-use crate::{Region, Source, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
@@ -34,7 +34,7 @@ impl DenseFile {
     }
 
     /// Reads a region into a buffer in the order of the file.
-    fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
+    fn read_runs(&self, region: &ArrayRegion, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let elements = self.offset + self.header.elements.start as u64;
         for run in FileRuns::new(shape, region, self.header.is_fortran) {
@@ -61,7 +61,7 @@ impl Source for DenseFile {
         self.header.is_fortran
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = self.header.buffer(region, |bytes| self.read_runs(region, bytes));
         read.map_err(|kind| self.file.error(kind))
     }

@@ -8,15 +8,15 @@ use indim_graph::terminal::shown;
 use indim_ops::ArrayType;
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 
-use crate::{MemoryLimitError, Region};
+use crate::{ArrayRegion, MemoryLimitError};
 
 /// An array that cannot be read, or a result that cannot be written.
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::{Region, StoreError, StoreErrorKind};
+/// use indim_stores::{ArrayRegion, StoreError, StoreErrorKind};
 ///
-/// let kind = StoreErrorKind::OutsideOfArray { region: Region::new([4], [2]), shape: Shape::from([5]) };
+/// let kind = StoreErrorKind::OutsideOfArray { region: ArrayRegion::new([4], [2]), shape: Shape::from([5]) };
 /// let error = StoreError::new("x.zarr", kind);
 /// assert_eq!(error.code(), "outside-of-array");
 /// assert_eq!(error.to_string(), "x.zarr: an array of shape [5] has not the region [4:6]");
@@ -39,7 +39,7 @@ pub enum StoreErrorKind {
     /// The region is not within the array.
     OutsideOfArray {
         /// The requested region.
-        region: Region,
+        region: ArrayRegion,
         /// The shape of the array.
         shape: Shape,
     },

@@ -6,7 +6,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode, Shape};
 
 use crate::sink::with_elements;
-use crate::{Region, StoreErrorKind};
+use crate::{ArrayRegion, StoreErrorKind};
 
 /// Approximate bytes of a strip: the rows that are written at a time.
 const STRIP_BYTES: usize = 64 << 10;
@@ -84,7 +84,7 @@ impl ImageRows {
     /// Calls `write` with the elements of a region, which must be the next rows.
     pub(crate) fn next(
         &mut self,
-        region: &Region,
+        region: &ArrayRegion,
         piece: &Array,
         write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {

@@ -103,7 +103,7 @@ pub use npz::{
     write_npz_to,
 };
 pub use output_file::{CompleteOutput, OutputFile};
-pub use region::Region;
+pub use region::ArrayRegion;
 pub use result_metadata::ResultMetadata;
 #[cfg(feature = "safetensors")]
 pub use safetensors::{

@@ -9,7 +9,7 @@ use indim_ops::ArrayType;
 use crate::copy::{copy_from_region, copy_into_region};
 use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::source::{Source, check_region};
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
 /// An array in memory as a source; [`Source`] has an example.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Source for MemorySource {
         self.chunks.as_deref()
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let ArrayType { dtype, shape } = self.array_type();
         let read = || {
             check_region(region, self.array_type())?;
@@ -117,7 +117,7 @@ impl MemorySink {
         MemorySink { chunks: Some(chunks), ..self }
     }
 
-    fn store(&mut self, region: &Region, piece: &Array) -> Result<(), StoreErrorKind> {
+    fn store(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.array_type;
         with_elements(region, piece, &self.array_type, |elements| {
             copy_into_region(elements, &mut self.bytes, shape, dtype.size(), region);
@@ -150,7 +150,7 @@ impl Sink for MemorySink {
         self.bytes.len()
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         self.store(region, piece).map_err(|kind| StoreError::new("memory", kind))
     }
 

@@ -9,21 +9,21 @@ use indim_shape::Shape;
 ///
 /// ```
 /// use indim_shape::Shape;
-/// use indim_stores::Region;
+/// use indim_stores::ArrayRegion;
 ///
-/// let region = Region::new([2, 0], [2, 5]);
+/// let region = ArrayRegion::new([2, 0], [2, 5]);
 /// assert_eq!((region.starts(), region.extents()), (&[2, 0][..], &Shape::from([2, 5])));
 /// assert_eq!(region.to_string(), "[2:4, 0:5]");
 /// assert!(region.is_within(&Shape::from([4, 5])));
 /// assert!(!region.is_within(&Shape::from([3, 5])));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Region {
+pub struct ArrayRegion {
     starts: Vec<usize>,
     extents: Shape,
 }
 
-impl Region {
+impl ArrayRegion {
     /// The region with these starts and this shape.
     ///
     /// # Panics
@@ -31,19 +31,19 @@ impl Region {
     pub fn new(starts: impl Into<Vec<usize>>, extents: impl Into<Shape>) -> Self {
         let (starts, extents) = (starts.into(), extents.into());
         assert_eq!(starts.len(), extents.rank(), "one start for each axis");
-        Region { starts, extents }
+        ArrayRegion { starts, extents }
     }
 
     /// The region that is the whole array.
     ///
     /// ```
     /// use indim_shape::Shape;
-    /// use indim_stores::Region;
+    /// use indim_stores::ArrayRegion;
     ///
-    /// assert_eq!(Region::whole(&Shape::from([3, 4])), Region::new([0, 0], [3, 4]));
+    /// assert_eq!(ArrayRegion::whole(&Shape::from([3, 4])), ArrayRegion::new([0, 0], [3, 4]));
     /// ```
     pub fn whole(shape: &Shape) -> Self {
-        Region { starts: vec![0; shape.rank()], extents: shape.clone() }
+        ArrayRegion { starts: vec![0; shape.rank()], extents: shape.clone() }
     }
 
     /// The index of the first element along each axis.
@@ -76,15 +76,15 @@ impl Region {
     ///
     /// ```
     /// use indim_shape::Shape;
-    /// use indim_stores::Region;
+    /// use indim_stores::ArrayRegion;
     ///
-    /// let grid: Vec<Region> = Region::grid(&Shape::from([3, 4]), &[2, 4]).collect();
-    /// assert_eq!(grid, [Region::new([0, 0], [2, 4]), Region::new([2, 0], [1, 4])]);
+    /// let grid: Vec<ArrayRegion> = ArrayRegion::grid(&Shape::from([3, 4]), &[2, 4]).collect();
+    /// assert_eq!(grid, [ArrayRegion::new([0, 0], [2, 4]), ArrayRegion::new([2, 0], [1, 4])]);
     /// ```
     ///
     /// # Panics
     /// If `steps` does not have one step for each axis.
-    pub fn grid(shape: &Shape, steps: &[usize]) -> impl Iterator<Item = Region> + use<> {
+    pub fn grid(shape: &Shape, steps: &[usize]) -> impl Iterator<Item = ArrayRegion> + use<> {
         assert_eq!(steps.len(), shape.rank(), "one step for each axis");
         let steps: Vec<usize> = steps.iter().map(|&step| step.max(1)).collect();
         let first = (!shape.contains(&0)).then(|| vec![0; shape.rank()]);
@@ -96,7 +96,7 @@ impl Region {
         core::iter::successors(first, next).map(move |starts| {
             let sizes = starts.iter().zip(shape.iter()).zip(&steps);
             let extents = sizes.map(|((&start, &size), &step)| step.min(size - start)).collect();
-            Region { starts, extents }
+            ArrayRegion { starts, extents }
         })
     }
 }
@@ -116,7 +116,7 @@ fn next_in_grid(starts: &[usize], shape: &Shape, steps: &[usize]) -> Option<Vec<
     None
 }
 
-impl fmt::Display for Region {
+impl fmt::Display for ArrayRegion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("[")?;
         for (axis, range) in self.ranges().enumerate() {

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 
-use crate::Region;
+use crate::ArrayRegion;
 use indim_ops::ArrayType;
 
 /// Contiguous elements in a file.
@@ -22,7 +22,7 @@ pub(crate) struct FileRuns {
 }
 
 impl FileRuns {
-    pub(crate) fn new(shape: &[usize], region: &Region, is_column_major: bool) -> Self {
+    pub(crate) fn new(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Self {
         let mut axes: Vec<usize> = (0..shape.len()).collect();
         if is_column_major {
             axes.reverse();
@@ -74,7 +74,7 @@ pub(crate) fn write_next(
     stream: &mut dyn Write,
     written: usize,
     array_type: &ArrayType,
-    region: &Region,
+    region: &ArrayRegion,
     bytes: &[u8],
 ) -> io::Result<usize> {
     let mut next = written;
@@ -94,7 +94,7 @@ pub(crate) fn write_runs(
     file: &mut (impl Write + Seek),
     start: u64,
     array_type: &ArrayType,
-    region: &Region,
+    region: &ArrayRegion,
     mut bytes: &[u8],
 ) -> io::Result<()> {
     let size = array_type.dtype.size();
@@ -127,7 +127,7 @@ mod tests {
         }
     }
 
-    fn regions(shape: &[usize]) -> Vec<Region> {
+    fn regions(shape: &[usize]) -> Vec<ArrayRegion> {
         let mut regions = vec![(Vec::new(), Vec::new())];
         for &size in shape {
             let longer = regions.iter().flat_map(|(starts, extents): &(Vec<usize>, Vec<usize>)| {
@@ -139,11 +139,11 @@ mod tests {
             });
             regions = longer.collect();
         }
-        regions.into_iter().map(|(starts, extents)| Region::new(starts, extents)).collect()
+        regions.into_iter().map(|(starts, extents)| ArrayRegion::new(starts, extents)).collect()
     }
 
     /// Index in the file of each element of a region, ascending.
-    fn places(shape: &[usize], region: &Region, is_column_major: bool) -> Vec<usize> {
+    fn places(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Vec<usize> {
         let count: usize = shape.iter().product();
         let index = |place: usize| {
             let (mut rest, mut index) = (place, vec![0; shape.len()]);

@@ -6,18 +6,18 @@ use indim_arrays::Array;
 use indim_ops::ArrayType;
 
 use crate::source::check_region;
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
 /// A result that is written by regions. It appears complete or not at all.
 ///
-/// Callers cover the array with a [grid](Region::grid) and write each region once, in row-major order. If the
-/// sink has [chunks](Sink::chunks), the grid steps must be multiples of them. An incomplete sink that is
-/// dropped leaves nothing behind and does not touch an earlier result at its path.
+/// Callers cover the array with a [grid](ArrayRegion::grid) and write each region once, in row-major order.
+/// If the sink has [chunks](Sink::chunks), the grid steps must be multiples of them. An incomplete sink that
+/// is dropped leaves nothing behind and does not touch an earlier result at its path.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{MemorySink, Region, Sink};
+/// use indim_stores::{MemorySink, ArrayRegion, Sink};
 ///
 /// let row = Array::filled(ArrayType::new(DType::U8, [1, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3]);
@@ -25,7 +25,7 @@ use crate::{Region, StoreError, StoreErrorKind};
 /// })?;
 /// let (sink, result) = MemorySink::new(ArrayType::new(DType::U8, [2, 3]))?;
 /// let mut sink: Box<dyn Sink> = Box::new(sink);
-/// for region in Region::grid(&sink.array_type().shape.clone(), &[1, 3]) {
+/// for region in ArrayRegion::grid(&sink.array_type().shape.clone(), &[1, 3]) {
 ///     sink.write(&region, &row)?;
 /// }
 /// sink.finish()?;
@@ -58,7 +58,7 @@ pub trait Sink: fmt::Debug + Send {
     /// # Errors
     /// `outside-of-array`; `wrong-piece` if `piece` has another element type or shape than the
     /// region; `io`.
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError>;
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError>;
 
     /// The first half of [`Sink::finish`], which can take long and fail: writes everything to the disk. To
     /// publish several results together, complete all of them before the first one appears.
@@ -104,13 +104,13 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{Region, with_elements};
+/// use indim_stores::{ArrayRegion, with_elements};
 ///
 /// let piece = Array::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3, 4]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
-/// let region = Region::new([1, 0], [2, 2]);
+/// let region = ArrayRegion::new([1, 0], [2, 2]);
 /// with_elements(&region, &piece, &ArrayType::new(DType::U8, [3, 2]), |elements| {
 ///     assert_eq!(elements, [1, 3, 2, 4]);
 ///     Ok(())
@@ -123,7 +123,7 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// `outside-of-array`; `wrong-piece` if the piece has another element type or shape than the region;
 /// `out-of-memory` for its copy in row-major order; the errors of `write`.
 pub fn with_elements(
-    region: &Region,
+    region: &ArrayRegion,
     piece: &Array,
     array_type: &ArrayType,
     write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,

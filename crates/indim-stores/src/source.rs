@@ -5,7 +5,7 @@ use core::fmt;
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
-use crate::{Geography, Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, Geography, StoreError, StoreErrorKind};
 
 /// A stored array. Threads read regions of it concurrently.
 ///
@@ -15,17 +15,17 @@ use crate::{Geography, Region, StoreError, StoreErrorKind};
 /// ```
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
-/// use indim_stores::{MemorySource, Region, Source};
+/// use indim_stores::{MemorySource, ArrayRegion, Source};
 ///
 /// let array = Array::filled(ArrayType::new(DType::U8, [2, 3]), |bytes| {
 ///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
 /// let source: Box<dyn Source> = Box::new(MemorySource::new(array)?);
-/// let column = source.read(&Region::new([0, 1], [2, 1]))?;
+/// let column = source.read(&ArrayRegion::new([0, 1], [2, 1]))?;
 /// assert_eq!(column.array_type().to_string(), "u8[2, 1]");
 /// assert_eq!(column.elements::<u8>(), Ok(&[1, 4][..]));
-/// assert_eq!(source.read(&Region::new([2, 0], [1, 3])).unwrap_err().code(), "outside-of-array");
+/// assert_eq!(source.read(&ArrayRegion::new([2, 0], [1, 3])).unwrap_err().code(), "outside-of-array");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Source: fmt::Debug + Send + Sync {
@@ -64,14 +64,14 @@ pub trait Source: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// `outside-of-array`; the errors of the file.
-    fn read(&self, region: &Region) -> Result<Array, StoreError>;
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError>;
 
     /// Reads several regions, concurrently if that is faster, within the same
     /// [scratch memory](Source::scratch_bytes).
     ///
     /// # Errors
     /// Like [`Source::read`].
-    fn read_each(&self, regions: &[Region]) -> Result<Vec<Array>, StoreError> {
+    fn read_each(&self, regions: &[ArrayRegion]) -> Result<Vec<Array>, StoreError> {
         regions.iter().map(|region| self.read(region)).collect()
     }
 
@@ -104,7 +104,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 ///
 /// # Errors
 /// `outside-of-array`.
-pub fn check_region(region: &Region, array_type: &ArrayType) -> Result<(), StoreErrorKind> {
+pub fn check_region(region: &ArrayRegion, array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     match region.is_within(&array_type.shape) {
         true => Ok(()),
         false => Err(StoreErrorKind::OutsideOfArray {

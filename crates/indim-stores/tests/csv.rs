@@ -4,7 +4,7 @@ use indim_arrays::Array;
 use indim_ops::DType;
 use indim_shape::Diagnostic;
 use indim_stores::csv::CsvColumn;
-use indim_stores::{Region, Source};
+use indim_stores::{ArrayRegion, Source};
 
 /// The column of a table, and the remarks.
 fn column(table: &str, column: Option<&str>) -> Result<(Array, Vec<String>), Diagnostic> {
@@ -12,7 +12,7 @@ fn column(table: &str, column: Option<&str>) -> Result<(Array, Vec<String>), Dia
     let path = folder.path().join("table.csv");
     std::fs::write(&path, table).unwrap();
     let column = CsvColumn::open(&path, column, 1000).map_err(|error| error.diagnostic())?;
-    let array = column.read(&Region::whole(&column.array_type().shape)).unwrap();
+    let array = column.read(&ArrayRegion::whole(&column.array_type().shape)).unwrap();
     Ok((array, column.remarks().to_vec()))
 }
 

@@ -5,7 +5,7 @@ mod samples;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use indim_stores::{Region, open};
+use indim_stores::{ArrayRegion, open};
 use proptest::prelude::*;
 use samples::Samples;
 
@@ -20,11 +20,11 @@ fn read(path: &Path) -> Result<(), String> {
     let shape = &source.array_type().shape;
     let bytes = shape.byte_count(source.array_type().dtype.size()).unwrap_or(usize::MAX);
     if bytes <= 64 * LIMIT {
-        source.read(&Region::whole(shape)).map_err(|error| error.to_string())?;
+        source.read(&ArrayRegion::whole(shape)).map_err(|error| error.to_string())?;
     }
     // A corner, because the whole may be very large.
     let corner: Vec<usize> = shape.iter().map(|&size| size.min(2)).collect();
-    let part = Region::new(vec![0; corner.len()], corner);
+    let part = ArrayRegion::new(vec![0; corner.len()], corner);
     source.read(&part).map(drop).map_err(|error| error.to_string())
 }
 

@@ -8,7 +8,7 @@ use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_stores::png::{PngFile, PngSink};
 use indim_stores::tiff::{TiffFile, TiffSink};
-use indim_stores::{MemorySource, OutputFile, Region, Sink, Source, StoreError};
+use indim_stores::{ArrayRegion, MemorySource, OutputFile, Sink, Source, StoreError};
 use samples::{Samples, assert_holds, read_by_pieces};
 
 #[test]
@@ -61,7 +61,7 @@ fn counted(array_type: &ArrayType) -> Array {
 fn write(mut sink: Box<dyn Sink>, array: Array) -> Result<(), StoreError> {
     let source = MemorySource::new(array).unwrap();
     let steps = sink.chunks().unwrap().to_vec();
-    for region in Region::grid(&source.array_type().shape, &steps) {
+    for region in ArrayRegion::grid(&source.array_type().shape, &steps) {
         sink.write(&region, &source.read(&region)?)?;
     }
     sink.finish()
@@ -155,9 +155,9 @@ fn rows_out_of_order_and_missing_rows_are_refused() {
     let row = || counted(&ArrayType::new(DType::U8, [1, 3]));
     for create in [png, tiff] {
         let mut sink = create(&path, &array_type).unwrap();
-        let error = sink.write(&Region::new([1, 0], [1, 3]), &row()).unwrap_err();
+        let error = sink.write(&ArrayRegion::new([1, 0], [1, 3]), &row()).unwrap_err();
         assert_eq!(error.code(), "wrong-order");
-        sink.write(&Region::new([0, 0], [1, 3]), &row()).unwrap();
+        sink.write(&ArrayRegion::new([0, 0], [1, 3]), &row()).unwrap();
         assert_eq!(sink.finish().unwrap_err().code(), "incomplete");
         assert!(!path.exists());
     }

@@ -14,7 +14,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::png::PngSink;
 use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink};
-use indim_stores::{MemorySource, OutputFile, Region, Sink, Source, StoreError, open};
+use indim_stores::{ArrayRegion, MemorySource, OutputFile, Sink, Source, StoreError, open};
 use samples::Samples;
 
 /// An allocator that counts the allocated bytes.
@@ -62,7 +62,7 @@ fn measured<T>(call: impl FnOnce() -> T) -> (T, usize) {
 }
 
 /// Reads a region, and compares its peak memory with the source's declaration.
-fn read_within_forecast(source: &dyn Source, region: &Region, name: &Path) -> Array {
+fn read_within_forecast(source: &dyn Source, region: &ArrayRegion, name: &Path) -> Array {
     let (read, peak) = measured(|| source.read(region));
     let read = read.unwrap_or_else(|error| panic!("{error}"));
     let allowed = read.bytes().len() + source.scratch_bytes() + SLACK;
@@ -181,9 +181,9 @@ fn samples_are_read_within_their_forecasts() {
             let name = format!("{}{page}", path.display());
             let Some(Ok(source)) = open(&name, usize::MAX) else { continue };
             let shape = source.array_type().shape.clone();
-            read_within_forecast(&*source, &Region::whole(&shape), &path);
+            read_within_forecast(&*source, &ArrayRegion::whole(&shape), &path);
             let steps: Vec<usize> = shape.iter().map(|size| size.div_ceil(2)).collect();
-            for region in Region::grid(&shape, &steps) {
+            for region in ArrayRegion::grid(&shape, &steps) {
                 read_within_forecast(&*source, &region, &path);
             }
             count += 1;
@@ -216,7 +216,7 @@ fn large_chunks_are_read_within_their_forecasts() {
     let options = ZarrOptions::new().chunks([8 << 20]);
     let mut sink = ZarrSink::create(&of("result.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &elements);
-    let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
+    let (written, peak) = measured(|| sink.write(&ArrayRegion::whole(&array_type.shape), &whole));
     written.unwrap();
     assert!(peak <= sink.scratch_bytes() + 2 * SLACK + (2 << 20), "{peak} bytes to write a chunk");
     Box::new(sink).finish().unwrap();
@@ -236,11 +236,11 @@ fn large_chunks_are_read_within_their_forecasts() {
         let source = open(path.to_str().unwrap(), usize::MAX).unwrap().unwrap();
         assert!(source.scratch_bytes() <= 30 << 20, "{name}: {}", source.scratch_bytes());
         let shape = source.array_type().shape.clone();
-        let read = read_within_forecast(&*source, &Region::whole(&shape), &path);
+        let read = read_within_forecast(&*source, &ArrayRegion::whole(&shape), &path);
         assert!(read.bytes() == elements, "{name}");
         let rows: Vec<usize> = [&[shape[0] / 3], &shape[1..]].concat();
         let row_bytes = shape[1..].iter().product::<usize>();
-        for region in Region::grid(&shape, &rows) {
+        for region in ArrayRegion::grid(&shape, &rows) {
             let part = read_within_forecast(&*source, &region, &path);
             let start = region.starts()[0] * row_bytes;
             assert!(part.bytes() == &elements[start..start + part.bytes().len()], "{name}");
@@ -252,8 +252,8 @@ fn large_chunks_are_read_within_their_forecasts() {
     // A read of a part of an image does not hold the whole.
     let image = open(of("x.png").to_str().unwrap(), 1 << 20).unwrap().unwrap();
     assert!(image.is_sequential());
-    read_within_forecast(&*image, &Region::new([1000, 1], [2, 7]), &of("x.png"));
-    read_within_forecast(&*image, &Region::new([10, 1], [2, 7]), &of("x.png"));
+    read_within_forecast(&*image, &ArrayRegion::new([1000, 1], [2, 7]), &of("x.png"));
+    read_within_forecast(&*image, &ArrayRegion::new([10, 1], [2, 7]), &of("x.png"));
 }
 
 fn crc32c(bytes: &[u8]) -> u32 {
@@ -269,7 +269,7 @@ fn write_png(path: &Path, shape: [usize; 2], elements: &[u8]) {
         Box::new(PngSink::create(OutputFile::create(path).unwrap(), &array_type).unwrap());
     let source = MemorySource::new(buffer(array_type.clone(), elements)).unwrap();
     let strip = sink.chunks().unwrap().to_vec();
-    for region in Region::grid(&array_type.shape, &strip) {
+    for region in ArrayRegion::grid(&array_type.shape, &strip) {
         sink.write(&region, &source.read(&region).unwrap()).unwrap();
     }
     sink.finish().unwrap();
@@ -285,7 +285,7 @@ fn indices_of_shards_are_bounded() {
         array(&path, metadata, Some(b"a short shard"));
         let (opened, peak) = measured(|| {
             let source = ZarrArray::open(&path, limit)?;
-            source.read(&Region::new([0], [2])).map(drop)
+            source.read(&ArrayRegion::new([0], [2])).map(drop)
         });
         assert!(peak < SLACK, "{peak} bytes for {metadata}");
         opened.unwrap_err().code()
@@ -326,7 +326,7 @@ fn headers_of_gzip_may_be_long_but_not_without_end() {
         file.extend(rest);
         array(&path, &metadata("[2]", "[2]", GZIP), Some(&file));
         let source = ZarrArray::open(&path, usize::MAX).unwrap();
-        source.read(&Region::new([0], [2])).map(|read| read.bytes().to_vec())
+        source.read(&ArrayRegion::new([0], [2])).map(|read| read.bytes().to_vec())
     };
     assert_eq!(read(50_000).unwrap(), [1, 2]);
     let refused = read(100_000).unwrap_err().to_string();
@@ -340,7 +340,7 @@ fn very_many_chunks_are_not_listed() {
     let path = folder.path().join("x.zarr");
     array(&path, &metadata("[1000000000]", "[2]", GZIP), Some(&gzipped(&[1, 2])));
     let source = ZarrArray::open(&path, 16 << 20).unwrap();
-    let read = read_within_forecast(&source, &Region::new([0], [1 << 17]), &path);
+    let read = read_within_forecast(&source, &ArrayRegion::new([0], [1 << 17]), &path);
     assert_eq!(
         (&read.bytes()[..4], read.bytes().iter().all(|&it| it <= 7)),
         (&[1, 2, 7, 7][..], true)
@@ -349,14 +349,14 @@ fn very_many_chunks_are_not_listed() {
     array(&path, &metadata("[65536]", "[65536]", &sharded("[1]", BYTES)), None);
     fs::remove_file(path.join("c/0")).unwrap();
     let source = ZarrArray::open(&path, 16 << 20).unwrap();
-    let read = read_within_forecast(&source, &Region::new([0], [65_536]), &path);
+    let read = read_within_forecast(&source, &ArrayRegion::new([0], [65_536]), &path);
     assert!(read.bytes().iter().all(|&element| element == 7));
     // Written in chunks of one element.
     let array_type = ArrayType::new(DType::U8, [20_000]);
     let options = ZarrOptions::new().chunks([1]);
     let mut sink = ZarrSink::create(&folder.path().join("y.zarr"), &array_type, &options).unwrap();
     let whole = buffer(array_type.clone(), &[0; 20_000]);
-    let (written, peak) = measured(|| sink.write(&Region::whole(&array_type.shape), &whole));
+    let (written, peak) = measured(|| sink.write(&ArrayRegion::whole(&array_type.shape), &whole));
     written.unwrap();
     assert!(peak <= sink.scratch_bytes() + SLACK, "{peak} bytes to write chunks of one");
 }
@@ -365,7 +365,7 @@ fn very_many_chunks_are_not_listed() {
 #[test]
 fn very_many_runs_are_not_listed() {
     let _turn = turn();
-    let (tall, one) = (Shape::from([1 << 18, 2]), Region::new([0, 1], [1 << 18, 1]));
+    let (tall, one) = (Shape::from([1 << 18, 2]), ArrayRegion::new([0, 1], [1 << 18, 1]));
     let source =
         MemorySource::new(buffer(ArrayType::new(DType::U8, tall), &noise(1 << 19))).unwrap();
     let (read, peak) = measured(|| source.read(&one));
@@ -382,7 +382,7 @@ fn short_files_make_no_large_arrays() {
         fs::write(&path, file).unwrap();
         let read = || -> Result<(), StoreError> {
             let source = open(path.to_str().unwrap(), usize::MAX).unwrap()?;
-            source.read(&Region::whole(&source.array_type().shape)).map(drop)
+            source.read(&ArrayRegion::whole(&source.array_type().shape)).map(drop)
         };
         let (read, peak) = measured(read);
         assert!(peak < 2 * SLACK, "{name}: {peak} bytes");

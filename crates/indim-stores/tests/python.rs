@@ -14,7 +14,7 @@ use indim_ops::{ArrayType, DType};
 use indim_stores::png::PngSink;
 use indim_stores::tiff::{TiffFile, TiffSink};
 use indim_stores::zarr::{ZarrOptions, ZarrSink};
-use indim_stores::{Geography, MemorySource, OutputFile, Region, Sink, Source};
+use indim_stores::{ArrayRegion, Geography, MemorySource, OutputFile, Sink, Source};
 use samples::Samples;
 
 /// Small numbers that every element type represents.
@@ -44,7 +44,7 @@ fn counted(array_type: &ArrayType) -> Array {
 fn write(mut sink: Box<dyn Sink>) {
     let source = MemorySource::new(counted(sink.array_type())).unwrap();
     let steps = sink.chunks().unwrap().to_vec();
-    for region in Region::grid(&source.array_type().shape, &steps) {
+    for region in ArrayRegion::grid(&source.array_type().shape, &steps) {
         sink.write(&region, &source.read(&region).unwrap()).unwrap();
     }
     sink.finish().unwrap();

@@ -5,7 +5,7 @@ use std::iter;
 use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
-use indim_stores::{MemorySink, MemorySource, Region, Sink, Source};
+use indim_stores::{ArrayRegion, MemorySink, MemorySource, Sink, Source};
 use proptest::prelude::*;
 
 /// The numbers from 0 on, as an array of this shape.
@@ -21,7 +21,7 @@ fn counted(shape: &Shape) -> Array {
 }
 
 /// The indices of a region, one after another.
-fn indices(region: &Region) -> Vec<Vec<usize>> {
+fn indices(region: &ArrayRegion) -> Vec<Vec<usize>> {
     region.ranges().fold(vec![Vec::new()], |indices, range| {
         let with = |index: Vec<usize>| {
             range.clone().map(move |next| index.iter().copied().chain(iter::once(next)).collect())
@@ -40,16 +40,16 @@ proptest! {
     #[test]
     fn grids_meet_every_element_once((shape, steps) in shape_and_steps()) {
         let shape = Shape::from(shape);
-        let mut met: Vec<_> = Region::grid(&shape, &steps).flat_map(|r| indices(&r)).collect();
+        let mut met: Vec<_> = ArrayRegion::grid(&shape, &steps).flat_map(|r| indices(&r)).collect();
         met.sort();
-        prop_assert_eq!(met, indices(&Region::whole(&shape)));
+        prop_assert_eq!(met, indices(&ArrayRegion::whole(&shape)));
     }
 
     #[test]
     fn regions_have_the_elements_of_their_indices((shape, steps) in shape_and_steps()) {
         let shape = Shape::from(shape);
         let source = MemorySource::new(counted(&shape)).unwrap();
-        for region in Region::grid(&shape, &steps) {
+        for region in ArrayRegion::grid(&shape, &steps) {
             let piece = source.read(&region).unwrap();
             let flat = |index: Vec<usize>| {
                 index.iter().zip(shape.iter()).fold(0, |flat, (i, size)| flat * size + i) as u32
@@ -65,7 +65,7 @@ proptest! {
         let source = MemorySource::new(counted(&shape)).unwrap().in_chunks(steps.clone());
         let (sink, result) = MemorySink::new(source.array_type().clone()).unwrap();
         let mut sink: Box<dyn Sink> = Box::new(sink.in_chunks(steps));
-        for region in Region::grid(&shape, sink.chunks().map(<[usize]>::to_vec).as_ref().unwrap()) {
+        for region in ArrayRegion::grid(&shape, sink.chunks().map(<[usize]>::to_vec).as_ref().unwrap()) {
             sink.write(&region, &source.read(&region).unwrap()).unwrap();
         }
         prop_assert!(result.take().is_none());
@@ -81,11 +81,11 @@ fn what_is_not_whole_or_does_not_fit_is_refused() {
     let mut sink: Box<dyn Sink> = Box::new(sink);
     let row = counted(&Shape::from([1, 2]));
     let code = |sink: &mut Box<dyn Sink>, region| sink.write(&region, &row).unwrap_err().code();
-    assert_eq!(code(&mut sink, Region::new([2, 0], [1, 2])), "outside-of-array");
-    assert_eq!(code(&mut sink, Region::new([0], [1])), "outside-of-array");
-    assert_eq!(code(&mut sink, Region::new([0, usize::MAX], [1, 2])), "outside-of-array");
-    assert_eq!(code(&mut sink, Region::new([0, 0], [2, 2])), "wrong-piece");
-    sink.write(&Region::new([0, 0], [1, 2]), &row).unwrap();
+    assert_eq!(code(&mut sink, ArrayRegion::new([2, 0], [1, 2])), "outside-of-array");
+    assert_eq!(code(&mut sink, ArrayRegion::new([0], [1])), "outside-of-array");
+    assert_eq!(code(&mut sink, ArrayRegion::new([0, usize::MAX], [1, 2])), "outside-of-array");
+    assert_eq!(code(&mut sink, ArrayRegion::new([0, 0], [2, 2])), "wrong-piece");
+    sink.write(&ArrayRegion::new([0, 0], [1, 2]), &row).unwrap();
     let error = sink.finish().unwrap_err();
     assert_eq!(
         (error.code(), error.to_string()),

@@ -11,16 +11,16 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use indim_stores::{Region, open};
+use indim_stores::{ArrayRegion, open};
 use samples::Samples;
 
 /// The error code of a read, which must end within seconds.
 fn code(path: PathBuf) -> &'static str {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
-        let read = open(path.to_str().unwrap(), 1 << 20)
-            .expect("a format")
-            .and_then(|source| source.read(&Region::whole(&source.array_type().shape)).map(drop));
+        let read = open(path.to_str().unwrap(), 1 << 20).expect("a format").and_then(|source| {
+            source.read(&ArrayRegion::whole(&source.array_type().shape)).map(drop)
+        });
         let _ = sender.send(read.map_err(|error| error.code()));
     });
     receiver.recv_timeout(Duration::from_secs(60)).expect("an answer").unwrap_err()

@@ -9,7 +9,7 @@ use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink, is_zarr};
-use indim_stores::{Region, Sink, Source, StoreError};
+use indim_stores::{ArrayRegion, Sink, Source, StoreError};
 use samples::{Samples, assert_holds, read_by_pieces};
 
 fn open(path: &Path) -> Result<ZarrArray, StoreError> {
@@ -99,7 +99,7 @@ fn write(path: &Path, array: &Array, options: &ZarrOptions) -> Result<(), StoreE
     let mut sink: Box<dyn Sink> = Box::new(ZarrSink::create(path, array.array_type(), options)?);
     let source = indim_stores::MemorySource::new(array.to_row_major().unwrap()).unwrap();
     let steps = sink.chunks().unwrap().to_vec();
-    for region in Region::grid(&array.array_type().shape, &steps) {
+    for region in ArrayRegion::grid(&array.array_type().shape, &steps) {
         sink.write(&region, &source.read(&region)?)?;
     }
     sink.finish()
@@ -212,7 +212,7 @@ fn groups_around_a_result_are_made_with_it() {
     let mut sinks = paths.each_ref().map(|path| begin(path));
     assert_eq!(names(folder.path()).len(), 5);
     for sink in &mut sinks {
-        sink.write(&Region::whole(&array.array_type().shape), &array).unwrap();
+        sink.write(&ArrayRegion::whole(&array.array_type().shape), &array).unwrap();
     }
     sinks.into_iter().for_each(|sink| sink.finish().unwrap());
     assert_eq!(names(folder.path()), ["x.zarr"]);
@@ -232,7 +232,7 @@ fn groups_around_a_result_are_made_with_it() {
     let paths = ["n", "n/below"].map(|name| folder.path().join("y.zarr").join(name));
     let mut sinks = paths.each_ref().map(|path| begin(path));
     for sink in &mut sinks {
-        sink.write(&Region::whole(&array.array_type().shape), &array).unwrap();
+        sink.write(&ArrayRegion::whole(&array.array_type().shape), &array).unwrap();
     }
     let [put, refused] = sinks.map(|sink| sink.finish());
     assert!(put.is_ok());

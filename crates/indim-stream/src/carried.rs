@@ -7,7 +7,7 @@ use indim_cpu::{Array, ArrayView};
 use indim_graph::chunks::{lane_groups, run_length, whole_blocks};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_shape::Shape;
-use indim_stores::Region;
+use indim_stores::ArrayRegion;
 
 use crate::error::StreamError;
 use crate::job::Job;
@@ -97,7 +97,7 @@ impl<'a> CarriedReduction<'a> {
     /// Adds the rows that follow those added before.
     fn add_rows(
         &mut self,
-        region: &Region,
+        region: &ArrayRegion,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
@@ -133,7 +133,7 @@ impl<'a> CarriedReduction<'a> {
         &mut self,
         rows: Range<usize>,
         offset: usize,
-        region: &Region,
+        region: &ArrayRegion,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
@@ -155,7 +155,7 @@ impl<'a> CarriedReduction<'a> {
         &mut self,
         rows: Range<usize>,
         offset: usize,
-        region: &Region,
+        region: &ArrayRegion,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<usize, StreamError> {
@@ -210,7 +210,7 @@ impl<'a> CarriedReduction<'a> {
         lane: usize,
         length: usize,
         parts: &[(usize, Range<usize>)],
-        region: &Region,
+        region: &ArrayRegion,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
@@ -242,7 +242,7 @@ impl<'a> CarriedReduction<'a> {
         index: usize,
         position: usize,
         lanes: usize,
-        region: &Region,
+        region: &ArrayRegion,
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
         let is_open = |open: &OpenBlock| !open.lanes.is_empty();
@@ -304,7 +304,7 @@ impl<'a> CarriedReduction<'a> {
     }
 
     /// The sizes of a piece with this number of rows.
-    fn sizes(&self, region: &Region, rows: usize) -> Vec<usize> {
+    fn sizes(&self, region: &ArrayRegion, rows: usize) -> Vec<usize> {
         with_size(region.extents(), self.axis, rows)
     }
 }

@@ -4,7 +4,7 @@ use indim_cpu::Array;
 use indim_graph::VerifyErrorKind;
 use indim_graph::chunks::{CounterGraph, InputSlice, SlicedGraph};
 use indim_ops::{ArrayType, DType};
-use indim_stores::{Region, Source, StoreError, check_region};
+use indim_stores::{ArrayRegion, Source, StoreError, check_region};
 
 /// The array `0, 1, 2, ...` as `i64[n]`.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Source for IndexSource {
         &self.0
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let error = |kind| StoreError::new("a counter", kind);
         check_region(region, &self.0).map_err(error)?;
         let array_type = ArrayType::new(DType::I64, region.extents().clone());

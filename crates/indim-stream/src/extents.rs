@@ -79,7 +79,7 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<us
             if held_bytes(job, &piece) <= limit {
                 break;
             }
-            let unit = Unit::of(job, axis, is_whole_chunks);
+            let unit = ExtentUnit::of(job, axis, is_whole_chunks);
             let fits = |extent: usize| {
                 let mut smaller = piece.clone();
                 smaller[axis] = extent;
@@ -128,20 +128,22 @@ fn is_order_of(
 }
 
 /// The unit of piece extents along an axis.
-enum Unit {
+enum ExtentUnit {
     /// 512 elements, times a power of two.
     Aligned,
     MultipleOf(usize),
 }
 
-impl Unit {
-    fn of(job: &Job, axis: usize, is_whole_chunks: bool) -> Unit {
+impl ExtentUnit {
+    fn of(job: &Job, axis: usize, is_whole_chunks: bool) -> ExtentUnit {
         if let Some((reduced, policy)) = job.reduced
             && reduced == axis
         {
             match job.row_order {
-                RowOrder::Independent if policy == CutPolicy::Aligned => return Unit::Aligned,
-                RowOrder::LaneGroups(group) => return Unit::MultipleOf(group),
+                RowOrder::Independent if policy == CutPolicy::Aligned => {
+                    return ExtentUnit::Aligned;
+                }
+                RowOrder::LaneGroups(group) => return ExtentUnit::MultipleOf(group),
                 RowOrder::Independent | RowOrder::Carried => {}
             }
         }
@@ -159,7 +161,7 @@ impl Unit {
         let must = of_sinks.fold(1, |unit, chunk| common_multiple(unit, chunk, size));
         let wanted = of_sources.fold(must, |unit, chunk| common_multiple(unit, chunk, size));
         // A common multiple that exceeds a piece is useless.
-        Unit::MultipleOf(if wanted < size { wanted } else { must })
+        ExtentUnit::MultipleOf(if wanted < size { wanted } else { must })
     }
 
     /// The largest extent that fits, or else the smallest.
@@ -168,14 +170,14 @@ impl Unit {
             return size;
         }
         match *self {
-            Unit::Aligned => {
+            ExtentUnit::Aligned => {
                 let doubled = |&extent: &usize| extent.checked_mul(2);
                 let extents = core::iter::successors(Some(BLOCK), doubled);
                 let extents: Vec<usize> = extents.take_while(|&extent| extent < size).collect();
                 let fitting = extents.iter().rev().find(|&&extent| fits(extent));
                 *fitting.or(extents.first()).unwrap_or(&size)
             }
-            Unit::MultipleOf(unit) => {
+            ExtentUnit::MultipleOf(unit) => {
                 let (mut fitting, mut too_many) = (1, size.div_ceil(unit));
                 while too_many - fitting > 1 {
                     let middle = fitting + (too_many - fitting) / 2;

@@ -5,7 +5,7 @@ use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
 use indim_ops::meaning::reduction::LANES;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
-use indim_stores::Region;
+use indim_stores::ArrayRegion;
 
 use crate::input::StorageInfo;
 use crate::rows::RowOrder;
@@ -21,14 +21,14 @@ pub(crate) struct JobOperand {
 
 impl JobOperand {
     /// The region of the operand that belongs to one piece of the job.
-    pub(crate) fn region(&self, piece: &Region) -> Region {
+    pub(crate) fn region(&self, piece: &ArrayRegion) -> ArrayRegion {
         let along = |(&axis, &size): (&Option<usize>, &usize)| match axis {
             Some(axis) => (piece.starts()[axis], piece.extents()[axis]),
             None => (0, size),
         };
         let along = self.axes.iter().zip(self.array_type.shape.iter()).map(along);
         let (starts, extents): (Vec<usize>, Vec<usize>) = along.unzip();
-        Region::new(starts, extents)
+        ArrayRegion::new(starts, extents)
     }
 
     /// The shape of the operand's region for a piece of this shape.

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use indim_graph::chunks::lane_groups;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_stores::Region;
+use indim_stores::ArrayRegion;
 
 use crate::job::Job;
 
@@ -25,7 +25,7 @@ pub(crate) enum RowOrder {
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     /// Its regions: one, or several if rows are read by lanes.
-    pub(crate) parts: Vec<Region>,
+    pub(crate) parts: Vec<ArrayRegion>,
     /// Whether it is the last along the reduced axis.
     pub(crate) is_last: bool,
 }
@@ -106,7 +106,7 @@ impl Job {
         }
         let (size, order) = (reduced.map_or(0, |axis| self.shape[axis]), self.row_order);
         let extent = reduced.map_or(0, |axis| extents[axis]);
-        Region::grid(&self.shape, &steps).flat_map(move |whole| {
+        ArrayRegion::grid(&self.shape, &steps).flat_map(move |whole| {
             let rows: Box<dyn Iterator<Item = Vec<Range<usize>>> + Send> = match reduced {
                 Some(_) => order.rows(size, extent),
                 None => Box::new(core::iter::once(Vec::new())),
@@ -120,7 +120,7 @@ impl Job {
                     if let Some(axis) = reduced {
                         (starts[axis], extents[axis]) = (range.start, range.len());
                     }
-                    Region::new(starts, extents)
+                    ArrayRegion::new(starts, extents)
                 };
                 let parts = match reduced {
                     Some(_) => ranges.iter().map(part).collect(),

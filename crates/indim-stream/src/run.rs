@@ -9,7 +9,7 @@ use indim_graph::chunks::InputSlice;
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_ops::ArrayType;
 use indim_shape::Shape;
-use indim_stores::{MemoryResult, MemorySink, Region, Sink, Source, StoreError};
+use indim_stores::{ArrayRegion, MemoryResult, MemorySink, Sink, Source, StoreError};
 
 use crate::carried::{CarriedReduction, PieceInput};
 use crate::counter::IndexSource;
@@ -69,7 +69,7 @@ pub fn run(
 type Pieces = Vec<Option<Arc<Vec<Array>>>>;
 
 /// The last regions read of an input, with their data, for the next piece if it needs the same ones.
-type LastRead = Option<(Vec<Region>, Arc<Vec<Array>>)>;
+type LastRead = Option<(Vec<ArrayRegion>, Arc<Vec<Array>>)>;
 
 /// The data of one operand of a job.
 #[derive(Debug, Clone, Copy)]
@@ -186,7 +186,7 @@ impl<'a> RunningPass<'a> {
             let read = each.map(|(((operand, _), given), last)| {
                 let OperandData::Stored(source, starts) = given else { return Ok(None) };
                 let parts = parts_of(job, operand, piece).iter();
-                let regions: Vec<Region> =
+                let regions: Vec<ArrayRegion> =
                     parts.map(|part| behind(&operand.region(part), starts)).collect();
                 if let Some((_, buffers)) = last.as_ref().filter(|(of, _)| *of == regions) {
                     return Ok(Some(Arc::clone(buffers)));
@@ -318,7 +318,7 @@ impl<'a> RunningPass<'a> {
 }
 
 /// The parts of a piece for which an operand is read: only the first if the reduced axis does not cut it.
-fn parts_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [Region] {
+fn parts_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [ArrayRegion] {
     if job.rows_of(operand).is_empty() { &piece.parts[..1] } else { &piece.parts }
 }
 
@@ -342,7 +342,7 @@ impl<'a> ReductionOutputs<'a> {
     }
 
     /// Adds a complete block, whose last piece is `piece`.
-    fn add(&mut self, piece: &Region, results: Vec<Array>) -> Result<(), StreamError> {
+    fn add(&mut self, piece: &ArrayRegion, results: Vec<Array>) -> Result<(), StreamError> {
         for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
             let region = output.operand.region(piece);
             let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
@@ -375,13 +375,13 @@ impl<'a> ReductionOutputs<'a> {
 }
 
 /// A region of a part of an array, which begins at `starts`, as a region of the array.
-fn behind(region: &Region, starts: &[usize]) -> Region {
+fn behind(region: &ArrayRegion, starts: &[usize]) -> ArrayRegion {
     let both = region.starts().iter().zip(starts);
     let starts: Vec<usize> = both.map(|(of_part, of_array)| of_part + of_array).collect();
-    Region::new(starts, region.extents().clone())
+    ArrayRegion::new(starts, region.extents().clone())
 }
 
 /// A part of an array in memory.
-fn part<'a>(view: &ArrayView<'a>, region: &Region) -> ArrayView<'a> {
+fn part<'a>(view: &ArrayView<'a>, region: &ArrayRegion) -> ArrayView<'a> {
     view.part(region.starts(), region.extents())
 }

@@ -9,7 +9,7 @@ use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::Graph;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
-use indim_stores::{MemorySink, MemorySource, Region, Sink, Source, StoreError};
+use indim_stores::{ArrayRegion, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// Numbers from a seed.
@@ -57,7 +57,7 @@ impl Source for Counting {
         Some(&self.chunks)
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let ranges = region.ranges().zip(&self.chunks);
         let (starts, counts): (Vec<usize>, Vec<usize>) = ranges
             .map(|(range, chunk)| {
@@ -66,7 +66,7 @@ impl Source for Counting {
             })
             .unzip();
         let mut decoded = self.decoded.lock().unwrap();
-        for chunk in Region::grid(&Shape::from(&counts[..]), &vec![1; counts.len()]) {
+        for chunk in ArrayRegion::grid(&Shape::from(&counts[..]), &vec![1; counts.len()]) {
             let index = chunk.starts().iter().zip(&starts).map(|(index, start)| index + start);
             decoded.0 += 1;
             decoded.1.insert(index.collect());

@@ -7,7 +7,7 @@ use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp, SearchSide};
 use indim_shape::{RuleSet, Shape};
-use indim_stores::{MemoryResult, MemorySink, MemorySource, Region, Sink, Source, StoreError};
+use indim_stores::{ArrayRegion, MemoryResult, MemorySink, MemorySource, Sink, Source, StoreError};
 use indim_stream::{Plan, StorageInfo, StreamError, StreamInput, StreamOptions};
 
 /// Numbers from a seed.
@@ -212,7 +212,7 @@ impl Source for InOrder {
         true
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let shape = &self.array_type().shape;
         let place = |index: &[usize]| -> usize {
             index.iter().zip(shape.iter()).fold(0, |place, (&index, &size)| place * size + index)

@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use indim_codegen::{Body, Value};
+use indim_codegen::{Body, SsaValue};
 
 use crate::allocate::AllocatedInstruction;
 use crate::compile::EncoderInput;
@@ -15,7 +15,7 @@ pub(crate) struct Listing<'a> {
     /// For each value, whether its definition is written.
     is_described: Vec<bool>,
     /// The value that the last instruction computes.
-    current: Option<Value>,
+    current: Option<SsaValue>,
 }
 
 impl<'a> Listing<'a> {
@@ -75,11 +75,11 @@ impl<'a> Listing<'a> {
     }
 
     /// Writes the values that have no instruction of their own.
-    fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = Value>) {
+    fn values_elsewhere(&mut self, with_instructions: impl Iterator<Item = SsaValue>) {
         let mut has_instructions = vec![false; self.is_described.len()];
         with_instructions.for_each(|value| has_instructions[value.index()] = true);
         let others = (0..has_instructions.len()).filter(|&index| !has_instructions[index]);
-        let others: Vec<Value> = others.map(|index| Value(index as u32)).collect();
+        let others: Vec<SsaValue> = others.map(|index| SsaValue(index as u32)).collect();
         if !others.is_empty() {
             let _ = writeln!(self.text, "; in memory, or part of another instruction:");
         }
@@ -108,7 +108,7 @@ impl<'a> Listing<'a> {
     }
 
     /// Writes a value if it is not the current one: its definition the first time, later its name.
-    fn value(&mut self, value: Value) {
+    fn value(&mut self, value: SsaValue) {
         if self.current.replace(value) == Some(value) {
             return;
         }

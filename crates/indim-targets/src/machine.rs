@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 /// Register class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,7 +180,7 @@ pub(crate) struct MachineInstruction<O> {
     pub(crate) target: Option<Memory>,
     pub(crate) sources: [SourceOperand; 3],
     /// The value of the body to which it belongs.
-    pub(crate) value: Value,
+    pub(crate) value: SsaValue,
 }
 
 impl<O: Opcode> MachineInstruction<O> {

@@ -1,7 +1,7 @@
 //! Machine code of bodies that fold gives the bits of the interpreter: every reduction on every type, for
 //! many numbers of columns, rows and units, and all operand forms.
 
-use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, Value};
+use indim_codegen::{Body, BodyBuilder, LaneType, Primitive, SsaValue};
 use indim_ops::Level;
 use indim_ops::{DType, ReduceOp};
 use indim_targets::{
@@ -55,7 +55,7 @@ fn producer(level: Producer, dtype: DType) -> (Body, DType) {
     let (lane, _) = LaneType::of_element(dtype);
     let count = if matches!(level, Producer::Read) { 1 } else { 2 };
     let mut builder = BodyBuilder::new(vec![dtype; count]);
-    let inputs: Vec<Value> = (0..count as u32)
+    let inputs: Vec<SsaValue> = (0..count as u32)
         .map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]))
         .collect();
     let (value, result) = match level {
@@ -66,7 +66,7 @@ fn producer(level: Producer, dtype: DType) -> (Body, DType) {
         }
         Producer::Less => (builder.push(Primitive::Less, LaneType::Bool, &inputs), DType::Bool),
         Producer::Polynomial => {
-            let powers: Vec<Value> = (0..12).fold(vec![inputs[0]], |mut powers, _| {
+            let powers: Vec<SsaValue> = (0..12).fold(vec![inputs[0]], |mut powers, _| {
                 let last = powers[powers.len() - 1];
                 powers.push(builder.push(Primitive::Mul, lane, &[last, inputs[1]]));
                 powers

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use indim_codegen::{Body, BodyBuilder, Definition, LaneType, Primitive, Value};
+use indim_codegen::{Body, BodyBuilder, Definition, LaneType, Primitive, SsaValue};
 use indim_ops::Level;
 use indim_ops::{DType, Op, ReduceOp};
 use indim_targets::{
@@ -68,7 +68,7 @@ fn sums_of_records(level: Level) -> BTreeSet<String> {
         let mut builder = BodyBuilder::new(vec![dtype; of.into()]);
         let parts =
             (0..of.into()).map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]));
-        let parts: Vec<Value> = parts.collect();
+        let parts: Vec<SsaValue> = parts.collect();
         let sum = parts[1..]
             .iter()
             .fold(parts[0], |sum, &part| builder.push(Primitive::Add, lane, &[sum, part]));

@@ -1,7 +1,7 @@
 //! Machine code gives the bits of the interpreter: every primitive on every type for special values, and
 //! random bodies, for many row lengths and all operand layouts.
 
-use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use indim_ops::DType;
 use indim_ops::{InstructionSet, Level};
 use indim_targets::{Function, OperandForm, OperandLayout, machine_code_levels};
@@ -132,14 +132,14 @@ fn special_f64() -> [f64; 24] {
 struct Builder(Body);
 
 impl Builder {
-    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[Value]) -> Value {
-        let mut all = [Value(0); 3];
+    fn push(&mut self, primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> SsaValue {
+        let mut all = [SsaValue(0); 3];
         all[..operands.len()].copy_from_slice(operands);
-        self.0.instructions.push(Instruction { primitive, lane, operands: all });
-        Value(self.0.instructions.len() as u32 - 1)
+        self.0.instructions.push(SsaInstruction { primitive, lane, operands: all });
+        SsaValue(self.0.instructions.len() as u32 - 1)
     }
 
-    fn input(&mut self, dtype: DType) -> Vec<Value> {
+    fn input(&mut self, dtype: DType) -> Vec<SsaValue> {
         let input = self.0.inputs.len() as u32;
         self.0.inputs.push(dtype);
         let (lane, count) = LaneType::of_element(dtype);
@@ -149,14 +149,14 @@ impl Builder {
     }
 
     /// Makes a float canonical: the bits of NaNs from arithmetic are unspecified.
-    fn canonical(&mut self, value: Value) -> Value {
+    fn canonical(&mut self, value: SsaValue) -> SsaValue {
         match self.0.lane(value) {
             lane if lane.is_float() => self.push(Primitive::Canonical, lane, &[value]),
             _ => value,
         }
     }
 
-    fn output(&mut self, dtype: DType, value: Value) {
+    fn output(&mut self, dtype: DType, value: SsaValue) {
         let value = self.canonical(value);
         self.0.outputs.push((dtype, [value; 2]));
     }
@@ -347,7 +347,7 @@ fn every_primitive_on_every_type() {
                 let mut builder = Builder::default();
                 builder.0.tables.push(table());
                 let count = primitive.operand_count();
-                let operands: Vec<Value> = (0..count)
+                let operands: Vec<SsaValue> = (0..count)
                     .map(|position| {
                         let is_condition = primitive == Primitive::Select && position == 0;
                         builder.input(if is_condition { DType::Bool } else { dtype })[0]
@@ -375,7 +375,7 @@ fn every_primitive_on_every_type() {
 fn random_body(random: &mut Random, length: usize) -> Body {
     let mut builder = Builder::default();
     builder.0.tables.push(table());
-    let mut values: Vec<Value> = Vec::new();
+    let mut values: Vec<SsaValue> = Vec::new();
     let wide = random.below(3) > 0;
     let lanes: Vec<(LaneType, DType)> =
         LANES.into_iter().filter(|_| wide || random.below(2) == 0).collect();
@@ -391,13 +391,13 @@ fn random_body(random: &mut Random, length: usize) -> Body {
     for _ in 0..length {
         let (lane, _) = random.among(&lanes);
         let (primitive, result) = random.among(&primitives(lane));
-        let operands: Vec<Value> = (0..primitive.operand_count())
+        let operands: Vec<SsaValue> = (0..primitive.operand_count())
             .map(|position| {
                 let wanted = match (primitive, position) {
                     (Primitive::Select, 0) => LaneType::Bool,
                     _ => lane,
                 };
-                let fit: Vec<Value> = values
+                let fit: Vec<SsaValue> = values
                     .iter()
                     .copied()
                     .filter(|&value| builder.0.lane(value) == wanted)
@@ -412,7 +412,7 @@ fn random_body(random: &mut Random, length: usize) -> Body {
                 }
             })
             .collect();
-        let operands: Vec<Value> = match primitive {
+        let operands: Vec<SsaValue> = match primitive {
             Primitive::Bits => vec![builder.canonical(operands[0])],
             _ => operands,
         };
@@ -424,7 +424,7 @@ fn random_body(random: &mut Random, length: usize) -> Body {
     for _ in 0..1 + random.below(4) {
         let value = random.among(&values);
         let lane = builder.0.lane(value);
-        let other: Vec<Value> =
+        let other: Vec<SsaValue> =
             values.iter().copied().filter(|&value| builder.0.lane(value) == lane).collect();
         let second = random.among(&other);
         match (lane, random.below(2)) {
@@ -444,11 +444,11 @@ fn random_body(random: &mut Random, length: usize) -> Body {
 
 /// Adds primitives that form patterns: minima and maxima, NaN tests of two floats, negated comparisons, and
 /// fused multiply-adds with negated operands.
-fn extremes_and_nans(random: &mut Random, builder: &mut Builder, values: &mut Vec<Value>) {
+fn extremes_and_nans(random: &mut Random, builder: &mut Builder, values: &mut Vec<SsaValue>) {
     for _ in 0..4 {
         let x = random.among(values);
         let lane = builder.0.lane(x);
-        let same: Vec<Value> =
+        let same: Vec<SsaValue> =
             values.iter().copied().filter(|&value| builder.0.lane(value) == lane).collect();
         let y = random.among(&same);
         let less = builder.push(Primitive::Less, LaneType::Bool, &[x, y]);
@@ -685,8 +685,8 @@ fn a_row_may_have_more_constants_than_there_are_registers() {
         // A chain of values, which reads all constants again and again.
         let mut value = builder.input(DType::F32)[0];
         let singles = 8 + round % 40;
-        let numbers: Vec<Value> = (0..singles).map(|_| builder.input(DType::F32)[0]).collect();
-        let conditions: Vec<Value> = (0..4).map(|_| builder.input(DType::Bool)[0]).collect();
+        let numbers: Vec<SsaValue> = (0..singles).map(|_| builder.input(DType::F32)[0]).collect();
+        let conditions: Vec<SsaValue> = (0..4).map(|_| builder.input(DType::Bool)[0]).collect();
         for _ in 0..4 * singles {
             let [x, y] = [0, 1].map(|_| random.among(&numbers));
             let condition = match random.below(2) {
@@ -716,7 +716,12 @@ fn a_row_may_have_more_constants_than_there_are_registers() {
 }
 
 /// A chain of primitives on one type: each reads the value before it, and `shared` values.
-fn chain(builder: &mut Builder, shared: &[Value], length: usize, random: &mut Random) -> Value {
+fn chain(
+    builder: &mut Builder,
+    shared: &[SsaValue],
+    length: usize,
+    random: &mut Random,
+) -> SsaValue {
     let lane = builder.0.lane(shared[0]);
     let is_number = |(primitive, result): &(Primitive, LaneType)| {
         *result == lane && !matches!(primitive, Primitive::Select | Primitive::Bits)
@@ -737,7 +742,7 @@ fn chain(builder: &mut Builder, shared: &[Value], length: usize, random: &mut Ra
 }
 
 /// The condition of a select: a boolean input, or a comparison that may have one result for all elements.
-fn condition(builder: &mut Builder, x: Value, random: &mut Random) -> Value {
+fn condition(builder: &mut Builder, x: SsaValue, random: &mut Random) -> SsaValue {
     if random.below(2) == 0 {
         return builder.input(DType::Bool)[0];
     }
@@ -759,7 +764,7 @@ fn arms_that_no_lane_takes() {
         let (_, dtype) = random.among(&LANES[1..]);
         let mut builder = Builder::default();
         builder.0.tables.push(table());
-        let shared: Vec<Value> = (0..3).map(|_| builder.input(dtype)[0]).collect();
+        let shared: Vec<SsaValue> = (0..3).map(|_| builder.input(dtype)[0]).collect();
         let condition = condition(&mut builder, shared[0], &mut random);
         let lengths = [8 + random.below(160), 8 + random.below(160)];
         let [on_true, on_false] =

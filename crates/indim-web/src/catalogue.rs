@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Catalogue {
     rules: Vec<Rule>,
-    reductions: Vec<ReductionRule>,
+    reductions: Vec<ReductionRuleEntry>,
 }
 
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct Rule {
 }
 
 #[derive(Serialize)]
-struct ReductionRule {
+struct ReductionRuleEntry {
     name: &'static str,
     summary: &'static str,
     attributes: &'static [&'static str],
@@ -39,7 +39,7 @@ pub fn catalogue() -> String {
         attributes: attributes(choice).iter().map(|attribute| attribute.as_str()).collect(),
         is_target_rule: matches!(choice, RuleChoice::Named(name) if name.is_target_rule()),
     });
-    let reductions = ReductionRuleName::ALL.iter().map(|&name| ReductionRule {
+    let reductions = ReductionRuleName::ALL.iter().map(|&name| ReductionRuleEntry {
         name: name.as_str(),
         summary: summary(name),
         attributes: reduction_attributes(name),

@@ -36,11 +36,11 @@ pub(crate) struct Refusal {
 struct Line {
     text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    mark: Option<Mark>,
+    mark: Option<DrawnMark>,
 }
 
 #[derive(Serialize)]
-struct Mark {
+struct DrawnMark {
     /// The column.
     indent: usize,
     width: usize,
@@ -93,7 +93,7 @@ impl Refusal {
 }
 
 fn line(line: &MarkedLine) -> Line {
-    let mark = line.mark.as_ref().map(|mark| Mark {
+    let mark = line.mark.as_ref().map(|mark| DrawnMark {
         indent: mark.margin.chars().count() + mark.indent,
         width: mark.width,
         message: mark.message.clone(),

@@ -52,7 +52,7 @@ const fn trigonometric(op: Op) -> bool {
     )
 }
 
-fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Decomposition, GraphError> {
+fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<DecomposedValue, GraphError> {
     let ln2 = core::f64::consts::LN_2;
     // From here on the function equals `log(2 x)`.
     let far = match dtype {
@@ -96,9 +96,9 @@ fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<Decompositio
     }))
 }
 
-type Decomposition = Option<(Value, &'static str)>;
+type DecomposedValue = Option<(Value, &'static str)>;
 
-fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<Decomposition, GraphError> {
+fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<DecomposedValue, GraphError> {
     let is_nan = |x: &Value| x.ne(x);
     let numbers = |extreme: Value| is_nan(x).select(y, is_nan(y).select(x, extreme));
     Ok(Some(match op {

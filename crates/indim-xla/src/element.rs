@@ -4,7 +4,7 @@ use indim_graph::Array;
 use indim_ops::{DType, bf16, f16};
 
 /// A number of a real type as text.
-pub enum Number {
+pub enum NumberText {
     /// A decimal or a boolean.
     Finite(String),
     /// An infinity or a NaN, with its bits.
@@ -19,7 +19,7 @@ pub enum Number {
 }
 
 /// The elements of an array in order; a complex element is two numbers.
-pub fn numbers(array: &Array) -> Vec<Number> {
+pub fn numbers(array: &Array) -> Vec<NumberText> {
     let dtype = part_of(array.dtype());
     let bytes = array.to_le_bytes();
     bytes.chunks_exact(dtype.size()).map(|bytes| number(bytes, dtype)).collect()
@@ -34,7 +34,7 @@ pub fn part_of(dtype: DType) -> DType {
     }
 }
 
-fn number(bytes: &[u8], dtype: DType) -> Number {
+fn number(bytes: &[u8], dtype: DType) -> NumberText {
     let mut all = [0; 8];
     all[..bytes.len()].copy_from_slice(bytes);
     let bits = u64::from_le_bytes(all);
@@ -42,9 +42,9 @@ fn number(bytes: &[u8], dtype: DType) -> Number {
     let unused = 64 - 8 * dtype.size() as u32;
     let signed = ((bits << unused) as i64) >> unused;
     match dtype {
-        DType::Bool => Number::Finite((bits != 0).to_string()),
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 => Number::Finite(signed.to_string()),
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 => Number::Finite(bits.to_string()),
+        DType::Bool => NumberText::Finite((bits != 0).to_string()),
+        DType::I8 | DType::I16 | DType::I32 | DType::I64 => NumberText::Finite(signed.to_string()),
+        DType::U8 | DType::U16 | DType::U32 | DType::U64 => NumberText::Finite(bits.to_string()),
         DType::F64 => float(f64::from_bits(bits), bits, signed < 0, |x| format!("{x:?}")),
         DType::F32 => {
             let x = f32::from_bits(bits as u32);
@@ -62,12 +62,12 @@ fn number(bytes: &[u8], dtype: DType) -> Number {
 }
 
 /// A decimal always has a dot, because MLIR requires one.
-fn float(x: f64, bits: u64, is_negative: bool, decimal: impl Fn(f64) -> String) -> Number {
+fn float(x: f64, bits: u64, is_negative: bool, decimal: impl Fn(f64) -> String) -> NumberText {
     if !x.is_finite() {
-        return Number::NotFinite { bits, is_negative, is_nan: x.is_nan() };
+        return NumberText::NotFinite { bits, is_negative, is_nan: x.is_nan() };
     }
     let text = decimal(x);
-    Number::Finite(match text.split_once('e') {
+    NumberText::Finite(match text.split_once('e') {
         Some((mantissa, exponent)) if !mantissa.contains('.') => format!("{mantissa}.0e{exponent}"),
         _ => text,
     })

@@ -39,7 +39,7 @@ impl Comparator {
 }
 
 /// A comparison of the elements of a key, as text.
-struct Comparison {
+struct ComparisonText {
     /// The comparison.
     before: String,
     /// Its two operands.
@@ -47,11 +47,11 @@ struct Comparison {
 }
 
 /// The texts of all recognised comparisons of one key.
-fn comparisons(key: usize, descending: bool) -> [Comparison; 3] {
+fn comparisons(key: usize, descending: bool) -> [ComparisonText; 3] {
     let (plain, total) = if descending { ("gt", "total_gt") } else { ("lt", "total_lt") };
     let sides = [2 * key, 2 * key + 1].map(|argument| argument.to_string());
     let one = sides.each_ref().map(|side| canonical(side));
-    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| Comparison {
+    [(plain, &sides), (plain, &one), (total, &one)].map(|(op, sides)| ComparisonText {
         before: format!("{op}({},{})", sides[0], sides[1]),
         sides: sides.clone(),
     })
@@ -69,14 +69,15 @@ fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
         if key > 0 && is_last(rest, key, descending) {
             return Some(key + 1);
         }
-        rest = comparisons(key, descending).iter().find_map(|Comparison { before, sides }| {
-            let both = other_operand(rest, "or", before)?;
-            let mut sides = sides.clone();
-            sides.sort_unstable();
-            ["eq", "total_eq"].into_iter().find_map(|equal| {
-                other_operand(both, "and", &format!("{equal}({},{})", sides[0], sides[1]))
-            })
-        })?;
+        rest =
+            comparisons(key, descending).iter().find_map(|ComparisonText { before, sides }| {
+                let both = other_operand(rest, "or", before)?;
+                let mut sides = sides.clone();
+                sides.sort_unstable();
+                ["eq", "total_eq"].into_iter().find_map(|equal| {
+                    other_operand(both, "and", &format!("{equal}({},{})", sides[0], sides[1]))
+                })
+            })?;
     }
     None
 }

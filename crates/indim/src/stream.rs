@@ -29,6 +29,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use indim_stores::{CompleteResult, Region, Sink, Source, StoreError, StoreErrorKind};
+pub use indim_stores::{ArrayRegion, CompleteResult, Sink, Source, StoreError, StoreErrorKind};
 pub use indim_stores::{MemoryResult, MemorySink, MemorySource};
 pub use indim_stream::{Obstacle, Plan, StorageInfo, StreamError, StreamInput, StreamOptions, run};

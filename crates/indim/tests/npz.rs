@@ -11,7 +11,7 @@ use indim::files::{
     ArrayFile, FileError, FileErrorKind, NpzSource, OutputFile, npz_sinks, read_npz_member,
     read_npz_member_type, read_npz_member_within, write_npy_to, write_npz_to,
 };
-use indim::stream::{MemorySource, Region, Source};
+use indim::stream::{ArrayRegion, MemorySource, Source};
 use indim::{Array, ArrayError, ArrayType, DType};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -299,7 +299,7 @@ fn regions_of_members() {
                 (46, 5),
             ] {
                 for (column, columns) in [(0, 200), (150, 3), (7, 0)] {
-                    let region = Region::new([start, column], [extent, columns]);
+                    let region = ArrayRegion::new([start, column], [extent, columns]);
                     let found = dense(&source.read(&region).unwrap().view());
                     let rows = (start..start + extent)
                         .flat_map(|row| (column..column + columns).map(move |at| (row, at)));
@@ -311,7 +311,7 @@ fn regions_of_members() {
                     assert_eq!(found.elements::<u16>().unwrap(), expected, "{region}");
                 }
             }
-            let outside = source.read(&Region::new([299, 0], [2, 1])).unwrap_err();
+            let outside = source.read(&ArrayRegion::new([299, 0], [2, 1])).unwrap_err();
             assert_eq!(outside.code(), "outside-of-array");
         }
     }
@@ -329,7 +329,7 @@ fn a_damaged_member_is_found_when_it_has_been_read() {
         fs::write(&path, archive).unwrap();
         let source = NpzSource::open(&path, "x").map_err(|error| error.code().to_owned())?;
         let mut elements = Vec::new();
-        for region in Region::grid(&source.array_type().shape.clone(), &[700]) {
+        for region in ArrayRegion::grid(&source.array_type().shape.clone(), &[700]) {
             let piece = source.read(&region).map_err(|error| error.code().to_owned())?;
             elements.extend_from_slice(piece.bytes());
         }
@@ -353,7 +353,7 @@ fn a_damaged_member_is_found_when_it_has_been_read() {
     fs::write(&path, &good).unwrap();
     let source = NpzSource::open(&path, "x").unwrap();
     fs::write(&path, &good[..good.len() / 2]).unwrap();
-    let error = source.read(&Region::new([0], [3000])).unwrap_err();
+    let error = source.read(&ArrayRegion::new([0], [3000])).unwrap_err();
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }
 
@@ -370,7 +370,7 @@ fn members_written_in_pieces() {
         Ok::<(), ArrayError>(())
     });
     let whole = whole.unwrap();
-    let piece = |region: &Region| {
+    let piece = |region: &ArrayRegion| {
         let source = MemorySource::new(whole.to_row_major().unwrap()).unwrap();
         source.read(region).unwrap()
     };
@@ -383,11 +383,11 @@ fn members_written_in_pieces() {
         bytes[0] = 1;
         Ok::<(), ArrayError>(())
     });
-    written[0].write(&Region::whole(&flag.shape), &truth.unwrap()).unwrap();
-    for region in Region::grid(&wide.shape, &[7, 30]) {
+    written[0].write(&ArrayRegion::whole(&flag.shape), &truth.unwrap()).unwrap();
+    for region in ArrayRegion::grid(&wide.shape, &[7, 30]) {
         written[1].write(&region, &piece(&region)).unwrap();
     }
-    let backwards: Vec<Region> = Region::grid(&wide.shape, &[7, 11]).collect();
+    let backwards: Vec<ArrayRegion> = ArrayRegion::grid(&wide.shape, &[7, 11]).collect();
     for region in backwards.iter().rev() {
         written[2].write(region, &piece(region)).unwrap();
     }

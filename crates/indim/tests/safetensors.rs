@@ -11,7 +11,7 @@ use indim::files::{
     ArrayFile, FileErrorKind, OutputFile, SafetensorsSource, read_tensor, read_tensor_type,
     safetensors_sinks, write_safetensors_to,
 };
-use indim::stream::{MemorySource, Region, Source};
+use indim::stream::{ArrayRegion, MemorySource, Source};
 use indim::{Array, ArrayError, ArrayType, DType};
 use safetensors::tensor::{Dtype, TensorView, serialize};
 
@@ -72,7 +72,7 @@ fn tensors_of_the_library_are_read() {
     assert_eq!(read_tensor(&path, "one", 0).unwrap_err().code(), "memory-limit");
 
     let source = SafetensorsSource::open(&path, "layer.0/weight:0").unwrap();
-    let part = source.read(&Region::new([1, 1, 0], [1, 2, 2])).unwrap();
+    let part = source.read(&ArrayRegion::new([1, 1, 0], [1, 2, 2])).unwrap();
     assert_eq!(part.elements::<f32>().unwrap(), [16.0, 17.0, 20.0, 21.0]);
     // SAFETY: no other process knows the folder, so the mapped file does not change.
     let mapped = unsafe { MappedFile::open(&path) }.unwrap();
@@ -180,7 +180,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     let source = SafetensorsSource::open(&kept.path(), "x").unwrap();
     assert!(source.check_unchanged().is_ok());
     fs::write(kept.path(), &file[..file.len() - 1]).unwrap();
-    let error = source.read(&Region::new([0], [3])).unwrap_err();
+    let error = source.read(&ArrayRegion::new([0], [3])).unwrap_err();
     assert_eq!((error.code(), source.check_unchanged().is_err()), ("file-changed", true));
 }
 
@@ -230,8 +230,8 @@ fn tensors_are_written() {
     let mut sinks = safetensors_sinks(OutputFile::create(&path).unwrap(), &members).unwrap();
     for (sink, array) in sinks.iter_mut().zip(&arrays).rev() {
         let source = MemorySource::new(array.to_row_major().unwrap()).unwrap();
-        let regions: Vec<Region> =
-            Region::grid(&array.array_type().shape.clone(), &[2, 3]).collect();
+        let regions: Vec<ArrayRegion> =
+            ArrayRegion::grid(&array.array_type().shape.clone(), &[2, 3]).collect();
         for region in regions.iter().rev() {
             sink.write(region, &source.read(region).unwrap()).unwrap();
         }

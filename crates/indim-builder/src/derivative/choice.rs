@@ -4,11 +4,11 @@
 //! 0.
 
 use super::complex::scaled;
-use super::rule::{Binary, Ternary, Unary, is_complex};
+use super::rule::{BinaryArguments, TernaryArguments, UnaryArguments, is_complex};
 use crate::builder::Value;
 
 /// 0 at 0.
-pub(super) fn abs(u: Unary<'_>) -> Value {
+pub(super) fn abs(u: UnaryArguments<'_>) -> Value {
     match is_complex(u.x) {
         true => scaled(&u.x.sign(), u.cotangent),
         false => u.cotangent * u.x.sign(),
@@ -17,7 +17,7 @@ pub(super) fn abs(u: Unary<'_>) -> Value {
 
 /// Floats: a step, with derivative 0. Complex numbers: `x / |x|`, which only moves with the component of `x`
 /// perpendicular to it; 0 at 0.
-pub(super) fn sign(u: Unary<'_>) -> Option<Value> {
+pub(super) fn sign(u: UnaryArguments<'_>) -> Option<Value> {
     if !is_complex(u.x) {
         return None;
     }
@@ -27,23 +27,23 @@ pub(super) fn sign(u: Unary<'_>) -> Option<Value> {
 }
 
 /// The cotangent goes to the selected operand, also if it is NaN; a tie shares it.
-pub(super) fn max(o: Binary<'_>) -> [Value; 2] {
+pub(super) fn max(o: BinaryArguments<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | x.is_nan());
     shared(o.cotangent, &a, &b)
 }
 
-pub(super) fn min(o: Binary<'_>) -> [Value; 2] {
+pub(super) fn min(o: BinaryArguments<'_>) -> [Value; 2] {
     max(o)
 }
 
 /// The cotangent goes to the selected operand, which is NaN only if both are; a tie shares it, also of two
 /// NaNs.
-pub(super) fn fmax(o: Binary<'_>) -> [Value; 2] {
+pub(super) fn fmax(o: BinaryArguments<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | o.y.is_nan());
     shared(o.cotangent, &a, &b)
 }
 
-pub(super) fn fmin(o: Binary<'_>) -> [Value; 2] {
+pub(super) fn fmin(o: BinaryArguments<'_>) -> [Value; 2] {
     fmax(o)
 }
 
@@ -56,7 +56,7 @@ fn shared(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
 
 /// At a bound the cotangent goes to `x`. With exchanged bounds it goes to `high`. With a NaN it goes to no
 /// operand.
-pub(super) fn clamp(o: Ternary<'_>) -> [Value; 3] {
+pub(super) fn clamp(o: TernaryArguments<'_>) -> [Value; 3] {
     let (low, x, high) = (o.a, o.b, o.c);
     let is_within = low.le(x) & x.le(high);
     let is_low = x.lt(low) & low.le(high);
@@ -64,17 +64,17 @@ pub(super) fn clamp(o: Ternary<'_>) -> [Value; 3] {
     [is_low, is_within, is_high].map(|gets| gets.select(o.cotangent, 0))
 }
 
-pub(super) fn select(o: Ternary<'_>) -> [Option<Value>; 3] {
+pub(super) fn select(o: TernaryArguments<'_>) -> [Option<Value>; 3] {
     [None, Some(o.a.select(o.cotangent, 0)), Some(o.a.select(0, o.cotangent))]
 }
 
 /// 1 for the first operand if the signs agree, else -1; 0 at 0. The second operand only has steps.
-pub(super) fn copysign(o: Binary<'_>) -> [Option<Value>; 2] {
+pub(super) fn copysign(o: BinaryArguments<'_>) -> [Option<Value>; 2] {
     [Some(o.cotangent * (o.a.sign() * o.y.sign())), None]
 }
 
 /// The second operand is the slope for negative numbers.
-pub(super) fn prelu(o: Binary<'_>) -> [Value; 2] {
+pub(super) fn prelu(o: BinaryArguments<'_>) -> [Value; 2] {
     let is_above = o.a.ge(0);
     [is_above.select(o.cotangent, o.cotangent * o.b), is_above.select(0, o.cotangent * o.a)]
 }

@@ -5,7 +5,9 @@
 
 use indim_ops::{Op, for_each_op};
 
-use super::rule::{Binary, NotDifferentiable, RuleResult, Ternary, Unary};
+use super::rule::{
+    BinaryArguments, NotDifferentiable, RuleResult, TernaryArguments, UnaryArguments,
+};
 use crate::builder::Value;
 
 /// The rules, named like their operations.
@@ -41,9 +43,15 @@ macro_rules! define_dispatch {
             cotangent: &Value,
         ) -> Result<Vec<Option<Value>>, NotDifferentiable> {
             match (op, operands) {
-                $((Op::$uop, [x]) => rules::$uname(Unary { x, y, cotangent }).into_cotangents(),)*
-                $((Op::$bop, [a, b]) => rules::$bname(Binary { a, b, y, cotangent }).into_cotangents(),)*
-                $((Op::$top, [a, b, c]) => rules::$tname(Ternary { a, b, c, cotangent }).into_cotangents(),)*
+                $((Op::$uop, [x]) => {
+                    rules::$uname(UnaryArguments { x, y, cotangent }).into_cotangents()
+                })*
+                $((Op::$bop, [a, b]) => {
+                    rules::$bname(BinaryArguments { a, b, y, cotangent }).into_cotangents()
+                })*
+                $((Op::$top, [a, b, c]) => {
+                    rules::$tname(TernaryArguments { a, b, c, cotangent }).into_cotangents()
+                })*
                 _ => unreachable!("invariant: the builder checked the number of operands"),
             }
         }

@@ -1,7 +1,7 @@
 //! Operations with zero derivatives (steps, conditions, integer and bit operations), and those that are not
 //! differentiable.
 
-use super::rule::{Binary, NotDifferentiable, Unary, ZeroDerivative};
+use super::rule::{BinaryArguments, NotDifferentiable, UnaryArguments, ZeroDerivative};
 
 macro_rules! flat {
     ($operands:ident: $($name:ident)*) => {
@@ -11,19 +11,19 @@ macro_rules! flat {
     };
 }
 
-flat! { Unary: floor ceil trunc round_even round_away }
-flat! { Unary: is_finite is_nan is_inf }
-flat! { Unary: not popcnt clz }
-flat! { Binary: floor_div }
-flat! { Binary: eq ne lt le gt ge total_eq total_ne total_lt total_le total_gt total_ge }
-flat! { Binary: and or xor shl shr_arithmetic shr_logical mulhi }
+flat! { UnaryArguments: floor ceil trunc round_even round_away }
+flat! { UnaryArguments: is_finite is_nan is_inf }
+flat! { UnaryArguments: not popcnt clz }
+flat! { BinaryArguments: floor_div }
+flat! { BinaryArguments: eq ne lt le gt ge total_eq total_ne total_lt total_le total_gt total_ge }
+flat! { BinaryArguments: and or xor shl shr_arithmetic shr_logical mulhi }
 
 /// The neighbour of a float depends on the spacing of the format, which has no derivative.
-pub(super) fn nextafter(_: Binary<'_>) -> NotDifferentiable {
+pub(super) fn nextafter(_: BinaryArguments<'_>) -> NotDifferentiable {
     NotDifferentiable
 }
 
 /// Its derivative is `polygamma(2, x)`, which is not an operation.
-pub(super) fn trigamma(_: Unary<'_>) -> NotDifferentiable {
+pub(super) fn trigamma(_: UnaryArguments<'_>) -> NotDifferentiable {
     NotDifferentiable
 }

@@ -5,13 +5,13 @@ use indim_ops::DTypeClass;
 use crate::builder::Value;
 
 /// The arguments of a rule for one operand: the operand `x`, the result `y`, and the cotangent of `y`.
-pub(super) struct Unary<'a> {
+pub(super) struct UnaryArguments<'a> {
     pub x: &'a Value,
     pub y: &'a Value,
     pub cotangent: &'a Value,
 }
 
-impl Unary<'_> {
+impl UnaryArguments<'_> {
     /// The cotangent of `x` for this derivative.
     pub(super) fn times(&self, derivative: &Value) -> Value {
         self.cotangent * conjugate(derivative)
@@ -23,16 +23,16 @@ impl Unary<'_> {
     }
 }
 
-/// Like [`Unary`], for two operands.
-pub(super) struct Binary<'a> {
+/// Like [`UnaryArguments`], for two operands.
+pub(super) struct BinaryArguments<'a> {
     pub a: &'a Value,
     pub b: &'a Value,
     pub y: &'a Value,
     pub cotangent: &'a Value,
 }
 
-/// Like [`Unary`], for three operands.
-pub(super) struct Ternary<'a> {
+/// Like [`UnaryArguments`], for three operands.
+pub(super) struct TernaryArguments<'a> {
     pub a: &'a Value,
     pub b: &'a Value,
     pub c: &'a Value,

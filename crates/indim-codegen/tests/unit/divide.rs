@@ -40,7 +40,8 @@ fn check(dtype: DType, primitive: Primitive, divisor: u64, numbers: impl Iterato
     let result = builder.push(primitive, lane, &[x, result]);
     builder.output(dtype, [result]);
     let body = builder.finish();
-    let divides = |it: &crate::Instruction| matches!(it.primitive, Primitive::Div | Primitive::Rem);
+    let divides =
+        |it: &crate::SsaInstruction| matches!(it.primitive, Primitive::Div | Primitive::Rem);
     assert!(!body.instructions.iter().any(divides), "{body}");
     for x in numbers.map(|x| x << unused >> unused) {
         let expected = evaluate(primitive, lane, lane, [x, divisor, 0], &[]);

@@ -9,7 +9,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph, evaluate};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{
-    Access, Instruction, InstructionKind, Local, LoopNest, NestReduction,
+    Access, InstructionKind, Local, LoopNest, NestInstruction, NestReduction,
 };
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
@@ -40,7 +40,7 @@ struct BoundSimple {
 
 impl Executor for Simple {
     fn compile(&self, nest: &Arc<LoopNest>, _: &Arc<[Array]>, _: Level) -> Arc<dyn NestCode> {
-        let graph = |instruction: &Instruction| graph(nest, instruction);
+        let graph = |instruction: &NestInstruction| graph(nest, instruction);
         let graphs = nest.instructions.iter().map(graph).collect();
         Arc::new(SimpleCode { graphs })
     }
@@ -209,7 +209,7 @@ fn whole_number(index: &Array) -> i128 {
 }
 
 /// The graph of one instruction on single elements.
-fn graph(nest: &LoopNest, instruction: &Instruction) -> Graph {
+fn graph(nest: &LoopNest, instruction: &NestInstruction) -> Graph {
     let b = GraphBuilder::new();
     let parameter = |(index, &local): (usize, &Local)| {
         b.parameter(&format!("p{index}"), nest.dtype(local), []).unwrap()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use indim_kernels::{bitcast_kernel, convert_kernel, elementwise_kernel};
-use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{InstructionKind, Local, LoopNest, NestInstruction};
 use indim_ops::Level;
 
 use crate::blocks::allocation;
@@ -16,7 +16,7 @@ use crate::tiles::work;
 
 /// Compiles a nest for `level`.
 pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
-    let call = |(index, instruction): (usize, &Instruction)| Call {
+    let call = |(index, instruction): (usize, &NestInstruction)| Call {
         destination: register(nest, Local::Instruction(index)),
         callee: callee(nest, instruction, level),
     };
@@ -38,7 +38,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
     }
 }
 
-fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
+fn callee(nest: &LoopNest, instruction: &NestInstruction, level: Level) -> Callee {
     let kernel = match instruction.kind {
         InstructionKind::Take { mode, size } => {
             return gather_callee(nest, instruction, mode, size, level);
@@ -65,7 +65,7 @@ fn callee(nest: &LoopNest, instruction: &Instruction, level: Level) -> Callee {
 /// For each access, whether it needs a dense block: a kernel reads it, or a store copies it.
 fn read_by_kernels(nest: &LoopNest) -> Vec<bool> {
     let mut is_read = vec![false; nest.accesses.len()];
-    let calls_kernel = |it: &&Instruction| !matches!(it.kind, InstructionKind::Take { .. });
+    let calls_kernel = |it: &&NestInstruction| !matches!(it.kind, InstructionKind::Take { .. });
     let operands = nest.instructions.iter().filter(calls_kernel).flat_map(|it| &it.operands);
     for local in operands.copied().chain(copied(nest).map(Local::Access)) {
         if let Local::Access(index) = local {

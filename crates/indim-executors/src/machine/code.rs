@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use indim_codegen::{NestBody, record_folds, record_nest_with};
 use indim_graph::Array;
-use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{InstructionKind, Local, LoopNest, NestInstruction};
 use indim_ops::Level;
 
 use crate::tiles::code::{
@@ -64,13 +64,13 @@ fn is_gather(nest: &LoopNest, instruction: usize) -> bool {
 }
 
 /// The gathers of a nest, with their positions.
-fn gathers(nest: &LoopNest) -> impl Iterator<Item = (usize, &Instruction)> {
+fn gathers(nest: &LoopNest) -> impl Iterator<Item = (usize, &NestInstruction)> {
     let instructions = nest.instructions.iter().enumerate();
     instructions.filter(|(_, instruction)| matches!(instruction.kind, InstructionKind::Take { .. }))
 }
 
 fn gather_calls(nest: &LoopNest, level: Level) -> Vec<Call> {
-    let call = |(index, instruction): (usize, &Instruction)| {
+    let call = |(index, instruction): (usize, &NestInstruction)| {
         let InstructionKind::Take { mode, size } = instruction.kind else { return None };
         Some(Call {
             destination: register(nest, Local::Instruction(index)),

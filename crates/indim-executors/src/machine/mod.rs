@@ -17,7 +17,7 @@ use std::sync::{Arc, OnceLock};
 
 use indim_graph::Array;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Instruction, InstructionKind, LoopNest};
+use indim_loops::loop_nest::{Access, InstructionKind, LoopNest, NestInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::unroll::MAX_UNROLLED;
@@ -84,7 +84,7 @@ fn fallback(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
     if !machine_code_levels().contains(&level) {
         return Some(KernelFallback::Processor);
     }
-    let takes = |it: &Instruction| matches!(it.kind, InstructionKind::Take { .. });
+    let takes = |it: &NestInstruction| matches!(it.kind, InstructionKind::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.is_arg_reduction() {
         true => KernelFallback::ArgReduction,
         false => KernelFallback::NoOperation,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use indim_graph::TakeMode;
 use indim_kernels::KernelFn;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Instruction, InstructionKind, Local, LoopNest};
+use indim_loops::loop_nest::{InstructionKind, Local, LoopNest, NestInstruction};
 use indim_loops::walk::runs;
 use indim_ops::DType;
 use indim_ops::Level;
@@ -199,7 +199,7 @@ pub(crate) fn value_stores(nest: &LoopNest) -> Vec<ValueStores> {
 /// See [`TileCode::only_gathered`].
 pub(crate) fn only_gathered(nest: &LoopNest) -> Vec<bool> {
     let mut only_gathered = vec![false; nest.accesses.len()];
-    let is_take = |it: &&Instruction| matches!(it.kind, InstructionKind::Take { .. });
+    let is_take = |it: &&NestInstruction| matches!(it.kind, InstructionKind::Take { .. });
     let of_gathers = nest.instructions.iter().filter(is_take).flat_map(|it| &it.operands);
     for access in of_gathers.filter_map(Local::access) {
         only_gathered[access] = true;
@@ -224,7 +224,7 @@ pub(crate) fn copied(nest: &LoopNest) -> impl Iterator<Item = usize> {
 /// The callee of a gather instruction.
 pub(crate) fn gather_callee(
     nest: &LoopNest,
-    instruction: &Instruction,
+    instruction: &NestInstruction,
     mode: TakeMode,
     size: usize,
     level: Level,

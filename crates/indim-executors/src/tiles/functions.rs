@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use indim_codegen::{Body, Instruction};
+use indim_codegen::{Body, SsaInstruction};
 use indim_loops::MemoryUse;
 use indim_ops::Level;
 use indim_targets::{Function, OperandForm, OperandLayout, TargetError};
@@ -123,7 +123,7 @@ impl Functions {
 
     /// Counts the memory of the body. `TierUp` counts that of the functions.
     pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Instruction>(self.body.instructions.capacity());
+        held.own::<SsaInstruction>(self.body.instructions.capacity());
         held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());
     }
 

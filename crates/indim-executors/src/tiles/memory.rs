@@ -8,7 +8,7 @@
 //! walks memory along the shorter stride, and unrolls runs of two to four elements.
 
 use indim_kernels::{StridedCopyFn, strided_copy_function};
-pub use indim_loops::walk::runs::Run;
+pub use indim_loops::walk::runs::ElementRun;
 use indim_ops::Level;
 
 /// Copies `steps.count` runs, `steps.stride` bytes apart in memory, to one dense block. Pointers need no
@@ -23,8 +23,8 @@ use indim_ops::Level;
 pub unsafe fn gather(
     destination: *mut u8,
     source: *const u8,
-    steps: Run,
-    run: Run,
+    steps: ElementRun,
+    run: ElementRun,
     element_size: usize,
 ) {
     let run_bytes = run.count * element_size;
@@ -58,8 +58,8 @@ pub unsafe fn gather(
 pub unsafe fn scatter(
     destination: *mut u8,
     source: *const u8,
-    steps: Run,
-    run: Run,
+    steps: ElementRun,
+    run: ElementRun,
     element_size: usize,
 ) {
     let run_bytes = run.count * element_size;
@@ -92,7 +92,7 @@ const L1_RUN_BYTES: usize = 16 * 1024;
 /// Whether the inner loop goes along steps, for each element of the run: if the stride of steps is the
 /// shorter one, so that they share cache lines, or if a run is a single element. Runs that are longer than
 /// the number of steps and stay in L1 are copied run by run, because the longer inner loop is faster.
-fn is_crosswise(steps: Run, run: Run) -> bool {
+fn is_crosswise(steps: ElementRun, run: ElementRun) -> bool {
     let [between_steps, in_run] = [steps, run].map(|level| level.stride.unsigned_abs());
     let is_in_l1 = run.count >= steps.count && in_run.saturating_mul(run.count) <= L1_RUN_BYTES;
     steps.count > 1 && (run.count == 1 || between_steps < in_run && !is_in_l1)

@@ -33,7 +33,7 @@ use crate::tiles::code::{FEW, TileCode, element_sizes, few};
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::functions::Functions;
-use crate::tiles::memory::Run;
+use crate::tiles::memory::ElementRun;
 use crate::tiles::store_fold::piece_bytes;
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
 use crate::tiles::tree::{Columns, Values, is_sequential};
@@ -336,7 +336,7 @@ impl BoundRegion {
         &self,
         code: &TileCode,
         bases: &Bases<'_>,
-        work: impl FnOnce(&mut NestReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
+        work: impl FnOnce(&mut PieceReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
     ) {
         let (walk, wiring) = (&self.region.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
@@ -359,13 +359,13 @@ impl BoundRegion {
             let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
             let trees = few(trees);
             let shared = bases.shared;
-            work(&mut NestReduction { bound: self, trees, tile, shared }, outer, offsets);
+            work(&mut PieceReduction { bound: self, trees, tile, shared }, outer, offsets);
         });
     }
 }
 
 /// The state of a run over pieces.
-struct NestReduction<'a> {
+struct PieceReduction<'a> {
     bound: &'a BoundRegion,
     /// For each store, its tree.
     trees: SmallVec<[Columns<'a>; FEW]>,
@@ -373,7 +373,7 @@ struct NestReduction<'a> {
     shared: *mut u8,
 }
 
-impl NestReduction<'_> {
+impl PieceReduction<'_> {
     /// Reduces a piece of a unit of columns and advances the position past it.
     ///
     /// # Safety
@@ -517,7 +517,7 @@ impl NestReduction<'_> {
     /// - the first `count` nodes are the results, and the lanes are free.
     unsafe fn write(&self, position: &Position<'_>, store: usize, count: usize) {
         let to = self.tile.tile_address(store, position);
-        let run = Run { count, stride: self.bound.stores[store].result_stride };
+        let run = ElementRun { count, stride: self.bound.stores[store].result_stride };
         // SAFETY: the caller ensures writable results and finished nodes; `Accumulators` gives the lanes room
         // for the results of a tile.
         unsafe { self.trees[store].write(to, run) }

@@ -12,7 +12,7 @@ use indim_loops::MemoryUse;
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
-use indim_loops::walk::runs::{Run, for_each_run};
+use indim_loops::walk::runs::{ElementRun, for_each_run};
 use indim_loops::walk::{
     MAX_UNGATHERED_ROWS, RowForm, RowLimits, TileLayout, Walk, has_rows, in_pieces,
 };
@@ -453,9 +453,9 @@ impl Tile<'_> {
                 continue;
             }
             let size = self.code.nest.accesses[access].array_type.dtype.size();
-            let single = Run { count: self.walk.step_elements, stride: 0 };
+            let single = ElementRun { count: self.walk.step_elements, stride: 0 };
             let (steps, runs) = runs(self.walk, stores + access, position, &single);
-            let steps = Run { count: if is_repeated { 1 } else { steps.count }, ..steps };
+            let steps = ElementRun { count: if is_repeated { 1 } else { steps.count }, ..steps };
             // SAFETY:
             // - `BoundNest::run` requires that the access is readable at every point of the tile, and the
             //   runs visit those points;
@@ -482,7 +482,7 @@ impl Tile<'_> {
             let size = target.target.array_type.dtype.size();
             let to = self.tile_address(store, position);
             let from = self.registers[self.code.register(target.source)].cast_const();
-            let dense = Run { count: self.walk.step_elements, stride: size as isize };
+            let dense = ElementRun { count: self.walk.step_elements, stride: size as isize };
             let (steps, runs) = runs(self.walk, store, position, &dense);
             // SAFETY:
             // - `BoundNest::run` requires that the store is writable at every point of the tile and that its
@@ -502,10 +502,10 @@ fn runs<'r>(
     walk: &'r Walk,
     operand: usize,
     position: &Position<'_>,
-    all: &'r Run,
-) -> (Run, &'r [Run]) {
+    all: &'r ElementRun,
+) -> (ElementRun, &'r [ElementRun]) {
     let operand = &walk.operands[operand];
-    let steps = Run { count: position.steps, stride: operand.step_stride };
+    let steps = ElementRun { count: position.steps, stride: operand.step_stride };
     match &operand.layout {
         TileLayout::Strided(runs) => (steps, runs),
         _ => (steps, core::slice::from_ref(all)),

@@ -10,7 +10,7 @@ use core::ops::Range;
 use indim_kernels::{FoldedRows, RowFoldFn};
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 
-use crate::tiles::memory::{Run, scatter};
+use crate::tiles::memory::{ElementRun, scatter};
 use crate::tiles::store_fold::StoreFold;
 
 /// The values of some steps: rows of columns.
@@ -285,7 +285,7 @@ impl Columns<'_> {
     /// - `to` plus each of `results.count` multiples of `results.stride` is valid for writes of a result, and
     ///   results overlap neither each other nor lanes and nodes;
     /// - `lanes` has room for `results.count` results.
-    pub(super) unsafe fn write(&self, to: *mut u8, results: Run) {
+    pub(super) unsafe fn write(&self, to: *mut u8, results: ElementRun) {
         let &Columns { fold, lanes: finished, nodes, .. } = self;
         // SAFETY: the caller ensures the nodes, the results, and room in the lanes for a dense copy of the
         // results; all are disjoint.
@@ -294,7 +294,7 @@ impl Columns<'_> {
                 return (fold.finish)(to, [nodes.cast_const(); 3], results.count);
             }
             (fold.finish)(finished, [nodes.cast_const(); 3], results.count);
-            scatter(to, finished, Run { count: 1, stride: 0 }, results, fold.result_size);
+            scatter(to, finished, ElementRun { count: 1, stride: 0 }, results, fold.result_size);
         }
     }
 

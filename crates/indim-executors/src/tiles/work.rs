@@ -1,7 +1,7 @@
 //! The cost of an element and of a run, in bytes moved: a byte stands for the time in which memory could
 //! move it.
 
-use indim_loops::loop_nest::{Instruction, InstructionKind, LoopNest};
+use indim_loops::loop_nest::{InstructionKind, LoopNest, NestInstruction};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
@@ -16,7 +16,7 @@ const BYTES_PER_CHEAP: usize = 2;
 
 /// Cost of computing one element.
 pub(crate) fn computed(nest: &LoopNest) -> usize {
-    let cost = |instruction: &Instruction| match instruction.kind {
+    let cost = |instruction: &NestInstruction| match instruction.kind {
         InstructionKind::Elementwise(op) if !op.is(Fact::Cheap) => BYTES_PER_FUNCTION,
         InstructionKind::Take { .. } => BYTES_PER_TAKE,
         _ => BYTES_PER_CHEAP,

@@ -16,7 +16,7 @@ use super::demand::{Axes, operand_axes};
 
 /// The size of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Size {
+enum TemplateSize {
     /// The same for all chunks.
     Fixed(usize),
     /// The size of the chunk along this axis of the stage.
@@ -28,7 +28,7 @@ struct TemplateNode {
     kind: NodeKind,
     operands: Vec<usize>,
     dtype: DType,
-    sizes: Vec<Size>,
+    sizes: Vec<TemplateSize>,
 }
 
 /// A graph with open sizes. Its parameters come first.
@@ -83,8 +83,9 @@ impl Template {
         axes: &[Option<usize>],
     ) -> usize {
         let ArrayType { dtype, shape } = &graph[value].array_type;
-        let size =
-            |(&axis, &size): (&Option<usize>, &usize)| axis.map_or(Size::Fixed(size), Size::Chunk);
+        let size = |(&axis, &size): (&Option<usize>, &usize)| {
+            axis.map_or(TemplateSize::Fixed(size), TemplateSize::Chunk)
+        };
         let sizes = axes.iter().zip(shape.iter()).map(size).collect();
         self.push(kind, &operands, *dtype, sizes)
     }
@@ -124,7 +125,7 @@ impl Template {
         let dtype = op.result_dtype(dtype);
         sizes.remove(axis);
         let reduced = self.push(NodeKind::Reduce { op, axis }, &[place], dtype, sizes.clone());
-        sizes.insert(axis, Size::Fixed(1));
+        sizes.insert(axis, TemplateSize::Fixed(1));
         let output = self.push(NodeKind::Reshape, &[reduced], dtype, sizes);
         self.outputs.push(output);
     }
@@ -138,7 +139,8 @@ impl Template {
         let ones = self.push(nowhere, &[one], DType::I64, vec![length]);
         let sum = NodeKind::Reduce { op: ReduceOp::Add, axis: 0 };
         let sum = self.push(sum, &[ones], DType::I64, Vec::new());
-        let output = self.push(NodeKind::Reshape, &[sum], DType::I64, vec![Size::Fixed(1); rank]);
+        let output =
+            self.push(NodeKind::Reshape, &[sum], DType::I64, vec![TemplateSize::Fixed(1); rank]);
         self.outputs.push(output);
     }
 
@@ -147,7 +149,7 @@ impl Template {
         kind: NodeKind,
         operands: &[usize],
         dtype: DType,
-        sizes: Vec<Size>,
+        sizes: Vec<TemplateSize>,
     ) -> usize {
         self.nodes.push(TemplateNode { kind, operands: operands.to_vec(), dtype, sizes });
         self.nodes.len() - 1
@@ -223,9 +225,9 @@ impl Template {
 
 impl TemplateNode {
     fn shape(&self, chunk: &[usize]) -> Shape {
-        let size = |size: &Size| match *size {
-            Size::Fixed(size) => size,
-            Size::Chunk(axis) => chunk[axis],
+        let size = |size: &TemplateSize| match *size {
+            TemplateSize::Fixed(size) => size,
+            TemplateSize::Chunk(axis) => chunk[axis],
         };
         self.sizes.iter().map(size).collect::<Vec<usize>>().into()
     }
@@ -276,8 +278,8 @@ fn add_zeros(
 /// The slices of a chunk: an axis of the stage is whole.
 fn slices_of_chunk(slices: &[AxisSlice], node: &TemplateNode, shape: &[usize]) -> Arc<[AxisSlice]> {
     let of_axis = |(axis, slice): (usize, &AxisSlice)| match node.sizes[axis] {
-        Size::Fixed(_) => *slice,
-        Size::Chunk(_) => AxisSlice::whole(shape[axis]),
+        TemplateSize::Fixed(_) => *slice,
+        TemplateSize::Chunk(_) => AxisSlice::whole(shape[axis]),
     };
     slices.iter().enumerate().map(of_axis).collect()
 }

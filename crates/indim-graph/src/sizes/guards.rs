@@ -94,12 +94,12 @@ impl Guards {
         let mut symbols = vec![0; self.symbol_count];
         for (parameter, (sizes, shape)) in self.parameters.iter().zip(shapes).enumerate() {
             if sizes.len() != shape.len() {
-                return Err(self.error(parameter, 0, Violation::Rank { rank: shape.len() }));
+                return Err(self.error(parameter, 0, GuardViolation::Rank { rank: shape.len() }));
             }
             for (axis, (&expected, &size)) in sizes.iter().zip(*shape).enumerate() {
                 let violation = match expected {
                     Size::Number(number) if number == size => continue,
-                    Size::Number(number) => Violation::Number { size, number },
+                    Size::Number(number) => GuardViolation::Number { size, number },
                     Size::Symbol(symbol) if size != 0 && symbols[symbol] == size => continue,
                     Size::Symbol(symbol)
                         if symbols[symbol] == 0
@@ -108,9 +108,9 @@ impl Guards {
                         symbols[symbol] = size;
                         continue;
                     }
-                    Size::Symbol(symbol) if symbols[symbol] == 0 => Violation::Range { size },
+                    Size::Symbol(symbol) if symbols[symbol] == 0 => GuardViolation::Range { size },
                     Size::Symbol(symbol) => {
-                        Violation::Unequal { size, symbol, known: symbols[symbol] }
+                        GuardViolation::Unequal { size, symbol, known: symbols[symbol] }
                     }
                 };
                 return Err(self.error(parameter, axis, violation));
@@ -129,17 +129,17 @@ impl Guards {
         self.shapes.iter().all(|shape| fits(shape, symbols))
     }
 
-    fn error(&self, parameter: usize, axis: usize, violation: Violation) -> GuardError {
+    fn error(&self, parameter: usize, axis: usize, violation: GuardViolation) -> GuardError {
         let kind = match violation {
-            Violation::Rank { rank } => {
+            GuardViolation::Rank { rank } => {
                 GuardErrorKind::Rank { rank, expected: self.parameters[parameter].len() }
             }
-            Violation::Number { size, number } => {
+            GuardViolation::Number { size, number } => {
                 let reason = self.reasons[parameter][axis];
                 GuardErrorKind::Number { size, number, reason }
             }
-            Violation::Range { size } => GuardErrorKind::Range { size },
-            Violation::Unequal { size, symbol, known } => {
+            GuardViolation::Range { size } => GuardErrorKind::Range { size },
+            GuardViolation::Unequal { size, symbol, known } => {
                 let (first, of_first) = self.first_place(symbol);
                 GuardErrorKind::Unequal { size, known, first: self.names[first].clone(), of_first }
             }
@@ -278,7 +278,7 @@ pub(super) fn guards(
 }
 
 /// A guard that a shape violates.
-enum Violation {
+enum GuardViolation {
     Rank { rank: usize },
     Number { size: usize, number: usize },
     Range { size: usize },

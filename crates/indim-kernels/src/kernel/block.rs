@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 
 use indim_ops::operations::Pow;
 use indim_ops::{
-    Binary, ConvertTo, DType, Element, Fact, FromWide, NarrowElement, Operation, ScalarBackend,
+    Binary, ConvertTo, DType, Element, Fact, FromWide, NarrowElement, OpType, ScalarBackend,
     Ternary, Unary, f16,
 };
 
@@ -101,7 +101,7 @@ impl<O: Unary<T>, T: Element> KernelBody for UnaryBody<O, T> {
 
 /// Whether the loop calls the operation out of line for each element: a costly operation at the fallback
 /// level.
-const fn is_out_of_line<I: Instructions, O: Operation>() -> bool {
+const fn is_out_of_line<I: Instructions, O: OpType>() -> bool {
     I::IS_FALLBACK && !O::OP.is(Fact::Cheap)
 }
 

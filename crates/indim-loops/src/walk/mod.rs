@@ -16,7 +16,7 @@ pub mod position;
 pub mod reduction;
 pub mod runs;
 
-use runs::Run;
+use runs::ElementRun;
 use smallvec::SmallVec;
 
 use crate::memory_use::MemoryUse;
@@ -39,7 +39,7 @@ pub enum TileLayout {
     /// One element, broadcast over the tile.
     Single,
     /// Nested runs, outermost first; the count of the first run is per step of the tile.
-    Strided(SmallVec<[Run; 2]>),
+    Strided(SmallVec<[ElementRun; 2]>),
 }
 
 /// The memory layout of a row.
@@ -239,22 +239,22 @@ fn operand_walk(
         None => None,
     };
     let step_stride = if inner_from == 0 { 0 } else { strides[inner_from - 1] };
-    let mut runs: SmallVec<[Run; 2]> = SmallVec::new();
-    runs.push(Run { count: 1, stride: step_stride });
+    let mut runs: SmallVec<[ElementRun; 2]> = SmallVec::new();
+    runs.push(ElementRun { count: 1, stride: step_stride });
     for (&count, &stride) in axes.sizes.iter().zip(strides).skip(inner_from) {
-        let run = Run { count, stride };
+        let run = ElementRun { count, stride };
         merge_run(&mut runs, run, inner_from == 0);
     }
     let is_single = runs.iter().all(|run| run.count == 1) && inner_from == 0;
-    let is_dense =
-        is_single || matches!(runs[..], [Run { stride, .. }] if stride == element_size as isize);
+    let is_dense = is_single
+        || matches!(runs[..], [ElementRun { stride, .. }] if stride == element_size as isize);
     OperandWalk {
         offset: axes.offsets[operand],
         outer_strides: SmallVec::from_slice(&strides[..inner_from.saturating_sub(1)]),
         step_stride,
         layout: match runs[..] {
             _ if is_dense => TileLayout::Dense,
-            [Run { stride: 0, .. }] => TileLayout::Single,
+            [ElementRun { stride: 0, .. }] => TileLayout::Single,
             _ => TileLayout::Strided(runs),
         },
         row: row_form.filter(|_| has_rows),
@@ -264,11 +264,11 @@ fn operand_walk(
 /// Adds a run inside the last one, and merges the two if the stride of the last one is the extent of the new
 /// one. The first run stands for the steps of a tile, whose number is known later. If every tile is a single
 /// step (`is_single_step`), its stride is irrelevant and the new run replaces it.
-fn merge_run(merged: &mut SmallVec<[Run; 2]>, run: Run, is_single_step: bool) {
+fn merge_run(merged: &mut SmallVec<[ElementRun; 2]>, run: ElementRun, is_single_step: bool) {
     match merged.last_mut() {
         Some(last) if is_single_step && last.count == 1 => *last = run,
         Some(last) if run.stride.checked_mul(run.count as isize) == Some(last.stride) => {
-            *last = Run { count: last.count * run.count, stride: run.stride };
+            *last = ElementRun { count: last.count * run.count, stride: run.stride };
         }
         _ => merged.push(run),
     }

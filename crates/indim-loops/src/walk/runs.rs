@@ -2,7 +2,7 @@
 
 /// A run: elements, or inner runs, at a constant stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct ElementRun {
     /// The number of elements.
     pub count: usize,
     /// The stride between them in bytes.
@@ -18,19 +18,19 @@ const MAX_LEVELS: usize = 1 + MAX_ELEMENTS.ilog2() as usize;
 /// Calls `each(block_offset, offset, steps, run)` at every position of the outer runs of a tile, with the
 /// byte offsets in the block and in memory, and the two innermost runs.
 pub fn for_each_run(
-    runs: &[Run],
-    steps: Run,
+    runs: &[ElementRun],
+    steps: ElementRun,
     element_size: usize,
-    mut each: impl FnMut(usize, isize, Run, Run),
+    mut each: impl FnMut(usize, isize, ElementRun, ElementRun),
 ) {
-    let once = Run { count: 1, stride: 0 };
+    let once = ElementRun { count: 1, stride: 0 };
     let [first, rest @ ..] = runs else { return };
     let mut levels = [once; MAX_LEVELS];
     // The first run is one step. A count of 1 with inner runs: the steps are a loop around those. Otherwise
     // the steps continue the run (see `merge_run`).
     levels[0] = match first.count == 1 && !rest.is_empty() {
         true => steps,
-        false => Run { count: first.count * steps.count, ..*first },
+        false => ElementRun { count: first.count * steps.count, ..*first },
     };
     levels[1..runs.len()].copy_from_slice(rest);
     let (outer, inner_steps, run) = match &levels[..runs.len()] {

@@ -5,11 +5,11 @@ use indim_ops::{DType, Op};
 use super::model_writer::ModelWriter;
 
 /// The name of the value and the text of its decomposition.
-type Decomposition = Option<(String, &'static str)>;
+type DecomposedName = Option<(String, &'static str)>;
 
 impl ModelWriter<'_> {
     /// Decomposes an operation on operands of one type.
-    pub(super) fn composition(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Decomposition {
+    pub(super) fn composition(&mut self, op: Op, inputs: &[&str], dtype: DType) -> DecomposedName {
         let x = *inputs.first()?;
         let y = inputs.get(1).copied().unwrap_or(x);
         if dtype == DType::Bool {
@@ -67,7 +67,7 @@ impl ModelWriter<'_> {
         })
     }
 
-    fn of_booleans(&mut self, op: Op, x: &str, y: &str) -> Decomposition {
+    fn of_booleans(&mut self, op: Op, x: &str, y: &str) -> DecomposedName {
         let [operator, negated, other] = match op {
             Op::Ne => return Some((self.op("Xor", &[x, y]), "Xor")),
             Op::Lt => ["And", x, y],
@@ -81,7 +81,7 @@ impl ModelWriter<'_> {
     }
 
     /// 16-bit floats are computed in 32 bits, as in indim's kernels.
-    fn of_halves(&mut self, op: Op, inputs: &[&str], dtype: DType) -> Decomposition {
+    fn of_halves(&mut self, op: Op, inputs: &[&str], dtype: DType) -> DecomposedName {
         let wide: Vec<String> = inputs.iter().map(|input| self.cast(input, DType::F32)).collect();
         let wide: Vec<&str> = wide.iter().map(String::as_str).collect();
         let (computed, by) = self.composition(op, &wide, DType::F32)?;
@@ -91,7 +91,7 @@ impl ModelWriter<'_> {
         })
     }
 
-    fn of_integers(&mut self, op: Op, x: &str, y: &str, dtype: DType) -> Decomposition {
+    fn of_integers(&mut self, op: Op, x: &str, y: &str, dtype: DType) -> DecomposedName {
         Some(match op {
             Op::FloorDiv => {
                 let rest = self.op("Mod", &[x, y]);

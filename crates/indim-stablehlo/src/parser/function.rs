@@ -7,7 +7,7 @@ use super::{ParseResult, Parser};
 use crate::attribute::{find, unquoted};
 use crate::lexer::{Lexer, TokenKind};
 use crate::syntax::{
-    Argument, Attribute, Block, Function, FunctionResult, Module, Operation, Signature,
+    Argument, Block, Function, FunctionResult, Module, Signature, SyntaxAttribute, SyntaxOperation,
 };
 
 impl Parser<'_, '_> {
@@ -110,13 +110,17 @@ impl Parser<'_, '_> {
     }
 
     /// A generic operation outside functions: `"builtin.module"`, `"func.func"`.
-    pub(super) fn generic_top(&mut self, first: Operation, module: &mut Module) -> ParseResult<()> {
+    pub(super) fn generic_top(
+        &mut self,
+        first: SyntaxOperation,
+        module: &mut Module,
+    ) -> ParseResult<()> {
         let mut waiting = vec![first];
         while let Some(operation) = waiting.pop() {
             match operation.name.as_str() {
                 "builtin.module" => {
                     let inside = operation.regions.into_iter().flat_map(|region| region.operations);
-                    let mut inside: Vec<Operation> = inside.collect();
+                    let mut inside: Vec<SyntaxOperation> = inside.collect();
                     inside.reverse();
                     waiting.extend(inside);
                 }
@@ -130,7 +134,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    fn generic_function(&mut self, operation: Operation) -> ParseResult<Function> {
+    fn generic_function(&mut self, operation: SyntaxOperation) -> ParseResult<Function> {
         let span = operation.span;
         let value = |name: &str| find(&operation.attributes, name);
         let missing = |name: &str| {
@@ -161,7 +165,7 @@ impl Parser<'_, '_> {
     }
 
     /// `[{..}, {..}]`.
-    fn dictionaries(&mut self) -> ParseResult<Vec<Vec<Attribute>>> {
+    fn dictionaries(&mut self) -> ParseResult<Vec<Vec<SyntaxAttribute>>> {
         let mut all = Vec::new();
         self.expect_mark(b'[')?;
         while self.is_mark(b'{') {

@@ -5,7 +5,9 @@ use indim_model::FormatErrorKind;
 use super::{ParseResult, Parser, pretty};
 use crate::attribute::unquoted;
 use crate::lexer::TokenKind;
-use crate::syntax::{Argument, Attribute, Block, Operation, ResultNames, Signature, ValueUse};
+use crate::syntax::{
+    Argument, Block, ResultNames, Signature, SyntaxAttribute, SyntaxOperation, ValueUse,
+};
 
 impl Parser<'_, '_> {
     /// `{ .. }`: one block with these arguments, or with its own.
@@ -39,7 +41,7 @@ impl Parser<'_, '_> {
     }
 
     /// An operation with its results.
-    pub(super) fn operation(&mut self) -> ParseResult<Operation> {
+    pub(super) fn operation(&mut self) -> ParseResult<SyntaxOperation> {
         let results = match self.next.kind {
             TokenKind::Value => self.results()?,
             _ => Vec::new(),
@@ -51,7 +53,7 @@ impl Parser<'_, '_> {
             _ => return Err(self.unexpected("an operation")),
         };
         let is_generic = self.next.kind == TokenKind::String;
-        let mut operation = Operation {
+        let mut operation = SyntaxOperation {
             name: pretty::full_name(&name),
             span,
             results,
@@ -111,7 +113,7 @@ impl Parser<'_, '_> {
     }
 
     /// `(%a, %b) <{..}> ({..}, {..}) {..} : (T, U) -> V`.
-    fn generic(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    fn generic(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
             operation.operands.push(self.value_use()?);
@@ -140,7 +142,7 @@ impl Parser<'_, '_> {
     }
 
     /// `{name = value, mark}`.
-    pub(super) fn dictionary(&mut self, attributes: &mut Vec<Attribute>) -> ParseResult<()> {
+    pub(super) fn dictionary(&mut self, attributes: &mut Vec<SyntaxAttribute>) -> ParseResult<()> {
         self.expect_mark(b'{')?;
         while self.eat_mark(b'}').is_none() {
             let name = self.next;
@@ -154,7 +156,7 @@ impl Parser<'_, '_> {
                 Some(_) => Some(self.skip_value()?),
                 None => None,
             };
-            attributes.push(Attribute { name, value });
+            attributes.push(SyntaxAttribute { name, value });
             if self.eat_mark(b',').is_none() && !self.is_mark(b'}') {
                 return Err(self.unexpected("`,` or `}`"));
             }

@@ -7,7 +7,7 @@ use indim_text::Span;
 use super::{ParseResult, Parser};
 use crate::lexer::TokenKind;
 use crate::lowering;
-use crate::syntax::{Argument, Attribute, Operation, ValueUse};
+use crate::syntax::{Argument, SyntaxAttribute, SyntaxOperation, ValueUse};
 
 /// The name with its current dialect: until 2022 StableHLO was `mhlo`.
 pub(super) fn full_name(name: &str) -> String {
@@ -66,7 +66,7 @@ struct Pieces {
 }
 
 impl Parser<'_, '_> {
-    pub(super) fn pretty(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    pub(super) fn pretty(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         if !lowering::is_known(&operation.name) {
             return self.unknown_operation(operation);
         }
@@ -89,7 +89,9 @@ impl Parser<'_, '_> {
             return Err(self.surplus(span));
         }
         for (name, value) in names.iter().zip(without_name) {
-            operation.attributes.push(Attribute { name: (*name).to_owned(), value: Some(value) });
+            operation
+                .attributes
+                .push(SyntaxAttribute { name: (*name).to_owned(), value: Some(value) });
         }
         if self.eat_mark(b':').is_some() {
             operation.signature = self.signature()?;
@@ -112,7 +114,7 @@ impl Parser<'_, '_> {
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
     }
 
-    fn item(&mut self, operation: &mut Operation, pieces: &mut Pieces) -> ParseResult<()> {
+    fn item(&mut self, operation: &mut SyntaxOperation, pieces: &mut Pieces) -> ParseResult<()> {
         match self.next.kind {
             TokenKind::Value => operation.operands.push(self.value_use()?),
             TokenKind::Mark(b'(') => self.operands_in_brackets(operation, pieces)?,
@@ -135,12 +137,12 @@ impl Parser<'_, '_> {
                         span = span.to(self.skip_primary()?);
                     }
                 }
-                operation.attributes.push(Attribute { name, value: Some(span) });
+                operation.attributes.push(SyntaxAttribute { name, value: Some(span) });
             }
             TokenKind::Word if self.is_word("applies") => {
                 self.advance();
                 let value = Some(self.expect(TokenKind::Word, "an operation")?.span);
-                operation.attributes.push(Attribute { name: "applies".to_owned(), value });
+                operation.attributes.push(SyntaxAttribute { name: "applies".to_owned(), value });
                 return Ok(());
             }
             TokenKind::Word if self.is_word("across") => {
@@ -157,7 +159,7 @@ impl Parser<'_, '_> {
     /// `(%a, %b)`, `(%a, k = 2)`, or `(%x init: %i)` in a reduction; initial values follow all operands.
     fn operands_in_brackets(
         &mut self,
-        operation: &mut Operation,
+        operation: &mut SyntaxOperation,
         pieces: &mut Pieces,
     ) -> ParseResult<()> {
         self.expect_mark(b'(')?;
@@ -183,7 +185,7 @@ impl Parser<'_, '_> {
 
     /// `reducer(%a: T, %c: T) (%b: U, %d: U) { .. }`: one pair per operand. The generic form has all first
     /// elements before all second elements.
-    fn reducer(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    fn reducer(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.advance();
         let (mut first, mut second): (Vec<Argument>, Vec<Argument>) = (Vec::new(), Vec::new());
         while self.eat_mark(b'(').is_some() {

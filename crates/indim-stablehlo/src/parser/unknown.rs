@@ -2,13 +2,13 @@
 
 use super::{ParseResult, Parser};
 use crate::lexer::TokenKind;
-use crate::syntax::{Argument, Operation, Signature, ValueUse};
+use crate::syntax::{Argument, Signature, SyntaxOperation, ValueUse};
 
 impl Parser<'_, '_> {
     /// Reads an operation of unknown syntax, up to a line that begins another operation. Values before the
     /// first `:` outside brackets are its operands, types behind it its signature; the words `cond` and `do`
     /// begin regions.
-    pub(super) fn unknown_operation(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    pub(super) fn unknown_operation(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         let (lexer, next, nested) = (self.lexer, self.next, self.nested);
         if self.shown_parts(operation).is_ok() {
             return Ok(());
@@ -22,7 +22,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads operands, a signature and regions, and skips what else the operation shows.
-    pub(super) fn shown_parts(&mut self, operation: &mut Operation) -> ParseResult<()> {
+    pub(super) fn shown_parts(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.advance();
         let mut names: Vec<ValueUse> = Vec::new();
         while !self.ends_operation() {
@@ -50,7 +50,11 @@ impl Parser<'_, '_> {
     }
 
     /// Attributes, and regions behind words: `cond { .. } do { .. }`.
-    fn shown_regions(&mut self, operation: &mut Operation, names: &[ValueUse]) -> ParseResult<()> {
+    fn shown_regions(
+        &mut self,
+        operation: &mut SyntaxOperation,
+        names: &[ValueUse],
+    ) -> ParseResult<()> {
         let types: Vec<_> = match &operation.signature {
             Signature::List(types) => types.clone(),
             Signature::Function(operands, _) => operands.clone(),

@@ -13,7 +13,7 @@ use indim_ops::ArrayType;
 
 use crate::format_code::FormatCode;
 use crate::memory::MemorySource;
-use crate::{Region, Source, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
 
 /// A column of a CSV table: `i64` if every field is an integer, `bool` if every field is `true` or `false`,
 /// otherwise `f64`.
@@ -25,13 +25,13 @@ use crate::{Region, Source, StoreError, StoreErrorKind};
 ///
 /// ```
 /// use indim_stores::csv::CsvColumn;
-/// use indim_stores::{Region, Source};
+/// use indim_stores::{ArrayRegion, Source};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("people.csv");
 /// std::fs::write(&path, "name,height\n\"Lee, A\",1.5\nBo,2\n")?;
 /// let height = CsvColumn::open(&path, Some("height"), usize::MAX)?;
-/// assert_eq!(height.read(&Region::new([0], [2]))?.elements(), Ok(&[1.5, 2.0][..]));
+/// assert_eq!(height.read(&ArrayRegion::new([0], [2]))?.elements(), Ok(&[1.5, 2.0][..]));
 /// let error = CsvColumn::open(&path, Some("name"), usize::MAX).unwrap_err();
 /// assert!(error.to_string().contains("line 2: `Lee, A` in column `name` is not a number"), "{error}");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -76,7 +76,7 @@ impl Source for CsvColumn {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = self.array.read(region);
         read.map_err(|error| StoreError::new(self.path.to_string_lossy(), error.kind))
     }

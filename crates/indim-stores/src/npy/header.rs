@@ -7,7 +7,7 @@
 
 use core::ops::Range;
 
-use crate::{Region, StoreErrorKind, check_region};
+use crate::{ArrayRegion, StoreErrorKind, check_region};
 use indim_arrays::Array;
 use indim_arrays::row_major_byte_strides;
 use indim_ops::{ArrayType, DType};
@@ -52,7 +52,7 @@ impl ArrayHeader {
     /// A buffer for a region; `fill` reads its bytes in the order of the file.
     pub(crate) fn buffer(
         &self,
-        region: &Region,
+        region: &ArrayRegion,
         fill: impl FnOnce(&mut [u8]) -> Result<(), StoreErrorKind>,
     ) -> Result<Array, StoreErrorKind> {
         check_region(region, &self.array_type)?;

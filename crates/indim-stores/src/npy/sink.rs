@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::{
-    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    ArrayRegion, CompleteResult, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 use indim_arrays::Array;
 use indim_ops::ArrayType;
@@ -21,7 +21,7 @@ use crate::{FileError, FileErrorKind};
 ///
 /// ```
 /// use indim_stores::{ArrayFile, NpySink, NpySource, write_npy};
-/// use indim_stores::{Region, Sink, Source};
+/// use indim_stores::{ArrayRegion, Sink, Source};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -31,7 +31,7 @@ use crate::{FileError, FileErrorKind};
 ///
 /// let source = NpySource::open(&x)?;
 /// let mut sink = Box::new(NpySink::create(&y, &array_type)?);
-/// for row in Region::grid(&array_type.shape, &[1, 2]) {
+/// for row in ArrayRegion::grid(&array_type.shape, &[1, 2]) {
 ///     sink.write(&row, &source.read(&row)?)?;
 /// }
 /// assert!(!y.exists());
@@ -119,7 +119,7 @@ impl NpySink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
+    fn write_piece(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
         let (of, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.target {
             NpyTarget::File(file) => {
@@ -150,7 +150,7 @@ impl Sink for NpySink {
         matches!(self.target, NpyTarget::Stream(_))
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
         let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
         let written = with_elements(region, piece, &array_type, write);

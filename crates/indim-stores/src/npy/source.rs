@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Region, Source, StoreError};
+use crate::{ArrayRegion, Source, StoreError};
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
@@ -14,7 +14,7 @@ use crate::dense_file::DenseFile;
 ///
 /// ```
 /// use indim_stores::{NpySource, write_npy};
-/// use indim_stores::{Region, Source};
+/// use indim_stores::{ArrayRegion, Source};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -22,7 +22,7 @@ use crate::dense_file::DenseFile;
 /// write_npy(&path, &ArrayType::new(DType::U8, [2, 3]), &[1, 2, 3, 4, 5, 6])?;
 /// let x = NpySource::open(&path)?;
 /// assert_eq!(x.array_type().to_string(), "u8[2, 3]");
-/// assert_eq!(x.read(&Region::new([0, 1], [2, 1]))?.bytes(), [2, 5]);
+/// assert_eq!(x.read(&ArrayRegion::new([0, 1], [2, 1]))?.bytes(), [2, 5]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Source for NpySource {
         self.0.is_column_major()
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         self.0.read(region)
     }
 
@@ -77,13 +77,16 @@ mod tests {
         let path = folder.path().join("x.npy");
         write_npy(&path, &ArrayType::new(DType::U8, [4]), &[1, 2, 3, 4]).unwrap();
         let source = NpySource::open(&path).unwrap();
-        let whole = Region::whole(&Shape::from([4]));
+        let whole = ArrayRegion::whole(&Shape::from([4]));
         assert_eq!(source.read(&whole).unwrap().bytes(), [1, 2, 3, 4]);
         assert!(source.check_unchanged().is_ok());
         File::options().write(true).open(&path).unwrap().set_len(130).unwrap();
         assert_eq!(source.read(&whole).unwrap_err().code(), "file-changed");
-        assert_eq!(source.read(&Region::new([0], [2])).unwrap().bytes(), [1, 2]);
+        assert_eq!(source.read(&ArrayRegion::new([0], [2])).unwrap().bytes(), [1, 2]);
         assert_eq!(source.check_unchanged().unwrap_err().code(), "file-changed");
-        assert_eq!(source.read(&Region::new([3], [2])).unwrap_err().code(), "outside-of-array");
+        assert_eq!(
+            source.read(&ArrayRegion::new([3], [2])).unwrap_err().code(),
+            "outside-of-array"
+        );
     }
 }

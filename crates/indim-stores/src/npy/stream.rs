@@ -10,7 +10,7 @@ use indim_ops::ArrayType;
 use super::header::ArrayHeader;
 use super::read;
 use crate::runs::FileRuns;
-use crate::{ArrayFile, FileError, FileErrorKind, Region, Source, StoreError, StoreErrorKind};
+use crate::{ArrayFile, ArrayRegion, FileError, FileErrorKind, Source, StoreError, StoreErrorKind};
 
 /// Initial capacity of the buffer, in bytes; it doubles when it is full.
 const FIRST_BYTES: usize = 1 << 20;
@@ -22,7 +22,7 @@ const FIRST_BYTES: usize = 1 << 20;
 /// received, or 1 MiB.
 ///
 /// ```
-/// use indim_stores::{ArrayStream, Region, Source, write_npy_to};
+/// use indim_stores::{ArrayStream, ArrayRegion, Source, write_npy_to};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let mut pipe = Vec::new();
@@ -32,8 +32,8 @@ const FIRST_BYTES: usize = 1 << 20;
 /// assert_eq!(stream.read_all(usize::MAX)?.bytes(), [1, 2, 3]);
 ///
 /// let stream = ArrayStream::open(&pipe[..])?;
-/// assert_eq!(stream.read(&Region::new([1], [2])).unwrap().bytes(), [2, 3]);
-/// assert_eq!(stream.read(&Region::new([0], [1])).unwrap_err().code(), "read-once");
+/// assert_eq!(stream.read(&ArrayRegion::new([1], [2])).unwrap().bytes(), [2, 3]);
+/// assert_eq!(stream.read(&ArrayRegion::new([0], [1])).unwrap_err().code(), "read-once");
 /// # Ok::<(), indim_stores::FileErrorKind>(())
 /// ```
 #[derive(Debug)]
@@ -133,7 +133,7 @@ impl<R: Read + Send + fmt::Debug> Source for ArrayStream<R> {
         true
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let read = self.header.buffer(region, |mut bytes| {
             let mut elements = self.elements.lock().unwrap_or_else(PoisonError::into_inner);

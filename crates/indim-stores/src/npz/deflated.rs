@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Region, Source, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
 use flate2::Crc;
 use flate2::read::DeflateDecoder;
 use indim_arrays::Array;
@@ -69,7 +69,7 @@ impl DeflatedFile {
     }
 
     /// Reads a region into a buffer in the order of the file.
-    fn read_runs(&self, region: &Region, mut bytes: &mut [u8]) -> io::Result<()> {
+    fn read_runs(&self, region: &ArrayRegion, mut bytes: &mut [u8]) -> io::Result<()> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
         let mut runs = FileRuns::new(shape, region, self.header.is_fortran).peekable();
@@ -188,7 +188,7 @@ impl Source for DeflatedFile {
         CURSOR_BYTES
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = self.header.buffer(region, |bytes| {
             self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
         });

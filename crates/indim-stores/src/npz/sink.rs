@@ -9,7 +9,7 @@ use std::io::{self, Seek};
 use std::path::PathBuf;
 
 use crate::{
-    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    ArrayRegion, CompleteResult, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 use indim_arrays::Array;
 use indim_ops::ArrayType;
@@ -177,7 +177,7 @@ impl MemberSink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_piece(&mut self, region: &Region, bytes: &[u8]) -> io::Result<()> {
+    fn write_piece(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
         let (of, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.to {
             MemberTarget::NpzArchive => self
@@ -201,7 +201,7 @@ impl Sink for MemberSink {
         matches!(self.to, MemberTarget::NpzArchive)
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
         let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
         let written = with_elements(region, piece, &array_type, write);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Region, Source, StoreError};
+use crate::{ArrayRegion, Source, StoreError};
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 use zip::CompressionMethod;
@@ -21,7 +21,7 @@ use crate::{FileError, FileErrorKind};
 ///
 /// ```
 /// use indim_stores::{NpzSource, write_npz_to};
-/// use indim_stores::{Region, Source};
+/// use indim_stores::{ArrayRegion, Source};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -29,7 +29,7 @@ use crate::{FileError, FileErrorKind};
 /// let bytes = ArrayType::new(DType::U8, [3]);
 /// assert!(write_npz_to(std::fs::File::create(&path)?, [("x", &bytes, &[1, 2, 3][..])]).is_ok());
 /// let x = NpzSource::open(&path, "x")?;
-/// assert_eq!(x.read(&Region::new([1], [2]))?.bytes(), [2, 3]);
+/// assert_eq!(x.read(&ArrayRegion::new([1], [2]))?.bytes(), [2, 3]);
 /// assert!(!x.is_sequential());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -91,7 +91,7 @@ impl Source for NpzSource {
         self.source().scratch_bytes()
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         self.source().read(region)
     }
 

@@ -15,7 +15,7 @@ use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::memory::MemorySource;
 use crate::source::check_region;
-use crate::{MemoryLimitError, Region, Source, StoreError, StoreErrorKind, image};
+use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 
 /// Memory limit of the library `png` for one row and for metadata chunks.
 const WORKING_BYTES: usize = 64 << 20;
@@ -110,10 +110,10 @@ impl PngFile {
         })
     }
 
-    fn read_interlaced(&self, region: &Region) -> Result<Array, StoreErrorKind> {
+    fn read_interlaced(&self, region: &ArrayRegion) -> Result<Array, StoreErrorKind> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         let source = match &*decoded {
-            None if *region == Region::whole(&self.array_type.shape) => return self.decode(),
+            None if *region == ArrayRegion::whole(&self.array_type.shape) => return self.decode(),
             None => decoded.insert(MemorySource::new(self.decode()?)?),
             Some(source) => source,
         };
@@ -121,7 +121,7 @@ impl PngFile {
     }
 
     /// Decodes a region into `to`, which has its size.
-    fn read_rows(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+    fn read_rows(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         if to.is_empty() {
             return Ok(());
         }
@@ -282,7 +282,7 @@ impl Source for PngFile {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             if self.is_interlaced {

@@ -8,7 +8,7 @@ use super::bad;
 use crate::image::{self, ImageRows};
 use crate::png::output_handle::OutputHandle;
 use crate::sink::{CompleteResult, Sink};
-use crate::{OutputFile, Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, OutputFile, StoreError, StoreErrorKind};
 
 /// A PNG result: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, with 1 to 4
 /// channels. Rows are compressed as they are written.
@@ -102,7 +102,7 @@ impl Sink for PngSink {
         2 * self.rows.strip_bytes()
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         use std::io::Write;
         let is_wide = self.rows.array_type().dtype == DType::U16;
         let writer = &mut self.writer;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::{
-    CompleteResult, Region, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
+    ArrayRegion, CompleteResult, Sink, StoreError, StoreErrorKind, check_complete, with_elements,
 };
 use indim_arrays::Array;
 use indim_ops::ArrayType;
@@ -88,7 +88,7 @@ impl Sink for TensorSink {
         &self.array_type
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         let written = with_elements(region, piece, &self.array_type, |elements| {
             let elements = little_endian(self.array_type.dtype, elements);
             let write = |file: &mut OutputFile| {

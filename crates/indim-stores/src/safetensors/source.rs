@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Region, Source, StoreError};
+use crate::{ArrayRegion, Source, StoreError};
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
@@ -14,7 +14,7 @@ use crate::dense_file::DenseFile;
 ///
 /// ```
 /// use indim_stores::{SafetensorsSource, write_safetensors_to};
-/// use indim_stores::{Region, Source};
+/// use indim_stores::{ArrayRegion, Source};
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -22,7 +22,7 @@ use crate::dense_file::DenseFile;
 /// let bytes = ArrayType::new(DType::U8, [3]);
 /// assert!(write_safetensors_to(std::fs::File::create(&path)?, &[("w", &bytes, &[1, 2, 3][..])]).is_ok());
 /// let w = SafetensorsSource::open(&path, "w")?;
-/// assert_eq!(w.read(&Region::new([1], [2]))?.bytes(), [2, 3]);
+/// assert_eq!(w.read(&ArrayRegion::new([1], [2]))?.bytes(), [2, 3]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Source for SafetensorsSource {
         self.0.array_type()
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         self.0.read(region)
     }
 

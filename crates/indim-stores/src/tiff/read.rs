@@ -20,7 +20,7 @@ use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::result_metadata::enough;
 use crate::source::check_region;
-use crate::{Geography, MemoryLimitError, Region, Source, StoreError, StoreErrorKind, image};
+use crate::{ArrayRegion, Geography, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 
 /// Maximum decoded bytes of a strip or tile.
 const MAX_CHUNK_BYTES: usize = 1 << 31;
@@ -147,7 +147,7 @@ impl TiffFile {
         Ok(TiffFile { path, array_type, grid, page_storage, zstd_page, geography, decoder, chunks })
     }
 
-    fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+    fn read_into(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
         self.for_each_chunk(region, |chunk| {
             let bytes = self.read_chunk(&mut decoder, &chunk)?;
@@ -157,7 +157,7 @@ impl TiffFile {
     }
 
     /// Fails if a strip or tile of the region claims more elements than its stored bytes can decode to.
-    fn check_stored(&self, region: &Region) -> Result<(), StoreErrorKind> {
+    fn check_stored(&self, region: &ArrayRegion) -> Result<(), StoreErrorKind> {
         self.for_each_chunk(region, |chunk| {
             self.page_storage.check(chunk.index, self.bytes_of(&chunk))
         })
@@ -166,7 +166,7 @@ impl TiffFile {
     /// Calls `each` with the strips or tiles that intersect a region.
     fn for_each_chunk(
         &self,
-        region: &Region,
+        region: &ArrayRegion,
         mut each: impl FnMut(PageChunk) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {
         let ChunkGrid { height, width, planes, chunk, .. } = self.grid;
@@ -231,7 +231,7 @@ impl TiffFile {
     }
 
     /// Copies the intersection of a strip or tile with the region.
-    fn place(&self, elements: &[u8], chunk: &PageChunk, region: &Region, to: &mut [u8]) {
+    fn place(&self, elements: &[u8], chunk: &PageChunk, region: &ArrayRegion, to: &mut [u8]) {
         let rank = self.array_type.shape.rank();
         let whole = [chunk.sizes[0], chunk.sizes[1], self.grid.bands_of_chunk()];
         let (mut within, mut target, mut extents) = (Vec::new(), Vec::new(), Vec::new());
@@ -398,7 +398,7 @@ impl Source for TiffFile {
         self.page_storage.scratch_bytes(chunk_bytes(&self.grid, self.array_type.dtype))
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             self.check_stored(region)?;

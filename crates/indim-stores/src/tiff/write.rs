@@ -12,7 +12,7 @@ use crate::geography::{GeoTag, Geography};
 use crate::image::{self, ImageRows};
 use crate::output_file::OutputFile;
 use crate::sink::{CompleteResult, Sink};
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
 /// Larger files are BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.
 const MAX_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
@@ -239,7 +239,7 @@ impl Sink for TiffSink {
         true
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         let (output, strips, position) = (&mut self.output, &mut self.strips, &mut self.position);
         let strip = self.rows.strip_bytes().max(1);
         let write = |bytes: &[u8]| {

@@ -252,7 +252,7 @@ impl Sharding {
         let mut elements = vec![0; decoded_bytes(shard, coding)?];
         let (shape, inner) = (sizes(shard), sizes(&self.chunk));
         let zeros = vec![0; inner.len()];
-        let grid = crate::Region::grid(&shape.as_slice().into(), &inner);
+        let grid = crate::ArrayRegion::grid(&shape.as_slice().into(), &inner);
         for (cell, entry) in grid.zip(entries) {
             let place = BlockOrigin::new(&shape, cell.starts());
             let Some((offset, length)) = entry else {

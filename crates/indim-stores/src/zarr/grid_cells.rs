@@ -1,7 +1,7 @@
 //! The cells of a chunk grid that intersect a region. They come one by one: a region may have as many cells
 //! as elements.
 
-use crate::Region;
+use crate::ArrayRegion;
 
 /// A cell of a chunk grid, and its intersection with a region.
 #[derive(Debug, Clone)]
@@ -11,11 +11,11 @@ pub(super) struct GridCell {
     /// Index of the first element of the cell in the array.
     pub(super) origin: Vec<usize>,
     /// The intersection of cell and region, in indices of the array.
-    pub(super) common: Region,
+    pub(super) common: ArrayRegion,
 }
 
 impl GridCell {
-    fn of(index: Vec<usize>, region: &Region, sizes: &[usize]) -> Self {
+    fn of(index: Vec<usize>, region: &ArrayRegion, sizes: &[usize]) -> Self {
         let origin: Vec<usize> =
             index.iter().zip(sizes).map(|(index, size)| index * size).collect();
         let starts: Vec<usize> =
@@ -27,7 +27,7 @@ impl GridCell {
             .map(|((end, range), start)| end.min(range.end) - start)
             .collect();
         let index = index.into_iter().map(|index| index as u64).collect();
-        GridCell { index, origin, common: Region::new(starts, extents) }
+        GridCell { index, origin, common: ArrayRegion::new(starts, extents) }
     }
 
     /// Start of the intersection relative to `origin`: of the cell, or of the region.
@@ -45,7 +45,10 @@ impl GridCell {
 }
 
 /// The cells of shape `sizes` that intersect a region, in row-major order.
-pub(super) fn cells(region: &Region, sizes: &[usize]) -> impl Iterator<Item = GridCell> + use<> {
+pub(super) fn cells(
+    region: &ArrayRegion,
+    sizes: &[usize],
+) -> impl Iterator<Item = GridCell> + use<> {
     let sizes: Vec<usize> = sizes.iter().map(|&size| size.max(1)).collect();
     let ranges = || region.ranges().zip(&sizes);
     let first: Vec<usize> = ranges().map(|(range, size)| range.start / size).collect();
@@ -54,7 +57,7 @@ pub(super) fn cells(region: &Region, sizes: &[usize]) -> impl Iterator<Item = Gr
         .map(|((range, size), first)| range.end.div_ceil(*size) - first)
         .collect();
     let region = region.clone();
-    Region::grid(&counts.as_slice().into(), &vec![1; counts.len()]).map(move |cell| {
+    ArrayRegion::grid(&counts.as_slice().into(), &vec![1; counts.len()]).map(move |cell| {
         let index = cell.starts().iter().zip(&first).map(|(cell, first)| cell + first).collect();
         GridCell::of(index, &region, &sizes)
     })
@@ -66,7 +69,7 @@ mod tests {
 
     #[test]
     fn cells_that_a_region_meets_cover_it() {
-        let region = Region::new([3, 0], [6, 2]);
+        let region = ArrayRegion::new([3, 0], [6, 2]);
         let cells: Vec<GridCell> = cells(&region, &[4, 5]).collect();
         let found: Vec<_> =
             cells.iter().map(|it| (it.index.clone(), it.common.to_string())).collect();
@@ -81,7 +84,7 @@ mod tests {
 
     #[test]
     fn a_region_of_very_many_cells_takes_no_memory_for_them() {
-        let region = Region::new([0], [usize::MAX / 2]);
-        assert_eq!(cells(&region, &[2]).nth(1).unwrap().common, Region::new([2], [2]));
+        let region = ArrayRegion::new([0], [usize::MAX / 2]);
+        assert_eq!(cells(&region, &[2]).nth(1).unwrap().common, ArrayRegion::new([2], [2]));
     }
 }

@@ -47,7 +47,7 @@ use crate::file::read_file;
 use crate::format_code::{FormatCode, FormatWriter};
 use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, enough};
 use crate::source::{Source, check_region};
-use crate::{MemoryLimitError, Region, ResultMetadata, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErrorKind};
 
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished_folder::remove_unfinished_folders;
@@ -72,7 +72,7 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 /// use indim_arrays::{ArrayError, Array};
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::zarr::{ZarrArray, ZarrOptions, ZarrSink};
-/// use indim_stores::{Region, Sink, Source};
+/// use indim_stores::{ArrayRegion, Sink, Source};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("x.zarr");
@@ -82,13 +82,13 @@ const DECODED_AT_ONCE: usize = 128 << 20;
 ///     bytes.copy_from_slice(&[0, 1, 2, 3, 4, 5]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
-/// sink.write(&Region::new([0, 0], [2, 3]), &array)?;
+/// sink.write(&ArrayRegion::new([0, 0], [2, 3]), &array)?;
 /// assert!(!path.exists());
 /// Box::new(sink).finish()?;
 ///
 /// let source = ZarrArray::open(&path, usize::MAX)?;
 /// assert_eq!(source.array_type().to_string(), "u8[2, 3]");
-/// assert_eq!(source.read(&Region::new([0, 1], [2, 1]))?.elements(), Ok(&[1u8, 4][..]));
+/// assert_eq!(source.read(&ArrayRegion::new([0, 1], [2, 1]))?.elements(), Ok(&[1u8, 4][..]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct ZarrArray {
@@ -229,7 +229,7 @@ impl Source for ZarrArray {
         &self.remarks
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = || {
             check_region(region, &self.array_type)?;
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
@@ -239,9 +239,9 @@ impl Source for ZarrArray {
     }
 
     /// Regions of one chunk each are read side by side, as the chunks of one region are.
-    fn read_each(&self, regions: &[Region]) -> Result<Vec<Array>, StoreError> {
+    fn read_each(&self, regions: &[ArrayRegion]) -> Result<Vec<Array>, StoreError> {
         let is_one_chunk =
-            |region: &Region| grid_cells::cells(region, &self.chunks).nth(1).is_none();
+            |region: &ArrayRegion| grid_cells::cells(region, &self.chunks).nth(1).is_none();
         if self.decode_plan.is_sharded || self.concurrency == 1 || !regions.iter().all(is_one_chunk)
         {
             return regions.iter().map(|region| self.read(region)).collect();

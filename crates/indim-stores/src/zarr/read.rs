@@ -12,7 +12,7 @@ use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::npy::header::swap_bytes;
 use crate::result_metadata::chunk_bytes;
 use crate::runs::FileRuns;
-use crate::{Region, StoreErrorKind};
+use crate::{ArrayRegion, StoreErrorKind};
 
 /// Bytes of a batch of small chunks, so that each thread has enough work.
 pub(super) const BATCH_BYTES: usize = 64 << 10;
@@ -47,7 +47,11 @@ enum DecodedChunk {
 
 impl ZarrArray {
     /// Reads a region into `to`, which has its size.
-    pub(super) fn read_into(&self, region: &Region, to: &mut [u8]) -> Result<(), StoreErrorKind> {
+    pub(super) fn read_into(
+        &self,
+        region: &ArrayRegion,
+        to: &mut [u8],
+    ) -> Result<(), StoreErrorKind> {
         if to.is_empty() {
             return Ok(());
         }
@@ -81,7 +85,7 @@ impl ZarrArray {
     fn read_cells(
         &self,
         mut cells: impl Iterator<Item = GridCell>,
-        region: &Region,
+        region: &ArrayRegion,
         to: &mut [u8],
         decode: impl Fn(&GridCell) -> Result<DecodedChunk, StoreErrorKind> + Sync,
     ) -> Result<(), StoreErrorKind> {
@@ -110,7 +114,7 @@ impl ZarrArray {
         &self,
         cell: &GridCell,
         decoded: DecodedChunk,
-        region: &Region,
+        region: &ArrayRegion,
         to: &mut [u8],
     ) -> Result<(), StoreErrorKind> {
         let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
@@ -154,7 +158,7 @@ impl ZarrArray {
         if file.length() != expected as u64 {
             return Err(bad_text(&format!("a chunk has {} bytes of {expected}", file.length())));
         }
-        let part = Region::new(cell.starts_from(&cell.origin), cell.common.extents().clone());
+        let part = ArrayRegion::new(cell.starts_from(&cell.origin), cell.common.extents().clone());
         let mut bytes = vec![0; chunk_bytes(dtype, part.extents())];
         let mut rest = &mut bytes[..];
         for run in FileRuns::new(&self.chunks, &part, false) {

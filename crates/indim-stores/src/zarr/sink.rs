@@ -19,7 +19,7 @@ use crate::copy::{BlockOrigin, copy_block};
 use crate::npy::header::swap_bytes;
 use crate::result_metadata::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
 use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
-use crate::{Region, StoreError, StoreErrorKind};
+use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
 /// Names of the chunk files of results.
 const KEYS: ChunkKeys = ChunkKeys { has_prefix: true, separator: '/' };
@@ -116,13 +116,13 @@ impl ZarrSink {
         Ok(ZarrSink { place, array_type, chunks, chunk_folder, elements_written: 0, folder })
     }
 
-    fn store(&mut self, region: &Region, piece: &Array) -> Result<(), StoreErrorKind> {
+    fn store(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreErrorKind> {
         with_elements(region, piece, &self.array_type, |elements| {
             // The chunks are not collected: there may be as many as elements.
-            let mut chunks = Region::grid(region.extents(), &self.chunks);
+            let mut chunks = ArrayRegion::grid(region.extents(), &self.chunks);
             let at_a_time = encoded_at_a_time(self.chunk_bytes());
             loop {
-                let next: Vec<Region> = chunks.by_ref().take(at_a_time).collect();
+                let next: Vec<ArrayRegion> = chunks.by_ref().take(at_a_time).collect();
                 if next.is_empty() {
                     return Ok(());
                 }
@@ -136,8 +136,8 @@ impl ZarrSink {
     /// Stores one chunk of a piece, padded with zeros beyond the array.
     fn store_chunk(
         &self,
-        region: &Region,
-        chunk: &Region,
+        region: &ArrayRegion,
+        chunk: &ArrayRegion,
         elements: &[u8],
     ) -> Result<(), StoreErrorKind> {
         let size = self.array_type.dtype.size();
@@ -235,7 +235,7 @@ impl Sink for ZarrSink {
         encoding_bytes(self.chunk_bytes())
     }
 
-    fn write(&mut self, region: &Region, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
         self.store(region, piece).map_err(|kind| at(self.place.path(), kind))
     }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use indim_shape::Shape;
-use indim_stores::{Region, Source, copy_into_region};
+use indim_stores::{ArrayRegion, Source, copy_into_region};
 use tempfile::TempDir;
 
 /// The folder of the unpacked samples.
@@ -64,11 +64,12 @@ fn read_npy(path: &Path) -> (String, Shape, Vec<u8>) {
 /// A whole array, read in one call and in pieces, which must agree.
 pub(crate) fn read_by_pieces(source: &dyn Source) -> Vec<u8> {
     let array_type = source.array_type();
-    let whole = source.read(&Region::whole(&array_type.shape)).unwrap().to_row_major().unwrap();
+    let whole =
+        source.read(&ArrayRegion::whole(&array_type.shape)).unwrap().to_row_major().unwrap();
     let steps = array_type.shape.iter().enumerate().map(|(axis, size)| (2 + axis).max(size / 3));
     let steps: Vec<usize> = steps.collect();
     let mut gathered = vec![0; whole.bytes().len()];
-    for region in Region::grid(&array_type.shape, &steps) {
+    for region in ArrayRegion::grid(&array_type.shape, &steps) {
         let piece = source.read(&region).unwrap().to_row_major().unwrap();
         copy_into_region(
             piece.bytes(),

@@ -16,7 +16,7 @@ pub(super) struct InstructionFamily {
     /// The encoding, with zeros for registers and lane size.
     bits: u32,
     field: Field,
-    shape: Shape,
+    shape: LaneShape,
     result: ResultConstraint,
     /// The lane sizes in bytes for which it exists: those of the sources, if the result has another.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests iterate over them"))]
@@ -44,7 +44,7 @@ enum Field {
 
 /// Lanes of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum LaneShape {
     /// Operands and result have the same lanes.
     Same,
     /// The result has lanes of twice the size, from the lower half of the sources; from the upper half if the
@@ -71,7 +71,7 @@ enum Shape {
 pub(crate) struct Opcode {
     mnemonic: &'static str,
     bits: u32,
-    shape: Shape,
+    shape: LaneShape,
     result: ResultConstraint,
     /// Bytes of a lane; of a load or store, all bytes.
     pub(super) size: usize,
@@ -127,13 +127,13 @@ impl Opcode {
     /// Whether it is a gather.
     #[cfg(test)]
     pub(super) fn is_gather(self) -> bool {
-        self.shape == Shape::Gather
+        self.shape == LaneShape::Gather
     }
 
     /// Whether it is a load or store.
     #[cfg(test)]
     pub(super) fn is_move(self) -> bool {
-        self.shape == Shape::Memory
+        self.shape == LaneShape::Memory
     }
 
     /// Number of source registers, without the one that the result replaces; from the encoding class.
@@ -141,7 +141,7 @@ impl Opcode {
     pub(super) fn source_count(self) -> usize {
         let is_shift = self.bits & 0x0f00_0000 == 0x0f00_0000;
         let is_two_register = self.bits & 0x003e_0c00 == 0x0020_0800;
-        if is_shift || is_two_register || self.shape == Shape::Repeat { 1 } else { 2 }
+        if is_shift || is_two_register || self.shape == LaneShape::Repeat { 1 } else { 2 }
     }
 
     /// The encoding of a load or store; the displacement is in units of its bytes.
@@ -172,14 +172,14 @@ impl EncodedInstruction {
     pub(super) fn bits(self) -> u32 {
         let EncodedInstruction { opcode, immediate, .. } = self;
         let wide = match opcode.shape {
-            Shape::Long | Shape::Narrow => 0,
+            LaneShape::Long | LaneShape::Narrow => 0,
             _ => u32::from(self.is_wide) * WIDE,
         };
         let lane_bits = 8 * opcode.size as u32;
         let amount = match opcode.shape {
-            Shape::ShiftLeft => u32::from(immediate),
+            LaneShape::ShiftLeft => u32::from(immediate),
             // The field is twice the bits of a lane minus the amount; the bits are added below.
-            Shape::ShiftRight => lane_bits - u32::from(immediate),
+            LaneShape::ShiftRight => lane_bits - u32::from(immediate),
             _ => 0,
         };
         // `opcode.bits` holds the bits of a lane in the same field.
@@ -195,20 +195,20 @@ impl EncodedInstruction {
         let bytes = if is_wide { 16 } else { 8 };
         let halves = if opcode.bits & WIDE != 0 { 16 } else { 8 };
         let ((result_size, result_bytes), source_bytes) = match opcode.shape {
-            Shape::Long => ((2 * size, 16), halves),
-            Shape::Narrow => ((size / 2, 8), 16),
-            Shape::Pairs => ((2 * size, bytes), bytes),
+            LaneShape::Long => ((2 * size, 16), halves),
+            LaneShape::Narrow => ((size / 2, 8), 16),
+            LaneShape::Pairs => ((2 * size, bytes), bytes),
             _ => ((size, bytes), bytes),
         };
         let mut text =
             format!("{:<8}{}", opcode.mnemonic, lanes(result, result_size, result_bytes));
         for source in self.sources.into_iter().flatten() {
             text += &match opcode.shape {
-                Shape::Repeat => format!(", v{source}.{}[0]", letter(size)),
+                LaneShape::Repeat => format!(", v{source}.{}[0]", letter(size)),
                 _ => format!(", {}", lanes(source, size, source_bytes)),
             };
         }
-        if matches!(opcode.shape, Shape::ShiftLeft | Shape::ShiftRight) {
+        if matches!(opcode.shape, LaneShape::ShiftLeft | LaneShape::ShiftRight) {
             text += &format!(", #{immediate}");
         }
         text
@@ -239,7 +239,7 @@ macro_rules! families {
             mnemonic: $mnemonic,
             bits: $bits,
             field: Field::$field,
-            shape: Shape::$shape,
+            shape: LaneShape::$shape,
             result: ResultConstraint::$result,
             sizes: &$sizes,
         };)*

@@ -1,6 +1,6 @@
 //! The interface of a target to instruction selection.
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::{Pattern, PatternKind, RegisterGroup, Selector};
 use crate::machine::{Class, Memory, Opcode, Register};
@@ -40,13 +40,13 @@ pub(crate) trait TargetLowering: Opcode {
     /// Lowers the primitive of a value, whose last operand has type `operand`. Returns `false` if the target
     /// has no short sequence: the primitive is then called out of line. Primitives with boolean operands and
     /// result are lowered by [`TargetLowering::mask_operation`].
-    fn compute(selector: &mut Selector<'_, Self>, value: Value, operand: LaneType) -> bool;
+    fn compute(selector: &mut Selector<'_, Self>, value: SsaValue, operand: LaneType) -> bool;
 
     /// Whether the target has an instruction for a pattern on operands of this type.
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool;
 
     /// Lowers a pattern, which ends with `value`.
-    fn pattern(selector: &mut Selector<'_, Self>, value: Value, pattern: Pattern);
+    fn pattern(selector: &mut Selector<'_, Self>, value: SsaValue, pattern: Pattern);
 
     /// Broadcasts an element in memory to all lanes of a register.
     fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register;

@@ -2,14 +2,14 @@
 
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::machine::Class;
-use indim_codegen::{Body, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, SsaValue};
 
 /// All bits set.
 const ONES: u64 = u64::MAX;
 
 impl<O: TargetLowering> Selector<'_, O> {
     /// Lane size in bytes of the mask of a boolean: that of an existing mask, or else the preferred one.
-    pub(super) fn mask_size(&self, value: Value) -> usize {
+    pub(super) fn mask_size(&self, value: SsaValue) -> usize {
         match self.masks[value.index()].iter().position(Option::is_some) {
             Some(exponent) => 1 << exponent,
             None => self.preferred_mask_sizes[value.index()],
@@ -17,7 +17,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// The mask of a boolean for lanes of `size` bytes; converts a mask of another size if necessary.
-    pub(super) fn mask(&mut self, value: Value, size: usize) -> RegisterGroup {
+    pub(super) fn mask(&mut self, value: SsaValue, size: usize) -> RegisterGroup {
         let exponent = size.ilog2() as usize;
         if let Some(parts) = self.masks[value.index()][exponent] {
             return parts;
@@ -74,15 +74,15 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// A boolean as bytes, 1 or 0.
-    pub(super) fn mask_to_bytes(&mut self, value: Value) -> RegisterGroup {
+    pub(super) fn mask_to_bytes(&mut self, value: SsaValue) -> RegisterGroup {
         let mask = self.mask(value, 1);
         O::mask_to_bytes(self, mask)
     }
 
     /// Lowers a primitive with boolean operands and result, on masks of the size that an operand has.
-    pub(super) fn mask_instruction(&mut self, value: Value) -> bool {
+    pub(super) fn mask_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
-        let has_size = |&&operand: &&Value| {
+        let has_size = |&&operand: &&SsaValue| {
             let is_free = self.is_row_invariant[operand.index()] && !self.is_in_row;
             !is_free && self.masks[operand.index()].iter().any(Option::is_some)
         };
@@ -127,7 +127,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Sets the mask of a boolean, for lanes of `size` bytes; returns `true`, the answer of `compute`.
-    pub(crate) fn set_mask(&mut self, value: Value, size: usize, parts: RegisterGroup) -> bool {
+    pub(crate) fn set_mask(&mut self, value: SsaValue, size: usize, parts: RegisterGroup) -> bool {
         let parts = match self.is_in_row {
             true => O::uniform_mask(self, size, parts),
             false => parts,
@@ -141,7 +141,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Lowers a select between numbers.
-    pub(crate) fn select(&mut self, value: Value) -> bool {
+    pub(crate) fn select(&mut self, value: SsaValue) -> bool {
         let [condition, on_true, on_false] = self.body.instruction(value).operands;
         let size = self.body.lane(value).size();
         let mask = self.mask(condition, size);

@@ -3,7 +3,7 @@
 use super::{RegisterGroup, Selector, TargetLowering};
 use crate::layout::OperandForm;
 use crate::machine::{Class, Memory, Register};
-use indim_codegen::{LaneType, Value};
+use indim_codegen::{LaneType, SsaValue};
 
 impl<O: TargetLowering> Selector<'_, O> {
     /// The memory operand of an input, at a byte offset from the first element of the step.
@@ -36,7 +36,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Loads the lanes of an input: real or imaginary parts if the element is complex.
-    pub(crate) fn load(&mut self, value: Value, input: u32, part: u8) -> RegisterGroup {
+    pub(crate) fn load(&mut self, value: SsaValue, input: u32, part: u8) -> RegisterGroup {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
@@ -177,7 +177,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.emit_store(opcode, self.is_wide(size), memory, register);
     }
 
-    fn store_complex(&mut self, output: usize, size: usize, lanes: [Value; 2]) {
+    fn store_complex(&mut self, output: usize, size: usize, lanes: [SsaValue; 2]) {
         let [re, im] = lanes.map(|lane| self.number(lane));
         let bytes = self.register_bytes(size);
         for index in 0..re.count {
@@ -191,7 +191,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Stores the lanes of a value in the frame, from byte offset `first` on.
-    pub(crate) fn write_lanes(&mut self, value: Value, first: u32) {
+    pub(crate) fn write_lanes(&mut self, value: SsaValue, first: u32) {
         let lane = self.body.lane(value);
         let parts = match lane {
             LaneType::Bool => self.mask_to_bytes(value),
@@ -206,7 +206,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Loads the lanes of a value from the frame, from byte offset `first` on.
-    pub(crate) fn read_lanes(&mut self, value: Value, first: u32) {
+    pub(crate) fn read_lanes(&mut self, value: SsaValue, first: u32) {
         let lane = self.body.lane(value);
         let is_wide = self.is_wide(lane.size());
         let bytes = self.register_bytes(lane.size());

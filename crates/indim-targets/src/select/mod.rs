@@ -34,7 +34,7 @@ use crate::machine::{
 use crate::pool::Pool;
 
 use crate::layout::{OperandForm, OperandLayout};
-use indim_codegen::{Body, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, SsaValue};
 
 /// Maximum number of registers of a value: four, for bodies that are one dependency chain.
 pub(crate) const MAX_GROUP_REGISTERS: usize = 4;
@@ -119,8 +119,8 @@ pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
 /// A row invariant that steps read, and its slot in the frame.
 #[derive(Debug)]
 enum RowInvariant {
-    Number(Value, Memory),
-    Mask(Value, Memory),
+    Number(SsaValue, Memory),
+    Mask(SsaValue, Memory),
 }
 
 /// Instruction selection for one body.
@@ -151,7 +151,7 @@ pub(crate) struct Selector<'a, O> {
     /// Code that a step may skip.
     regions: region::Regions,
     /// The current value.
-    value: Value,
+    value: SsaValue,
     /// Registers of constants in the current code.
     constants: HashMap<(Memory, Class), Register>,
     /// Lanes of each element of the records that the code has loaded.
@@ -179,7 +179,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             invariants: Vec::new(),
             call_frame: None,
             regions: region::Regions::default(),
-            value: Value(0),
+            value: SsaValue(0),
             constants: HashMap::new(),
             records: HashMap::new(),
         }
@@ -191,7 +191,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         let mut is_read = vec![false; body.instructions.len()];
         for index in (0..is_read.len()).filter(|&index| self.is_computed_in_step(index)) {
             let pattern = &self.patterns[index];
-            let operands = pattern::operands(body, Value(index as u32), pattern);
+            let operands = pattern::operands(body, SsaValue(index as u32), pattern);
             operands.iter().for_each(|operand| is_read[operand.index()] = true);
         }
         for (dtype, lanes) in &body.outputs {
@@ -199,7 +199,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             lanes[..count].iter().for_each(|lane| is_read[lane.index()] = true);
         }
         for (index, is_read) in is_read.into_iter().enumerate() {
-            let value = Value(index as u32);
+            let value = SsaValue(index as u32);
             if !self.is_row_invariant[index] || self.is_constant(value) || !self.is_needed[index] {
                 continue;
             }
@@ -210,11 +210,11 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         }
     }
 
-    fn is_constant(&self, value: Value) -> bool {
+    fn is_constant(&self, value: SsaValue) -> bool {
         matches!(self.body.instruction(value).primitive, Primitive::Constant(_))
     }
 
-    fn store_invariant(&mut self, value: Value) {
+    fn store_invariant(&mut self, value: SsaValue) {
         let slot = Memory::Frame(self.frame.reserve(O::REGISTER_BYTES));
         let whole = O::store(O::REGISTER_BYTES as usize, false);
         let (register, opcode, invariants) = match self.body.lane(value) {
@@ -262,7 +262,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     fn select_step(&mut self) {
         let body = self.body;
         // If an output may alias an input, a step loads all inputs before it stores an output.
-        let ready_at = |(dtype, lanes): &(_, [Value; 2])| match self.layout.is_in_place {
+        let ready_at = |(dtype, lanes): &(_, [SsaValue; 2])| match self.layout.is_in_place {
             true => usize::MAX,
             false => {
                 let count = LaneType::of_element(*dtype).1;
@@ -281,8 +281,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             if !self.is_computed_in_step(index) || self.regions.contains(index) {
                 continue;
             }
-            self.compute_regions(Value(index as u32));
-            self.instruction(Value(index as u32));
+            self.compute_regions(SsaValue(index as u32));
+            self.instruction(SsaValue(index as u32));
             while let Some(output) = waiting.next_if(|&output| ready_at[output] == index) {
                 self.store(output);
             }
@@ -301,7 +301,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Selects the code of a value, whose operands are computed.
-    fn instruction(&mut self, value: Value) {
+    fn instruction(&mut self, value: SsaValue) {
         self.value = value;
         if let Some(pattern) = self.patterns[value.index()] {
             return O::pattern(self, value, pattern);
@@ -322,7 +322,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
 
     /// Computes a value out of line: stores the lanes of the operands in the frame, calls the function of the
     /// primitive, and loads the lanes of the result.
-    fn call(&mut self, value: Value, operand: LaneType) {
+    fn call(&mut self, value: SsaValue, operand: LaneType) {
         let body = self.body;
         let instruction = body.instruction(value);
         let bytes = (self.lanes * 8) as u32;
@@ -345,7 +345,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     }
 
     /// Sets the registers of a number; returns `true`, the answer of `compute`.
-    pub(crate) fn set(&mut self, value: Value, parts: RegisterGroup) -> bool {
+    pub(crate) fn set(&mut self, value: SsaValue, parts: RegisterGroup) -> bool {
         self.numbers[value.index()] = Some(parts);
         true
     }
@@ -362,12 +362,12 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
 
     /// Whether a number is in registers.
     #[allow(dead_code, reason = "only x86-64 has loads that extend")]
-    pub(crate) fn has_number(&self, value: Value) -> bool {
+    pub(crate) fn has_number(&self, value: SsaValue) -> bool {
         self.numbers[value.index()].is_some()
     }
 
     /// The registers of a number; loads an input or constant if necessary.
-    pub(crate) fn number(&mut self, value: Value) -> RegisterGroup {
+    pub(crate) fn number(&mut self, value: SsaValue) -> RegisterGroup {
         if let Some(parts) = self.numbers[value.index()] {
             return parts;
         }

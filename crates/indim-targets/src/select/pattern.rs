@@ -1,6 +1,6 @@
 //! Patterns: groups of primitives that one instruction computes.
 
-use indim_codegen::{Body, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, SsaValue};
 
 use super::TargetLowering;
 use super::ternary_logic::ternary_logic;
@@ -29,16 +29,16 @@ pub(crate) enum PatternKind {
 pub(crate) struct Pattern {
     pub(crate) kind: PatternKind,
     /// Unused operands are value 0.
-    pub(crate) operands: [Value; 3],
+    pub(crate) operands: [SsaValue; 3],
 }
 
 impl Pattern {
-    fn binary(kind: PatternKind, [x, y]: [Value; 2]) -> Pattern {
-        Pattern { kind, operands: [x, y, Value(0)] }
+    fn binary(kind: PatternKind, [x, y]: [SsaValue; 2]) -> Pattern {
+        Pattern { kind, operands: [x, y, SsaValue(0)] }
     }
 
     /// The pattern whose result is `value`, if the target has an instruction for it.
-    fn of<O: TargetLowering>(body: &Body, value: Value) -> Option<Pattern> {
+    fn of<O: TargetLowering>(body: &Body, value: SsaValue) -> Option<Pattern> {
         let instruction = body.instruction(value);
         let [first, second, third] = instruction.operands;
         let pattern = match instruction.primitive {
@@ -56,7 +56,7 @@ impl Pattern {
         pattern.filter(|it| O::has_pattern(it.kind, body.lane(it.operands[0])))
     }
 
-    fn operands(&self) -> &[Value] {
+    fn operands(&self) -> &[SsaValue] {
         let count = match self.kind {
             PatternKind::UpperHalf => 1,
             PatternKind::MulAdd { .. } | PatternKind::TernaryLogic(_) => 3,
@@ -69,9 +69,9 @@ impl Pattern {
 /// The operands of a value: those of its pattern, or else of its instruction.
 pub(super) fn operands<'a>(
     body: &'a Body,
-    value: Value,
+    value: SsaValue,
     pattern: &'a Option<Pattern>,
-) -> &'a [Value] {
+) -> &'a [SsaValue] {
     match pattern {
         Some(pattern) => pattern.operands(),
         None => body.instruction(value).operands(),
@@ -91,22 +91,27 @@ pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, V
         if !is_needed[index] {
             continue;
         }
-        patterns[index] = Pattern::of::<O>(body, Value(index as u32));
-        let operands = operands(body, Value(index as u32), &patterns[index]);
+        patterns[index] = Pattern::of::<O>(body, SsaValue(index as u32));
+        let operands = operands(body, SsaValue(index as u32), &patterns[index]);
         operands.iter().for_each(|operand| is_needed[operand.index()] = true);
     }
     (patterns, is_needed)
 }
 
 /// The operands of `value`, if it is the comparison `primitive`.
-fn compared(body: &Body, value: Value, primitive: Primitive) -> Option<[Value; 2]> {
+fn compared(body: &Body, value: SsaValue, primitive: Primitive) -> Option<[SsaValue; 2]> {
     let instruction = body.instruction(value);
     let [x, y, _] = instruction.operands;
     (instruction.primitive == primitive).then_some([x, y])
 }
 
 /// Matches a minimum or maximum: a select between the operands of a `Less`.
-fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Option<Pattern> {
+fn extreme(
+    body: &Body,
+    condition: SsaValue,
+    on_true: SsaValue,
+    on_false: SsaValue,
+) -> Option<Pattern> {
     let [x, y] = compared(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
         return Some(Pattern::binary(PatternKind::Min, [x, y]));
@@ -116,7 +121,7 @@ fn extreme(body: &Body, condition: Value, on_true: Value, on_false: Value) -> Op
 }
 
 /// Matches the negation of a comparison of floats.
-fn negated(body: &Body, condition: Value) -> Option<Pattern> {
+fn negated(body: &Body, condition: SsaValue) -> Option<Pattern> {
     let primitive = body.instruction(condition).primitive;
     let operands = compared(body, condition, Primitive::Equal)
         .or_else(|| compared(body, condition, Primitive::Less))?;
@@ -125,14 +130,14 @@ fn negated(body: &Body, condition: Value) -> Option<Pattern> {
 }
 
 /// Matches the `or` of two NaN tests.
-fn unordered(body: &Body, first: Value, second: Value) -> Option<Pattern> {
+fn unordered(body: &Body, first: SsaValue, second: SsaValue) -> Option<Pattern> {
     let [x, y] = [nan(body, first)?, nan(body, second)?];
     let is_one_type = body.lane(x) == body.lane(y);
     is_one_type.then_some(Pattern::binary(PatternKind::Unordered, [x, y]))
 }
 
 /// The operand of a NaN test, `!(x == x)`.
-fn nan(body: &Body, value: Value) -> Option<Value> {
+fn nan(body: &Body, value: SsaValue) -> Option<SsaValue> {
     let instruction = body.instruction(value);
     if instruction.primitive != Primitive::Not {
         return None;
@@ -142,19 +147,19 @@ fn nan(body: &Body, value: Value) -> Option<Value> {
 }
 
 /// Matches the narrowing of a 32-bit value shifted right by 16 bits.
-fn upper_half(body: &Body, shifted: Value) -> Option<Pattern> {
+fn upper_half(body: &Body, shifted: SsaValue) -> Option<Pattern> {
     use Primitive::{Constant, ShiftRightArithmetic, ShiftRightLogical};
     let shift = body.instruction(shifted);
     let [x, amount, _] = shift.operands;
     let is_half = matches!(shift.primitive, ShiftRightLogical | ShiftRightArithmetic)
         && shift.lane.size() == 4
         && matches!(body.instruction(amount).primitive, Constant(bits) if bits & 31 == 16);
-    is_half.then_some(Pattern::binary(PatternKind::UpperHalf, [x, Value(0)]))
+    is_half.then_some(Pattern::binary(PatternKind::UpperHalf, [x, SsaValue(0)]))
 }
 
 /// Matches a fused multiply-add; negations of its operands become part of it.
-fn product(body: &Body, operands: [Value; 3]) -> Option<Pattern> {
-    let positive = |value: Value| {
+fn product(body: &Body, operands: [SsaValue; 3]) -> Option<Pattern> {
+    let positive = |value: SsaValue| {
         let instruction = body.instruction(value);
         (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
     };

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::{RegisterGroup, Selector, TargetLowering, pattern};
 use crate::machine::{Action, Register, SourceOperand};
@@ -35,7 +35,7 @@ enum Arm {
 struct ArmRegion {
     arm: Arm,
     /// The values in the order of the body; the last one is the result of the arm.
-    values: Vec<Value>,
+    values: Vec<SsaValue>,
 }
 
 /// The regions of the code of a step.
@@ -94,7 +94,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         let body = self.body;
         let mut uses = vec![0; body.instructions.len()];
         for index in (0..uses.len()).filter(|&index| self.is_computed_in_step(index)) {
-            let operands = pattern::operands(body, Value(index as u32), &self.patterns[index]);
+            let operands = pattern::operands(body, SsaValue(index as u32), &self.patterns[index]);
             operands.iter().for_each(|operand| uses[operand.index()] += 1);
         }
         for (dtype, lanes) in &body.outputs {
@@ -105,7 +105,7 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// The values of the step that only this arm of a select needs; none if there are too many.
-    fn exclusive(&self, select: usize, arm: Arm, uses: &[usize]) -> Vec<Value> {
+    fn exclusive(&self, select: usize, arm: Arm, uses: &[usize]) -> Vec<SsaValue> {
         let [_, on_true, on_false] = self.body.instructions[select].operands;
         let last = if arm == Arm::OnTrue { on_true } else { on_false };
         // For each value that a value of the region uses, the number of these uses.
@@ -129,13 +129,13 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Selects the code of the regions of a select.
-    pub(super) fn compute_regions(&mut self, select: Value) {
+    pub(super) fn compute_regions(&mut self, select: SsaValue) {
         for region in self.regions.of_select.remove(&select.index()).unwrap_or_default() {
             self.compute_region(select, &region);
         }
     }
 
-    fn compute_region(&mut self, select: Value, ArmRegion { arm, values }: &ArmRegion) {
+    fn compute_region(&mut self, select: SsaValue, ArmRegion { arm, values }: &ArmRegion) {
         self.value = select;
         let size = self.body.lane(select).size();
         let taken = self.lanes_that_take(select, *arm, size);
@@ -153,7 +153,7 @@ impl<O: TargetLowering> Selector<'_, O> {
 
     /// A mask register that is not zero if a lane of the step takes this arm. It combines the masks of
     /// several registers, so the positions of its bits have no meaning.
-    fn lanes_that_take(&mut self, select: Value, arm: Arm, size: usize) -> Register {
+    fn lanes_that_take(&mut self, select: SsaValue, arm: Arm, size: usize) -> Register {
         let condition = self.body.instruction(select).operands[0];
         let all = self.mask(condition, size);
         let mut taken: Option<RegisterGroup> = None;

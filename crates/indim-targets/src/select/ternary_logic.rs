@@ -1,7 +1,7 @@
 //! Bitwise operations on up to three integers as one ternary operation with a truth table, like `vpternlog`
 //! of AVX-512.
 
-use indim_codegen::{Body, Instruction, LaneType, Primitive, Value};
+use indim_codegen::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 
 /// The column of each operand in the truth table.
 const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
@@ -12,7 +12,7 @@ const MAX_OPERATIONS: usize = 4;
 /// The operands and truth table of the ternary operation that computes `value`; `None` if it would replace
 /// fewer than two operations. A constant comes last, because it may be a memory operand. Missing operands
 /// repeat the first.
-pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8)> {
+pub(super) fn ternary_logic(body: &Body, value: SsaValue) -> Option<([SsaValue; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
     while let Some(next) = without_one(body, &from).filter(|_| operations < MAX_OPERATIONS) {
@@ -23,7 +23,7 @@ pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8
         return None;
     }
     let is_constant =
-        |value: &Value| matches!(body.instruction(*value).primitive, Primitive::Constant(_));
+        |value: &SsaValue| matches!(body.instruction(*value).primitive, Primitive::Constant(_));
     from.sort_by_key(is_constant);
     let table = table(body, value, &from);
     let first = from[0];
@@ -32,7 +32,7 @@ pub(super) fn ternary_logic(body: &Body, value: Value) -> Option<([Value; 3], u8
 }
 
 /// Replaces one operand by the operands of its operation, if at most three remain.
-fn without_one(body: &Body, from: &[Value]) -> Option<Vec<Value>> {
+fn without_one(body: &Body, from: &[SsaValue]) -> Option<Vec<SsaValue>> {
     (0..from.len()).find_map(|at| {
         let operation = operation(body, from[at])?;
         let mut rest = from.to_vec();
@@ -47,7 +47,7 @@ fn without_one(body: &Body, from: &[Value]) -> Option<Vec<Value>> {
 }
 
 /// The bitwise operation that computes an integer, behind bitcasts.
-fn operation(body: &Body, mut value: Value) -> Option<&Instruction> {
+fn operation(body: &Body, mut value: SsaValue) -> Option<&SsaInstruction> {
     while body.instruction(value).primitive == Primitive::Bits {
         value = body.instruction(value).operands[0];
     }
@@ -61,7 +61,7 @@ fn operation(body: &Body, mut value: Value) -> Option<&Instruction> {
 }
 
 /// The truth table of a value over the operands `from`.
-fn table(body: &Body, value: Value, from: &[Value]) -> u8 {
+fn table(body: &Body, value: SsaValue, from: &[SsaValue]) -> u8 {
     if let Some(position) = from.iter().position(|&it| it == value) {
         return OPERANDS[position];
     }

@@ -20,7 +20,7 @@ pub(super) use fold::MAX_OPERANDS;
 use iced_x86::{Code, Register as Real};
 
 use super::assembler::{Address, Assembler, Jump, Masking, Operand};
-use super::instruction_set::InstructionSet;
+use super::instruction_set::X86InstructionSet;
 use super::intel_syntax::name;
 use super::opcode::Opcode;
 use super::roles::{NEXT, ROLES, ROLES_WITH_CALLS, Roles};
@@ -51,7 +51,7 @@ const SAVED: [Real; 6] = [Real::RBX, Real::RBP, Real::R12, Real::R13, Real::R14,
 
 /// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
 /// Appends a listing to `listing` if given.
-pub(super) fn emit<S: InstructionSet>(
+pub(super) fn emit<S: X86InstructionSet>(
     parts: &EncoderInput<'_, S>,
     listing: Option<&mut String>,
 ) -> (Vec<u8>, usize) {
@@ -92,7 +92,7 @@ struct Emitter<'a, S> {
     skips: usize,
 }
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     fn function(&mut self) {
         for register in SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
@@ -521,12 +521,12 @@ impl<S: InstructionSet> Emitter<'_, S> {
 }
 
 /// Width of an instruction, in bytes.
-fn width<S: InstructionSet>(is_wide: bool) -> u32 {
+fn width<S: X86InstructionSet>(is_wide: bool) -> u32 {
     if is_wide { S::REGISTER_BYTES } else { S::REGISTER_BYTES / 2 }
 }
 
 /// The machine register with a number of the allocator, of `bytes` bytes if it is a vector register.
-fn real_register<S: InstructionSet>(real: u8, bytes: u32) -> Real {
+fn real_register<S: X86InstructionSet>(real: u8, bytes: u32) -> Real {
     match usize::from(real).checked_sub(S::REGISTERS) {
         // K0 as a write mask means no mask, so it is not allocated.
         Some(mask) => Real::K1 + mask as u32,

@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::opcode::Opcode;
 use super::select::Selector;
@@ -12,7 +12,7 @@ use crate::select::RegisterGroup;
 /// An instruction set of x86-64.
 ///
 /// `size` is the size of a lane, in bytes.
-pub(super) trait InstructionSet: Copy + Debug + 'static {
+pub(super) trait X86InstructionSet: Copy + Debug + 'static {
     /// Whether instructions have the EVEX encoding of AVX-512 instead of VEX.
     const IS_EVEX: bool;
     /// Number of vector registers.
@@ -171,7 +171,7 @@ pub(super) trait InstructionSet: Copy + Debug + 'static {
     /// Converts integers to floats; `None` if the set has no short sequence.
     fn integer_to_float(
         selector: &mut Selector<'_, Self>,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: LaneType,
     ) -> Option<RegisterGroup>;

@@ -25,7 +25,7 @@ use crate::compile::compile;
 use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
 use crate::target::{CompiledCode, Target};
-use instruction_set::InstructionSet;
+use instruction_set::X86InstructionSet;
 
 pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
@@ -79,7 +79,7 @@ impl Target for Avx512 {
 }
 
 /// Compiles a body that folds; `None` if it has more inputs than pointer registers.
-fn fold<S: InstructionSet>(
+fn fold<S: X86InstructionSet>(
     body: &Body,
     layout: &OperandLayout,
     listing: Option<&mut String>,

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 
 use iced_x86::Code;
 
-use super::instruction_set::InstructionSet;
+use super::instruction_set::X86InstructionSet;
 use crate::machine::{Class, Memory, ResultConstraint};
 
 /// An instruction over vector or mask registers.
@@ -84,7 +84,7 @@ impl<S> Opcode<S> {
     }
 }
 
-impl<S: InstructionSet> crate::machine::Opcode for Opcode<S> {
+impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
     const REGISTERS: usize = S::REGISTERS;
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
@@ -125,7 +125,7 @@ pub(super) use memory_source;
 macro_rules! opcodes {
     ($($name:ident ($($widths:tt)*) $memory:tt $broadcast_bytes:literal:
         $x:ident $y:ident $ey:ident $ez:ident;)*) => {
-        impl<S: InstructionSet> Opcode<S> {
+        impl<S: X86InstructionSet> Opcode<S> {
             $(pub(super) const $name: Opcode<S> = match S::IS_EVEX {
                 true => Opcode::new([Code::$ey, Code::$ez], Widths::$($widths)*)
                     .with_memory(memory_source!($memory), $broadcast_bytes),
@@ -330,7 +330,7 @@ opcodes! {
 macro_rules! products {
     ($($name:ident $broadcast_bytes:literal:
         $x:ident $y:ident $ey:ident $ez:ident;)*) => {
-        impl<S: InstructionSet> Opcode<S> {
+        impl<S: X86InstructionSet> Opcode<S> {
             $(pub(super) const $name: Opcode<S> = Opcode {
                 result: ResultConstraint::TiedToEither,
                 ..match S::IS_EVEX {

@@ -5,10 +5,10 @@ use indim_ops::DType;
 
 use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
-use super::function::{Attribute, CallParameter, Function};
+use super::function::{AttributeKey, CallParameter, Function};
 use super::lexer::{Symbol, Token};
 use super::parser::{Frame, ParseResult, Parser};
-use super::syntax::{AttributeValue, NamedAttribute, NodeIndex, NodeKind};
+use super::syntax::{AttributeValue, NamedAttribute, NodeIndex, SyntaxNodeKind};
 use crate::span::Span;
 use crate::suggest::closest;
 use indim_graph::Literal;
@@ -24,7 +24,7 @@ pub(super) struct CallFrame {
     position: usize,
     /// The attribute, with its span, whose value is the next operand; `None` if the next operand is the
     /// function's.
-    awaited: Option<(Attribute, Span)>,
+    awaited: Option<(AttributeKey, Span)>,
     /// Whether the next operand is in a list.
     is_in_list: bool,
 }
@@ -115,7 +115,7 @@ impl Parser<'_> {
                 let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
                 Err(ExprError::new(kind, span))
             };
-            if let Attribute::Argument(_) = attribute {
+            if let AttributeKey::Argument(_) = attribute {
                 if is_given {
                     return twice(span);
                 }
@@ -141,7 +141,7 @@ impl Parser<'_> {
             return Err(self.unexpected(span, "an equation in quotes, such as \"ij,jk->ik\""));
         };
         let value = AttributeValue::Word(equation.to_owned());
-        call.attributes.push(NamedAttribute { attribute: Attribute::Equation, value, span });
+        call.attributes.push(NamedAttribute { attribute: AttributeKey::Equation, value, span });
         call.position = 1;
         self.end_of_argument(call)
     }
@@ -163,7 +163,7 @@ impl Parser<'_> {
         call: &mut CallFrame,
         token: Token,
         span: Span,
-    ) -> ParseResult<Option<Attribute>> {
+    ) -> ParseResult<Option<AttributeKey>> {
         if let Some(attribute) = self.keyword(call, token, span)? {
             return Ok(Some(attribute));
         }
@@ -181,7 +181,7 @@ impl Parser<'_> {
         call: &mut CallFrame,
         token: Token,
         span: Span,
-    ) -> ParseResult<Option<Attribute>> {
+    ) -> ParseResult<Option<AttributeKey>> {
         let mut ahead = self.lexer;
         ahead.next()?;
         if token != Token::Name || ahead.next()?.0 != Token::Symbol(Symbol::Assign) {
@@ -197,37 +197,37 @@ impl Parser<'_> {
     fn attribute_value(
         &mut self,
         function: Function,
-        attribute: Attribute,
+        attribute: AttributeKey,
     ) -> ParseResult<(AttributeValue, Span)> {
         match attribute {
-            Attribute::Axis | Attribute::Axes
+            AttributeKey::Axis | AttributeKey::Axes
                 if function.takes_no_axis(attribute) && self.is_none()? =>
             {
                 let (_, span) = self.lexer.next()?;
                 Ok((AttributeValue::All, span))
             }
-            Attribute::Axes if self.names_axes()? => {
+            AttributeKey::Axes if self.names_axes()? => {
                 let (names, span) = self.axis_names()?;
                 Ok((AttributeValue::Names(names), span))
             }
-            Attribute::ElementType => {
+            AttributeKey::ElementType => {
                 let (dtype, span) = self.element_type()?;
                 Ok((AttributeValue::ElementType(dtype), span))
             }
-            Attribute::Axis => {
+            AttributeKey::Axis => {
                 let (axis, span) = self.integer()?;
                 Ok((AttributeValue::Integers(vec![axis]), span))
             }
-            Attribute::Widths => {
+            AttributeKey::Widths => {
                 let (pairs, span) = self.pairs()?;
                 Ok((AttributeValue::Pairs(pairs), span))
             }
-            Attribute::SummedAxes => self.axis_lists(),
-            Attribute::Mode | Attribute::Side => {
+            AttributeKey::SummedAxes => self.axis_lists(),
+            AttributeKey::Mode | AttributeKey::Side => {
                 let (token, span) = self.lexer.next()?;
                 match token {
                     Token::Name => Ok((AttributeValue::Word(self.slice(span).to_owned()), span)),
-                    _ if attribute == Attribute::Side => {
+                    _ if attribute == AttributeKey::Side => {
                         Err(self.unexpected(span, "`left` or `right`, without quotes"))
                     }
                     _ => Err(self.unexpected(span, "the name of a mode, without quotes")),
@@ -406,7 +406,7 @@ impl Parser<'_> {
         check_complete(function, self.slice(name), operands.len(), &attributes)
             .map_err(|kind| ExprError::new(kind, name))?;
         let extent = name.to(close);
-        self.add(NodeKind::Call { function, operands, attributes }, extent, name)
+        self.add(SyntaxNodeKind::Call { function, operands, attributes }, extent, name)
     }
 }
 
@@ -425,7 +425,7 @@ pub(super) fn attribute_named(
     function: Function,
     name: &str,
     keyword: &str,
-) -> Result<Attribute, ExprErrorKind> {
+) -> Result<AttributeKey, ExprErrorKind> {
     function.attribute(keyword).ok_or_else(|| ExprErrorKind::UnknownKeyword {
         function: name.to_owned(),
         keyword: keyword.to_owned(),

@@ -4,9 +4,9 @@
 use indim_builder::{Composition, Value};
 
 use super::elaborate::{ElaborateResult, Elaborator};
-use super::elementwise::Operands;
+use super::elementwise::OperandNodes;
 use super::error::{ExprError, ExprErrorKind};
-use super::function::Attribute;
+use super::function::AttributeKey;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;
@@ -32,13 +32,13 @@ impl Elaborator<'_, '_> {
         };
         let dtype = dtype.map_err(|kind| ExprError::new(kind, mark))?;
         let is_of_rules =
-            |given: &NamedAttribute| !matches!(given.attribute, Attribute::Argument(_));
+            |given: &NamedAttribute| !matches!(given.attribute, AttributeKey::Argument(_));
         let states_rule = attributes.iter().any(is_of_rules);
         if composition == Composition::FloatPower {
             // The lowering of a power depends on the exponent, so pin it.
             self.literal(nodes[1]);
         }
-        let operands = Operands { nodes, rule: &rule, states_rule, mark };
+        let operands = OperandNodes { nodes, rule: &rule, states_rule, mark };
         let (values, rule) = self.convert_operands(&operands, |_| dtype)?;
         self.builder
             .compose(composition, &values, &arguments, &rule)
@@ -55,7 +55,7 @@ impl Elaborator<'_, '_> {
         let argument = |parameter: &indim_builder::Parameter| {
             let name = parameter.name();
             let given =
-                attributes.iter().find(|given| given.attribute == Attribute::Argument(name));
+                attributes.iter().find(|given| given.attribute == AttributeKey::Argument(name));
             let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
                 return Ok(None);
             };

@@ -6,20 +6,20 @@ use indim_shape::Shape;
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::Attribute;
+use super::function::AttributeKey;
 use super::views::ViewCall;
 
 impl Elaborator<'_, '_> {
     pub(super) fn dynamic_slice(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let [x, starts] = [self.value(call.nodes[0])?, self.value(call.nodes[1])?];
-        let Some(given) = call.integers(Attribute::Sizes) else {
+        let Some(given) = call.integers(AttributeKey::Sizes) else {
             let function = call.function.name().to_owned();
             let kind = ExprErrorKind::MissingArgument { function, argument: "sizes" };
             return Err(ExprError::new(kind, call.mark));
         };
         let mut sizes = Vec::with_capacity(given.len());
         for &size in given {
-            let span = call.span_of(Attribute::Sizes).unwrap_or(call.mark);
+            let span = call.span_of(AttributeKey::Sizes).unwrap_or(call.mark);
             let negative = || ExprError::new(ExprErrorKind::NegativeSize { size }, span);
             sizes.push(usize::try_from(size).map_err(|_| negative())?);
         }

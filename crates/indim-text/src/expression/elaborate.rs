@@ -11,13 +11,15 @@ use indim_graph::{GraphError, evaluate};
 use indim_ops::{BinaryOperator, DType, Op};
 use indim_shape::{AxisNames, RankLimitError, RuleChoice, RuleSet, Shape};
 
-use super::elementwise::Operation;
+use super::elementwise::ElementwiseCall;
 use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
-use super::function::{Attribute, Function, OpVariant, operation_of};
+use super::function::{AttributeKey, Function, OpVariant, operation_of};
 use super::numbers::{Number, Numbers};
 use super::statement_error::StatementError;
-use super::syntax::{AttributeValue, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator};
+use super::syntax::{
+    AttributeValue, NamedAttribute, NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator,
+};
 use super::typing::{OperandType, promotes};
 use super::{Binding, Expression};
 use crate::limits::LimitError;
@@ -29,38 +31,38 @@ pub(super) type ElaborateResult<T> = Result<T, ExprError>;
 
 /// The elaborated form of a syntax node.
 #[derive(Debug, Clone)]
-pub(super) enum Operand {
+pub(super) enum ElaboratedOperand {
     Literal(Literal),
     /// A number that is an input.
     Number(Number),
     Array(Value),
 }
 
-impl From<Binding> for Operand {
+impl From<Binding> for ElaboratedOperand {
     fn from(binding: Binding) -> Self {
         match binding {
-            Binding::Array(value) => Operand::Array(value),
-            Binding::Number(literal) => Operand::Literal(literal),
-            Binding::Input(number) => Operand::Number(number),
+            Binding::Array(value) => ElaboratedOperand::Array(value),
+            Binding::Number(literal) => ElaboratedOperand::Literal(literal),
+            Binding::Input(number) => ElaboratedOperand::Number(number),
         }
     }
 }
 
-impl From<Operand> for Binding {
-    fn from(operand: Operand) -> Self {
+impl From<ElaboratedOperand> for Binding {
+    fn from(operand: ElaboratedOperand) -> Self {
         match operand {
-            Operand::Array(value) => Binding::Array(value),
-            Operand::Literal(literal) => Binding::Number(literal),
-            Operand::Number(number) => Binding::Input(number),
+            ElaboratedOperand::Array(value) => Binding::Array(value),
+            ElaboratedOperand::Literal(literal) => Binding::Number(literal),
+            ElaboratedOperand::Number(number) => Binding::Input(number),
         }
     }
 }
 
 /// The operand of a computed number: an input if programs accept it, else a pinned constant.
-fn number_operand(number: Number) -> Operand {
+fn number_operand(number: Number) -> ElaboratedOperand {
     match Numbers::accepts(number.value()) {
-        true => Operand::Number(number),
-        false => Operand::Literal(number.pin()),
+        true => ElaboratedOperand::Number(number),
+        false => ElaboratedOperand::Literal(number.pin()),
     }
 }
 
@@ -70,7 +72,7 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) rule: Option<&'e RuleSet>,
     bindings: HashMap<&'e str, Binding>,
     /// The operands of the nodes before the current one.
-    pub(super) operands: Vec<Operand>,
+    pub(super) operands: Vec<ElaboratedOperand>,
 }
 
 /// Elaborates all nodes of an expression.
@@ -98,34 +100,38 @@ pub(super) fn elaborate<'e, 'b>(
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
-    fn node(&self, node: &'e Node) -> ElaborateResult<Operand> {
+    fn node(&self, node: &'e SyntaxNode) -> ElaborateResult<ElaboratedOperand> {
         match &node.kind {
-            NodeKind::Literal(literal) => Ok(Operand::Literal(*literal)),
-            NodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
-            NodeKind::LocalName(node) => Ok(self.operands[*node].clone()),
-            NodeKind::Unary { operator, operand } => self.unary(*operator, *operand, node.mark),
-            NodeKind::Binary { operator, operands } => self.binary(*operator, operands, node.mark),
-            NodeKind::Index { operand, items } => {
-                self.index(*operand, items, node.mark).map(Operand::Array)
+            SyntaxNodeKind::Literal(literal) => Ok(ElaboratedOperand::Literal(*literal)),
+            SyntaxNodeKind::Name(index) => self.name(&self.expression.names[*index], node.mark),
+            SyntaxNodeKind::LocalName(node) => Ok(self.operands[*node].clone()),
+            SyntaxNodeKind::Unary { operator, operand } => {
+                self.unary(*operator, *operand, node.mark)
             }
-            NodeKind::Call { function, operands, attributes } => {
-                self.call(*function, operands, attributes, node.mark).map(Operand::Array)
+            SyntaxNodeKind::Binary { operator, operands } => {
+                self.binary(*operator, operands, node.mark)
+            }
+            SyntaxNodeKind::Index { operand, items } => {
+                self.index(*operand, items, node.mark).map(ElaboratedOperand::Array)
+            }
+            SyntaxNodeKind::Call { function, operands, attributes } => {
+                self.call(*function, operands, attributes, node.mark).map(ElaboratedOperand::Array)
             }
         }
     }
 
-    fn check_rank(&self, operand: &Operand, mark: Span) -> ElaborateResult<()> {
-        let Operand::Array(value) = operand else { return Ok(()) };
+    fn check_rank(&self, operand: &ElaboratedOperand, mark: Span) -> ElaborateResult<()> {
+        let ElaboratedOperand::Array(value) = operand else { return Ok(()) };
         let rank = self.array_shape(value, mark)?.rank();
         RankLimitError::check(rank, self.expression.max_rank)
             .map_err(|error| ExprError::limit(LimitError::Rank(error), mark))
     }
 
-    fn name(&self, name: &str, mark: Span) -> ElaborateResult<Operand> {
+    fn name(&self, name: &str, mark: Span) -> ElaborateResult<ElaboratedOperand> {
         if let Some(binding) = self.bindings.get(name) {
             return Ok(binding.clone().into());
         }
-        Literal::constant(name).map(Operand::Literal).ok_or_else(|| {
+        Literal::constant(name).map(ElaboratedOperand::Literal).ok_or_else(|| {
             let suggestion = closest(name, self.bindings.keys().copied()).map(str::to_owned);
             ExprError::new(ExprErrorKind::UnknownName { name: name.to_owned(), suggestion }, mark)
         })
@@ -136,12 +142,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: UnaryOperator,
         operand: NodeIndex,
         mark: Span,
-    ) -> ElaborateResult<Operand> {
+    ) -> ElaborateResult<ElaboratedOperand> {
         if let Some(x) = self.number_value(operand) {
             let folded = fold_unary(operator, x).map_err(|kind| ExprError::new(kind, mark))?;
             return Ok(match &self.operands[operand] {
-                Operand::Number(number) => number_operand(number.unary(operator, folded)),
-                _ => Operand::Literal(folded),
+                ElaboratedOperand::Number(number) => number_operand(number.unary(operator, folded)),
+                _ => ElaboratedOperand::Literal(folded),
             });
         }
         let op = match operator {
@@ -150,7 +156,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             UnaryOperator::Not => Op::Not,
         };
         let rule = self.rule_of(&[])?;
-        self.elementwise(&Operation {
+        self.elementwise(&ElementwiseCall {
             op,
             variant: OpVariant::Table,
             nodes: &[operand],
@@ -158,11 +164,11 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             states_rule: false,
             mark,
         })
-        .map(Operand::Array)
+        .map(ElaboratedOperand::Array)
     }
 
     /// `+x` is `x`; the numpy rule refuses truth values.
-    fn plus(&self, operand: NodeIndex, mark: Span) -> ElaborateResult<Operand> {
+    fn plus(&self, operand: NodeIndex, mark: Span) -> ElaborateResult<ElaboratedOperand> {
         let value = self.value(operand)?;
         let dtype = self.dtype(&value, mark)?;
         if dtype == DType::Bool && promotes(&self.rule_of(&[])?) {
@@ -170,7 +176,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 ExprErrorKind::NotDefinedInNumpy { operation: "+", dtype, instead: Some("i8(x)") };
             return Err(ExprError::new(kind, mark));
         }
-        Ok(Operand::Array(value))
+        Ok(ElaboratedOperand::Array(value))
     }
 
     fn binary(
@@ -178,28 +184,28 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         operator: BinaryOperator,
         nodes: &[NodeIndex; 2],
         mark: Span,
-    ) -> ElaborateResult<Operand> {
+    ) -> ElaborateResult<ElaboratedOperand> {
         if let [Some(x), Some(y)] = nodes.map(|node| self.number_value(node)) {
             let folded = fold_binary(operator, x, y).map_err(|kind| ExprError::new(kind, mark))?;
             let Some(folded) = folded else {
-                return self.fold_by_table(operator, nodes, mark).map(Operand::Literal);
+                return self.fold_by_table(operator, nodes, mark).map(ElaboratedOperand::Literal);
             };
             let operand = |node: NodeIndex| match &self.operands[node] {
-                Operand::Number(number) => Ok(number),
+                ElaboratedOperand::Number(number) => Ok(number),
                 _ => Err(self.literal(node).unwrap_or(folded)),
             };
             let made = Number::binary(operator, nodes.map(operand), folded);
-            return Ok(made.map_or(Operand::Literal(folded), number_operand));
+            return Ok(made.map_or(ElaboratedOperand::Literal(folded), number_operand));
         }
         if operator == BinaryOperator::Power
             && let Some(square) = self.square(nodes, mark)?
         {
-            return Ok(Operand::Array(square));
+            return Ok(ElaboratedOperand::Array(square));
         }
         let (op, variant) = operation_of(operator);
         let rule = self.rule_of(&[])?;
-        let operation = Operation { op, variant, nodes, rule, states_rule: false, mark };
-        self.elementwise(&operation).map(Operand::Array)
+        let operation = ElementwiseCall { op, variant, nodes, rule, states_rule: false, mark };
+        self.elementwise(&operation).map(ElaboratedOperand::Array)
     }
 
     /// Folds two literals by evaluating the operation of the table on f64.
@@ -213,7 +219,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let b = GraphBuilder::new();
         let fold = || {
             let scalars = nodes.map(|node| match (self.literal(node), &self.operands[node]) {
-                (None, Operand::Array(value)) => Ok(value.clone()),
+                (None, ElaboratedOperand::Array(value)) => Ok(value.clone()),
                 (literal, _) => b.literal(literal.unwrap_or(Literal::Int(0)), DType::F64),
             });
             let [x, y] = scalars;
@@ -256,11 +262,18 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         }
         let states_rule = !attributes.is_empty();
         let (OpVariant::Clip, &[x, low, high]) = (variant, nodes) else {
-            return self.elementwise(&Operation { op, variant, nodes, rule, states_rule, mark });
+            return self.elementwise(&ElementwiseCall {
+                op,
+                variant,
+                nodes,
+                rule,
+                states_rule,
+                mark,
+            });
         };
         let by_name = matches!(rule, RuleSet::Named { .. });
         let reordered = [low, x, high];
-        let operation = Operation { op, variant, nodes: &reordered, rule, states_rule, mark };
+        let operation = ElementwiseCall { op, variant, nodes: &reordered, rule, states_rule, mark };
         let clipped = self.elementwise(&operation)?;
         if by_name { self.in_order_of(clipped, nodes, mark) } else { Ok(clipped) }
     }
@@ -271,7 +284,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let lists: Vec<AxisNames> = nodes
             .iter()
             .filter_map(|&node| match &self.operands[node] {
-                Operand::Array(operand) => Some(operand.axis_names()),
+                ElaboratedOperand::Array(operand) => Some(operand.axis_names()),
                 _ => None,
             })
             .collect();
@@ -297,8 +310,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         for attribute in attributes {
             let AttributeValue::Integers(values) = &attribute.value else { continue };
             match attribute.attribute {
-                Attribute::Dims => given.dims = Some(values.clone()),
-                Attribute::Axis => given.axis = values.first().copied(),
+                AttributeKey::Dims => given.dims = Some(values.clone()),
+                AttributeKey::Axis => given.axis = values.first().copied(),
                 _ => continue,
             }
             stated.push(attribute);
@@ -316,15 +329,15 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     }
 
     pub(super) fn is_array(&self, node: NodeIndex) -> bool {
-        matches!(self.operands[node], Operand::Array(_))
+        matches!(self.operands[node], ElaboratedOperand::Array(_))
     }
 
     pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> ElaborateResult<Value> {
         let extent = self.expression.nodes[node].extent;
         match &self.operands[node] {
-            Operand::Literal(literal) => self.scalar(*literal, dtype, extent),
-            Operand::Number(number) => self.input(number, dtype, extent),
-            Operand::Array(value) => self
+            ElaboratedOperand::Literal(literal) => self.scalar(*literal, dtype, extent),
+            ElaboratedOperand::Number(number) => self.input(number, dtype, extent),
+            ElaboratedOperand::Array(value) => self
                 .builder
                 .convert(value, dtype)
                 .map_err(|error| self.graph_error(error, &[node], extent)),
@@ -334,12 +347,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     /// The operand as an array. A literal gets its default element type.
     pub(super) fn value(&self, node: NodeIndex) -> ElaborateResult<Value> {
         match &self.operands[node] {
-            Operand::Array(value) => Ok(value.clone()),
-            Operand::Literal(literal) => {
+            ElaboratedOperand::Array(value) => Ok(value.clone()),
+            ElaboratedOperand::Literal(literal) => {
                 let extent = self.expression.nodes[node].extent;
                 self.scalar(*literal, literal.default_dtype(), extent)
             }
-            Operand::Number(number) => {
+            ElaboratedOperand::Number(number) => {
                 let extent = self.expression.nodes[node].extent;
                 self.input(number, number.value().default_dtype(), extent)
             }
@@ -359,18 +372,18 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     /// The number of a node as a constant; pins an input. `None` for an array.
     pub(super) fn literal(&self, node: NodeIndex) -> Option<Literal> {
         match &self.operands[node] {
-            Operand::Literal(literal) => Some(*literal),
-            Operand::Number(number) => Some(number.pin()),
-            Operand::Array(_) => None,
+            ElaboratedOperand::Literal(literal) => Some(*literal),
+            ElaboratedOperand::Number(number) => Some(number.pin()),
+            ElaboratedOperand::Array(_) => None,
         }
     }
 
     /// The current number of a node, without pinning it. `None` for an array.
     fn number_value(&self, node: NodeIndex) -> Option<Literal> {
         match &self.operands[node] {
-            Operand::Literal(literal) => Some(*literal),
-            Operand::Number(number) => Some(number.value()),
-            Operand::Array(_) => None,
+            ElaboratedOperand::Literal(literal) => Some(*literal),
+            ElaboratedOperand::Number(number) => Some(number.value()),
+            ElaboratedOperand::Array(_) => None,
         }
     }
 
@@ -388,9 +401,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 
     pub(super) fn operand_type(&self, node: NodeIndex) -> ElaborateResult<OperandType> {
         match &self.operands[node] {
-            Operand::Literal(literal) => Ok(OperandType::Literal(*literal)),
-            Operand::Number(number) => Ok(OperandType::Literal(number.value())),
-            Operand::Array(value) => {
+            ElaboratedOperand::Literal(literal) => Ok(OperandType::Literal(*literal)),
+            ElaboratedOperand::Number(number) => Ok(OperandType::Literal(number.value())),
+            ElaboratedOperand::Array(value) => {
                 self.dtype(value, self.expression.nodes[node].extent).map(OperandType::Array)
             }
         }

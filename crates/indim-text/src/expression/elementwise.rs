@@ -9,7 +9,7 @@ use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
-use super::elaborate::{ElaborateResult, Elaborator, Operand};
+use super::elaborate::{ElaborateResult, ElaboratedOperand, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
 use super::function::OpVariant;
 use super::syntax::NodeIndex;
@@ -18,7 +18,7 @@ use crate::span::Span;
 use indim_graph::Literal;
 
 /// An element-wise operation to elaborate.
-pub(super) struct Operation<'o> {
+pub(super) struct ElementwiseCall<'o> {
     pub(super) op: Op,
     pub(super) variant: OpVariant,
     pub(super) nodes: &'o [NodeIndex],
@@ -29,7 +29,7 @@ pub(super) struct Operation<'o> {
 }
 
 /// The operands of an operation or a composition, and their rule.
-pub(super) struct Operands<'o> {
+pub(super) struct OperandNodes<'o> {
     pub(super) nodes: &'o [NodeIndex],
     pub(super) rule: &'o RuleSet,
     /// Whether an attribute of the call states the rule.
@@ -39,8 +39,8 @@ pub(super) struct Operands<'o> {
 
 impl<'b> Elaborator<'_, 'b> {
     /// The value of the operation.
-    pub(super) fn elementwise(&self, operation: &Operation<'_>) -> ElaborateResult<Value> {
-        let Operation { op, variant, nodes, mark, .. } = *operation;
+    pub(super) fn elementwise(&self, operation: &ElementwiseCall<'_>) -> ElaborateResult<Value> {
+        let ElementwiseCall { op, variant, nodes, mark, .. } = *operation;
         let types =
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
         if op == Op::Pow {
@@ -53,7 +53,7 @@ impl<'b> Elaborator<'_, 'b> {
                 if nodes.iter().filter(|node| self.is_array(**node)).count() < 2 =>
             {
                 // With at most one array, no axes are matched.
-                alone = Operation { rule: RuleSet::Numpy, ..*operation };
+                alone = ElementwiseCall { rule: RuleSet::Numpy, ..*operation };
                 &alone
             }
             _ => operation,
@@ -114,7 +114,7 @@ impl<'b> Elaborator<'_, 'b> {
             return Ok(None);
         }
         let x = self.value(base)?;
-        let operation = Operation {
+        let operation = ElementwiseCall {
             op: Op::Mul,
             variant: OpVariant::Table,
             nodes,
@@ -125,12 +125,17 @@ impl<'b> Elaborator<'_, 'b> {
         self.apply_to_equal_shapes(Op::Mul, &[&x, &x], &operation).map(Some)
     }
 
-    fn compute(&self, operation: &Operation<'_>, op: Op, dtype: DType) -> ElaborateResult<Value> {
+    fn compute(
+        &self,
+        operation: &ElementwiseCall<'_>,
+        op: Op,
+        dtype: DType,
+    ) -> ElaborateResult<Value> {
         if operation.variant == OpVariant::Logical && dtype != DType::Bool {
             return Err(self.not_allowed(operation, dtype));
         }
-        let &Operation { nodes, ref rule, states_rule, mark, .. } = operation;
-        let operands = Operands { nodes, rule, states_rule, mark };
+        let &ElementwiseCall { nodes, ref rule, states_rule, mark, .. } = operation;
+        let operands = OperandNodes { nodes, rule, states_rule, mark };
         let (values, rule) =
             self.convert_operands(&operands, |position| op.operand_dtype(position, dtype))?;
         self.apply_under(&rule, op, &values, operation)
@@ -140,10 +145,10 @@ impl<'b> Elaborator<'_, 'b> {
     /// shape of an array if the rule takes no scalars.
     pub(super) fn convert_operands(
         &self,
-        operands: &Operands<'_>,
+        operands: &OperandNodes<'_>,
         dtype: impl Fn(usize) -> DType,
     ) -> ElaborateResult<(Vec<Value>, RuleSet)> {
-        let &Operands { nodes, rule, states_rule, .. } = operands;
+        let &OperandNodes { nodes, rule, states_rule, .. } = operands;
         let is_numpy = typing::promotes(rule);
         let mut values = Vec::with_capacity(nodes.len());
         for (position, &node) in nodes.iter().enumerate() {
@@ -173,7 +178,7 @@ impl<'b> Elaborator<'_, 'b> {
     /// Expands the literals at `positions` to the shape of the array of highest rank.
     fn expand_literals(
         &self,
-        operands: &Operands<'_>,
+        operands: &OperandNodes<'_>,
         positions: Range<usize>,
         values: &mut [Value],
     ) -> ElaborateResult<()> {
@@ -203,7 +208,7 @@ impl<'b> Elaborator<'_, 'b> {
     fn constant_comparison(
         &self,
         is_true: bool,
-        operation: &Operation<'_>,
+        operation: &ElementwiseCall<'_>,
     ) -> ElaborateResult<Value> {
         // The result depends on the number's value, so pin it.
         operation.nodes.iter().for_each(|&node| _ = self.literal(node));
@@ -215,7 +220,7 @@ impl<'b> Elaborator<'_, 'b> {
     }
 
     /// A signed array `s` compared with `u` of u64: `s < u` if s is negative or, as u64, below u.
-    fn exact_comparison(&self, op: Op, operation: &Operation<'_>) -> ElaborateResult<Value> {
+    fn exact_comparison(&self, op: Op, operation: &ElementwiseCall<'_>) -> ElaborateResult<Value> {
         let [x, y] = [self.value(operation.nodes[0])?, self.value(operation.nodes[1])?];
         let is_unsigned_first = self.dtype(&x, operation.mark)? == DType::U64;
         let signed = if is_unsigned_first { &y } else { &x };
@@ -236,7 +241,11 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    fn is_negative(&self, signed: &Value, operation: &Operation<'_>) -> ElaborateResult<Value> {
+    fn is_negative(
+        &self,
+        signed: &Value,
+        operation: &ElementwiseCall<'_>,
+    ) -> ElaborateResult<Value> {
         let dtype = self.dtype(signed, operation.mark)?;
         let zero = self.scalar(Literal::Int(0), dtype, operation.mark)?;
         self.apply(Op::Lt, &[signed, &zero], operation)
@@ -246,7 +255,7 @@ impl<'b> Elaborator<'_, 'b> {
         &self,
         op: Op,
         values: &[impl Borrow<Value>],
-        operation: &Operation<'_>,
+        operation: &ElementwiseCall<'_>,
     ) -> ElaborateResult<Value> {
         self.apply_under(&operation.rule, op, values, operation)
     }
@@ -256,7 +265,7 @@ impl<'b> Elaborator<'_, 'b> {
         &self,
         op: Op,
         values: &[impl Borrow<Value>],
-        operation: &Operation<'_>,
+        operation: &ElementwiseCall<'_>,
     ) -> ElaborateResult<Value> {
         self.apply_under(&RuleSet::None, op, values, operation)
     }
@@ -266,7 +275,7 @@ impl<'b> Elaborator<'_, 'b> {
         rule: &RuleSet,
         op: Op,
         values: &[impl Borrow<Value>],
-        operation: &Operation<'_>,
+        operation: &ElementwiseCall<'_>,
     ) -> ElaborateResult<Value> {
         self.builder
             .elementwise(op, values, rule)
@@ -277,7 +286,7 @@ impl<'b> Elaborator<'_, 'b> {
         &self,
         value: Value,
         dtype: DType,
-        operation: &Operation<'_>,
+        operation: &ElementwiseCall<'_>,
     ) -> ElaborateResult<Value> {
         self.builder
             .convert(value, dtype)
@@ -292,12 +301,12 @@ impl<'b> Elaborator<'_, 'b> {
         is_converting: bool,
     ) -> ElaborateResult<Value> {
         match &self.operands[node] {
-            Operand::Array(value) if !is_converting => Ok(value.clone()),
+            ElaboratedOperand::Array(value) if !is_converting => Ok(value.clone()),
             _ => self.cast(node, dtype),
         }
     }
 
-    fn not_allowed(&self, operation: &Operation<'_>, dtype: DType) -> ExprError {
+    fn not_allowed(&self, operation: &ElementwiseCall<'_>, dtype: DType) -> ExprError {
         let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
         let operands = operation
             .nodes

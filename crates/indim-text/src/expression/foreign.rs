@@ -5,7 +5,7 @@
 use super::Expression;
 use super::error::{ExprError, ExprErrorKind};
 use super::function::Function;
-use super::syntax::{Node, NodeIndex, NodeKind, UnaryOperator};
+use super::syntax::{NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator};
 use indim_graph::Literal;
 
 /// Functions that are neither element-wise nor reductions.
@@ -111,7 +111,7 @@ impl Expression {
         let mut are_whole = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
             are_whole.push(self.is_whole_number(node, &are_whole));
-            let NodeKind::Call { operands, attributes, .. } = &node.kind else { continue };
+            let SyntaxNodeKind::Call { operands, attributes, .. } = &node.kind else { continue };
             let function = match node.mark.of(&self.text) {
                 "max" => "max",
                 "min" => "min",
@@ -135,16 +135,18 @@ impl Expression {
 
     /// Whether numexpr reads a node as an axis: a whole number, or an operation on whole numbers. numexpr has
     /// no negative axes.
-    fn is_whole_number(&self, node: &Node, are_whole: &[bool]) -> bool {
+    fn is_whole_number(&self, node: &SyntaxNode, are_whole: &[bool]) -> bool {
         match &node.kind {
-            NodeKind::Literal(Literal::Int(value)) => *value >= 0,
-            NodeKind::Literal(Literal::Bool(_)) => true,
-            NodeKind::Name(name) => matches!(self.names[*name].as_str(), "True" | "False"),
-            NodeKind::Unary { operator: UnaryOperator::Negate, operand } => {
-                matches!(self.nodes[*operand].kind, NodeKind::Literal(Literal::Int(0)))
+            SyntaxNodeKind::Literal(Literal::Int(value)) => *value >= 0,
+            SyntaxNodeKind::Literal(Literal::Bool(_)) => true,
+            SyntaxNodeKind::Name(name) => matches!(self.names[*name].as_str(), "True" | "False"),
+            SyntaxNodeKind::Unary { operator: UnaryOperator::Negate, operand } => {
+                matches!(self.nodes[*operand].kind, SyntaxNodeKind::Literal(Literal::Int(0)))
             }
-            NodeKind::Unary { operand, .. } => are_whole[*operand],
-            NodeKind::Binary { operands, .. } => operands.iter().all(|&operand| are_whole[operand]),
+            SyntaxNodeKind::Unary { operand, .. } => are_whole[*operand],
+            SyntaxNodeKind::Binary { operands, .. } => {
+                operands.iter().all(|&operand| are_whole[operand])
+            }
             _ => false,
         }
     }

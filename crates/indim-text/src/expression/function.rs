@@ -62,7 +62,7 @@ pub(super) enum OpVariant {
 
 /// A parameter of a function that is not an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attribute {
+pub(super) enum AttributeKey {
     Dims,
     Axis,
     /// The axes of a reduction or a view function.
@@ -93,52 +93,52 @@ pub(super) enum Attribute {
     Argument(&'static str),
 }
 
-impl Attribute {
+impl AttributeKey {
     /// The attributes that functions share.
-    const ALL: &[Attribute] = &[
-        Attribute::Dims,
-        Attribute::Axis,
-        Attribute::Axes,
-        Attribute::Shape,
-        Attribute::Sizes,
-        Attribute::Permutation,
-        Attribute::ElementType,
-        Attribute::Shift,
-        Attribute::Widths,
-        Attribute::WindowShape,
-        Attribute::Mode,
-        Attribute::Side,
-        Attribute::SummedAxes,
-        Attribute::LeftAxes,
-        Attribute::RightAxes,
-        Attribute::Equation,
+    const ALL: &[AttributeKey] = &[
+        AttributeKey::Dims,
+        AttributeKey::Axis,
+        AttributeKey::Axes,
+        AttributeKey::Shape,
+        AttributeKey::Sizes,
+        AttributeKey::Permutation,
+        AttributeKey::ElementType,
+        AttributeKey::Shift,
+        AttributeKey::Widths,
+        AttributeKey::WindowShape,
+        AttributeKey::Mode,
+        AttributeKey::Side,
+        AttributeKey::SummedAxes,
+        AttributeKey::LeftAxes,
+        AttributeKey::RightAxes,
+        AttributeKey::Equation,
     ];
 
     /// The keyword, then its aliases.
     const fn keywords(self) -> &'static [&'static str] {
         match self {
-            Attribute::Dims => &["dims", "broadcast_dimensions"],
-            Attribute::Axis | Attribute::Axes => &["axis"],
-            Attribute::Shape => &["shape"],
-            Attribute::Sizes => &["sizes", "broadcast_sizes"],
-            Attribute::Permutation => &["permutation", "axes"],
-            Attribute::ElementType => &["dtype"],
-            Attribute::Shift => &["shift"],
-            Attribute::Widths => &["pad_width"],
-            Attribute::WindowShape => &["window_shape"],
-            Attribute::Mode => &["mode"],
-            Attribute::Side => &["side"],
-            Attribute::SummedAxes => &["axes"],
-            Attribute::LeftAxes => &["x_axes"],
-            Attribute::RightAxes => &["y_axes"],
-            Attribute::Equation => &["equation"],
-            Attribute::Argument(_) => &[],
+            AttributeKey::Dims => &["dims", "broadcast_dimensions"],
+            AttributeKey::Axis | AttributeKey::Axes => &["axis"],
+            AttributeKey::Shape => &["shape"],
+            AttributeKey::Sizes => &["sizes", "broadcast_sizes"],
+            AttributeKey::Permutation => &["permutation", "axes"],
+            AttributeKey::ElementType => &["dtype"],
+            AttributeKey::Shift => &["shift"],
+            AttributeKey::Widths => &["pad_width"],
+            AttributeKey::WindowShape => &["window_shape"],
+            AttributeKey::Mode => &["mode"],
+            AttributeKey::Side => &["side"],
+            AttributeKey::SummedAxes => &["axes"],
+            AttributeKey::LeftAxes => &["x_axes"],
+            AttributeKey::RightAxes => &["y_axes"],
+            AttributeKey::Equation => &["equation"],
+            AttributeKey::Argument(_) => &[],
         }
     }
 
     pub(super) const fn keyword(self) -> &'static str {
         match self {
-            Attribute::Argument(name) => name,
+            AttributeKey::Argument(name) => name,
             _ => self.keywords()[0],
         }
     }
@@ -148,7 +148,7 @@ impl Attribute {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallParameter {
     Operand,
-    Attribute(Attribute),
+    Attribute(AttributeKey),
 }
 
 const STRUCTURAL: &[(&str, StructuralFunction)] = &[
@@ -267,7 +267,7 @@ impl Function {
                     return Some(CallParameter::Operand);
                 };
                 let parameter = composition.parameters().get(position)?;
-                Some(CallParameter::Attribute(Attribute::Argument(parameter.name())))
+                Some(CallParameter::Attribute(AttributeKey::Argument(parameter.name())))
             }
             Function::Reduction(function) => reduction_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
@@ -287,8 +287,8 @@ impl Function {
     }
 
     /// Whether this attribute may be `None`.
-    pub(super) fn takes_no_axis(self, attribute: Attribute) -> bool {
-        attribute == Attribute::Axes || matches!(self, Function::View(view) if view.takes_flat())
+    pub(super) fn takes_no_axis(self, attribute: AttributeKey) -> bool {
+        attribute == AttributeKey::Axes || matches!(self, Function::View(view) if view.takes_flat())
     }
 
     /// The parameters of a call, in order.
@@ -297,31 +297,33 @@ impl Function {
     }
 
     /// The attribute of a keyword.
-    pub(super) fn attribute(self, keyword: &str) -> Option<Attribute> {
-        let known = |attribute: &Attribute| match attribute {
-            Attribute::Argument(name) => *name == keyword,
+    pub(super) fn attribute(self, keyword: &str) -> Option<AttributeKey> {
+        let known = |attribute: &AttributeKey| match attribute {
+            AttributeKey::Argument(name) => *name == keyword,
             shared => shared.keywords().contains(&keyword),
         };
         self.attributes().find(known)
     }
 
     /// The attributes that a call may have.
-    fn attributes(self) -> impl Iterator<Item = Attribute> {
+    fn attributes(self) -> impl Iterator<Item = AttributeKey> {
         let arguments = self.parameters().filter_map(|parameter| match parameter {
-            CallParameter::Attribute(argument @ Attribute::Argument(_)) => Some(argument),
+            CallParameter::Attribute(argument @ AttributeKey::Argument(_)) => Some(argument),
             _ => None,
         });
-        let shared = Attribute::ALL.iter().copied();
+        let shared = AttributeKey::ALL.iter().copied();
         arguments.chain(shared.filter(move |attribute| self.takes(*attribute)))
     }
 
     /// Whether a call may have this shared attribute.
-    fn takes(self, attribute: Attribute) -> bool {
+    fn takes(self, attribute: AttributeKey) -> bool {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
             // In these functions `axis` is not the attribute of a rule.
-            Function::Reduction(function) if function.pairs() && attribute == Attribute::Dims => {
+            Function::Reduction(function)
+                if function.pairs() && attribute == AttributeKey::Dims =>
+            {
                 Arity::Binary
             }
             Function::Structural(_)
@@ -329,26 +331,28 @@ impl Function {
             | Function::View(_)
             | Function::Product(_) => Arity::Unary,
         };
-        let is_rule_attribute = matches!(attribute, Attribute::Dims | Attribute::Axis);
+        let is_rule_attribute = matches!(attribute, AttributeKey::Dims | AttributeKey::Axis);
         self.parameters().any(|parameter| parameter == CallParameter::Attribute(attribute))
             || (arity != Arity::Unary && is_rule_attribute)
     }
 
     /// The required attributes.
-    pub(super) fn required(self) -> impl Iterator<Item = Attribute> {
+    pub(super) fn required(self) -> impl Iterator<Item = AttributeKey> {
         self.parameters().filter_map(move |parameter| match parameter {
             CallParameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
             CallParameter::Attribute(
-                Attribute::Permutation
-                | Attribute::Axis
-                | Attribute::Axes
-                | Attribute::Mode
-                | Attribute::Side,
+                AttributeKey::Permutation
+                | AttributeKey::Axis
+                | AttributeKey::Axes
+                | AttributeKey::Mode
+                | AttributeKey::Side,
             )
             | CallParameter::Operand => None,
-            CallParameter::Attribute(Attribute::Argument(name)) if self.has_default(name) => None,
+            CallParameter::Attribute(AttributeKey::Argument(name)) if self.has_default(name) => {
+                None
+            }
             CallParameter::Attribute(attribute)
-                if matches!(self, Function::Product(_)) && attribute != Attribute::Equation =>
+                if matches!(self, Function::Product(_)) && attribute != AttributeKey::Equation =>
             {
                 None
             }
@@ -367,7 +371,7 @@ impl Function {
 
     /// The keywords of a call, for messages.
     pub(super) fn keywords(self) -> Vec<&'static str> {
-        self.attributes().map(Attribute::keyword).collect()
+        self.attributes().map(AttributeKey::keyword).collect()
     }
 
     pub(super) fn operand_count(self) -> usize {
@@ -381,12 +385,12 @@ fn reduction_parameter(function: Reduction, position: usize) -> Option<CallParam
         return Some(CallParameter::Operand);
     };
     let Some(position) = position.checked_sub(1) else {
-        return Some(CallParameter::Attribute(Attribute::Axes));
+        return Some(CallParameter::Attribute(AttributeKey::Axes));
     };
     let argument = function.arguments().into_iter().nth(position)?;
     Some(CallParameter::Attribute(match argument.name() {
-        "dtype" => Attribute::ElementType,
-        name => Attribute::Argument(name),
+        "dtype" => AttributeKey::ElementType,
+        name => AttributeKey::Argument(name),
     }))
 }
 
@@ -399,17 +403,17 @@ impl StructuralFunction {
             | StructuralFunction::Copy
             | StructuralFunction::OnesLike
             | StructuralFunction::SignBit => &[Operand],
-            StructuralFunction::Convert => &[Operand, A(Attribute::ElementType)],
+            StructuralFunction::Convert => &[Operand, A(AttributeKey::ElementType)],
             StructuralFunction::BroadcastInDim => {
-                &[Operand, A(Attribute::Shape), A(Attribute::Dims)]
+                &[Operand, A(AttributeKey::Shape), A(AttributeKey::Dims)]
             }
-            StructuralFunction::Broadcast => &[Operand, A(Attribute::Sizes)],
+            StructuralFunction::Broadcast => &[Operand, A(AttributeKey::Sizes)],
             StructuralFunction::BroadcastTo | StructuralFunction::Reshape => {
-                &[Operand, A(Attribute::Shape)]
+                &[Operand, A(AttributeKey::Shape)]
             }
-            StructuralFunction::Transpose => &[Operand, A(Attribute::Permutation)],
+            StructuralFunction::Transpose => &[Operand, A(AttributeKey::Permutation)],
             StructuralFunction::Iota => {
-                &[A(Attribute::ElementType), A(Attribute::Shape), A(Attribute::Axis)]
+                &[A(AttributeKey::ElementType), A(AttributeKey::Shape), A(AttributeKey::Axis)]
             }
         }
     }

@@ -8,7 +8,7 @@ use super::call::CallFrame;
 use super::error::{ExprError, ExprErrorKind};
 use super::lexer::{Lexer, Symbol, Token};
 use super::parser::{Frame, IndexFrame, ParseResult, Parser};
-use super::syntax::{IndexItem, NodeIndex, NodeKind};
+use super::syntax::{IndexItem, NodeIndex, SyntaxNodeKind};
 use crate::span::Span;
 
 const EXPECTED: &str =
@@ -145,7 +145,7 @@ impl Parser<'_> {
     fn close_index(&mut self, index: IndexFrame, close: Span) -> ParseResult<NodeIndex> {
         let IndexFrame { operand, open, items } = index;
         let extent = self.extent(&[operand]).to(close);
-        self.add(NodeKind::Index { operand, items }, extent, open.to(close))
+        self.add(SyntaxNodeKind::Index { operand, items }, extent, open.to(close))
     }
 
     /// Ends the list of a call's operands after its closing bracket.

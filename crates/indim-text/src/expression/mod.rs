@@ -117,7 +117,7 @@ pub enum Binding {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expression {
     text: String,
-    nodes: Vec<syntax::Node>,
+    nodes: Vec<syntax::SyntaxNode>,
     names: Vec<String>,
     assignments: Vec<statement::Assignment>,
     outputs: Vec<statement::Output>,
@@ -173,7 +173,7 @@ impl Expression {
             matches!(given.value, syntax::AttributeValue::Names(_))
         };
         self.nodes.iter().any(|node| match &node.kind {
-            syntax::NodeKind::Call { attributes, .. } => attributes.iter().any(is_by_name),
+            syntax::SyntaxNodeKind::Call { attributes, .. } => attributes.iter().any(is_by_name),
             _ => false,
         })
     }

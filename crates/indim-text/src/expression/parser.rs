@@ -15,7 +15,9 @@ use super::foreign;
 use super::function::{Function, OpVariant, StructuralFunction};
 use super::lexer::{Lexer, Symbol, Token};
 use super::statement::{Assignment, Assignments, Output};
-use super::syntax::{IndexItem, InfixOperator, Node, NodeIndex, NodeKind, UnaryOperator};
+use super::syntax::{
+    IndexItem, InfixOperator, NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator,
+};
 use crate::limits::{LimitError, ParseLimits};
 use crate::span::Span;
 use indim_graph::Literal;
@@ -24,7 +26,7 @@ pub(super) type ParseResult<T> = Result<T, ExprError>;
 
 /// The syntax tree of a text.
 pub(super) struct SyntaxTree {
-    pub(super) nodes: Vec<Node>,
+    pub(super) nodes: Vec<SyntaxNode>,
     pub(super) names: Vec<String>,
     pub(super) assignments: Vec<Assignment>,
     pub(super) outputs: Vec<Output>,
@@ -50,7 +52,7 @@ pub(super) struct Parser<'t> {
     text: &'t str,
     pub(super) lexer: Lexer<'t>,
     limits: &'t ParseLimits,
-    nodes: Vec<Node>,
+    nodes: Vec<SyntaxNode>,
     names: Vec<String>,
     name_positions: HashMap<&'t str, usize>,
     pub(super) assignments: Assignments<'t>,
@@ -101,7 +103,9 @@ impl<'t> Parser<'t> {
         loop {
             let (token, span) = self.lexer.next()?;
             match token {
-                Token::Number(literal) => return self.add(NodeKind::Literal(literal), span, span),
+                Token::Number(literal) => {
+                    return self.add(SyntaxNodeKind::Literal(literal), span, span);
+                }
                 Token::Imaginary(part) => return self.imaginary(part, span),
                 Token::Name => {
                     if let Some(operand) = self.name_or_call(span)? {
@@ -125,7 +129,7 @@ impl<'t> Parser<'t> {
         let parts = [0.0, part];
         let mut operands = Vec::with_capacity(parts.len());
         for part in parts {
-            operands.push(self.add(NodeKind::Literal(Literal::Float(part)), span, span)?);
+            operands.push(self.add(SyntaxNodeKind::Literal(Literal::Float(part)), span, span)?);
         }
         self.add(call_of_table(Op::Complex, operands), span, span)
     }
@@ -144,8 +148,8 @@ impl<'t> Parser<'t> {
         }
         if !is_call {
             let kind = match self.assignments.node(name) {
-                Some(node) => NodeKind::LocalName(node),
-                None => NodeKind::Name(self.name_position(name)),
+                Some(node) => SyntaxNodeKind::LocalName(node),
+                None => SyntaxNodeKind::Name(self.name_position(name)),
             };
             return self.add(kind, span, span).map(Some);
         }
@@ -159,8 +163,8 @@ impl<'t> Parser<'t> {
 
     /// The name of a node, if the node is a name only.
     pub(super) fn name_of(&self, node: NodeIndex) -> Option<&'t str> {
-        let Node { kind, mark, .. } = &self.nodes[node];
-        let is_name = matches!(kind, NodeKind::Name(_) | NodeKind::LocalName(_));
+        let SyntaxNode { kind, mark, .. } = &self.nodes[node];
+        let is_name = matches!(kind, SyntaxNodeKind::Name(_) | SyntaxNodeKind::LocalName(_));
         is_name.then(|| self.slice(*mark))
     }
 
@@ -235,7 +239,7 @@ impl<'t> Parser<'t> {
         loop {
             let (kind, first, mark) = match self.stack.last() {
                 Some(Frame::Unary { operator, mark }) if UNARY_PRECEDENCE >= precedence => {
-                    (NodeKind::Unary { operator: *operator, operand }, *mark, *mark)
+                    (SyntaxNodeKind::Unary { operator: *operator, operand }, *mark, *mark)
                 }
                 Some(Frame::Binary { operator, left, mark })
                     if operator.like().precedence() >= precedence =>
@@ -325,7 +329,8 @@ impl<'t> Parser<'t> {
             return Err(self.unexpected(close, "`)`"));
         }
         let function = Function::Structural(StructuralFunction::Cast(dtype));
-        let kind = NodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
+        let kind =
+            SyntaxNodeKind::Call { function, operands: vec![operand], attributes: Vec::new() };
         let extent = self.nodes[operand].extent.to(close);
         self.add(kind, extent, name)
     }
@@ -340,14 +345,14 @@ impl<'t> Parser<'t> {
 
     pub(super) fn add(
         &mut self,
-        kind: NodeKind,
+        kind: SyntaxNodeKind,
         extent: Span,
         mark: Span,
     ) -> ParseResult<NodeIndex> {
         if self.nodes.len() >= self.limits.nodes {
             return Err(ExprError::limit(LimitError::TooManyNodes(self.limits.nodes), mark));
         }
-        self.nodes.push(Node { kind, extent, mark });
+        self.nodes.push(SyntaxNode { kind, extent, mark });
         Ok(self.nodes.len() - 1)
     }
 
@@ -401,9 +406,9 @@ impl<'t> Parser<'t> {
     }
 }
 
-fn call_of_table(op: Op, operands: Vec<NodeIndex>) -> NodeKind {
+fn call_of_table(op: Op, operands: Vec<NodeIndex>) -> SyntaxNodeKind {
     let function = Function::Elementwise { op, variant: OpVariant::Table };
-    NodeKind::Call { function, operands, attributes: Vec::new() }
+    SyntaxNodeKind::Call { function, operands, attributes: Vec::new() }
 }
 
 /// Python's operators on single truth values, with their element-wise replacements.

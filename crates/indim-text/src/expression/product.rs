@@ -7,7 +7,7 @@ use indim_shape::{ContractionRule, MAX_RANK};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::ExprError;
-use super::function::Attribute;
+use super::function::AttributeKey;
 use super::product_function::ProductFunction;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
@@ -52,7 +52,7 @@ impl Elaborator<'_, '_> {
             ProductFunction::Matvec => ContractionRule::Matvec,
             ProductFunction::Vecmat => ContractionRule::Vecmat,
             ProductFunction::Vecdot => {
-                let axis = integers(attributes, Attribute::Axis).first().copied();
+                let axis = integers(attributes, AttributeKey::Axis).first().copied();
                 ContractionRule::Vecdot { axis: axis.unwrap_or(-1) }
             }
             ProductFunction::Tensordot => tensordot(attributes),
@@ -65,15 +65,15 @@ impl Elaborator<'_, '_> {
 fn tensordot(attributes: &[NamedAttribute]) -> ContractionRule {
     let given = |wanted| attributes.iter().find(|given| given.attribute == wanted);
     let axes = |attribute| integers(attributes, attribute).to_vec();
-    match given(Attribute::SummedAxes).map(|given| &given.value) {
+    match given(AttributeKey::SummedAxes).map(|given| &given.value) {
         Some(AttributeValue::AxisLists([x, y])) => {
             ContractionRule::Tensordot { x: x.clone(), y: y.clone() }
         }
         Some(AttributeValue::Integers(count)) => last_with_first(count.first().copied()),
-        _ if given(Attribute::LeftAxes).or(given(Attribute::RightAxes)).is_some() => {
+        _ if given(AttributeKey::LeftAxes).or(given(AttributeKey::RightAxes)).is_some() => {
             ContractionRule::Tensordot {
-                x: axes(Attribute::LeftAxes),
-                y: axes(Attribute::RightAxes),
+                x: axes(AttributeKey::LeftAxes),
+                y: axes(AttributeKey::RightAxes),
             }
         }
         _ => last_with_first(None),
@@ -87,7 +87,7 @@ fn last_with_first(count: Option<i64>) -> ContractionRule {
     ContractionRule::Tensordot { x: (-count..0).collect(), y: (0..count).collect() }
 }
 
-fn integers(attributes: &[NamedAttribute], wanted: Attribute) -> &[i64] {
+fn integers(attributes: &[NamedAttribute], wanted: AttributeKey) -> &[i64] {
     let given = attributes.iter().find(|given| given.attribute == wanted);
     match given.map(|given| &given.value) {
         Some(AttributeValue::Integers(values)) => values,

@@ -2,7 +2,7 @@
 
 use indim_shape::Einsum;
 
-use super::function::{Attribute, CallParameter};
+use super::function::{AttributeKey, CallParameter};
 
 /// A product of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,10 +114,10 @@ impl ProductFunction {
     pub(super) fn parameter(self, position: usize) -> Option<CallParameter> {
         if self == ProductFunction::Einsum {
             return Some(match position {
-                0 => CallParameter::Attribute(Attribute::Equation),
+                0 => CallParameter::Attribute(AttributeKey::Equation),
                 1..=Einsum::MAX_OPERANDS => CallParameter::Operand,
                 _ if position == Einsum::MAX_OPERANDS + 1 => {
-                    CallParameter::Attribute(Attribute::ElementType)
+                    CallParameter::Attribute(AttributeKey::ElementType)
                 }
                 _ => return None,
             });
@@ -125,17 +125,17 @@ impl ProductFunction {
         let Some(position) = position.checked_sub(PRODUCT_OPERANDS.len()) else {
             return Some(CallParameter::Operand);
         };
-        let attributes: &[Attribute] = match self {
+        let attributes: &[AttributeKey] = match self {
             ProductFunction::Outer => &[],
-            ProductFunction::Vecdot => &[Attribute::Axis, Attribute::ElementType],
+            ProductFunction::Vecdot => &[AttributeKey::Axis, AttributeKey::ElementType],
             // A list for each operand is the recorded form of `axes`.
             ProductFunction::Tensordot => &[
-                Attribute::SummedAxes,
-                Attribute::ElementType,
-                Attribute::LeftAxes,
-                Attribute::RightAxes,
+                AttributeKey::SummedAxes,
+                AttributeKey::ElementType,
+                AttributeKey::LeftAxes,
+                AttributeKey::RightAxes,
             ],
-            _ => &[Attribute::ElementType],
+            _ => &[AttributeKey::ElementType],
         };
         attributes.get(position).copied().map(CallParameter::Attribute)
     }

@@ -12,11 +12,11 @@ use indim_shape::{MAX_RANK, RankLimitError};
 use super::Expression;
 use super::call::{attribute_named, check_complete, function_named};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{Attribute, CallParameter, Function};
+use super::function::{AttributeKey, CallParameter, Function};
 use super::product_function::ProductFunction;
 use super::statement::Output;
 use super::syntax::{
-    AttributeValue, IndexItem, NamedAttribute, Node, NodeIndex, NodeKind, UnaryOperator,
+    AttributeValue, IndexItem, NamedAttribute, NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator,
 };
 use crate::limits::LimitError;
 use crate::span::Span;
@@ -111,7 +111,7 @@ impl Expression {
                 let items = printed.items.clone();
                 RankLimitError::check(items.len(), MAX_RANK)
                     .map_err(|error| ExprError::limit(LimitError::Rank(error), printed.mark))?;
-                NodeKind::Index { operand, items }
+                SyntaxNodeKind::Index { operand, items }
             }
             (true, &[operand]) => printed.unary(call, operand)?,
             (true, &[x, y]) if ProductFunction::from_recorded_name(&call.function).is_none() => {
@@ -120,7 +120,7 @@ impl Expression {
             _ => printed.call(call)?,
         };
         let PrintedCall { text, mut nodes, names, mark, .. } = printed;
-        nodes.push(Node { kind, extent: Span::new(0, text.len()), mark });
+        nodes.push(SyntaxNode { kind, extent: Span::new(0, text.len()), mark });
         let outputs = vec![Output { name: None, node: nodes.len() - 1 }];
         let (assignments, max_rank) = (Vec::new(), MAX_RANK);
         Ok(Expression { text, nodes, names, assignments, outputs, max_rank })
@@ -131,7 +131,7 @@ impl Expression {
 #[derive(Default)]
 struct PrintedCall {
     text: String,
-    nodes: Vec<Node>,
+    nodes: Vec<SyntaxNode>,
     names: Vec<String>,
     operands: Vec<NodeIndex>,
     /// For each attribute the node of its operand, if it has one, and its span.
@@ -240,7 +240,7 @@ impl PrintedCall {
             self.names.push(name.to_owned());
             self.names.len() - 1
         });
-        self.add(NodeKind::Name(position), span)
+        self.add(SyntaxNodeKind::Name(position), span)
     }
 
     fn number(&mut self, number: Literal) -> NodeIndex {
@@ -249,7 +249,7 @@ impl PrintedCall {
             true => self.write(&format!("({printed})")),
             false => self.write(&printed),
         };
-        self.add(NodeKind::Literal(number), span)
+        self.add(SyntaxNodeKind::Literal(number), span)
     }
 
     fn attribute(&mut self, keyword: Option<&str>, value: &CallAttribute) {
@@ -294,25 +294,29 @@ impl PrintedCall {
         Span::new(start, self.text.len())
     }
 
-    fn add(&mut self, kind: NodeKind, span: Span) -> NodeIndex {
-        self.nodes.push(Node { kind, extent: span, mark: span });
+    fn add(&mut self, kind: SyntaxNodeKind, span: Span) -> NodeIndex {
+        self.nodes.push(SyntaxNode { kind, extent: span, mark: span });
         self.nodes.len() - 1
     }
 
-    fn unary(&self, call: &RecordedCall, operand: NodeIndex) -> Result<NodeKind, ExprError> {
+    fn unary(&self, call: &RecordedCall, operand: NodeIndex) -> Result<SyntaxNodeKind, ExprError> {
         let operator =
             UnaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
-            Some(&operator) => Ok(NodeKind::Unary { operator, operand }),
+            Some(&operator) => Ok(SyntaxNodeKind::Unary { operator, operand }),
             None => Err(self.unknown(call)),
         }
     }
 
-    fn binary(&self, call: &RecordedCall, operands: [NodeIndex; 2]) -> Result<NodeKind, ExprError> {
+    fn binary(
+        &self,
+        call: &RecordedCall,
+        operands: [NodeIndex; 2],
+    ) -> Result<SyntaxNodeKind, ExprError> {
         let operator =
             BinaryOperator::ALL.iter().find(|operator| operator.symbol() == call.function);
         match operator {
-            Some(&operator) => Ok(NodeKind::Binary { operator, operands }),
+            Some(&operator) => Ok(SyntaxNodeKind::Binary { operator, operands }),
             None => Err(self.unknown(call)),
         }
     }
@@ -322,7 +326,7 @@ impl PrintedCall {
         ExprError::new(ExprErrorKind::UnknownFunction { name, suggestion }, self.mark)
     }
 
-    fn call(&self, call: &RecordedCall) -> Result<NodeKind, ExprError> {
+    fn call(&self, call: &RecordedCall) -> Result<SyntaxNodeKind, ExprError> {
         let at_name = |kind| ExprError::new(kind, self.mark);
         let function = match ProductFunction::from_recorded_name(&call.function) {
             Some(product) => Function::Product(product),
@@ -363,7 +367,7 @@ impl PrintedCall {
         }
         let operands = self.operands.clone();
         check_complete(function, &call.function, operands.len(), &attributes).map_err(at_name)?;
-        Ok(NodeKind::Call { function, operands, attributes })
+        Ok(SyntaxNodeKind::Call { function, operands, attributes })
     }
 }
 
@@ -379,7 +383,7 @@ fn attribute_at(
     function: Function,
     name: &str,
     position: usize,
-) -> Result<Attribute, ExprErrorKind> {
+) -> Result<AttributeKey, ExprErrorKind> {
     match function.parameter(position) {
         Some(CallParameter::Attribute(attribute)) => Ok(attribute),
         _ => Err(ExprErrorKind::WrongOperandCount {
@@ -395,30 +399,34 @@ fn attribute_at(
 /// # Errors
 /// The expected form.
 fn attribute_value(
-    attribute: Attribute,
+    attribute: AttributeKey,
     value: &CallAttribute,
     number: Option<NodeIndex>,
 ) -> Result<AttributeValue, &'static str> {
     match (attribute, value, number) {
-        (Attribute::Argument(_), _, Some(node)) => Ok(AttributeValue::Number(node)),
-        (Attribute::Argument(_), ..) => Err("a number"),
-        (Attribute::ElementType, CallAttribute::ElementType(dtype), _) => {
+        (AttributeKey::Argument(_), _, Some(node)) => Ok(AttributeValue::Number(node)),
+        (AttributeKey::Argument(_), ..) => Err("a number"),
+        (AttributeKey::ElementType, CallAttribute::ElementType(dtype), _) => {
             Ok(AttributeValue::ElementType(*dtype))
         }
-        (Attribute::ElementType, ..) => Err("an element type such as f32"),
-        (Attribute::Widths, CallAttribute::Pairs(pairs), _) => {
+        (AttributeKey::ElementType, ..) => Err("an element type such as f32"),
+        (AttributeKey::Widths, CallAttribute::Pairs(pairs), _) => {
             Ok(AttributeValue::Pairs(pairs.clone()))
         }
-        (Attribute::Widths, ..) => Err("two numbers for each axis"),
-        (Attribute::Mode, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
-        (Attribute::Mode, ..) => Err("the name of a mode"),
-        (Attribute::Side, CallAttribute::Word(word), _) => Ok(AttributeValue::Word(word.clone())),
-        (Attribute::Side, ..) => Err("`left` or `right`"),
-        (Attribute::Equation, CallAttribute::Word(word), _) => {
+        (AttributeKey::Widths, ..) => Err("two numbers for each axis"),
+        (AttributeKey::Mode, CallAttribute::Word(word), _) => {
             Ok(AttributeValue::Word(word.clone()))
         }
-        (Attribute::Equation, ..) => Err("an equation such as \"ij,jk->ik\""),
-        (Attribute::Axes, CallAttribute::Names(names), _) => {
+        (AttributeKey::Mode, ..) => Err("the name of a mode"),
+        (AttributeKey::Side, CallAttribute::Word(word), _) => {
+            Ok(AttributeValue::Word(word.clone()))
+        }
+        (AttributeKey::Side, ..) => Err("`left` or `right`"),
+        (AttributeKey::Equation, CallAttribute::Word(word), _) => {
+            Ok(AttributeValue::Word(word.clone()))
+        }
+        (AttributeKey::Equation, ..) => Err("an equation such as \"ij,jk->ik\""),
+        (AttributeKey::Axes, CallAttribute::Names(names), _) => {
             Ok(AttributeValue::Names(names.clone()))
         }
         (_, CallAttribute::Integers(integers), _) => Ok(AttributeValue::Integers(integers.clone())),

@@ -5,10 +5,10 @@ use indim_graph::Literal;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
 
-use super::elaborate::{ElaborateResult, Elaborator, Operand};
-use super::elementwise::Operands;
+use super::elaborate::{ElaborateResult, ElaboratedOperand, Elaborator};
+use super::elementwise::OperandNodes;
 use super::error::ExprError;
-use super::function::Attribute;
+use super::function::AttributeKey;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;
@@ -29,8 +29,8 @@ impl Elaborator<'_, '_> {
             nodes.iter().map(|&node| self.operand_type(node)).collect::<Result<Vec<_>, _>>()?;
         let dtype = typing::reduction(function, &types, is_numpy)
             .map_err(|kind| ExprError::new(kind, mark))?;
-        let states_rule = attributes.iter().any(|given| given.attribute == Attribute::Dims);
-        let operands = Operands { nodes, rule: &rule, states_rule, mark };
+        let states_rule = attributes.iter().any(|given| given.attribute == AttributeKey::Dims);
+        let operands = OperandNodes { nodes, rule: &rule, states_rule, mark };
         let mut reduction = self
             .reduce_options(function, attributes)?
             .widens_integers(is_numpy && !function.pairs())
@@ -86,7 +86,7 @@ impl Elaborator<'_, '_> {
         let keepdims = self.arguments(function.name(), &[ReduceOptions::KEEPDIMS], attributes)?;
         let given = |parameter: indim_builder::Parameter| argument(attributes, parameter.name());
         let initial = given(ReduceOptions::INITIAL).and_then(|node| match &self.operands[node] {
-            Operand::Array(value) => Some(Initial::Value(value.clone())),
+            ElaboratedOperand::Array(value) => Some(Initial::Value(value.clone())),
             _ => self.literal(node).map(Initial::Number),
         });
         let mut options = ReduceOptions::new().keepdims(keepdims[0] == Some(Literal::Bool(true)));
@@ -106,7 +106,7 @@ fn reduction_rule(
     rule: &RuleSet,
     attributes: &[NamedAttribute],
 ) -> ReductionRuleName {
-    let gives_axes = attributes.iter().any(|given| given.attribute == Attribute::Axes);
+    let gives_axes = attributes.iter().any(|given| given.attribute == AttributeKey::Axes);
     match rule {
         _ if !gives_axes && function.default_axes().is_some() => ReductionRuleName::Numpy,
         RuleSet::Xla { .. } => ReductionRuleName::Xla,
@@ -118,7 +118,7 @@ fn reduction_rule(
 
 /// The axes of the call, by default those of the function; `None` means all axes.
 fn axes(function: Reduction, attributes: &[NamedAttribute]) -> Option<Vec<i64>> {
-    let given = attributes.iter().find(|given| given.attribute == Attribute::Axes);
+    let given = attributes.iter().find(|given| given.attribute == AttributeKey::Axes);
     match given.map(|given| &given.value) {
         Some(AttributeValue::Integers(axes)) => Some(axes.clone()),
         Some(_) => None,
@@ -144,7 +144,9 @@ fn element_type(attributes: &[NamedAttribute]) -> Option<DType> {
 /// The node of a keyword argument.
 fn argument(attributes: &[NamedAttribute], name: &str) -> Option<NodeIndex> {
     attributes.iter().find_map(|given| match (given.attribute, &given.value) {
-        (Attribute::Argument(known), AttributeValue::Number(node)) if known == name => Some(*node),
+        (AttributeKey::Argument(known), AttributeValue::Number(node)) if known == name => {
+            Some(*node)
+        }
         _ => None,
     })
 }

@@ -9,7 +9,7 @@ use super::elaborate::elaborate;
 use super::error::ExprError;
 use super::statement::Output;
 use super::statement_error::StatementError;
-use super::syntax::{AttributeValue, NodeIndex, NodeKind};
+use super::syntax::{AttributeValue, NodeIndex, SyntaxNodeKind};
 use super::{Binding, Expression};
 use crate::span::Span;
 use crate::suggest::closest;
@@ -163,12 +163,14 @@ impl Expression {
     }
 }
 
-fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
+fn for_each_operand(kind: &SyntaxNodeKind, mut visit: impl FnMut(NodeIndex)) {
     match kind {
-        NodeKind::Literal(_) | NodeKind::Name(_) => {}
-        NodeKind::LocalName(operand) | NodeKind::Unary { operand, .. } => visit(*operand),
-        NodeKind::Binary { operands, .. } => operands.iter().copied().for_each(visit),
-        NodeKind::Index { operand, items } => {
+        SyntaxNodeKind::Literal(_) | SyntaxNodeKind::Name(_) => {}
+        SyntaxNodeKind::LocalName(operand) | SyntaxNodeKind::Unary { operand, .. } => {
+            visit(*operand)
+        }
+        SyntaxNodeKind::Binary { operands, .. } => operands.iter().copied().for_each(visit),
+        SyntaxNodeKind::Index { operand, items } => {
             visit(*operand);
             for item in items {
                 if let Index::Elements(node) = item {
@@ -176,7 +178,7 @@ fn for_each_operand(kind: &NodeKind, mut visit: impl FnMut(NodeIndex)) {
                 }
             }
         }
-        NodeKind::Call { operands, attributes, .. } => {
+        SyntaxNodeKind::Call { operands, attributes, .. } => {
             operands.iter().copied().for_each(&mut visit);
             for attribute in attributes {
                 if let AttributeValue::Number(node) = attribute.value {

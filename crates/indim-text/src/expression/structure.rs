@@ -7,7 +7,7 @@ use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{Attribute, StructuralFunction};
+use super::function::{AttributeKey, StructuralFunction};
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;
@@ -87,7 +87,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
     fn broadcast_in_dim(&self, call: &StructuralCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let shape = call.sizes()?;
-        let dims = call.integers(&[Attribute::Dims]).unwrap_or_default();
+        let dims = call.integers(&[AttributeKey::Dims]).unwrap_or_default();
         let result = match self.rule {
             Some(RuleSet::Xla { .. }) => {
                 let rule = TargetRule::XlaBroadcastInDim { dims: dims.to_vec() };
@@ -103,14 +103,14 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank() as i64;
         let reversed: Vec<i64> = (0..rank).rev().collect();
-        let permutation = call.integers(&[Attribute::Permutation]).unwrap_or(&reversed);
+        let permutation = call.integers(&[AttributeKey::Permutation]).unwrap_or(&reversed);
         self.builder
             .transpose(x, permutation)
             .map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
     fn iota_axis(&self, call: &StructuralCall<'_>, shape: &Shape) -> ElaborateResult<i64> {
-        match call.integers(&[Attribute::Axis]).and_then(<[i64]>::first) {
+        match call.integers(&[AttributeKey::Axis]).and_then(<[i64]>::first) {
             Some(axis) => Ok(*axis),
             None if shape.rank() == 1 => Ok(0),
             None => {
@@ -123,7 +123,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 
     /// The target shape of a reshape. One size may be -1 and is inferred from the number of elements.
     fn reshape_target(&self, x: &Value, call: &StructuralCall<'_>) -> ElaborateResult<Shape> {
-        let given = call.integers(&[Attribute::Shape]).unwrap_or_default();
+        let given = call.integers(&[AttributeKey::Shape]).unwrap_or_default();
         let Some(inferred) = given.iter().position(|size| *size == -1) else {
             return call.sizes();
         };
@@ -143,7 +143,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 }
 
 impl StructuralCall<'_> {
-    fn integers(&self, wanted: &[Attribute]) -> Option<&[i64]> {
+    fn integers(&self, wanted: &[AttributeKey]) -> Option<&[i64]> {
         self.attributes.iter().find_map(|given| match &given.value {
             AttributeValue::Integers(values) if wanted.contains(&given.attribute) => {
                 Some(&values[..])
@@ -162,7 +162,7 @@ impl StructuralCall<'_> {
 
     /// The value of `shape=` or `sizes=`.
     fn sizes(&self) -> ElaborateResult<Shape> {
-        let wanted = [Attribute::Shape, Attribute::Sizes];
+        let wanted = [AttributeKey::Shape, AttributeKey::Sizes];
         let given = self.attributes.iter().find_map(|given| match &given.value {
             AttributeValue::Integers(sizes) if wanted.contains(&given.attribute) => {
                 Some((sizes, given.span))

@@ -7,7 +7,7 @@ use indim_builder::Index;
 use indim_graph::Literal;
 use indim_ops::{BinaryOperator, DType};
 
-use super::function::{Attribute, Function};
+use super::function::{AttributeKey, Function};
 use super::lexer::Symbol;
 use super::product_function::ProductFunction;
 use crate::span::Span;
@@ -73,10 +73,10 @@ impl InfixOperator {
     }
 
     /// The node of the operation on two operands.
-    pub(super) fn node(self, operands: [NodeIndex; 2]) -> NodeKind {
+    pub(super) fn node(self, operands: [NodeIndex; 2]) -> SyntaxNodeKind {
         match self {
-            InfixOperator::Elementwise(operator) => NodeKind::Binary { operator, operands },
-            InfixOperator::MatrixProduct => NodeKind::Call {
+            InfixOperator::Elementwise(operator) => SyntaxNodeKind::Binary { operator, operands },
+            InfixOperator::MatrixProduct => SyntaxNodeKind::Call {
                 function: Function::Product(ProductFunction::Matmul),
                 operands: operands.to_vec(),
                 attributes: Vec::new(),
@@ -136,13 +136,13 @@ pub(super) type IndexItem = Index<NodeIndex>;
 /// An attribute with its value and span.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NamedAttribute {
-    pub(super) attribute: Attribute,
+    pub(super) attribute: AttributeKey,
     pub(super) value: AttributeValue,
     pub(super) span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum NodeKind {
+pub(super) enum SyntaxNodeKind {
     Literal(Literal),
     /// An input or constant: its position in the expression's list of names.
     Name(usize),
@@ -168,8 +168,8 @@ pub(super) enum NodeKind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Node {
-    pub(super) kind: NodeKind,
+pub(super) struct SyntaxNode {
+    pub(super) kind: SyntaxNodeKind,
     /// The span of the whole node, with its parentheses.
     pub(super) extent: Span,
     /// The span that errors mark: the operator, or the name of the function.

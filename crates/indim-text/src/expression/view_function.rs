@@ -3,7 +3,7 @@
 
 use indim_ops::ScatterOp;
 
-use super::function::{Attribute, CallParameter};
+use super::function::{AttributeKey, CallParameter};
 
 /// A function that rearranges or joins arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub(crate) struct ViewRow {
     /// The names of the operands; examples of list entries if the function takes a list.
     pub(crate) operands: &'static [&'static str],
     /// The parameters after the operands, in order.
-    attributes: &'static [Attribute],
+    attributes: &'static [AttributeKey],
     /// A call with the defaults.
     pub(crate) call: &'static str,
     /// The element types.
@@ -55,7 +55,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "concatenate",
         aliases: &["concat"],
         operands: &["x", "y"],
-        attributes: &[Attribute::Axis],
+        attributes: &[AttributeKey::Axis],
         call: "concatenate([x, y], axis=0)",
         types: "any",
         doc: "Joins arrays along an axis; each is written in place. `None` flattens them first. The numpy \
@@ -66,7 +66,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "stack",
         aliases: &[],
         operands: &["x", "y"],
-        attributes: &[Attribute::Axis],
+        attributes: &[AttributeKey::Axis],
         call: "stack([x, y], axis=0)",
         types: "any",
         doc: "Joins arrays of equal shape along a new axis. Types as for `concatenate`.",
@@ -76,7 +76,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "flip",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Axes],
+        attributes: &[AttributeKey::Axes],
         call: "flip(x, axis=None)",
         types: "any",
         doc: "Reverses the elements along the axes, by default all. It copies nothing.",
@@ -86,7 +86,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "roll",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Shift, Attribute::Axes],
+        attributes: &[AttributeKey::Shift, AttributeKey::Axes],
         call: "roll(x, shift, axis=None)",
         types: "any",
         doc: "Moves the elements by `shift` along the axis, by default in row-major order. Elements that \
@@ -97,7 +97,11 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "pad",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Widths, Attribute::Mode, Attribute::Argument("constant_values")],
+        attributes: &[
+            AttributeKey::Widths,
+            AttributeKey::Mode,
+            AttributeKey::Argument("constant_values"),
+        ],
         call: "pad(x, pad_width, mode=constant, constant_values=0)",
         types: "any",
         doc: "Adds elements before and after axes: `pad_width` is `1`, `[1, 2]` or `[[1, 2], [0, 3]]`. \
@@ -111,10 +115,10 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         aliases: &[],
         operands: &["x"],
         attributes: &[
-            Attribute::WindowShape,
-            Attribute::Axes,
-            Attribute::Argument("stride"),
-            Attribute::Argument("dilation"),
+            AttributeKey::WindowShape,
+            AttributeKey::Axes,
+            AttributeKey::Argument("stride"),
+            AttributeKey::Argument("dilation"),
         ],
         call: "sliding_window_view(x, window_shape, axis=None, stride=1, dilation=1)",
         types: "any",
@@ -127,7 +131,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "take",
         aliases: &[],
         operands: &["x", "indices"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "take(x, indices, axis=None, mode=error)",
         types: "any; indices S U",
         doc: "Gathers the elements at `indices` along the axis, by default in row-major order; the indices' \
@@ -140,7 +144,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "take_along_axis",
         aliases: &[],
         operands: &["x", "indices"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "take_along_axis(x, indices, axis=-1, mode=error)",
         types: "any; indices S U",
         doc: "Gathers along the axis by an index for each element of the result, such as the result of \
@@ -152,7 +156,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "scatter_set",
         aliases: &[],
         operands: &["x", "indices", "updates"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "scatter_set(x, indices, updates, axis=0, mode=error)",
         types: "any; indices S U",
         doc: "Replaces each element at an index by its last update. Updates broadcast to the shape of \
@@ -164,7 +168,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "scatter_add",
         aliases: &[],
         operands: &["x", "indices", "updates"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "scatter_add(x, indices, updates, axis=0, mode=error)",
         types: "S U F C; indices S U",
         doc: "Adds updates to elements: floats in double precision, rounded once; integers wrap. Order \
@@ -175,7 +179,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "scatter_mul",
         aliases: &[],
         operands: &["x", "indices", "updates"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "scatter_mul(x, indices, updates, axis=0, mode=error)",
         types: "S U F C; indices S U",
         doc: "Multiplies elements by updates: floats in double precision, rounded once. Order and \
@@ -186,7 +190,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "scatter_min",
         aliases: &[],
         operands: &["x", "indices", "updates"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "scatter_min(x, indices, updates, axis=0, mode=error)",
         types: "P S U F; indices S U",
         doc: "The smallest of an element and its updates; NaN if one of them is NaN. Order and modes as \
@@ -197,7 +201,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "scatter_max",
         aliases: &[],
         operands: &["x", "indices", "updates"],
-        attributes: &[Attribute::Axis, Attribute::Mode],
+        attributes: &[AttributeKey::Axis, AttributeKey::Mode],
         call: "scatter_max(x, indices, updates, axis=0, mode=error)",
         types: "P S U F; indices S U",
         doc: "The largest of an element and its updates; NaN if one of them is NaN. Order and modes as \
@@ -208,7 +212,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "dynamic_slice",
         aliases: &[],
         operands: &["x", "starts"],
-        attributes: &[Attribute::Sizes],
+        attributes: &[AttributeKey::Sizes],
         call: "dynamic_slice(x, starts, sizes)",
         types: "any; starts S U",
         doc: "The slice of these sizes at `starts`, an array with a start for each axis of `x`. A negative \
@@ -230,7 +234,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "diff",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Argument("n"), Attribute::Axis],
+        attributes: &[AttributeKey::Argument("n"), AttributeKey::Axis],
         call: "diff(x, n=1, axis=-1)",
         types: "any",
         doc: "The difference of each element and the one before it along the axis, `n` times, at most 64. \
@@ -241,7 +245,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "expand_dims",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Axes],
+        attributes: &[AttributeKey::Axes],
         call: "expand_dims(x, axis)",
         types: "any",
         doc: "Inserts axes of size 1 at the positions `axis` of the result.",
@@ -251,7 +255,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "squeeze",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Axes],
+        attributes: &[AttributeKey::Axes],
         call: "squeeze(x, axis=None)",
         types: "any",
         doc: "Removes the axes, by default all of size 1. Another size is an error.",
@@ -261,7 +265,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "sort",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Axis, Attribute::Argument("descending")],
+        attributes: &[AttributeKey::Axis, AttributeKey::Argument("descending")],
         call: "sort(x, axis=-1, descending=False)",
         types: "any",
         doc: "Sorts the elements along the axis; `None` flattens first. The sort is stable, -0 equals +0, \
@@ -273,7 +277,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "argsort",
         aliases: &[],
         operands: &["x"],
-        attributes: &[Attribute::Axis, Attribute::Argument("descending")],
+        attributes: &[AttributeKey::Axis, AttributeKey::Argument("descending")],
         call: "argsort(x, axis=-1, descending=False)",
         types: "any",
         doc: "The positions along the axis in the order of `sort`, as `i64`.",
@@ -283,7 +287,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "lexsort",
         aliases: &[],
         operands: &["x", "y"],
-        attributes: &[Attribute::Axis],
+        attributes: &[AttributeKey::Axis],
         call: "lexsort([x, y], axis=-1)",
         types: "any",
         doc: "The positions along the axis that sort by several keys, the last of the list most significant, \
@@ -294,7 +298,7 @@ pub(crate) const VIEWS: &[ViewRow] = &[
         name: "searchsorted",
         aliases: &["search_sorted"],
         operands: &["table", "x"],
-        attributes: &[Attribute::Side],
+        attributes: &[AttributeKey::Side],
         call: "searchsorted(table, x, side=left)",
         types: "any",
         doc: "For each element of `x`, the position as `i64` at which a sorted table with one axis would \

@@ -9,7 +9,7 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::Attribute;
+use super::function::AttributeKey;
 use super::promote::promote_all;
 use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
 use super::view_function::ViewFunction;
@@ -169,7 +169,7 @@ impl Elaborator<'_, '_> {
     }
 
     fn search_sorted(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
-        let side = match call.given(Attribute::Side).map(|given| &given.value) {
+        let side = match call.given(AttributeKey::Side).map(|given| &given.value) {
             Some(AttributeValue::Word(word)) => self.word(call, word, "`left` or `right`")?,
             _ => SearchSide::Left,
         };
@@ -242,7 +242,7 @@ impl Elaborator<'_, '_> {
     ) -> ElaborateResult<T> {
         word.parse().map_err(|_| {
             let kind = ExprErrorKind::Unexpected { found: word.to_owned(), expected };
-            let span = call.span_of(Attribute::Mode).or(call.span_of(Attribute::Side));
+            let span = call.span_of(AttributeKey::Mode).or(call.span_of(AttributeKey::Side));
             ExprError::new(kind, span.unwrap_or(call.mark))
         })
     }
@@ -271,7 +271,7 @@ impl Elaborator<'_, '_> {
             Some(mode) => self.word::<PadMode>(call, mode, MODES)?,
         };
         let size = |size: i64| {
-            let span = call.span_of(Attribute::Widths).unwrap_or(call.mark);
+            let span = call.span_of(AttributeKey::Widths).unwrap_or(call.mark);
             usize::try_from(size)
                 .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size }, span))
         };
@@ -286,7 +286,7 @@ impl Elaborator<'_, '_> {
     fn sliding_window_view(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let rank = self.array_shape(&x, call.mark)?.rank();
-        let given = call.integers(Attribute::WindowShape).unwrap_or_default();
+        let given = call.integers(AttributeKey::WindowShape).unwrap_or_default();
         let axes = call.axes().unwrap_or_else(|| (0..rank as i64).collect());
         if given.len() != axes.len() {
             let expected = "one size for each axis: name axes with axis=";
@@ -295,7 +295,7 @@ impl Elaborator<'_, '_> {
         let [stride, dilation] = [self.distance(call, "stride")?, self.distance(call, "dilation")?];
         let mut windows = Vec::with_capacity(axes.len());
         for (axis, &size) in axes.into_iter().zip(given) {
-            let span = call.span_of(Attribute::WindowShape).unwrap_or(call.mark);
+            let span = call.span_of(AttributeKey::WindowShape).unwrap_or(call.mark);
             let size = usize::try_from(size)
                 .map_err(|_| ExprError::new(ExprErrorKind::NegativeSize { size }, span))?;
             windows.push((axis, AxisWindow::new(size, stride, dilation)));
@@ -352,7 +352,7 @@ impl Elaborator<'_, '_> {
     /// Without axes, elements move in row-major order, as in NumPy.
     fn roll(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mut x = self.value(call.nodes[0])?;
-        let shifts = call.integers(Attribute::Shift).unwrap_or_default();
+        let shifts = call.integers(AttributeKey::Shift).unwrap_or_default();
         let Some(axes) = call.axes() else {
             let shape = self.array_shape(&x, call.mark)?;
             let shift = shifts.iter().fold(0i64, |sum, shift| sum.wrapping_add(*shift));
@@ -436,7 +436,7 @@ impl Elaborator<'_, '_> {
 
     /// The number of a keyword argument.
     fn number(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
-        let wanted = Attribute::Argument(name);
+        let wanted = AttributeKey::Argument(name);
         let given = call.attributes.iter().find(|given| given.attribute == wanted);
         let Some(NamedAttribute { value: AttributeValue::Number(node), .. }) = given else {
             return Ok(None);
@@ -459,15 +459,15 @@ impl Elaborator<'_, '_> {
 }
 
 impl ViewCall<'_> {
-    fn given(&self, attribute: Attribute) -> Option<&NamedAttribute> {
+    fn given(&self, attribute: AttributeKey) -> Option<&NamedAttribute> {
         self.attributes.iter().find(|given| given.attribute == attribute)
     }
 
-    pub(super) fn span_of(&self, attribute: Attribute) -> Option<Span> {
+    pub(super) fn span_of(&self, attribute: AttributeKey) -> Option<Span> {
         self.given(attribute).map(|given| given.span)
     }
 
-    pub(super) fn integers(&self, attribute: Attribute) -> Option<&[i64]> {
+    pub(super) fn integers(&self, attribute: AttributeKey) -> Option<&[i64]> {
         match &self.given(attribute)?.value {
             AttributeValue::Integers(values) => Some(values),
             _ => None,
@@ -475,27 +475,28 @@ impl ViewCall<'_> {
     }
 
     fn axis(&self) -> Option<i64> {
-        self.integers(Attribute::Axis)?.first().copied()
+        self.integers(AttributeKey::Axis)?.first().copied()
     }
 
     /// Whether the call has `axis=None`.
     fn is_flat(&self) -> bool {
-        self.given(Attribute::Axis).is_some_and(|given| matches!(given.value, AttributeValue::All))
+        self.given(AttributeKey::Axis)
+            .is_some_and(|given| matches!(given.value, AttributeValue::All))
     }
 
     fn axes(&self) -> Option<Vec<i64>> {
-        self.integers(Attribute::Axes).map(<[i64]>::to_vec)
+        self.integers(AttributeKey::Axes).map(<[i64]>::to_vec)
     }
 
     fn word(&self) -> Option<&str> {
-        match &self.given(Attribute::Mode)?.value {
+        match &self.given(AttributeKey::Mode)?.value {
             AttributeValue::Word(word) => Some(word),
             _ => None,
         }
     }
 
     fn pairs(&self) -> &[(i64, i64)] {
-        match self.given(Attribute::Widths).map(|given| &given.value) {
+        match self.given(AttributeKey::Widths).map(|given| &given.value) {
             Some(AttributeValue::Pairs(pairs)) => pairs,
             _ => &[],
         }

@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType, Op, ReduceOp};
 
 use super::shape::type_name;
 use crate::dot_plan::{DotPlan, WrittenDot};
-use crate::element::{Number, numbers, part_of};
+use crate::element::{NumberText, numbers, part_of};
 use crate::legalize::{legalize, ranges, reducer_of, scan_padding, search_of};
 use crate::opcode::{direction_of, name_of};
 
@@ -68,10 +68,10 @@ fn literal(array: &Array) -> String {
     parts.join(", ")
 }
 
-fn number(number: Number, dtype: DType) -> String {
+fn number(number: NumberText, dtype: DType) -> String {
     let (bits, is_negative, is_nan) = match number {
-        Number::Finite(text) => return text,
-        Number::NotFinite { bits, is_negative, is_nan } => (bits, is_negative, is_nan),
+        NumberText::Finite(text) => return text,
+        NumberText::NotFinite { bits, is_negative, is_nan } => (bits, is_negative, is_nan),
     };
     let sign = if is_negative { "-" } else { "" };
     let mantissa = match part_of(dtype) {

@@ -4,8 +4,8 @@ use indim_cpu::row_major_byte_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
-    Access, BufferId, Instruction, InstructionKind, Local, LoneInstruction, LoopNest, LoopNests,
-    NestReduction, Store,
+    Access, BufferId, InstructionKind, Local, LoneInstruction, LoopNest, LoopNests,
+    NestInstruction, NestReduction, Store,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -56,7 +56,7 @@ impl Listing<'_> {
         text
     }
 
-    fn instruction(&self, nest: &LoopNest, instruction: &Instruction) -> String {
+    fn instruction(&self, nest: &LoopNest, instruction: &NestInstruction) -> String {
         let operands: Vec<String> =
             instruction.operands.iter().map(|&local| self.local(nest, local)).collect();
         if let (InstructionKind::Take { mode, .. }, &[Local::Access(table), indices]) =

@@ -1,7 +1,7 @@
 //! A user-defined source: an array computed on read, never whole in memory.
 
 use indim::prelude::*;
-use indim::stream::{MemorySink, Region, Source, StoreError, StreamInput, StreamOptions, run};
+use indim::stream::{ArrayRegion, MemorySink, Source, StoreError, StreamInput, StreamOptions, run};
 
 /// `0, 1, 2, ...`
 #[derive(Debug)]
@@ -14,7 +14,7 @@ impl Source for Ramp {
         &self.array_type
     }
 
-    fn read(&self, region: &Region) -> Result<Array, StoreError> {
+    fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let first = region.starts()[0];
         Ok(Array::from_fn(region.extents(), |index| (first + index[0]) as f32)?)
     }

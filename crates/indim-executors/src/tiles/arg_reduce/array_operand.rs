@@ -16,7 +16,7 @@ use smallvec::smallvec;
 use super::state::{StoreArgReduction, StoreState, is_short, reserve};
 use super::{ArgReductionRegion, RegionOperand, RegionRun};
 use crate::tiles::code::TileCode;
-use crate::tiles::memory::{Run, gather};
+use crate::tiles::memory::{ElementRun, gather};
 use crate::tiles::tile::Workspace;
 use crate::tiles::tree::Values;
 
@@ -238,8 +238,8 @@ impl ArrayOperand {
         }
         let size = region_run.code.folds[region_run.region.reductions[0].store].size;
         let gathered = region_run.memory.wrapping_add(self.gathered);
-        let steps = Run { count, stride: step_stride };
-        let run = Run { count: self.inner, stride: self.inner_stride };
+        let steps = ElementRun { count, stride: step_stride };
+        let run = ElementRun { count: self.inner, stride: self.inner_stride };
         // SAFETY: the caller ensures the readable steps; `bind_region` reserved `block * inner` elements.
         unsafe { gather(gathered, first, steps, run, size) }
         Values { first: gathered, step_stride: (self.inner * size) as isize }

@@ -8,7 +8,7 @@ use indim_loops::walk::reduction::{UnitForm, max_nodes};
 use indim_ops::meaning::reduction::LANES;
 
 use crate::tiles::code::TileCode;
-use crate::tiles::memory::{Run, gather};
+use crate::tiles::memory::{ElementRun, gather};
 use crate::tiles::store_fold::{RESULT_ALIGNMENT, StoreFold};
 use crate::tiles::tree::{Columns, Values, is_sequential};
 
@@ -233,8 +233,8 @@ impl<'a> StoreState<'a> {
             let width = (count - first).min(self.reduction.width);
             let width = width.next_multiple_of(LANES).min(count);
             let first = first.min(count - width);
-            let steps = Run { count: length, stride: size as isize };
-            let run = Run { count: width, stride: rows.step_stride };
+            let steps = ElementRun { count: length, stride: size as isize };
+            let run = ElementRun { count: width, stride: rows.step_stride };
             let arg_rows =
                 ArgReduceRows { count: length, stride: (width * size) as isize, width, start: 0 };
             // SAFETY:

@@ -16,7 +16,7 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
-use crate::tiles::memory::Run;
+use crate::tiles::memory::ElementRun;
 use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
 use crate::tiles::reduce::pieces::PieceResults;
 use crate::tiles::store_fold::piece_bytes;
@@ -171,7 +171,7 @@ impl BoundColumns {
     /// - the obligations of [`BoundNest::run`], for this unit;
     /// - the first nodes are its results, and the lanes are free.
     unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
-        let results = Run { count: unit.columns, stride: self.columns.across(store) };
+        let results = ElementRun { count: unit.columns, stride: self.columns.across(store) };
         // SAFETY: the caller ensures writable results and finished nodes; `accumulators` gives the lanes room
         // for the results of a unit.
         unsafe { columns.write(self.first(bases, unit, store), results) }

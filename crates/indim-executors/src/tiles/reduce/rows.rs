@@ -14,7 +14,7 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
-use crate::tiles::memory::Run;
+use crate::tiles::memory::ElementRun;
 use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
 use crate::tiles::tile::WORKSPACE;
 use crate::tiles::tree::Values;
@@ -97,7 +97,7 @@ impl BoundRows {
                     let values = Values { first: at(operand).cast_const(), step_stride };
                     columns.fold_rows(values, count, self.rows.length);
                 }
-                let run = Run { count, stride: self.rows.across[store] };
+                let run = ElementRun { count, stride: self.rows.across[store] };
                 columns.write(at(store), run);
             }
         }

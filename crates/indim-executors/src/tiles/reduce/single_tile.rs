@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::tiles::code::{FEW, TileCode};
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
-use crate::tiles::memory::Run;
+use crate::tiles::memory::ElementRun;
 use crate::tiles::reduce::{BoundRegion, width};
 use crate::tiles::single_call::{OperandAddress, SingleCall};
 use crate::tiles::tree::{Columns, Values};
@@ -118,7 +118,7 @@ impl SingleTile {
                     UnitForm::Columns(count) => count,
                 };
                 let stride = bound.stores[index].result_stride;
-                columns.write(address(results), Run { count, stride });
+                columns.write(address(results), ElementRun { count, stride });
             }
         }
     }

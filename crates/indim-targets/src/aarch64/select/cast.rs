@@ -2,11 +2,11 @@
 
 use super::super::opcode::{self, InstructionFamily, REGISTER_BYTES};
 use super::{Opcode, RegisterGroup, Selector};
-use indim_codegen::{LaneType, Value};
+use indim_codegen::{LaneType, SsaValue};
 
 impl Selector<'_> {
     /// Lowers a conversion; `false` for 64-bit integers to `f32`, which by way of `f64` would round twice.
-    pub(super) fn cast(&mut self, value: Value) -> bool {
+    pub(super) fn cast(&mut self, value: SsaValue) -> bool {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
         let from = self.body.lane(operand);
@@ -109,7 +109,7 @@ impl Selector<'_> {
     }
 
     /// Lowers the conversion of binary16 to `f32`.
-    pub(super) fn widen_f16(&mut self, value: Value) -> bool {
+    pub(super) fn widen_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let parts = self.twice_as_wide(EXTEND_FLOAT, 2, x);
         self.set(value, parts)
@@ -117,7 +117,7 @@ impl Selector<'_> {
 
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
-    pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
+    pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let x = self.canonical(4, x);
         let parts = self.narrow_with(opcode::NARROW_FLOAT, 4, x);

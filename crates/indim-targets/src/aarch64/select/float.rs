@@ -2,12 +2,12 @@
 
 use super::super::opcode::{self, InstructionFamily};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
-use indim_codegen::{Primitive, Value};
+use indim_codegen::{Primitive, SsaValue};
 
 impl Selector<'_> {
     /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
     /// line.
-    pub(super) fn float_instruction(&mut self, value: Value) -> bool {
+    pub(super) fn float_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         if instruction.primitive == Primitive::Rem {
             return false;

@@ -2,11 +2,11 @@
 
 use super::super::opcode::{self, InstructionFamily};
 use super::{Opcode, RegisterGroup, Selector, TargetLowering};
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 impl Selector<'_> {
     /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
-    pub(super) fn integer_instruction(&mut self, value: Value) -> bool {
+    pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         let [first, second, _] = instruction.operands;
         let lane = self.body.lane(first);
@@ -98,7 +98,7 @@ impl Selector<'_> {
         primitive: Primitive,
         size: usize,
         x: RegisterGroup,
-        amount: Value,
+        amount: SsaValue,
     ) -> RegisterGroup {
         let last = 8 * size as u64 - 1;
         if let Primitive::Constant(bits) = self.body.instruction(amount).primitive {
@@ -127,7 +127,7 @@ impl Selector<'_> {
     }
 
     /// Lowers a table lookup; `false` for lanes narrower than 4 bytes.
-    fn lookup(&mut self, value: Value, table: u32) -> bool {
+    fn lookup(&mut self, value: SsaValue, table: u32) -> bool {
         let size = self.body.lane(value).size();
         if size < 4 {
             return false;

@@ -8,7 +8,7 @@ mod cast;
 mod float;
 mod integer;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::opcode::{self, Opcode};
 use crate::machine::{Memory, Register};
@@ -29,7 +29,7 @@ impl TargetLowering for Opcode {
         opcode::STORE.of(bytes)
     }
 
-    fn compute(selector: &mut Selector<'_>, value: Value, operand: LaneType) -> bool {
+    fn compute(selector: &mut Selector<'_>, value: SsaValue, operand: LaneType) -> bool {
         match selector.body.instruction(value).primitive {
             Primitive::Select => selector.select(value),
             Primitive::Cast => selector.cast(value),
@@ -60,7 +60,7 @@ impl TargetLowering for Opcode {
         }
     }
 
-    fn pattern(selector: &mut Selector<'_>, value: Value, pattern: Pattern) {
+    fn pattern(selector: &mut Selector<'_>, value: SsaValue, pattern: Pattern) {
         let lane = selector.body.lane(value);
         let [x, y] = [0, 1].map(|position| selector.number(pattern.operands[position]));
         let extreme = match (pattern.kind, lane.is_signed()) {

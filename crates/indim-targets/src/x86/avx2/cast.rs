@@ -5,7 +5,7 @@ use super::super::select::{AT_LEAST, ORDERED, Selector, TO_ZERO};
 use super::Avx2;
 use crate::machine::Register;
 use crate::select::RegisterGroup;
-use indim_codegen::{LaneType, Value};
+use indim_codegen::{LaneType, SsaValue};
 
 /// The doubles from 2^52 to 2^53 are the integers: the low bits of `TWO_52 + x` are the integer `x`.
 const TWO_52: f64 = 4_503_599_627_370_496.0;
@@ -109,7 +109,7 @@ impl Selector<'_, Avx2> {
 
     pub(super) fn integer_to_float(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: LaneType,
     ) -> Option<RegisterGroup> {

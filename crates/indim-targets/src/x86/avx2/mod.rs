@@ -6,9 +6,9 @@
 mod cast;
 mod opcode;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
-use super::instruction_set::InstructionSet;
+use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
 use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
@@ -21,7 +21,7 @@ pub(crate) struct Avx2;
 /// Bytes of a vector register.
 const REGISTER_BYTES: u32 = 32;
 
-impl InstructionSet for Avx2 {
+impl X86InstructionSet for Avx2 {
     const IS_EVEX: bool = false;
     const REGISTERS: usize = 16;
     const MASK_REGISTERS: usize = 0;
@@ -234,7 +234,7 @@ impl InstructionSet for Avx2 {
 
     fn integer_to_float(
         selector: &mut Selector<'_, Avx2>,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: LaneType,
     ) -> Option<RegisterGroup> {

@@ -1,11 +1,11 @@
 //! Conversions with AVX-512.
 
-use super::super::instruction_set::InstructionSet;
+use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
 use super::super::select::{AT_LEAST, ORDERED, Selector, by_size};
 use super::Avx512;
 use crate::select::RegisterGroup;
-use indim_codegen::{LaneType, Value};
+use indim_codegen::{LaneType, SsaValue};
 
 impl Selector<'_, Avx512> {
     /// Narrows lanes to their low bytes.
@@ -30,7 +30,7 @@ impl Selector<'_, Avx512> {
 
     pub(super) fn integer_to_float(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: LaneType,
     ) -> RegisterGroup {

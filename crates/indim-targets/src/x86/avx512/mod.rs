@@ -9,9 +9,9 @@
 mod cast;
 mod opcode;
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
-use super::instruction_set::InstructionSet;
+use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
 use super::select::{Selector, by_size};
 use crate::machine::{Class, Register};
@@ -28,7 +28,7 @@ const REGISTER_BYTES: u32 = 64;
 const EQUAL: u8 = 0;
 const LESS: u8 = 1;
 
-impl InstructionSet for Avx512 {
+impl X86InstructionSet for Avx512 {
     const IS_EVEX: bool = true;
     const REGISTERS: usize = 32;
     /// K1 to K6. K0 cannot be a write mask, and K7 is the write mask of tails.
@@ -278,7 +278,7 @@ impl InstructionSet for Avx512 {
 
     fn integer_to_float(
         selector: &mut Selector<'_, Self>,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: LaneType,
     ) -> Option<RegisterGroup> {

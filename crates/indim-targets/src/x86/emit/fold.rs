@@ -14,7 +14,7 @@ use crate::compile::Accumulators;
 use crate::compile_fold::JOINED;
 use crate::layout::OperandForm;
 use crate::x86::assembler::Jump;
-use crate::x86::instruction_set::InstructionSet;
+use crate::x86::instruction_set::X86InstructionSet;
 
 /// Row counter. Bodies that fold do not use it as a pointer register.
 const ROW_COUNT: Real = Real::R15;
@@ -32,7 +32,7 @@ const CACHE_LINE: usize = 64;
 /// Maximum number of inputs, each with a pointer register.
 pub(in crate::x86) const MAX_OPERANDS: usize = 9;
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     pub(super) fn fold_function(&mut self) {
         for register in SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);

@@ -4,10 +4,10 @@ use iced_x86::Code;
 
 use super::{Emitter, Masking, Operand, real_register, vector_register};
 use crate::machine::Memory;
-use crate::x86::instruction_set::InstructionSet;
+use crate::x86::instruction_set::X86InstructionSet;
 
 /// The load and the store of the low `bytes` bytes of a vector register.
-pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
+pub(super) fn move_codes<S: X86InstructionSet>(bytes: u32) -> [Code; 2] {
     match (bytes, S::IS_EVEX) {
         (4, false) => [Code::VEX_Vmovd_xmm_rm32, Code::VEX_Vmovd_rm32_xmm],
         (8, false) => [Code::VEX_Vmovq_xmm_xmmm64, Code::VEX_Vmovq_xmmm64_xmm],
@@ -21,7 +21,7 @@ pub(super) fn move_codes<S: InstructionSet>(bytes: u32) -> [Code; 2] {
     }
 }
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Loads a register; constants with equal lanes are broadcast on AVX-512.
     pub(super) fn load_vector(&mut self, to: u8, from: Memory) {
         let place = Operand::Memory(self.address(from));
@@ -72,6 +72,6 @@ impl<S: InstructionSet> Emitter<'_, S> {
     }
 }
 
-fn is_mask<S: InstructionSet>(real: u8) -> bool {
+fn is_mask<S: X86InstructionSet>(real: u8) -> bool {
     usize::from(real) >= S::REGISTERS
 }

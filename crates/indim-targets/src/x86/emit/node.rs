@@ -7,7 +7,7 @@ use super::moves::move_codes;
 use super::{Emitter, Operand, vector_register};
 use crate::compile_fold::LaneReduction;
 use crate::x86::assembler::Address;
-use crate::x86::instruction_set::InstructionSet;
+use crate::x86::instruction_set::X86InstructionSet;
 
 /// The instructions of an operation that combines lanes: on whole registers, on 256 bits, on the lowest lane.
 struct CombineCodes {
@@ -16,7 +16,7 @@ struct CombineCodes {
     lanes: Code,
 }
 
-fn combine_codes<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
+fn combine_codes<S: X86InstructionSet>(by: LaneReduction) -> CombineCodes {
     use Code::*;
     let [registers, halves, lanes] = match (by, S::IS_EVEX) {
         (LaneReduction::Sum, false) => {
@@ -39,7 +39,7 @@ fn combine_codes<S: InstructionSet>(by: LaneReduction) -> CombineCodes {
     CombineCodes { registers, halves, lanes }
 }
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Combines the lanes of each output, and stores the results.
     pub(super) fn store_nodes(&mut self, joined: &[LaneReduction]) {
         for (output, &by) in joined.iter().enumerate() {

@@ -3,9 +3,9 @@
 use super::{Emitter, VirtualCode};
 use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::Memory;
-use crate::x86::instruction_set::InstructionSet;
+use crate::x86::instruction_set::X86InstructionSet;
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Loads pinned constants once for all rows, unless the code before a row uses their registers.
     pub(super) fn load_constants(&mut self) {
         for &(memory, real) in self.parts.pinned {

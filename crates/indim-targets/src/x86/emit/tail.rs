@@ -9,7 +9,7 @@ use super::{
 };
 use crate::allocate::{AllocatedInstruction, AllocatedOperand};
 use crate::machine::{Memory, SourceOperand};
-use crate::x86::instruction_set::InstructionSet;
+use crate::x86::instruction_set::X86InstructionSet;
 
 /// Write mask of the next load or store in the tail. It is not allocated.
 const TAIL_MASK: Real = Real::K7;
@@ -39,7 +39,7 @@ impl TailMask {
 }
 
 /// The distinct masks of the tail's loads and stores; empty without a tail.
-pub(super) fn masks<S: InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<TailMask> {
+pub(super) fn masks<S: X86InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<TailMask> {
     let mut masks = Vec::new();
     let mut note = |memory: Option<Memory>| {
         let mask = memory.and_then(TailMask::of).filter(|mask| !masks.contains(mask));
@@ -82,7 +82,7 @@ fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
     }
 }
 
-impl<S: InstructionSet> Emitter<'_, S> {
+impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Frame word of a mask.
     fn mask_place(&self, mask: TailMask) -> Address {
         let known = self.tail_masks.iter().position(|&known| known == mask);

@@ -1,18 +1,18 @@
 //! Lowering of conversions between types, and between lane widths.
 
-use super::super::instruction_set::InstructionSet;
+use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
 use super::float::{ORDERED, by_size};
 use super::{Register, RegisterGroup, Selector};
 use crate::layout::OperandForm;
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
 /// Rounding mode of `vcvtps2ph`.
 const TO_NEAREST_EVEN: u8 = 0;
 
-impl<S: InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> Selector<'_, S> {
     /// Lowers a conversion; `false` without a short sequence.
-    pub(super) fn cast(&mut self, value: Value) -> bool {
+    pub(super) fn cast(&mut self, value: SsaValue) -> bool {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
         let from = self.body.lane(operand);
@@ -38,7 +38,7 @@ impl<S: InstructionSet> Selector<'_, S> {
 
     pub(in crate::x86) fn integer_to_integer(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: usize,
     ) -> RegisterGroup {
@@ -60,7 +60,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Loads and extends an input in one instruction, if it is not in registers already.
     fn load_extended(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         from: LaneType,
         to: usize,
     ) -> Option<RegisterGroup> {
@@ -76,7 +76,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// register.
     fn load_widened(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         opcode: Opcode<S>,
         from: usize,
         to: usize,
@@ -110,7 +110,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     /// Widens a number by an instruction that may load it.
     fn number_widened(
         &mut self,
-        operand: Value,
+        operand: SsaValue,
         opcode: Opcode<S>,
         from: usize,
         to: usize,
@@ -155,7 +155,7 @@ impl<S: InstructionSet> Selector<'_, S> {
         self.emit(Opcode::BROADCAST_64, true, &[low])
     }
 
-    fn float_to_float(&mut self, operand: Value, from: LaneType, to: LaneType) -> RegisterGroup {
+    fn float_to_float(&mut self, operand: SsaValue, from: LaneType, to: LaneType) -> RegisterGroup {
         match (from, to) {
             (LaneType::F32, LaneType::F64) => {
                 self.number_widened(operand, Opcode::F32_TO_F64, 4, 8)
@@ -169,7 +169,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Lowers the conversion of binary16 to `f32`.
-    pub(super) fn widen_f16(&mut self, value: Value) -> bool {
+    pub(super) fn widen_f16(&mut self, value: SsaValue) -> bool {
         let operand = self.body.instruction(value).operands[0];
         let parts = self.number_widened(operand, Opcode::F16_TO_F32, 2, 4);
         self.set(value, parts)
@@ -177,7 +177,7 @@ impl<S: InstructionSet> Selector<'_, S> {
 
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
-    pub(super) fn round_to_f16(&mut self, value: Value) -> bool {
+    pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
         let x = self.canonical(4, x);
         let parts = self.narrow_with(Opcode::F32_TO_F16, 4, x, Some(TO_NEAREST_EVEN));
@@ -247,7 +247,7 @@ impl<S: InstructionSet> Selector<'_, S> {
 }
 
 /// The instruction that extends lanes of `from` bytes to `to` bytes.
-pub(super) fn extend<S: InstructionSet>(from: usize, to: usize, is_signed: bool) -> Opcode<S> {
+pub(super) fn extend<S: X86InstructionSet>(from: usize, to: usize, is_signed: bool) -> Opcode<S> {
     match (from, to, is_signed) {
         (1, 2, true) => Opcode::EXTEND_I8_16,
         (1, 4, true) => Opcode::EXTEND_I8_32,

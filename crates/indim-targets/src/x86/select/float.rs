@@ -1,9 +1,9 @@
 //! Lowering of primitives on floats.
 
-use super::super::instruction_set::InstructionSet;
+use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
 use super::{RegisterGroup, Selector};
-use indim_codegen::{Primitive, Value};
+use indim_codegen::{Primitive, SsaValue};
 
 /// Predicates of `vcmpps`: ordered (false if an operand is a NaN) and quiet (no exception for quiet NaNs).
 const EQUAL: u8 = 0x00;
@@ -42,7 +42,7 @@ pub(in crate::x86) fn by_size<S>(size: usize, single: Opcode<S>, double: Opcode<
 }
 
 /// The fused multiply-add with a negated product or addend.
-pub(super) fn product<S: InstructionSet>(
+pub(super) fn product<S: X86InstructionSet>(
     is_product_negated: bool,
     is_addend_negated: bool,
     size: usize,
@@ -56,10 +56,10 @@ pub(super) fn product<S: InstructionSet>(
     by_size(size, single, double)
 }
 
-impl<S: InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> Selector<'_, S> {
     /// Lowers a primitive whose last operand is a float; `false` for remainders, which are called out of
     /// line.
-    pub(super) fn float_instruction(&mut self, value: Value) -> bool {
+    pub(super) fn float_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         let size = match instruction.operands().last() {
             Some(&operand) => self.body.lane(operand).size(),

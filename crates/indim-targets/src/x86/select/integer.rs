@@ -1,13 +1,13 @@
 //! Lowering of primitives on integers.
 
-use super::super::instruction_set::InstructionSet;
+use super::super::instruction_set::X86InstructionSet;
 use super::super::opcode::Opcode;
 use super::{RegisterGroup, Selector};
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
-impl<S: InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> Selector<'_, S> {
     /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
-    pub(super) fn integer_instruction(&mut self, value: Value) -> bool {
+    pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         match instruction.primitive {
             Primitive::Select => self.select(value),
@@ -42,7 +42,7 @@ impl<S: InstructionSet> Selector<'_, S> {
 
     fn arithmetic(
         &mut self,
-        value: Value,
+        value: SsaValue,
         primitive: Primitive,
         x: RegisterGroup,
         y: RegisterGroup,
@@ -105,7 +105,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// The upper halves of unsigned 64-bit products, from the four products of 32-bit halves.
-    fn mul_high_64(&mut self, x: RegisterGroup, y: Value) -> RegisterGroup {
+    fn mul_high_64(&mut self, x: RegisterGroup, y: SsaValue) -> RegisterGroup {
         let upper = |selector: &mut Self, x: RegisterGroup| {
             selector.unary(Opcode::SHIFT_RIGHT_64, 8, x, Some(32))
         };
@@ -140,10 +140,10 @@ impl<S: InstructionSet> Selector<'_, S> {
 
     fn shift(
         &mut self,
-        value: Value,
+        value: SsaValue,
         primitive: Primitive,
         x: RegisterGroup,
-        amount: Value,
+        amount: SsaValue,
     ) -> bool {
         let size = self.body.lane(value).size();
         let parts = match self.body.instruction(amount).primitive {
@@ -218,7 +218,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Lowers a table lookup; `false` for lanes narrower than 4 bytes.
-    fn lookup(&mut self, value: Value, table: u32) -> bool {
+    fn lookup(&mut self, value: SsaValue, table: u32) -> bool {
         let size = self.body.lane(value).size();
         if size < 4 {
             return false;
@@ -237,7 +237,7 @@ fn is_shift(primitive: Primitive) -> bool {
 }
 
 /// The sum of lanes of `size` bytes.
-fn add<S: InstructionSet>(size: usize) -> Opcode<S> {
+fn add<S: X86InstructionSet>(size: usize) -> Opcode<S> {
     match size {
         1 => Opcode::ADD_8,
         2 => Opcode::ADD_16,
@@ -247,7 +247,7 @@ fn add<S: InstructionSet>(size: usize) -> Opcode<S> {
 }
 
 /// The difference of lanes of `size` bytes.
-fn sub<S: InstructionSet>(size: usize) -> Opcode<S> {
+fn sub<S: X86InstructionSet>(size: usize) -> Opcode<S> {
     match size {
         1 => Opcode::SUB_8,
         2 => Opcode::SUB_16,

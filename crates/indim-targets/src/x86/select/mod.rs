@@ -10,9 +10,9 @@ mod integer;
 
 pub(super) use float::{AT_LEAST, ORDERED, TO_ZERO, by_size};
 
-use indim_codegen::{LaneType, Primitive, Value};
+use indim_codegen::{LaneType, Primitive, SsaValue};
 
-use super::instruction_set::InstructionSet;
+use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
 use super::roles::MAX_ALIGNED;
 use crate::machine::{Class, Memory, Register};
@@ -20,7 +20,7 @@ use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
 
 pub(super) type Selector<'a, S> = select::Selector<'a, Opcode<S>>;
 
-impl<S: InstructionSet> TargetLowering for Opcode<S> {
+impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     const AND: Self = Opcode::BITS_AND;
     const OR: Self = Opcode::BITS_OR;
     const XOR: Self = Opcode::BITS_XOR;
@@ -51,7 +51,7 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
         S::store_mask()
     }
 
-    fn compute(selector: &mut Selector<'_, S>, value: Value, operand: LaneType) -> bool {
+    fn compute(selector: &mut Selector<'_, S>, value: SsaValue, operand: LaneType) -> bool {
         match operand.is_float() {
             true => selector.float_instruction(value),
             false => selector.integer_instruction(value),
@@ -75,7 +75,7 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
         }
     }
 
-    fn pattern(selector: &mut Selector<'_, S>, value: Value, pattern: Pattern) {
+    fn pattern(selector: &mut Selector<'_, S>, value: SsaValue, pattern: Pattern) {
         selector.pattern(value, pattern);
     }
 
@@ -173,7 +173,7 @@ impl<S: InstructionSet> TargetLowering for Opcode<S> {
     }
 }
 
-impl<S: InstructionSet> Selector<'_, S> {
+impl<S: X86InstructionSet> Selector<'_, S> {
     /// Selects lanes by a mask.
     pub(super) fn blend(
         &mut self,
@@ -190,7 +190,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 
     /// Lowers a pattern, which ends with `value`.
-    fn pattern(&mut self, value: Value, pattern: Pattern) {
+    fn pattern(&mut self, value: SsaValue, pattern: Pattern) {
         let size = self.body.lane(pattern.operands[0]).size();
         let x = self.number(pattern.operands[0]);
         let y = match pattern.kind {
@@ -238,7 +238,7 @@ impl<S: InstructionSet> Selector<'_, S> {
     }
 }
 
-fn min_max<S: InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
+fn min_max<S: X86InstructionSet>(lane: LaneType) -> (Opcode<S>, Opcode<S>) {
     match lane {
         LaneType::F32 => (Opcode::MIN_F32, Opcode::MAX_F32),
         LaneType::F64 => (Opcode::MIN_F64, Opcode::MAX_F64),
