@@ -43,20 +43,20 @@ impl GraphBuilder {
                 return Err(self.error("inline", &ids, kind));
             }
         }
-        let values = self.inlined(graph, arguments);
+        let values = self.inlined(graph, &ids);
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
-    /// The value in this builder of each node of `graph`. The arguments must have the types of the
-    /// parameters.
-    pub(crate) fn inlined(&self, graph: &Graph, arguments: &[Value]) -> Vec<Value> {
+    /// The value in this builder of each node of `graph`. The arguments, nodes of this builder, must have the
+    /// types of the parameters.
+    pub(crate) fn inlined(&self, graph: &Graph, arguments: &[ValueId]) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
-        for argument in arguments {
-            self.pin_all(argument.known_id(), "an inlined graph has this size");
+        for &argument in arguments {
+            self.pin_all(argument, "an inlined graph has this size");
         }
         for (_, node) in graph.iter() {
             let id = match &node.kind {
-                NodeKind::Parameter { index, .. } => arguments[*index].known_id(),
+                NodeKind::Parameter { index, .. } => arguments[*index],
                 kind => {
                     let operand = |operand: &ValueId| ids[operand.index()];
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();

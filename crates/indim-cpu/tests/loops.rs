@@ -153,6 +153,25 @@ fn loops_nest_and_read_values_of_every_outer_level() {
 }
 
 #[test]
+fn a_graph_is_inlined_into_a_body_for_values_outside_it() {
+    let b = GraphBuilder::new();
+    let (x, y) =
+        (b.parameter("x", DType::F64, [2]).unwrap(), b.parameter("y", DType::F64, [2]).unwrap());
+    let difference = b.finish(&[&y - &x]).unwrap();
+    let b = GraphBuilder::new();
+    let _first = b.parameter("first", DType::I64, []).unwrap();
+    let x = b.parameter("x", DType::F64, [2]).unwrap();
+    let outer = b.parameter("outer", DType::F64, [2]).unwrap();
+    let body = |b: &GraphBuilder, _: &Value, s: &[Value]| {
+        b.inline(&difference, &[outer.clone(), s[0].clone()])
+    };
+    let looped = b.fori_loop(0..3, &[&x], body).unwrap();
+    let graph = b.finish(&looped).unwrap();
+    let arguments = [Array::from_scalar(0i64), f64s(&[2], &[10.0, 20.0]), f64s(&[2], &[1.0, 2.0])];
+    assert_eq!(results(&graph, &arguments)[0].elements::<f64>(), Ok(&[7.0, 14.0][..]));
+}
+
+#[test]
 fn only_the_chosen_branch_runs_and_an_index_out_of_range_is_the_last() {
     for (dtype, indices) in [
         (DType::I32, &[(0, 10), (1, 20), (2, 30), (3, 30), (-1, 30), (-3, 30)][..]),

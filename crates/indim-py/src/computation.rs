@@ -26,6 +26,7 @@ use crate::memory_use::MemoryUse;
 use crate::numpy_api::DenseArray;
 use crate::operand::OperandType;
 use crate::pool;
+use crate::regions::RegionStep;
 use crate::value_texts::ValueTexts;
 
 /// Values of a computation, by the operation or expression that computes them.
@@ -46,6 +47,8 @@ pub(crate) enum Step {
     Number(Definition),
     /// The results of a function with their derivatives.
     Derivative(Derivative),
+    /// The results of a loop or branch.
+    Region(RegionStep),
 }
 
 /// Parameters, the steps in order, and which values are returned.
@@ -141,6 +144,7 @@ impl Step {
         match self {
             Step::Definition(definition) | Step::Number(definition) => &definition.names,
             Step::Derivative(derivative) => &derivative.names,
+            Step::Region(region) => &region.names,
         }
     }
 
@@ -153,6 +157,7 @@ impl Step {
         let built = match self {
             Step::Definition(definition) => definition.build(builder, values)?,
             Step::Derivative(derivative) => derivative.build(builder, values)?,
+            Step::Region(region) => region.build(builder, values)?,
             Step::Number(definition) => return definition.numbers(builder, values),
         };
         Ok(built.into_iter().map(Binding::Array).collect())
@@ -165,17 +170,19 @@ impl Step {
                 x.names == y.names && x.rule == y.rule && x.expression.text() == y.expression.text()
             }
             (Step::Derivative(x), Step::Derivative(y)) => x.is_same(y),
+            (Step::Region(x), Step::Region(y)) => x.is_same(y),
             _ => false,
         }
     }
 
-    /// The length of its text in bytes; of a derivative, that of the function's steps.
+    /// The length of its text in bytes; of a derivative, loop or branch, that of the functions' steps.
     fn text_length(&self) -> usize {
         match self {
             Step::Definition(definition) | Step::Number(definition) => {
                 definition.expression.text().len()
             }
             Step::Derivative(derivative) => derivative.computation.text_length(),
+            Step::Region(region) => region.text_length(),
         }
     }
 }
@@ -230,7 +237,7 @@ impl Computation {
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expression> {
         self.steps.iter().filter_map(|step| match step {
             Step::Definition(definition) | Step::Number(definition) => Some(&definition.expression),
-            Step::Derivative(_) => None,
+            Step::Derivative(_) | Step::Region(_) => None,
         })
     }
 
@@ -435,7 +442,7 @@ impl CompiledVariant {
         types: Vec<OperandType>,
         numbers: Arc<NumberProgram>,
     ) -> CompiledVariant {
-        let is_parallel = executable.is_parallel();
+        let (is_parallel, has_loops) = (executable.is_parallel(), executable.has_loops());
         let forecast = executable.forecast();
         let bytes = forecast.bytes_read.saturating_add(forecast.bytes_written);
         let memory_use = MemoryUse::new(executable.own_bytes());
@@ -448,6 +455,7 @@ impl CompiledVariant {
             dense_outputs: dense(executable.outputs()),
             executable,
             is_parallel,
+            has_loops,
             bytes,
             _memory_use: memory_use,
         }
@@ -569,6 +577,8 @@ pub(crate) struct CompiledVariant {
     pub(crate) dense_outputs: Vec<DenseArray>,
     /// Whether a run is large enough for several threads.
     pub(crate) is_parallel: bool,
+    /// Whether it has a loop, which may run for any time.
+    pub(crate) has_loops: bool,
     /// The bytes that a run reads and writes.
     pub(crate) bytes: usize,
     /// The memory use of the program itself.

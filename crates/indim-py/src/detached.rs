@@ -2,7 +2,7 @@
 
 use core::ops::ControlFlow;
 use core::time::Duration;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::Instant;
@@ -14,6 +14,12 @@ use crate::error::ComputationError;
 
 /// The interval at which long work checks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// The elements after which work looks at the clock; below, it costs more than the elements.
+const ELEMENTS_PER_LOOK: usize = 4096;
+
+/// The elements that a call of the progress function counts as, in addition to those that it reports.
+const ELEMENTS_PER_CALL: usize = 64;
 
 /// Checks for signals at intervals.
 pub(crate) struct Signals {
@@ -48,6 +54,8 @@ pub(crate) struct SharedSignals {
     /// Only the owner locks them.
     signals: Mutex<Signals>,
     is_raised: AtomicBool,
+    /// About the elements since some thread last looked.
+    elements: AtomicUsize,
 }
 
 impl Default for SharedSignals {
@@ -57,11 +65,24 @@ impl Default for SharedSignals {
             owner: thread::current().id(),
             signals: Mutex::default(),
             is_raised: AtomicBool::new(false),
+            elements: AtomicUsize::new(0),
         }
     }
 }
 
 impl SharedSignals {
+    /// Like [`SharedSignals::look`], once enough elements have been computed.
+    pub(crate) fn look_after(&self, elements: usize) -> ControlFlow<()> {
+        let before = self.elements.load(Ordering::Relaxed);
+        let elements = before.saturating_add(elements).saturating_add(ELEMENTS_PER_CALL);
+        if elements < ELEMENTS_PER_LOOK {
+            self.elements.store(elements, Ordering::Relaxed);
+            return ControlFlow::Continue(());
+        }
+        self.elements.store(0, Ordering::Relaxed);
+        self.look()
+    }
+
     /// Breaks once a signal has raised an exception; the owner checks at intervals.
     pub(crate) fn look(&self) -> ControlFlow<()> {
         if thread::current().id() == self.owner {

@@ -34,6 +34,8 @@
 //! - `pool.rs`: the thread pool, made at its first use, with a size that users choose; the memory limit of a
 //!   run;
 //! - `recorder.rs`: recording the operations of a Python function, one by one, with their types;
+//! - `regions.rs`: loops and branches as steps of a computation: separately recorded functions as their
+//!   bodies;
 //! - `rule.rs`: the rules by their names in Python;
 //! - `rules.rs`: functions on rules: shapes, conversions between rule sets, explanations, the oracle;
 //! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
@@ -70,6 +72,7 @@ mod out;
 mod parameters;
 mod pool;
 mod recorder;
+mod regions;
 mod results_argument;
 mod rule;
 mod rules;

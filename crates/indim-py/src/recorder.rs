@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use indim::graph::{Index, Literal};
 use indim::text::{Binding, NumberProgram, Numbers};
-use indim::{ArrayType, GraphBuilder, GraphError, RuleSet};
+use indim::{ArrayType, GraphBuilder, GraphError, RuleSet, Value};
 use indim_text::{CallAttribute, CallOperand, RecordedCall};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use crate::computation::{Computation, Definition, Step};
 use crate::derivative::Derivative;
 use crate::error::{ComputationError, computation_error};
 use crate::operand::{Operand, number};
+use crate::regions::{Body, RegionStep};
 use crate::rule::rule_of_operations;
 
 /// Maximum number of operations of a function.
@@ -45,6 +46,10 @@ type ValueDescription<'py> = (String, String, &'static str, Bound<'py, PyTuple>)
 #[pyclass(frozen, module = "indim._indim")]
 #[derive(Default)]
 pub(crate) struct Recorder(Mutex<Recording>);
+
+/// A recorded function with the names of its results and of the values around it that its parameters stand
+/// for, and the states that these are.
+type RecordedBody<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>, Vec<i64>);
 
 /// A finished recording.
 pub(crate) struct RecordedFunction {
@@ -235,6 +240,39 @@ impl Recorder {
         }
     }
 
+    /// Records a loop or branch over separately recorded functions, each with the names of its results, of
+    /// the values here that its parameters stand for, and of the state of the loop that each one is, or -1.
+    /// `operands` are the initial states, or the index of a branch, which has no `limit`. Messages call
+    /// the step `text`.
+    fn regions<'py>(
+        &self,
+        py: Python<'py>,
+        functions: Vec<RecordedBody<'py>>,
+        operands: Vec<String>,
+        limit: Option<u64>,
+        text: &str,
+    ) -> PyResult<Vec<ValueDescription<'py>>> {
+        let mut bodies = Vec::with_capacity(functions.len());
+        for (function, results, arguments, states) in functions {
+            let recorded = function.get().take(results);
+            if recorded.has_used_sizes {
+                self.use_sizes();
+            }
+            let states = states.into_iter().map(|state| usize::try_from(state).ok()).collect();
+            bodies.push(Body { computation: recorded.computation, arguments, states });
+        }
+        let step = RegionStep { names: Vec::new(), operands, bodies, limit };
+        let added = self.recording().region(step, text);
+        match added {
+            Some(Ok(values)) => values
+                .into_iter()
+                .map(|(name, value_text, array_type)| described(py, name, value_text, &array_type))
+                .collect(),
+            Some(Err(error)) => Err(computation_error(py, &error)),
+            None => Err(too_many()),
+        }
+    }
+
     /// Records that the function reads sizes.
     fn use_sizes(&self) {
         self.recording().has_used_sizes = true;
@@ -392,18 +430,48 @@ impl Recording {
                 return Some(Err(derivative.computation.value_texts.with_value_texts(error)));
             }
         };
+        let added = self.add_values(&derivative.names, built, text);
+        self.computation.steps.push(Step::Derivative(derivative));
+        Some(added)
+    }
+
+    /// Adds a loop or branch, as [`Recording::record`] adds an operation.
+    fn region(
+        &mut self,
+        mut step: RegionStep,
+        text: &str,
+    ) -> Option<Result<Vec<StepValue>, ComputationError>> {
+        let index = self.computation.steps.len();
+        if index == MAX_OPERATIONS {
+            return None;
+        }
+        step.names = (0..step.result_count())
+            .map(|result| self.unused_name(format!("_{index}_{result}")))
+            .collect();
+        let built = match step.build(&self.builder, &self.values) {
+            Ok(built) => built,
+            Err(error) => return Some(Err(self.computation.value_texts.with_value_texts(error))),
+        };
+        let added = self.add_values(&step.names, built, text);
+        self.computation.steps.push(Step::Region(step));
+        Some(added)
+    }
+
+    /// Adds the values of a step with several.
+    fn add_values(
+        &mut self,
+        names: &[String],
+        built: Vec<Value>,
+        text: &str,
+    ) -> Result<Vec<StepValue>, ComputationError> {
         let mut added = Vec::with_capacity(built.len());
-        for (name, value) in derivative.names.iter().cloned().zip(built) {
-            let array_type = match value.array_type() {
-                Ok(array_type) => array_type,
-                Err(error) => return Some(Err(error.into())),
-            };
+        for (name, value) in names.iter().cloned().zip(built) {
+            let array_type = value.array_type()?;
             let value_text = self.computation.value_texts.insert(&name, text);
             self.values.insert(name.clone(), Binding::Array(value));
             added.push((name, value_text, array_type));
         }
-        self.computation.steps.push(Step::Derivative(derivative));
-        Some(Ok(added))
+        Ok(added)
     }
 
     /// Checks and adds an operation; returns its value. `None` for too many operations.

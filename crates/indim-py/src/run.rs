@@ -44,7 +44,7 @@ pub(crate) fn run<'py>(
     for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
         views_mut.push(array.view_mut(Some(dense))?);
     }
-    if compiled.bytes < DETACH_BYTES && !compiled.is_parallel {
+    if compiled.bytes < DETACH_BYTES && !compiled.is_parallel && !compiled.has_loops {
         run_attached(compiled, &views, &mut views_mut).map_err(run_error)?;
     } else {
         run_detached(py, compiled, &views, &mut views_mut)?;
@@ -118,7 +118,7 @@ fn run_detached(
     let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
     py.detach(|| {
         let signals = SharedSignals::default();
-        let progress: &Progress<'_> = &|_| signals.look();
+        let progress: &Progress<'_> = &|elements| signals.look_after(elements);
         let memory_limit = pool::memory_limit();
         let options =
             RunOptions::new().progress(progress).memory_limit(memory_limit).threads(threads);

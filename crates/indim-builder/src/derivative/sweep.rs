@@ -39,7 +39,8 @@ impl<'a> Sweep<'a> {
             let is_reached = node.operands.iter().any(|operand| depends[operand.index()]);
             depends[value.index()] |= is_reached && passes_on && has_derivatives(&node.array_type);
         }
-        let values = builder.inlined(graph, parameters);
+        let parameters: Vec<ValueId> = parameters.iter().map(Value::known_id).collect();
+        let values = builder.inlined(graph, &parameters);
         Sweep { graph, builder, values, depends, cotangents: vec![None; graph.len()] }
     }
 

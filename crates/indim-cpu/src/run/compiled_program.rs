@@ -93,6 +93,11 @@ pub(crate) struct BufferOffset {
 }
 
 impl CompiledProgram {
+    /// Whether a nest is a loop, or a branch with one.
+    pub(crate) fn has_loops(&self) -> bool {
+        self.nests.iter().any(|nest| nest.control.as_ref().is_some_and(|it| it.has_loops()))
+    }
+
     /// Compiles the nests for `level`. `placeholders` has the placeholder size of each symbol; `check` is
     /// called after each nest and may stop the compilation.
     ///

@@ -164,6 +164,27 @@ impl Executable {
         self.nests.works().any(threads::is_parallel)
     }
 
+    /// Whether the program has a loop, so that only a run knows its number of steps.
+    ///
+    /// A short program without one needs no progress function to end soon.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_cpu::{CompileOptions, compile};
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [])?;
+    /// let halved = b.while_loop(&[&x], |_, s| Ok(s[0].gt(1.0)), |_, s| Ok(vec![&s[0] * 0.5]))?;
+    /// let [looped, alone] = [b.finish(&halved)?, b.finish(&[&x * 0.5])?];
+    /// assert!(compile(&looped, &CompileOptions::new())?.has_loops());
+    /// assert!(!compile(&alone, &CompileOptions::new())?.has_loops());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn has_loops(&self) -> bool {
+        self.nests.program.has_loops()
+    }
+
     /// The memory that a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
         let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.nests.parameters.len());

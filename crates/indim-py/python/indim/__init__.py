@@ -49,6 +49,7 @@ from ._indim import (
 )
 from ._jit import CompiledFunction, jit
 from ._lint import Finding, LintReport, OperandType, lint
+from ._loops import cond, fori_loop, scan, switch, while_loop
 from ._models import Model, ModelInput
 from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
@@ -125,6 +126,7 @@ __all__ = _exported(
         "broadcast_in_dim",
         "broadcast_shapes",
         "broadcast_to",
+        "cond",
         "convert",
         "convert_element_type",
         "detect_number_of_cores",
@@ -134,6 +136,7 @@ __all__ = _exported(
         "expand_dims",
         "explain",
         "explain_error",
+        "fori_loop",
         "get_num_threads",
         "grad",
         "interp",
@@ -154,6 +157,7 @@ __all__ = _exported(
         "quantile",
         "re_evaluate",
         "reshape",
+        "scan",
         "segment_max",
         "segment_min",
         "segment_prod",
@@ -162,11 +166,13 @@ __all__ = _exported(
         "set_num_threads",
         "signbit",
         "stablehlo",
+        "switch",
         "top_k",
         "transpose",
         "validate",
         "value_and_grad",
         "vjp",
+        "while_loop",
         "xla",
     }
     | set(_functions_by_attributes)

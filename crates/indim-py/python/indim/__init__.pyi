@@ -256,6 +256,19 @@ class Gradient(Generic[_P]):
 def grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
 def value_and_grad(f: Callable[_P, Any], argnums: int | Sequence[int] = 0) -> Gradient[_P]: ...
 def vjp(f: Callable[..., _S], *primals: Any) -> tuple[_S, Callable[[_S], tuple[Any, ...]]]: ...
+def while_loop(
+    cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any, *, limit: int | None = None
+) -> Any: ...
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any) -> Any: ...
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+) -> tuple[Any, Any]: ...
+def cond(pred: Any, true_fun: Callable[..., _S], false_fun: Callable[..., _S], *operands: Any) -> _S: ...
+def switch(index: Any, branches: Sequence[Callable[..., _S]], *operands: Any) -> _S: ...
 # A text of several results gives a tuple, which only its reader knows.
 @overload
 def evaluate(
@@ -467,6 +480,7 @@ __all__ = [
     "clz",
     "concat",
     "concatenate",
+    "cond",
     "conj",
     "conjugate",
     "convert",
@@ -527,6 +541,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "fori_loop",
     "gammaln",
     "ge",
     "gelu",
@@ -655,6 +670,7 @@ __all__ = [
     "round_nearest_afz",
     "round_nearest_even",
     "rsqrt",
+    "scan",
     "scatter_add",
     "scatter_max",
     "scatter_min",
@@ -698,6 +714,7 @@ __all__ = [
     "sub",
     "subtract",
     "swish",
+    "switch",
     "take",
     "take_along_axis",
     "tan",
@@ -723,6 +740,7 @@ __all__ = [
     "vecmat",
     "vjp",
     "where",
+    "while_loop",
     "xla",
     "xor",
 ]

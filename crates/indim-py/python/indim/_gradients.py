@@ -16,7 +16,7 @@ from ._foreign import is_labelled
 from ._indim import Recorder
 from ._jit import CompiledFunction
 from ._signatures import signature_of
-from ._tracing import Recording, Tracer, flatten, has_tracer, innermost, rebuilt, result_tracer
+from ._tracing import Recording, Tracer, flatten, has_tracer, innermost, rebuilt, result_tracer, running
 
 
 class Gradient:
@@ -177,11 +177,9 @@ def _derive(function, name, args, kwargs, asked, cotangents=None):
             arg = _mapped(arg, lambda leaf: around.tracer(leaf, name))
         inner.append(_mapped(arg, recording.argument))
         places.append(range(first, len(recording.sources)))
-    try:
+    with running(recording):
         kind, keys, results = flatten(function(*inner, **_mapped(kwargs, recording.argument)))
         results = [result_tracer(recording, result) for result in results]
-    finally:
-        recording.is_over = True
     if cotangents is not None:
         cotangents = _cotangents(around, name, results, cotangents, (kind, keys))
     elif kind != "single":

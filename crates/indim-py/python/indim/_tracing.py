@@ -10,6 +10,8 @@ import copy
 import operator
 import re
 import sys
+import threading
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -51,13 +53,13 @@ OPERAND_ATTRIBUTES = ("where", "initial")
 class Recording:
     """A call of a function on tracing values: the recorder of the compiled part, and names for messages.
 
-    A differentiated function is recorded within the recording ``around`` it: its parameters stand for the
-    values ``sources`` there.
+    A differentiated function, and one of a loop or branch, is recorded within the recording ``around`` it:
+    its parameters stand for the values ``sources`` there.
     """
 
     __slots__ = (
         *("_recorder", "function", "is_over", "around", "depth", "namespace", "sources", "_lifted"),
-        "wanted_array",
+        *("wanted_array", "is_branch"),
     )
 
     def __init__(self, recorder, function, around=None):
@@ -72,6 +74,8 @@ class Recording:
         self._lifted = {}
         #: Whether NumPy requested the elements of a tracing value.
         self.wanted_array = False
+        #: Whether the function runs only if it is chosen.
+        self.is_branch = False
 
     def recorder(self, name):
         """The recorder, for an operation on the value called ``name``."""
@@ -83,9 +87,10 @@ class Recording:
             )
         return self._recorder
 
-    def parameter(self, source):
-        """A parameter that stands for ``source``, a value of the recording around."""
-        name = source._piece if source._piece.isidentifier() else "x"
+    def parameter(self, source, name=None):
+        """A parameter that stands for ``source``, a value of the recording around; messages call it ``name``,
+        or as the source."""
+        name = name or (source._piece if source._piece.isidentifier() else "x")
         described = self._recorder.parameter_like(name, self.around.recorder(name), source._name)
         self.sources.append(source)
         return Tracer(self, described)
@@ -118,7 +123,7 @@ class Recording:
         if self.around is not None:
             return self.lifted(self.around.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value), name)
-        return Tracer(self, self.recorder(name).capture(_as_identifier(name), array))
+        return Tracer(self, self.recorder(name).capture(as_identifier(name), array))
 
     def operand(self, operand):
         """The name of a value, or a number."""
@@ -132,7 +137,29 @@ class Recording:
         return self.tracer(operand, _captured.name_of(operand) or "captured")._name
 
 
-def _as_identifier(name):
+#: The recordings whose functions run in this thread, the innermost last.
+_RUNNING = threading.local()
+
+
+@contextmanager
+def running(recording):
+    """While a function runs on the values of ``recording``; then these mean nothing."""
+    stack = _RUNNING.__dict__.setdefault("stack", [])
+    stack.append(recording)
+    try:
+        yield
+    finally:
+        stack.pop()
+        recording.is_over = True
+
+
+def running_recording():
+    """The recording whose function runs in this thread, or None."""
+    stack = getattr(_RUNNING, "stack", None)
+    return stack[-1] if stack else None
+
+
+def as_identifier(name):
     """``d['weights']`` as ``d_weights``."""
     return re.sub(r"\W+", "_", name).strip("_") or "captured"
 
@@ -179,7 +206,10 @@ class Tracer:
     # Operations that a traced value refuses.
 
     def _refuse(
-        self, what, advice="use indim.where for choices, and name arguments that are not arrays in `static=`"
+        self,
+        what,
+        advice="use indim.where or indim.cond for choices and indim.while_loop for loops, and name arguments "
+        "that are not arrays in `static=`",
     ):
         self._recording.recorder(self._piece)
         raise TypeError(
@@ -208,7 +238,11 @@ class Tracer:
         self._refuse("complex()")
 
     def __index__(self):
-        self._refuse("an index")
+        self._refuse(
+            "an index",
+            "use indim.fori_loop for `for i in range(n)`, and name arguments that are not arrays in "
+            "`static=`",
+        )
 
     def __array__(self, dtype=None, copy=None):
         recording = self._recording
@@ -227,7 +261,10 @@ class Tracer:
         )
 
     def __iter__(self):
-        self._refuse("iteration", "pass what it consists of as a list or tuple of arrays")
+        self._refuse(
+            "iteration",
+            "pass what it consists of as a list or tuple of arrays, or use indim.scan, a loop over axis 0",
+        )
 
     def __setitem__(self, key, value):
         raise TypeError(
@@ -434,9 +471,16 @@ def _is_operand(value):
 
 
 def innermost(operands):
-    """The innermost recording among these operands."""
+    """The recording of an operation on these operands: their innermost one, or a branch within it that runs,
+    since only the chosen branch computes."""
     recordings = [operand._recording for operand in operands if isinstance(operand, Tracer)]
-    return max(recordings, key=lambda recording: recording.depth)
+    recording = max(recordings, key=lambda recording: recording.depth)
+    inner, branch = running_recording(), None
+    while inner is not None and inner is not recording:
+        if branch is None and inner.is_branch:
+            branch = inner
+        inner = inner.around
+    return recording if inner is None or branch is None else branch
 
 
 def tracer_of(operands):
@@ -486,13 +530,11 @@ def _copied(copies, function, objects):
 def _recorded(recording, function, arguments, around, static):
     """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
     before = _captured.places(*around)
-    try:
+    with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
         captured = _captured.unchanged(before, _captured.places(*around))
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured
-    finally:
-        recording.is_over = True
 
 
 def _static_objects(arguments):

@@ -148,6 +148,14 @@ impl ControlCode {
         }
     }
 
+    /// Whether it is a loop, or a branch with one.
+    pub(crate) fn has_loops(&self) -> bool {
+        match &self.runs {
+            Runs::Loop(_) => true,
+            Runs::Branch(branch) => branch.programs().any(|it| it.program.has_loops()),
+        }
+    }
+
     /// Bytes of generated code; `seen` has the loops and branches that are counted already.
     fn generated(&self, seen: &mut Vec<*const ControlCode>) -> usize {
         if seen.contains(&core::ptr::from_ref(self)) {
