@@ -15,7 +15,7 @@
 //!   `match_reduction.rs`: find compositions and functions along axes in a graph with the graph patterns of
 //!   `pattern.rs`; `match_product.rs`: finds matrix products; `standardise.rs`: the standardisation that
 //!   normalisations share.
-//! * `spatial_windows.rs`: attributes of convolutions and pools.
+//! * `spatial_windows.rs`: attributes of convolutions and pools; `search_rows.rs`: searches in sorted rows.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
@@ -31,6 +31,7 @@ mod model_builder;
 pub mod outline;
 mod part;
 mod pattern;
+mod search_rows;
 pub mod shape_values;
 mod source;
 mod source_operation;
@@ -51,6 +52,7 @@ pub use model::{
 };
 pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
 pub use part::{ProgramPart, remaining_positions};
+pub use search_rows::search_rows;
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};

@@ -4,7 +4,7 @@ use indim_builder::{StartedSlices, Value};
 use indim_graph::{Literal, TakeMode};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op};
-use indim_shape::RuleSet;
+use indim_shape::{RuleSet, Shape};
 
 use crate::call::{Call, LoweringResult};
 
@@ -137,7 +137,10 @@ pub(super) fn gather_nd_of_one_batch(call: &Call<'_>) -> LoweringResult {
         return Ok(gathered);
     }
     let shape = gathered.array_type()?.shape;
-    let count = shape[..batches].iter().product();
+    let count = Shape::from(&shape[..batches]).element_count().map_err(|_| {
+        let expected = format!("fewer elements along {batches} batch axes of {shape}");
+        FormatErrorKind::Unexpected { expected }
+    })?;
     let sizes: Vec<usize> = [count].into_iter().chain(shape[batches..].iter().copied()).collect();
     Ok(call.builder.reshape(gathered, sizes)?)
 }

@@ -3,7 +3,7 @@
 use indim_builder::Value;
 use indim_graph::{Array, TakeMode};
 use indim_model::FormatErrorKind;
-use indim_ops::{DType, Op, ReduceOp, ScatterOp, scan_accumulator};
+use indim_ops::{DType, DTypeClass, Op, ReduceOp, ScatterOp, scan_accumulator};
 use indim_shape::RuleSet;
 
 use crate::call::{Call, LoweringResult};
@@ -53,36 +53,41 @@ fn combined(
             return Err(FormatErrorKind::attribute("reduction", problem));
         }
     };
+    let is_mean = reduction == "mean";
+    // The sum of a mean of floats is rounded only after the division.
+    let sum_type = if is_mean && dtype.is_float() { DType::F64 } else { dtype };
+    let (data, updates) = (b.convert(data, sum_type)?, b.convert(updates, sum_type)?);
     let has_initial = call.layer.flag("use_init_val", Some(true))?;
     let full = |value: Value, like: &Value| -> LoweringResult {
         Ok(b.broadcast_in_dim(value, &[], like.array_type()?.shape)?)
     };
-    let start = match scan_accumulator(neutral, dtype).filter(|_| !has_initial) {
+    let start = match scan_accumulator(neutral, sum_type).filter(|_| !has_initial) {
         Some(wide) => {
             let neutral = Array::identity(neutral, wide).ok_or_else(|| {
                 let what = format!("a scatter of {dtype} by `{reduction}` alone is");
                 FormatErrorKind::Unsupported { what }
             })?;
-            let neutral = b.convert(b.constant(neutral), dtype)?;
+            let neutral = b.convert(b.constant(neutral), sum_type)?;
             scatter(ScatterOp::Set, &data, &full(neutral, &updates)?)?
         }
         None => data.clone(),
     };
     let result = scatter(op, &start, &updates)?;
-    if reduction != "mean" {
+    if !is_mean {
         return Ok(result);
     }
-    // Without its own value an element has as many terms as updates, but at least one.
-    let one = |like: &Value| full(b.convert(b.scalar(1i32), dtype)?, like);
-    let count = match has_initial {
-        true => scatter(ScatterOp::Add, &one(&data)?, &one(&updates)?)?,
-        false => {
-            let zeros = full(b.convert(b.scalar(0i32), dtype)?, &data)?;
-            let count = scatter(ScatterOp::Add, &zeros, &one(&updates)?)?;
-            b.elementwise(Op::Max, &[count, one(&data)?], &RuleSet::None)?
-        }
+    // Sums of integers wrap in their own type, which may be too narrow for the number of updates.
+    let wide = match dtype.class() {
+        DTypeClass::Unsigned => DType::U64,
+        DTypeClass::Signed => DType::I64,
+        _ => sum_type,
     };
-    Ok(b.elementwise(Op::Div, &[result, count], &RuleSet::None)?)
+    let number = |number: bool, like: &Value| full(b.convert(b.scalar(number), wide)?, like);
+    let terms = scatter(ScatterOp::Add, &number(has_initial, &data)?, &number(true, &updates)?)?;
+    // Without updates an element keeps its value, also if that is not a term.
+    let terms = b.elementwise(Op::Max, &[terms, number(true, &data)?], &RuleSet::None)?;
+    let mean = b.elementwise(Op::Div, &[b.convert(result, wide)?, terms], &RuleSet::None)?;
+    Ok(b.convert(mean, dtype)?)
 }
 
 /// 0 - x: unsigned integers wrap.

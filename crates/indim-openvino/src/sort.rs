@@ -2,9 +2,8 @@
 
 use indim_builder::Value;
 use indim_graph::{AxisSlice, TakeMode};
-use indim_model::FormatErrorKind;
-use indim_ops::{DType, Op, ReduceOp, SearchSide};
-use indim_shape::RuleSet;
+use indim_model::{FormatErrorKind, search_rows};
+use indim_ops::{DType, SearchSide};
 
 use crate::call::{Call, LoweringResult};
 
@@ -55,11 +54,10 @@ pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
     let is_right = call.layer.flag("right_mode", Some(false))?;
     let dtype = index_type(call, "output_type", DType::I64)?;
     let [table, values] = [0, 1].map(|operand| call.value(operand));
+    let side = if is_right { SearchSide::Right } else { SearchSide::Left };
     if call.shape(0)?.rank() == 1 {
-        let side = if is_right { SearchSide::Right } else { SearchSide::Left };
         return Ok(b.convert(b.search_sorted(table, values, side)?, dtype)?);
     }
-    // A count of the elements before each value.
     let (of_table, mut sizes) = (call.shape(0)?, call.shape(1)?.to_vec());
     let (Some(&length), rank) = (of_table.last(), of_table.rank()) else {
         return Err(FormatErrorKind::Unexpected { expected: "a table with axes".to_owned() });
@@ -74,8 +72,5 @@ pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
     of_table[rank - 1] = rank as i64;
     let table = b.broadcast_in_dim(table, &of_table, sizes.clone())?;
     let values = b.broadcast_in_dim(values, &along, sizes)?;
-    let op = if is_right { Op::Le } else { Op::Lt };
-    let is_before = b.elementwise(op, &[table, values], &RuleSet::None)?;
-    let count = b.reduce(ReduceOp::Add, b.convert(is_before, DType::I64)?, rank as i64)?;
-    Ok(b.convert(count, dtype)?)
+    Ok(b.convert(search_rows(&table, &values, side)?, dtype)?)
 }

@@ -1,8 +1,8 @@
-//! Gathers, scatters and searches in sorted tables as XLA has them, for the writers.
+//! Legalisation of gathers, scatters and searches in sorted tables: rewrites them in forms that XLA has.
 
 use indim_builder::Value;
 use indim_graph::{GraphError, Literal, ScatterMode, TakeMode};
-use indim_model::{Location, Notes};
+use indim_model::{Location, Notes, search_rows};
 use indim_ops::{DType, DTypeClass, Op, ReduceOp, ScatterOp, SearchSide, scan_accumulator};
 use indim_shape::RuleSet;
 
@@ -38,7 +38,7 @@ pub(super) fn take(
 /// Errors of the builder.
 pub(super) fn scatter(
     notes: &mut Notes,
-    place: Location,
+    (name, place): (&str, Location),
     op: ScatterOp,
     [x, indices, updates]: [&Value; 3],
     (axis, mode): (usize, ScatterMode),
@@ -55,7 +55,7 @@ pub(super) fn scatter(
             if mode == TakeMode::Error {
                 notes.warning("XLA drops the updates of a scatter that name no element");
             }
-            let found = counted(notes, (op_name(op), place), indices, size, mode)?;
+            let found = counted(notes, (name, place), indices, size, mode)?;
             if mode == TakeMode::Clip { b.clamp(0, found, size as i64 - 1)? } else { found }
         }
     };
@@ -65,21 +65,11 @@ pub(super) fn scatter(
         ScatterOp::Set | ScatterOp::Min | ScatterOp::Max => None,
     };
     if op == ScatterOp::Set || wide.is_some() && !dtype.is_integer() {
-        notes.warning("a scatter of XLA says nothing of the order of updates");
+        notes.warning("XLA does not define the order of updates of a scatter");
     }
     let wide = wide.unwrap_or(dtype);
     let [x, updates] = [b.convert(x, wide)?, b.convert(updates, wide)?];
     b.convert(b.scatter(op, x, indices, updates, axis as i64, ScatterMode::Drop)?, dtype)
-}
-
-const fn op_name(op: ScatterOp) -> &'static str {
-    match op {
-        ScatterOp::Set => "scatter_set",
-        ScatterOp::Add => "scatter_add",
-        ScatterOp::Mul => "scatter_mul",
-        ScatterOp::Min => "scatter_min",
-        ScatterOp::Max => "scatter_max",
-    }
 }
 
 /// The type in which indices are written: one that also holds the size of the axis.
@@ -143,15 +133,5 @@ pub(super) fn search_sorted(
     let table = b.broadcast_in_dim(table, &[rank as i64], sizes.clone())?;
     let axes: Vec<i64> = (0..rank as i64).collect();
     let values = b.broadcast_in_dim(values, &axes, sizes)?;
-    let op = if side == SearchSide::Left { Op::Lt } else { Op::Le };
-    let mut is_before = b.elementwise(op, &[&table, &values], &RuleSet::None)?;
-    if of_values.dtype.is_float() {
-        let [table, values] = [table.ne(&table), values.ne(&values)];
-        let is_nan = match side {
-            SearchSide::Left => values & !table,
-            SearchSide::Right => values,
-        };
-        is_before = is_before | is_nan;
-    }
-    b.reduce(ReduceOp::Add, b.convert(is_before, DType::I64)?, rank as i64)
+    search_rows(&table, &values, side)
 }

@@ -89,14 +89,16 @@ impl Legalizer<'_, '_> {
                 take(self.notes, place, [&operands[0], &operands[1]], *axis, *mode)?
             }
             NodeKind::Window { .. } => {
-                return self.refuse(id, node, "a window of so many elements");
+                return self.refuse(id, node, "a window with too many elements for slices");
             }
             NodeKind::Scatter { op, axis, mode } => {
                 let place = place_of(self.graph, id);
                 let operands = [&operands[0], &operands[1], &operands[2]];
-                scatter(self.notes, place, *op, operands, (*axis, *mode))?
+                scatter(self.notes, (node.kind.name(), place), *op, operands, (*axis, *mode))?
             }
-            NodeKind::Sort { .. } | NodeKind::SearchSorted { .. } if has_complex(operands)? => {
+            NodeKind::Sort { .. } | NodeKind::SearchSorted { .. }
+                if node.operands.iter().any(|&id| self.is_complex(id)) =>
+            {
                 return self.refuse(id, node, "of complex numbers");
             }
             NodeKind::Sort { axis, descending, result: SortResult::Values } => {
@@ -146,6 +148,10 @@ impl Legalizer<'_, '_> {
         let place = place_of(self.graph, id);
         self.notes.unsupported(node.kind.name(), Some(reason.to_owned()), place);
         Ok(None)
+    }
+
+    fn is_complex(&self, id: ValueId) -> bool {
+        self.graph[id].array_type.dtype.class() == DTypeClass::Complex
     }
 
     /// Whether XLA has the operation on elements of this type.
@@ -216,12 +222,6 @@ impl Legalizer<'_, '_> {
         let numbers = self.builder.reduce(extreme, is_nan.select(nothing, x), axis)?;
         Ok(all.select(f64::NAN, numbers))
     }
-}
-
-fn has_complex(operands: &[Value]) -> Result<bool, GraphError> {
-    let dtypes = operands.iter().map(|operand| Ok(operand.array_type()?.dtype.class()));
-    let classes = dtypes.collect::<Result<Vec<DTypeClass>, GraphError>>()?;
-    Ok(classes.contains(&DTypeClass::Complex))
 }
 
 /// XLA slices only forwards; a backward slice is reversed afterwards.

@@ -2,7 +2,7 @@
 
 use indim_graph::{AxisSlice, ScatterMode, SortResult, TakeMode, ValueId};
 use indim_model::place_of;
-use indim_ops::{ArrayType, DType, ScatterOp, SearchSide};
+use indim_ops::{ArrayType, DType, DTypeClass, ScatterOp, SearchSide};
 use indim_shape::Shape;
 
 use crate::write::NetworkWriter;
@@ -90,10 +90,11 @@ impl NetworkWriter<'_> {
     ) -> LayerResult {
         let [x, indices, updates] = [&operands[0], &operands[1], &operands[2]];
         let (dtype, shape) = (x.array_type.dtype, x.array_type.shape.clone());
-        let count = indices.array_type.shape.iter().product::<usize>();
-        if count == 0 {
+        // An array of indices fits memory, so the number of its elements does.
+        let Some(count) = indices.array_type.shape.element_count().ok().filter(|&count| count > 0)
+        else {
             return Ok(x.clone());
-        }
+        };
         let name = self.graph[value].kind.name();
         let (indices, longer) = match mode {
             ScatterMode::Drop => {
@@ -169,7 +170,7 @@ impl NetworkWriter<'_> {
     /// Replaces indices out of range by `size`, the index of the additional element.
     fn mark_dropped(&mut self, indices: &WriterPort, size: usize) -> LayerResult {
         let limited = self.openvino_indices(indices, size.saturating_add(1), TakeMode::Clip)?;
-        if matches!(indices.array_type.dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64) {
+        if indices.array_type.dtype.class() == DTypeClass::Unsigned {
             return Ok(limited);
         }
         let dtype = limited.array_type.dtype;
@@ -209,7 +210,7 @@ impl NetworkWriter<'_> {
             return self.refuse(value, "sort", Some("of no elements"));
         }
         if dtype.is_float() {
-            self.notes.warning("TopK of OpenVINO says nothing of the place of a NaN");
+            self.notes.warning("TopK of OpenVINO does not define the place of a NaN");
         }
         let key = self.converted(x, if dtype == DType::Bool { DType::U8 } else { dtype });
         let count = self.layers.file.list(&[shape[axis] as i64]);
@@ -244,7 +245,7 @@ impl NetworkWriter<'_> {
         let key = if dtype == DType::Bool { DType::U8 } else { dtype };
         let operands = [0, 1].map(|operand| self.converted(&operands[operand], key));
         if dtype.is_float() {
-            self.notes.warning("SearchSorted of OpenVINO says nothing of the place of a NaN");
+            self.notes.warning("SearchSorted of OpenVINO does not define the place of a NaN");
         }
         let is_right = side == SearchSide::Right;
         let attributes = [("right_mode", is_right.to_string()), ("output_type", "i64".to_owned())];

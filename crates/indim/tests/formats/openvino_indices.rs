@@ -4,13 +4,13 @@
 use crate::support::ir::Network;
 use crate::support::{bounds, run};
 use indim_graph::Array;
-use indim_ops::DType;
+use indim_ops::{DType, f16};
 
 fn port(array: &Array) -> String {
     let name = match array.dtype() {
-        DType::F32 => "FP32",
-        DType::I32 => "I32",
-        _ => "I64",
+        DType::F32 => "FP32".to_owned(),
+        DType::F16 => "FP16".to_owned(),
+        dtype => dtype.name().to_uppercase(),
     };
     let sizes: Vec<String> = array.shape().iter().map(ToString::to_string).collect();
     format!("{name} {}", sizes.join(" ")).trim().to_owned()
@@ -166,6 +166,10 @@ fn gathers_by_elements_and_vectors() {
         check(name, "batch_dims=\"2\"", &singles, &[], &[expected]);
     }
     assert_eq!(code("GatherND-8", "batch_dims=\"3\"", &singles, &[]), "attribute");
+    // Two batch axes have 2^80 elements together.
+    let empty = f32s(&[1 << 40, 1 << 40, 0], &[]);
+    let vectors = i32s(&[1 << 40, 1 << 40, 0], &[]);
+    assert_eq!(code("GatherND-5", "batch_dims=\"2\"", &[empty, vectors], &[]), "too-large");
 }
 
 #[test]
@@ -217,6 +221,46 @@ fn scatters_replace_and_reduce() {
     assert_eq!(code("ScatterUpdate-3", "", &whole, &[1]), "attribute");
 }
 
+fn check_mean(data: Array, indices: &[i32], updates: Array, with: Array, without: Array) {
+    let inputs = [data, i32s(&[indices.len()], indices), updates];
+    for (flag, expected) in [(true, with), (false, without)] {
+        let attributes = format!("reduction=\"mean\" use_init_val=\"{flag}\"");
+        check("ScatterElementsUpdate-12", &attributes, &inputs, &[0], &[expected]);
+    }
+}
+
+#[test]
+fn a_mean_of_negative_integers_is_truncated() {
+    // OpenVINO's reference evaluation rounds down instead: -3, -1 and -4, -1.
+    let indices = [0, 0, 1, 1, 1, 2];
+    let list = |numbers: &[i32]| i32s(&[numbers.len()], numbers);
+    let (data, updates) = (list(&[0, 0, 5, 7]), list(&[-3, -4, -1, -1, 0, -2]));
+    check_mean(data, &indices, updates, list(&[-2, 0, 1, 7]), list(&[-3, 0, -2, 7]));
+}
+
+#[test]
+fn a_mean_counts_more_updates_than_its_type_holds() {
+    macro_rules! check_mean_of {
+        ($count:expr, $data:expr, $update:expr, $with:expr, $without:expr) => {
+            let array = |numbers: Vec<_>| Array::new([numbers.len()], numbers).unwrap();
+            let [with, without] = [vec![$with], vec![$without]].map(array);
+            check_mean(
+                array(vec![$data]),
+                &[0; $count],
+                array(vec![$update; $count]),
+                with,
+                without,
+            );
+        };
+    }
+    // In these types 257 and 256 are 1 and 0. The sums of integers themselves wrap.
+    check_mean_of!(256, 200_u8, 0, 0, 0);
+    check_mean_of!(256, -100_i8, 0, 0, 0);
+    check_mean_of!(300, 1_i32, 1 << 30, 0, 0);
+    let [least, with, without] = [1.0, 59808.0, 60000.0].map(f16::from_f32);
+    check_mean_of!(300, least, without, with, without);
+}
+
 #[test]
 fn the_greatest_elements_in_each_order() {
     let x = f32s(&[7], &[3.0, 1.0, 3.0, 7.0, -2.0, 7.0, 1.0]);
@@ -242,6 +286,18 @@ fn the_greatest_elements_in_each_order() {
     assert_eq!(code("axis=\"0\" mode=\"max\" sort=\"value\"", 8), "unexpected");
     assert_eq!(code("axis=\"0\" mode=\"most\" sort=\"value\"", 1), "attribute");
     assert_eq!(code("axis=\"0\" mode=\"max\" sort=\"up\"", 1), "attribute");
+}
+
+#[test]
+fn nan_is_the_greatest_number_of_a_row() {
+    let table = f32s(&[2, 3], &[1.0, 2.0, f32::NAN, 1.0, 2.0, 3.0]);
+    let values = f32s(&[2, 2], &[f32::NAN, 2.0, f32::NAN, 3.0]);
+    for (is_right, expected) in [("false", [2, 1, 3, 2]), ("true", [3, 2, 3, 3])] {
+        let attributes = format!("right_mode=\"{is_right}\"");
+        let expected = Array::new([2, 2], expected.map(i64::from).to_vec()).unwrap();
+        let inputs = [table.clone(), values.clone()];
+        check("SearchSorted-15", &attributes, &inputs, &[], &[expected]);
+    }
 }
 
 #[test]
