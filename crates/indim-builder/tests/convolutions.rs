@@ -305,3 +305,18 @@ fn averages_count_elements_or_padding() {
         }
     }
 }
+
+#[test]
+fn an_average_of_too_many_padded_windows_is_an_error() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [1 << 40]).unwrap();
+    let average = |window: PaddedWindow, divisor| b.average_pool(&x, &[(0, window)], divisor, &[0]);
+    let window = PaddedWindow { size: 3, ..PaddedWindow::default() };
+    // Whole windows have one divisor.
+    assert!(average(window, PoolDivisor::Elements).is_ok());
+    let padded = PaddedWindow { low: 1, high: 1, ..window };
+    assert!(average(padded, PoolDivisor::Padded).is_ok());
+    let error = average(padded, PoolDivisor::Elements).unwrap_err();
+    assert_eq!(error.code(), "convolution-shape");
+    assert!(error.to_string().contains("more than 16777216 positions"), "{error}");
+}

@@ -5,8 +5,8 @@ use indim_shape::Shape;
 
 use crate::FormatErrorKind;
 
-/// Maximum of a number in an attribute of windows: larger than any axis, and small enough that sums of such
-/// numbers do not overflow.
+/// Maximum of a number in an attribute of windows, of the size of a spatial axis, and of the span of a
+/// window: larger than arrays in memory, and small enough that sums of such numbers do not overflow.
 pub const MAX_NUMBER: i64 = 1 << 40;
 
 /// The rounding of the number of windows of an axis.
@@ -62,24 +62,37 @@ pub fn checked_numbers(
 /// The sizes of the spatial axes: those behind batch and features, of a shape of rank 3 or more.
 ///
 /// # Errors
-/// `unexpected` for a lower rank.
+/// `unexpected` for a lower rank, and for an axis of more than [`MAX_NUMBER`] elements.
 pub fn spatial_sizes(shape: &Shape) -> Result<Vec<usize>, FormatErrorKind> {
-    match shape.rank() {
-        3.. => Ok(shape[2..].to_vec()),
-        rank => {
-            let expected = format!("an operand of rank 3 or more, not {rank}");
-            Err(FormatErrorKind::Unexpected { expected })
-        }
-    }
+    let expected = match (shape.rank(), shape.iter().skip(2).find(|&&size| is_too_large(size))) {
+        (3.., None) => return Ok(shape[2..].to_vec()),
+        (_, Some(size)) => format!("spatial axes of up to {MAX_NUMBER} elements, not {size}"),
+        (rank, None) => format!("an operand of rank 3 or more, not {rank}"),
+    };
+    Err(FormatErrorKind::Unexpected { expected })
+}
+
+fn is_too_large(size: usize) -> bool {
+    i64::try_from(size).map_or(true, |size| size > MAX_NUMBER)
 }
 
 /// The windows without padding for a kernel of these sizes. The caller has checked strides and dilations.
-pub fn plain_windows(kernel: &[usize], strides: &[i64], dilations: &[i64]) -> Vec<PaddedWindow> {
-    let window = |(axis, &size): (usize, &usize)| PaddedWindow {
-        size,
-        stride: strides[axis] as usize,
-        dilation: dilations[axis] as usize,
-        ..PaddedWindow::default()
+///
+/// # Errors
+/// `attribute` for a window that spans more than [`MAX_NUMBER`] elements.
+pub fn plain_windows(
+    kernel: &[usize],
+    strides: &[i64],
+    dilations: &[i64],
+) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
+    let window = |(axis, &size): (usize, &usize)| {
+        let (stride, dilation) = (strides[axis] as usize, dilations[axis] as usize);
+        let window = PaddedWindow { size, stride, dilation, ..PaddedWindow::default() };
+        if is_too_large(window.window().span()) {
+            let problem = format!("has the number {dilation} for {size} elements of a kernel");
+            return Err(FormatErrorKind::attribute("dilations", problem));
+        }
+        Ok(window)
     };
     kernel.iter().enumerate().map(window).collect()
 }
@@ -162,8 +175,20 @@ fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding)
 }
 
 /// The size of the result of a transposed convolution without padding; `extra` elements are added behind.
+/// A size that an `i64` does not hold is `i64::MAX`.
+///
+/// ```
+/// use indim_builder::PaddedWindow;
+/// use indim_model::spatial_windows::{MAX_NUMBER, transposed_size};
+///
+/// let window = PaddedWindow { size: 3, stride: 2, ..PaddedWindow::default() };
+/// assert_eq!(transposed_size(&window, 4, 1), 10);
+/// let window = PaddedWindow { stride: MAX_NUMBER as usize, ..window };
+/// assert_eq!(transposed_size(&window, MAX_NUMBER as usize, 1), i64::MAX);
+/// ```
 pub fn transposed_size(window: &PaddedWindow, size: usize, extra: i64) -> i64 {
-    window.stride as i64 * (size as i64 - 1) + extra + window.window().span() as i64
+    let spread = (size as i64 - 1).saturating_mul(window.stride as i64);
+    spread.saturating_add(extra).saturating_add(window.window().span() as i64)
 }
 
 /// Makes the window of a convolution that of its transposition: it spreads the elements of the axis, and

@@ -34,7 +34,7 @@ fn spatial(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
-    Ok(plain_windows(kernel, &strides, &dilations))
+    plain_windows(kernel, &strides, &dilations)
 }
 
 /// The padding before and behind each axis that the attributes state; `None` if `auto_pad` asks for `SAME`
@@ -178,7 +178,7 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
         let whole = transposed_size(window, sizes[axis], extra[axis]);
         let sought = match (&stated, &pads) {
             (Some(stated), _) => Some(stated[axis]),
-            (None, None) => Some(sizes[axis] as i64 * window.stride as i64),
+            (None, None) => Some((sizes[axis] as i64).saturating_mul(window.stride as i64)),
             (None, Some(_)) => None,
         };
         let padding = match (sought, &pads) {
@@ -188,7 +188,11 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
                 (before, total - before)
             }
             (None, Some(pads)) => pads[axis],
-            _ => return Err(FormatErrorKind::attribute("output_shape", "has a number below 0")),
+            (sought, _) => {
+                let problem =
+                    format!("asks for {} elements of axis {}", sought.unwrap_or(0), axis + 2);
+                return Err(FormatErrorKind::attribute("output_shape", problem));
+            }
         };
         transpose_window(window, padding, extra[axis]);
     }

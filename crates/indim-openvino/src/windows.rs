@@ -38,7 +38,7 @@ fn spatial(call: &Call<'_>) -> LoweringResult<Vec<usize>> {
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
-    Ok(plain_windows(kernel, &strides, &dilations))
+    plain_windows(kernel, &strides, &dilations)
 }
 
 /// The padding before and behind each axis that the attributes state; `None` for `same_upper` and

@@ -85,7 +85,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// Like [`GraphBuilder::reduce_window`].
+    /// Like [`GraphBuilder::reduce_window`]; `convolution-shape` for more than 2^24 positions of windows with
+    /// padding.
     #[track_caller]
     pub fn average_pool(
         &self,
@@ -99,15 +100,16 @@ impl GraphBuilder {
         let reduced =
             self.reduced_windows("average_pool", self.value(id), ReduceOp::Add, None, windows)?;
         let sums = self.convert(reduced.value, DType::F64)?;
-        let counts: Vec<(usize, Vec<f64>)> = windows
-            .iter()
-            .enumerate()
-            .map(|(position, &(axis, window))| {
-                let rounding = rounding.get(position).copied().unwrap_or(0);
-                (axis, counts(&window, of_x.shape[axis], divisor, rounding))
-            })
-            .collect();
-        let divisors = self.divisors(&sums, counts)?;
+        let mut all = Vec::with_capacity(windows.len());
+        for (position, &(axis, window)) in windows.iter().enumerate() {
+            let rounding = rounding.get(position).copied().unwrap_or(0);
+            let counts = counts(&window, of_x.shape[axis], divisor, rounding).ok_or_else(|| {
+                let problem = format!("padded windows have more than {MAX_COUNTS} positions");
+                self.window_error("average_pool", &[&sums], problem)
+            })?;
+            all.push((axis, counts));
+        }
+        let divisors = self.divisors(&sums, all)?;
         self.convert(sums / divisors, of_x.dtype)
     }
 
@@ -190,17 +192,33 @@ struct ReducedWindows {
     dtype: DType,
 }
 
-/// The number of elements of each window that the divisor counts, for an axis of `size` elements.
-fn counts(window: &PaddedWindow, size: usize, divisor: PoolDivisor, rounding: usize) -> Vec<f64> {
+/// Maximum number of counts of an axis: 128 MiB.
+const MAX_COUNTS: usize = 1 << 24;
+
+/// The number of elements of each window that the divisor counts, for an axis of `size` elements. One number
+/// if all elements of all windows count, `None` for more than [`MAX_COUNTS`] counts.
+fn counts(
+    window: &PaddedWindow,
+    size: usize,
+    divisor: PoolDivisor,
+    rounding: usize,
+) -> Option<Vec<f64>> {
     let padded = window.padded(size) as i128;
     let (first, end) = match divisor {
         PoolDivisor::Padded => (0, padded - rounding as i128),
         PoolDivisor::Elements => (i128::from(window.low), padded - i128::from(window.high)),
     };
-    let is_counted = |index: usize| (first..end).contains(&(index as i128));
+    let (whole, stride) = (window.size as i128, window.stride as i128);
+    let dilation = (window.dilation as i128).max(1);
     let count = |position: usize| {
-        let indices = (0..window.size).map(|element| window.window().index(position, element));
-        indices.filter(|&index| is_counted(index)).count() as f64
+        let start = position as i128 * stride;
+        // The number of elements of the window before an index.
+        let before = |index: i128| ((index - start + dilation - 1) / dilation).clamp(0, whole);
+        before(end) - before(first)
     };
-    (0..window.positions(size)).map(count).collect()
+    let positions = window.positions(size);
+    if count(0) == whole && count(positions.saturating_sub(1)) == whole {
+        return Some(vec![whole as f64]);
+    }
+    (positions <= MAX_COUNTS).then(|| (0..positions).map(|at| count(at).max(0) as f64).collect())
 }

@@ -28,6 +28,12 @@ pub(crate) fn bounds(model: &dyn Model, inputs: &[Array]) -> Vec<InputBinding> {
     inputs.iter().enumerate().map(bound).collect()
 }
 
+/// Bindings of inputs whose types the model declares.
+pub(crate) fn bounds_of_declared(model: &dyn Model) -> Vec<InputBinding> {
+    let types = model.inputs().iter().filter_map(|input| input.array_type());
+    types.map(InputBinding::Type).collect()
+}
+
 /// The program of a model for these inputs.
 pub(crate) fn build(model: &dyn Model, inputs: &[Array]) -> Result<ModelProgram, FormatError> {
     model.build(&bounds(model, inputs))
