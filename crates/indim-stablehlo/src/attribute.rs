@@ -45,6 +45,26 @@ pub(super) fn unquoted(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
+pub(super) fn member(body: &str, name: &str) -> Option<Vec<i64>> {
+    let is_start = |&(at, _): &(usize, &str)| {
+        let before = body[..at].trim_end();
+        before.is_empty() || before.ends_with(',')
+    };
+    let Some((at, _)) = body.match_indices(name).find(is_start) else { return Some(Vec::new()) };
+    let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
+    integers_in(match value.strip_prefix('[') {
+        Some(list) => list.split(']').next()?,
+        None => value.split(',').next()?,
+    })
+}
+
+/// Comma-separated integers.
+pub(super) fn integers_in(list: &str) -> Option<Vec<i64>> {
+    let numbers = list.split(',').map(str::trim).filter(|number| !number.is_empty());
+    numbers.map(|number| number.parse().ok()).collect()
+}
+
 /// The reader of the attributes of one text.
 #[derive(Clone, Copy)]
 pub(super) struct AttributeReader<'t> {
@@ -184,6 +204,12 @@ impl<'t> AttributeReader<'t> {
         let text = span.of(self.text).trim_end_matches(|c| !belongs(c));
         let start = text.rfind(|c| !belongs(c)).map_or(0, |position| position + 1);
         &text[start..]
+    }
+
+    /// The text between the outer angle brackets.
+    pub(super) fn inside(&self, span: Span) -> Option<&'t str> {
+        let (_, body) = span.of(self.text).split_once('<')?;
+        body.trim_end().strip_suffix('>')
     }
 
     /// The name in `@f` or `"f"`.

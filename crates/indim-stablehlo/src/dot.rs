@@ -5,8 +5,7 @@ use indim_shape::DotDimensions;
 use indim_text::Span;
 use indim_xla::dot::{DotAlgorithm, DotOperation};
 
-use super::attribute::AttributeReader;
-use super::gather::member;
+use super::attribute::{AttributeReader, integers_in, member};
 use super::syntax::SyntaxOperation;
 
 /// The attributes: those of the generic form, then those of the pretty form.
@@ -45,12 +44,6 @@ fn wrong(name: &str, form: &str, span: Span) -> FormatError {
         .in_text(span.start..span.end)
 }
 
-/// The text between the outer angle brackets.
-fn inside<'t>(attributes: &AttributeReader<'t>, span: Span) -> Option<&'t str> {
-    let (_, body) = span.of(attributes.text).split_once('<')?;
-    body.trim_end().strip_suffix('>')
-}
-
 /// `#stablehlo.dot<lhs_batching_dimensions = [0], .., rhs_contracting_dimensions = [1]>`.
 fn generic_dimensions(
     attributes: &AttributeReader<'_>,
@@ -58,7 +51,7 @@ fn generic_dimensions(
 ) -> Result<DotDimensions, FormatError> {
     let form = "#stablehlo.dot<lhs_contracting_dimensions = [..], ..>";
     let failed = || wrong("dot_dimension_numbers", form, span);
-    let body = inside(attributes, span).ok_or_else(failed)?;
+    let body = attributes.inside(span).ok_or_else(failed)?;
     let list = |name: &str| member(body, name).ok_or_else(failed);
     Ok(DotDimensions {
         lhs_batch: list("lhs_batching_dimensions")?,
@@ -78,9 +71,7 @@ fn pair(
         return Ok([Vec::new(), Vec::new()]);
     };
     let list = |text: &str| -> Option<Vec<i64>> {
-        let inner = text.trim().strip_prefix('[')?.strip_suffix(']')?;
-        let numbers = inner.split(',').map(str::trim).filter(|number| !number.is_empty());
-        numbers.map(|number| number.parse().ok()).collect()
+        integers_in(text.trim().strip_prefix('[')?.strip_suffix(']')?)
     };
     let lists = span.of(attributes.text).split_once('x');
     let lists = lists.and_then(|(lhs, rhs)| Some([list(lhs)?, list(rhs)?]));
@@ -91,7 +82,8 @@ fn pair(
 fn algorithm_in(attributes: &AttributeReader<'_>, span: Span) -> Result<DotAlgorithm, FormatError> {
     let form = "<lhs_precision_type = f32, .., num_primitive_operations = 1, ..>";
     let read = || {
-        let parts: Vec<(&str, &str)> = inside(attributes, span)?
+        let parts: Vec<(&str, &str)> = attributes
+            .inside(span)?
             .split(',')
             .filter_map(|part| part.split_once('='))
             .map(|(name, value)| (name.trim(), value.trim()))

@@ -1,10 +1,10 @@
 //! The attributes of gathers and scatters.
 
 use indim_model::{FormatError, FormatErrorKind};
-use indim_xla::gather::{GatherOperation, SliceStarts};
+use indim_xla::gather::{GatherOperation, SliceStarts, StartNames};
 use indim_xla::scatter::ScatterOperation;
 
-use super::attribute::AttributeReader;
+use super::attribute::{AttributeReader, member};
 use super::syntax::SyntaxOperation;
 
 /// The attributes of `scatter`.
@@ -23,11 +23,7 @@ pub(super) fn gather(
     Ok(GatherOperation {
         offset_dims: numbers.list("offset_dims")?,
         collapsed_slice_dims: numbers.list("collapsed_slice_dims")?,
-        starts: numbers.starts([
-            "operand_batching_dims",
-            "start_indices_batching_dims",
-            "start_index_map",
-        ])?,
+        starts: numbers.starts(StartNames::GATHER)?,
         slice_sizes: attributes.integers(syntax, "slice_sizes")?,
     })
 }
@@ -44,11 +40,7 @@ pub(super) fn scatter(
     Ok(ScatterOperation {
         update_window_dims: numbers.list("update_window_dims")?,
         inserted_window_dims: numbers.list("inserted_window_dims")?,
-        starts: numbers.starts([
-            "input_batching_dims",
-            "scatter_indices_batching_dims",
-            "scatter_dims_to_operand_dims",
-        ])?,
+        starts: numbers.starts(StartNames::SCATTER)?,
     })
 }
 
@@ -66,9 +58,7 @@ impl<'t> DimensionNumbers<'t> {
         name: &'static str,
     ) -> Result<DimensionNumbers<'t>, FormatError> {
         let span = attributes.required(syntax, name)?;
-        let text = span.of(attributes.text);
-        let body = text.split_once('<').and_then(|(_, body)| body.trim_end().strip_suffix('>'));
-        Ok(DimensionNumbers { name, span, body })
+        Ok(DimensionNumbers { name, span, body: attributes.inside(span) })
     }
 
     fn list(&self, name: &str) -> Result<Vec<i64>, FormatError> {
@@ -80,11 +70,12 @@ impl<'t> DimensionNumbers<'t> {
         kind.in_text(self.span.start..self.span.end)
     }
 
-    fn starts(&self, [operand, indices, map]: [&str; 3]) -> Result<SliceStarts, FormatError> {
+    fn starts(&self, names: StartNames) -> Result<SliceStarts, FormatError> {
         Ok(SliceStarts {
-            operand_batches: self.list(operand)?,
-            index_batches: self.list(indices)?,
-            index_map: self.list(map)?,
+            names,
+            operand_batches: self.list(names.operand_batches)?,
+            index_batches: self.list(names.index_batches)?,
+            index_map: self.list(names.index_map)?,
             index_vector_dim: match self.list("index_vector_dim")?[..] {
                 [] => 0,
                 [dim] => dim,
@@ -92,20 +83,4 @@ impl<'t> DimensionNumbers<'t> {
             },
         })
     }
-}
-
-/// The integers of one member of `name = [0, 2], other = 1`; empty if it is absent.
-pub(super) fn member(body: &str, name: &str) -> Option<Vec<i64>> {
-    let is_start = |&(at, _): &(usize, &str)| {
-        let before = body[..at].trim_end();
-        before.is_empty() || before.ends_with(',')
-    };
-    let Some((at, _)) = body.match_indices(name).find(is_start) else { return Some(Vec::new()) };
-    let value = body[at + name.len()..].trim_start().strip_prefix('=')?.trim_start();
-    let list = match value.strip_prefix('[') {
-        Some(list) => list.split(']').next()?,
-        None => value.split(',').next()?,
-    };
-    let numbers = list.split(',').map(str::trim).filter(|number| !number.is_empty());
-    numbers.map(|number| number.parse().ok()).collect()
 }

@@ -359,7 +359,11 @@ impl ArrayOperation {
             ArrayOperation::ReducePrecision => reduce_precision(syntax, attributes)?,
             ArrayOperation::Gather => Operation::Gather(gather(syntax, attributes)?),
             ArrayOperation::DynamicSlice => {
-                Operation::DynamicSlice(attributes.integers(syntax, "slice_sizes")?)
+                let attribute = "slice_sizes";
+                Operation::DynamicSlice {
+                    sizes: attributes.integers(syntax, attribute)?,
+                    attribute,
+                }
             }
             ArrayOperation::TorchIndexSelect => Operation::TorchIndexSelect(
                 attributes.integer(syntax, "dim")?,

@@ -7,7 +7,7 @@ use indim_ops::ArrayType;
 
 use super::elaborate::{ElaborationResult, Elaborator, at};
 use super::syntax::{Block, SyntaxOperation};
-use indim_xla::value::XlaValue;
+use indim_xla::value::{XlaValue, types_of};
 
 impl<'m> Elaborator<'m> {
     /// `while`: the first region is the condition, the second one the body; both take the states.
@@ -21,8 +21,7 @@ impl<'m> Elaborator<'m> {
             return Err(fail(region_count("two", operation)));
         };
         let initial = arrays(operands).map_err(fail)?;
-        let types = initial.iter().map(Value::array_type).collect::<Result<Vec<_>, _>>();
-        let types = types.map_err(|error| fail(error.into()))?;
+        let types = types_of(&initial).map_err(fail)?;
         let condition = self.region(operation, condition, &types)?;
         let body = self.region(operation, body, &types)?;
         let builder = &self.model_builder.builder;
@@ -58,7 +57,7 @@ impl<'m> Elaborator<'m> {
         Ok(results.map_err(|error| fail(error.into()))?.into_iter().map(XlaValue::from).collect())
     }
 
-    /// The body that a region is, with parameters of these types.
+    /// Elaborates a region to a body with parameters of these types.
     fn region(
         &mut self,
         operation: &'m SyntaxOperation,

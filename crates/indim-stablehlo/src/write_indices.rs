@@ -131,7 +131,7 @@ fn comparator(keys: &[DType], descending: bool) -> String {
     body + &format!("      stablehlo.return {result} : tensor<i1>\n")
 }
 
-/// Adds an argument with its zeros and NaNs replaced by one each, and returns its name.
+/// Adds an argument with every zero replaced by +0 and every NaN by one NaN, and returns its name.
 fn canonical(body: &mut String, argument: &str, dtype: DType) -> String {
     let scalar = tensor(&ArrayType::new(dtype, []));
     let nan = match dtype {

@@ -43,6 +43,21 @@ fn of(text: &str) -> (Vec<usize>, Vec<i32>) {
 }
 
 #[test]
+fn starts_of_a_dynamic_slice_are_counted() {
+    for (text, expected) in [
+        ("dynamic_slice(x, v, sizes=[1, 1])", "takes one entry for each of 2 axes, not 3"),
+        (
+            "dynamic_slice(x, v[:2][:, newaxis], sizes=[1, 1])",
+            "must be a vector with a start for each axis",
+        ),
+    ] {
+        let message = result(text).expect_err(text).to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    assert_eq!(of("dynamic_slice(x, v[:2], sizes=[1, 1])"), (vec![1, 1], vec![8]));
+}
+
+#[test]
 fn indices_are_pythons() {
     for (text, shape, elements) in [
         ("x[0]", &[4][..], &[0, 1, 2, 3][..]),
@@ -200,7 +215,7 @@ fn mistakes_are_drawn_at_their_place() {
         ("scatter_add(v, v[:1], v)", "size-mismatch", "scatter_add"),
         ("scatter_max(v, lut, 1)", "element-type-not-allowed", "scatter_max"),
         ("scatter_set(v, v[:1], lut[:1])", "element-type-mismatch", "scatter_set"),
-        ("dynamic_slice(x, v, [1, 1])", "wrong-operand-count", "dynamic_slice"),
+        ("dynamic_slice(x, v, [1, 1])", "slice-rank", "dynamic_slice"),
         ("dynamic_slice(x, lut[:2], [1, 1])", "element-type-not-allowed", "dynamic_slice"),
         ("dynamic_slice(x, v[:2], [4, 1])", "slice-out-of-range", "dynamic_slice"),
         ("dynamic_slice(x, v[:2], [-1, 1])", "negative-size", "[-1, 1]"),

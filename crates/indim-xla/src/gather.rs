@@ -6,7 +6,7 @@ use indim_model::FormatErrorKind;
 use indim_shape::Shape;
 
 /// The attributes of a `gather`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatherOperation {
     /// Axes of the result that are axes of a slice.
     pub offset_dims: Vec<i64>,
@@ -18,15 +18,42 @@ pub struct GatherOperation {
     pub slice_sizes: Vec<i64>,
 }
 
+/// Names of the attributes of [`SliceStarts`], which differ between `gather` and `scatter`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StartNames {
+    /// The attribute with the batch axes of the operand.
+    pub operand_batches: &'static str,
+    /// The attribute with the batch axes of the indices.
+    pub index_batches: &'static str,
+    /// The attribute with the axis of the operand for each component of an index.
+    pub index_map: &'static str,
+}
+
+impl StartNames {
+    /// The names in a `gather`.
+    pub const GATHER: StartNames = StartNames {
+        operand_batches: "operand_batching_dims",
+        index_batches: "start_indices_batching_dims",
+        index_map: "start_index_map",
+    };
+    /// The names in a `scatter`.
+    pub const SCATTER: StartNames = StartNames {
+        operand_batches: "input_batching_dims",
+        index_batches: "scatter_indices_batching_dims",
+        index_map: "scatter_dims_to_operand_dims",
+    };
+}
+
 /// The start of the slice that an index of a `gather` or `scatter` selects in the operand.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceStarts {
-    /// Batch axes of the operand: `operand_batching_dims`, `input_batching_dims`.
+    /// Names of the attributes, for errors.
+    pub names: StartNames,
+    /// Batch axes of the operand.
     pub operand_batches: Vec<i64>,
     /// The axis of the indices for each batch axis of the operand.
     pub index_batches: Vec<i64>,
-    /// Axis of the operand for each component of an index: `start_index_map`,
-    /// `scatter_dims_to_operand_dims`.
+    /// Axis of the operand for each component of an index.
     pub index_map: Vec<i64>,
     /// Axis of the indices with their components; if it equals the rank, an index has one component.
     pub index_vector_dim: i64,
@@ -45,8 +72,8 @@ impl GatherOperation {
     ) -> Result<Value, FormatErrorKind> {
         let rank = operand.array_type()?.shape.rank();
         let sizes = self.sizes(rank)?;
-        let absent = [&self.collapsed_slice_dims[..], &self.starts.operand_batches];
-        let offsets = offset_axes("collapsed_slice_dims", &absent, rank)?;
+        let offsets =
+            self.starts.offset_axes("collapsed_slice_dims", &self.collapsed_slice_dims, rank)?;
         if let Some(axis) = (0..rank).find(|axis| !offsets.contains(axis) && sizes[*axis] != 1) {
             let problem = format!("has {} for axis {axis}, which the result lacks", sizes[axis]);
             return Err(FormatErrorKind::attribute("slice_sizes", problem));
@@ -61,37 +88,19 @@ impl GatherOperation {
     }
 
     fn sizes(&self, rank: usize) -> Result<Vec<usize>, FormatErrorKind> {
-        let size = |&size: &i64| usize::try_from(size).ok();
-        let sizes: Option<Vec<usize>> = self.slice_sizes.iter().map(size).collect();
-        match sizes {
-            Some(sizes) if sizes.len() == rank => Ok(sizes),
-            Some(sizes) => {
-                let problem = format!("has {} sizes for {rank} axes", sizes.len());
-                Err(FormatErrorKind::attribute("slice_sizes", problem))
-            }
-            None => Err(FormatErrorKind::attribute("slice_sizes", "has a negative size")),
+        let sizes = slice_sizes("slice_sizes", &self.slice_sizes)?;
+        if sizes.len() != rank {
+            let problem = format!("has {} sizes for {rank} axes", sizes.len());
+            return Err(FormatErrorKind::attribute("slice_sizes", problem));
         }
+        Ok(sizes)
     }
 }
 
-/// The axes of the operand, of this rank, that are not in these lists.
-pub(super) fn offset_axes(
-    name: &str,
-    absent: &[&[i64]],
-    rank: usize,
-) -> Result<Vec<usize>, FormatErrorKind> {
-    let mut is_absent = vec![false; rank];
-    for &axis in absent.iter().copied().flatten() {
-        let place = usize::try_from(axis).ok().and_then(|axis| is_absent.get_mut(axis));
-        match place {
-            Some(place) if !*place => *place = true,
-            _ => {
-                let problem = format!("names no axis of {rank}, or one twice: {axis}");
-                return Err(FormatErrorKind::attribute(name, problem));
-            }
-        }
-    }
-    Ok((0..rank).filter(|&axis| !is_absent[axis]).collect())
+/// The sizes of slices in an attribute.
+fn slice_sizes(name: &str, sizes: &[i64]) -> Result<Vec<usize>, FormatErrorKind> {
+    let negative = |size: &i64| FormatErrorKind::attribute(name, format!("has the size {size}"));
+    sizes.iter().map(|size| usize::try_from(*size).map_err(|_| negative(size))).collect()
 }
 
 /// The transposition from batch axes followed by slice axes to the order of the result or the updates, in
@@ -146,6 +155,7 @@ pub fn torch_index_select(
         offset_dims: (batches..dim).chain(dim + added..rank - 1 + added).collect(),
         collapsed_slice_dims: vec![dim],
         starts: SliceStarts {
+            names: StartNames::GATHER,
             operand_batches: (0..batches).collect(),
             index_batches: (0..batches).collect(),
             index_map: vec![dim],
@@ -157,6 +167,28 @@ pub fn torch_index_select(
 }
 
 impl SliceStarts {
+    /// The axes of an operand of this rank that a slice has: all but its batch axes and the axes `absent` of
+    /// the attribute `name`.
+    pub(super) fn offset_axes(
+        &self,
+        name: &str,
+        absent: &[i64],
+        rank: usize,
+    ) -> Result<Vec<usize>, FormatErrorKind> {
+        let mut is_absent = vec![false; rank];
+        let batches = (self.names.operand_batches, &self.operand_batches[..]);
+        for (name, axes) in [(name, absent), batches] {
+            for &axis in axes {
+                if core::mem::replace(&mut is_absent[axis_of(name, axis, ("operand", rank))?], true)
+                {
+                    let problem = format!("has axis {axis} of the operand a second time");
+                    return Err(FormatErrorKind::attribute(name, problem));
+                }
+            }
+        }
+        Ok((0..rank).filter(|&axis| !is_absent[axis]).collect())
+    }
+
     /// The slices of these sizes that the indices select.
     ///
     /// # Errors
@@ -171,13 +203,19 @@ impl SliceStarts {
         let wrong = |name: &str, problem: String| Err(FormatErrorKind::attribute(name, problem));
         let vector = usize::try_from(self.index_vector_dim).ok().filter(|&dim| dim <= all.rank());
         let Some(vector) = vector else {
-            return wrong("index_vector_dim", format!("names no axis of {all}"));
+            let problem = format!(
+                "is {}, but the rank of the indices is {}; the rank itself stands for no axis",
+                self.index_vector_dim,
+                all.rank()
+            );
+            return wrong("index_vector_dim", problem);
         };
         let count = all.get(vector).copied().unwrap_or(1);
         if self.index_map.len() != count {
             let problem = format!("has {} axes for {count} components", self.index_map.len());
-            return wrong("start_index_map", problem);
+            return wrong(self.names.index_map, problem);
         }
+        let operand = ("operand", sizes.len());
         let kept = (0..all.rank()).filter(|&axis| axis != vector);
         let shape: Shape = kept.map(|axis| all[axis]).collect();
         let mut starts = Vec::with_capacity(count);
@@ -187,50 +225,53 @@ impl SliceStarts {
                 *slice = AxisSlice::new(component, 1, 1);
             }
             let start = b.reshape(b.slice(indices, &part)?, shape.clone())?;
-            starts.push((operand_axis("start_index_map", axis)?, start));
+            starts.push((axis_of(self.names.index_map, axis, operand)?, start));
         }
+        let names = self.names;
         if self.operand_batches.len() != self.index_batches.len() {
-            return wrong(
-                "operand_batching_dims",
-                "has another length than that of the indices".to_owned(),
+            let problem = format!(
+                "has {} axes, but `{}` has {}",
+                self.operand_batches.len(),
+                names.index_batches,
+                self.index_batches.len()
             );
+            return wrong(names.operand_batches, problem);
         }
         let mut batches = Vec::with_capacity(self.operand_batches.len());
         for (&axis, &dim) in self.operand_batches.iter().zip(&self.index_batches) {
-            let dim = operand_axis("start_indices_batching_dims", dim)?;
+            let dim = axis_of(names.index_batches, dim, ("indices", all.rank()))?;
             if dim == vector {
-                return wrong(
-                    "start_indices_batching_dims",
-                    "has the axis of components".to_owned(),
-                );
+                let problem = format!("has axis {dim}, which is `index_vector_dim`");
+                return wrong(names.index_batches, problem);
             }
             let dim = if dim < vector { dim } else { dim - 1 };
-            batches.push((operand_axis("operand_batching_dims", axis)?, dim));
+            batches.push((axis_of(names.operand_batches, axis, operand)?, dim));
         }
         Ok(StartedSlices { shape, starts, batches, sizes })
     }
 }
 
-fn operand_axis(name: &str, axis: i64) -> Result<usize, FormatErrorKind> {
-    let negative = || FormatErrorKind::attribute(name, format!("has the axis {axis}"));
-    usize::try_from(axis).map_err(|_| negative())
+/// An axis of an array, from the attribute `name`.
+fn axis_of(name: &str, axis: i64, (array, rank): (&str, usize)) -> Result<usize, FormatErrorKind> {
+    usize::try_from(axis).ok().filter(|&axis| axis < rank).ok_or_else(|| {
+        let problem = format!("has axis {axis}, but the rank of the {array} is {rank}");
+        FormatErrorKind::attribute(name, problem)
+    })
 }
 
-/// Builds a `dynamic_slice` of these sizes; `operands` are the array and a start for each axis, or in HLO's
-/// old form one array of starts.
+/// Builds a `dynamic_slice` of the sizes in the attribute `name`; `operands` are the array and a start for
+/// each axis, or in HLO's old form one array of starts.
 ///
 /// # Errors
 /// `attribute`; `wrong-count`; errors of the builder.
 pub fn dynamic_slice(
     b: &GraphBuilder,
     operands: &[Value],
-    sizes: &[i64],
+    (name, sizes): (&str, &[i64]),
 ) -> Result<Value, FormatErrorKind> {
-    let size = |&size: &i64| usize::try_from(size).ok();
-    let sizes: Option<Vec<usize>> = sizes.iter().map(size).collect();
-    let negative = || FormatErrorKind::attribute("slice_sizes", "has a negative size");
+    let sizes = slice_sizes(name, sizes)?;
     let (operand, starts) = split_starts(b, operands, 1)?;
-    Ok(b.dynamic_slice(&operand[0], &starts, &sizes.ok_or_else(negative)?)?)
+    Ok(b.dynamic_slice(&operand[0], &starts, &sizes)?)
 }
 
 /// Builds a `dynamic_update_slice`; `operands` are the array, the update and the starts.

@@ -53,8 +53,13 @@ pub enum Operation {
     Gather(GatherOperation),
     /// The elements of this axis at indices, after this number of batch axes.
     TorchIndexSelect(i64, i64),
-    /// A slice of these sizes at starts that are operands.
-    DynamicSlice(Vec<i64>),
+    /// A slice at starts that are operands.
+    DynamicSlice {
+        /// The sizes of the slice.
+        sizes: Vec<i64>,
+        /// The name of their attribute, for errors.
+        attribute: &'static str,
+    },
     /// Replaces a slice at starts that are operands.
     DynamicUpdateSlice,
     /// A matrix product.
@@ -81,7 +86,7 @@ impl Operation {
             | Operation::Convolution(_) => 2,
             Operation::Iota(_) => 0,
             Operation::Concatenate(_)
-            | Operation::DynamicSlice(_)
+            | Operation::DynamicSlice { .. }
             | Operation::DynamicUpdateSlice => return None,
             _ => 1,
         })
@@ -176,7 +181,9 @@ impl Operation {
             Operation::TorchIndexSelect(dim, batches) => {
                 return torch_index_select(b, [&operands[0], &operands[1]], *dim, *batches);
             }
-            Operation::DynamicSlice(sizes) => return dynamic_slice(b, operands, sizes),
+            Operation::DynamicSlice { sizes, attribute } => {
+                return dynamic_slice(b, operands, (attribute, sizes));
+            }
             Operation::DynamicUpdateSlice => return dynamic_update_slice(b, operands),
             Operation::Dot(dot) => return dot.build(b, &operands[0], &operands[1], stated()?),
             Operation::Convolution(convolution) => {

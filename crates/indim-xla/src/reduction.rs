@@ -9,7 +9,7 @@ use indim_shape::RuleSet;
 use super::reducer::{Reducer, reduction_of};
 use super::value::{ArrayFact, ArrayValue};
 
-/// The results of `reduce`; `operands` has the inputs, then as many initial values.
+/// Builds a `reduce`; `operands` are the inputs, then an initial value for each input.
 ///
 /// # Errors
 /// `wrong-count`, `attribute`, `unsupported`, and errors of the builder.

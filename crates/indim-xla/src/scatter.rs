@@ -4,12 +4,12 @@ use indim_builder::{GraphBuilder, Value};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ScatterOp};
 
-use super::gather::{SliceStarts, offset_axes, result_order};
+use super::gather::{SliceStarts, result_order};
 use super::reducer::Update;
 use super::value::ArrayValue;
 
 /// The attributes of a `scatter`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScatterOperation {
     /// Axes of the updates that are axes of a slice.
     pub update_window_dims: Vec<i64>,
@@ -74,8 +74,8 @@ impl ScatterOperation {
         let array_type = operand.array_type()?;
         let rank = array_type.shape.rank();
         let given = updates.array_type()?.shape;
-        let absent = [&self.inserted_window_dims[..], &self.starts.operand_batches];
-        let windows = offset_axes("inserted_window_dims", &absent, rank)?;
+        let windows =
+            self.starts.offset_axes("inserted_window_dims", &self.inserted_window_dims, rank)?;
         let batches = given.rank().checked_sub(windows.len()).ok_or_else(|| {
             let problem = format!("needs {} axes of updates of shape {given}", windows.len());
             FormatErrorKind::attribute("update_window_dims", problem)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::Array;
 use indim_model::FormatErrorKind;
+use indim_ops::ArrayType;
 
 /// Maximum nesting depth of tuples.
 const MAX_NESTING: usize = 64;
@@ -209,6 +210,14 @@ impl XlaValue {
         }
         Ok(())
     }
+}
+
+/// The types of values.
+///
+/// # Errors
+/// The error that the builder recorded.
+pub fn types_of(values: &[Value]) -> Result<Vec<ArrayType>, FormatErrorKind> {
+    values.iter().map(|value| Ok(value.array_type()?)).collect()
 }
 
 /// Counts a visited value.

@@ -2,7 +2,6 @@
 
 use indim_builder::{Index, Value};
 use indim_graph::{GraphError, GraphErrorKind};
-use indim_shape::Shape;
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
@@ -43,9 +42,14 @@ impl Elaborator<'_, '_> {
     ) -> ElaborateResult<Vec<Value>> {
         let shape = self.array_shape(x, call.mark)?;
         let of_starts = self.array_shape(starts, call.mark)?;
-        if of_starts != Shape::from([shape.rank()]) {
-            let (expected, given) = (shape.rank(), of_starts.element_count().unwrap_or(usize::MAX));
-            let kind = GraphErrorKind::WrongOperandCount { expected, given };
+        let [given] = of_starts[..] else {
+            let (function, expected) =
+                (call.function.name(), "a vector with a start for each axis");
+            let kind = ExprErrorKind::BadArgument { function, argument: "starts", expected };
+            return Err(ExprError::new(kind, call.mark));
+        };
+        if given != shape.rank() {
+            let kind = GraphErrorKind::SliceRank { given, rank: shape.rank() };
             let error = GraphError::new(kind, call.function.name(), Vec::new());
             return Err(self.graph_error(error, call.nodes, call.mark));
         }

@@ -3,7 +3,7 @@
 use indim_model::FormatError;
 
 use super::attribute::Attributes;
-use crate::gather::{GatherOperation, SliceStarts};
+use crate::gather::{GatherOperation, SliceStarts, StartNames};
 use crate::scatter::ScatterOperation;
 
 /// The attributes of `gather`.
@@ -36,11 +36,10 @@ pub(super) const SCATTER_ATTRIBUTES: &[&str] = &[
 /// # Errors
 /// `attribute`.
 pub(super) fn gather(attributes: Attributes<'_>) -> Result<GatherOperation, FormatError> {
-    let names = ["operand_batching_dims", "start_indices_batching_dims", "start_index_map"];
     Ok(GatherOperation {
         offset_dims: attributes.integers("offset_dims")?,
         collapsed_slice_dims: attributes.integers("collapsed_slice_dims")?,
-        starts: starts(attributes, names)?,
+        starts: starts(attributes, StartNames::GATHER)?,
         slice_sizes: attributes.integers("slice_sizes")?,
     })
 }
@@ -50,23 +49,19 @@ pub(super) fn gather(attributes: Attributes<'_>) -> Result<GatherOperation, Form
 /// # Errors
 /// `attribute`.
 pub(super) fn scatter(attributes: Attributes<'_>) -> Result<ScatterOperation, FormatError> {
-    let names =
-        ["input_batching_dims", "scatter_indices_batching_dims", "scatter_dims_to_operand_dims"];
     Ok(ScatterOperation {
         update_window_dims: attributes.integers("update_window_dims")?,
         inserted_window_dims: attributes.integers("inserted_window_dims")?,
-        starts: starts(attributes, names)?,
+        starts: starts(attributes, StartNames::SCATTER)?,
     })
 }
 
-fn starts(
-    attributes: Attributes<'_>,
-    [operand, indices, map]: [&str; 3],
-) -> Result<SliceStarts, FormatError> {
+fn starts(attributes: Attributes<'_>, names: StartNames) -> Result<SliceStarts, FormatError> {
     Ok(SliceStarts {
-        operand_batches: attributes.integers(operand)?,
-        index_batches: attributes.integers(indices)?,
-        index_map: attributes.integers(map)?,
+        names,
+        operand_batches: attributes.integers(names.operand_batches)?,
+        index_batches: attributes.integers(names.index_batches)?,
+        index_map: attributes.integers(names.index_map)?,
         index_vector_dim: attributes.integer("index_vector_dim")?,
     })
 }

@@ -268,7 +268,8 @@ impl ArrayOperation {
             ArrayOperation::Iota => Operation::Iota(attributes.integer("iota_dimension")?),
             ArrayOperation::Gather => Operation::Gather(gather::gather(attributes)?),
             ArrayOperation::DynamicSlice => {
-                Operation::DynamicSlice(attributes.integers("dynamic_slice_sizes")?)
+                let attribute = "dynamic_slice_sizes";
+                Operation::DynamicSlice { sizes: attributes.integers(attribute)?, attribute }
             }
             ArrayOperation::DynamicUpdateSlice => Operation::DynamicUpdateSlice,
             ArrayOperation::Dot => Operation::Dot(dot(attributes)?),

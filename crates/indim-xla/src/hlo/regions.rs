@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 
 use super::elaborate::{ElaborationResult, Elaborator, Frame, at, wrong_count};
 use super::syntax::Instruction;
-use crate::value::XlaValue;
+use crate::value::{XlaValue, types_of};
 
 impl<'m> Elaborator<'m> {
     /// `while(start), condition=.., body=..`.
@@ -25,8 +25,8 @@ impl<'m> Elaborator<'m> {
         };
         let initial = self.arrays_of(start).map_err(fail)?;
         let types = types_of(&initial).map_err(fail)?;
-        let (condition, _) = self.region(instruction, *condition, start, &types)?;
-        let (body, _) = self.region(instruction, *body, start, &types)?;
+        let (condition, _) = self.region(instruction, *condition, start, Some(&types))?;
+        let (body, _) = self.region(instruction, *body, start, Some(&types))?;
         let builder = &self.model_builder.builder;
         let results = builder.loop_of(DEFAULT_STEP_LIMIT, &initial, &condition, &body);
         let results = results.map_err(|error| fail(error.into()))?;
@@ -53,7 +53,7 @@ impl<'m> Elaborator<'m> {
         let mut bodies: Vec<RegionBody> = Vec::with_capacity(regions.len());
         let mut result = None;
         for (&region, argument) in regions.iter().zip(arguments) {
-            let (body, returned) = self.region(instruction, region, argument, &[])?;
+            let (body, returned) = self.region(instruction, region, argument, None)?;
             bodies.push(body);
             result.get_or_insert(returned);
         }
@@ -69,14 +69,15 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// The body that a computation of one parameter is, and what it returns. With `types`, the arrays of the
-    /// argument are parameters of these types; without, the body uses the argument itself.
+    /// Elaborates a computation of one parameter to a body; also returns its result. The arrays of a loop's
+    /// argument are states: parameters of the body, of these types. A branch has no states; its body uses the
+    /// argument itself.
     fn region(
         &mut self,
         instruction: &'m Instruction,
         region: usize,
         argument: &XlaValue,
-        types: &[ArrayType],
+        states: Option<&[ArrayType]>,
     ) -> ElaborationResult<(RegionBody, XlaValue)> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let computation = &self.module.computations[region];
@@ -84,14 +85,15 @@ impl<'m> Elaborator<'m> {
             let given = computation.parameters.len();
             return Err(fail(wrong_count("parameters of a computation", "one", given)));
         }
-        let states = self.model_builder.begin_region(types).map_err(fail)?;
-        let argument = match types.is_empty() {
-            true => {
+        let parameters = self.model_builder.begin_region(states.unwrap_or(&[])).map_err(fail)?;
+        let argument = match states {
+            None => {
                 let mut budget = self.limits.operations;
-                argument.local(&self.model_builder.builder, &mut budget).map_err(fail)?
+                argument.local(&self.model_builder.builder, &mut budget)
             }
-            false => argument.with_arrays(&mut states.into_iter()).map_err(fail)?,
+            Some(_) => argument.with_arrays(&mut parameters.into_iter()),
         };
+        let argument = argument.map_err(fail)?;
         let outer = core::mem::take(&mut self.frames);
         let (arguments, values) = (vec![argument], Vec::new());
         self.frames.push(Frame { computation, arguments, values, map_shape: None });
@@ -107,8 +109,4 @@ impl<'m> Elaborator<'m> {
         value.arrays(&mut budget, &mut found)?;
         Ok(found)
     }
-}
-
-fn types_of(values: &[Value]) -> Result<Vec<ArrayType>, FormatErrorKind> {
-    values.iter().map(|value| Ok(value.array_type()?)).collect()
 }

@@ -129,7 +129,7 @@ fn comparator(operands: &[DType], keys: usize, descending: bool) -> String {
     body
 }
 
-/// Adds an argument with its zeros and NaNs replaced by one each, and returns its name.
+/// Adds an argument with every zero replaced by +0 and every NaN by one NaN, and returns its name.
 fn canonical(body: &mut String, argument: &str, dtype: DType) -> String {
     let number = scalar(dtype);
     let _ = write!(

@@ -379,6 +379,67 @@ fn code(program: &str, inputs: &[Array]) -> &'static str {
 
 /// `lax.dynamic_slice` and `lax.dynamic_update_slice` as JAX prints them, and HLO's old form, where the
 /// starts are one array.
+/// The message of the error of a model of this name.
+fn message(name: &str, program: &str) -> String {
+    let built = support::read(name, program)
+        .and_then(|model| model.build(&support::bounds_of_declared(&*model)).map(|_| ()));
+    built.expect_err("there is a mistake").to_string()
+}
+
+#[test]
+fn errors_have_the_names_of_their_operation() {
+    let scatter = |numbers: &str| {
+        format!(
+            "HloModule m\nadd {{\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  \
+             ROOT c = f32[] add(a, b)\n}}\nENTRY e {{\n  x = f32[4,5] parameter(0)\n  \
+             i = s32[3,1] parameter(1)\n  u = f32[3,5] parameter(2)\n  \
+             ROOT r = f32[4,5] scatter(x, i, u), update_window_dims={{1}}, {numbers}, to_apply=add\n}}"
+        )
+    };
+    for (numbers, expected) in [
+        (
+            "inserted_window_dims={0}, scatter_dims_to_operand_dims={0,1}, index_vector_dim=1",
+            "attribute scatter_dims_to_operand_dims has 2 axes for 1 components",
+        ),
+        (
+            "inserted_window_dims={0}, scatter_dims_to_operand_dims={2}, index_vector_dim=1",
+            "attribute scatter_dims_to_operand_dims has axis 2, but the rank of the operand is 2",
+        ),
+        (
+            "inserted_window_dims={7}, scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+            "attribute inserted_window_dims has axis 7, but the rank of the operand is 2",
+        ),
+        (
+            "inserted_window_dims={}, input_batching_dims={0}, scatter_dims_to_operand_dims={0}, \
+             index_vector_dim=1",
+            "attribute input_batching_dims has 1 axes, but `scatter_indices_batching_dims` has 0",
+        ),
+        (
+            "inserted_window_dims={0}, input_batching_dims={0}, scatter_indices_batching_dims={0}, \
+             scatter_dims_to_operand_dims={0}, index_vector_dim=1",
+            "attribute input_batching_dims has axis 0 of the operand a second time",
+        ),
+        (
+            "inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=3",
+            "attribute index_vector_dim is 3, but the rank of the indices is 2",
+        ),
+    ] {
+        let found = message("s.hlo", &scatter(numbers));
+        assert!(found.contains(expected), "{found}");
+    }
+    let slice = "HloModule m\nENTRY e {\n  x = f32[4] parameter(0)\n  i = s32[] parameter(1)\n  \
+                 ROOT r = f32[1] dynamic-slice(x, i), dynamic_slice_sizes={-1}\n}";
+    let found = message("s.hlo", slice);
+    assert!(found.contains("attribute dynamic_slice_sizes has the size -1"), "{found}");
+    let slice = "func.func @main(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<1xf32> {
+        %r = stablehlo.dynamic_slice %x, %i, sizes = [-1]
+          : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>
+        return %r : tensor<1xf32>
+      }";
+    let found = message("s.mlir", slice);
+    assert!(found.contains("attribute slice_sizes has the size -1"), "{found}");
+}
+
 #[test]
 fn dynamic_slices_clamp_their_starts() {
     let x = counted(&[3, 4], 1);
