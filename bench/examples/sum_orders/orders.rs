@@ -144,7 +144,7 @@ impl<T: Take<ROWS>, const ROWS: usize, const LANES: usize, const BLOCK: usize> O
             2 => Self::tree::<V, 2>(terms),
             4 => Self::tree::<V, 4>(terms),
             8 => Self::tree::<V, 8>(terms),
-            _ => unreachable!("no order has so many lanes"),
+            _ => unreachable!("an order has 2, 4 or 8 vectors of lanes"),
         }
     }
 }

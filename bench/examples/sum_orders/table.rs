@@ -172,7 +172,7 @@ fn program(text: &str, shape: [usize; 2]) -> Executable {
     compile(&graph, &CompileOptions::default()).expect("it compiles")
 }
 
-/// The time of one of so many runs, after one that is not counted.
+/// The mean time of a run: of `repeat` runs after a first one, which is not timed.
 fn timed(repeat: usize, mut run: impl FnMut()) -> Duration {
     run();
     let start = Instant::now();

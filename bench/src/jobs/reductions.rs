@@ -80,7 +80,7 @@ fn by_parts<R: Send>(
     x.par_chunks(length).map(run).reduce_with(join).expect("there are parts")
 }
 
-/// The columns of rows of so many elements, folded.
+/// Folds each column of an array with rows of `columns` elements.
 fn by_columns<A: Copy + Send + Sync>(
     x: &[f32],
     columns: usize,

@@ -46,7 +46,7 @@ const COLUMN_BYTES: usize = 64;
 /// Maximum bytes of columns that are copied together, so that they stay in L2 or the last-level cache.
 const MAX_COLUMNS_BYTES: usize = 4 << 20;
 
-/// Minimum number of tiles, so that several threads have work; a nest with fewer rows has a tile for each.
+/// Minimum number of tiles, so that several threads have work. A nest with fewer rows gets one tile per row.
 const MIN_TILES: usize = 8;
 
 /// Cost of sorting an element, in bytes moved in the same time: about 10 nanoseconds.
