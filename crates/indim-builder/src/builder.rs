@@ -416,6 +416,10 @@ impl GraphBuilder {
 
     /// Whether this is the builder of a body inside `other`.
     pub(crate) fn is_inside(&self, other: &GraphBuilder) -> bool {
+        // The usual case, without a lock.
+        if Arc::ptr_eq(&self.state, &other.state) {
+            return false;
+        }
         let outers = core::iter::successors(self.enclosing(), GraphBuilder::enclosing);
         outers.into_iter().any(|outer| Arc::ptr_eq(&outer.state, &other.state))
     }

@@ -488,6 +488,11 @@ fn regions_that_do_not_fit_are_refused() {
         .cond(&b.scalar(true), |_| Ok(vec![x.clone()]), |_| Ok(vec![x.convert(DType::F64)]))
         .unwrap_err();
     assert_eq!(error.code(), "region-type");
+    let step = |_: &GraphBuilder, s: &[Value], _: &[Value]| Ok((s.to_vec(), Vec::new()));
+    let error = b.scan_loop(4, &[&x], &[&x], false, step).unwrap_err();
+    assert_eq!(error.code(), "region-type");
+    let message = error.to_string();
+    assert!(message.contains("input 0 of the loop is f32[3], not f32[4]"), "{message}");
     let error = b.switch(&x, &[&|_| Ok(vec![x.clone()])]).unwrap_err();
     assert_eq!(error.code(), "element-type-not-allowed");
     let other = GraphBuilder::new().parameter("y", DType::F32, [3]).unwrap();

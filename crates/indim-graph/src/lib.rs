@@ -53,7 +53,7 @@ pub use regions::check::{check_branch, check_while};
 pub use regions::limits::{
     DEFAULT_STEP_LIMIT, MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS,
 };
-pub use regions::{Region, loop_step};
+pub use regions::{Region, chosen_branch, loop_step};
 pub use sizes::{GuardError, Guards, Size, SizeFacts, SymbolicCount, SymbolicGraph, count_of};
 pub use sorting::SortResult;
 pub use verify::{VerifyError, VerifyErrorKind, verify};

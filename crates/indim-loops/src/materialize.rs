@@ -23,7 +23,7 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::Fact;
 
 use crate::value_source::{
-    OperandView, ValueSource, first_of_control, is_arg_reduction, is_computed, iteration,
+    OperandView, ValueSource, first_results, is_arg_reduction, is_computed, iteration,
     operand_views, reduction_operand, runs_alone,
 };
 use crate::view::View;
@@ -440,9 +440,11 @@ impl Requirements {
 /// Groups materialised values into nests: values of one group have the same iteration shape, reduced axis,
 /// kind of reduction (value or index) and level.
 fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Vec<ValueId>> {
+    let firsts = first_results(graph);
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
-        let alone = runs_alone(&graph[value].kind).then(|| first_of_control(graph, value));
+        let first = || *firsts.get(&value).unwrap_or(&value);
+        let alone = runs_alone(&graph[value].kind).then(first);
         (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();

@@ -1,5 +1,7 @@
 //! Sources of operands: the base of an operand, in memory or computed by another instruction of the nest.
 
+use std::collections::HashMap;
+
 use indim_graph::literal::integer_range;
 use indim_graph::{Graph, Node, NodeKind, TakeMode, ValueId};
 use indim_ops::{ArrayType, DType, Fact, contraction_widens};
@@ -268,27 +270,21 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
     )
 }
 
-/// The results of one loop or branch: nodes of equal regions and operands. Returns the lowest of the values
-/// of `graph` that belong together with `value`; `value` itself for other kinds.
-pub(crate) fn first_of_control(graph: &Graph, value: ValueId) -> ValueId {
-    let node = &graph[value];
-    let is_same = |other: &Node| {
-        node.operands == other.operands
-            && match (&node.kind, &other.kind) {
-                (
-                    NodeKind::While { condition, body, limit, .. },
-                    NodeKind::While { condition: of, body: other, limit: up_to, .. },
-                ) => condition == of && body == other && limit == up_to,
-                (NodeKind::Branch { branches, .. }, NodeKind::Branch { branches: others, .. }) => {
-                    branches == others
-                }
-                _ => false,
-            }
+/// For each loop or branch, which is a node for each of its results, the lowest node with the same regions
+/// and operands.
+// An array's hash is cached in it, which changes neither the hash nor what it is equal to.
+#[allow(clippy::mutable_key_type)]
+pub(crate) fn first_results(graph: &Graph) -> HashMap<ValueId, ValueId> {
+    let mut lowest = HashMap::new();
+    let first = |(value, node): (ValueId, &Node)| {
+        let mut kind = node.kind.clone();
+        let (NodeKind::While { result, .. } | NodeKind::Branch { result, .. }) = &mut kind else {
+            return None;
+        };
+        *result = 0;
+        Some((value, *lowest.entry((kind, node.operands.clone())).or_insert(value)))
     };
-    match is_control(&node.kind) {
-        true => graph.iter().find(|(_, other)| is_same(other)).map_or(value, |(first, _)| first),
-        false => value,
-    }
+    graph.iter().filter_map(first).collect()
 }
 
 /// Whether a node is a loop or a branch.

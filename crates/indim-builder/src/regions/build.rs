@@ -273,7 +273,7 @@ impl GraphBuilder {
         Ok(results.enumerate().map(node).collect())
     }
 
-    fn types_of(&self, ids: &[ValueId]) -> Vec<ArrayType> {
+    pub(super) fn types_of(&self, ids: &[ValueId]) -> Vec<ArrayType> {
         ids.iter().map(|&id| self.type_of(id)).collect()
     }
 }

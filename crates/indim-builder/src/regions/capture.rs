@@ -73,6 +73,18 @@ impl RegionBody {
         self.graph.outputs().iter().map(|&output| &self.graph[output].array_type)
     }
 
+    /// Adds the nodes of the body to another body `b` inside the builder `outer`; returns the results.
+    pub(super) fn inline_into(
+        &self,
+        b: &GraphBuilder,
+        outer: &GraphBuilder,
+        arguments: &[Value],
+    ) -> Result<Vec<Value>, GraphError> {
+        let captured = self.captured.iter().map(|&id| outer.value(id));
+        let arguments: Vec<Value> = arguments.iter().cloned().chain(captured).collect();
+        b.inline(&self.graph, &arguments)
+    }
+
     /// The outer values of several bodies, each once.
     pub(super) fn all_captured<'a>(
         bodies: impl IntoIterator<Item = &'a RegionBody>,

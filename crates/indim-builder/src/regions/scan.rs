@@ -2,7 +2,7 @@
 
 use core::borrow::Borrow;
 
-use indim_graph::{GraphError, GraphErrorKind, Literal, ScatterMode, TakeMode};
+use indim_graph::{GraphError, GraphErrorKind, Literal, RegionMismatch, ScatterMode, TakeMode};
 use indim_ops::{ArrayType, ScatterOp};
 use indim_shape::Shape;
 
@@ -36,8 +36,8 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `axis-out-of-range` for an `x` without axes, `index-out-of-range` if its axis 0 is not `length`; E5
-    /// `too-large`; like [`GraphBuilder::while_loop`].
+    /// `axis-out-of-range` for an `x` without axes, `region-type` if the size of its axis 0 is not `length`;
+    /// E5 `too-large`; like [`GraphBuilder::while_loop`].
     #[track_caller]
     pub fn scan_loop(
         &self,
@@ -45,36 +45,41 @@ impl GraphBuilder {
         initial: &[impl Borrow<Value>],
         xs: &[impl Borrow<Value>],
         reverse: bool,
-        body: impl Fn(&GraphBuilder, &[Value], &[Value]) -> Result<(Vec<Value>, Vec<Value>), GraphError>,
+        body: impl FnOnce(
+            &GraphBuilder,
+            &[Value],
+            &[Value],
+        ) -> Result<(Vec<Value>, Vec<Value>), GraphError>,
     ) -> Result<(Vec<Value>, Vec<Value>), GraphError> {
         let xs: Vec<Value> = xs.iter().map(|x| x.borrow().clone()).collect();
-        for x in &xs {
-            self.check_length(x, length)?;
-        }
-        let states = self.ids("scan", initial)?;
-        let types: Vec<ArrayType> = states.iter().map(|&id| self.type_of(id)).collect();
-        let part = |b: &GraphBuilder, x: &Value, i: &Value| b.take(x, i, 0, TakeMode::Clip);
-        // Built once to learn the types of the results, which the stacks need.
-        let (inner, inner_states) = self.begin_region(&types)?;
-        let i = inner.scalar(0i64);
-        let parts = xs.iter().map(|x| part(&inner, x, &i)).collect::<Result<Vec<_>, _>>()?;
-        let (_, results) = body(&inner, &inner_states, &parts)?;
-        let outputs = results.iter().map(Value::array_type).collect::<Result<Vec<_>, _>>()?;
         let mut operands: Vec<Value> = initial.iter().map(|value| value.borrow().clone()).collect();
-        for of in &outputs {
+        let count = operands.len();
+        let mut types = self.types_of(&self.ids("scan", &operands)?);
+        for (index, x) in xs.iter().enumerate() {
+            types.push(self.part_type(index, x, length)?);
+        }
+        let (inner, values) = self.begin_region(&types)?;
+        let (mut next, results) = body(&inner, &values[..count], &values[count..])?;
+        let states = next.len();
+        next.extend(results);
+        let step = inner.end_region(&next)?;
+        for of in step.result_types().skip(states) {
             let sizes = [length].into_iter().chain(of.shape.iter().copied());
             let stacked = ArrayType::new(of.dtype, sizes.collect::<Shape>());
             self.check_size("scan", &stacked, &[])?;
             let zero = self.literal(Literal::Int(0), of.dtype)?;
             operands.push(self.broadcast_in_dim(zero, &[], stacked.shape)?);
         }
-        let count = states.len();
         let end = i64::try_from(length).unwrap_or(i64::MAX);
-        let mut finals = self.fori_loop(0..end, &operands, |b, step, values| {
-            let (states, stacks) = values.split_at(count);
-            let i = if reverse { end - 1 - step } else { step.clone() };
-            let parts = xs.iter().map(|x| part(b, x, &i)).collect::<Result<Vec<_>, _>>()?;
-            let (mut next, results) = body(b, states, &parts)?;
+        let mut finals = self.fori_loop(0..end, &operands, |b, position, values| {
+            let (current, stacks) = values.split_at(count);
+            let i = if reverse { end - 1 - position } else { position.clone() };
+            let mut arguments = current.to_vec();
+            for x in &xs {
+                arguments.push(b.take(x, &i, 0, TakeMode::Clip)?);
+            }
+            let mut next = step.inline_into(b, self, &arguments)?;
+            let results = next.split_off(states);
             for (stack, result) in stacks.iter().zip(&results) {
                 next.push(b.scatter(ScatterOp::Set, stack, &i, result, 0, ScatterMode::Drop)?);
             }
@@ -84,18 +89,20 @@ impl GraphBuilder {
         Ok((finals, stacked))
     }
 
+    /// The type of the parts of input `index` along axis 0, whose size must be `length`.
     #[track_caller]
-    fn check_length(&self, x: &Value, length: usize) -> Result<(), GraphError> {
+    fn part_type(&self, index: usize, x: &Value, length: usize) -> Result<ArrayType, GraphError> {
         let id = self.id("scan", x)?;
-        let shape = self.type_of(id).shape;
-        let axis = self.checked_axis("scan", &[id], 0, shape.rank())?;
-        match shape[axis] == length {
-            true => Ok(()),
-            false => {
-                let index = i64::try_from(length).unwrap_or(i64::MAX).saturating_sub(1);
-                let kind = GraphErrorKind::IndexOutOfRange { axis, index, size: shape[axis] };
-                Err(self.error("scan", &[id], kind))
-            }
+        let found = self.type_of(id);
+        let axis = self.checked_axis("scan", &[id], 0, found.shape.rank())?;
+        let part: Shape = found.shape.iter().skip(1).copied().collect();
+        if found.shape[axis] != length {
+            let sizes: Shape = [length].into_iter().chain(part.iter().copied()).collect();
+            let expected = ArrayType::new(found.dtype, sizes);
+            let (region, place) = ("loop".to_owned(), format!("input {index}"));
+            let mismatch = RegionMismatch { region, place, expected, found };
+            return Err(self.error("scan", &[id], GraphErrorKind::RegionType(Box::new(mismatch))));
         }
+        Ok(ArrayType::new(found.dtype, part))
     }
 }

@@ -1,15 +1,14 @@
 //! A program bound to sizes, and the run of its nests one after another. Holds unsafe code.
 
 use core::mem::MaybeUninit;
-use core::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 use indim_loops::MemoryUse;
 use indim_loops::groups::NestGroup;
 use indim_loops::loop_nest::{Access, BufferId, IndexCheck, Local, LoopNest, LoopNests};
+use indim_loops::replace::can_replace;
 use indim_loops::resize::SizedNest;
 use indim_loops::scratch::ScratchLayout;
-use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
@@ -22,6 +21,7 @@ use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
 use crate::run::indices;
 use crate::run::options::RunOptions;
+use crate::run::run_arrays::RunArrays;
 use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
@@ -52,6 +52,9 @@ pub(crate) struct BoundProgram {
 }
 
 type Types = SmallVec<[ArrayType; 2]>;
+
+/// The first addresses of the operands of a nest.
+pub(crate) type Addresses = SmallVec<[*mut u8; FEW]>;
 
 impl BoundProgram {
     /// Binds the nests to concrete sizes, in symbol order. Reuses the nests of the binding `before` whose
@@ -171,9 +174,9 @@ impl BoundProgram {
         }
     }
 
-    /// The groups of nests that run tile by tile.
-    pub(crate) fn groups(&self) -> &[NestGroup] {
-        &self.groups
+    /// Whether any nests run tile by tile together.
+    pub(crate) fn has_groups(&self) -> bool {
+        !self.groups.is_empty()
     }
 
     /// The groups and their cut axes.
@@ -236,16 +239,28 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let arrays = RunArrays::new(self, inputs, outputs, scratch);
+        let run_nest = |index| self.run_nest(index, &arrays, is_over_input, options);
+        self.run_parts(&arrays, is_over_input, options, run_nest)
+    }
+
+    /// Runs the groups, and the nests outside of groups with `run_nest`, in order.
+    pub(crate) fn run_parts(
+        &self,
+        arrays: &RunArrays<'_, '_, '_>,
+        is_over_input: &[bool],
+        options: &RunOptions<'_>,
+        mut run_nest: impl FnMut(usize) -> Result<(), RunError>,
+    ) -> Result<(), RunError> {
         let mut groups = self.compiled_groups.iter().peekable();
         let mut index = 0;
         while index < self.bound.nests.len() {
             index = match groups.next_if(|group| group.nests.start == index) {
                 Some(group) => {
-                    self.run_group(group, &arrays, is_over_input, options)?;
+                    self.run_group(group, arrays, is_over_input, options)?;
                     group.nests.end
                 }
                 None => {
-                    self.run_nest(index, &arrays, is_over_input, options)?;
+                    run_nest(index)?;
                     index + 1
                 }
             };
@@ -253,7 +268,8 @@ impl BoundProgram {
         Ok(())
     }
 
-    fn run_nest(
+    /// Runs a nest, or the loop or branch that it is.
+    pub(crate) fn run_nest(
         &self,
         index: usize,
         arrays: &RunArrays<'_, '_, '_>,
@@ -264,28 +280,10 @@ impl BoundProgram {
         if let Some(control) = &self.program.nests[index].control {
             return self.run_control(control, index, arrays, options);
         }
-        let (nest, dense) = (&self.program.loops.nests[index], &self.bound.nests[index]);
-        let own;
-        let mut operands: SmallVec<[*mut u8; FEW]> = SmallVec::new();
-        let bound = match is_over_input.is_empty() && arrays.are_dense(nest) {
-            true => {
-                // For few operands a push for each is faster than `extend`.
-                let addresses = self.program.addresses(index, dense);
-                addresses.iter().for_each(|&address| operands.push(arrays.at(address)));
-                &dense.bound
-            }
-            false => {
-                let nest = self.sized(index);
-                operands.extend(nest.nest.operands().map(|of| arrays.first(&nest, of)));
-                let rank = nest.shape.len();
-                let strides =
-                    |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
-                own = bind(&self.program.nests[index].code, &nest, strides, is_over_input);
-                &own
-            }
-        };
-        let Some(bound) = bound.as_deref() else { return Ok(()) };
-        let bases = Bases { operands: &operands, shared: arrays.scratch.at(self.shared) };
+        let (mut operands, mut own) = (SmallVec::new(), None);
+        let bound = self.nest_on(index, arrays, is_over_input, &mut operands, &mut own);
+        let Some(bound) = bound else { return Ok(()) };
+        let bases = Bases { operands: &operands, shared: self.shared_memory(arrays) };
         // SAFETY:
         // - `Executable` has checked the types of the views against the program, and a view's constructor
         //   ensures that all its elements are valid;
@@ -294,76 +292,55 @@ impl BoundProgram {
         // - an output overlaps an input only if `is_over_input` tells, with which `bound` was bound;
         // - the layout of `scratch` has room for the shared memory of the largest nest;
         // - a `Level` exists only on a processor that has it.
-        let flow = unsafe { threads::run(dense.work, bound, &bases, options) };
+        let flow = unsafe { threads::run(self.bound.nests[index].work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
 
-    /// The nests bound to these arrays, for repeated runs. `is_over_input` is that of the runs.
-    pub(crate) fn bound_to(
-        &self,
+    /// Nest `index` bound to these arrays, and the first address of each of its operands. `None` for a nest
+    /// without elements, and for a loop or branch. `own` keeps a nest that is not bound to dense arrays.
+    pub(crate) fn nest_on<'a>(
+        &'a self,
+        index: usize,
         arrays: &RunArrays<'_, '_, '_>,
         is_over_input: &[bool],
-    ) -> Vec<BoundToArrays> {
-        let bound_to = |index: usize| {
-            let nest = self.sized(index);
-            let operands: SmallVec<[*mut u8; FEW]> =
-                nest.nest.operands().map(|of| arrays.first(&nest, of)).collect();
-            let is_over = |access: &Access| match access.buffer {
-                BufferId::Output(output) => is_over_input.get(output) == Some(&true),
-                _ => false,
-            };
-            let are_dense = arrays.are_dense(nest.nest) && !nest.nest.operands().any(is_over);
-            let bound = if are_dense {
-                self.bound.nests[index].bound.clone()
-            } else {
-                let rank = nest.shape.len();
-                let strides =
-                    |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
-                bind(&self.program.nests[index].code, &nest, strides, is_over_input)
-            };
-            let own_work = bound.as_deref().and_then(|nest| nest.own_work(&operands));
-            let work = own_work.unwrap_or(self.bound.nests[index].work);
-            BoundToArrays { operands, bound, work }
+        operands: &mut Addresses,
+        own: &'a mut Option<Arc<dyn BoundNest>>,
+    ) -> Option<&'a dyn BoundNest> {
+        let (nest, dense) = (&self.program.loops.nests[index], &self.bound.nests[index]);
+        let is_over = |access: &Access| match access.buffer {
+            BufferId::Output(output) => is_over_input.get(output) == Some(&true),
+            _ => false,
         };
-        (0..self.bound.nests.len()).map(bound_to).collect()
+        let are_over = !is_over_input.is_empty() && nest.operands().any(is_over);
+        if !are_over && arrays.are_dense(nest) {
+            // For few operands a push for each is faster than `extend`.
+            let addresses = self.program.addresses(index, dense);
+            addresses.iter().for_each(|&address| operands.push(arrays.at(address)));
+            return dense.bound.as_deref();
+        }
+        let nest = self.sized(index);
+        operands.extend(nest.nest.operands().map(|of| arrays.first(&nest, of)));
+        let rank = nest.shape.len();
+        let strides = |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
+        *own = bind(&self.program.nests[index].code, &nest, strides, is_over_input);
+        own.as_deref()
     }
 
-    /// Like [`BoundProgram::run_on`], for nests bound to these arrays.
-    ///
-    /// # Errors
-    /// Like [`BoundProgram::run`].
-    pub(crate) fn run_bound(
-        &self,
-        bound: &[BoundToArrays],
-        arrays: &RunArrays<'_, '_, '_>,
-        is_over_input: &[bool],
-        options: &RunOptions<'_>,
-    ) -> Result<(), RunError> {
-        let mut groups = self.compiled_groups.iter().peekable();
-        let mut index = 0;
-        while index < bound.len() {
-            if let Some(group) = groups.next_if(|group| group.nests.start == index) {
-                self.run_group(group, arrays, is_over_input, options)?;
-                index = group.nests.end;
-                continue;
-            }
-            match (&self.program.nests[index].control, &bound[index].bound) {
-                (None, Some(nest)) => {
-                    self.prepare(index, arrays)?;
-                    let operands = &bound[index].operands;
-                    let bases = Bases { operands, shared: arrays.scratch.at(self.shared) };
-                    // SAFETY: the obligations of `run_nest` hold for the same reasons, because the nest was
-                    // bound to these arrays.
-                    let flow = unsafe { threads::run(bound[index].work, &**nest, &bases, options) };
-                    if flow.is_break() {
-                        return Err(RunError::Stopped);
-                    }
-                }
-                _ => self.run_nest(index, arrays, is_over_input, options)?,
-            }
-            index += 1;
-        }
-        Ok(())
+    /// The memory that the threads of a nest share.
+    pub(crate) fn shared_memory(&self, arrays: &RunArrays<'_, '_, '_>) -> *mut u8 {
+        arrays.scratch.at(self.shared)
+    }
+
+    /// Whether nest `index` is in a group.
+    pub(crate) fn is_in_group(&self, index: usize) -> bool {
+        self.compiled_groups.iter().any(|group| group.nests.contains(&index))
+    }
+
+    /// Whether an output may lie over a parameter of the same type; see [`can_replace`].
+    pub(crate) fn can_replace(&self, parameter: usize, output: usize) -> bool {
+        let loops = &self.program.loops;
+        can_replace(loops, parameter, output)
+            && self.groups.iter().all(|group| group.can_replace(loops, parameter, output))
     }
 
     /// Runs the loop or branch that nest `index` is.
@@ -383,7 +360,7 @@ impl BoundProgram {
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 4]> = stores
             .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
             .collect();
-        let memory = arrays.scratch.at(self.shared);
+        let memory = self.shared_memory(arrays);
         // SAFETY:
         // - lowering gives a loop or branch its operands and results as whole arrays of these types;
         // - temporaries and outputs do not overlap, and no output of a loop or branch lies over an input
@@ -393,7 +370,11 @@ impl BoundProgram {
     }
 
     /// Writes the counters and checks the indices that nest `index` reads.
-    fn prepare(&self, index: usize, arrays: &RunArrays<'_, '_, '_>) -> Result<(), RunError> {
+    pub(crate) fn prepare(
+        &self,
+        index: usize,
+        arrays: &RunArrays<'_, '_, '_>,
+    ) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
         for check in self.checks.iter().filter(|check| check.nest == index) {
             let strides = arrays.strides(&check.access, || dense(&check.access.array_type));
@@ -454,104 +435,5 @@ impl BoundProgram {
                 unsafe { executor.write_counter(first, dtype, length, *level) }
             }
         }
-    }
-}
-
-/// A nest bound to the arrays of repeated runs.
-pub(crate) struct BoundToArrays {
-    operands: SmallVec<[*mut u8; FEW]>,
-    /// `None` for a nest without elements, and for a loop or branch.
-    bound: Option<Arc<dyn BoundNest>>,
-    /// Cost of a run in bytes moved.
-    work: usize,
-}
-
-/// The arrays of a run.
-pub(crate) struct RunArrays<'a, 'i, 'o> {
-    nests: &'a BoundProgram,
-    inputs: &'a [ArrayView<'i>],
-    outputs: &'a mut [ArrayViewMut<'o>],
-    /// Whether all inputs and outputs are row-major, the common case.
-    are_row_major: bool,
-    scratch: &'a Scratch<'a>,
-}
-
-impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
-    pub(crate) fn new(
-        nests: &'a BoundProgram,
-        inputs: &'a [ArrayView<'i>],
-        outputs: &'a mut [ArrayViewMut<'o>],
-        scratch: &'a Scratch<'a>,
-    ) -> Self {
-        let are_row_major = inputs.iter().all(ArrayView::is_row_major)
-            && outputs.iter().all(ArrayViewMut::is_row_major);
-        RunArrays { nests, inputs, outputs, are_row_major, scratch }
-    }
-
-    /// The whole array that an operand of a loop or branch reads.
-    fn view(&self, access: &Access) -> Option<ArrayView<'_>> {
-        let array_type = access.array_type.clone();
-        let (first, strides) = self.first_and_strides(access);
-        // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
-        // counters lie in `scratch`, and earlier nests have written them.
-        Some(unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) })
-    }
-
-    /// The array, or part of an array, that a store of a loop or branch writes.
-    fn view_mut(&self, target: &Access, array_type: &ArrayType) -> ArrayViewMut<'_> {
-        let (first, strides) = self.first_and_strides(target);
-        // SAFETY: the elements of a view are valid, by its constructor; temporaries lie in `scratch`; the
-        // target of a store has room for the result from its first element on.
-        unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.to_vec(), first) }
-    }
-
-    fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
-        let strides = self.strides(access, || dense(&access.array_type));
-        let offset = access.offset(&strides);
-        let first = NonNull::new(self.at(BufferOffset { buffer: access.buffer, offset }));
-        (first.unwrap_or(NonNull::dangling()), strides)
-    }
-
-    /// Address of an access at the first point of the nest.
-    fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
-        let offset = match access.begins_at_first() {
-            true => 0,
-            false => access.offset(&self.strides(access, || nest.dense(access))),
-        };
-        self.at(BufferOffset { buffer: access.buffer, offset })
-    }
-
-    /// The address at an offset in an array.
-    #[inline(always)]
-    fn at(&self, at: BufferOffset) -> *mut u8 {
-        let BoundProgram { program, scratch: layout, .. } = self.nests;
-        let first = match at.buffer {
-            BufferId::Parameter(index) => self.inputs[index].first(),
-            BufferId::Output(index) => self.outputs[index].first(),
-            BufferId::Constant(index) => program.loops.constants[index].bytes().as_ptr().cast_mut(),
-            BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
-            BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
-        };
-        first.wrapping_offset(at.offset)
-    }
-
-    /// Strides of the axes of an array in bytes; `dense` computes those of temporaries, constants and
-    /// counters.
-    fn strides(&self, access: &Access, dense: impl FnOnce() -> AxisStrides) -> AxisStrides {
-        match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].byte_strides().into(),
-            BufferId::Output(index) => self.outputs[index].byte_strides().into(),
-            _ => dense(),
-        }
-    }
-
-    /// Whether all arrays of a nest are row-major.
-    fn are_dense(&self, nest: &LoopNest) -> bool {
-        let is_dense = |access: &Access| match access.buffer {
-            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
-            BufferId::Output(index) => self.outputs[index].is_row_major(),
-            _ => true,
-        };
-        self.are_row_major || nest.operands().all(is_dense)
     }
 }

@@ -306,12 +306,9 @@ fn failures(loops: &LoopNests, nests: &[SymbolicNest]) -> (bool, bool) {
 
 /// The code of a nest that runs alone; `None` for other nests.
 fn lone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-    match nest.lone_instruction()?.0 {
-        LoneInstruction::Scatter { .. } => Scatter::compile(nest, level),
-        LoneInstruction::Contract { .. } => Contraction::compile(nest, level),
-        LoneInstruction::Scan { .. } => Scan::compile(nest),
-        LoneInstruction::Sort { .. } => Sort::compile(nest),
-        LoneInstruction::SearchSorted { .. } => TableSearch::compile(nest),
-        LoneInstruction::Control { .. } => None,
-    }
+    Scatter::compile(nest, level)
+        .or_else(|| Contraction::compile(nest, level))
+        .or_else(|| Scan::compile(nest))
+        .or_else(|| Sort::compile(nest))
+        .or_else(|| TableSearch::compile(nest))
 }

@@ -306,8 +306,7 @@ impl Executable {
         self.check_inputs(inputs)?;
         self.check_outputs(outputs)?;
         let inputs = &self.with_hidden_inputs(inputs);
-        let groups = self.nests.groups();
-        let is_over_input = written_over_inputs(&self.nests.program.loops, groups, inputs, outputs);
+        let is_over_input = written_over_inputs(&self.nests, inputs, outputs);
         if let Some(is_over_input) =
             is_over_input.filter(|_| !self.nests.program.writes_before_checks)
         {

@@ -9,7 +9,8 @@
 //! Compilation and binding:
 //! - `compile.rs`: compiles a graph, with the executor of `choice.rs`;
 //! - `compiled_program.rs`: the program for any sizes;
-//! - `bound_program.rs`: the program bound to sizes, and the run of its nests;
+//! - `bound_program.rs`: the program bound to sizes, and the run of its nests; `run_arrays.rs`: the arrays of
+//!   a run; `repeated_run.rs`: repeated runs on the same arrays;
 //! - `compiled_nest.rs`: one nest with its code;
 //! - `scratch.rs`: memory for temporaries and counters;
 //! - `groups.rs`: groups of nests that run tile by tile;
@@ -48,6 +49,8 @@ mod named;
 pub(crate) mod options;
 pub(crate) mod output_order;
 mod overlap;
+mod repeated_run;
+mod run_arrays;
 mod scan;
 mod scan_block;
 mod scan_strips;

@@ -5,10 +5,7 @@
 
 use core::ops::Range;
 
-use indim_loops::groups::NestGroup;
-use indim_loops::loop_nest::LoopNests;
-use indim_loops::replace::can_replace;
-
+use crate::run::bound_program::BoundProgram;
 use crate::run::error::RunError;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -36,8 +33,7 @@ fn refuse(shares: Option<bool>, first: usize, second: usize) -> Result<(), RunEr
 /// For each output, whether it lies exactly over an input, so that a tile must read all its operands before
 /// it writes. Empty if none does; `None` if an overlap requires a copy.
 pub(crate) fn written_over_inputs(
-    loops: &LoopNests,
-    groups: &[NestGroup],
+    program: &BoundProgram,
     inputs: &[ArrayView<'_>],
     outputs: &[ArrayViewMut<'_>],
 ) -> Option<Vec<bool>> {
@@ -51,9 +47,7 @@ pub(crate) fn written_over_inputs(
             {
                 continue;
             }
-            let is_read_before = can_replace(loops, parameter, output)
-                && groups.iter().all(|group| group.can_replace(loops, parameter, output));
-            if !is_same_memory(read, written) || !is_read_before {
+            if !is_same_memory(read, written) || !program.can_replace(parameter, output) {
                 return None;
             }
             is_over_input.resize(outputs.len(), false);

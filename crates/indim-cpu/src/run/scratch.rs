@@ -39,8 +39,13 @@ impl<'n> Scratch<'n> {
         Ok(Scratch { first, _buffer: Some(buffer), _on_stack: PhantomData })
     }
 
-    /// Scratch in memory of the caller, which keeps it valid.
-    pub(crate) fn in_memory(first: *mut u8) -> Self {
+    /// Scratch in memory of the caller.
+    ///
+    /// # Safety
+    /// While the scratch exists:
+    /// - the memory is valid for the layout of the program that runs in it;
+    /// - nothing else accesses it.
+    pub(crate) unsafe fn in_memory(first: *mut u8) -> Self {
         Scratch { first, _buffer: None, _on_stack: PhantomData }
     }
 

@@ -157,9 +157,9 @@ impl SymbolicExecutable {
             counted(held)
         };
         // Groups compile nests for tiles, so their memory depends on the sizes.
-        let bytes = match nests.groups().is_empty() {
-            true => *self.binding_bytes.get_or_init(own_bytes),
-            false => counted(MemoryUse::default()),
+        let bytes = match nests.has_groups() {
+            true => counted(MemoryUse::default()),
+            false => *self.binding_bytes.get_or_init(own_bytes),
         };
         let counts = self.counts.iter().map(|count| count.element(symbols)).collect();
         let names = Arc::clone(&self.parameter_names);

@@ -3,7 +3,7 @@
 use indim_arrays::Array;
 use indim_ops::DType;
 
-use super::Region;
+use super::{Region, chosen_branch};
 use crate::eval::{EvalError, evaluate};
 
 /// The final value of state `result` of a loop.
@@ -33,8 +33,7 @@ pub(crate) fn branched(
     result: usize,
     operands: &[&Array],
 ) -> Result<Array, EvalError> {
-    let last = branches.len() - 1;
-    let chosen = usize::try_from(index(operands[0])).unwrap_or(last).min(last);
+    let chosen = chosen_branch(index(operands[0]), branches.len());
     let arguments: Vec<Array> = operands[1..].iter().map(|&operand| operand.clone()).collect();
     Ok(evaluate(branches[chosen].graph(), &arguments)?.swap_remove(result))
 }

@@ -9,6 +9,7 @@ pub(crate) mod evaluate;
 pub(crate) mod limits;
 
 use core::hash::{Hash, Hasher};
+use std::hash::DefaultHasher;
 use std::sync::Arc;
 
 use indim_ops::ArrayType;
@@ -39,6 +40,8 @@ struct Shared {
     graph: Graph,
     depth: usize,
     nodes: usize,
+    /// The hash of the graph, so that no region is hashed twice.
+    hash: u64,
 }
 
 impl Region {
@@ -47,7 +50,11 @@ impl Region {
         let inner = || graph.iter().flat_map(|(_, node)| node.kind.regions());
         let depth = 1 + inner().map(Region::depth).max().unwrap_or(0);
         let nodes = inner().map(Region::node_count).fold(graph.len(), usize::saturating_add);
-        Region(Arc::new(Shared { graph, depth, nodes }))
+        let mut hasher = DefaultHasher::new();
+        graph.iter().for_each(|(_, node)| node.hash(&mut hasher));
+        (graph.parameters(), graph.outputs()).hash(&mut hasher);
+        let hash = hasher.finish();
+        Region(Arc::new(Shared { graph, depth, nodes, hash }))
     }
 
     /// The graph.
@@ -80,16 +87,16 @@ impl Region {
 
 impl PartialEq for Region {
     fn eq(&self, other: &Region) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || self.0.graph == other.0.graph
+        Arc::ptr_eq(&self.0, &other.0)
+            || (self.0.hash == other.0.hash && self.0.graph == other.0.graph)
     }
 }
 
 impl Eq for Region {}
 
-/// A hash of a few facts: to hash every node of a region for each pass would take long.
 impl Hash for Region {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.0.graph.len(), self.0.nodes, self.0.graph.outputs()).hash(state);
+        self.0.hash.hash(state);
     }
 }
 
@@ -121,6 +128,21 @@ impl NodeKind {
             kind => kind.clone(),
         }
     }
+}
+
+/// The region that an index selects among `count`: the last one if the index is out of range, as in XLA.
+///
+/// ```
+/// use indim_graph::chosen_branch;
+///
+/// assert_eq!([0, 1, 2, -1].map(|index| chosen_branch(index, 2)), [0, 1, 1, 1]);
+/// ```
+///
+/// # Panics
+/// If `count` is 0; a branch has at least one region.
+pub fn chosen_branch(index: i128, count: usize) -> usize {
+    let last = count.checked_sub(1).expect("invariant: a branch has a region");
+    usize::try_from(index).map_or(last, |index| index.min(last))
 }
 
 /// The graph of one step of a loop: with the parameters of both regions, the states that `changing` lists

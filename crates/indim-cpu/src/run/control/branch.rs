@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use indim_graph::Region;
+use indim_graph::{Region, chosen_branch};
 use indim_ops::{ArrayType, DType};
 
 use super::RegionCompiler;
@@ -63,11 +63,11 @@ impl Branch {
         memory: *mut u8,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let last = self.programs.len() - 1;
         // SAFETY: an operand is readable, and the first one is a scalar.
         let index = unsafe { index(operands[0].array_type().dtype, operands[0].first()) };
-        let chosen = usize::try_from(index).unwrap_or(last).min(last);
-        let scratch = Scratch::in_memory(memory);
+        let chosen = chosen_branch(index, self.programs.len());
+        // SAFETY: the caller's memory has room for the temporaries of each program, and only one runs.
+        let scratch = unsafe { Scratch::in_memory(memory) };
         self.programs[chosen].run_on(&operands[1..], outputs, &[], &scratch, options)
     }
 }

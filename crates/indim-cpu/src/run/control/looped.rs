@@ -5,19 +5,19 @@
 //! body returns unchanged has no buffer: the programs read the operand.
 
 use core::fmt;
-use core::ptr::NonNull;
 
 use indim_graph::{Region, loop_step};
-use indim_loops::replace::can_replace;
 use indim_loops::scratch::array_bytes;
 use indim_ops::{ArrayType, DType};
 use smallvec::SmallVec;
 
 use super::{MemoryLayout, RegionCompiler};
-use crate::run::bound_program::{BoundProgram, RunArrays};
+use crate::run::bound_program::BoundProgram;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
+use crate::run::repeated_run::RepeatedRun;
+use crate::run::run_arrays::{RunArrays, non_null};
 use crate::run::scratch::Scratch;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -145,12 +145,12 @@ impl Loop {
         memory: *mut u8,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let scratch = &Scratch::in_memory(memory.wrapping_add(self.scratch));
-        // SAFETY: the layout has room for the buffers of every state and for the condition; only this run
-        // accesses them. Programs run one after another, and an output of the step shares memory with an
-        // input only if `is_over_input` tells.
-        let (inputs, mut written, mut flags) = unsafe {
+        // SAFETY: the layout has room for the buffers of every state, for the condition, and for the
+        // temporaries of each program; only this run accesses them. Programs run one after another, and an
+        // output of the step shares memory with an input only if `is_over_input` tells.
+        let (scratch, inputs, mut written, mut flags) = unsafe {
             (
+                &Scratch::in_memory(memory.wrapping_add(self.scratch)),
                 [0, 1].map(|side| self.inputs(operands, memory, side)),
                 [0, 1].map(|side| self.buffers(memory, side)),
                 [self.flag_view(memory)],
@@ -163,18 +163,18 @@ impl Loop {
         self.condition.run_on(&inputs[0], &mut flags, &[], scratch, options)?;
         let continues = flags[flag].first().cast_const();
         let [of_even, of_odd] = &mut written;
-        let arrays = [
+        let step = [
             RunArrays::new(&self.step, &inputs[0], of_odd, scratch),
             RunArrays::new(&self.step, &inputs[1], of_even, scratch),
-        ];
-        let bound = arrays.each_ref().map(|arrays| self.step.bound_to(arrays, &self.is_over_input));
+        ]
+        .map(|arrays| RepeatedRun::new(arrays, &self.is_over_input));
         let (mut steps, mut side) = (0, 0);
         // SAFETY: the condition has been written by its program, or by the last step.
         while unsafe { continues.read() } != 0 {
             if steps == self.limit {
                 return Err(RunError::StepLimit { limit: self.limit });
             }
-            self.step.run_bound(&bound[side], &arrays[side], &self.is_over_input, options)?;
+            step[side].run(options)?;
             steps += 1;
             side ^= 1;
         }
@@ -232,20 +232,4 @@ impl Loop {
         // SAFETY: the layout has a byte for the condition.
         unsafe { ArrayViewMut::from_raw(ArrayType::new(DType::Bool, []), Vec::new(), first) }
     }
-}
-
-impl BoundProgram {
-    /// Whether an output may lie over a parameter of the same type; see [`can_replace`].
-    fn can_replace(&self, parameter: usize, output: usize) -> bool {
-        can_replace(&self.program.loops, parameter, output)
-            && self
-                .groups()
-                .iter()
-                .all(|group| group.can_replace(&self.program.loops, parameter, output))
-    }
-}
-
-/// An address in the memory of a run.
-fn non_null(address: *mut u8) -> NonNull<u8> {
-    NonNull::new(address).unwrap_or(NonNull::dangling())
 }

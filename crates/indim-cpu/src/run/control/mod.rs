@@ -4,7 +4,8 @@
 //! - `looped.rs`: loops, whose states are in two buffers each, or in one that every step overwrites.
 //!
 //! The programs are compiled with the graph. Their arrays and temporaries are in the memory that the nest
-//! shares between threads, so a step allocates nothing.
+//! shares between threads, so a step allocates nothing. A loop allocates the views of its arrays when it
+//! begins.
 
 mod branch;
 mod looped;

@@ -1,0 +1,71 @@
+//! Repeated runs of a program on the same arrays: the steps of a loop. Holds unsafe code.
+
+use std::sync::Arc;
+
+use indim_executors::{Bases, BoundNest};
+
+use crate::run::bound_program::Addresses;
+use crate::run::error::RunError;
+use crate::run::options::RunOptions;
+use crate::run::run_arrays::RunArrays;
+use crate::run::threads;
+
+/// A program whose nests are bound to arrays.
+pub(crate) struct RepeatedRun<'a, 'i, 'o> {
+    arrays: RunArrays<'a, 'i, 'o>,
+    is_over_input: &'a [bool],
+    nests: Vec<NestOnArrays>,
+}
+
+/// A nest bound to the arrays.
+#[derive(Default)]
+struct NestOnArrays {
+    operands: Addresses,
+    /// `None` for a nest without elements or in a group, and for a loop or branch.
+    bound: Option<Arc<dyn BoundNest>>,
+    /// Cost of a run in bytes moved.
+    work: usize,
+}
+
+impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
+    /// Binds the nests to these arrays. `is_over_input` is that of [`BoundProgram::run`].
+    ///
+    /// [`BoundProgram::run`]: crate::run::bound_program::BoundProgram::run
+    pub(crate) fn new(arrays: RunArrays<'a, 'i, 'o>, is_over_input: &'a [bool]) -> Self {
+        let program = arrays.nests;
+        let nest = |(index, work): (usize, usize)| {
+            if program.is_in_group(index) || program.program.nests[index].control.is_some() {
+                return NestOnArrays::default();
+            }
+            let (mut operands, mut own) = (Addresses::new(), None);
+            program.nest_on(index, &arrays, is_over_input, &mut operands, &mut own);
+            let bound = own.or_else(|| program.bound.nests[index].bound.clone());
+            let own_work = bound.as_deref().and_then(|nest| nest.own_work(&operands));
+            NestOnArrays { operands, bound, work: own_work.unwrap_or(work) }
+        };
+        let nests = program.works().enumerate().map(nest).collect();
+        RepeatedRun { arrays, is_over_input, nests }
+    }
+
+    /// Runs the program once, in the default floating-point environment.
+    ///
+    /// # Errors
+    /// Like [`BoundProgram::run`].
+    ///
+    /// [`BoundProgram::run`]: crate::run::bound_program::BoundProgram::run
+    pub(crate) fn run(&self, options: &RunOptions<'_>) -> Result<(), RunError> {
+        let RepeatedRun { arrays, is_over_input, nests } = self;
+        let program = arrays.nests;
+        program.run_parts(arrays, is_over_input, options, |index| {
+            let NestOnArrays { operands, bound: Some(bound), work } = &nests[index] else {
+                return program.run_nest(index, arrays, is_over_input, options);
+            };
+            program.prepare(index, arrays)?;
+            let bases = Bases { operands, shared: program.shared_memory(arrays) };
+            // SAFETY: the obligations of `BoundProgram::run_nest` hold for the same reasons, because the nest
+            // was bound to these arrays.
+            let flow = unsafe { threads::run(*work, &**bound, &bases, options) };
+            if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! The arrays of a run, and where each access of a nest begins. Holds unsafe code.
+
+use core::ptr::NonNull;
+
+use indim_loops::loop_nest::{Access, BufferId, LoopNest};
+use indim_loops::resize::SizedNest;
+use indim_loops::strides::AxisStrides;
+use indim_ops::ArrayType;
+
+use crate::run::bound_program::BoundProgram;
+use crate::run::compiled_program::BufferOffset;
+use crate::run::dense_strides::dense;
+use crate::run::scratch::Scratch;
+use indim_arrays::{ArrayView, ArrayViewMut};
+
+/// The arrays of a run.
+pub(crate) struct RunArrays<'a, 'i, 'o> {
+    pub(crate) nests: &'a BoundProgram,
+    inputs: &'a [ArrayView<'i>],
+    outputs: &'a mut [ArrayViewMut<'o>],
+    /// Whether all inputs and outputs are row-major, the common case.
+    are_row_major: bool,
+    pub(crate) scratch: &'a Scratch<'a>,
+}
+
+impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
+    pub(crate) fn new(
+        nests: &'a BoundProgram,
+        inputs: &'a [ArrayView<'i>],
+        outputs: &'a mut [ArrayViewMut<'o>],
+        scratch: &'a Scratch<'a>,
+    ) -> Self {
+        let are_row_major = inputs.iter().all(ArrayView::is_row_major)
+            && outputs.iter().all(ArrayViewMut::is_row_major);
+        RunArrays { nests, inputs, outputs, are_row_major, scratch }
+    }
+
+    /// The whole array that an operand of a loop or branch reads.
+    pub(crate) fn view(&self, access: &Access) -> Option<ArrayView<'_>> {
+        let array_type = access.array_type.clone();
+        let (first, strides) = self.first_and_strides(access);
+        // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
+        // counters lie in `scratch`, and earlier nests have written them.
+        Some(unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) })
+    }
+
+    /// The array, or part of an array, that a store of a loop or branch writes.
+    pub(crate) fn view_mut(&self, target: &Access, array_type: &ArrayType) -> ArrayViewMut<'_> {
+        let (first, strides) = self.first_and_strides(target);
+        // SAFETY: the elements of a view are valid, by its constructor; temporaries lie in `scratch`; the
+        // target of a store has room for the result from its first element on.
+        unsafe { ArrayViewMut::from_raw(array_type.clone(), strides.to_vec(), first) }
+    }
+
+    fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
+        let strides = self.strides(access, || dense(&access.array_type));
+        let offset = access.offset(&strides);
+        (non_null(self.at(BufferOffset { buffer: access.buffer, offset })), strides)
+    }
+
+    /// Address of an access at the first point of the nest.
+    pub(crate) fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
+        let offset = match access.begins_at_first() {
+            true => 0,
+            false => access.offset(&self.strides(access, || nest.dense(access))),
+        };
+        self.at(BufferOffset { buffer: access.buffer, offset })
+    }
+
+    /// The address at an offset in an array.
+    #[inline(always)]
+    pub(crate) fn at(&self, at: BufferOffset) -> *mut u8 {
+        let BoundProgram { program, scratch: layout, .. } = self.nests;
+        let first = match at.buffer {
+            BufferId::Parameter(index) => self.inputs[index].first(),
+            BufferId::Output(index) => self.outputs[index].first(),
+            BufferId::Constant(index) => program.loops.constants[index].bytes().as_ptr().cast_mut(),
+            BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
+            BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
+        };
+        first.wrapping_offset(at.offset)
+    }
+
+    /// Strides of the axes of an array in bytes; `dense` computes those of temporaries, constants and
+    /// counters.
+    pub(crate) fn strides(
+        &self,
+        access: &Access,
+        dense: impl FnOnce() -> AxisStrides,
+    ) -> AxisStrides {
+        match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].byte_strides().into(),
+            BufferId::Output(index) => self.outputs[index].byte_strides().into(),
+            _ => dense(),
+        }
+    }
+
+    /// Whether all arrays of a nest are row-major.
+    pub(crate) fn are_dense(&self, nest: &LoopNest) -> bool {
+        let is_dense = |access: &Access| match access.buffer {
+            BufferId::Parameter(index) => self.inputs[index].is_row_major(),
+            BufferId::Output(index) => self.outputs[index].is_row_major(),
+            _ => true,
+        };
+        self.are_row_major || nest.operands().all(is_dense)
+    }
+}
+
+/// An address in the memory of a run; dangling if that memory has no bytes.
+pub(crate) fn non_null(address: *mut u8) -> NonNull<u8> {
+    NonNull::new(address).unwrap_or(NonNull::dangling())
+}
