@@ -128,7 +128,7 @@ impl Check {
             }
             Ok(CheckReport { failures, .. }) if !failures.is_empty() => {
                 count.failed += 1;
-                let differences: String = failures.iter().map(told).collect();
+                let differences: String = failures.iter().map(failure_line).collect();
                 format!("failed: {name}\n{differences}")
             }
             Ok(CheckReport { compared: 0, .. }) => {
@@ -163,7 +163,7 @@ fn piece_name(source: &SourceFile) -> String {
 }
 
 /// `   output 0 `y`: 3 of 24 elements, the first at 5: 1.5 where 1.25 belongs`.
-fn told(failure: &CheckFailure) -> String {
+fn failure_line(failure: &CheckFailure) -> String {
     let CheckFailure { place, difference } = failure;
     let Mismatch { count, elements, first, found, expected } = difference;
     format!(

@@ -1,4 +1,4 @@
-//! `indim lint`: finds broadcasts of models that are illegal, unknown or hardly meant.
+//! `indim lint`: finds broadcasts of models that are illegal, unknown or probably unintended.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::model::open;
 use crate::output::{print, tell};
 
-/// Find broadcasts in models that are illegal, unknown or hardly meant, without running them.
+/// Find broadcasts in models that are illegal, unknown or probably unintended, without running them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Each finding has a code; `indim explain --code CODE` explains it, `--allow CODE` switches it off. Nodes that

@@ -1,4 +1,4 @@
-//! The command `indim`. One file per subcommand; what they do is in the library.
+//! The command `indim`. One file per subcommand, each a thin layer over the library.
 //!
 //! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own); 70 for a broken invariant.
 //!
@@ -20,7 +20,7 @@
 //! - `expression.rs`: expressions as arguments, and their graphs; for `indim eval` and `indim explain`;
 //! - `failure.rs`: failures of a command, and their exit codes;
 //! - `kit.rs`: kits of cases for testing other systems, in a folder;
-//! - `lint.rs`: `indim lint`: broadcasts of models that are illegal, unknown or hardly meant;
+//! - `lint.rs`: `indim lint`: broadcasts of models that are illegal, unknown or probably unintended;
 //! - `model.rs`: a program in a file of another system, and the bindings of its inputs; for `indim run`,
 //!   `indim explain` and `indim convert`;
 //! - `ops.rs`: `indim ops`: the operations and functions, with their types, accuracy and other names;

@@ -33,7 +33,7 @@ impl Ops {
         let text = match &self.name {
             None => list(),
             Some(name) => {
-                find(name).map(|entry| one(&entry)).map_err(|near| unknown(name, near))?
+                find(name).map(|entry| entry_page(&entry)).map_err(|near| unknown(name, near))?
             }
         };
         Ok(print(text.as_bytes())?)
@@ -78,7 +78,7 @@ fn list() -> String {
 }
 
 /// All about one function: meaning, types, other names, measured accuracy.
-fn one(entry: &Entry) -> String {
+fn entry_page(entry: &Entry) -> String {
     let mut text = format!("{}\n\n  {}\n\n  types        {}\n", entry.call, entry.doc, entry.types);
     for parameter in &entry.parameters {
         let default =

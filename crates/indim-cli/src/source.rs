@@ -57,7 +57,7 @@ pub(crate) enum OpenOperand {
 }
 
 impl OpenOperand {
-    /// Opens `text`: `-` for standard input, else what [`LoadedOperand::open`] takes.
+    /// Opens `text`: `-` is standard input; any other text goes to [`LoadedOperand::open`].
     pub(crate) fn open(text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         if !is_standard_input(text) {
             return match place(text)? {
@@ -77,7 +77,8 @@ impl OpenOperand {
         Ok(OpenOperand::Pipe(stream.named(STANDARD_INPUT)))
     }
 
-    /// The same; a literal without a type, which `text` is, takes `declared` where no element changes.
+    /// This operand, read from `text`. A literal without a type takes the type `declared` if that changes no
+    /// element.
     pub(crate) fn declared(self, text: &str, declared: DType) -> OpenOperand {
         match self {
             OpenOperand::Read(LoadedOperand::Literal(literal)) => {
@@ -267,7 +268,8 @@ impl LoadedOperand {
         }
     }
 
-    /// The type of such an operand; a literal without a type takes `declared` where no element changes.
+    /// The type of the operand `text`. A literal without a type takes the type `declared` if that changes no
+    /// element.
     pub(crate) fn type_of_declared(
         text: &str,
         declared: Option<DType>,

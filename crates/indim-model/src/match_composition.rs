@@ -69,8 +69,8 @@ impl CompositionMatcher {
     pub fn find(&self, graph: &Graph, value: ValueId) -> Option<CompositionMatch> {
         let node = &graph[value];
         let NodeKind::Elementwise(_) = node.kind else { return None };
-        let sought = self.patterns.iter().filter(|sought| sought.dtype == node.array_type.dtype);
-        sought.into_iter().find_map(|sought| sought.find(graph, value))
+        let of_type = self.patterns.iter().filter(|pattern| pattern.dtype == node.array_type.dtype);
+        of_type.into_iter().find_map(|pattern| pattern.find(graph, value))
     }
 }
 

@@ -49,14 +49,20 @@ impl Pattern {
     }
 
     /// Whether a value matches a value of the pattern. The recursion depth is that of the pattern.
-    fn fits(&self, sought: ValueId, graph: &Graph, value: ValueId, found: &mut Bindings) -> bool {
-        let sought = broadcast_source(&self.graph, sought);
-        let pattern = &self.graph[sought];
+    fn fits(
+        &self,
+        pattern_value: ValueId,
+        graph: &Graph,
+        value: ValueId,
+        found: &mut Bindings,
+    ) -> bool {
+        let pattern_value = broadcast_source(&self.graph, pattern_value);
+        let pattern = &self.graph[pattern_value];
         if let NodeKind::Parameter { .. } = pattern.kind {
             return *found.operand.get_or_insert(value) == value;
         }
         let value = broadcast_source(graph, value);
-        if let Some(counterpart) = found.counterparts[sought.index()] {
+        if let Some(counterpart) = found.counterparts[pattern_value.index()] {
             return counterpart == value;
         }
         let node = &graph[value];
@@ -70,7 +76,7 @@ impl Pattern {
         if !is_alike {
             return false;
         }
-        found.counterparts[sought.index()] = Some(value);
+        found.counterparts[pattern_value.index()] = Some(value);
         let is_commutative =
             matches!(node.kind, NodeKind::Elementwise(op) if op.is(Fact::Commutative));
         let before = found.clone();
@@ -83,12 +89,13 @@ impl Pattern {
 
     fn all_fit<'g>(
         &self,
-        sought: &[ValueId],
+        pattern_values: &[ValueId],
         graph: &Graph,
         values: impl Iterator<Item = &'g ValueId>,
         found: &mut Bindings,
     ) -> bool {
-        sought.iter().zip(values).all(|(&sought, &value)| self.fits(sought, graph, value, found))
+        let mut pairs = pattern_values.iter().zip(values);
+        pairs.all(|(&pattern_value, &value)| self.fits(pattern_value, graph, value, found))
     }
 }
 

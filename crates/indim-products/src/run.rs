@@ -124,8 +124,8 @@ impl ProductPlan {
         let nodes = scratch.wrapping_add(blocking.scratch.region);
         let node = |index: usize| nodes.wrapping_add(index * bytes);
         let count = region.rows.len() * self.wide_columns(region);
-        // SAFETY: after `piece` pieces as many nodes remain as its number has bits set; scratch memory has
-        // room for them.
+        // SAFETY: after `piece` pieces the number of remaining nodes is the number of set bits of `piece`;
+        // scratch memory has room for them.
         unsafe {
             let merge = |top: usize, times: usize| {
                 for below in (top - times..top).rev() {

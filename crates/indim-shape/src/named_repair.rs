@@ -54,17 +54,17 @@ fn without_axis(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Optio
 /// only one and the operand does not have it.
 fn renamed(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Option<NamedProposal> {
     let operand = position(of).filter(|_| of.size != 1)?;
-    let mut meant = None;
+    let mut counterpart = None;
     for (other, (shape, others)) in error.shapes().iter().zip(names).enumerate() {
         for (&size, name) in shape.iter().zip(others.iter()) {
             let Some(name) = name.filter(|_| other != operand && size == of.size) else { continue };
-            match meant {
+            match counterpart {
                 Some((known, _)) if known != name => return None,
-                _ => meant = Some((name, other)),
+                _ => counterpart = Some((name, other)),
             }
         }
     }
-    let (name, other) = meant.filter(|(name, _)| names[operand].axis(name).is_none())?;
+    let (name, other) = counterpart.filter(|(name, _)| names[operand].axis(name).is_none())?;
     let mut names = names.to_vec();
     names[operand] = names[operand].with(of.axis, name);
     Some(NamedProposal { names, reshape: None, only_axis: Some((other, of.size)) })

@@ -34,14 +34,17 @@ pub fn draw_reduction(form: &ReductionForm, label: Option<OperandLabel<'_>>) -> 
     let is_reduced = |axis: usize| form.axes().contains(&axis);
     let row = |cell: &dyn Fn(usize) -> String| (0..operand.rank()).map(cell).collect();
     let mark = |axis: usize| if is_reduced(axis) { "*" } else { "" };
-    let gone = if form.keeps_axes() { "1" } else { "." };
-    let left = |axis| if is_reduced(axis) { gone.to_string() } else { operand[axis].to_string() };
+    let reduced_size = if form.keeps_axes() { "1" } else { "." };
+    let result_size = |axis: usize| match is_reduced(axis) {
+        true => reduced_size.to_string(),
+        false => operand[axis].to_string(),
+    };
     let (name, name_width) = line_name(0, label.as_slice());
     let sizes = row(&|axis| format!("{}{}", operand[axis], mark(axis)));
     let rows = vec![
         TableRow::new("operand axis".to_string(), row(&|axis| axis.to_string())),
         TableRow { name, name_width, cells: sizes },
-        TableRow::new("result".to_string(), row(&left)),
+        TableRow::new("result".to_string(), row(&result_size)),
     ];
     let legend = match (form.axes().is_empty(), form.keeps_axes()) {
         (true, _) => "",

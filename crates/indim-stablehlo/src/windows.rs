@@ -35,7 +35,7 @@ pub(super) fn convolution(
 ) -> Result<ConvolutionOperation, FormatError> {
     let span = attributes.required(syntax, "dimension_numbers")?;
     let text = span.of(attributes.text).trim();
-    // `#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, or what is within the brackets.
+    // `#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, or only the text within the brackets.
     let inside = match text.strip_prefix('#') {
         Some(named) => named.split_once('<').and_then(|(_, body)| body.strip_suffix('>')),
         None => Some(text),

@@ -70,7 +70,7 @@ impl Function {
         // - the caller of `fold` guarantees valid memory; whole steps and tails are parts of it;
         // - `ExecutableCode::fold` gets a positive number of whole steps;
         // - `fold_tail` gets less than a step, within one unit;
-        // - the assertions ensure an address and two strides per operand, and what joining requires.
+        // - the assertions ensure an address and two strides per operand, and the requirements of joining.
         unsafe {
             if whole > 0 {
                 let mut addresses = Addresses::of(operands);

@@ -1,4 +1,4 @@
-//! THE table of compositions: functions composed of several operations of `op.rs`, and the code generated
+//! The table of compositions: functions composed of several operations of `op.rs`, and the code generated
 //! from the table.
 //!
 //! A row has the name, the parameters with their defaults, the accepted element types, the promotion of other

@@ -1,4 +1,4 @@
-//! THE table of functions along axes: sums, means, softmax and others, composed of operations and reductions.
+//! The table of functions along axes: sums, means, softmax and others, composed of operations and reductions.
 //!
 //! A row has the name, the operands, the numeric parameters, the default axes, whether the result keeps the
 //! shape, the other options, the names in other systems, and the documentation. The definition has the same

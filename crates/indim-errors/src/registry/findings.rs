@@ -1,4 +1,4 @@
-//! Findings about models by `indim lint`: legal, but unknown or hardly meant.
+//! Findings about models by `indim lint`: legal, but unknown or probably unintended.
 
 use super::ErrorExample::Words;
 use super::{ErrorCode, ErrorEntry};

@@ -192,7 +192,7 @@ impl BoundNest for BoundUnrolled {
         // SAFETY:
         // - the points of the unrolled nest are those of the reduced nest at each position along its axis,
         //   so the caller ensures that accesses and stores are valid there; a constant is one element;
-        // - tiles write what the tiles of the caller write, and constants are only read.
+        // - tiles write the same elements as the tiles of the caller, and constants are only read.
         unsafe { self.bound.run(&bases, tiles) }
     }
 

@@ -14,7 +14,7 @@ use crate::graph::{Graph, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 use crate::views::AxisSlice;
 
-/// The distance at which lanes are folded last; what is left is combined from the left.
+/// The distance at which lanes are folded last; the remaining lanes are combined from the left.
 const LEFT: usize = 4;
 
 /// The order in which groups of `group` neighbouring lanes are read, so that as few as possible are carried:

@@ -256,7 +256,7 @@ where
                 accumulate(&mut lanes[lane], R::read(row[lane].get()));
             }
         }
-        // Opaque, because the compiler would compute lanes that it can tell from the others by scalars.
+        // Opaque: with a known number of lanes the compiler computes some of them by scalar instructions.
         let rest = black_box(length % LANES);
         if rest > 0 {
             let from = elements.wrapping_add(full_rows * LANES * Self::SOURCE_SIZE);

@@ -1,6 +1,6 @@
-//! Findings about the broadcasts of a model: illegal, unknown, or legal and hardly meant.
+//! Findings about the broadcasts of a model: illegal, unknown, or legal and probably unintended.
 //!
-//! False alarms are worse than misses: each rule here leaves out what programs do on purpose.
+//! False alarms are worse than misses: each rule here leaves out broadcasts that programs intend.
 //!
 //! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
 //! - `verdicts.rs`: findings from verdicts and types; `promoted.rs`: ranks promoted by accident and outer
@@ -51,8 +51,8 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     runtimes::find(outline, &mut found);
     found.retain(|finding| !allowed.contains(&finding.code));
     // A function that is called twice gives each finding twice.
-    let mut told = HashSet::new();
-    found.retain(|finding| told.insert((finding.code, finding.message.clone())));
+    let mut reported = HashSet::new();
+    found.retain(|finding| reported.insert((finding.code, finding.message.clone())));
     limited(found, MAX_FINDINGS)
 }
 

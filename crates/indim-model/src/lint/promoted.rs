@@ -20,7 +20,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
                 Some(roots) => (&roots.broadcast, roots.values.clone()),
                 None => (broadcast, values),
             };
-            found.extend(one(outline, facts, (number, &values), broadcast));
+            found.extend(finding_of(outline, facts, (number, &values), broadcast));
         }
     }
 }
@@ -75,7 +75,8 @@ fn root(outline: &Outline, value: usize, rank: usize) -> Option<(usize, AxisMap)
     (steps > 0).then_some((value, map))
 }
 
-fn one(
+/// The finding about one broadcast, if any.
+fn finding_of(
     outline: &Outline,
     facts: &Facts,
     (number, values): (usize, &[usize]),
@@ -164,7 +165,7 @@ fn promoted(
     };
     let result = result_text(broadcast);
     let message = format!(
-        "{} meets {}: both expand, and the result is {result}, an outer product that is hardly meant",
+        "{} meets {}: both expand, and the result is {result}, probably an unintended outer product",
         named(high),
         named(low)
     );

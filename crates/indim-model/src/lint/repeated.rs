@@ -19,13 +19,14 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
         for (position, operand) in node.operands.iter().enumerate() {
             let Some(operand) = *operand else { continue };
             if facts.only_users(operand) == [number] {
-                found.extend(one(outline, (number, broadcast), (position, operand)));
+                found.extend(finding_of(outline, (number, broadcast), (position, operand)));
             }
         }
     }
 }
 
-fn one(
+/// The finding about one constant operand, if any.
+fn finding_of(
     outline: &Outline,
     (number, broadcast): (usize, &OutlineBroadcast),
     (position, operand): (usize, usize),

@@ -7,7 +7,7 @@ use indim_shape::ErrorCode;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::Outline;
 
-/// Operators and what runtimes differ in.
+/// Operators, and the difference between runtimes.
 const DIFFERENCES: &[(&str, &str)] = &[
     ("TopK", "runtimes place NaN and order ties differently"),
     ("ArgMax", "ONNX Runtime passes over NaN, NumPy and OpenVINO return its place"),
@@ -18,13 +18,13 @@ const DIFFERENCES: &[(&str, &str)] = &[
 
 /// One finding for each operator, at its first node.
 pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
-    let mut told = HashSet::new();
+    let mut reported = HashSet::new();
     for (number, node) in outline.nodes.iter().enumerate() {
         let Some((name, difference)) = DIFFERENCES.iter().find(|(name, _)| *name == node.operator)
         else {
             continue;
         };
-        if told.insert(name) {
+        if reported.insert(name) {
             let code = (ErrorCode::RUNTIME_DEPENDENT, FindingVerdict::Advice);
             let message = format!("results of {name} depend on the runtime: {difference}");
             found.push(Finding::new(outline, number, code, message));

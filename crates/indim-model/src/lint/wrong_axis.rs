@@ -14,7 +14,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
         for broadcast in &node.broadcasts {
             for (position, operand) in node.operands.iter().enumerate() {
                 if operand.is_some_and(|operand| facts.is_constant(operand)) {
-                    found.extend(one(outline, facts, (number, broadcast), position));
+                    found.extend(finding_of(outline, facts, (number, broadcast), position));
                 }
             }
         }
@@ -35,7 +35,8 @@ fn data<'o>(
     })
 }
 
-fn one(
+/// The finding about one constant operand, if any.
+fn finding_of(
     outline: &Outline,
     facts: &Facts,
     (number, broadcast): (usize, &OutlineBroadcast),

@@ -34,11 +34,17 @@ impl SizeNames {
             return Some(format!("the file states {name}: {stated}, its node gives {inferred}"));
         }
         let sizes = declared.sizes.as_ref()?.iter().zip(inferred.sizes.as_ref()?);
-        sizes.enumerate().find_map(|(axis, pair)| self.one(pair, &format!("axis {axis} of {name}")))
+        sizes
+            .enumerate()
+            .find_map(|(axis, pair)| self.compare_size(pair, &format!("axis {axis} of {name}")))
     }
 
-    /// Two numbers for one name contradict each other.
-    fn one(&mut self, pair: (&DeclaredSize, &SymbolicSize), place: &str) -> Option<String> {
+    /// Compares the number of one size with earlier numbers of its name. Returns the difference, if any.
+    fn compare_size(
+        &mut self,
+        pair: (&DeclaredSize, &SymbolicSize),
+        place: &str,
+    ) -> Option<String> {
         let (DeclaredSize::Symbol(name), Some(number)) = (pair.0, pair.1.number()) else {
             return None;
         };

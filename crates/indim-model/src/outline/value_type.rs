@@ -108,7 +108,7 @@ impl ValueType {
         is_other_element || is_other_shape
     }
 
-    /// This type, with what only the other one knows.
+    /// This type, with the element type and sizes that only the other one has.
     #[must_use]
     pub fn completed_by(&self, other: &ValueType) -> ValueType {
         ValueType {

@@ -21,7 +21,7 @@ impl Parser<'_, '_> {
         self.skip_operation()
     }
 
-    /// Reads operands, a signature and regions, and skips what else the operation shows.
+    /// Reads operands, a signature and regions, and skips all other tokens of the operation.
     pub(super) fn shown_parts(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.advance();
         let mut names: Vec<ValueUse> = Vec::new();

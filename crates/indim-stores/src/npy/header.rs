@@ -1,8 +1,8 @@
 //! The header of a `.npy` file.
 //!
 //! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`. Other
-//! readers accept any Python literal, recursively, and allocate what the file claims. This parser accepts
-//! only that dict, does not allocate, and reports the offset of an error. The format:
+//! readers accept any Python literal, recursively, and allocate the size that the file claims. This parser
+//! accepts only that dict, does not allocate, and reports the offset of an error. The format:
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use core::ops::Range;
@@ -32,7 +32,7 @@ pub(crate) struct ArrayHeader {
     pub(crate) is_fortran: bool,
     /// Whether the elements are in the other byte order.
     pub(crate) is_swapped: bool,
-    /// Byte range of the elements. NumPy ignores what follows, such as a second array.
+    /// Byte range of the elements. NumPy ignores bytes after them, such as a second array.
     pub(crate) elements: Range<usize>,
 }
 

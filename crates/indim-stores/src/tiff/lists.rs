@@ -56,7 +56,7 @@ pub(super) fn check(file: &mut (impl Read + Seek), length: u64) -> Result<(), St
             .checked_sub(count.max(1))
             .ok_or_else(|| bad_text("lists of more tags than the file has room for"))?;
         let first = list + layout.length as u64;
-        // `bytes_at` reads at most what the file has.
+        // `bytes_at` does not read past the end of the file.
         let entries = bytes_at(file, first, count as usize * layout.entry())?;
         for entry in entries.chunks_exact(layout.entry()) {
             check_entry(layout, entry, length)?;

@@ -1,4 +1,4 @@
-//! Stored bytes of strips and tiles: what they can decode to, and the memory of decoding.
+//! Stored bytes of strips and tiles: upper bounds of their decoded bytes and of the memory of decoding.
 
 use std::io::{Read, Seek};
 

@@ -17,7 +17,7 @@ const CHECKSUM_BYTES: u64 = 64;
 pub(super) struct DecodePlan {
     /// Shape of a stored chunk: one file.
     pub(super) stored_chunk: Vec<u64>,
-    /// Shape of what is decoded at a time: a stored chunk, or an inner chunk of a shard.
+    /// Shape of the unit of decoding: a stored chunk, or an inner chunk of a shard.
     pub(super) decoded_chunk: Vec<u64>,
     /// Whether stored chunks are shards, decoded by inner chunks.
     pub(super) is_sharded: bool,

@@ -103,7 +103,7 @@ impl OutputBuffer<'_> {
         Some(next)
     }
 
-    /// Copies a match, which may overlap what it writes.
+    /// Copies a match, which may overlap its destination.
     #[inline]
     fn copy_match(&mut self, offset: usize, length: usize) -> Option<()> {
         let (start, end) = (self.written.checked_sub(offset)?, self.written + length);

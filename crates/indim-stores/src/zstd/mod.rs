@@ -1,7 +1,7 @@
 //! A decoder of zstd frames (RFC 8878) that decodes into its output, without a window of its own.
 //!
-//! Memory: the output, bounded by the caller's limit and by what the compressed bytes can expand to, and 300
-//! KiB of tables and literals. Frames with dictionaries are refused. Checksums are compared.
+//! Memory: the output, bounded by the caller's limit and by the largest expansion of the compressed bytes,
+//! and 300 KiB of tables and literals. Frames with dictionaries are refused. Checksums are compared.
 //!
 //! - `bits.rs`: bit streams; `fse.rs`: tables of finite states; `huffman.rs`: codes of literals;
 //! - `block.rs`: compressed blocks; `xxh64.rs`: the checksum.

@@ -69,8 +69,8 @@ impl LintOptions {
 }
 
 impl LintReport {
-    /// Finds illegal and unknown broadcasts in a file, and legal ones that are hardly meant. Nothing is
-    /// computed, and weights are not read.
+    /// Finds illegal and unknown broadcasts in a file, and legal ones that are probably unintended. Nothing
+    /// is computed, and weights are not read.
     ///
     /// # Errors
     /// Errors of the file itself: `unknown-format`, `damaged`, `limit`, `undefined`, `duplicate`, `cycle`.
