@@ -174,7 +174,7 @@ impl DenseNest {
     }
 
     /// The stride of each operand along the reduced axis, for these sizes.
-    pub(crate) fn along(&self, sizes: &[usize]) -> AxisStrides {
+    pub(crate) fn reduced_strides(&self, sizes: &[usize]) -> AxisStrides {
         let mut along = zero_strides(self.along.len());
         for (along, stride) in along.iter_mut().zip(&self.along) {
             *along = stride.stride(sizes);

@@ -38,9 +38,9 @@ impl NestGroup {
         let written = stores.filter(|target| target.buffer == BufferId::Output(output));
         let accesses = members.iter().flat_map(|nest| &nest.accesses);
         let read = accesses.filter(|access| access.buffer == BufferId::Parameter(parameter));
-        let mut walked = written
-            .chain(read)
-            .map(|access| self.axes.iter().map(|&axis| along(access, axis)).collect());
+        let mut walked = written.chain(read).map(|access| {
+            self.axes.iter().map(|&axis| axis_that_moves_with(access, axis)).collect()
+        });
         let first: Option<Vec<Option<(usize, &AxisIndex)>>> = walked.next();
         first.is_none_or(|first| !first.contains(&None) && walked.all(|other| other == first))
     }
@@ -48,7 +48,7 @@ impl NestGroup {
 
 /// The only axis of the array that moves with `axis` of the nest, and its index; `None` if none or several
 /// do.
-fn along(access: &Access, axis: usize) -> Option<(usize, &AxisIndex)> {
+fn axis_that_moves_with(access: &Access, axis: usize) -> Option<(usize, &AxisIndex)> {
     let axes = access.axes.iter().enumerate();
     let mut moved = axes.filter(|(_, index)| index.moves_with(axis));
     moved.next().filter(|_| moved.next().is_none())
@@ -158,7 +158,7 @@ impl<'a> GroupState<'a> {
 
 /// The axis of the array that `axis` of the nest traverses completely, and the sizes of the array.
 fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
-    let (walked, index) = along(access, axis)?;
+    let (walked, index) = axis_that_moves_with(access, axis)?;
     let size = access.array_type.shape[walked];
     let is_whole = size == nest.shape[axis] && *index == AxisIndex::identity(axis, size);
     is_whole.then_some((walked, access.array_type.shape.sizes()))

@@ -120,17 +120,17 @@ fn output_paths(loops: &LoopNests) -> Vec<Vec<InputPath>> {
                     BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
                         temporaries[index]
                             .iter()
-                            .for_each(|path| add(&mut paths, through(access, path, rank)));
+                            .for_each(|path| add(&mut paths, value_path(access, path, rank)));
                     }
                     BufferId::Output(index) if *shape == loops.outputs[index].shape => {
                         outputs[index]
                             .iter()
-                            .for_each(|path| add(&mut paths, through(access, path, rank)));
+                            .for_each(|path| add(&mut paths, value_path(access, path, rank)));
                     }
                     _ => {}
                 }
             }
-            let of_target = paths.iter().map(|path| onto(&store.target, path));
+            let of_target = paths.iter().map(|path| target_path(&store.target, path));
             // Several nests may write parts of one array.
             match store.target.buffer {
                 BufferId::Temporary(index) => {
@@ -153,13 +153,13 @@ fn add(paths: &mut Vec<InputPath>, path: InputPath) {
 }
 
 /// The path through the value that `access` reads, for the axes of the nest.
-fn through(access: &Access, path: &InputPath, rank: usize) -> InputPath {
+fn value_path(access: &Access, path: &InputPath, rank: usize) -> InputPath {
     let axes = access.walked_axes(rank).into_iter().map(|axis| path.axes[axis?]);
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 
 /// The path to the array that the nest writes, from the path for the axes of the nest.
-fn onto(target: &Access, path: &InputPath) -> InputPath {
+fn target_path(target: &Access, path: &InputPath) -> InputPath {
     let axes = target.axes.iter().map(|index| path.axes[index.only_term()?.axis]);
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }

@@ -86,7 +86,7 @@ impl AxisIndex {
     }
 
     /// The composition with `walked`: the index along each axis is itself the affine index `walked[axis]`.
-    pub(crate) fn through(&self, walked: &[AxisIndex]) -> AxisIndex {
+    pub(crate) fn compose(&self, walked: &[AxisIndex]) -> AxisIndex {
         let mut index = AxisIndex { start: self.start, terms: AxisTerms::new() };
         for &AxisTerm { axis, step } in &self.terms {
             let AxisIndex { start, terms } = &walked[axis];

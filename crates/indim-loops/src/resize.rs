@@ -205,7 +205,7 @@ impl<'a> SizedNest<'a> {
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
         let length = self.shape[reduced];
         if let (NestStrides::Dense, Some(dense)) = (strides, self.if_dense) {
-            let (kept, along) = (dense.coalesced(&self.shape), dense.along(&self.shape));
+            let (kept, along) = (dense.coalesced(&self.shape), dense.reduced_strides(&self.shape));
             return Some(ReducedAxes { kept, along, length, main: dense.main });
         }
         let strides = &self.list_strides(strides);

@@ -129,10 +129,10 @@ impl View {
     }
 
     /// The composition of this view with `next`: the view of the operand that `next` shows.
-    pub(crate) fn through(&self, next: &View) -> View {
+    pub(crate) fn compose(&self, next: &View) -> View {
         View {
             shape: self.shape.clone(),
-            axes: next.axes.iter().map(|index| index.through(&self.axes)).collect(),
+            axes: next.axes.iter().map(|index| index.compose(&self.axes)).collect(),
             is_of_table: self.is_of_table,
         }
     }

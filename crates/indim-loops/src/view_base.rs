@@ -21,7 +21,7 @@ impl ViewBase {
     /// The view of a nest onto the base, from its `view` onto the value.
     pub(crate) fn seen_through(&self, view: View) -> View {
         match &self.view {
-            Some(own) => view.through(own),
+            Some(own) => view.compose(own),
             None => view,
         }
     }

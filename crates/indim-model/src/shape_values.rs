@@ -25,12 +25,12 @@ pub struct KnownValue {
 impl KnownValue {
     /// A constant; its elements are known if they are few.
     pub fn constant(builder: &GraphBuilder, array: Array) -> KnownValue {
-        KnownValue { value: builder.constant(array.clone()), elements: few(array) }
+        KnownValue { value: builder.constant(array.clone()), elements: keep_small(array) }
     }
 
     /// A value with these elements; they are dropped if they are many.
     pub fn with_elements(value: Value, array: Array) -> KnownValue {
-        KnownValue { value, elements: few(array) }
+        KnownValue { value, elements: keep_small(array) }
     }
 
     /// The elements as integers, if they are known integers.
@@ -45,7 +45,8 @@ impl From<Value> for KnownValue {
     }
 }
 
-fn few(array: Array) -> Option<Array> {
+/// The array, if its elements are to be kept.
+fn keep_small(array: Array) -> Option<Array> {
     Some(array).filter(|array| is_few(array.array_type()))
 }
 

@@ -111,7 +111,7 @@ impl<'t> AttributeReader<'t> {
         find(&operation.attributes, name).map(|span| self.resolved(span))
     }
 
-    fn wrong(&self, name: &str, problem: &str, span: Span) -> FormatError {
+    fn malformed(&self, name: &str, problem: &str, span: Span) -> FormatError {
         FormatErrorKind::attribute(name, problem).in_text(span.start..span.end)
     }
 
@@ -125,10 +125,10 @@ impl<'t> AttributeReader<'t> {
         name: &str,
     ) -> Result<Vec<i64>, FormatError> {
         let span = self.required(operation, name)?;
-        let wrong = || self.wrong(name, "is not a list of integers", span);
+        let malformed = || self.malformed(name, "is not a list of integers", span);
         if span.of(self.text).starts_with("dense") {
             let dense = Dense::read(self, span, None)?;
-            return dense.full(MAX_LIST_LENGTH).as_ref().and_then(integers).ok_or_else(wrong);
+            return dense.full(MAX_LIST_LENGTH).as_ref().and_then(integers).ok_or_else(malformed);
         }
         let mut lexer = Lexer::new(self.text, span);
         match lexer.token().span.of(self.text) {
@@ -139,9 +139,9 @@ impl<'t> AttributeReader<'t> {
                     lexer.token();
                 }
             }
-            _ => return Err(wrong()),
+            _ => return Err(malformed()),
         }
-        self.list(lexer).filter(|list| list.len() <= MAX_LIST_LENGTH).ok_or_else(wrong)
+        self.list(lexer).filter(|list| list.len() <= MAX_LIST_LENGTH).ok_or_else(malformed)
     }
 
     /// Comma-separated integers up to a bracket or the end.
@@ -185,7 +185,7 @@ impl<'t> AttributeReader<'t> {
         let span = self.required(operation, name)?;
         let text = span.of(self.text);
         let number = text.split(':').next().unwrap_or(text).trim_matches(['[', ']', ' ']);
-        number.parse().map_err(|_| self.wrong(name, "is not an integer", span))
+        number.parse().map_err(|_| self.malformed(name, "is not an integer", span))
     }
 
     /// `0.1`, `0.1 : f64`.
@@ -195,7 +195,7 @@ impl<'t> AttributeReader<'t> {
     pub(super) fn float(&self, name: &str, span: Span) -> Result<f64, FormatError> {
         let text = span.of(self.text);
         let number = text.split(':').next().unwrap_or(text).trim();
-        number.parse().map_err(|_| self.wrong(name, "is not a number", span))
+        number.parse().map_err(|_| self.malformed(name, "is not a number", span))
     }
 
     /// The last word: `LT` in `#stablehlo<comparison_direction LT>`, `"LT"` and `LT`.

@@ -39,7 +39,7 @@ pub(super) fn general(
     Ok(DotOperation { dimensions: Some(dimensions), algorithm })
 }
 
-fn wrong(name: &str, form: &str, span: Span) -> FormatError {
+fn malformed(name: &str, form: &str, span: Span) -> FormatError {
     FormatErrorKind::attribute(name, format!("is not of the form {form}"))
         .in_text(span.start..span.end)
 }
@@ -50,7 +50,7 @@ fn generic_dimensions(
     span: Span,
 ) -> Result<DotDimensions, FormatError> {
     let form = "#stablehlo.dot<lhs_contracting_dimensions = [..], ..>";
-    let failed = || wrong("dot_dimension_numbers", form, span);
+    let failed = || malformed("dot_dimension_numbers", form, span);
     let body = attributes.inside(span).ok_or_else(failed)?;
     let list = |name: &str| member(body, name).ok_or_else(failed);
     Ok(DotDimensions {
@@ -75,7 +75,7 @@ fn pair(
     };
     let lists = span.of(attributes.text).split_once('x');
     let lists = lists.and_then(|(lhs, rhs)| Some([list(lhs)?, list(rhs)?]));
-    lists.ok_or_else(|| wrong(name, "[..] x [..]", span))
+    lists.ok_or_else(|| malformed(name, "[..] x [..]", span))
 }
 
 /// `<lhs_precision_type = tf32, .., accumulation_type = f32, .., num_primitive_operations = 1, ..>`.
@@ -96,5 +96,5 @@ fn algorithm_in(attributes: &AttributeReader<'_>, span: Span) -> Result<DotAlgor
             operations: find("num_primitive_operations")?.split(':').next()?.trim().parse().ok()?,
         })
     };
-    read().ok_or_else(|| wrong("algorithm", form, span))
+    read().ok_or_else(|| malformed("algorithm", form, span))
 }

@@ -62,10 +62,10 @@ impl<'t> DimensionNumbers<'t> {
     }
 
     fn list(&self, name: &str) -> Result<Vec<i64>, FormatError> {
-        self.body.and_then(|body| member(body, name)).ok_or_else(|| self.wrong())
+        self.body.and_then(|body| member(body, name)).ok_or_else(|| self.malformed())
     }
 
-    fn wrong(&self) -> FormatError {
+    fn malformed(&self) -> FormatError {
         let kind = FormatErrorKind::attribute(self.name, "is not of the form <name = [0], ...>");
         kind.in_text(self.span.start..self.span.end)
     }
@@ -79,7 +79,7 @@ impl<'t> DimensionNumbers<'t> {
             index_vector_dim: match self.list("index_vector_dim")?[..] {
                 [] => 0,
                 [dim] => dim,
-                _ => return Err(self.wrong()),
+                _ => return Err(self.malformed()),
             },
         })
     }

@@ -36,7 +36,7 @@ impl Function {
         for value in starts {
             kept.extend(start(body, text, &value));
         }
-        only(body, text, &kept);
+        retain_needed(body, text, &kept);
         Ok(())
     }
 }
@@ -161,7 +161,7 @@ fn end(block: &mut Block, values: Vec<BlockValue>) -> Result<Vec<FunctionResult>
 }
 
 /// Keeps the operations and arguments that the last operation needs, and the arguments in `kept`.
-fn only(block: &mut Block, text: &str, kept: &HashSet<&str>) {
+fn retain_needed(block: &mut Block, text: &str, kept: &HashSet<&str>) {
     let mut needed: HashSet<ValueKey<'_>> = HashSet::new();
     let mut is_needed: Vec<bool> = Vec::with_capacity(block.operations.len());
     for (position, operation) in block.operations.iter().rev().enumerate() {

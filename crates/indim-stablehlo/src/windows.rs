@@ -41,7 +41,7 @@ pub(super) fn convolution(
         None => Some(text),
     };
     let axes = inside.and_then(dimension_numbers).ok_or_else(|| {
-        wrong("dimension_numbers", "is not of the form [b, 0, f]x[0, i, o]->[b, 0, f]", span)
+        malformed("dimension_numbers", "is not of the form [b, 0, f]x[0, i, o]->[b, 0, f]", span)
     })?;
     let window = match attributes.optional(syntax, "window") {
         Some(span) => pretty_window(attributes, span)?,
@@ -84,7 +84,7 @@ pub(super) fn of_reduce_window(
     })
 }
 
-fn wrong(name: &str, problem: &str, span: Span) -> FormatError {
+fn malformed(name: &str, problem: &str, span: Span) -> FormatError {
     FormatErrorKind::attribute(name, problem).in_text(span.start..span.end)
 }
 
@@ -108,7 +108,7 @@ fn pairs(
     let numbers = optional(syntax, attributes, "padding")?;
     let (pairs, rest) = numbers.as_chunks();
     match (rest, attributes.optional(syntax, "padding")) {
-        ([_], Some(span)) => Err(wrong("padding", "has an odd number of elements", span)),
+        ([_], Some(span)) => Err(malformed("padding", "has an odd number of elements", span)),
         _ => Ok(pairs.to_vec()),
     }
 }
@@ -134,7 +134,7 @@ fn pretty_window(
     span: Span,
 ) -> Result<WindowAttributes, FormatError> {
     let failed =
-        || wrong("window", "is not of the form {stride = [..], pad = [[.., ..]], ..}", span);
+        || malformed("window", "is not of the form {stride = [..], pad = [[.., ..]], ..}", span);
     let body = span.of(attributes.text).trim_matches(['{', '}', ' ']);
     let mut window = WindowAttributes::default();
     for (name, list) in members(body).ok_or_else(failed)? {

@@ -115,7 +115,7 @@ impl Plan {
         outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Self, StreamError> {
-        let variants = GraphVariant::all(graph, inputs, outputs)?;
+        let variants = GraphVariant::variants(graph, inputs, outputs)?;
         let search = Search { variants: &variants, outputs, options };
         let limit = search.limit();
         let refused = match search.plan_within(limit)? {
@@ -144,7 +144,7 @@ impl Plan {
         outputs: &[StorageInfo],
         options: &StreamOptions<'_>,
     ) -> Result<Option<Self>, StreamError> {
-        let variants = GraphVariant::all(graph, inputs, outputs)?;
+        let variants = GraphVariant::variants(graph, inputs, outputs)?;
         let search = Search { variants: &variants, outputs, options };
         Ok(search.plan_within(search.limit())?.ok())
     }
@@ -295,7 +295,7 @@ struct GraphVariant {
 
 impl GraphVariant {
     /// All variants of a graph for this storage of inputs and outputs.
-    fn all(
+    fn variants(
         graph: &Graph,
         inputs: &[StorageInfo],
         outputs: &[StorageInfo],

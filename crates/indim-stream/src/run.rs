@@ -187,7 +187,7 @@ impl<'a> RunningPass<'a> {
                 let OperandData::Stored(source, starts) = given else { return Ok(None) };
                 let parts = parts_of(job, operand, piece).iter();
                 let regions: Vec<ArrayRegion> =
-                    parts.map(|part| behind(&operand.region(part), starts)).collect();
+                    parts.map(|part| region_of_array(&operand.region(part), starts)).collect();
                 if let Some((_, buffers)) = last.as_ref().filter(|(of, _)| *of == regions) {
                     return Ok(Some(Arc::clone(buffers)));
                 }
@@ -375,7 +375,7 @@ impl<'a> ReductionOutputs<'a> {
 }
 
 /// A region of a part of an array, which begins at `starts`, as a region of the array.
-fn behind(region: &ArrayRegion, starts: &[usize]) -> ArrayRegion {
+fn region_of_array(region: &ArrayRegion, starts: &[usize]) -> ArrayRegion {
     let both = region.starts().iter().zip(starts);
     let starts: Vec<usize> = both.map(|(of_part, of_array)| of_part + of_array).collect();
     ArrayRegion::new(starts, region.extents().clone())

@@ -186,7 +186,7 @@ impl Widths {
             let has_sign =
                 has_plus || shown.iter().any(|x| special(*x) == "-inf" && !is_finite(*x));
             let length = "inf".len() + usize::from(has_sign);
-            widths.whole = widths.whole.max(length.saturating_sub(widths.behind()));
+            widths.whole = widths.whole.max(length.saturating_sub(widths.fraction_width()));
         }
         widths
     }
@@ -198,7 +198,7 @@ impl Widths {
     }
 
     /// The width from the point on.
-    fn behind(&self) -> usize {
+    fn fraction_width(&self) -> usize {
         1 + self.fraction + self.exponent.map_or(0, |digits| digits + 2)
     }
 
@@ -206,7 +206,11 @@ impl Widths {
     pub(super) fn text<F: Float>(&self, x: F) -> String {
         let Widths { whole: width, fraction: digits, precision, exponent, .. } = *self;
         if !is_finite(x) {
-            return format!("{:>total$}", self.signed(special(x)), total = width + self.behind());
+            return format!(
+                "{:>total$}",
+                self.signed(special(x)),
+                total = width + self.fraction_width()
+            );
         }
         let Some(exponent_width) = exponent else {
             let Decimal { whole, fraction, .. } = Decimal::positional(x, precision);

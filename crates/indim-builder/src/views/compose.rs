@@ -140,7 +140,8 @@ impl GraphBuilder {
         for (axis, &(low, high, interior)) in widths.iter().enumerate() {
             x = self.spaced(&x, &value, axis, interior)?;
             x = self.cut(&x, axis, low, high)?;
-            x = self.between(&x, axis, low, high, |width| self.filled(&x, &value, axis, width))?;
+            x =
+                self.padded_by(&x, axis, low, high, |width| self.filled(&x, &value, axis, width))?;
         }
         Ok(x)
     }
@@ -284,7 +285,7 @@ impl GraphBuilder {
 
     /// `x` with `filled(width)` before and after it, for positive widths.
     #[track_caller]
-    fn between(
+    fn padded_by(
         &self,
         x: &Value,
         axis: usize,

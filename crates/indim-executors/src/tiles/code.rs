@@ -29,7 +29,7 @@ const _: () = assert!(BLOCK_BYTES <= runs::MAX_ELEMENTS);
 pub(crate) const FEW: usize = 4;
 
 /// Collects a short list. For few items a push for each is faster than `collect`.
-pub(crate) fn few<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; FEW]> {
+pub(crate) fn short_list<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; FEW]> {
     let mut list = SmallVec::new();
     items.for_each(|item| list.push(item));
     list
@@ -181,7 +181,7 @@ pub(crate) fn block_elements(nest: &LoopNest) -> usize {
 
 /// Element size of each operand, in bytes.
 pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
-    few(nest.operands().map(|operand| operand.array_type.dtype.size()))
+    short_list(nest.operands().map(|operand| operand.array_type.dtype.size()))
 }
 
 /// See [`TileCode::value_stores`].

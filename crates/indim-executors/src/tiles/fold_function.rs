@@ -10,7 +10,7 @@ use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
-use crate::tiles::code::{FEW, TileCode, few};
+use crate::tiles::code::{FEW, TileCode, short_list};
 use crate::tiles::functions::Functions;
 use crate::tiles::tree::is_sequential;
 use crate::tiles::wiring::{FunctionWiring, Wiring};
@@ -65,12 +65,12 @@ impl FoldFunction {
         });
         let bytes = functions.inputs.iter().map(|&register| code.element_size(register) as isize);
         let inputs = forms.clone().zip(row_strides).zip(bytes);
-        let along =
-            match is_row {
-                true => few(inputs
-                    .map(|((form, _), bytes)| if form == OperandForm::Dense { bytes } else { 0 })),
-                false => row_strides.clone(),
-            };
+        let along = match is_row {
+            true => short_list(
+                inputs.map(|((form, _), bytes)| if form == OperandForm::Dense { bytes } else { 0 }),
+            ),
+            false => row_strides.clone(),
+        };
         let is_whole = |steps: usize| steps.is_multiple_of(LANES);
         let is_contiguous = is_row
             || continues(code, functions, forms.clone(), row_strides, width)
@@ -91,7 +91,7 @@ impl FoldFunction {
         let forms = along
             .iter()
             .map(|along| if *along == 0 { OperandForm::Same } else { OperandForm::Dense });
-        let forms: SmallVec<[OperandForm; FEW]> = few(forms);
+        let forms: SmallVec<[OperandForm; FEW]> = short_list(forms);
         let folds =
             FoldSpec { code, nest, width: 1, columns_before: 0, is_row: true, is_contiguous: true };
         folds.fold_function(forms.iter().copied(), along, across)
@@ -107,12 +107,12 @@ impl FoldFunction {
     ) -> Option<Self> {
         let (functions, width) = (code.fold_functions.as_deref()?, of.unit_columns);
         let operands = || functions.inputs.iter().map(|&register| code.operand(register));
-        let form = |operand: usize| match (width, along[operand], of.across(operand)) {
+        let form = |operand: usize| match (width, along[operand], of.column_stride(operand)) {
             (1, 0, _) | (_, 0, 0) => OperandForm::Same,
             (2.., _, 0) => OperandForm::Single,
             _ => OperandForm::Dense,
         };
-        let along: SmallVec<[isize; FEW]> = few(operands().map(|operand| along[operand]));
+        let along: SmallVec<[isize; FEW]> = short_list(operands().map(|operand| along[operand]));
         let is_contiguous =
             of.is_even() && continues(code, functions, operands().map(form), &along, width);
         let folds = FoldSpec { code, nest, width, columns_before: 0, is_row: false, is_contiguous };

@@ -8,7 +8,7 @@ use core::ops::Range;
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_targets::FoldArgs;
 
-use crate::tiles::code::{TileCode, few};
+use crate::tiles::code::{TileCode, short_list};
 use crate::tiles::fold_function::{FoldFunction, MAX_BLOCKS};
 use crate::tiles::tree::Columns;
 
@@ -69,7 +69,8 @@ impl FoldTile<'_> {
         work: impl FnOnce(&FoldTile<'_>),
     ) {
         let Some(functions) = &code.fold_functions else { return };
-        let inputs = few(functions.inputs.iter().map(|&register| at(code.operand(register))));
+        let inputs =
+            short_list(functions.inputs.iter().map(|&register| at(code.operand(register))));
         work(&FoldTile { fold_function, columns, inputs: &inputs, first: 0 });
     }
 

@@ -29,7 +29,7 @@ use indim_targets::Function;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::{FEW, TileCode, element_sizes, few};
+use crate::tiles::code::{FEW, TileCode, element_sizes, short_list};
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::functions::Functions;
@@ -357,7 +357,7 @@ impl BoundRegion {
             let width = width(&self.region);
             let folds = code.folds.iter().enumerate();
             let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
-            let trees = few(trees);
+            let trees = short_list(trees);
             let shared = bases.shared;
             work(&mut PieceReduction { bound: self, trees, tile, shared }, outer, offsets);
         });

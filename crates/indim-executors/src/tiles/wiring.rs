@@ -15,7 +15,7 @@ use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::tiles::code::BLOCK_BYTES;
-use crate::tiles::code::{Call, Callee, FEW, TileCode, few};
+use crate::tiles::code::{Call, Callee, FEW, TileCode, short_list};
 use crate::tiles::functions::Functions;
 use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
 
@@ -82,10 +82,12 @@ impl Wiring {
         let (stores, accesses) = walk.operands.split_at(code.nest.stores.len());
         let accesses = accesses.iter().zip(needs_block).zip(&code.only_gathered);
         let read_modes =
-            few(accesses.map(|((operand, &needs_block), &only_gathered)| match only_gathered {
-                true => ReadMode::Indexed,
-                false => read_mode(operand, needs_block),
-            }));
+            short_list(accesses.map(
+                |((operand, &needs_block), &only_gathered)| match only_gathered {
+                    true => ReadMode::Indexed,
+                    false => read_mode(operand, needs_block),
+                },
+            ));
         let is_direct = direct_stores(code, stores, is_over_input);
         let (blocks, block_count) = access_blocks(code, &read_modes);
         let function = match folds {
@@ -120,7 +122,7 @@ impl Wiring {
                 let index = IndexStrides::new(self, code, axes, &gather, indices);
                 let of_table = axes.strides_of(code.operand(table));
                 let strides =
-                    |axis| GatherStrides { table: of_table[axis], index: index.along(axis) };
+                    |axis| GatherStrides { table: of_table[axis], index: index.axis_stride(axis) };
                 let stride = table_strides[table];
                 let take = GatherWalk::new(axes, walk.step_elements, strides, stride);
                 let is_written = code.value_stores[call.destination]
@@ -206,7 +208,7 @@ impl<'a> IndexStrides<'a> {
         }
     }
 
-    fn along(&self, axis: usize) -> isize {
+    fn axis_stride(&self, axis: usize) -> isize {
         match self {
             IndexStrides::InPlace(strides) => strides[axis],
             IndexStrides::Block { axes, index_size } => {
@@ -261,7 +263,7 @@ fn access_blocks(
     read_modes: &[ReadMode],
 ) -> (SmallVec<[Option<usize>; FEW]>, usize) {
     let mut count = code.block_count;
-    let blocks = few(read_modes.iter().map(|read_mode| {
+    let blocks = short_list(read_modes.iter().map(|read_mode| {
         let is_gathered = *read_mode == ReadMode::Block;
         count += usize::from(is_gathered);
         is_gathered.then(|| (count - 1) * BLOCK_BYTES)
@@ -280,7 +282,7 @@ fn direct_stores(
         is_direct(code, stores, store)
             && (!is_over(target, is_over_input) || code.is_of_function(target.source))
     };
-    few(code.nest.stores.iter().enumerate().map(is_direct))
+    short_list(code.nest.stores.iter().enumerate().map(is_direct))
 }
 
 /// Whether a store's target lies over an input.
@@ -348,10 +350,10 @@ fn function_wiring(
         store(register).is_some_and(|store| is_over(&code.nest.stores[store], is_over_input))
     };
     Some(FunctionWiring {
-        forms: few(functions.inputs.iter().map(form)),
-        streams: few(functions.outputs.iter().map(|&register| streams(register))),
+        forms: short_list(functions.inputs.iter().map(form)),
+        streams: short_list(functions.outputs.iter().map(|&register| streams(register))),
         is_in_place: functions.outputs.iter().any(is_in_place),
-        row_strides: few(written.chain(read)),
+        row_strides: short_list(written.chain(read)),
     })
 }
 
@@ -369,10 +371,10 @@ fn fold_wiring(code: &TileCode, walk: &Walk, read_modes: &[ReadMode]) -> Option<
         _ => (code.element_size(register) * walk.step_elements) as isize,
     };
     Some(FunctionWiring {
-        forms: few(functions.inputs.iter().map(form)),
+        forms: short_list(functions.inputs.iter().map(form)),
         streams: SmallVec::new(),
         is_in_place: false,
-        row_strides: few(functions.inputs.iter().map(stride)),
+        row_strides: short_list(functions.inputs.iter().map(stride)),
     })
 }
 

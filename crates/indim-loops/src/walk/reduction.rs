@@ -198,8 +198,9 @@ impl ReductionNest<'_> {
 
     /// Whether units are rows rather than adjacent columns.
     fn are_rows(&self) -> bool {
-        let column = self.across(self.axes.main).unsigned_abs();
-        let is_by_columns = column != 0 && column < self.along(self.axes.main).unsigned_abs();
+        let column = self.kept_stride(self.axes.main).unsigned_abs();
+        let is_by_columns =
+            column != 0 && column < self.reduced_stride(self.axes.main).unsigned_abs();
         !is_by_columns
             && (self.axes.length > MAX_SHORT_AXIS || self.is_one_tile() || self.are_read_as_rows())
     }
@@ -212,7 +213,7 @@ impl ReductionNest<'_> {
         let ReducedAxes { kept, length, .. } = self.axes;
         let inner = kept.sizes.last().copied().unwrap_or(1);
         let outer: usize = kept.sizes.iter().rev().skip(1).product();
-        let is_direct = self.are_direct(|operand| self.across(operand));
+        let is_direct = self.are_direct(|operand| self.kept_stride(operand));
         let max_columns = match (is_direct, self.has_lanes) {
             (true, _) => MAX_DIRECT_COLUMNS,
             (false, true) => MAX_LANE_COLUMNS.min(self.block),
@@ -232,8 +233,8 @@ impl ReductionNest<'_> {
     /// The innermost stride of a unit of `columns` columns.
     fn innermost(&self, columns: usize, operand: usize) -> isize {
         match columns {
-            1 => self.along(operand),
-            _ => self.across(operand),
+            1 => self.reduced_stride(operand),
+            _ => self.kept_stride(operand),
         }
     }
 
@@ -271,7 +272,7 @@ impl ReductionNest<'_> {
     /// longer.
     fn goes_by_rows(&self, rows: usize) -> bool {
         let is_row = |operand| {
-            let along = self.along(operand);
+            let along = self.reduced_stride(operand);
             along == 0 || along == self.element_sizes[operand] as isize
         };
         rows <= MAX_UNGATHERED_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
@@ -282,9 +283,9 @@ impl ReductionNest<'_> {
         let length = self.axes.length;
         let bytes = |operand: usize| (length * self.element_sizes[operand]) as isize;
         let pays = length >= MIN_DIRECT_ROW_ELEMENTS
-            || self.accesses().all(|operand| self.across(operand) == bytes(operand))
+            || self.accesses().all(|operand| self.kept_stride(operand) == bytes(operand))
             || self.axes.kept.sizes.iter().product::<usize>() <= MAX_SHORT_ROWS;
-        let is_direct = !self.folds && self.are_direct(|operand| self.along(operand));
+        let is_direct = !self.folds && self.are_direct(|operand| self.reduced_stride(operand));
         pays && is_direct && self.has_row_kernels
     }
 
@@ -299,7 +300,7 @@ impl ReductionNest<'_> {
 
     /// Maximum elements of a row that shares a tile with others.
     fn max_row_elements(&self) -> usize {
-        match self.are_direct(|operand| self.along(operand)) {
+        match self.are_direct(|operand| self.reduced_stride(operand)) {
             true if self.folds => MAX_FOLDED_ROW_ELEMENTS,
             true => MAX_DIRECT_ROW_ELEMENTS,
             false => self.block,
@@ -307,12 +308,12 @@ impl ReductionNest<'_> {
     }
 
     /// The stride along the reduced axis.
-    fn along(&self, operand: usize) -> isize {
+    fn reduced_stride(&self, operand: usize) -> isize {
         self.axes.along[operand]
     }
 
     /// The stride along the innermost kept axis.
-    fn across(&self, operand: usize) -> isize {
+    fn kept_stride(&self, operand: usize) -> isize {
         last(&self.axes.kept, operand)
     }
 }

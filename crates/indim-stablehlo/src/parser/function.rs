@@ -146,10 +146,10 @@ impl Parser<'_, '_> {
         let is_public = string("sym_visibility").is_none_or(|visibility| visibility == "public");
         let function_type = value("function_type").ok_or_else(|| missing("function_type"))?;
         let attributes = match value("res_attrs") {
-            Some(span) => self.within(span, |parser| parser.dictionaries())?,
+            Some(span) => self.parse_range(span, |parser| parser.dictionaries())?,
             None => Vec::new(),
         };
-        let signature = self.within(function_type, |parser| parser.signature())?;
+        let signature = self.parse_range(function_type, |parser| parser.signature())?;
         let Signature::Function(_, types) = signature else {
             let kind = FormatErrorKind::attribute("function_type", "is not a function type");
             return Err(kind.in_text(function_type.start..function_type.end));
@@ -178,7 +178,7 @@ impl Parser<'_, '_> {
     }
 
     /// Parses a range of the text that was skipped before.
-    fn within<T>(
+    fn parse_range<T>(
         &mut self,
         piece: Span,
         read: impl FnOnce(&mut Self) -> ParseResult<T>,

@@ -56,6 +56,6 @@ impl FormatCode for Png {
     }
 }
 
-fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
+fn png_error(error: &dyn core::error::Error) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_PNG, shown(&error.to_string())).into()
 }

@@ -10,7 +10,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{Diagnostic, ErrorCode};
 use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 
-use super::bad;
+use super::png_error;
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::memory::MemorySource;
@@ -218,7 +218,7 @@ fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
                 "a row, or what is around the image, takes more memory than the limit leaves";
             MemoryLimitError::new(None, limit, message).into()
         }
-        _ => bad(error),
+        _ => png_error(error),
     }
 }
 

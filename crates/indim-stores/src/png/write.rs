@@ -4,7 +4,7 @@ use indim_arrays::Array;
 use indim_ops::{ArrayType, DType};
 use png::{BitDepth, ColorType, Encoder, EncodingError, StreamWriter};
 
-use super::bad;
+use super::png_error;
 use crate::image::{self, ImageRows};
 use crate::png::output_handle::OutputHandle;
 use crate::sink::{CompleteResult, Sink};
@@ -75,7 +75,7 @@ fn error_of(error: &EncodingError) -> StoreErrorKind {
         EncodingError::IoError(error) => {
             std::io::Error::new(error.kind(), error.to_string()).into()
         }
-        _ => bad(error),
+        _ => png_error(error),
     }
 }
 

@@ -69,7 +69,7 @@ fn no_page(path: &Path, part: &str) -> StoreError {
     StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::NO_PAGE, message))
 }
 
-fn bad(error: &dyn core::error::Error) -> StoreErrorKind {
+fn tiff_error(error: &dyn core::error::Error) -> StoreErrorKind {
     bad_text(&error.to_string())
 }
 

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use tiff::decoder::Decoder;
 use tiff::tags::Tag;
 
-use super::{bad, bad_text};
+use super::{bad_text, tiff_error};
 use crate::StoreErrorKind;
 use crate::zstd::ZSTD_RATIO;
 
@@ -37,9 +37,10 @@ impl PageStorage {
         file_length: u64,
     ) -> Result<Self, StoreErrorKind> {
         let tag = if is_tiled { Tag::TileByteCounts } else { Tag::StripByteCounts };
-        let counts = decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| bad(&error))?;
+        let counts =
+            decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| tiff_error(&error))?;
         let compression = decoder.find_tag_unsigned::<u16>(Tag::Compression);
-        let compression = compression.map_err(|error| bad(&error))?.unwrap_or(NONE);
+        let compression = compression.map_err(|error| tiff_error(&error))?.unwrap_or(NONE);
         Ok(PageStorage { compression, file_length, counts: counts.unwrap_or_default() })
     }
 

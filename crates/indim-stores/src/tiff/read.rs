@@ -15,7 +15,7 @@ use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 use super::page_storage::PageStorage;
 use super::patched_file::PatchedFile;
 use super::zstd_page::{ChunkLayout, ZstdPage};
-use super::{bad, bad_text, geo, lists};
+use super::{bad_text, geo, lists, tiff_error};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::result_metadata::enough;
@@ -217,8 +217,9 @@ impl TiffFile {
             };
             return page.read(chunk.index, self.page_storage.stored(chunk.index), layout);
         }
-        let index = u32::try_from(chunk.index).map_err(|error| bad(&error))?;
-        let layout = decoder.image_chunk_buffer_layout(index).map_err(|error| bad(&error))?;
+        let index = u32::try_from(chunk.index).map_err(|error| tiff_error(&error))?;
+        let layout =
+            decoder.image_chunk_buffer_layout(index).map_err(|error| tiff_error(&error))?;
         if layout.len != bytes {
             return Err(bad_text(&format!(
                 "a strip or tile of {} bytes instead of {bytes}",
@@ -226,7 +227,7 @@ impl TiffFile {
             )));
         }
         let mut elements = vec![0; bytes];
-        decoder.read_chunk_bytes(index, &mut elements).map_err(|error| bad(&error))?;
+        decoder.read_chunk_bytes(index, &mut elements).map_err(|error| tiff_error(&error))?;
         Ok(elements)
     }
 
@@ -263,7 +264,7 @@ fn chunk_bytes(grid: &ChunkGrid, dtype: DType) -> usize {
 
 /// A decoder at the requested page.
 fn decoder_of(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
-    let mut decoder = Decoder::new(file).map_err(|error| bad(&error))?;
+    let mut decoder = Decoder::new(file).map_err(|error| tiff_error(&error))?;
     choose_page(&mut decoder, page)?;
     Ok(decoder)
 }
@@ -277,7 +278,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
                     let message = format!("there is no page {page}: they are counted from 0");
                     return Err(Diagnostic::new(ErrorCode::NO_PAGE, message).into());
                 }
-                decoder.next_image().map_err(|error| bad(&error))?;
+                decoder.next_image().map_err(|error| tiff_error(&error))?;
             }
             Ok(())
         }
@@ -288,9 +289,9 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
             while decoder.more_images() && at < MAX_PAGES {
                 at += 1;
                 let overview =
-                    decoder.next_image().map_err(|error| bad(&error)).and_then(|()| {
+                    decoder.next_image().map_err(|error| tiff_error(&error)).and_then(|()| {
                         let kind = decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType);
-                        Ok(kind.map_err(|error| bad(&error))?.unwrap_or(0) & 0b101 != 0)
+                        Ok(kind.map_err(|error| tiff_error(&error))?.unwrap_or(0) & 0b101 != 0)
                     })?;
                 pages += usize::from(!overview);
             }
@@ -302,15 +303,15 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
                 several.help("write its number after a colon, from 0 on, as in `file.tif:0`");
                 return Err(several.into());
             }
-            decoder.seek_to_image(0).map_err(|error| bad(&error))
+            decoder.seek_to_image(0).map_err(|error| tiff_error(&error))
         }
     }
 }
 
 /// Array type and chunk grid of the page.
 fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreErrorKind> {
-    let (width, height) = decoder.dimensions().map_err(|error| bad(&error))?;
-    let color = decoder.colortype().map_err(|error| bad(&error))?;
+    let (width, height) = decoder.dimensions().map_err(|error| tiff_error(&error))?;
+    let color = decoder.colortype().map_err(|error| tiff_error(&error))?;
     let bands = match color {
         ColorType::Gray(_) => 1,
         ColorType::GrayA(_) => 2,
@@ -324,10 +325,12 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreEr
             return Err(Diagnostic::new(ErrorCode::UNKNOWN_ELEMENT_TYPE, message).into());
         }
     };
-    let format = decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).map_err(|e| bad(&e))?;
+    let format =
+        decoder.find_tag_unsigned_vec::<u16>(Tag::SampleFormat).map_err(|e| tiff_error(&e))?;
     let format = format.and_then(|formats| formats.first().copied()).unwrap_or(1);
     let dtype = dtype(SampleFormat::from_u16_exhaustive(format), color.bit_depth())?;
-    let planar = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(|e| bad(&e))?;
+    let planar =
+        decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).map_err(|e| tiff_error(&e))?;
     let is_planar = planar == Some(PlanarConfiguration::Planar.to_u16());
     let is_tiled = decoder.get_chunk_type() == ChunkType::Tile;
     let (chunk_width, chunk_height) = decoder.chunk_dimensions();

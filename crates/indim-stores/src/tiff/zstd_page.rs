@@ -7,7 +7,7 @@ use std::path::Path;
 use tiff::decoder::Decoder;
 use tiff::tags::Tag;
 
-use super::{bad, bad_text};
+use super::{bad_text, tiff_error};
 use crate::StoreErrorKind;
 use crate::npy::header::swap_bytes;
 use crate::open_file::{FileRange, OpenFile};
@@ -51,9 +51,10 @@ impl ZstdPage {
         mut file: File,
     ) -> Result<Self, StoreErrorKind> {
         let tag = if is_tiled { Tag::TileOffsets } else { Tag::StripOffsets };
-        let offsets = decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| bad(&error))?;
+        let offsets =
+            decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| tiff_error(&error))?;
         let predictor = decoder.find_tag_unsigned::<u16>(Tag::Predictor);
-        let predictor = predictor.map_err(|error| bad(&error))?.unwrap_or(NO_PREDICTOR);
+        let predictor = predictor.map_err(|error| tiff_error(&error))?.unwrap_or(NO_PREDICTOR);
         if !(NO_PREDICTOR..=FLOAT).contains(&predictor) {
             return Err(bad_text(&format!("a predictor {predictor} that is not known")));
         }

@@ -171,7 +171,7 @@ impl BoundColumns {
     /// - the obligations of [`BoundNest::run`], for this unit;
     /// - the first nodes are its results, and the lanes are free.
     unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
-        let results = ElementRun { count: unit.columns, stride: self.columns.across(store) };
+        let results = ElementRun { count: unit.columns, stride: self.columns.column_stride(store) };
         // SAFETY: the caller ensures writable results and finished nodes; `accumulators` gives the lanes room
         // for the results of a unit.
         unsafe { columns.write(self.first(bases, unit, store), results) }

@@ -36,7 +36,7 @@ fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let middle = between_half_and_8(argument.middle);
     let inverse = exactly(F::constant(1.0)).div(exactly(x));
     let near = sum(middle, negated(inverse));
-    let of_size = Pair::select(argument.is_far(), far(argument.size), middle);
+    let of_size = Pair::select(argument.is_far(), asymptotic(argument.size), middle);
     // `x` is negative here, and so is its inverse.
     let reflected = sum(sum(of_size, negated(inverse)), cotangent(argument.size));
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
@@ -69,7 +69,7 @@ fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
 
 /// `log(y) - 1 / (2 y)` minus the series.
 #[inline(always)]
-fn far<F: FloatLane>(y: F) -> Pair<F> {
+fn asymptotic<F: FloatLane>(y: F) -> Pair<F> {
     let inverse = exactly(F::constant(1.0)).div(exactly(y));
     let square = inverse.high.mul(inverse.high);
     let series = square.mul(horner(square, &TAIL));

@@ -33,7 +33,7 @@ fn second_derivative<F: FloatLane>(x: F) -> F {
     let middle = between_half_and_8(argument.middle);
     let inverse = exactly(F::constant(1.0)).div(exactly(argument.size));
     let inverse_square = inverse.mul(inverse).normalized();
-    let of_size = Pair::select(argument.is_far(), far(inverse), middle);
+    let of_size = Pair::select(argument.is_far(), asymptotic(inverse), middle);
     let reflected =
         sum(inverse_square_of_sine(argument.size), sum(inverse_square, negated(of_size)));
     let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
@@ -56,7 +56,7 @@ fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
 
 /// `1 / y + 1 / (2 y²)` and the series.
 #[inline(always)]
-fn far<F: FloatLane>(inverse: Pair<F>) -> Pair<F> {
+fn asymptotic<F: FloatLane>(inverse: Pair<F>) -> Pair<F> {
     let square = inverse.high.mul(inverse.high);
     let series = inverse.high.mul(square).mul(horner(square, &TAIL));
     let half_square = two_product(inverse.high.mul(F::constant(0.5)), inverse.high);

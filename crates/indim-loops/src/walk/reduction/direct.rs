@@ -63,7 +63,7 @@ impl ReductionNest<'_> {
     /// rows are too short for machine code that reduces them.
     pub(super) fn direct_rows(&self) -> Option<DirectRows> {
         let ReducedAxes { kept, length, .. } = self.axes;
-        let is_direct = self.are_direct(|operand| self.along(operand));
+        let is_direct = self.are_direct(|operand| self.reduced_stride(operand));
         let is_turned = kept.offsets.iter().any(|&offset| offset != 0);
         if !is_direct || self.folds && !self.folds_rows() || kept.sizes.len() > 1 || is_turned {
             return None;
@@ -140,7 +140,7 @@ impl DirectColumns {
 
     /// The stride of an operand from one column to the next, in bytes.
     #[inline]
-    pub fn across(&self, operand: usize) -> isize {
+    pub fn column_stride(&self, operand: usize) -> isize {
         self.across[operand]
     }
 

@@ -99,12 +99,12 @@ impl ReductionNest<'_> {
         axes.sizes.push(length);
         inner.into_iter().for_each(|columns| axes.sizes.push(columns));
         for operand in 0..self.axes.along.len() {
-            let column = self.across(operand);
+            let column = self.kept_stride(operand);
             let (before, behind) = kept.strides_of(operand)[..rank].split_at(unit_axis);
             axes.strides.extend_from_slice(before);
             axes.strides.push(column * columns as isize);
             axes.strides.extend_from_slice(behind);
-            axes.strides.push(self.along(operand));
+            axes.strides.push(self.reduced_stride(operand));
             inner.into_iter().for_each(|_| axes.strides.push(column));
             axes.offsets.push(kept.offsets[operand] + column * range.start as isize);
         }
@@ -130,7 +130,7 @@ impl ReductionNest<'_> {
             walk,
             form: UnitForm::Columns(columns),
             is_direct,
-            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
+            result_strides: (0..self.targets).map(|target| self.kept_stride(target)).collect(),
             columns_before: range.start,
             folds: self.folds,
         }
@@ -143,7 +143,7 @@ impl ReductionNest<'_> {
         let stays =
             |operand: usize| kept.strides_of(operand)[..rank].iter().all(|&stride| stride == 0);
         let is_apart = |operand: usize| {
-            let column = self.across(operand);
+            let column = self.kept_stride(operand);
             column != 0 && column != self.element_sizes[operand] as isize
         };
         rank > 0 && self.accesses().any(|operand| is_apart(operand) && stays(operand))
@@ -162,7 +162,7 @@ impl ReductionNest<'_> {
             if kept.sizes.is_empty() {
                 axes.strides.push(0);
             }
-            axes.strides.push(self.along(operand));
+            axes.strides.push(self.reduced_stride(operand));
         }
         axes
     }
@@ -170,7 +170,8 @@ impl ReductionNest<'_> {
     /// The region of whole rows, several in a tile.
     pub(super) fn rows(&self) -> NestRegion {
         let folds = self.folds_rows();
-        let is_direct = (folds || !self.folds) && self.are_direct(|operand| self.along(operand));
+        let is_direct =
+            (folds || !self.folds) && self.are_direct(|operand| self.reduced_stride(operand));
         let length = self.axes.length;
         let axes = self.with_rows();
         let rank = axes.sizes.len();
@@ -185,7 +186,7 @@ impl ReductionNest<'_> {
             walk,
             form: UnitForm::Row(length),
             is_direct,
-            result_strides: (0..self.targets).map(|target| self.across(target)).collect(),
+            result_strides: (0..self.targets).map(|target| self.kept_stride(target)).collect(),
             columns_before: 0,
             folds,
             piece_tiles: 1,
