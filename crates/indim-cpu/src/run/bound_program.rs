@@ -13,7 +13,7 @@ use indim_ops::ArrayType;
 use smallvec::SmallVec;
 
 use crate::run::compiled_nest::{CompiledNest, bind};
-use crate::run::compiled_program::{BufferOffset, CompiledProgram, DenseBindings, SymbolSizes};
+use crate::run::compiled_program::{CompiledProgram, DenseBindings, SymbolSizes};
 use crate::run::control::ControlCode;
 use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
@@ -21,7 +21,7 @@ use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
 use crate::run::indices;
 use crate::run::options::RunOptions;
-use crate::run::run_arrays::RunArrays;
+use crate::run::run_arrays::{BufferOffset, RunArrays};
 use crate::run::scratch::Scratch;
 use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
@@ -238,9 +238,19 @@ impl BoundProgram {
         scratch: &Scratch<'_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let arrays = RunArrays::new(self, inputs, outputs, scratch);
+        let arrays = self.arrays(inputs, outputs, scratch);
         let run_nest = |index| self.run_nest(index, &arrays, is_over_input, options);
         self.run_parts(&arrays, is_over_input, options, run_nest)
+    }
+
+    /// The arrays of a run of this program.
+    pub(crate) fn arrays<'a, 'i, 'o>(
+        &'a self,
+        inputs: &'a [ArrayView<'i>],
+        outputs: &'a mut [ArrayViewMut<'o>],
+        scratch: &'a Scratch<'a>,
+    ) -> RunArrays<'a, 'i, 'o> {
+        RunArrays::new(&self.program.loops.constants, &self.scratch, inputs, outputs, scratch)
     }
 
     /// Runs the groups, and the nests outside of groups with `run_nest`, in order.

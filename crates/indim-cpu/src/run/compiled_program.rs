@@ -15,6 +15,7 @@ use smallvec::SmallVec;
 use crate::run::contraction::Contraction;
 use crate::run::control::{ControlCode, Failure, RegionCompiler};
 use crate::run::output_order::OutputOrders;
+use crate::run::run_arrays::BufferOffset;
 use crate::run::scan::Scan;
 use crate::run::scatter::Scatter;
 use crate::run::search::TableSearch;
@@ -84,13 +85,6 @@ pub(crate) struct DenseBindings {
 
 /// The concrete size of each symbol.
 pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
-
-/// An address in a dense array: its buffer and an offset in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BufferOffset {
-    pub(crate) buffer: BufferId,
-    pub(crate) offset: isize,
-}
 
 impl CompiledProgram {
     /// Whether a nest is a loop, or a branch with one.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest};
 
-use crate::run::bound_program::Addresses;
+use crate::run::bound_program::{Addresses, BoundProgram};
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::RunArrays;
@@ -12,6 +12,7 @@ use crate::run::threads;
 
 /// A program whose nests are bound to arrays.
 pub(crate) struct RepeatedRun<'a, 'i, 'o> {
+    program: &'a BoundProgram,
     arrays: RunArrays<'a, 'i, 'o>,
     is_over_input: &'a [bool],
     nests: Vec<NestOnArrays>,
@@ -28,11 +29,12 @@ struct NestOnArrays {
 }
 
 impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
-    /// Binds the nests to these arrays. `is_over_input` is that of [`BoundProgram::run`].
-    ///
-    /// [`BoundProgram::run`]: crate::run::bound_program::BoundProgram::run
-    pub(crate) fn new(arrays: RunArrays<'a, 'i, 'o>, is_over_input: &'a [bool]) -> Self {
-        let program = arrays.nests;
+    /// Binds the nests of the program to its arrays. `is_over_input` is that of [`BoundProgram::run`].
+    pub(crate) fn new(
+        program: &'a BoundProgram,
+        arrays: RunArrays<'a, 'i, 'o>,
+        is_over_input: &'a [bool],
+    ) -> Self {
         let nest = |(index, work): (usize, usize)| {
             if program.is_in_group(index) || program.program.nests[index].control.is_some() {
                 return NestOnArrays::default();
@@ -44,18 +46,15 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
             NestOnArrays { operands, bound, work: own_work.unwrap_or(work) }
         };
         let nests = program.works().enumerate().map(nest).collect();
-        RepeatedRun { arrays, is_over_input, nests }
+        RepeatedRun { program, arrays, is_over_input, nests }
     }
 
     /// Runs the program once, in the default floating-point environment.
     ///
     /// # Errors
     /// Like [`BoundProgram::run`].
-    ///
-    /// [`BoundProgram::run`]: crate::run::bound_program::BoundProgram::run
     pub(crate) fn run(&self, options: &RunOptions<'_>) -> Result<(), RunError> {
-        let RepeatedRun { arrays, is_over_input, nests } = self;
-        let program = arrays.nests;
+        let RepeatedRun { program, arrays, is_over_input, nests } = self;
         program.run_parts(arrays, is_over_input, options, |index| {
             let NestOnArrays { operands, bound: Some(bound), work } = &nests[index] else {
                 return program.run_nest(index, arrays, is_over_input, options);

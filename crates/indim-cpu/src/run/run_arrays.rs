@@ -4,18 +4,26 @@ use core::ptr::NonNull;
 
 use indim_loops::loop_nest::{Access, BufferId, LoopNest};
 use indim_loops::resize::SizedNest;
+use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
 
-use crate::run::bound_program::BoundProgram;
-use crate::run::compiled_program::BufferOffset;
 use crate::run::dense_strides::dense;
 use crate::run::scratch::Scratch;
-use indim_arrays::{ArrayView, ArrayViewMut};
+use indim_arrays::{Array, ArrayView, ArrayViewMut};
+
+/// An address in a dense array: its buffer and an offset in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BufferOffset {
+    pub(crate) buffer: BufferId,
+    pub(crate) offset: isize,
+}
 
 /// The arrays of a run.
 pub(crate) struct RunArrays<'a, 'i, 'o> {
-    pub(crate) nests: &'a BoundProgram,
+    constants: &'a [Array],
+    /// The layout of `scratch`.
+    layout: &'a ScratchLayout,
     inputs: &'a [ArrayView<'i>],
     outputs: &'a mut [ArrayViewMut<'o>],
     /// Whether all inputs and outputs are row-major, the common case.
@@ -25,14 +33,15 @@ pub(crate) struct RunArrays<'a, 'i, 'o> {
 
 impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     pub(crate) fn new(
-        nests: &'a BoundProgram,
+        constants: &'a [Array],
+        layout: &'a ScratchLayout,
         inputs: &'a [ArrayView<'i>],
         outputs: &'a mut [ArrayViewMut<'o>],
         scratch: &'a Scratch<'a>,
     ) -> Self {
         let are_row_major = inputs.iter().all(ArrayView::is_row_major)
             && outputs.iter().all(ArrayViewMut::is_row_major);
-        RunArrays { nests, inputs, outputs, are_row_major, scratch }
+        RunArrays { constants, layout, inputs, outputs, are_row_major, scratch }
     }
 
     /// The whole array that an operand of a loop or branch reads.
@@ -70,13 +79,12 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     /// The address at an offset in an array.
     #[inline(always)]
     pub(crate) fn at(&self, at: BufferOffset) -> *mut u8 {
-        let BoundProgram { program, scratch: layout, .. } = self.nests;
         let first = match at.buffer {
             BufferId::Parameter(index) => self.inputs[index].first(),
             BufferId::Output(index) => self.outputs[index].first(),
-            BufferId::Constant(index) => program.loops.constants[index].bytes().as_ptr().cast_mut(),
-            BufferId::Counter(index) => self.scratch.at(layout.counters[index]),
-            BufferId::Temporary(index) => self.scratch.at(layout.temporaries[index]),
+            BufferId::Constant(index) => self.constants[index].bytes().as_ptr().cast_mut(),
+            BufferId::Counter(index) => self.scratch.at(self.layout.counters[index]),
+            BufferId::Temporary(index) => self.scratch.at(self.layout.temporaries[index]),
         };
         first.wrapping_offset(at.offset)
     }

@@ -17,7 +17,7 @@ use crate::run::dense_strides::dense;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::repeated_run::RepeatedRun;
-use crate::run::run_arrays::{RunArrays, non_null};
+use crate::run::run_arrays::non_null;
 use crate::run::scratch::Scratch;
 use indim_arrays::{ArrayView, ArrayViewMut};
 
@@ -164,10 +164,10 @@ impl Loop {
         let continues = flags[flag].first().cast_const();
         let [of_even, of_odd] = &mut written;
         let step = [
-            RunArrays::new(&self.step, &inputs[0], of_odd, scratch),
-            RunArrays::new(&self.step, &inputs[1], of_even, scratch),
+            self.step.arrays(&inputs[0], of_odd, scratch),
+            self.step.arrays(&inputs[1], of_even, scratch),
         ]
-        .map(|arrays| RepeatedRun::new(arrays, &self.is_over_input));
+        .map(|arrays| RepeatedRun::new(&self.step, arrays, &self.is_over_input));
         let (mut steps, mut side) = (0, 0);
         // SAFETY: the condition has been written by its program, or by the last step.
         while unsafe { continues.read() } != 0 {
