@@ -7,9 +7,12 @@ use indim_graph::{Array, AxisSlice, Graph, TakeMode, evaluate};
 use indim_ops::{ArrayData, DType};
 
 use executors::executors;
+use places::unravelled;
 
 #[path = "executors/mod.rs"]
 mod executors;
+#[path = "places/mod.rs"]
+mod places;
 
 /// Elements whose bytes differ from those of adjacent elements; no NaN, because its bits may change.
 fn table(dtype: DType, shape: &[usize]) -> Array {
@@ -173,14 +176,6 @@ fn broadcast_element(elements: &[i64], shape: &[usize], at: &[usize]) -> i64 {
     let place =
         |place, (&size, &at): (&usize, &usize)| place * size + if size == 1 { 0 } else { at };
     elements[shape.iter().zip(at).fold(0, place)]
-}
-
-fn unravelled(mut number: usize, shape: &[usize]) -> Vec<usize> {
-    let mut at = vec![0; shape.len()];
-    for (at, &size) in at.iter_mut().zip(shape).rev() {
-        (*at, number) = (number % size, number / size);
-    }
-    at
 }
 
 /// A gather by its definition: each element of the result by its indices.

@@ -7,9 +7,12 @@ use indim_graph::{Array, AxisSlice, Graph, ScatterMode, TakeMode, evaluate};
 use indim_ops::{DType, ScatterOp};
 
 use executors::executors;
+use places::unravelled;
 
 #[path = "executors/mod.rs"]
 mod executors;
+#[path = "places/mod.rs"]
+mod places;
 
 /// Numbers whose sums are rounded, converted to this type.
 fn numbers(dtype: DType, shape: &[usize]) -> Array {
@@ -336,14 +339,6 @@ fn no_indices_change_nothing_whatever_their_other_axes() {
 
 fn flat_place(shape: &[usize], at: &[usize]) -> usize {
     at.iter().zip(shape).fold(0, |place, (&at, &size)| place * size + at)
-}
-
-fn unravelled(mut number: usize, shape: &[usize]) -> Vec<usize> {
-    let mut at = vec![0; shape.len()];
-    for (at, &size) in at.iter_mut().zip(shape).rev() {
-        (*at, number) = (number % size, number / size);
-    }
-    at
 }
 
 /// Scatters with indices as vectors, and with an index for each element, by their definitions. A gather from

@@ -78,8 +78,10 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
     let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();
     let reduced = match is_whole_mean {
         true => {
-            // The mean of integers is an integer, rounded towards 0.
-            let count: usize = form.axes().iter().map(|&axis| form.operand()[axis]).product();
+            // The mean of integers is an integer, rounded towards 0. The count saturates only if another axis
+            // has size 0.
+            let sizes = form.axes().iter().map(|&axis| form.operand()[axis]);
+            let count = sizes.fold(1, usize::saturating_mul);
             let sum = call.builder.along(Reduction::Sum, &x, &along)?;
             let count = indim_graph::Literal::Int(count as i128);
             call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?

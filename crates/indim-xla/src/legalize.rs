@@ -2,7 +2,8 @@
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{
-    Array, AxisSlice, Graph, GraphError, Node, NodeKind, SortResult, ValueId, expand_windows,
+    Array, AxisSlice, Graph, GraphError, Literal, Node, NodeKind, SortResult, ValueId,
+    expand_windows,
 };
 use indim_model::{
     FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
@@ -69,6 +70,11 @@ impl Legalizer<'_, '_> {
         let array_type = &node.array_type;
         Ok(Some(match &node.kind {
             NodeKind::Parameter { .. } => return Ok(None),
+            // The text of an array without elements would list the elements of its first axes.
+            NodeKind::Constant(array) if array.element_count() == 0 => {
+                let zero = b.literal(Literal::Int(0), array_type.dtype)?;
+                b.broadcast_in_dim(zero, &[], array_type.shape.clone())?
+            }
             NodeKind::Constant(array) => b.constant(array.clone()),
             NodeKind::Iota { axis } => {
                 b.iota(array_type.dtype, array_type.shape.clone(), *axis as i64)?

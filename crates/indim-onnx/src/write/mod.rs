@@ -185,10 +185,6 @@ impl ModelWriter<'_> {
             NodeKind::Reshape => self.reshape(value, node.operands[0]),
             NodeKind::Reduce { op, axis } => self.reduce(value, node, *op, *axis),
             NodeKind::Slice(slices) => self.slice(value, node.operands[0], slices),
-            NodeKind::Window { .. } => {
-                let place = place_of(self.graph, value);
-                self.notes.unsupported(node.kind.name(), None, place);
-            }
             NodeKind::Concatenate { axis } => self.concatenate(value, node, *axis),
             NodeKind::Take { axis, mode } => self.take(value, node, *axis, *mode),
             NodeKind::Scatter { op, axis, mode } => self.scatter(value, node, *op, (*axis, *mode)),
@@ -197,7 +193,10 @@ impl ModelWriter<'_> {
                 self.scan(value, node, (*op, *axis), [*reverse, *exclusive]);
             }
             NodeKind::Sort { .. } => self.sort(value, node),
-            NodeKind::SearchSorted { .. } | NodeKind::While { .. } | NodeKind::Branch { .. } => {
+            NodeKind::Window { .. }
+            | NodeKind::SearchSorted { .. }
+            | NodeKind::While { .. }
+            | NodeKind::Branch { .. } => {
                 let place = place_of(self.graph, value);
                 self.notes.unsupported(node.kind.name(), None, place);
                 self.set(value, String::new(), shape);

@@ -46,23 +46,14 @@ pub(super) fn list<T: ToString>(items: impl IntoIterator<Item = T>, between: &st
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(between)
 }
 
-/// The elements of a constant, in nested braces.
+/// The elements of a constant, in nested braces. Legalisation replaces constants without elements.
 fn literal(array: &Array) -> String {
     let parts: Vec<String> = numbers(array).into_iter().map(|n| number(n, array.dtype())).collect();
-    let elements: Vec<String> = match part_of(array.dtype()) == array.dtype() {
+    let mut parts: Vec<String> = match part_of(array.dtype()) == array.dtype() {
         true => parts,
         false => parts.chunks_exact(2).map(|pair| format!("({}, {})", pair[0], pair[1])).collect(),
     };
-    let sizes = array.shape().sizes();
-    // An empty array is written as nested lists up to its first axis of size 0.
-    let (sizes, mut parts) = match sizes.iter().position(|&size| size == 0) {
-        Some(empty) => {
-            let count = sizes[..empty].iter().product();
-            (&sizes[..empty], vec!["{}".to_owned(); count])
-        }
-        None => (sizes, elements),
-    };
-    for &size in sizes.iter().rev() {
+    for &size in array.shape().sizes().iter().rev() {
         parts = parts.chunks(size).map(|part| format!("{{{}}}", part.join(", "))).collect();
     }
     parts.join(", ")

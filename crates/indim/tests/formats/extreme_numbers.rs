@@ -6,6 +6,8 @@ use crate::support::ir::Network;
 use crate::support::onnx::{self, Message, Model as OnnxModel};
 use crate::support::random::Random;
 use crate::support::{self, bounds_of_declared};
+use indim::formats::{FormatError, Model, ModelFormat, ModelProgram, WriteOptions, write};
+use indim_graph::{Node, NodeKind};
 
 /// Numbers at limits; the first ones can be sizes.
 const EXTREMES: [i64; 10] =
@@ -37,11 +39,29 @@ fn integers(list: &str) -> Vec<i64> {
         .collect()
 }
 
-/// Builds a model for its declared types.
-fn build(name: &str, content: impl AsRef<[u8]>) {
-    if let Ok(model) = support::read(name, content) {
-        let _ = model.build(&bounds_of_declared(&*model));
+/// Maximum elements of the constants of programs that are written: texts of many numbers take long.
+const MAX_WRITTEN: usize = 1000;
+
+/// Builds a model for its declared types, and writes it in every format.
+fn build_and_write(model: Result<Box<dyn Model>, FormatError>) {
+    let program = model.and_then(|model| model.build(&bounds_of_declared(&*model)));
+    let Ok(ModelProgram { graph, outputs, .. }) = program else { return };
+    let is_large = |node: &Node| match &node.kind {
+        NodeKind::Constant(array) => array.element_count() > MAX_WRITTEN,
+        _ => false,
+    };
+    if graph.iter().any(|(_, node)| is_large(node)) {
+        return;
     }
+    for format in
+        [ModelFormat::StableHlo, ModelFormat::Hlo, ModelFormat::OpenVino, ModelFormat::Onnx]
+    {
+        let _ = write(format, &graph, &outputs, &WriteOptions::new());
+    }
+}
+
+fn build(name: &str, content: impl AsRef<[u8]>) {
+    build_and_write(support::read(name, content));
 }
 
 const WINDOW: &str = "strides=\"#\" dilations=\"#\" pads_begin=\"#\" pads_end=\"#\" auto_pad=\"@\"";
@@ -138,9 +158,7 @@ fn openvino_networks_with_extreme_numbers() {
             };
             let id = network.add(name, &attributes, &sources, results);
             network.result(&format!("{id}:{}", sources.len()));
-            if let Ok(model) = network.read() {
-                let _ = model.build(&bounds_of_declared(&*model));
-            }
+            build_and_write(network.read());
         }
     }
 }
@@ -189,10 +207,14 @@ const ONNX: &[(&str, i64, &str, &[&str])] = &[
     ("Trilu", 14, "upper:#", &["$,$", "i:#"]),
     ("EyeLike", 9, "k:#", &["$,$"]),
     ("ConstantOfShape", 9, "", &["i:#,#"]),
+    ("ConstantOfShape", 9, "", &["i:1099511627776,0"]),
     ("Range", 11, "", &["i:#", "i:#", "i:#"]),
     ("CumSum", 14, "exclusive:#", &["$,$", "i:#"]),
     ("ReduceSum", 13, "keepdims:#", &["$,$", "i:#"]),
     ("ReduceMean", 13, "axes=#,#", &["$,$"]),
+    ("ReduceMean", 13, "axes=0,1", &["7:1099511627776,1099511627776,0"]),
+    ("MatMul", 13, "", &["$,$,$", "$,$,$"]),
+    ("Conv", 22, "group:#", &["$,$,$", "$,$,$", "$"]),
     ("ArgMax", 13, "axis:#", &["$,$"]),
     ("Softmax", 1, "axis:#", &["$,$,$"]),
     ("GroupNormalization", 21, "num_groups:#", &["$,$,$", "$", "$"]),

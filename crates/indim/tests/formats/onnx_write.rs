@@ -11,7 +11,7 @@ use crate::support::onnx;
 use crate::support::samples::mismatches;
 use indim::formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
-use indim_graph::{Array, Graph, Literal, TakeMode, evaluate, remove_unused};
+use indim_graph::{Array, AxisWindow, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
 use indim_shape::RuleSet;
 
@@ -365,4 +365,16 @@ fn a_scatter_is_one_operator() {
     let text = String::from_utf8_lossy(&written.content).into_owned();
     let count = |name: &str| text.matches(name).count();
     assert_eq!([count("ScatterND"), count("Transpose"), count("Cast")], [1, 3, 3]);
+}
+
+#[test]
+fn operations_on_a_refused_window_do_not_panic() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [1000]).unwrap();
+    // Windows of up to 256 elements become slices.
+    let windows = b.window(&x, 0, AxisWindow::new(300, 300, 1)).unwrap();
+    let graph = b.finish(&[windows.exp()]).unwrap();
+    let error = written(&graph, 21).unwrap_err();
+    assert_eq!(error.code(), "unsupported-op");
+    assert!(error.to_string().contains("window"), "{error}");
 }

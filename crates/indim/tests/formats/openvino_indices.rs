@@ -2,7 +2,7 @@
 //! results recorded from OpenVINO 2026.4 (CPU) for these operands.
 
 use crate::support::ir::Network;
-use crate::support::{bounds, run};
+use crate::support::{bounds, position, run, unravelled};
 use indim_graph::Array;
 use indim_ops::{DType, f16};
 
@@ -87,17 +87,7 @@ fn gathered(data: &Array, indices: &Array, axis: usize, batch: usize, from_end: 
     let count: usize = sizes.iter().product();
     let rank = indices.shape().rank() - batch;
     let element = |number: usize| {
-        let mut rest = number;
-        let mut at: Vec<usize> = sizes
-            .iter()
-            .rev()
-            .map(|size| {
-                let index = rest % size;
-                rest /= size;
-                index
-            })
-            .collect();
-        at.reverse();
+        let at = unravelled(number, &sizes);
         let of_index = at[..batch].iter().chain(&at[axis..axis + rank]);
         let index = i[position(indices.shape(), of_index.copied())];
         let size = data.shape()[axis] as i32;
@@ -109,10 +99,6 @@ fn gathered(data: &Array, indices: &Array, axis: usize, batch: usize, from_end: 
         x[position(data.shape(), place.chain(at[axis + rank..].iter().copied()))]
     };
     f32s(&sizes, &(0..count).map(element).collect::<Vec<_>>())
-}
-
-fn position(shape: &[usize], index: impl Iterator<Item = usize>) -> usize {
-    shape.iter().zip(index).fold(0, |position, (size, at)| position * size + at)
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Gathers, scatters and dynamic slices in StableHLO and HLO: random dimension numbers against the formulas
 //! of StableHLO's specification, written down here; texts as JAX prints them; and refusals.
 
-use crate::support;
 use crate::support::random::Random;
+use crate::support::{self, position, unravelled};
 use indim_graph::Array;
 
 /// The dimension numbers of a gather, or of the scatter to the same slices.
@@ -100,7 +100,7 @@ impl Numbers {
             if self.index_vector_dim < self.indices.len() {
                 at.insert(self.index_vector_dim, number);
             }
-            indices[position(&self.indices, &at)]
+            indices[position(&self.indices, at)]
         };
         let start = (0..self.index_map.len()).map(component).collect();
         (batch, start)
@@ -140,7 +140,7 @@ impl Numbers {
                     self.full_start(&start)[axis].clamp(0, last) as usize + within[axis]
                 })
                 .collect();
-            operand[position(&self.operand, &at)]
+            operand[position(&self.operand, at)]
         };
         all_indices(&self.result).map(element).collect()
     }
@@ -161,8 +161,8 @@ impl Numbers {
                 let within = self.within(&batch, &index);
                 let at: Vec<usize> =
                     start.iter().zip(within).map(|(&start, at)| start as usize + at).collect();
-                let element = &mut result[position(&self.operand, &at)];
-                let update = updates[position(&self.result, &index)];
+                let element = &mut result[position(&self.operand, at)];
+                let update = updates[position(&self.result, index)];
                 *element = match op {
                     "set" => update,
                     "add" => element.wrapping_add(update),
@@ -176,26 +176,9 @@ impl Numbers {
     }
 }
 
-fn position(shape: &[usize], index: &[usize]) -> usize {
-    shape.iter().zip(index).fold(0, |position, (size, at)| position * size + at)
-}
-
 fn all_indices(shape: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
     let shape = shape.to_vec();
-    (0..shape.iter().product()).map(move |number: usize| {
-        let mut rest = number;
-        let mut index: Vec<usize> = shape
-            .iter()
-            .rev()
-            .map(|size| {
-                let at = rest % size;
-                rest /= size;
-                at
-            })
-            .collect();
-        index.reverse();
-        index
-    })
+    (0..shape.iter().product()).map(move |number: usize| unravelled(number, &shape))
 }
 
 /// The names of dimension numbers, in the order of [`Numbers::lists`].

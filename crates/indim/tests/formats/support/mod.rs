@@ -13,6 +13,20 @@ pub(crate) mod xla;
 use indim::formats::{FormatError, InputBinding, Model, ModelProgram, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
 
+/// The place of an element in row-major order.
+pub(crate) fn position(shape: &[usize], index: impl IntoIterator<Item = usize>) -> usize {
+    shape.iter().zip(index).fold(0, |position, (size, at)| position * size + at)
+}
+
+/// The index of an element in row-major order.
+pub(crate) fn unravelled(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut at = vec![0; shape.len()];
+    for (at, &size) in at.iter_mut().zip(shape).rev() {
+        (*at, number) = (number % size, number / size);
+    }
+    at
+}
+
 /// The model in a text or in bytes; `name` is for messages.
 pub(crate) fn read(name: &str, content: impl AsRef<[u8]>) -> Result<Box<dyn Model>, FormatError> {
     indim::formats::read(&SourceFile::new(name, content.as_ref().to_vec()), &ReadOptions::default())
