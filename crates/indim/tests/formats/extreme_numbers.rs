@@ -2,11 +2,14 @@
 //!
 //! In the templates `#` stands for a number, `$` for the size of an axis, `@` for the name of a padding.
 
-use crate::support::ir::Network;
+use crate::support::ir::{self, Network};
 use crate::support::onnx::{self, Message, Model as OnnxModel};
 use crate::support::random::Random;
 use crate::support::{self, bounds_of_declared};
-use indim::formats::{FormatError, Model, ModelFormat, ModelProgram, WriteOptions, write};
+use indim::formats::{
+    FormatError, LintOptions, LintReport, Model, ModelFormat, ModelProgram, SourceFile,
+    WriteOptions, write,
+};
 use indim_graph::{Node, NodeKind};
 
 /// Numbers at limits; the first ones can be sizes.
@@ -60,7 +63,10 @@ fn build_and_write(model: Result<Box<dyn Model>, FormatError>) {
     }
 }
 
+/// Builds and writes a model, and looks for findings in it.
 fn build(name: &str, content: impl AsRef<[u8]>) {
+    let source = SourceFile::new(name, content.as_ref().to_vec());
+    let _ = LintReport::new(source, &LintOptions::default());
     build_and_write(support::read(name, content));
 }
 
@@ -158,6 +164,10 @@ fn openvino_networks_with_extreme_numbers() {
             };
             let id = network.add(name, &attributes, &sources, results);
             network.result(&format!("{id}:{}", sources.len()));
+            let _ = LintReport::new(
+                ir::source(&network.text(), &network.constants),
+                &LintOptions::default(),
+            );
             build_and_write(network.read());
         }
     }
