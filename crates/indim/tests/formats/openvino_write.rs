@@ -9,8 +9,8 @@ use indim::formats::{
     FormatError, FormatErrorKind, ModelFormat, Tolerance, WriteOptions, WrittenModel, write,
 };
 use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
-use indim_graph::{Array, Graph, evaluate};
-use indim_ops::{Arity, DType, Element, Op, ReduceOp, SearchSide, bf16, f16};
+use indim_graph::{Array, Graph, TakeMode, evaluate};
+use indim_ops::{Arity, DType, Element, Op, ReduceOp, ScatterOp, SearchSide, bf16, f16};
 use indim_shape::RuleSet;
 
 fn written(graph: &Graph, exact: bool) -> Result<WrittenModel, FormatError> {
@@ -391,4 +391,16 @@ fn complex_numbers_are_refused() {
     let x = b.parameter("x", DType::C64, [2]).unwrap();
     let graph = b.finish(&[b.exp(x).unwrap()]).unwrap();
     assert_eq!(written(&graph, false).unwrap_err().code(), "unsupported-type");
+}
+
+#[test]
+fn a_scatter_without_updates_is_its_operand() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [4]).unwrap();
+    let shape = [1 << 40, 1 << 40, 0];
+    let indices = b.parameter("indices", DType::I64, shape).unwrap();
+    let updates = b.parameter("updates", DType::F32, shape).unwrap();
+    let result = b.scatter(ScatterOp::Add, &x, &indices, &updates, 0, TakeMode::Error).unwrap();
+    let text = written(&b.finish(&[result]).unwrap(), false).unwrap().content;
+    assert!(!String::from_utf8(text).unwrap().contains("Scatter"));
 }
