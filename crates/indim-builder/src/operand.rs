@@ -124,8 +124,8 @@ impl GraphBuilder {
         self.elementwise_ids(op, &ids, rule)
     }
 
-    /// The values of operands; those from `equal_from` on should have one type, which numbers among them
-    /// take.
+    /// The values of operands. Operands from `equal_from` on must have one element type; numbers among them
+    /// take this type.
     #[track_caller]
     pub(crate) fn ids_of(
         &self,

@@ -78,7 +78,7 @@ impl PrintArgs {
         output::written(written.and_then(|()| output.flush()))
     }
 
-    /// One JSON object, or one after each label.
+    /// Writes several results: as one JSON object by label, or in another format each after its label.
     fn write_several(
         &self,
         output: &mut dyn Write,

@@ -29,7 +29,7 @@ impl Display for Graph {
     }
 }
 
-/// The regions of a graph and of its regions, each once, after those that it contains.
+/// All regions of a graph, nested ones too, without duplicates. A region follows the regions inside it.
 fn collect_regions<'a>(graph: &'a Graph, regions: &mut Vec<&'a Region>) {
     for region in graph.iter().flat_map(|(_, node)| node.kind.regions()) {
         if !regions.contains(&region) {

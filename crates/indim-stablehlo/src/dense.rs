@@ -27,7 +27,7 @@ fn unexpected(token: Token, expected: &str) -> FormatError {
 }
 
 impl Dense {
-    /// Reads a constant; its type follows it, or else is `stated`.
+    /// Reads a constant. Its type follows it in the text; otherwise its type is `stated`.
     ///
     /// # Errors
     /// `bad-element`, `wrong-element-count`, `elided`, `unsupported-type`, `unexpected`, `undefined`.

@@ -42,7 +42,7 @@ impl StreamInput<'_> {
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StorageInfo {
-    /// Whether it is in memory, so that reading it costs nothing.
+    /// Whether the array is in memory, so that reading it costs nothing.
     pub is_held: bool,
     /// The shape of its chunks, if it is chunked.
     pub chunks: Option<Vec<usize>>,

@@ -9,7 +9,7 @@ use serde::Serialize;
 pub(crate) struct Picture {
     /// The number of columns.
     columns: usize,
-    /// Whether columns are axes of the result; else the shapes are only listed below each other.
+    /// Whether columns are axes of the result. Otherwise the shapes are a list, without alignment.
     is_aligned: bool,
     rows: Vec<Row>,
 }
@@ -40,7 +40,7 @@ enum Role {
     Result,
     Reduced,
     Gone,
-    /// The axes of an error: the wrong one, the one it clashes with, and the others.
+    /// The axes of an error: the axis at fault, the axis that it clashes with, and all other axes.
     Guilty,
     Clashing,
     Plain,

@@ -1,4 +1,4 @@
-//! Types that the file states against those that its nodes give.
+//! Contradictions between the types that a file states and the types that its nodes compute.
 
 use std::collections::HashMap;
 

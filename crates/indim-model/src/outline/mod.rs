@@ -5,7 +5,7 @@
 //! * `size.rs`: symbolic sizes; `value_type.rs`: types of them.
 //! * `broadcast.rs`: verdicts on broadcasts; `node.rs`: nodes and values.
 //! * `stated.rs`: builds outlines of formats that state all types.
-//! * `contradiction.rs`: types that the file states against those that its nodes give.
+//! * `contradiction.rs`: contradictions between stated types and the types that nodes compute.
 //! * `text.rs`: an outline as text; `needed.rs`: the opaque nodes that a run needs.
 
 mod broadcast;
@@ -55,7 +55,7 @@ pub struct Outline {
     pub inputs: Vec<ValueIndex>,
     /// The outputs.
     pub outputs: Vec<ValueIndex>,
-    /// Types that the file states against those that its nodes give.
+    /// Contradictions between the types that the file states and the types that its nodes compute.
     pub contradictions: Vec<Contradiction>,
 }
 

@@ -4,8 +4,8 @@ use super::{Outline, OutlineNode, ValueIndex};
 use crate::part::ProgramPart;
 
 impl Outline {
-    /// The fewest results of opaque nodes from which the outputs of the part can be computed. A value that
-    /// only a region or a function has cannot be given; the values that depend on it take its place.
+    /// The fewest results of opaque nodes from which the outputs of the part can be computed. A caller cannot
+    /// provide a value inside a region or a function; the values that depend on it take its place.
     ///
     /// ```
     /// use indim_model::ProgramPart;

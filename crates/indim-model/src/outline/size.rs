@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::model::DeclaredSize;
 
-/// Maximum terms of a polynomial: real shape subgraphs have one or two, so that hostile ones stay cheap.
+/// Maximum terms of a polynomial. Shape subgraphs of real models have one or two; the limit keeps hostile
+/// ones cheap.
 const MAX_TERMS: usize = 16;
 
 /// Maximum names in one product, for the same reason.
@@ -56,7 +57,7 @@ impl SymbolicSize {
         sum.unwrap_or_else(|| SymbolicSize::atom(name))
     }
 
-    /// A size with this text as its one name.
+    /// A size that is one name.
     pub fn atom(name: &str) -> Self {
         let mut end = name.len().min(MAX_NAME_BYTES);
         while !name.is_char_boundary(end) {

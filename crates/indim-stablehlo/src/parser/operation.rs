@@ -10,7 +10,7 @@ use crate::syntax::{
 };
 
 impl Parser<'_, '_> {
-    /// `{ .. }`: one block with these arguments, or with its own.
+    /// Parses `{ .. }`: one block, which has these arguments unless it declares its own.
     pub(super) fn region(&mut self, arguments: Vec<Argument>) -> ParseResult<Block> {
         self.expect_mark(b'{')?;
         let mut block = Block { arguments, ..Block::default() };

@@ -102,7 +102,7 @@ impl ZstdPage {
     }
 }
 
-/// Adds to each element that of the pixel before it.
+/// Undoes the horizontal predictor: adds the element of the previous pixel to each element.
 fn undo_horizontal(row: &mut [u8], bands: usize, size: usize) {
     macro_rules! sum {
         ($integer:ty) => {{

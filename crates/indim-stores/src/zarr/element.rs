@@ -42,7 +42,7 @@ pub(super) fn name(dtype: DType) -> &'static str {
     known.expect("invariant: Zarr has every element type").1
 }
 
-/// The bytes of a fill value, in native byte order; `None` if it is not one of this type.
+/// The bytes of a fill value, in native byte order; `None` if the value is not of this type.
 pub(super) fn fill_bytes(value: &Value, dtype: DType) -> Option<Vec<u8>> {
     match (dtype.class(), value) {
         // Undefined in version 2.

@@ -35,7 +35,7 @@ pub(super) struct UnfinishedFolder {
 }
 
 impl UnfinishedFolder {
-    /// Creates one in `folder`, and removes stale ones there.
+    /// Creates an unfinished folder in `folder`, and removes stale ones there.
     pub(super) fn create_in(folder: &Path) -> io::Result<Self> {
         remove_stale_files(folder);
         let mut names = lock();

@@ -8,7 +8,7 @@ use indim_codegen::{Body, LaneType, Primitive, SsaValue};
 const ONES: u64 = u64::MAX;
 
 impl<O: TargetLowering> Selector<'_, O> {
-    /// Lane size in bytes of the mask of a boolean: that of an existing mask, or else the preferred one.
+    /// Lane size in bytes of the mask of a boolean: the size of an existing mask, or else the preferred size.
     pub(super) fn mask_size(&self, value: SsaValue) -> usize {
         match self.masks[value.index()].iter().position(Option::is_some) {
             Some(exponent) => 1 << exponent,

@@ -66,7 +66,7 @@ impl Pattern {
     }
 }
 
-/// The operands of a value: those of its pattern, or else of its instruction.
+/// The operands of the pattern that ends with a value; without a pattern, those of its instruction.
 pub(super) fn operands<'a>(
     body: &'a Body,
     value: SsaValue,

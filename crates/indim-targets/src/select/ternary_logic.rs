@@ -6,7 +6,7 @@ use indim_codegen::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 /// The column of each operand in the truth table.
 const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
-/// Maximum number of operations in a pattern. It bounds the search, which starts at each value.
+/// Maximum number of operations in a pattern, because the search for one starts at each value.
 const MAX_OPERATIONS: usize = 4;
 
 /// The operands and truth table of the ternary operation that computes `value`; `None` if it would replace

@@ -254,7 +254,7 @@ pub fn build_typed(
     built(expression, &GraphBuilder::new(), inputs, &EqualNames::default(), rule)
 }
 
-/// Pairs of named sizes that a rule needs to be equal: the name that represents both, and the other.
+/// Pairs of names of sizes that a rule requires to be equal. The first name represents both.
 #[derive(Debug, Default)]
 struct EqualNames(Vec<[String; 2]>);
 
