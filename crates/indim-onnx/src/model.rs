@@ -127,7 +127,7 @@ impl OnnxModel {
         Ok(model)
     }
 
-    /// Keeps what the outputs depend on, with the starts of the part as further inputs.
+    /// Keeps the values that the outputs depend on, with the starts of the part as further inputs.
     fn keep_part(&mut self, live: &[bool], starts: Vec<ModelInput>, numbers: Vec<ValueNumber>) {
         let is_live = |number: &ValueNumber| live[*number] || numbers.contains(number);
         self.nodes.retain(|step| step.node.results.iter().flatten().any(|it| live[*it]));

@@ -62,7 +62,7 @@ pub(super) fn results(
     }
 }
 
-/// Whether an error is about what indim computes, not about the file.
+/// Whether an error comes from an operation that indim does not compute, not from the file.
 fn is_open(kind: &FormatErrorKind) -> bool {
     kind.clone().without_location().is_out_of_scope()
         || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })

@@ -1,4 +1,4 @@
-"""Findings about the broadcasts of models: illegal, unknown, or legal and hardly meant."""
+"""Findings about the broadcasts of models: illegal, unknown, or legal but probably unintended."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def _finding(operands, results, **fields):
 
 
 def lint(source, *, function=None, declare=None, allow=()):
-    """Finds broadcasts in a model that are illegal, unknown or hardly meant, also around operators that
-    indim does not compute. Nothing is computed, and weights are not read.
+    """Finds broadcasts in a model that are illegal, unknown or probably unintended, also around operators
+    that indim does not compute. Nothing is computed, and weights are not read.
 
     ``source`` is the path of a file of StableHLO, HLO, OpenVINO IR or ONNX, its content as ``bytes``, or a
     loaded model. ``declare`` has types of values that the file leaves open, ``{"y": "f32[2, N]"}``;
