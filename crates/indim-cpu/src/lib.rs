@@ -3,11 +3,11 @@
 //! `run/` has executables, their options and errors: the public interface. The executors are in
 //! `indim-executors`.
 //!
-//! Unsafe code stands only in `run/contraction.rs`, `run/control/mod.rs`, `run/control/branch.rs`,
-//! `run/control/looped.rs`, `run/executable.rs`, `run/float_environment.rs`,
-//! `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`, `run/bound_program.rs`, `run/scan.rs`,
-//! `run/scatter.rs`, `run/scratch.rs`, `run/search.rs`, `run/sort/mod.rs`, `run/team.rs` and
-//! `run/threads.rs`.
+//! Unsafe code stands only in `run/bound_program.rs`, `run/contraction.rs`,
+//! `run/control/branch.rs`, `run/control/looped.rs`, `run/control/mod.rs`, `run/executable.rs`,
+//! `run/float_environment.rs`, `run/groups.rs`, `run/in_place.rs`, `run/indices.rs`,
+//! `run/repeated_run.rs`, `run/run_arrays.rs`, `run/scan.rs`, `run/scatter.rs`, `run/scratch.rs`,
+//! `run/search.rs`, `run/sort/mod.rs`, `run/team.rs` and `run/threads.rs`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod run;
