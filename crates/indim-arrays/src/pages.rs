@@ -3,8 +3,8 @@
 //! The first write to each new page costs more than an element-wise operation on it. Large memory is
 //! therefore allocated in huge pages, and freed pages stay in the pool, up to a limit.
 //!
-//! No thread waits for the pool: after a fork the lock may be held in the child, by a thread that does not
-//! exist there. A thread that finds it held allocates, as if the pool were empty.
+//! No thread waits for the pool without a bound: in the child of a fork, a thread that does not exist there
+//! may hold the lock. After some attempts a thread allocates, as if the pool were empty.
 
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::thread::yield_now;
@@ -32,7 +32,7 @@ static POOL: Mutex<PagePool> = Mutex::new(PagePool { maps: Vec::new(), limit: DE
 pub(crate) struct Pages(Option<MmapMut>);
 
 impl Pages {
-    /// At least `bytes`, with any contents; `None` when the system refuses them.
+    /// Pages of at least `bytes` bytes, with arbitrary contents; `None` when the system refuses them.
     pub(crate) fn new(bytes: usize) -> Option<Pages> {
         let rounded = bytes.checked_next_multiple_of(HUGE_BYTES)?;
         let map = take(rounded).or_else(|| map(rounded))?;

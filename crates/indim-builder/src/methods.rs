@@ -51,8 +51,8 @@ pub struct RuleScope {
     pub(crate) rule: RuleSet,
 }
 
-/// The method of a binary operation, called like the operation; `max` and `min` are `maximum` and `minimum`,
-/// NumPy's names, because `max` and `min` of a value are reductions.
+/// The method of a binary operation, called like the operation. Those of `max` and `min` are called `maximum`
+/// and `minimum`, as in NumPy, because `max` and `min` of a value are reductions.
 macro_rules! binary_method {
     (max $(#[$attribute:meta])+ pub fn $($method:tt)+) => {
         $(#[$attribute])+

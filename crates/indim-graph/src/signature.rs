@@ -10,7 +10,7 @@ pub use crate::views::{
     check_concatenation, check_scatter, check_slices, check_take, check_window, existing_axis,
 };
 
-/// The variant of `rule` for `op`: StableHLO has two rules for ternary operations.
+/// The variant of `rule` for `op`: StableHLO has another rule for operations whose first operand is `bool`.
 pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
     match rule {
         RuleSet::StableHlo if op.first_is_bool() => RuleSet::StableHloSelect,
@@ -21,7 +21,8 @@ pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
 /// Checks the operands' element types against the signature of `op`; returns that of the last operand.
 ///
 /// # Errors
-/// `wrong-operand-count`; TY1 `element-type-not-allowed`, before TY2 `element-type-mismatch`.
+/// `wrong-operand-count`, then `element-type-not-allowed` (rule TY1), then `element-type-mismatch` (rule
+/// TY2).
 pub fn check_operation(op: Op, operands: &[ArrayType]) -> Result<DType, GraphErrorKind> {
     check_operands(operands, op.arity().count(), op.first_is_bool(), |dtype| op.takes(dtype))
 }
@@ -49,7 +50,7 @@ pub fn check_operands(
             return Err(GraphErrorKind::ElementTypeNotAllowed { operand, dtype: *dtype });
         }
     }
-    // The first of these operands determines the type of the others.
+    // The first operand after an optional `bool` determines the type of the rest.
     let equal_from = usize::from(first_is_bool);
     let expected = operands[equal_from].dtype;
     for (operand, ArrayType { dtype, .. }) in operands.iter().enumerate().skip(equal_from) {

@@ -12,7 +12,7 @@
 //!
 //! let folder = tempfile::tempdir()?;
 //! let (x, y) = (folder.path().join("x.npy"), folder.path().join("y.npy"));
-//! let array_type = ArrayType::new(DType::F32, [4096, 25]); // as large as the disk
+//! let array_type = ArrayType::new(DType::F32, [4096, 25]); // may be as large as the disk
 //! write_npy(&x, &array_type, &[0; 4 * 4096 * 25])?;
 //!
 //! let b = GraphBuilder::new();

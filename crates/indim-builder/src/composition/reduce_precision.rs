@@ -9,7 +9,8 @@ use indim_ops::DType;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-/// The integer type of the bit pattern, and the numbers of exponent and mantissa bits.
+/// The format of a float type: the integer type of its bits, and the numbers of exponent and mantissa bits.
+/// `None` for other types.
 const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
     use DType::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match dtype {
@@ -42,7 +43,8 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     if exponent_bits < exponent {
         bits = limit_exponent(&bits, exponent, mantissa, exponent_bits);
     }
-    // Bits have no derivative. Subtracting this zero gives the result the derivative of `x`.
+    // Bits have no derivative. `zero` is 0 with the derivative of `-x`; subtracting it gives the result the
+    // derivative of `x`.
     let zero = without_derivative(x)? - x;
     let reduced = x.is_finite().select(b.bitcast(bits, dtype)? - zero, x);
     // Without mantissa bits the format has no NaN; XLA's evaluator returns infinity.

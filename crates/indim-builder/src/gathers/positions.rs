@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 use super::dynamic::position_type;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// The reason for pinned sizes.
+/// The reason why the sizes of these axes cannot be symbols.
 pub(super) const PINNED: &str = "positions in several axes depend on their sizes";
 
 /// Several axes of a shape, which are made adjacent and flattened to one.
@@ -17,7 +17,7 @@ pub(super) struct FlatAxes {
     axes: Vec<usize>,
     /// The size of each axis.
     sizes: Vec<usize>,
-    /// The transposition that makes the axes adjacent, at the position of the first.
+    /// The transposition that makes the axes adjacent, from the first of them on.
     permutation: Vec<i64>,
     /// The shape with the flattened axis in place of the axes.
     pub(super) shape: Shape,
@@ -28,7 +28,7 @@ pub(super) struct FlatAxes {
 }
 
 impl FlatAxes {
-    /// Flattens these axes of a shape, which are distinct and at least one.
+    /// Flattens `axes` of `shape`: one or more distinct axes.
     pub(super) fn new(shape: &Shape, axes: &[usize]) -> FlatAxes {
         let mut axes = axes.to_vec();
         axes.sort_unstable();

@@ -1,7 +1,8 @@
 //! Counts: constants computed from sizes, such as the divisor of a mean.
 //!
 //! A count is the number of elements along some axes. It is a node of its own, even if an equal constant
-//! exists. A program for all sizes has counts as parameters after the others, bound together with the sizes.
+//! exists, because the two differ for other sizes. A program for all sizes takes each count as an extra
+//! parameter after those of the graph; its value is set when sizes are bound.
 
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
@@ -19,6 +20,7 @@ pub struct SymbolicCount {
     value: ValueId,
     dtype: DType,
     sizes: Vec<Size>,
+    /// Subtracted from the number of elements, such as the `correction` of a variance.
     less: f64,
 }
 

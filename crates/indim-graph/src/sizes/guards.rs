@@ -10,14 +10,14 @@ use crate::terminal::shown;
 /// The size of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Size {
-    /// This number.
+    /// A fixed size.
     Number(usize),
     /// The symbol with this index.
     Symbol(usize),
 }
 
 impl Size {
-    /// The concrete size, for these sizes of the symbols.
+    /// The concrete size, given the size of each symbol.
     pub(super) fn number(self, symbols: &[usize]) -> usize {
         match self {
             Size::Number(number) => number,
@@ -26,14 +26,14 @@ impl Size {
     }
 }
 
-/// Minimum size of a symbol: sizes 0 and 1 determine which broadcasts are legal.
+/// Minimum size of a symbol. An axis of size 0 or 1 has no symbol, because other broadcasts are legal for it.
 const MIN_SYMBOL_SIZE: usize = 2;
 
 /// Maximum size of a symbol: indices along a longer axis do not fit 32 bits.
 pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
-/// The parameter sizes that a graph is valid for: equal symbols are equal sizes of at least 2, and a
-/// number is that number.
+/// The parameter sizes that a graph is valid for: axes with the same symbol have the same size, at least 2,
+/// and an axis with a number has that size.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;

@@ -1,4 +1,4 @@
-//! The graph for other sizes.
+//! Symbolic graphs: one graph, resized to any sizes of its symbols.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ const TOO_LARGE: Reason = "the arrays of the program have too many axes of diffe
 const NOT_COUNTED: Reason = "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
-    /// Finds the symbols of a graph; `facts` come from its builder.
+    /// Finds the symbols of a graph. `facts` are the sizes that its builder fixed or knows to be equal.
     pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
         let mut classes = SizeClasses::of(graph, facts);
         let symbols = symbols(graph, &mut classes);

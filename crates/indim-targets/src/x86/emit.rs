@@ -6,7 +6,7 @@
 //!
 //! - `fold.rs`: the loops of bodies that fold, over units, strips of columns, and rows;
 //! - `moves.rs`: loads, stores and copies of vector registers;
-//! - `node.rs`: combination of a unit's lanes into one accumulator, in the order of the summation tree;
+//! - `node.rs`: combination of the lanes of one result into one accumulator, a node of the summation tree;
 //! - `row.rs`: the code before a row, and registers that stay loaded during the row;
 //! - `tail.rs`: masked tails.
 
@@ -39,8 +39,8 @@ type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 /// because it addresses the pool relative to the instruction pointer.
 const BASE: u64 = 0x1_0000;
 
-/// Number of words in the frame, above the vectors: stack pointer, strides, rows, three call operands, and
-/// two arguments.
+/// Number of words of 8 bytes in the frame, above the spilled vectors: the saved stack pointer, strides,
+/// rows, three call operands, and two arguments.
 const FRAME_WORDS: i32 = 8;
 
 /// Alignment of the entry point, in bytes.
