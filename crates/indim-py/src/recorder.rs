@@ -76,6 +76,15 @@ impl Recorder {
             numbers: recording.numbers.program(),
         }
     }
+
+    /// Ends the recording of a function within this one.
+    fn function(&self, function: &Bound<'_, Recorder>, results: Vec<String>) -> Computation {
+        let recorded = function.get().take(results);
+        if recorded.has_used_sizes {
+            self.use_sizes();
+        }
+        recorded.computation
+    }
 }
 
 fn described<'py>(
@@ -200,13 +209,8 @@ impl Recorder {
         let call = RecordedCall { function, operands, attributes };
         // Creating errors and results may run Python code that traces, so it happens without the lock.
         let added = self.recording().record(&call, rule);
-        match added {
-            Some(Ok((name, value_text, array_type))) => {
-                described(py, name, value_text, &array_type)
-            }
-            Some(Err(error)) => Err(computation_error(py, &error)),
-            None => Err(too_many()),
-        }
+        let (name, value_text, array_type) = checked(py, added)?;
+        described(py, name, value_text, &array_type)
     }
 
     /// Records the results of a separately recorded `function` for `arguments`, and their derivatives with
@@ -223,21 +227,10 @@ impl Recorder {
         cotangents: Option<Vec<String>>,
         text: &str,
     ) -> PyResult<Vec<ValueDescription<'py>>> {
-        let recorded = function.get().take(results);
-        if recorded.has_used_sizes {
-            self.use_sizes();
-        }
-        let computation = recorded.computation;
+        let computation = self.function(function, results);
         let derivative = Derivative { names: Vec::new(), computation, arguments, wrt, cotangents };
         let added = self.recording().derive(derivative, text);
-        match added {
-            Some(Ok(values)) => values
-                .into_iter()
-                .map(|(name, value_text, array_type)| described(py, name, value_text, &array_type))
-                .collect(),
-            Some(Err(error)) => Err(computation_error(py, &error)),
-            None => Err(too_many()),
-        }
+        described_all(py, added)
     }
 
     /// Records a loop or branch over separately recorded functions, each with the names of its results, of
@@ -254,23 +247,13 @@ impl Recorder {
     ) -> PyResult<Vec<ValueDescription<'py>>> {
         let mut bodies = Vec::with_capacity(functions.len());
         for (function, results, arguments, states) in functions {
-            let recorded = function.get().take(results);
-            if recorded.has_used_sizes {
-                self.use_sizes();
-            }
+            let computation = self.function(&function, results);
             let states = states.into_iter().map(|state| usize::try_from(state).ok()).collect();
-            bodies.push(Body { computation: recorded.computation, arguments, states });
+            bodies.push(Body { computation, arguments, states });
         }
         let step = RegionStep { names: Vec::new(), operands, bodies, limit };
         let added = self.recording().region(step, text);
-        match added {
-            Some(Ok(values)) => values
-                .into_iter()
-                .map(|(name, value_text, array_type)| described(py, name, value_text, &array_type))
-                .collect(),
-            Some(Err(error)) => Err(computation_error(py, &error)),
-            None => Err(too_many()),
-        }
+        described_all(py, added)
     }
 
     /// Records that the function reads sizes.
@@ -279,8 +262,20 @@ impl Recorder {
     }
 }
 
-fn too_many() -> PyErr {
-    PyValueError::new_err(format!("a function has at most {MAX_OPERATIONS} operations"))
+/// What a step added; `None` for too many operations.
+fn checked<T>(py: Python<'_>, added: Option<Result<T, ComputationError>>) -> PyResult<T> {
+    let too_many =
+        || PyValueError::new_err(format!("a function has at most {MAX_OPERATIONS} operations"));
+    added.ok_or_else(too_many)?.map_err(|error| computation_error(py, &error))
+}
+
+/// The descriptions of the values that a step added.
+fn described_all<'py>(
+    py: Python<'py>,
+    added: Option<Result<Vec<StepValue>, ComputationError>>,
+) -> PyResult<Vec<ValueDescription<'py>>> {
+    let values = checked(py, added)?.into_iter();
+    values.map(|(name, text, array_type)| described(py, name, text, &array_type)).collect()
 }
 
 /// Reads an operand: the name of an earlier value, or a Python number.
@@ -417,13 +412,8 @@ impl Recording {
         mut derivative: Derivative,
         text: &str,
     ) -> Option<Result<Vec<StepValue>, ComputationError>> {
-        let index = self.computation.steps.len();
-        if index == MAX_OPERATIONS {
-            return None;
-        }
-        derivative.names = (0..derivative.computation.outputs.len() + derivative.wrt.len())
-            .map(|result| self.unused_name(format!("_{index}_{result}")))
-            .collect();
+        let count = derivative.computation.outputs.len() + derivative.wrt.len();
+        derivative.names = self.result_names(count)?;
         let built = match derivative.build(&self.builder, &self.values) {
             Ok(built) => built,
             Err(error) => {
@@ -441,13 +431,7 @@ impl Recording {
         mut step: RegionStep,
         text: &str,
     ) -> Option<Result<Vec<StepValue>, ComputationError>> {
-        let index = self.computation.steps.len();
-        if index == MAX_OPERATIONS {
-            return None;
-        }
-        step.names = (0..step.result_count())
-            .map(|result| self.unused_name(format!("_{index}_{result}")))
-            .collect();
+        step.names = self.result_names(step.result_count())?;
         let built = match step.build(&self.builder, &self.values) {
             Ok(built) => built,
             Err(error) => return Some(Err(self.computation.value_texts.with_value_texts(error))),
@@ -455,6 +439,13 @@ impl Recording {
         let added = self.add_values(&step.names, built, text);
         self.computation.steps.push(Step::Region(step));
         Some(added)
+    }
+
+    /// Names for the results of the next step. `None` for too many operations.
+    fn result_names(&self, count: usize) -> Option<Vec<String>> {
+        let index = self.computation.steps.len();
+        let name = |result| self.unused_name(format!("_{index}_{result}"));
+        (index < MAX_OPERATIONS).then(|| (0..count).map(name).collect())
     }
 
     /// Adds the values of a step with several.

@@ -1,15 +1,12 @@
 """``while_loop``, ``fori_loop``, ``scan``, ``cond`` and ``switch``, against loops of Python."""
 
 import collections
-import signal
-import subprocess
 import sys
-import textwrap
-import time
 
 import indim
 import numpy as np
 import pytest
+from interrupted import output_after_ctrl_c
 
 X = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
 
@@ -558,18 +555,4 @@ def test_a_long_loop_stops_on_ctrl_c():
             print("interrupted")
         assert indim.fori_loop(0, 3, lambda i, s: s + 1, 0) == 3
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout.readline() == "start\n"
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    try:
-        output, errors = process.communicate(timeout=120)
-    finally:
-        process.kill()
-    assert process.returncode == 0, errors
-    assert output == "interrupted\n"
+    assert output_after_ctrl_c(program) == "interrupted\n"

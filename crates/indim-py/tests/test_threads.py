@@ -1,7 +1,6 @@
 """Threads, processes, signals: the interpreter's lock, forks, Ctrl-C."""
 
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import indim
+from interrupted import output_after_ctrl_c
 
 LARGE = 4_000_000
 
@@ -242,17 +242,7 @@ def test_a_long_evaluation_stops_on_ctrl_c(threads):
             print("interrupted", time.perf_counter() - start)
         assert indim.evaluate("x + 1", {{"x": np.ones(4_000_000)}})[0] == 2
     """
-    process = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout.readline() == "start\n"
-    time.sleep(1)
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
+    output = output_after_ctrl_c(program)
     said, seconds = output.split()
     assert said == "interrupted" and float(seconds) < 20, output
 

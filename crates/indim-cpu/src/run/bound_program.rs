@@ -293,7 +293,25 @@ impl BoundProgram {
         let (mut operands, mut own) = (SmallVec::new(), None);
         let bound = self.nest_on(index, arrays, is_over_input, &mut operands, &mut own);
         let Some(bound) = bound else { return Ok(()) };
-        let bases = Bases { operands: &operands, shared: self.shared_memory(arrays) };
+        let work = self.bound.nests[index].work;
+        // SAFETY: `nest_on` has bound the nest to these arrays and gives the addresses in them.
+        unsafe { self.run_bound(bound, work, &operands, arrays, options) }
+    }
+
+    /// Runs a nest of `work` bytes that is bound to these arrays, with the first address of each operand.
+    ///
+    /// # Safety
+    /// [`BoundProgram::nest_on`] has given the nest and the addresses, for these arrays and the
+    /// `is_over_input` of the run.
+    pub(crate) unsafe fn run_bound(
+        &self,
+        bound: &dyn BoundNest,
+        work: usize,
+        operands: &[*mut u8],
+        arrays: &RunArrays<'_, '_, '_>,
+        options: &RunOptions<'_>,
+    ) -> Result<(), RunError> {
+        let bases = Bases { operands, shared: arrays.scratch.at(self.shared) };
         // SAFETY:
         // - `Executable` has checked the types of the views against the program, and a view's constructor
         //   ensures that all its elements are valid;
@@ -302,7 +320,7 @@ impl BoundProgram {
         // - an output overlaps an input only if `is_over_input` tells, with which `bound` was bound;
         // - the layout of `scratch` has room for the shared memory of the largest nest;
         // - a `Level` exists only on a processor that has it.
-        let flow = unsafe { threads::run(self.bound.nests[index].work, bound, &bases, options) };
+        let flow = unsafe { threads::run(work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
 
@@ -336,11 +354,6 @@ impl BoundProgram {
         own.as_deref()
     }
 
-    /// The memory that the threads of a nest share.
-    pub(crate) fn shared_memory(&self, arrays: &RunArrays<'_, '_, '_>) -> *mut u8 {
-        arrays.scratch.at(self.shared)
-    }
-
     /// Whether nest `index` is in a group.
     pub(crate) fn is_in_group(&self, index: usize) -> bool {
         self.compiled_groups.iter().any(|group| group.nests.contains(&index))
@@ -362,7 +375,7 @@ impl BoundProgram {
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
         let nest = &self.program.loops.nests[index];
-        let read = |&local: &Local| arrays.view(&nest.accesses[local.access()?]);
+        let read = |&local: &Local| Some(arrays.view(&nest.accesses[local.access()?]));
         let operands = nest.instructions[0].operands.iter().map(read);
         let operands: Option<SmallVec<[ArrayView<'_>; 4]>> = operands.collect();
         let operands = operands.expect("invariant: the operands of a loop or branch are in memory");
@@ -370,7 +383,7 @@ impl BoundProgram {
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 4]> = stores
             .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
             .collect();
-        let memory = self.shared_memory(arrays);
+        let memory = arrays.scratch.at(self.shared);
         // SAFETY:
         // - lowering gives a loop or branch its operands and results as whole arrays of these types;
         // - temporaries and outputs do not overlap, and no output of a loop or branch lies over an input

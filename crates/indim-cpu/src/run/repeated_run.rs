@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use indim_executors::{Bases, BoundNest};
+use indim_executors::BoundNest;
 
 use crate::run::bound_program::{Addresses, BoundProgram};
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::run_arrays::RunArrays;
-use crate::run::threads;
 
 /// A program whose nests are bound to arrays.
 pub(crate) struct RepeatedRun<'a, 'i, 'o> {
@@ -60,11 +59,8 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
                 return program.run_nest(index, arrays, is_over_input, options);
             };
             program.prepare(index, arrays)?;
-            let bases = Bases { operands, shared: program.shared_memory(arrays) };
-            // SAFETY: the obligations of `BoundProgram::run_nest` hold for the same reasons, because the nest
-            // was bound to these arrays.
-            let flow = unsafe { threads::run(*work, &**bound, &bases, options) };
-            if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
+            // SAFETY: `new` has bound the nest to these arrays by `nest_on`.
+            unsafe { program.run_bound(&**bound, *work, operands, arrays, options) }
         })
     }
 }

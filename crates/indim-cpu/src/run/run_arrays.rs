@@ -45,12 +45,12 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     }
 
     /// The whole array that an operand of a loop or branch reads.
-    pub(crate) fn view(&self, access: &Access) -> Option<ArrayView<'_>> {
+    pub(crate) fn view(&self, access: &Access) -> ArrayView<'_> {
         let array_type = access.array_type.clone();
         let (first, strides) = self.first_and_strides(access);
         // SAFETY: the elements of a view are valid, by its constructor; constants are arrays; temporaries and
         // counters lie in `scratch`, and earlier nests have written them.
-        Some(unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) })
+        unsafe { ArrayView::from_raw(array_type, strides.to_vec(), first) }
     }
 
     /// The array, or part of an array, that a store of a loop or branch writes.

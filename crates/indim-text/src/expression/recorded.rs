@@ -414,17 +414,13 @@ fn attribute_value(
             Ok(AttributeValue::Pairs(pairs.clone()))
         }
         (AttributeKey::Widths, ..) => Err("two numbers for each axis"),
-        (AttributeKey::Mode, CallAttribute::Word(word), _) => {
-            Ok(AttributeValue::Word(word.clone()))
-        }
+        (
+            AttributeKey::Mode | AttributeKey::Side | AttributeKey::Equation,
+            CallAttribute::Word(word),
+            _,
+        ) => Ok(AttributeValue::Word(word.clone())),
         (AttributeKey::Mode, ..) => Err("the name of a mode"),
-        (AttributeKey::Side, CallAttribute::Word(word), _) => {
-            Ok(AttributeValue::Word(word.clone()))
-        }
         (AttributeKey::Side, ..) => Err("`left` or `right`"),
-        (AttributeKey::Equation, CallAttribute::Word(word), _) => {
-            Ok(AttributeValue::Word(word.clone()))
-        }
         (AttributeKey::Equation, ..) => Err("an equation such as \"ij,jk->ik\""),
         (AttributeKey::Axes, CallAttribute::Names(names), _) => {
             Ok(AttributeValue::Names(names.clone()))
