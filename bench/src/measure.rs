@@ -1,7 +1,8 @@
 //! The times of one job at one size.
 //!
 //! The machine may be noisy, so indim, the hand-written loop and the Rust peers take turns, and the times are
-//! medians. The Python peers follow immediately.
+//! medians. The Python peers follow immediately, each alone: its arrays stay in the caches, and the threads of
+//! others sleep. They are compared with times of indim alone.
 
 use std::time::{Duration, Instant};
 
@@ -37,13 +38,29 @@ pub(crate) struct Measurement {
     pub(crate) kept: f64,
     /// `run`, into memory that is new to the process; `None` for small results.
     pub(crate) fresh: Option<f64>,
-    pub(crate) peers: Vec<(String, f64)>,
+    /// `run_into` warm memory with nothing else between its runs; `None` without Python peers.
+    pub(crate) alone: Option<f64>,
+    pub(crate) peers: Vec<Measured>,
+}
+
+/// The median seconds of a peer.
+pub(crate) struct Measured {
+    pub(crate) engine: String,
+    pub(crate) seconds: f64,
+    /// The time of indim, measured in the same way, over that of the peer.
+    pub(crate) ratio: f64,
+}
+
+impl Measured {
+    fn new((engine, seconds): (String, f64), ours: f64) -> Measured {
+        Measured { engine, seconds, ratio: ours / seconds }
+    }
 }
 
 impl Measurement {
-    /// The fastest peer.
-    pub(crate) fn best_peer(&self) -> Option<&(String, f64)> {
-        self.peers.iter().min_by(|(_, left), (_, right)| left.total_cmp(right))
+    /// The fastest peer, in proportion to indim.
+    pub(crate) fn best_peer(&self) -> Option<&Measured> {
+        self.peers.iter().max_by(|left, right| left.ratio.total_cmp(&right.ratio))
     }
 }
 
@@ -57,11 +74,16 @@ pub(crate) fn measure<J: Job>(
 ) -> std::io::Result<Measurement> {
     let job = J::new(space);
     let executable = prepare(&job);
-    let (times, ours) = take_turns(&job, &executable, budget);
+    let (times, mut results) = take_turns(&job, &executable, budget);
     let bytes = executable.forecast().bytes_read + executable.forecast().bytes_written;
-    let mut peers: Vec<_> = times.peers;
+    let (ours, mut alone) = (median(times.ours), None);
+    let with = |ours: f64| move |peer| Measured::new(peer, ours);
+    let mut peers: Vec<_> = times.peers.into_iter().map(with(ours)).collect();
     if let Some(python) = python {
-        peers.extend(python.measure(&Task { job: &job, size, results: &ours })?);
+        let times = python.measure(&Task { job: &job, size, results: &results })?;
+        let seconds = run_alone(&job, &executable, &mut results, Python::budget(budget));
+        peers.extend(times.into_iter().map(with(seconds)));
+        alone = Some(seconds);
     }
     Ok(Measurement {
         job: J::NAME,
@@ -69,11 +91,12 @@ pub(crate) fn measure<J: Job>(
         shape: job.shape().to_string(),
         elements: space.elements(),
         bytes,
-        ours: median(times.ours),
+        ours,
         rested: median(times.rested),
         limit: median(times.limit),
         kept: median(times.kept),
-        fresh: (ours.len() > LARGE_RESULT).then(|| median(times.fresh)),
+        fresh: (results.len() > LARGE_RESULT).then(|| median(times.fresh)),
+        alone,
         peers,
     })
 }
@@ -163,6 +186,29 @@ fn take_turns<J: Job>(
         times.peers.push((peer.engine.to_owned(), median(peer_times)));
     }
     (times, ours)
+}
+
+/// The median seconds of `run_into` with nothing else between, like the function `seconds_of` of `peers.py`.
+fn run_alone<J: Job>(
+    job: &J,
+    executable: &Executable,
+    results: &mut [J::Result],
+    budget: Duration,
+) -> f64 {
+    let arguments: Vec<ArrayView<'_>> = job.arguments().into_iter().map(|(_, view)| view).collect();
+    let mut output = [ArrayViewMut::from_slice(job.shape(), results).expect("it fits")];
+    let mut times = Vec::new();
+    outside(|| {
+        let mut run_into = || executable.run_into(&arguments, &mut output).expect("it runs");
+        let repeat = (200_000 / job.space().elements()).max(1);
+        let start = Instant::now();
+        while times.len() <= *ROUNDS.start() || start.elapsed() < budget {
+            let start = Instant::now();
+            (0..repeat).for_each(|_| run_into());
+            times.push(start.elapsed() / repeat as u32);
+        }
+    });
+    median(times)
 }
 
 fn bits<T: indim::Element>(results: &[T]) -> Vec<u8> {

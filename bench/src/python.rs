@@ -5,6 +5,7 @@
 
 use std::io::{BufRead, BufReader, Error, Lines, Result, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use indim::Element;
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ impl Python {
         let mut process = Command::new(interpreter)
             .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/python/peers.py"))
             .args(["--threads", &request.threads.to_string()])
-            .args(["--seconds", &(request.budget.as_secs_f64() / 3.0).to_string()])
+            .args(["--seconds", &Python::budget(request.budget).as_secs_f64().to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
@@ -47,6 +48,11 @@ impl Python {
             tasks: tasks.expect("it is piped"),
             answers: BufReader::new(answers.expect("it is piped")).lines(),
         })
+    }
+
+    /// The time for each engine, if a job has `budget`.
+    pub(crate) fn budget(budget: Duration) -> Duration {
+        budget / 3
     }
 
     /// The seconds of each engine that supports the job.

@@ -43,7 +43,8 @@ impl Record {
             ("indim rested", measured.rested),
         ];
         let ours = ours.into_iter().chain(measured.fresh.map(|fresh| ("indim run fresh", fresh)));
-        let peers = measured.peers.iter().map(|(engine, seconds)| (engine.as_str(), *seconds));
+        let ours = ours.chain(measured.alone.map(|alone| ("indim alone", alone)));
+        let peers = measured.peers.iter().map(|peer| (peer.engine.as_str(), peer.seconds));
         for (engine, seconds) in ours.chain(peers) {
             self.write(&json!({
                 "job": measured.job,

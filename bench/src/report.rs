@@ -18,9 +18,9 @@ pub(crate) fn heading(threads: usize) {
 
 pub(crate) fn row(measured: &Measurement) {
     let rate = |amount: usize| amount as f64 / measured.ours / 1e9;
-    let peer = measured.best_peer().map_or("-".to_owned(), |(engine, seconds)| {
-        format!("{engine} {:.2}", measured.ours / seconds)
-    });
+    let peer = measured
+        .best_peer()
+        .map_or("-".to_owned(), |peer| format!("{} {:.2}", peer.engine, peer.ratio));
     println!(
         "{:<26}{:>8}{:>9.3} G/s{:>9.2} GB/s{:>10.2}{:>8.2}{:>8}{:>7.1} us  {peer}",
         measured.job,
