@@ -16,7 +16,11 @@ pub(crate) fn bench(arguments: &[&str]) -> bool {
     run.extend(&rest);
     // The number of candle's own threads.
     let threads = rest.iter().skip_while(|&&argument| argument != "--threads").nth(1);
-    let variables = [("RAYON_NUM_THREADS", threads.copied().unwrap_or("2"))];
+    let variables = [
+        ("RAYON_NUM_THREADS", threads.copied().unwrap_or("2")),
+        // Large arrays of all engines in Rust lie in huge pages, like those of NumPy and of indim.
+        ("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"),
+    ];
     if !switches.contains(&"--python") {
         return cargo(&run, &variables);
     }
