@@ -6,7 +6,7 @@
 //!   resource limits of one file.
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
 //!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
-//!   value; `shape_values.rs`: constant folding of shapes.
+//!   value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches.
 //! * `part.rs`: a part of a program between values that the caller names.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
@@ -23,6 +23,7 @@ mod error;
 mod format;
 mod limits;
 pub mod lint;
+pub mod loops;
 mod match_composition;
 mod match_product;
 mod match_reduction;

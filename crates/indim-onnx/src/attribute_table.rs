@@ -93,9 +93,21 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     ]),
     (&["GroupNormalization"], &[always("epsilon"), always("num_groups"), since(21, "stash_type")]),
     (&["HardSigmoid"], &[always("alpha"), always("beta"), up_to(5, "consumed_inputs")]),
+    (&["If"], &[always("else_branch"), always("then_branch")]),
     (&["InstanceNormalization"], &[up_to(5, "consumed_inputs"), always("epsilon")]),
     (&["IsInf"], &[always("detect_negative"), always("detect_positive")]),
+    (&["GRU"], &[
+        always("activation_alpha"), always("activation_beta"), always("activations"), always("clip"),
+        always("direction"), always("hidden_size"), since(14, "layout"), since(3, "linear_before_reset"),
+        up_to(6, "output_sequence"),
+    ]),
+    (&["LSTM"], &[
+        always("activation_alpha"), always("activation_beta"), always("activations"), always("clip"),
+        always("direction"), always("hidden_size"), always("input_forget"), since(14, "layout"),
+        up_to(6, "output_sequence"),
+    ]),
     (&["LayerNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
+    (&["Loop"], &[always("body")]),
     (&["LpNormalization"], &[always("axis"), always("p")]),
     (&["MaxPool"], &[
         always("auto_pad"), since(10, "ceil_mode"), since(10, "dilations"), always("kernel_shape"),
@@ -108,6 +120,10 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
         since(13, "axis"), since(21, "block_size"), since(21, "output_dtype"), since(23, "precision"),
         since(19, "saturate"),
     ]),
+    (&["RNN"], &[
+        always("activation_alpha"), always("activation_beta"), always("activations"), always("clip"),
+        always("direction"), always("hidden_size"), since(14, "layout"), up_to(6, "output_sequence"),
+    ]),
     (&["RMSNormalization"], &[always("axis"), always("epsilon"), always("stash_type")]),
     (&["Range"], &[since(27, "stash_type")]),
     (&[
@@ -118,6 +134,11 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
     ]),
     (&["ReduceSum"], &[up_to(12, "axes"), always("keepdims"), since(13, "noop_with_empty_axes")]),
     (&["Reshape"], &[since(14, "allowzero"), up_to(4, "consumed_inputs"), up_to(4, "shape")]),
+    (&["Scan"], &[
+        always("body"), up_to(8, "directions"), always("num_scan_inputs"), since(9, "scan_input_axes"),
+        since(9, "scan_input_directions"), since(9, "scan_output_axes"),
+        since(9, "scan_output_directions"),
+    ]),
     (&["ScatterElements"], &[always("axis"), since(16, "reduction")]),
     (&["ScatterND"], &[since(16, "reduction")]),
     (&["Selu"], &[always("alpha"), up_to(5, "consumed_inputs"), always("gamma")]),

@@ -16,6 +16,7 @@ enum Kind {
     Tensor = 4,
     Floats = 6,
     Ints = 7,
+    Texts = 8,
 }
 
 impl Kind {
@@ -27,6 +28,7 @@ impl Kind {
             Kind::Tensor => "is not an array",
             Kind::Floats => "is not a list of numbers",
             Kind::Ints => "is not a list of whole numbers",
+            Kind::Texts => "is not a list of texts",
         }
     }
 }
@@ -97,6 +99,13 @@ impl Call<'_> {
         let Some(bytes) = bytes else { return Ok(default.to_owned()) };
         let text = String::from_utf8(bytes.to_vec());
         text.map_err(|_| FormatErrorKind::attribute(name, Kind::Text.expected()))
+    }
+
+    pub(super) fn texts(&self, name: &str) -> AttributeResult<Option<Vec<String>>> {
+        let Some(attribute) = self.attribute(name, Kind::Texts)? else { return Ok(None) };
+        let text = |bytes: &bytes::Bytes| String::from_utf8(bytes.to_vec());
+        let texts = attribute.strings.iter().map(text).collect::<Result<Vec<_>, _>>();
+        texts.map(Some).map_err(|_| FormatErrorKind::attribute(name, Kind::Texts.expected()))
     }
 
     pub(super) fn tensor(&self, name: &str) -> AttributeResult<Option<&TensorProto>> {

@@ -1,6 +1,8 @@
 //! Builds the program of a model for inputs of known types: node by node, with constant folding of known
 //! values.
 
+use std::sync::Arc;
+
 use indim_builder::Value;
 use indim_graph::Array;
 use indim_ops::ArrayType;
@@ -11,7 +13,7 @@ use super::elementwise;
 use super::flat_node::{FlatNode, ValueNumber};
 use super::flatten::Step;
 use super::model::OnnxModel;
-use super::operators::Lowering;
+use super::operators::{Lowering, Operator};
 use super::reductions;
 use super::tensor::Tensors;
 use super::types::declared_at;
@@ -27,9 +29,11 @@ const MAX_CHAIN: usize = 8;
 /// The builder of one program.
 pub(super) struct ProgramBuilder<'m> {
     model: &'m OnnxModel,
-    model_builder: ModelBuilder,
-    tensors: Tensors,
-    values: Vec<Option<KnownValue>>,
+    pub(super) model_builder: ModelBuilder,
+    pub(super) tensors: Arc<Tensors>,
+    pub(super) values: Vec<Option<KnownValue>>,
+    /// Position of the current node in the list of the model.
+    number: usize,
 }
 
 impl<'m> ProgramBuilder<'m> {
@@ -37,8 +41,9 @@ impl<'m> ProgramBuilder<'m> {
         ProgramBuilder {
             model,
             model_builder: ModelBuilder::new(&model.limits),
-            tensors: Tensors::new(&model.source, &model.limits),
+            tensors: Arc::new(Tensors::new(&model.source, &model.limits)),
             values: vec![None; model.value_count],
+            number: 0,
         }
     }
 
@@ -60,11 +65,38 @@ impl<'m> ProgramBuilder<'m> {
                 self.values[*number] = Some(self.constant(array, place)?);
             }
         }
-        for (number, Step { node, operator }) in self.model.nodes.iter().enumerate() {
-            self.model_builder.operation(number, || node.place())?;
-            self.node(node, &operator.becomes)?;
+        let model = self.model;
+        for (number, step) in model.nodes.iter().enumerate() {
+            self.number = number;
+            self.step(step)?;
         }
         self.finish()
+    }
+
+    /// Builds a node of the list, or of a body of the current node.
+    pub(super) fn step(&mut self, step: &Step) -> Result<(), FormatError> {
+        self.model_builder.operation(self.number, || step.node.place())?;
+        match step.operator.becomes {
+            Lowering::Control => self.control(step),
+            _ => self.node(&step.node, step.operator),
+        }
+    }
+
+    /// The value of an operand for the current builder: few known elements are a constant of their own in
+    /// the body of a loop or branch.
+    pub(super) fn operand(
+        &self,
+        number: ValueNumber,
+    ) -> Result<Option<KnownValue>, FormatErrorKind> {
+        let Some(known) = &self.values[number] else { return Ok(None) };
+        if !self.model_builder.is_in_region() {
+            return Ok(Some(known.clone()));
+        }
+        let builder = &self.model_builder.builder;
+        Ok(Some(match &known.elements {
+            Some(array) => KnownValue::constant(builder, array.clone()),
+            None => builder.local(&known.value)?.into(),
+        }))
     }
 
     fn input(
@@ -91,7 +123,7 @@ impl<'m> ProgramBuilder<'m> {
         Ok(())
     }
 
-    fn constant(
+    pub(super) fn constant(
         &mut self,
         array: Array,
         place: impl FnOnce() -> Location,
@@ -100,10 +132,17 @@ impl<'m> ProgramBuilder<'m> {
         Ok(KnownValue::with_elements(value, array))
     }
 
-    fn node(&mut self, node: &FlatNode, meaning: &Lowering) -> Result<(), FormatError> {
+    fn node(&mut self, node: &FlatNode, operator: &Operator) -> Result<(), FormatError> {
         let place = || node.place();
-        let operands: Vec<Option<KnownValue>> =
-            node.operands.iter().map(|number| self.values[(*number)?].clone()).collect();
+        let meaning = &operator.becomes;
+        let operand = |number: &Option<ValueNumber>| match *number {
+            // A body need not read a value whose type is all that matters.
+            Some(number) if operator.reads_types => Ok(self.values[number].clone()),
+            Some(number) => self.operand(number),
+            None => Ok(None),
+        };
+        let operands = node.operands.iter().map(operand).collect::<Result<Vec<_>, _>>();
+        let operands = operands.map_err(|kind| kind.at(place()))?;
         let tensors = &self.tensors;
         let builder = self.model_builder.builder.clone();
         let rule = RuleNote::default();
@@ -215,6 +254,11 @@ fn make(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
         Lowering::GlobalPool(function) => reductions::pool(call, *function),
         Lowering::Constant => {
             Ok(vec![KnownValue::constant(call.builder, constants::of_node(call)?)])
+        }
+        // `control.rs` builds these; their types alone are inferred from the bodies.
+        Lowering::Control => {
+            let what = format!("{} outside a model is", call.node.operator);
+            Err(FormatErrorKind::Unsupported { what })
         }
         Lowering::Function(make) => make(call),
     }

@@ -23,14 +23,14 @@ pub(super) struct FlatNode {
     /// Index of each result; `None` for an unnamed one.
     pub(super) results: Vec<Option<ValueNumber>>,
     pub(super) index: usize,
-    pub(super) function: Option<Arc<str>>,
+    /// The function or the body around it: `the function my.Scaled`.
+    pub(super) within: Option<Arc<str>>,
 }
 
 impl FlatNode {
     /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
     pub(super) fn place(&self) -> Location {
-        let function = self.function.as_deref();
-        node_place(&self.node, self.index, Some(self.opset), function)
+        node_place(&self.node, self.index, Some(self.opset), self.within.as_deref())
     }
 }
 
@@ -39,14 +39,14 @@ pub(super) fn node_place(
     node: &Node,
     index: usize,
     opset: Option<i64>,
-    function: Option<&str>,
+    within: Option<&str>,
 ) -> Location {
     let quoted = match node.proto.name.as_str() {
         "" => String::new(),
         name => format!(" `{name}`"),
     };
     let opset = opset.map_or(String::new(), |opset| format!(", opset {opset}"));
-    let within = function.map_or(String::new(), |name| format!(", in the function {name}"));
+    let within = within.map_or(String::new(), |within| format!(", in {within}"));
     let text = format!("node {index}{quoted} ({}{opset}){within}", node.operator_name());
     Location::described(indim_graph::terminal::shown(&text))
 }

@@ -13,17 +13,19 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use super::attribute_table;
 use super::body::{Attributes, Function, GraphBody, Node, domain_of};
 use super::flat_node::{FlatNode, ValueNumber, node_place};
-use super::opaque::OpaqueStep;
+use super::opaque::{OpaqueNode, OpaqueStep};
 use super::operators::{NEWEST_OPSET, Operator};
+use super::region::{RegionGraph, RegionSteps};
 use super::unsupported::{refusal, why_unknown};
 
 /// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 16;
 
-/// A node of an operator, and the values of its function.
+/// A node of an operator, with the bodies of a loop or branch.
 pub(super) struct Step {
     pub(super) node: FlatNode,
     pub(super) operator: &'static Operator,
+    pub(super) regions: Vec<RegionSteps>,
 }
 
 /// The functions of a model, by domain, name and overload.
@@ -32,66 +34,103 @@ pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
 /// Builds the list.
 pub(super) struct Flattener<'m> {
     functions: &'m Functions,
-    limits: &'m FormatLimits,
+    pub(super) limits: &'m FormatLimits,
     pub(super) nodes: Vec<Step>,
     /// Nodes without a lowering.
     pub(super) opaque: Vec<OpaqueStep>,
     pub(super) value_count: usize,
     /// Remarks about attributes that the called functions lack.
     pub(super) remarks: Vec<String>,
+    /// Decoded bodies by the address of their attribute: a call of a function repeats its nodes.
+    pub(super) bodies: HashMap<usize, Arc<RegionGraph>>,
     work: usize,
 }
 
 /// A body during its traversal, with the values of its names.
-struct Frame {
-    place: FramePlace,
-    next: usize,
+pub(super) struct Frame {
+    pub(super) place: FramePlace,
+    pub(super) next: usize,
     /// `None` for an input that the call omits.
-    names: HashMap<String, Option<ValueNumber>>,
-    arguments: Attributes,
+    pub(super) names: HashMap<String, Option<ValueNumber>>,
+    pub(super) arguments: Attributes,
 }
 
-enum FramePlace {
+pub(super) enum FramePlace {
     Graph,
-    Call { function: Arc<Function>, name: Arc<str>, node: Arc<Node> },
+    /// A call; `within` is `the function my.Scaled`.
+    Call {
+        function: Arc<Function>,
+        within: Arc<str>,
+        node: Arc<Node>,
+    },
+    /// The body of a loop or branch; it sees the names around it.
+    Region {
+        graph: Arc<RegionGraph>,
+        within: Arc<str>,
+    },
+}
+
+/// The next thing to flatten after a node.
+enum Next {
+    Node,
+    Call(Frame),
+    /// The bodies of this node.
+    Regions(FlatNode, &'static Operator),
 }
 
 impl Frame {
-    fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
+    pub(super) fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
         match &self.place {
             FramePlace::Graph => graph,
             FramePlace::Call { function, .. } => &function.body,
+            FramePlace::Region { graph, .. } => &graph.body,
         }
     }
 
-    fn function_name(&self) -> Option<Arc<str>> {
+    pub(super) fn within(&self) -> Option<Arc<str>> {
         match &self.place {
             FramePlace::Graph => None,
-            FramePlace::Call { name, .. } => Some(name.clone()),
+            FramePlace::Call { within, .. } | FramePlace::Region { within, .. } => {
+                Some(within.clone())
+            }
         }
     }
 
     /// Location of a node of the body.
     fn place_of(&self, graph: &GraphBody, index: usize, node: &Node) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
-        node_place(node, index, opset, self.function_name().as_deref())
+        node_place(node, index, opset, self.within().as_deref())
     }
 
-    fn define(&mut self, name: &str, value: Option<ValueNumber>) -> Result<(), FormatErrorKind> {
+    pub(super) fn define(
+        &mut self,
+        name: &str,
+        value: Option<ValueNumber>,
+    ) -> Result<(), FormatErrorKind> {
         if self.names.insert(name.to_owned(), value).is_some() {
             let name = name.to_owned();
             return Err(FormatErrorKind::Duplicate { what: "value", name });
         }
         Ok(())
     }
+}
 
-    fn value(&self, name: &str) -> Result<Option<ValueNumber>, FormatErrorKind> {
-        let undefined = || FormatErrorKind::Undefined { what: "value", name: name.to_owned() };
-        match name {
-            "" => Ok(None),
-            _ => self.names.get(name).copied().ok_or_else(undefined),
+/// The value of a name in the innermost body; the body of a loop or branch sees the names around it.
+pub(super) fn value_of(
+    frames: &[Frame],
+    name: &str,
+) -> Result<Option<ValueNumber>, FormatErrorKind> {
+    if name.is_empty() {
+        return Ok(None);
+    }
+    for frame in frames.iter().rev() {
+        match (frame.names.get(name), &frame.place) {
+            (Some(value), _) => return Ok(*value),
+            (None, FramePlace::Region { .. }) => {}
+            (None, _) => break,
         }
     }
+    Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() })
 }
 
 impl<'m> Flattener<'m> {
@@ -103,6 +142,7 @@ impl<'m> Flattener<'m> {
             opaque: Vec::new(),
             value_count: 0,
             remarks: Vec::new(),
+            bodies: HashMap::new(),
             work: 0,
         }
     }
@@ -125,28 +165,43 @@ impl<'m> Flattener<'m> {
     ) -> Result<Vec<ValueNumber>, FormatError> {
         let arguments = Attributes::default();
         let mut frames = vec![Frame { place: FramePlace::Graph, next: 0, names, arguments }];
-        loop {
-            let frame = frames.last_mut().expect("invariant: the graph's frame stays");
-            let index = frame.next;
-            frame.next += 1;
-            match frame.body(graph).nodes.get(index).cloned() {
-                Some(node) => match self.node(&mut frames, graph, index, &node) {
-                    Ok(called) => frames.extend(called),
-                    Err(kind) => {
-                        let frame = frames.last().expect("invariant: the graph's frame stays");
-                        return Err(kind.at(frame.place_of(graph, index, &node)));
-                    }
-                },
-                None if frames.len() > 1 => self.leave(&mut frames)?,
-                None => break,
-            }
-        }
+        self.run(&mut frames, graph)?;
         let value = |(name, place): &(String, Location)| {
             let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
-            let value = frames[0].value(name).and_then(|value| value.ok_or_else(undefined));
+            let value = value_of(&frames, name).and_then(|value| value.ok_or_else(undefined));
             value.map_err(|kind| kind.at(place.clone()))
         };
         outputs.iter().map(value).collect()
+    }
+
+    /// Flattens the nodes of the last frame and of the calls in it; the frame stays. Bodies of loops and
+    /// branches recurse, up to the limit on their depth.
+    ///
+    /// # Errors
+    /// Those of [`Flattener::graph`].
+    pub(super) fn run(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        graph: &GraphBody,
+    ) -> Result<(), FormatError> {
+        let base = frames.len();
+        loop {
+            let last = frames.len() - 1;
+            let index = frames[last].next;
+            frames[last].next += 1;
+            match frames[last].body(graph).nodes.get(index).cloned() {
+                Some(node) => match self.node(frames, graph, index, &node) {
+                    Ok(Next::Node) => {}
+                    Ok(Next::Call(frame)) => frames.push(frame),
+                    Ok(Next::Regions(flat, operator)) => {
+                        self.regions(frames, graph, flat, operator)?;
+                    }
+                    Err(kind) => return Err(kind.at(frames[last].place_of(graph, index, &node))),
+                },
+                None if frames.len() > base => self.leave(frames)?,
+                None => return Ok(()),
+            }
+        }
     }
 
     /// Flattens one node: pushes a frame for a call, or appends an operator.
@@ -156,31 +211,31 @@ impl<'m> Flattener<'m> {
         graph: &GraphBody,
         index: usize,
         node: &Arc<Node>,
-    ) -> Result<Option<Frame>, FormatErrorKind> {
+    ) -> Result<Next, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
         self.count(node.work())?;
-        let operands = node.proto.input.iter().map(|name| frames[last].value(name));
+        let operands = node.proto.input.iter().map(|name| value_of(frames, name));
         let operands: Vec<Option<ValueNumber>> = operands.collect::<Result<_, _>>()?;
         let attributes = node.resolved(&frames[last].arguments);
         if let Some(called) = self.function_of(node) {
             let frame = self.call(frames, called, node, &operands, &attributes)?;
-            return Ok(Some(frame));
+            return Ok(Next::Call(frame));
         }
-        let mut results = Vec::with_capacity(node.proto.output.len());
-        for name in &node.proto.output {
-            let value = (!name.is_empty()).then(|| self.new_value());
-            if value.is_some() {
-                frames[last].define(name, value)?;
-            }
-            results.push(value);
-        }
+        let meaning = operator(node, opset)?;
+        let has_regions = meaning.is_some_and(|(operator, _)| !operator.regions.is_empty());
+        // The bodies of a node do not see its results.
+        let results = match has_regions {
+            true => Vec::new(),
+            false => self.define_results(&mut frames[last], node)?,
+        };
         let frame = &frames[last];
-        let Some((operator, version)) = operator(node, opset)? else {
+        let Some((operator, version)) = meaning else {
             let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
             let place = frame.place_of(graph, index, node);
-            self.opaque.push(OpaqueStep { name, reason, place, operands, results });
-            return Ok(None);
+            let nodes = vec![OpaqueNode { name, reason, place }];
+            self.opaque.push(OpaqueStep { nodes, operands, results });
+            return Ok(Next::Node);
         };
         attribute_table::check(operator.name, version, &attributes)?;
         let flat = FlatNode {
@@ -192,22 +247,43 @@ impl<'m> Flattener<'m> {
             operands,
             results,
             index,
-            function: frame.function_name(),
+            within: frame.within(),
         };
-        match refusal(&flat) {
-            Some(reason) => self.opaque.push(OpaqueStep {
-                name: operator.name.to_owned(),
-                reason: Some(reason),
-                place: flat.place(),
-                operands: flat.operands,
-                results: flat.results,
-            }),
-            None => self.nodes.push(Step { node: flat, operator }),
+        if has_regions {
+            return Ok(Next::Regions(flat, operator));
         }
-        Ok(None)
+        match refusal(&flat) {
+            Some(reason) => {
+                let (name, place) = (operator.name.to_owned(), flat.place());
+                let nodes = vec![OpaqueNode { name, reason: Some(reason), place }];
+                let FlatNode { operands, results, .. } = flat;
+                self.opaque.push(OpaqueStep { nodes, operands, results });
+            }
+            None => self.nodes.push(Step { node: flat, operator, regions: Vec::new() }),
+        }
+        Ok(Next::Node)
     }
 
-    fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
+    /// New values for the results of a node.
+    pub(super) fn define_results(
+        &mut self,
+        frame: &mut Frame,
+        node: &Node,
+    ) -> Result<Vec<Option<ValueNumber>>, FormatErrorKind> {
+        let mut results = Vec::with_capacity(node.proto.output.len());
+        for name in &node.proto.output {
+            let value = (!name.is_empty()).then(|| self.new_value());
+            if value.is_some() {
+                frame.define(name, value)?;
+            }
+            results.push(value);
+        }
+        Ok(results)
+    }
+
+    /// # Errors
+    /// `limit`.
+    pub(super) fn count(&mut self, work: usize) -> Result<(), FormatErrorKind> {
         self.work = self.work.saturating_add(work);
         let limit = self.limits.operations;
         if self.work > limit {
@@ -236,7 +312,7 @@ impl<'m> Flattener<'m> {
         attributes: &Attributes,
     ) -> Result<Frame, FormatErrorKind> {
         let is_this = |frame: &Frame| match &frame.place {
-            FramePlace::Graph => false,
+            FramePlace::Graph | FramePlace::Region { .. } => false,
             FramePlace::Call { function: open, .. } => Arc::ptr_eq(open, &function),
         };
         if frames.iter().any(is_this) {
@@ -256,12 +332,12 @@ impl<'m> Flattener<'m> {
         }
         self.remark_attributes(&function, attributes);
         let arguments = function.arguments(attributes);
-        let name = Arc::from(function.shown.as_str());
+        let within = Arc::from(format!("the function {}", function.shown));
         let mut names = HashMap::with_capacity(function.inputs.len());
         for (position, input) in function.inputs.iter().enumerate() {
             names.insert(input.clone(), operands.get(position).copied().flatten());
         }
-        let place = FramePlace::Call { function, name, node: node.clone() };
+        let place = FramePlace::Call { function, within, node: node.clone() };
         Ok(Frame { place, next: 0, names, arguments })
     }
 
@@ -279,16 +355,13 @@ impl<'m> Flattener<'m> {
     /// Leaves a call: binds its outputs to their names in the caller.
     fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
         let Some(left) = frames.pop() else { return Ok(()) };
-        let (FramePlace::Call { function, node, name }, Some(caller)) =
-            (&left.place, frames.last_mut())
-        else {
-            return Ok(());
-        };
-        let place = Location::described(format!("the function {name}"));
+        let FramePlace::Call { function, node, within } = &left.place else { return Ok(()) };
+        let place = Location::described(within.to_string());
         for (output, given) in function.outputs.iter().zip(&node.proto.output) {
-            let defined = left.value(output).and_then(|value| match given.is_empty() {
-                true => Ok(()),
-                false => caller.define(given, value),
+            let value = value_of(core::slice::from_ref(&left), output);
+            let defined = value.and_then(|value| match (given.is_empty(), frames.last_mut()) {
+                (false, Some(caller)) => caller.define(given, value),
+                _ => Ok(()),
             });
             defined.map_err(|kind| kind.at(place.clone()))?;
         }

@@ -5,15 +5,16 @@
 //! * `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
 //!   inputs.
 //! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
-//!   `flat_node.rs`: a node of it; `operators.rs`: the table of operators; `attribute_table.rs`: the table
-//!   of their attributes; `attributes.rs`: access to the attributes of a node.
+//!   `region.rs`: bodies of loops and branches; `flat_node.rs`: a node of the list; `operators.rs`: the
+//!   table of operators; `attribute_table.rs`: the table of their attributes; `attributes.rs`: access to
+//!   the attributes of a node.
 //! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `part.rs`: the
 //!   part of a model between named values; `analysis.rs`: values that must be known at build time;
 //!   `model.rs`: the model.
-//! * `build.rs`: builds the program for inputs of known types; `call.rs`: a node with its operands; the
-//!   other files lower calls to nodes of a graph: `activations.rs`, `constants.rs`, `elementwise.rs`,
-//!   `gathers.rs`, `normalizations.rs`, `products.rs`, `quantization.rs`, `reductions.rs`, `sort.rs`,
-//!   `views.rs`, `windows.rs`.
+//! * `build.rs`: builds the program for inputs of known types; `control.rs`: its loops and branches;
+//!   `call.rs`: a node with its operands; the other files lower calls to nodes of a graph:
+//!   `activations.rs`, `constants.rs`, `elementwise.rs`, `gathers.rs`, `normalizations.rs`, `products.rs`,
+//!   `quantization.rs`, `recurrent.rs`, `reductions.rs`, `sort.rs`, `views.rs`, `windows.rs`.
 //! * `infer/`: types of every node, also of those without a lowering.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -27,6 +28,7 @@ mod body;
 mod build;
 mod call;
 mod constants;
+mod control;
 mod elementwise;
 mod flat_node;
 mod flatten;
@@ -40,7 +42,9 @@ mod operators;
 mod part;
 mod products;
 mod quantization;
+mod recurrent;
 mod reductions;
+mod region;
 mod sort;
 mod tensor;
 mod types;

@@ -86,13 +86,15 @@ pub(super) struct AttributeProto {
     pub(super) s: Option<Bytes>,
     #[prost(message, optional, tag = "5")]
     pub(super) t: Option<TensorProto>,
-    /// Only the presence of a graph is read.
+    /// An encoded [`GraphProto`].
     #[prost(bytes = "bytes", optional, tag = "6")]
     pub(super) g: Option<Bytes>,
     #[prost(float, repeated, tag = "7")]
     pub(super) floats: Vec<f32>,
     #[prost(int64, repeated, tag = "8")]
     pub(super) ints: Vec<i64>,
+    #[prost(bytes = "bytes", repeated, tag = "9")]
+    pub(super) strings: Vec<Bytes>,
     #[prost(bytes = "bytes", repeated, tag = "11")]
     pub(super) graphs: Vec<Bytes>,
     #[prost(int32, tag = "20")]

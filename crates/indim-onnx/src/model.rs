@@ -17,7 +17,7 @@ use super::flatten::{Flattener, Functions, Step};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
-use super::opaque::prune;
+use super::opaque::{drop_dead, live, prune};
 use super::part;
 use super::types::{declared_at, dtype_of, input_of};
 
@@ -104,8 +104,12 @@ impl OnnxModel {
         let start_numbers = output_numbers.split_off(outputs.len());
         let Flattener { mut nodes, mut opaque, value_count, remarks, .. } = flattening;
         part::cut(&mut nodes, &mut opaque, &start_numbers);
-        let live = part::live_values(&options.part, &nodes, &opaque, &output_numbers, value_count);
+        let kept = part::live_values(&options.part, &nodes, &opaque, &output_numbers, value_count);
         let census = prune(&mut nodes, &opaque, &output_numbers, value_count);
+        if nodes.iter().any(|step| !step.regions.is_empty()) {
+            let used = live(&nodes, &[], &output_numbers, 0..value_count);
+            drop_dead(&mut nodes, &used, 0);
+        }
         let mut model = OnnxModel {
             source: source.clone(),
             limits: *limits,
@@ -119,8 +123,8 @@ impl OnnxModel {
             output_numbers,
             opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
         };
-        if let Some(live) = live {
-            model.keep_part(&live, starts, start_numbers);
+        if let Some(kept) = kept {
+            model.keep_part(&kept, starts, start_numbers);
         }
         model.find_shapes();
         census.check()?;

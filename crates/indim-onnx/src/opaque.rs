@@ -1,15 +1,22 @@
 //! Nodes without a lowering: an output that does not depend on them can be computed.
 
+use core::ops::Range;
+
 use indim_model::{Census, Location};
 
 use super::flat_node::ValueNumber;
 use super::flatten::Step;
 
 /// A node without a lowering.
-pub(super) struct OpaqueStep {
+pub(super) struct OpaqueNode {
     pub(super) name: String,
     pub(super) reason: Option<String>,
     pub(super) place: Location,
+}
+
+/// A node without a lowering, or a loop or branch with such nodes in its bodies.
+pub(super) struct OpaqueStep {
+    pub(super) nodes: Vec<OpaqueNode>,
     pub(super) operands: Vec<Option<ValueNumber>>,
     pub(super) results: Vec<Option<ValueNumber>>,
 }
@@ -28,11 +35,11 @@ pub(super) fn prune(
     let mut is_opaque = vec![false; value_count];
     let results = opaque.iter().flat_map(|step| step.results.iter().flatten());
     results.for_each(|&result| is_opaque[result] = true);
-    let live = live(nodes, opaque, outputs, value_count);
+    let live = live(nodes, opaque, outputs, 0..value_count);
     for step in opaque {
         let is_live = step.results.iter().flatten().any(|&result| live[result]);
-        if is_live {
-            census.add(&step.name, step.reason.clone(), step.place.clone());
+        for node in step.nodes.iter().filter(|_| is_live) {
+            census.add(&node.name, node.reason.clone(), node.place.clone());
         }
     }
     nodes.retain(|Step { node, .. }| {
@@ -45,25 +52,39 @@ pub(super) fn prune(
     census
 }
 
-/// Whether an output depends on each value.
+/// Whether an output depends on each of these values.
 pub(super) fn live(
     nodes: &[Step],
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
-    value_count: usize,
+    values: Range<ValueNumber>,
 ) -> Vec<bool> {
-    let mut operands: Vec<&[Option<ValueNumber>]> = vec![&[]; value_count];
+    let mut operands: Vec<&[Option<ValueNumber>]> = vec![&[]; values.len()];
     let computed = nodes.iter().map(|step| (&step.node.results, &step.node.operands));
     let steps = computed.chain(opaque.iter().map(|step| (&step.results, &step.operands)));
     for (results, of) in steps {
-        results.iter().flatten().for_each(|&result| operands[result] = of);
+        results.iter().flatten().for_each(|&result| operands[result - values.start] = of);
     }
-    let mut live = vec![false; value_count];
+    let mut live = vec![false; values.len()];
     let mut open = outputs.to_vec();
     while let Some(value) = open.pop() {
+        // A body also reads values outside it.
+        let Some(value) = value.checked_sub(values.start) else { continue };
         if !core::mem::replace(&mut live[value], true) {
             open.extend(operands[value].iter().flatten());
         }
     }
     live
+}
+
+/// Drops nodes on which nothing depends, and such results of loops and branches: nobody stacks them then.
+/// `first` is the number of the first of the values of `live`.
+pub(super) fn drop_dead(nodes: &mut Vec<Step>, live: &[bool], first: ValueNumber) {
+    let is_live = |number: &ValueNumber| live[*number - first];
+    nodes.retain(|step| step.node.results.iter().flatten().any(is_live));
+    for step in nodes.iter_mut().filter(|step| !step.regions.is_empty()) {
+        for result in &mut step.node.results {
+            *result = result.filter(is_live);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use indim_ops::Op;
 use super::call::{Call, LoweringResult};
 use super::{
     activations, constants, elementwise, gathers, normalizations, products, quantization,
-    reductions, sort, views, windows,
+    recurrent, reductions, sort, views, windows,
 };
 
 /// A supported operator of ONNX.
@@ -25,6 +25,8 @@ pub(super) struct Operator {
     pub(super) shape_operands: &'static [usize],
     /// Whether the results depend only on the types of the operands.
     pub(super) reads_types: bool,
+    /// The attributes with bodies.
+    pub(super) regions: &'static [&'static str],
 }
 
 /// The lowering of an operator.
@@ -43,6 +45,8 @@ pub(super) enum Lowering {
     GlobalPool(Reduction),
     /// A constant of the file.
     Constant,
+    /// A loop or branch, which `control.rs` builds.
+    Control,
     /// A lowering function.
     Function(fn(&Call<'_>) -> LoweringResult),
 }
@@ -56,7 +60,15 @@ const fn of(
     operands: (usize, usize),
     becomes: Lowering,
 ) -> Operator {
-    Operator { name, since, operands, becomes, shape_operands: &[], reads_types: false }
+    Operator {
+        name,
+        since,
+        operands,
+        becomes,
+        shape_operands: &[],
+        reads_types: false,
+        regions: &[],
+    }
 }
 
 const fn unary(name: &'static str, since: &'static [i64], op: Op) -> Operator {
@@ -87,6 +99,15 @@ const fn reduced(
     reduction: reductions::ReduceOperator,
 ) -> Operator {
     of(name, since, (1, 2), Lowering::Reduction(reduction)).shapes(&[1])
+}
+
+const fn control(
+    name: &'static str,
+    since: &'static [i64],
+    operands: (usize, usize),
+    regions: &'static [&'static str],
+) -> Operator {
+    Operator { regions, ..of(name, since, operands, Lowering::Control) }
 }
 
 impl Operator {
@@ -268,4 +289,10 @@ static OPERATORS: &[Operator] = &[
     by("LpNormalization", &[1, 22], (1, 1), normalizations::lp),
     by("MeanVarianceNormalization", &[9, 13], (1, 1), normalizations::mean_variance),
     by("RMSNormalization", &[23], (2, 2), normalizations::root_mean_square),
+    control("If", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (1, 1), &["then_branch", "else_branch"]),
+    control("Loop", &[1, 11, 13, 16, 19, 21, 23, 24, 25], (2, VARIADIC), &["body"]),
+    control("Scan", &[8, 9, 11, 16, 19, 21, 23, 24, 25], (1, VARIADIC), &["body"]),
+    by("GRU", &[1, 3, 7, 14, 22], (3, 6), recurrent::gru),
+    by("LSTM", &[1, 7, 14, 22], (3, 8), recurrent::lstm),
+    by("RNN", &[1, 7, 14, 22], (3, 6), recurrent::rnn),
 ];

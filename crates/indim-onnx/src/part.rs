@@ -85,5 +85,5 @@ pub(super) fn live_values(
     outputs: &[ValueNumber],
     value_count: usize,
 ) -> Option<Vec<bool>> {
-    (!part.is_whole()).then(|| live(nodes, opaque, outputs, value_count))
+    (!part.is_whole()).then(|| live(nodes, opaque, outputs, 0..value_count))
 }

@@ -19,6 +19,7 @@ pub(super) fn refusal(node: &FlatNode) -> Option<String> {
     };
     match node.operator {
         _ if is_for_training => Some("for training".to_owned()),
+        "Scan" if node.version < 9 => Some("of opset 8, with a batch axis".to_owned()),
         "Pad" => pad_mode(node),
         "MaxPool" if node.results.iter().flatten().count() > 1 => {
             Some("with indices as a second result".to_owned())
@@ -80,17 +81,13 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "DeformConv",
     "Det",
     "DynamicQuantizeLinear",
-    "GRU",
     "GlobalLpPool",
     "GridSample",
     "HammingWindow",
     "HannWindow",
-    "If",
     "ImageDecoder",
     "LRN",
-    "LSTM",
     "LinearAttention",
-    "Loop",
     "LpPool",
     "MaxRoiPool",
     "MaxUnpool",
@@ -102,7 +99,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "Optional",
     "OptionalGetElement",
     "OptionalHasElement",
-    "RNN",
     "RandomNormal",
     "RandomNormalLike",
     "RandomUniform",
@@ -113,7 +109,6 @@ const UNSUPPORTED_OPERATORS: &[&str] = &[
     "RoiAlign",
     "RotaryEmbedding",
     "STFT",
-    "Scan",
     "SequenceAt",
     "SequenceConstruct",
     "SequenceEmpty",

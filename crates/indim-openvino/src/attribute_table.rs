@@ -14,6 +14,9 @@ const BROADCASTING: &str = "Add Subtract Multiply Divide Maximum Minimum Power S
     FloorMod Equal NotEqual Less LessEqual Greater GreaterEqual LogicalAnd LogicalOr LogicalXor Xor \
     BitwiseAnd BitwiseOr BitwiseXor BitwiseLeftShift BitwiseRightShift Select FakeQuantize";
 
+/// Recurrent layers.
+const RECURRENT: &str = "LSTMCell GRUCell RNNCell LSTMSequence GRUSequence RNNSequence";
+
 /// Attributes and the operations that have them.
 const ATTRIBUTES: &[(&str, &str)] = &[
     ("element_type", "Parameter Const Constant"),
@@ -78,6 +81,15 @@ const ATTRIBUTES: &[(&str, &str)] = &[
     ("negative_indices_mode", "OneHot"),
     ("reduction", "ScatterElementsUpdate ScatterNDUpdate"),
     ("use_init_val", "ScatterElementsUpdate"),
+    ("hidden_size", RECURRENT),
+    ("activations", RECURRENT),
+    ("activations_alpha", RECURRENT),
+    ("activations_beta", RECURRENT),
+    ("clip", RECURRENT),
+    ("direction", "LSTMSequence GRUSequence RNNSequence"),
+    ("linear_before_reset", "GRUCell GRUSequence"),
+    ("input_forget", "LSTMCell LSTMSequence"),
+    ("weights_format", "LSTMCell LSTMSequence"),
 ];
 
 fn is_known(layer: &Layer, attribute: &str) -> bool {

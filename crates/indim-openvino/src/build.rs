@@ -1,5 +1,7 @@
 //! Builds the graph of a network for inputs of known types.
 
+use std::collections::HashSet;
+
 use indim_builder::Value;
 use indim_graph::Array;
 use indim_ops::ArrayType;
@@ -7,7 +9,8 @@ use indim_ops::ArrayType;
 use crate::call::{Call, LoweringResult};
 use crate::element_type::element_type;
 use crate::layer::{Edge, Layer, Port};
-use crate::model::IrModel;
+use crate::model::{IrModel, NetworkPlan};
+use crate::network::Network;
 use crate::operation::{Lowering, Operation};
 use indim_model::shape_values::{KnownValue, folded};
 use indim_model::{
@@ -15,35 +18,64 @@ use indim_model::{
 };
 
 pub(super) fn build(model: &IrModel, inputs: &[InputBinding]) -> Result<ModelProgram, FormatError> {
-    let mut building = ProgramBuilder::new(model, inputs)?;
-    for &position in &model.network.order {
-        let layer = &model.network.layers[position];
-        if !matches!(model.operations[position].meaning, Lowering::Parameter) {
-            building.model_builder.operation(position, || layer.place())?;
-        }
-        let rule = RuleNote::default();
-        let results = building.layer(position, &rule).map_err(|kind| layer.fault(kind))?;
-        building.model_builder.rule(rule.take());
-        building.check_results(layer, &results)?;
-        building.values[position].extend(results);
-    }
-    building.finish()
+    let mut frame = Frame::new(&model.network, &model.plan);
+    let mut building = ProgramBuilder::new(model, inputs, &mut frame)?;
+    building.run(&mut frame)?;
+    building.finish(&frame)
 }
 
-struct ProgramBuilder<'m> {
+/// A network during its build.
+pub(super) struct Frame<'m> {
+    pub(super) network: &'m Network,
+    pub(super) plan: &'m NetworkPlan,
+    /// The results of each layer built so far; `None` for a result of a loop that no layer reads.
+    pub(super) values: Vec<Vec<Option<KnownValue>>>,
+    /// The layers and outputs that layers read; empty without loops and branches.
+    pub(super) read: HashSet<(usize, usize)>,
+}
+
+impl<'m> Frame<'m> {
+    pub(super) fn new(network: &'m Network, plan: &'m NetworkPlan) -> Frame<'m> {
+        let edges = network.layers.iter().flat_map(|layer| &layer.sources);
+        let edges = edges.filter(|_| !network.bodies.is_empty());
+        Frame {
+            network,
+            plan,
+            values: vec![Vec::new(); network.layers.len()],
+            read: edges.map(|edge| (edge.layer, edge.output)).collect(),
+        }
+    }
+
+    /// The source value of an edge.
+    pub(super) fn source(&self, edge: &Edge) -> LoweringResult<KnownValue> {
+        let nothing = || FormatErrorKind::Count {
+            what: "results",
+            expected: "more".to_owned(),
+            given: self.values[edge.layer].len(),
+        };
+        self.values[edge.layer].get(edge.output).cloned().flatten().ok_or_else(nothing)
+    }
+}
+
+pub(super) struct ProgramBuilder<'m> {
     model: &'m IrModel,
-    model_builder: ModelBuilder,
-    /// The results of each layer built so far.
-    values: Vec<Vec<KnownValue>>,
+    pub(super) model_builder: ModelBuilder,
     /// Whether some value in the file has no known rank; a port without sizes can then have any rank.
     has_open_rank: bool,
+    /// Position of the current layer of the whole network.
+    number: usize,
+    /// The number of bodies around the current layer.
+    pub(super) depth: usize,
 }
 
 impl<'m> ProgramBuilder<'m> {
-    fn new(model: &'m IrModel, inputs: &[InputBinding]) -> Result<Self, FormatError> {
+    fn new(
+        model: &'m IrModel,
+        inputs: &[InputBinding],
+        frame: &mut Frame<'m>,
+    ) -> Result<Self, FormatError> {
         let types = check_inputs(&model.inputs, inputs)?;
         let mut model_builder = ModelBuilder::new(&model.limits);
-        let mut values = vec![Vec::new(); model.network.layers.len()];
         for ((position, input), (array_type, bound)) in
             model.parameters.iter().zip(&model.inputs).zip(types.into_iter().zip(inputs))
         {
@@ -52,46 +84,66 @@ impl<'m> ProgramBuilder<'m> {
             let Some(ArrayType { dtype, shape }) = array_type else { continue };
             let value = model_builder.builder.parameter(&input.name, dtype, shape);
             let value = value.map_err(|error| layer.fault(error.into()))?;
-            values[*position].push(match bound {
+            frame.values[*position].push(Some(match bound {
                 InputBinding::Elements(array) if input.is_shape => {
                     KnownValue::with_elements(value, array.clone())
                 }
                 _ => KnownValue::from(value),
-            });
+            }));
         }
         model.remarks.iter().for_each(|remark| model_builder.remark(remark));
         let has_open_rank = model.inputs.iter().any(|input| input.sizes.is_none());
-        Ok(ProgramBuilder { model, model_builder, values, has_open_rank })
+        Ok(ProgramBuilder { model, model_builder, has_open_rank, number: 0, depth: 0 })
     }
 
-    /// The source value of an edge.
-    fn source(&self, edge: &Edge) -> LoweringResult<KnownValue> {
-        let nothing = || FormatErrorKind::Count {
-            what: "results",
-            expected: "more".to_owned(),
-            given: self.values[edge.layer].len(),
-        };
-        self.values[edge.layer].get(edge.output).cloned().ok_or_else(nothing)
+    /// Builds the layers of a network whose parameters have values.
+    pub(super) fn run(&mut self, frame: &mut Frame<'m>) -> Result<(), FormatError> {
+        let is_whole = core::ptr::eq(frame.network, &raw const self.model.network);
+        for &position in &frame.network.order {
+            let layer = &frame.network.layers[position];
+            let meaning = frame.plan.operations[position].meaning;
+            self.number = if is_whole { position } else { self.number };
+            if !matches!(meaning, Lowering::Parameter) {
+                self.model_builder.operation(self.number, || layer.place())?;
+            }
+            let results = match meaning {
+                Lowering::Control => self.control(frame, position)?,
+                _ => {
+                    let rule = RuleNote::default();
+                    let results = self.layer(frame, position, &rule);
+                    self.model_builder.rule(rule.take());
+                    results.map_err(|kind| layer.fault(kind))?
+                }
+            };
+            self.check_results(layer, &results)?;
+            frame.values[position] = results;
+        }
+        Ok(())
     }
 
     /// Builds a layer whose operands have been built; returns its results.
-    fn layer(&mut self, position: usize, rule: &RuleNote) -> LoweringResult<Vec<KnownValue>> {
-        let layer = &self.model.network.layers[position];
-        let operation = self.model.operations[position];
+    fn layer(
+        &mut self,
+        frame: &mut Frame<'m>,
+        position: usize,
+        rule: &RuleNote,
+    ) -> LoweringResult<Vec<Option<KnownValue>>> {
+        let layer = &frame.network.layers[position];
+        let operation = frame.plan.operations[position];
         let operands: Vec<KnownValue> = layer
             .sources
             .iter()
-            .map(|source| self.source(source))
+            .map(|source| frame.source(source))
             .collect::<LoweringResult<_>>()?;
-        let constant = |array| KnownValue::constant(&self.model_builder.builder, array);
+        let constant = |array| Some(KnownValue::constant(&self.model_builder.builder, array));
         let limits = &self.model.limits;
         let builder = &self.model_builder.builder;
         let call = Call { builder, layer, operands: &operands, limits, rule };
         match operation.meaning {
-            Lowering::Parameter => return Ok(core::mem::take(&mut self.values[position])),
+            Lowering::Parameter => return Ok(core::mem::take(&mut frame.values[position])),
             Lowering::Result => return Ok(Vec::new()),
             Lowering::Constant => {
-                let array = self.model.constants[position].clone();
+                let array = frame.plan.constants[position].clone();
                 return Ok(array.into_iter().map(constant).collect());
             }
             Lowering::Shape(shape) => return Ok(vec![constant(shape(&call)?)]),
@@ -99,12 +151,19 @@ impl<'m> ProgramBuilder<'m> {
         }
         match computed(operation, &call) {
             Some(arrays) => Ok(arrays.into_iter().map(constant).collect()),
-            None => Ok(operation.lower(&call)?.into_iter().map(KnownValue::from).collect()),
+            None => {
+                let values = operation.lower(&call)?.into_iter();
+                Ok(values.map(|value| Some(KnownValue::from(value))).collect())
+            }
         }
     }
 
     /// Checks the results of a layer against the types of its ports.
-    fn check_results(&self, layer: &Layer, results: &[KnownValue]) -> Result<(), FormatError> {
+    fn check_results(
+        &self,
+        layer: &Layer,
+        results: &[Option<KnownValue>],
+    ) -> Result<(), FormatError> {
         let is_output = results.is_empty();
         // The indices of `MaxPool` are not computed; the survey refuses layers that read them.
         let has_indices = layer.is("MaxPool") && layer.outputs.len() == 2;
@@ -114,6 +173,7 @@ impl<'m> ProgramBuilder<'m> {
             return Err(kind.at(layer.place()));
         }
         for (held, port) in results.iter().zip(&layer.outputs) {
+            let Some(held) = held else { continue };
             self.check_port(port, held).map_err(|kind| match kind {
                 FormatErrorKind::TypeMismatch { .. } => kind.at(layer.port_place(port)),
                 kind => layer.fault(kind),
@@ -148,11 +208,11 @@ impl<'m> ProgramBuilder<'m> {
         Err(FormatErrorKind::TypeMismatch { stated, inferred })
     }
 
-    fn finish(self) -> Result<ModelProgram, FormatError> {
+    fn finish(self, frame: &Frame<'_>) -> Result<ModelProgram, FormatError> {
         let mut outputs: Vec<(String, Value)> = Vec::with_capacity(self.model.results.len());
         for (position, name) in &self.model.results {
             let layer = &self.model.network.layers[*position];
-            let held = self.source(&layer.sources[0]).map_err(|kind| layer.fault(kind))?;
+            let held = frame.source(&layer.sources[0]).map_err(|kind| layer.fault(kind))?;
             outputs.push((name.clone(), held.value));
         }
         self.model_builder.finish(outputs, Vec::new())

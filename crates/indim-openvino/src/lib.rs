@@ -3,15 +3,16 @@
 //! Read in this order:
 //!
 //! * `xml.rs`: parses the text; `layer.rs`: a layer; `attributes.rs`: its attributes; `attribute_table.rs`:
-//!   the attributes of each operation; `network.rs`: the layers in topological order; `part.rs`: those
-//!   between named values; `element_type.rs`: names of element types; `constants.rs`: the external file.
+//!   the attributes of each operation; `network.rs`: the layers in topological order; `port_map.rs`: the
+//!   ports of bodies of loops and branches; `part.rs`: the layers between named values; `element_type.rs`:
+//!   names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
 //! * `outline.rs`: every layer with the types of its ports.
-//! * `build.rs`: builds the graph, with constant folding of shapes; `call.rs`: a layer with its operands;
-//!   `operation.rs`: the table of operations. The lowerings are in `activation.rs`, `elementwise.rs`,
-//!   `gather.rs`, `product.rs`, `reduction.rs`, `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and
-//!   `windows.rs`.
+//! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
+//!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
+//!   `activation.rs`, `elementwise.rs`, `gather.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`,
+//!   `scatter.rs`, `slice.rs`, `sort.rs`, `view.rs` and `windows.rs`.
 //! * `write/`: the writer.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
@@ -22,6 +23,7 @@ mod attributes;
 mod build;
 mod call;
 mod constants;
+mod control;
 mod element_type;
 mod elementwise;
 mod gather;
@@ -31,7 +33,9 @@ mod network;
 mod operation;
 mod outline;
 mod part;
+mod port_map;
 mod product;
+mod recurrent;
 mod reduction;
 mod scatter;
 mod slice;
@@ -69,7 +73,7 @@ impl Reader for OpenVino {
         options: &ReadOptions,
         outline: &OutlineOptions,
     ) -> Result<Outline, FormatError> {
-        let network = network::Network::read_with_bodies(model::text(source)?, &options.limits)?;
+        let network = network::Network::read(model::text(source)?, &options.limits)?;
         Ok(outline::outline(&network, outline))
     }
 

@@ -15,15 +15,13 @@ use crate::element_type::element_type;
 use crate::layer::Layer;
 use crate::network::Network;
 use crate::operation::{Lowering, Operation};
-use crate::survey::Survey;
+use crate::survey::{NetworkRows, Survey};
 
 /// A network from which graphs are built.
 pub(super) struct IrModel {
     pub(super) network: Network,
-    /// The table row of each layer.
-    pub(super) operations: Vec<&'static Operation>,
-    /// The elements of each constant layer.
-    pub(super) constants: Vec<Option<Array>>,
+    /// What the file says of its layers.
+    pub(super) plan: NetworkPlan,
     pub(super) inputs: Vec<ModelInput>,
     /// Positions of the layers that are inputs.
     pub(super) parameters: Vec<usize>,
@@ -34,15 +32,45 @@ pub(super) struct IrModel {
     pub(super) limits: FormatLimits,
 }
 
+/// The rows and constants of a network, and of its bodies.
+pub(super) struct NetworkPlan {
+    /// The table row of each layer.
+    pub(super) operations: Vec<&'static Operation>,
+    /// The elements of each constant layer.
+    pub(super) constants: Vec<Option<Array>>,
+    /// The plan of each body.
+    pub(super) bodies: Vec<NetworkPlan>,
+}
+
+impl NetworkPlan {
+    /// Reads the constants. The recursion is bounded by the limit on the depth of the XML.
+    fn read(
+        network: &Network,
+        rows: NetworkRows,
+        constants: &mut Constants<'_>,
+    ) -> Result<NetworkPlan, FormatError> {
+        let NetworkRows { operations, bodies } = rows;
+        let mut arrays = vec![None; operations.len()];
+        for (position, row) in operations.iter().enumerate() {
+            if matches!(row.meaning, Lowering::Constant) {
+                arrays[position] = Some(constants.read(&network.layers[position])?);
+            }
+        }
+        let bodies = network.bodies.iter().zip(bodies);
+        let bodies = bodies.map(|(body, rows)| NetworkPlan::read(&body.network, rows, constants));
+        Ok(NetworkPlan { bodies: bodies.collect::<Result<_, _>>()?, operations, constants: arrays })
+    }
+}
+
 impl IrModel {
     /// # Errors
     /// Returns the errors of the file that do not depend on its inputs.
     pub(super) fn read(source: &SourceFile, options: &ReadOptions) -> Result<IrModel, FormatError> {
         let limits = &options.limits;
         let network = Network::read(text(source)?, limits)?.part(&options.part)?;
-        let Survey { operations, is_shape } = Survey::of(&network)?;
+        let Survey { rows, is_shape } = Survey::of(&network)?;
+        let plan = NetworkPlan::read(&network, rows, &mut Constants::new(source, limits))?;
         let mut model = IrModel {
-            constants: vec![None; operations.len()],
             inputs: Vec::new(),
             parameters: Vec::new(),
             results: Vec::new(),
@@ -51,10 +79,9 @@ impl IrModel {
                 .flatten()
                 .collect(),
             limits: *limits,
-            operations,
+            plan,
             network,
         };
-        model.read_constants(source)?;
         model.find_inputs(&is_shape)?;
         model.find_results()?;
         Ok(model)
@@ -62,16 +89,8 @@ impl IrModel {
 
     /// Positions of the layers with such a lowering.
     fn layers(&self, is_meant: fn(Lowering) -> bool) -> Vec<usize> {
-        let all = self.operations.iter().enumerate();
+        let all = self.plan.operations.iter().enumerate();
         all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
-    }
-
-    fn read_constants(&mut self, source: &SourceFile) -> Result<(), FormatError> {
-        let mut constants = Constants::new(source, &self.limits);
-        for position in self.layers(|meaning| matches!(meaning, Lowering::Constant)) {
-            self.constants[position] = Some(constants.read(&self.network.layers[position])?);
-        }
-        Ok(())
     }
 
     fn find_inputs(&mut self, is_shape: &[bool]) -> Result<(), FormatError> {

@@ -1,5 +1,6 @@
 //! The layers of a file in topological order.
 
+use core::ops::Range;
 use std::collections::{HashMap, VecDeque};
 
 use roxmltree::Node;
@@ -7,6 +8,7 @@ use roxmltree::Node;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use crate::layer::{Edge, Layer};
+use crate::port_map::PortMap;
 use crate::xml;
 
 /// Supported versions of the format.
@@ -19,7 +21,7 @@ pub(super) struct Network {
     pub(super) layers: Vec<Layer>,
     /// Positions in `layers`; each one follows its sources.
     pub(super) order: Vec<usize>,
-    /// The networks within its layers, if they are read.
+    /// The networks within its layers, in the order of the layers.
     pub(super) bodies: Vec<Body>,
 }
 
@@ -31,10 +33,12 @@ pub(super) struct Body {
     /// The element of the file: `body`, `then_body`, `else_body`.
     pub(super) name: &'static str,
     pub(super) network: Network,
+    pub(super) ports: PortMap,
 }
 
-/// The elements with a network within a layer.
-const BODIES: [&str; 3] = ["body", "then_body", "else_body"];
+/// The elements with a network within a layer, and those with its ports.
+const BODIES: [(&str, &str); 3] =
+    [("body", "port_map"), ("then_body", "then_port_map"), ("else_body", "else_port_map")];
 
 impl Network {
     /// # Errors
@@ -46,36 +50,28 @@ impl Network {
         Network::of(net, limits)
     }
 
-    /// Like [`Network::read`], with the networks within its layers.
-    pub(super) fn read_with_bodies(
-        text: &str,
-        limits: &FormatLimits,
-    ) -> Result<Network, FormatError> {
-        let document = xml::parse(text, limits)?;
-        let net = document.root_element();
-        check_version(net)?;
-        Network::of_with_bodies(net, limits)
-    }
-
+    /// The recursion is bounded by the limit on the depth of the XML.
     fn of(net: Node<'_, '_>, limits: &FormatLimits) -> Result<Network, FormatError> {
         let mut layers = read_layers(section(net, "layers")?, limits)?;
         connect(&mut layers, section(net, "edges")?)?;
         let order = order(&layers)?;
-        Ok(Network { layers, order, bodies: Vec::new() })
-    }
-
-    /// The recursion is bounded by the limit on the depth of the XML.
-    fn of_with_bodies(net: Node<'_, '_>, limits: &FormatLimits) -> Result<Network, FormatError> {
-        let mut network = Network::of(net, limits)?;
+        let mut bodies = Vec::new();
         for (layer, node) in xml::children(section(net, "layers")?, "layer").enumerate() {
-            for name in BODIES {
+            for (name, ports) in BODIES {
                 for body in xml::children(node, name) {
-                    let within = Network::of_with_bodies(body, limits)?;
-                    network.bodies.push(Body { layer, name, network: within });
+                    let network = Network::of(body, limits)?;
+                    let ports = PortMap::read(node, ports, &network.layers)?;
+                    bodies.push(Body { layer, name, network, ports });
                 }
             }
         }
-        Ok(network)
+        Ok(Network { layers, order, bodies })
+    }
+
+    /// The positions of the bodies of a layer.
+    pub(super) fn bodies_of(&self, layer: usize) -> Range<usize> {
+        let first = |layer: usize| self.bodies.partition_point(|body| body.layer < layer);
+        first(layer)..first(layer + 1)
     }
 }
 

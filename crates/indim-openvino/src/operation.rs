@@ -16,6 +16,7 @@ use crate::elementwise;
 use crate::gather;
 use crate::layer::Layer;
 use crate::product;
+use crate::recurrent;
 use crate::reduction;
 use crate::scatter;
 use crate::slice;
@@ -72,14 +73,16 @@ pub(super) enum Lowering {
     BatchNorm([usize; 5]),
     /// A lowering function.
     Custom(fn(&Call<'_>) -> LoweringResult),
+    /// A loop or branch, which `control.rs` builds.
+    Control,
     /// A lowering function with several results.
     MultipleResults(fn(&Call<'_>) -> LoweringResult<Vec<Value>>),
 }
 
 use Lowering::{
-    AlongAxis, Arithmetic, BatchNorm, Bitwise, Comparison, Compose, Constant, Custom, Exact,
-    Function, Logical, LogicalReduction, MultipleResults, Parameter, PlainReduction, Predicate,
-    Result as Output, Shape, WideReduction,
+    AlongAxis, Arithmetic, BatchNorm, Bitwise, Comparison, Compose, Constant, Control, Custom,
+    Exact, Function, Logical, LogicalReduction, MultipleResults, Parameter, PlainReduction,
+    Predicate, Result as Output, Shape, WideReduction,
 };
 
 const VARIADIC: usize = usize::MAX;
@@ -237,6 +240,17 @@ const TABLE: &[Operation] = &[
     of("ScatterNDUpdate", 3, 3, Custom(scatter::scatter_nd)),
     by("TopK", 1, 2..=2, &[1], MultipleResults(sort::top_k)),
     of("SearchSorted", 15, 2, Custom(sort::search_sorted)),
+    // Loops and branches.
+    by("TensorIterator", 1, 1..=VARIADIC, &[], Control),
+    by("Loop", 5, 2..=VARIADIC, &[], Control),
+    by("If", 8, 1..=VARIADIC, &[], Control),
+    // Recurrent layers.
+    by("LSTMCell", 1, 5..=6, &[], MultipleResults(recurrent::lstm_cell)),
+    by("GRUCell", 3, 4..=5, &[], MultipleResults(recurrent::gru_cell)),
+    by("RNNCell", 3, 4..=5, &[], MultipleResults(recurrent::rnn_cell)),
+    by("LSTMSequence", 1, 7..=7, &[], MultipleResults(recurrent::lstm_sequence)),
+    by("GRUSequence", 5, 6..=6, &[], MultipleResults(recurrent::gru_sequence)),
+    by("RNNSequence", 5, 6..=6, &[], MultipleResults(recurrent::rnn_sequence)),
 ];
 
 /// Names of the supported operations.
@@ -283,7 +297,7 @@ impl Operation {
     /// Returns errors of its attributes or operands.
     pub(super) fn lower(&self, call: &Call<'_>) -> LoweringResult<Vec<Value>> {
         let one = match self.meaning {
-            Parameter | Constant | Output | Shape(_) => return Ok(Vec::new()),
+            Parameter | Constant | Output | Shape(_) | Control => return Ok(Vec::new()),
             MultipleResults(own) => return own(call),
             Function(op) => elementwise::function(call, op),
             Exact(op) => elementwise::exact(call, op),

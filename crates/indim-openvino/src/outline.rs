@@ -46,7 +46,7 @@ fn walk(
             outputs.extend(operands.into_iter().flatten());
             continue;
         }
-        for body in network.bodies.iter().filter(|body| body.layer == position) {
+        for body in &network.bodies[network.bodies_of(position)] {
             let path = format!("{}/{}.{}", tail(region), shown(&layer.name), body.name);
             walk(outline, &body.network, (&Arc::from(path.as_str()), options));
         }

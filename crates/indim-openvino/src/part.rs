@@ -88,6 +88,11 @@ impl Network {
         for edge in self.layers.iter_mut().flat_map(|layer| &mut layer.sources) {
             edge.layer = places[edge.layer].unwrap_or_default();
         }
+        self.bodies.retain_mut(|body| {
+            let place = places[body.layer];
+            body.layer = place.unwrap_or_default();
+            place.is_some()
+        });
         let order = order(&self.layers)?;
         Ok(Network { order, ..self })
     }

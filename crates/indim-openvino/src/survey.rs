@@ -11,10 +11,17 @@ use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 /// The reason why a `MaxPool` is unsupported if another layer reads its second result.
 const READS_INDICES: &str = "with indices as a second result";
 
-/// The table rows of the layers of a file.
-pub(super) struct Survey {
+/// The table rows of the layers of a network.
+pub(super) struct NetworkRows {
     /// One row for each layer.
     pub(super) operations: Vec<&'static Operation>,
+    /// The rows of each body.
+    pub(super) bodies: Vec<NetworkRows>,
+}
+
+/// The table rows of the layers of a file.
+pub(super) struct Survey {
+    pub(super) rows: NetworkRows,
     /// Whether each layer is an input whose elements determine shapes.
     pub(super) is_shape: Vec<bool>,
 }
@@ -24,28 +31,52 @@ impl Survey {
     /// `unsupported-op`, with all unsupported operations; then `wrong-count`, `depends-on-data`.
     pub(super) fn of(network: &Network) -> Result<Survey, FormatError> {
         let mut census = Census::default();
-        let rows = rows(network, &mut census);
-        let is_shape = shape_inputs(network, &rows);
-        let is_known = known(network, &rows, &is_shape);
-        for layer in &network.layers {
-            let mut sources = layer.sources.iter();
-            let reads_indices =
-                |source: &Edge| source.output > 0 && network.layers[source.layer].is("MaxPool");
-            if let Some(source) = sources.find(|source| reads_indices(source)) {
-                let pool = &network.layers[source.layer];
-                census.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.place());
-            }
-            if let Some(reason) = refusal(layer) {
-                census.add(&layer.operation, Some(reason), layer.place());
-            }
-        }
+        count_unsupported(network, &mut census);
         census.check()?;
+        let found = rows(network, &mut Census::default());
+        let is_shape = shape_inputs(network, &found);
+        let is_known = known(network, &found, &is_shape);
+        for (layer, operation) in network.layers.iter().zip(found.iter().flatten()) {
+            check_count(layer, operation)?;
+            check_shapes(network, layer, operation, &is_known)?;
+        }
+        Ok(Survey { rows: NetworkRows::of(network)?, is_shape })
+    }
+}
+
+impl NetworkRows {
+    /// The rows of a network of supported operations. The recursion is bounded by the limit on the depth of
+    /// the XML.
+    ///
+    /// # Errors
+    /// `wrong-count`.
+    fn of(network: &Network) -> Result<NetworkRows, FormatError> {
+        let rows = rows(network, &mut Census::default());
         let operations: Vec<&Operation> = rows.into_iter().flatten().collect();
         for (layer, operation) in network.layers.iter().zip(&operations) {
-            check_operands(network, layer, operation, &is_known)?;
+            check_count(layer, operation)?;
         }
-        Ok(Survey { operations, is_shape })
+        let bodies = network.bodies.iter().map(|body| NetworkRows::of(&body.network));
+        Ok(NetworkRows { operations, bodies: bodies.collect::<Result<_, _>>()? })
     }
+}
+
+/// Counts the unsupported operations of a network and of its bodies.
+fn count_unsupported(network: &Network, census: &mut Census) {
+    rows(network, census);
+    for layer in &network.layers {
+        let mut sources = layer.sources.iter();
+        let reads_indices =
+            |source: &Edge| source.output > 0 && network.layers[source.layer].is("MaxPool");
+        if let Some(source) = sources.find(|source| reads_indices(source)) {
+            let pool = &network.layers[source.layer];
+            census.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.place());
+        }
+        if let Some(reason) = refusal(layer) {
+            census.add(&layer.operation, Some(reason), layer.place());
+        }
+    }
+    network.bodies.iter().for_each(|body| count_unsupported(&body.network, census));
 }
 
 /// Whether each layer has no lowering.
@@ -121,23 +152,27 @@ fn known(network: &Network, rows: &[Option<&'static Operation>], is_shape: &[boo
     is_known
 }
 
-fn check_operands(
+fn check_count(layer: &Layer, operation: &Operation) -> Result<(), FormatError> {
+    let given = layer.sources.len();
+    if operation.operands.contains(&given) {
+        return Ok(());
+    }
+    let (min, max) = (operation.operands.start(), operation.operands.end());
+    let expected = match (min == max, *max == usize::MAX) {
+        (true, _) => min.to_string(),
+        (false, true) => format!("{min} or more"),
+        (false, false) => format!("{min} to {max}"),
+    };
+    let kind = FormatErrorKind::Count { what: "operands", expected, given };
+    Err(kind.at(layer.place()))
+}
+
+fn check_shapes(
     network: &Network,
     layer: &Layer,
     operation: &Operation,
     is_known: &[bool],
 ) -> Result<(), FormatError> {
-    let given = layer.sources.len();
-    if !operation.operands.contains(&given) {
-        let (min, max) = (operation.operands.start(), operation.operands.end());
-        let expected = match (min == max, *max == usize::MAX) {
-            (true, _) => min.to_string(),
-            (false, true) => format!("{min} or more"),
-            (false, false) => format!("{min} to {max}"),
-        };
-        let kind = FormatErrorKind::Count { what: "operands", expected, given };
-        return Err(kind.at(layer.place()));
-    }
     for &shape in operation.shapes {
         let Some(source) = layer.sources.get(shape) else { continue };
         if !is_known[source.layer] {

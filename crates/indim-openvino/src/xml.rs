@@ -119,3 +119,23 @@ pub(super) fn number(node: Node<'_, '_>, name: &str) -> Result<u64, FormatError>
     let wrong = || FormatErrorKind::attribute(name, "is not a number").in_text(start_tag(&node));
     attribute(node, name)?.trim().parse().map_err(|_| wrong())
 }
+
+/// An integer attribute, also negative.
+///
+/// # Errors
+/// `attribute`; a missing one without a default.
+pub(super) fn integer(
+    node: Node<'_, '_>,
+    name: &str,
+    default: Option<i64>,
+) -> Result<i64, FormatError> {
+    match (node.attribute(name), default) {
+        (None, Some(default)) => Ok(default),
+        _ => {
+            let wrong = |_| {
+                FormatErrorKind::attribute(name, "is not a whole number").in_text(start_tag(&node))
+            };
+            attribute(node, name)?.trim().parse().map_err(wrong)
+        }
+    }
+}

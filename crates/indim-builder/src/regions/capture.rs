@@ -68,13 +68,22 @@ impl GraphBuilder {
 }
 
 impl RegionBody {
+    /// The number of parameters that are not values of the outer builder.
+    pub fn parameter_count(&self) -> usize {
+        self.graph.parameters().len() - self.captured.len()
+    }
+
     /// The types of the results.
     pub fn result_types(&self) -> impl ExactSizeIterator<Item = &ArrayType> {
         self.graph.outputs().iter().map(|&output| &self.graph[output].array_type)
     }
 
-    /// Adds the nodes of the body to another body `b` inside the builder `outer`; returns the results.
-    pub(super) fn inline_into(
+    /// Adds the nodes of the body to `b`, the builder `outer` or that of another body inside it; returns the
+    /// results.
+    ///
+    /// # Errors
+    /// `wrong-operand-count` for another number of `arguments` than parameters; `foreign-value`.
+    pub fn inline_into(
         &self,
         b: &GraphBuilder,
         outer: &GraphBuilder,
@@ -107,7 +116,7 @@ impl RegionBody {
         if *captured == self.captured {
             return Ok(Region::new(self.graph.clone()));
         }
-        let count = self.graph.parameters().len() - self.captured.len();
+        let count = self.parameter_count();
         let own = self.graph.parameters()[..count].iter();
         let own: Vec<ArrayType> = own.map(|&it| self.graph[it].array_type.clone()).collect();
         let types: Vec<ArrayType> = captured.iter().map(|&value| outer.type_of(value)).collect();

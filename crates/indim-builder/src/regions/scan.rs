@@ -6,6 +6,7 @@ use indim_graph::{GraphError, GraphErrorKind, Literal, RegionMismatch, ScatterMo
 use indim_ops::{ArrayType, ScatterOp};
 use indim_shape::Shape;
 
+use super::capture::RegionBody;
 use crate::builder::{GraphBuilder, Value};
 
 impl GraphBuilder {
@@ -52,9 +53,9 @@ impl GraphBuilder {
         ) -> Result<(Vec<Value>, Vec<Value>), GraphError>,
     ) -> Result<(Vec<Value>, Vec<Value>), GraphError> {
         let xs: Vec<Value> = xs.iter().map(|x| x.borrow().clone()).collect();
-        let mut operands: Vec<Value> = initial.iter().map(|value| value.borrow().clone()).collect();
-        let count = operands.len();
-        let mut types = self.types_of(&self.ids("scan", &operands)?);
+        let initial: Vec<Value> = initial.iter().map(|value| value.borrow().clone()).collect();
+        let count = initial.len();
+        let mut types = self.types_of(&self.ids("scan", &initial)?);
         for (index, x) in xs.iter().enumerate() {
             types.push(self.part_type(index, x, length)?);
         }
@@ -63,6 +64,70 @@ impl GraphBuilder {
         let states = next.len();
         next.extend(results);
         let step = inner.end_region(&next)?;
+        self.stacking_loop((length, reverse), initial, (states, &step), |b, i, current| {
+            let mut arguments = current.to_vec();
+            for x in &xs {
+                arguments.push(b.take(x, i, 0, TakeMode::Clip)?);
+            }
+            Ok(arguments)
+        })
+    }
+
+    /// A loop of `length` steps whose body exists already: its parameters are the number of the step, an
+    /// `i64`, and the states, of which it need not read the last ones; its results are the next states, then
+    /// results of the step. Returns the final states, and the results of all steps, stacked along a new axis
+    /// 0.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::evaluate;
+    /// use indim_ops::{ArrayType, DType};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let number = ArrayType::new(DType::I64, []);
+    /// let (inner, values) = b.begin_region(&[number.clone(), number])?;
+    /// let next = &values[0] + &values[1];
+    /// let step = inner.end_region(&[next.clone(), next])?;
+    /// let (sum, sums) = b.counted_loop(4, &[b.scalar(10i64)], &step)?;
+    /// let results = evaluate(&b.finish(&[&sum[0], &sums[0]])?, &[])?;
+    /// assert_eq!(results[0].scalar::<i64>(), Ok(16));
+    /// assert_eq!(results[1].elements::<i64>(), Ok(&[10, 11, 13, 16][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `region-type` if the body has fewer results than states; E5 `too-large`; like
+    /// [`GraphBuilder::while_loop`].
+    #[track_caller]
+    pub fn counted_loop(
+        &self,
+        length: usize,
+        initial: &[Value],
+        step: &RegionBody,
+    ) -> Result<(Vec<Value>, Vec<Value>), GraphError> {
+        let (expected, given) = (initial.len(), step.result_types().len());
+        if given < expected {
+            let (region, counted) = ("body".to_owned(), "results");
+            let kind = GraphErrorKind::RegionCount { region, counted, expected, given };
+            return Err(self.error("counted_loop", &[], kind));
+        }
+        let (body, count) = ((initial.len(), step), step.parameter_count());
+        self.stacking_loop((length, false), initial.to_vec(), body, |_, i, current| {
+            Ok([i].into_iter().chain(current).take(count).cloned().collect())
+        })
+    }
+
+    /// A loop whose `step` returns the next `states`, then results to stack at the position of the step.
+    /// `arguments` gives the values of the step's parameters for a position and the current states.
+    #[track_caller]
+    fn stacking_loop(
+        &self,
+        (length, reverse): (usize, bool),
+        mut operands: Vec<Value>,
+        (states, step): (usize, &RegionBody),
+        arguments: impl FnOnce(&GraphBuilder, &Value, &[Value]) -> Result<Vec<Value>, GraphError>,
+    ) -> Result<(Vec<Value>, Vec<Value>), GraphError> {
+        let count = operands.len();
         for of in step.result_types().skip(states) {
             let sizes = [length].into_iter().chain(of.shape.iter().copied());
             let stacked = ArrayType::new(of.dtype, sizes.collect::<Shape>());
@@ -74,11 +139,7 @@ impl GraphBuilder {
         let mut finals = self.fori_loop(0..end, &operands, |b, position, values| {
             let (current, stacks) = values.split_at(count);
             let i = if reverse { end - 1 - position } else { position.clone() };
-            let mut arguments = current.to_vec();
-            for x in &xs {
-                arguments.push(b.take(x, &i, 0, TakeMode::Clip)?);
-            }
-            let mut next = step.inline_into(b, self, &arguments)?;
+            let mut next = step.inline_into(b, self, &arguments(b, &i, current)?)?;
             let results = next.split_off(states);
             for (stack, result) in stacks.iter().zip(&results) {
                 next.push(b.scatter(ScatterOp::Set, stack, &i, result, 0, ScatterMode::Drop)?);

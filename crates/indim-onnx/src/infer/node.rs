@@ -92,7 +92,7 @@ impl Walker<'_> {
             results: results(&proto.output),
             operands,
             index,
-            function: self.scope().function.clone(),
+            within: self.scope().within(),
         };
         let typed: Vec<Option<TypedValue>> =
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();

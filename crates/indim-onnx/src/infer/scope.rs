@@ -53,6 +53,11 @@ impl Scope {
         Ok(())
     }
 
+    /// The function around its nodes, for messages.
+    pub(super) fn within(&self) -> Option<Arc<str>> {
+        self.function.as_ref().map(|name| Arc::from(format!("the function {name}")))
+    }
+
     pub(super) fn own(&self, name: &str) -> Option<Option<usize>> {
         self.names.get(name).copied()
     }

@@ -211,8 +211,8 @@ impl Walker<'_> {
         node: &Arc<Node>,
     ) -> Result<(), FormatError> {
         let opset = body.opset(&node.proto.domain);
-        let function = self.scope().function.clone();
-        let place = node_place(node, index, opset, function.as_deref());
+        let within = self.scope().within();
+        let place = node_place(node, index, opset, within.as_deref());
         self.count(node.work()).map_err(|kind| kind.at(place.clone()))?;
         let operands = node.proto.input.iter().map(|name| value_of(&self.scopes, name));
         let operands: Result<Vec<Option<usize>>, _> = operands.collect();

@@ -98,6 +98,26 @@ impl Network {
         self.add("Result-1", "", &[source], &[])
     }
 
+    /// A network for a body of the next layers; [`Network::nest`] puts it in one of them. It continues the
+    /// constants.
+    pub(crate) fn inner(&mut self) -> Network {
+        Network { layers: Vec::new(), constants: core::mem::take(&mut self.constants) }
+    }
+
+    /// Puts a body into a layer: its element (`body`, `then_body`), and the elements of its ports.
+    pub(crate) fn nest(&mut self, layer: usize, element: &str, inner: Network, ports: &str) {
+        let layers: String = inner.layers.iter().map(|layer| layer.text.as_str()).collect();
+        let edges = inner.edges();
+        let body = format!(
+            "{ports}<{element}>\n<layers>\n{layers}</layers>\n<edges>\n{edges}</edges>\n</{element}>\n\
+             </layer>\n"
+        );
+        let text = &mut self.layers[layer].text;
+        text.truncate(text.len() - "</layer>\n".len());
+        text.push_str(&body);
+        self.constants = inner.constants;
+    }
+
     /// The text, with the layers in the order that `arrange` gives them.
     pub(crate) fn arranged(&self, arrange: impl FnOnce(&mut Vec<&str>)) -> String {
         let mut layers: Vec<&str> = self.layers.iter().map(|layer| layer.text.as_str()).collect();

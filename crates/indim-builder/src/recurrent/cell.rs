@@ -1,0 +1,272 @@
+//! A step of a recurrent cell.
+
+use indim_graph::{GraphError, GraphErrorKind};
+use indim_ops::ArrayType;
+
+use super::CellActivation;
+use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::views::Index;
+
+/// The equations of a cell, with the position of each gate in its weights.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum CellKind {
+    /// Long short-term memory: states `h` and `c`.
+    Lstm {
+        /// The positions of the gates `i`, `o`, `f` and `c`.
+        gates: [usize; 4],
+        /// Whether the forget gate is `1 - i`.
+        couples_forget: bool,
+    },
+    /// Gated recurrent unit: state `h`.
+    Gru {
+        /// The positions of the gates `z`, `r` and `h`.
+        gates: [usize; 3],
+        /// Whether the reset gate multiplies the product of `h` and its weights, not `h` itself.
+        resets_product: bool,
+    },
+    /// A cell with one function: state `h`.
+    Rnn,
+}
+
+/// A recurrent cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecurrentCell {
+    /// Its equations.
+    pub kind: CellKind,
+    /// Its functions: `f`, `g` and `h` of [`CellKind::Lstm`], `f` and `g` of [`CellKind::Gru`], `f` of
+    /// [`CellKind::Rnn`].
+    pub activations: Vec<CellActivation>,
+    /// The operands of the functions of gates are limited to this number and its negation.
+    pub clip: Option<f64>,
+}
+
+/// The weights of a cell, for `gates * hidden` rows, gate by gate.
+#[derive(Debug, Clone)]
+pub struct CellWeights {
+    /// Weights of the input, `[gates * hidden, input]`.
+    pub input: Value,
+    /// Weights of the state `h`, `[gates * hidden, hidden]`.
+    pub recurrent: Value,
+    /// The bias of the product with the input, `[gates * hidden]`.
+    pub input_bias: Option<Value>,
+    /// The bias of the product with the state, `[gates * hidden]`.
+    pub recurrent_bias: Option<Value>,
+    /// Weights of the state `c` in the gates `i`, `o` and `f` of [`CellKind::Lstm`], `[3 * hidden]`.
+    pub peepholes: Option<Value>,
+}
+
+impl CellKind {
+    /// The number of gates.
+    pub const fn gates(self) -> usize {
+        match self {
+            CellKind::Lstm { .. } => 4,
+            CellKind::Gru { .. } => 3,
+            CellKind::Rnn => 1,
+        }
+    }
+
+    /// The number of states.
+    pub const fn states(self) -> usize {
+        if matches!(self, CellKind::Lstm { .. }) { 2 } else { 1 }
+    }
+
+    /// The number of functions.
+    pub const fn activations(self) -> usize {
+        match self {
+            CellKind::Lstm { .. } => 3,
+            CellKind::Gru { .. } => 2,
+            CellKind::Rnn => 1,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            CellKind::Lstm { .. } => "lstm",
+            CellKind::Gru { .. } => "gru",
+            CellKind::Rnn => "rnn",
+        }
+    }
+}
+
+impl GraphBuilder {
+    /// One step of a recurrent cell: `x` is `[batch, input]`, each state `[batch, hidden]`. Returns the next
+    /// states, `h` first.
+    ///
+    /// A gate is a function of `(x · Wᵀ + Wb) + (h · Rᵀ + Rb)`, computed in this order.
+    ///
+    /// # Errors
+    /// `wrong-operand-count` for another number of states or functions than the cell has; `argument-type` for
+    /// weights and states of other shapes.
+    pub fn recurrent_step(
+        &self,
+        cell: &RecurrentCell,
+        x: &Value,
+        states: &[Value],
+        weights: &CellWeights,
+    ) -> Result<Vec<Value>, GraphError> {
+        self.check_cell(cell, x, states, weights)?;
+        let gates = self.input_gates(x, weights)?;
+        Step::new(self, cell, weights).next(&gates, states)
+    }
+
+    /// `x · Wᵀ + Wb`; the last axis of `x` is the input.
+    pub(super) fn input_gates(&self, x: &Value, weights: &CellWeights) -> BuildResult {
+        self.biased(self.inner(x, &weights.input)?, weights.input_bias.as_ref())
+    }
+
+    fn biased(&self, product: Value, bias: Option<&Value>) -> BuildResult {
+        bias.map_or(Ok(product.clone()), |bias| self.numpy().add(product, bias))
+    }
+
+    /// Checks the types of the operands of a step or, with `x` of three axes, of a sequence.
+    pub(super) fn check_cell(
+        &self,
+        cell: &RecurrentCell,
+        x: &Value,
+        states: &[Value],
+        weights: &CellWeights,
+    ) -> Result<(), GraphError> {
+        let name = cell.kind.name();
+        let counts =
+            [(cell.kind.states(), states.len()), (cell.kind.activations(), cell.activations.len())];
+        if let Some(&(expected, given)) = counts.iter().find(|(expected, given)| expected != given)
+        {
+            let kind = GraphErrorKind::WrongOperandCount { expected, given };
+            return Err(self.error(name, &[], kind));
+        }
+        let (of_x, of_r) = (x.array_type()?, weights.recurrent.array_type()?);
+        let hidden = of_r.shape.last().copied().unwrap_or_default();
+        let input = of_x.shape.last().copied().unwrap_or_default();
+        let batch = of_x.shape.iter().rev().nth(1).copied().unwrap_or_default();
+        let rows = hidden.saturating_mul(cell.kind.gates());
+        let check = |value: &Value, sizes: &[usize]| {
+            let expected = ArrayType::new(of_x.dtype, sizes);
+            let id = self.id(name, value)?;
+            let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
+            let GraphErrorKind::ArgumentType { expected, .. } = &kind else { return Ok(()) };
+            if self.type_of(id) == *expected { Ok(()) } else { Err(self.error(name, &[id], kind)) }
+        };
+        check(&weights.input, &[rows, input])?;
+        check(&weights.recurrent, &[rows, hidden])?;
+        for bias in [&weights.input_bias, &weights.recurrent_bias].into_iter().flatten() {
+            check(bias, &[rows])?;
+        }
+        if let Some(peepholes) = &weights.peepholes {
+            check(peepholes, &[hidden.saturating_mul(3)])?;
+        }
+        states.iter().try_for_each(|state| check(state, &[batch, hidden]))
+    }
+}
+
+/// The operands of a step that all steps share.
+pub(super) struct Step<'s> {
+    builder: &'s GraphBuilder,
+    cell: &'s RecurrentCell,
+    weights: &'s CellWeights,
+}
+
+impl<'s> Step<'s> {
+    pub(super) fn new(
+        builder: &'s GraphBuilder,
+        cell: &'s RecurrentCell,
+        weights: &'s CellWeights,
+    ) -> Step<'s> {
+        Step { builder, cell, weights }
+    }
+
+    /// The next states, from the part of the gates that depends on the input.
+    pub(super) fn next(&self, x: &Value, states: &[Value]) -> Result<Vec<Value>, GraphError> {
+        match (self.cell.kind, states) {
+            (CellKind::Lstm { gates, couples_forget }, [h, c]) => {
+                self.lstm(gates, couples_forget, x, [h, c])
+            }
+            (CellKind::Gru { gates, resets_product }, [h, ..]) => {
+                self.gru(gates, resets_product, x, h)
+            }
+            (_, [h, ..]) => {
+                let sum = x + self.product(h, &self.weights.recurrent)?;
+                Ok(vec![self.activated(0, &sum)?])
+            }
+            (_, []) => Ok(Vec::new()),
+        }
+    }
+
+    fn lstm(
+        &self,
+        [i, o, f, g]: [usize; 4],
+        couples_forget: bool,
+        x: &Value,
+        [h, c]: [&Value; 2],
+    ) -> Result<Vec<Value>, GraphError> {
+        let product = self.product(h, &self.weights.recurrent)?;
+        let gate = |gate| Ok(self.part(x, gate)? + self.part(&product, gate)?);
+        let peeping = |sum: Value, position, c: &Value| match &self.weights.peepholes {
+            Some(weights) => {
+                let weights = self.part(weights, position)?;
+                Ok(sum + self.builder.numpy().mul(c, weights)?)
+            }
+            None => Ok(sum),
+        };
+        let input = self.activated(0, &peeping(gate(i)?, 0, c)?)?;
+        let forget = match couples_forget {
+            true => 1 - &input,
+            false => self.activated(0, &peeping(gate(f)?, 2, c)?)?,
+        };
+        let new_c = forget * c + input * self.activated(1, &gate(g)?)?;
+        let output = self.activated(0, &peeping(gate(o)?, 1, &new_c)?)?;
+        // ONNX Runtime and OpenVINO limit the gates alone.
+        let new_h = output * self.cell.activations[2].of(&new_c)?;
+        Ok(vec![new_h, new_c])
+    }
+
+    fn gru(
+        &self,
+        [z, r, g]: [usize; 3],
+        resets_product: bool,
+        x: &Value,
+        h: &Value,
+    ) -> Result<Vec<Value>, GraphError> {
+        let product = self.product(h, &self.weights.recurrent)?;
+        let gate = |gate| self.activated(0, &(self.part(x, gate)? + self.part(&product, gate)?));
+        let (update, reset) = (gate(z)?, gate(r)?);
+        let own = match resets_product {
+            true => reset * self.part(&product, g)?,
+            false => {
+                let weights = self.part_along(&self.weights.recurrent, g, true)?;
+                let bias = self.weights.recurrent_bias.as_ref();
+                let bias = bias.map(|bias| self.part(bias, g)).transpose()?;
+                self.builder.biased(self.builder.inner(reset * h, weights)?, bias.as_ref())?
+            }
+        };
+        let new = self.activated(1, &(self.part(x, g)? + own))?;
+        Ok(vec![(1 - &update) * new + update * h])
+    }
+
+    /// `h · Rᵀ + Rb`.
+    fn product(&self, h: &Value, weights: &Value) -> BuildResult {
+        let product = self.builder.inner(h, weights)?;
+        self.builder.biased(product, self.weights.recurrent_bias.as_ref())
+    }
+
+    /// A function of a value that is limited first.
+    fn activated(&self, function: usize, x: &Value) -> BuildResult {
+        let x = self.cell.clip.map_or_else(|| x.clone(), |clip| x.clamp(-clip, clip));
+        self.cell.activations[function].of(&x)
+    }
+
+    /// The part of gate `gate` along the last axis.
+    fn part(&self, of: &Value, gate: usize) -> BuildResult {
+        self.part_along(of, gate, false)
+    }
+
+    fn part_along(&self, of: &Value, gate: usize, is_first: bool) -> BuildResult {
+        let shape = self.weights.recurrent.array_type()?.shape;
+        let hidden = shape.last().copied().unwrap_or_default();
+        let at = |gate: usize| i64::try_from(gate.saturating_mul(hidden)).ok();
+        let part = Index::Slice { start: at(gate), stop: at(gate + 1), step: None };
+        match is_first {
+            true => self.builder.index(of, &[part]),
+            false => self.builder.index(of, &[Index::Ellipsis, part]),
+        }
+    }
+}

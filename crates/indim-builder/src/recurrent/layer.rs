@@ -1,0 +1,150 @@
+//! The cells of a sequence, in one direction or both.
+
+use indim_graph::{GraphError, GraphErrorKind, Literal};
+use indim_ops::{ArrayType, DType};
+
+use super::cell::{CellWeights, RecurrentCell, Step};
+use crate::builder::{GraphBuilder, Value};
+
+/// One direction of a recurrent layer.
+#[derive(Debug, Clone)]
+pub struct RecurrentDirection {
+    /// The cell.
+    pub cell: RecurrentCell,
+    /// Its weights.
+    pub weights: CellWeights,
+    /// The initial states, each `[batch, hidden]`.
+    pub initial: Vec<Value>,
+    /// Whether it begins at the end of the sequence.
+    pub is_reversed: bool,
+}
+
+/// The operand of a recurrent layer.
+#[derive(Debug, Clone)]
+pub struct RecurrentSequence {
+    /// The inputs, `[length, batch, input]`.
+    pub x: Value,
+    /// The length of each sequence, integers of shape `[batch]`; `None` if all are whole.
+    pub lengths: Option<Value>,
+}
+
+/// The results of a recurrent layer.
+#[derive(Debug, Clone)]
+pub struct RecurrentResults {
+    /// The state `h` after every step, `[length, directions, batch, hidden]`; 0 after the end of a sequence.
+    pub all: Value,
+    /// The final states, each `[directions, batch, hidden]`.
+    pub finals: Vec<Value>,
+}
+
+impl GraphBuilder {
+    /// A recurrent layer. The product of the input and its weights is one product over all steps; a scan
+    /// computes the rest. A step after the end of a sequence keeps the states.
+    ///
+    /// ```
+    /// use indim_builder::{
+    ///     CellActivation, CellKind, CellWeights, GraphBuilder, RecurrentCell, RecurrentDirection,
+    ///     RecurrentSequence,
+    /// };
+    /// use indim_graph::{Array, evaluate};
+    /// use indim_ops::DType;
+    ///
+    /// // h = relu(x + 2 * h)
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3, 1, 1])?;
+    /// let number = |number: f32| b.constant(Array::new([1, 1], vec![number]).unwrap());
+    /// let cell = RecurrentCell {
+    ///     kind: CellKind::Rnn,
+    ///     activations: vec![CellActivation::Relu],
+    ///     clip: None,
+    /// };
+    /// let weights = CellWeights {
+    ///     input: number(1.0),
+    ///     recurrent: number(2.0),
+    ///     input_bias: None,
+    ///     recurrent_bias: None,
+    ///     peepholes: None,
+    /// };
+    /// let initial = vec![number(0.0)];
+    /// let forward = RecurrentDirection { cell, weights, initial, is_reversed: false };
+    /// let sequence = RecurrentSequence { x, lengths: None };
+    /// let results = b.recurrent_layer(&sequence, &[forward])?;
+    /// let graph = b.finish(&[results.all])?;
+    /// let x = Array::new([3, 1, 1], vec![1.0f32, 2.0, 3.0])?;
+    /// assert_eq!(evaluate(&graph, &[x])?[0].elements::<f32>(), Ok(&[1.0, 4.0, 11.0][..]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Like [`GraphBuilder::recurrent_step`]; `wrong-operand-count` without directions; `axis-out-of-range`
+    /// unless `x` has three axes; `argument-type` for `lengths` of another shape.
+    pub fn recurrent_layer(
+        &self,
+        sequence: &RecurrentSequence,
+        directions: &[RecurrentDirection],
+    ) -> Result<RecurrentResults, GraphError> {
+        let mut results = Vec::with_capacity(directions.len());
+        for direction in directions {
+            results.push(self.recurrent_direction(sequence, direction)?);
+        }
+        let Some((_, finals)) = results.first() else {
+            let kind = GraphErrorKind::WrongOperandCount { expected: 1, given: 0 };
+            return Err(self.error("recurrent_layer", &[], kind));
+        };
+        let stacked = |state: usize| {
+            let finals: Vec<&Value> = results.iter().map(|(_, finals)| &finals[state]).collect();
+            self.stack(&finals, 0)
+        };
+        let finals = (0..finals.len()).map(stacked).collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<&Value> = results.iter().map(|(all, _)| all).collect();
+        Ok(RecurrentResults { all: self.stack(&all, 1)?, finals })
+    }
+
+    /// The state `h` after every step, and the final states.
+    fn recurrent_direction(
+        &self,
+        RecurrentSequence { x, lengths }: &RecurrentSequence,
+        RecurrentDirection { cell, weights, initial, is_reversed }: &RecurrentDirection,
+    ) -> Result<(Value, Vec<Value>), GraphError> {
+        let id = self.id("recurrent_layer", x)?;
+        let ArrayType { dtype, shape } = self.type_of(id);
+        let &[length, batch, _] = &shape[..] else {
+            let kind = GraphErrorKind::AxisOutOfRange { axis: 2, rank: shape.rank() };
+            return Err(self.error("recurrent_layer", &[id], kind));
+        };
+        self.check_cell(cell, x, initial, weights)?;
+        let state = initial[0].array_type()?.shape;
+        if length == 0 {
+            let zero = self.literal(Literal::Int(0), dtype)?;
+            let sizes: Vec<usize> = [0].into_iter().chain(state.iter().copied()).collect();
+            return Ok((self.broadcast_in_dim(zero, &[], sizes)?, initial.clone()));
+        }
+        let mut xs = vec![self.input_gates(x, weights)?];
+        let lengths = match lengths {
+            Some(lengths) => {
+                xs.push(self.iota(DType::I64, [length], 0)?);
+                let lengths = self.convert(lengths, DType::I64)?;
+                let id = self.id("recurrent_layer", &lengths)?;
+                let expected = ArrayType::new(DType::I64, [batch]);
+                if self.type_of(id) != expected {
+                    let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
+                    return Err(self.error("recurrent_layer", &[id], kind));
+                }
+                Some(self.broadcast_in_dim(lengths, &[0], state)?)
+            }
+            None => None,
+        };
+        let (finals, all) = self.scan_loop(length, initial, &xs, *is_reversed, |b, s, x| {
+            let mut next = Step::new(b, cell, weights).next(&x[0], s)?;
+            let mut result = next[0].clone();
+            if let (Some(lengths), Some(position)) = (&lengths, x.get(1)) {
+                let is_within = position.lt(lengths);
+                let kept = next.iter().zip(s).map(|(next, state)| is_within.select(next, state));
+                next = kept.collect();
+                result = is_within.select(result, 0);
+            }
+            Ok((next, vec![result]))
+        })?;
+        Ok((all[0].clone(), finals))
+    }
+}

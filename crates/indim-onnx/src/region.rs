@@ -1,0 +1,199 @@
+//! Bodies of loops and branches: `If`, `Loop` and `Scan`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use indim_graph::MAX_REGION_DEPTH;
+use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
+
+use super::body::{GraphBody, decoded};
+use super::flat_node::{FlatNode, ValueNumber};
+use super::flatten::{Flattener, Frame, FramePlace, Step, value_of};
+use super::messages::{GraphProto, TensorProto, ValueInfoProto};
+use super::model::check_many;
+use super::opaque::{OpaqueNode, OpaqueStep, drop_dead, live};
+use super::operators::Operator;
+use super::unsupported::refusal;
+
+/// A body, decoded.
+pub(super) struct RegionGraph {
+    pub(super) body: GraphBody,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    initializers: Vec<Arc<TensorProto>>,
+}
+
+/// A body as a list of nodes.
+pub(super) struct RegionSteps {
+    pub(super) inputs: Vec<ValueNumber>,
+    pub(super) initializers: Vec<(Arc<TensorProto>, ValueNumber)>,
+    pub(super) nodes: Vec<Step>,
+    /// `None` for an input that the call of a function omits.
+    pub(super) outputs: Vec<Option<ValueNumber>>,
+}
+
+impl RegionGraph {
+    /// # Errors
+    /// `damaged`, `limit`, `unsupported`.
+    fn new(
+        graph: &GraphProto,
+        outer: &GraphBody,
+        limits: &FormatLimits,
+        place: &Location,
+    ) -> Result<RegionGraph, FormatError> {
+        if !graph.sparse_initializer.is_empty() {
+            let what = "sparse initializers are".to_owned();
+            return Err(FormatErrorKind::Unsupported { what }.at(place.clone()));
+        }
+        check_many("initializers", graph.initializer.len(), limits)?;
+        let names = |what, infos: &[bytes::Bytes]| -> Result<Vec<String>, FormatError> {
+            check_many(what, infos.len(), limits)?;
+            let name = |bytes: &bytes::Bytes| {
+                decoded(bytes.clone(), || place.clone()).map(|info: ValueInfoProto| info.name)
+            };
+            infos.iter().map(name).collect()
+        };
+        let tensors = graph.initializer.iter();
+        Ok(RegionGraph {
+            body: outer.region(&graph.node, limits)?,
+            inputs: names("inputs", &graph.input)?,
+            outputs: names("outputs", &graph.output)?,
+            initializers: tensors
+                .map(|bytes| decoded(bytes.clone(), || place.clone()).map(Arc::new))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn work(&self) -> usize {
+        self.initializers.len() + (self.inputs.len() + self.outputs.len()) / 16
+    }
+}
+
+impl RegionSteps {
+    /// The values that the body reads, also those outside it.
+    fn read(&self) -> impl Iterator<Item = ValueNumber> {
+        let operands = self.nodes.iter().flat_map(|step| &step.node.operands);
+        operands.chain(&self.outputs).flatten().copied()
+    }
+}
+
+impl Flattener<'_> {
+    /// Flattens the bodies of a loop or branch and appends the node. Values outside that a body reads become
+    /// further operands.
+    ///
+    /// # Errors
+    /// Those of [`Flattener::graph`]; `attribute` without a body.
+    pub(super) fn regions(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        graph: &GraphBody,
+        mut flat: FlatNode,
+        operator: &'static Operator,
+    ) -> Result<(), FormatError> {
+        let place = flat.place();
+        let first = self.value_count;
+        let (mut regions, mut unsupported) = (Vec::new(), Vec::new());
+        for &name in operator.regions {
+            let (region, found) = self.region(frames, graph, &flat, name)?;
+            regions.push(region);
+            unsupported.extend(found);
+        }
+        let mut captured: Vec<ValueNumber> = regions.iter().flat_map(RegionSteps::read).collect();
+        captured.retain(|&number| number < first);
+        captured.sort_unstable();
+        captured.dedup();
+        flat.operands.extend(captured.into_iter().map(Some));
+        let last = frames.len() - 1;
+        let results = self.define_results(&mut frames[last], &flat.node);
+        flat.results = results.map_err(|kind| kind.at(place.clone()))?;
+        if let Some(reason) = refusal(&flat) {
+            let name = operator.name.to_owned();
+            unsupported.push(OpaqueNode { name, reason: Some(reason), place });
+        }
+        if unsupported.is_empty() {
+            self.nodes.push(Step { node: flat, operator, regions });
+        } else {
+            let FlatNode { operands, results, .. } = flat;
+            self.opaque.push(OpaqueStep { nodes: unsupported, operands, results });
+        }
+        Ok(())
+    }
+
+    /// Flattens one body; also returns its unsupported nodes on which an output depends.
+    fn region(
+        &mut self,
+        frames: &mut Vec<Frame>,
+        graph: &GraphBody,
+        flat: &FlatNode,
+        name: &'static str,
+    ) -> Result<(RegionSteps, Vec<OpaqueNode>), FormatError> {
+        let place = flat.place();
+        let at = |kind: FormatErrorKind| kind.at(place.clone());
+        let last = frames.len() - 1;
+        let decoded = self.decoded_region(frames[last].body(graph), flat, name, &place)?;
+        self.count(decoded.work()).map_err(at)?;
+        let is_region = |frame: &&Frame| matches!(frame.place, FramePlace::Region { .. });
+        if frames.iter().filter(is_region).count() >= MAX_REGION_DEPTH {
+            let what = "nested loops and branches";
+            return Err(at(FormatErrorKind::Limit { what, limit: MAX_REGION_DEPTH }));
+        }
+        let described = place.described.clone().unwrap_or_default();
+        let mut frame = Frame {
+            place: FramePlace::Region {
+                graph: decoded.clone(),
+                within: Arc::from(format!("{name} of {described}")),
+            },
+            next: 0,
+            names: HashMap::new(),
+            arguments: frames[last].arguments.clone(),
+        };
+        let first = self.value_count;
+        let mut defined = |frame: &mut Frame, name: &str| {
+            let number = self.new_value();
+            frame.define(name, Some(number)).map_err(at).map(|()| number)
+        };
+        let names = decoded.inputs.iter();
+        let inputs: Vec<ValueNumber> =
+            names.map(|name| defined(&mut frame, name)).collect::<Result<_, _>>()?;
+        let mut initializers = Vec::with_capacity(decoded.initializers.len());
+        for tensor in &decoded.initializers {
+            initializers.push((tensor.clone(), defined(&mut frame, &tensor.name)?));
+        }
+        frames.push(frame);
+        let outer = (core::mem::take(&mut self.nodes), core::mem::take(&mut self.opaque));
+        self.run(frames, graph)?;
+        let mut nodes = core::mem::replace(&mut self.nodes, outer.0);
+        let opaque = core::mem::replace(&mut self.opaque, outer.1);
+        let outputs = decoded.outputs.iter().map(|name| value_of(frames, name).map_err(at));
+        let outputs: Vec<Option<ValueNumber>> = outputs.collect::<Result<_, _>>()?;
+        frames.pop();
+        let sought: Vec<ValueNumber> = outputs.iter().flatten().copied().collect();
+        let live = live(&nodes, &opaque, &sought, first..self.value_count);
+        let is_live = |result: &ValueNumber| live[result - first];
+        drop_dead(&mut nodes, &live, first);
+        let opaque = opaque.into_iter();
+        let unsupported = opaque.filter(|step| step.results.iter().flatten().any(is_live));
+        let unsupported = unsupported.flat_map(|step| step.nodes).collect();
+        Ok((RegionSteps { inputs, initializers, nodes, outputs }, unsupported))
+    }
+
+    fn decoded_region(
+        &mut self,
+        outer: &GraphBody,
+        flat: &FlatNode,
+        name: &'static str,
+        place: &Location,
+    ) -> Result<Arc<RegionGraph>, FormatError> {
+        let at = |problem: &str| FormatErrorKind::attribute(name, problem).at(place.clone());
+        let attribute = flat.attributes.get(name).ok_or_else(|| at("is missing"))?;
+        let key = Arc::as_ptr(attribute).addr();
+        if let Some(known) = self.bodies.get(&key) {
+            return Ok(known.clone());
+        }
+        let bytes = attribute.g.clone().ok_or_else(|| at("is not a graph"))?;
+        let graph: GraphProto = decoded(bytes, || place.clone())?;
+        let region = Arc::new(RegionGraph::new(&graph, outer, self.limits, place)?);
+        self.bodies.insert(key, region.clone());
+        Ok(region)
+    }
+}

@@ -1,0 +1,106 @@
+//! How a loop or branch passes values to its bodies and back: `port_map` and `back_edges`.
+
+use std::collections::HashMap;
+
+use roxmltree::Node;
+
+use indim_model::{FormatError, FormatErrorKind};
+
+use crate::layer::Layer;
+use crate::xml;
+
+/// The ports of one body.
+#[derive(Debug, Default)]
+pub(super) struct PortMap {
+    pub(super) inputs: Vec<MappedPort>,
+    pub(super) outputs: Vec<MappedPort>,
+    /// The layer of a result and the layer of the parameter that gets it in the next step.
+    pub(super) back_edges: Vec<(usize, usize)>,
+}
+
+/// A port of the layer around a body, and a parameter or result of the body.
+#[derive(Debug)]
+pub(super) struct MappedPort {
+    /// The port of the layer; `None` for one of the loop itself.
+    pub(super) external: Option<u64>,
+    /// Position of the layer in the body.
+    pub(super) internal: usize,
+    /// The parts of the steps, if each takes or makes one.
+    pub(super) parts: Option<Parts>,
+    pub(super) purpose: String,
+}
+
+/// The parts along an axis of which each step takes or makes one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    pub(super) axis: i64,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) stride: i64,
+    pub(super) part_size: i64,
+}
+
+impl PortMap {
+    /// The ports of a body with these layers; `layer` is the element of the layer around it.
+    ///
+    /// # Errors
+    /// `attribute`; `undefined` for a layer that the body lacks; `duplicate`.
+    pub(super) fn read(
+        layer: Node<'_, '_>,
+        name: &str,
+        layers: &[Layer],
+    ) -> Result<PortMap, FormatError> {
+        let positions = layers.iter().enumerate().map(|(position, layer)| (layer.id, position));
+        let positions: HashMap<u64, usize> = positions.collect();
+        let find = |node: Node<'_, '_>, attribute: &str| {
+            let id = xml::number(node, attribute)?;
+            let (what, name) = ("layer of the body", id.to_string());
+            let undefined = FormatErrorKind::Undefined { what, name };
+            positions.get(&id).copied().ok_or_else(|| undefined.in_text(xml::start_tag(&node)))
+        };
+        let port = |node| -> Result<MappedPort, FormatError> {
+            let external = xml::integer(node, "external_port_id", None)?;
+            let axis = node.attribute("axis").map(|_| xml::integer(node, "axis", None));
+            let parts = match axis.transpose()? {
+                Some(axis) => {
+                    let stride = xml::integer(node, "stride", Some(1))?;
+                    Some(Parts {
+                        axis,
+                        start: xml::integer(node, "start", Some(0))?,
+                        end: xml::integer(node, "end", Some(-1))?,
+                        stride,
+                        part_size: xml::integer(node, "part_size", Some(1))?,
+                    })
+                }
+                None => None,
+            };
+            Ok(MappedPort {
+                external: u64::try_from(external).ok(),
+                internal: find(node, "internal_layer_id")?,
+                parts,
+                purpose: node.attribute("purpose").unwrap_or_default().to_ascii_lowercase(),
+            })
+        };
+        let mut map = PortMap::default();
+        for node in xml::children(layer, name) {
+            for input in xml::children(node, "input") {
+                map.inputs.push(port(input)?);
+            }
+            for output in xml::children(node, "output") {
+                map.outputs.push(port(output)?);
+            }
+        }
+        let edges = xml::children(layer, "back_edges");
+        let mut known = HashMap::new();
+        for edge in edges.flat_map(|edges| xml::children(edges, "edge")) {
+            let (from, to) = (find(edge, "from-layer")?, find(edge, "to-layer")?);
+            if known.insert(to, from).is_some() {
+                let (what, name) = ("back edge to", layers[to].name.clone());
+                let kind = FormatErrorKind::Duplicate { what, name };
+                return Err(kind.in_text(xml::start_tag(&edge)));
+            }
+            map.back_edges.push((from, to));
+        }
+        Ok(map)
+    }
+}

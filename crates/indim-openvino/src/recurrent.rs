@@ -1,0 +1,188 @@
+//! Recurrent layers: cells, and sequences of them.
+//!
+//! OpenVINO has the batch first and one bias for both products. That of a GRU with `linear_before_reset` has
+//! a fourth part, the bias within the reset.
+
+use indim_builder::{
+    CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
+    RecurrentSequence, Value,
+};
+use indim_graph::Literal;
+use indim_model::FormatErrorKind;
+use indim_ops::ArrayType;
+
+use crate::call::{Call, LoweringResult};
+
+type Values = LoweringResult<Vec<Value>>;
+
+pub(super) fn lstm_cell(call: &Call<'_>) -> Values {
+    cell(call, lstm(call)?)
+}
+
+pub(super) fn gru_cell(call: &Call<'_>) -> Values {
+    cell(call, gru(call)?)
+}
+
+pub(super) fn rnn_cell(call: &Call<'_>) -> Values {
+    cell(call, CellKind::Rnn)
+}
+
+pub(super) fn lstm_sequence(call: &Call<'_>) -> Values {
+    sequence(call, lstm(call)?)
+}
+
+pub(super) fn gru_sequence(call: &Call<'_>) -> Values {
+    sequence(call, gru(call)?)
+}
+
+pub(super) fn rnn_sequence(call: &Call<'_>) -> Values {
+    sequence(call, CellKind::Rnn)
+}
+
+/// The gates are in the order of the letters of `weights_format`.
+fn lstm(call: &Call<'_>) -> LoweringResult<CellKind> {
+    let order = call.layer.word("weights_format", "fico");
+    let place = |gate: char| order.find(gate);
+    let places = (place('i'), place('o'), place('f'), place('c'));
+    let (Some(i), Some(o), Some(f), Some(c), 4) =
+        (places.0, places.1, places.2, places.3, order.len())
+    else {
+        return Err(FormatErrorKind::attribute("weights_format", "is no order of f, i, c and o"));
+    };
+    let couples_forget = call.layer.flag("input_forget", Some(false))?;
+    Ok(CellKind::Lstm { gates: [i, o, f, c], couples_forget })
+}
+
+fn gru(call: &Call<'_>) -> LoweringResult<CellKind> {
+    let resets_product = call.layer.flag("linear_before_reset", Some(false))?;
+    Ok(CellKind::Gru { gates: [0, 1, 2], resets_product })
+}
+
+/// Operands: the input, the states, the weights of both products, the bias.
+fn cell(call: &Call<'_>, kind: CellKind) -> Values {
+    let states: Vec<Value> = (1..=kind.states()).map(|state| call.value(state)).collect();
+    let operand = |position: usize| call.has(position).then(|| call.value(position));
+    let first = 1 + kind.states();
+    let weights = [call.value(first), call.value(first + 1)];
+    let weights = cell_weights(call, kind, weights, operand(first + 2))?;
+    Ok(call.builder.recurrent_step(
+        &recurrent_cell(call, kind)?,
+        &call.value(0),
+        &states,
+        &weights,
+    )?)
+}
+
+/// Operands: the input, the states, the lengths, the weights of both products, the bias.
+fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
+    let directions = match call.layer.word("direction", "forward").as_str() {
+        "forward" => &[false][..],
+        "reverse" => &[true],
+        "bidirectional" => &[false, true],
+        _ => {
+            let problem = "is neither forward, reverse nor bidirectional";
+            return Err(FormatErrorKind::attribute("direction", problem));
+        }
+    };
+    let first = 2 + kind.states();
+    let ranks = [(0, 3), (1, 3), (first, 3), (first + 1, 3), (first + 2, 2)];
+    for (position, rank) in ranks.into_iter().chain((kind.states() == 2).then_some((2, 3))) {
+        let given = call.shape(position)?.rank();
+        if given != rank {
+            let expected = format!("{rank} axes of operand {position}, not {given}");
+            return Err(FormatErrorKind::Unexpected { expected });
+        }
+    }
+    let x = call.builder.transpose(call.value(0), &[1, 0, 2])?;
+    let whole = x.array_type()?.shape[0] as i64;
+    let lengths = &call.operands[first - 1];
+    let is_whole = lengths.integers().is_some_and(|known| known.iter().all(|&it| it == whole));
+    let lengths = (!is_whole).then(|| lengths.value.clone());
+    let mut layer = Vec::with_capacity(directions.len());
+    for (number, &is_reversed) in directions.iter().enumerate() {
+        let part = |position: usize, axis: usize| -> LoweringResult {
+            let given = call.shape(position)?[axis];
+            if given != directions.len() {
+                let (what, expected) = ("directions of weights", directions.len().to_string());
+                return Err(FormatErrorKind::Count { what, expected, given });
+            }
+            let mut index = vec![Index::ALL; axis];
+            index.push(Index::At(number as i64));
+            Ok(call.builder.index(call.value(position), &index)?)
+        };
+        let initial = (1..=kind.states()).map(|state| part(state, 1));
+        let weights = [part(first, 0)?, part(first + 1, 0)?];
+        layer.push(RecurrentDirection {
+            cell: recurrent_cell(call, kind)?,
+            weights: cell_weights(call, kind, weights, Some(part(first + 2, 0)?))?,
+            initial: initial.collect::<LoweringResult<_>>()?,
+            is_reversed,
+        });
+    }
+    let results = call.builder.recurrent_layer(&RecurrentSequence { x, lengths }, &layer)?;
+    let mut values = vec![call.builder.transpose(&results.all, &[2, 1, 0, 3])?];
+    for state in &results.finals {
+        values.push(call.builder.transpose(state, &[1, 0, 2])?);
+    }
+    Ok(values)
+}
+
+fn cell_weights(
+    call: &Call<'_>,
+    kind: CellKind,
+    [input, recurrent]: [Value; 2],
+    bias: Option<Value>,
+) -> LoweringResult<CellWeights> {
+    let (mut input_bias, mut recurrent_bias) = (bias, None);
+    if let (CellKind::Gru { resets_product: true, .. }, Some(bias)) = (kind, &input_bias) {
+        let ArrayType { dtype, shape } = bias.array_type()?;
+        let hidden = recurrent.array_type()?.shape.last().copied().unwrap_or_default();
+        if shape.to_vec() != [hidden.saturating_mul(4)] {
+            let expected = format!("4 times {hidden} elements of the bias, not {shape}");
+            return Err(FormatErrorKind::Unexpected { expected });
+        }
+        let rows = (hidden * 3) as i64;
+        let part =
+            |start, stop| call.builder.index(bias, &[Index::Slice { start, stop, step: None }]);
+        let zero = call.builder.literal(Literal::Int(0), dtype)?;
+        let zeros = call.builder.broadcast_in_dim(zero, &[], [hidden * 2])?;
+        recurrent_bias = Some(call.builder.concatenate(&[zeros, part(Some(rows), None)?], 0)?);
+        input_bias = Some(part(None, Some(rows))?);
+    }
+    Ok(CellWeights { input, recurrent, input_bias, recurrent_bias, peepholes: None })
+}
+
+fn recurrent_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<RecurrentCell> {
+    let default = match kind {
+        CellKind::Lstm { .. } => "sigmoid,tanh,tanh",
+        CellKind::Gru { .. } => "sigmoid,tanh",
+        CellKind::Rnn => "tanh",
+    };
+    let names = call.layer.word("activations", default);
+    let names = if names.is_empty() { default.to_owned() } else { names };
+    let (alpha, beta) = (numbers(call, "activations_alpha")?, numbers(call, "activations_beta")?);
+    let mut activations = Vec::with_capacity(kind.activations());
+    for (position, name) in names.split(',').enumerate().take(kind.activations() + 1) {
+        let number = |numbers: &[f64]| numbers.get(position).copied();
+        let function = CellActivation::named(name.trim(), || number(&alpha), || number(&beta));
+        let wrong =
+            || FormatErrorKind::attribute("activations", format!("names no function: {name}"));
+        activations.push(function.ok_or_else(wrong)?);
+    }
+    if activations.len() != kind.activations() {
+        let problem = format!("has not {} names", kind.activations());
+        return Err(FormatErrorKind::attribute("activations", problem));
+    }
+    let clip = call.layer.attribute("clip").map(|_| call.layer.float("clip")).transpose()?;
+    // 0 and infinity limit nothing.
+    let clip = clip.filter(|&clip| clip != 0.0 && clip.is_finite());
+    Ok(RecurrentCell { kind, activations, clip })
+}
+
+/// A list of numbers; empty without the attribute.
+fn numbers(call: &Call<'_>, name: &str) -> LoweringResult<Vec<f64>> {
+    let text = call.layer.attribute(name).unwrap_or_default();
+    let numbers = text.split(',').map(str::trim).filter(|number| !number.is_empty());
+    let wrong = |_| FormatErrorKind::attribute(name, "is no list of numbers");
+    numbers.map(|number| number.parse().map_err(wrong)).collect()
+}
