@@ -1,8 +1,8 @@
 //! The times of one job at one size.
 //!
 //! The machine may be noisy, so indim, the hand-written loop and the Rust peers take turns, and the times are
-//! medians. The Python peers follow immediately, each alone: its arrays stay in the caches, and the threads of
-//! others sleep. They are compared with times of indim alone.
+//! medians. The Python peers follow immediately, each alone: its arrays stay in the caches, and the threads
+//! of others sleep. They are compared with times of indim alone.
 
 use std::time::{Duration, Instant};
 
