@@ -247,7 +247,7 @@ const TABLE: &[Operation] = &[
     // Recurrent layers.
     by("LSTMCell", 1, 5..=6, &[], MultipleResults(recurrent::lstm_cell)),
     by("GRUCell", 3, 4..=5, &[], MultipleResults(recurrent::gru_cell)),
-    by("RNNCell", 3, 4..=5, &[], MultipleResults(recurrent::rnn_cell)),
+    by("RNNCell", 1, 4..=5, &[], MultipleResults(recurrent::rnn_cell)),
     by("LSTMSequence", 1, 7..=7, &[], MultipleResults(recurrent::lstm_sequence)),
     by("GRUSequence", 5, 6..=6, &[], MultipleResults(recurrent::gru_sequence)),
     by("RNNSequence", 5, 6..=6, &[], MultipleResults(recurrent::rnn_sequence)),

@@ -7,6 +7,7 @@ mod lint;
 mod lint_openvino;
 mod loops;
 mod onnx_control;
+mod onnx_control_random;
 mod onnx_models;
 mod onnx_operators;
 mod onnx_recurrent;

@@ -423,3 +423,33 @@ fn a_known_trip_count_gives_a_counted_loop() {
     assert!(text.contains("limit=5"), "{text}");
     assert_eq!(floats(&evaluate(&program.graph, &inputs(true, 0)).unwrap()[0]), [6.0, 22.0, 84.0]);
 }
+
+#[test]
+fn axes_and_counts_at_limits_give_a_program_or_an_error() {
+    let extremes = [0, 1, -1, 3, 1 << 40, 1 << 62, i64::MAX, i64::MIN];
+    let always = [node("Identity", &["c"], &["go"], &[])];
+    for number in extremes {
+        let nodes = summing("trips", "", &always, &["y", "all"]);
+        let counted = model(vec![one_number("trips", number)], nodes, &["y", "all"]);
+        let counted = support::read("loop.onnx", counted.encoded()).unwrap();
+        let _ = support::build(&*counted, &inputs(true, 0));
+        for attribute in [
+            "num_scan_inputs",
+            "scan_input_axes",
+            "scan_output_axes",
+            "scan_input_directions",
+            "scan_output_directions",
+        ] {
+            let step = [node("Add", &["s", "part"], &["t"], &[])];
+            let step = body("body", &["s", "part"], &step, &["t", "t"]);
+            let attributes = match attribute {
+                "num_scan_inputs" => vec![int(attribute, number), step],
+                _ => vec![int("num_scan_inputs", 1), ints(attribute, &[number]), step],
+            };
+            let nodes = vec![node("Scan", &["x", "x"], &["last", "y"], &attributes)];
+            let scanned = model(vec![], nodes, &["y"]);
+            let scanned = support::read("scan.onnx", scanned.encoded()).unwrap();
+            let _ = support::build(&*scanned, &inputs(true, 0));
+        }
+    }
+}

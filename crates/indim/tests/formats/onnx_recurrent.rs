@@ -1,7 +1,9 @@
 //! LSTM, GRU and RNN of ONNX, compared with a definition written element by element.
 
 use crate::support;
-use crate::support::onnx::{FLOAT, Message, Model, float, int, node, value};
+use crate::support::onnx::{
+    FLOAT, Message, Model, StoredModel, float, int, node, run_in_onnx_runtime, value,
+};
 use crate::support::random::Random;
 use indim_graph::Array;
 
@@ -286,9 +288,14 @@ impl Layer {
             text("direction", self.direction),
             int("layout", self.is_batch_first.into()),
             names.int(20, 8),
-            floats("activation_alpha", with(&WITH_ALPHA, |it| it.1)),
-            floats("activation_beta", with(&WITH_BETA, |it| it.2)),
         ];
+        let lists: [(&str, Vec<f32>); 2] = [
+            ("activation_alpha", with(&WITH_ALPHA, |it| it.1)),
+            ("activation_beta", with(&WITH_BETA, |it| it.2)),
+        ];
+        for (name, numbers) in lists.into_iter().filter(|(_, numbers)| !numbers.is_empty()) {
+            attributes.push(floats(name, numbers));
+        }
         attributes.extend(self.clip.map(|clip| float("clip", clip)));
         match self.operator {
             "LSTM" => attributes.push(int("input_forget", self.couples_forget.into())),
@@ -338,7 +345,11 @@ impl Layer {
             opset: 17,
             inputs: operands.iter().flatten().map(input).collect(),
             nodes: vec![node(self.operator, &names[..=last], results, &self.attributes())],
-            outputs: results.iter().map(|name| Message::default().bytes(1, name)).collect(),
+            outputs: results
+                .iter()
+                .zip([4, 3, 3])
+                .map(|(name, rank)| value(name, FLOAT, Some(&["p", "q", "r", "s"][..rank])))
+                .collect(),
             ..Model::default()
         }
     }
@@ -424,4 +435,21 @@ fn mistakes_are_errors_with_codes() {
     ] {
         assert_eq!(wrong_weights(name, axis), expected, "{name} {axis}");
     }
+}
+
+/// ONNX Runtime has no layers with the batch first.
+#[test]
+fn onnx_runtime_computes_the_same_layers() {
+    let mut random = Random(4);
+    let layers = (0..150).map(|_| Layer::random(&mut random));
+    let models = layers.filter(|layer| !layer.is_batch_first).map(|layer| {
+        let operands = layer.operands();
+        let content = layer.model(&operands).encoded();
+        let inputs: Vec<Array> = operands.into_iter().flatten().map(|it| it.1).collect();
+        let model = support::read("m.onnx", &content).unwrap();
+        let outputs = support::run(&*model, &inputs).unwrap();
+        let name = format!("{} {}", layer.operator, layer.direction);
+        StoredModel { name, content, inputs, outputs }
+    });
+    run_in_onnx_runtime("layers", models);
 }

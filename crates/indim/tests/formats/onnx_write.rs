@@ -1,13 +1,10 @@
 //! Graphs written as ONNX models; read back, they compute the same results.
 
-use std::path::Path;
-use std::process::Command;
-
 use crate::support;
 use crate::support::graphs::{
     Case, broadcasts, functions_along, numbers, operations, products, sum_of_nothing, views,
 };
-use crate::support::onnx;
+use crate::support::onnx::{self, StoredModel, run_in_onnx_runtime};
 use crate::support::samples::mismatches;
 use indim::formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
 use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
@@ -242,45 +239,22 @@ fn the_default_opset_is_the_first_that_supports_the_program() {
     assert_eq!(opset_of(&shifted, None), Some(28));
 }
 
-/// Stores bytes and types of arrays for a script.
-fn store(folder: &Path, name: &str, arrays: &[Array]) {
-    for (index, array) in arrays.iter().enumerate() {
-        let path = |ending: &str| folder.join(format!("{name}{index}.{ending}"));
-        let stated = format!("{} {}", array.dtype().numpy_name(), array.shape());
-        std::fs::write(path("bin"), array.to_le_bytes()).unwrap();
-        std::fs::write(path("txt"), stated).unwrap();
-    }
-}
-
 /// Runs if the environment variable names a Python with onnx and onnxruntime.
 #[test]
 fn onnx_runtime_computes_the_same() {
-    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
-        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with onnxruntime");
-        return;
-    };
-    let folder = std::env::temp_dir().join(format!("indim-onnx-{}", std::process::id()));
     let functions = functions().into_iter().map(|(_, _, case)| case);
     let cases = written_operations().into_iter().chain([broadcasts(), views(), sum_of_nothing()]);
     let along = functions_along().into_iter().map(|(_, case)| case);
     let cases = cases.chain(functions).chain(along).chain(products());
-    for (index, case) in cases.enumerate() {
-        for opset in [18, 21] {
-            let name = format!("{index:04} {} {opset}", case.name).replace(' ', "_");
-            let folder = folder.join(name);
-            std::fs::create_dir_all(&folder).unwrap();
-            let content = written(&case.graph, opset).unwrap().content;
-            std::fs::write(folder.join("model.onnx"), content).unwrap();
-            store(&folder, "input", &case.arguments);
-            store(&folder, "output", &evaluate(&case.graph, &case.arguments).unwrap());
-        }
-    }
-    let script =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/support/onnx_runtime.py");
-    let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
-    std::fs::remove_dir_all(&folder).unwrap();
-    eprintln!("{}", String::from_utf8_lossy(&run.stdout));
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let models = cases.flat_map(|case| {
+        [18, 21].map(|opset| StoredModel {
+            name: format!("{} {opset}", case.name),
+            content: written(&case.graph, opset).unwrap().content,
+            inputs: case.arguments.clone(),
+            outputs: evaluate(&case.graph, &case.arguments).unwrap(),
+        })
+    });
+    run_in_onnx_runtime("written", models);
 }
 
 #[test]

@@ -158,6 +158,26 @@ fn wrong_ports_are_errors_with_codes() {
     assert_eq!(code, "unexpected");
 }
 
+#[test]
+fn ports_with_extreme_numbers_give_a_program_or_an_error() {
+    let extremes = [0, 1, 2, 6, -1, -7, 1 << 40, i64::MAX, i64::MIN, i64::MIN + 1];
+    let mut random = Random(7);
+    for _ in 0..400 {
+        let mut port = || {
+            let names = ["start", "end", "stride", "part_size", "axis"];
+            let attributes = names.map(|name| match random.below(3) {
+                0 => format!("{name}=\"{}\"", extremes[random.below(extremes.len())]),
+                _ => format!("{name}=\"1\""),
+            });
+            attributes.join(" ")
+        };
+        let (input, output) = (port(), port());
+        if let Ok(model) = iterator(1, &input, &output).read() {
+            let _ = support::build(&*model, &[numbers(&[2, 6]), numbers(&[2, 1])]);
+        }
+    }
+}
+
 /// A `Loop`: the state becomes `s + step number + y`, until the trip count or until a limit is reached.
 fn looped(trips: &[i64], stacks: bool) -> Network {
     let mut network = Network::default();

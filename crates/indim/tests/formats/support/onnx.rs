@@ -1,5 +1,8 @@
 //! ONNX models encoded byte by byte: an implementation of the messages independent of the reader.
 
+use std::path::Path;
+use std::process::Command;
+
 use indim_graph::Array;
 use indim_ops::DType;
 
@@ -238,4 +241,44 @@ pub(crate) fn run_node(
     let model = Model::of_node(opset, operator, &types, attributes, 1).encoded();
     let model = super::read("test.onnx", &model).map_err(|error| error.code())?;
     Ok(super::run(&*model, inputs).map_err(|error| error.code())?.remove(0))
+}
+
+/// A model with inputs and the expected results.
+pub(crate) struct StoredModel {
+    pub(crate) name: String,
+    pub(crate) content: Vec<u8>,
+    pub(crate) inputs: Vec<Array>,
+    pub(crate) outputs: Vec<Array>,
+}
+
+/// Stores bytes and types of arrays for a script.
+fn store(folder: &Path, name: &str, arrays: &[Array]) {
+    for (index, array) in arrays.iter().enumerate() {
+        let path = |ending: &str| folder.join(format!("{name}{index}.{ending}"));
+        let stated = format!("{} {}", array.dtype().numpy_name(), array.shape());
+        std::fs::write(path("bin"), array.to_le_bytes()).unwrap();
+        std::fs::write(path("txt"), stated).unwrap();
+    }
+}
+
+/// Compares results with those of ONNX Runtime, if an environment variable names a Python that has it.
+pub(crate) fn run_in_onnx_runtime(test: &str, models: impl IntoIterator<Item = StoredModel>) {
+    let Some(python) = std::env::var_os("INDIM_ONNX_PYTHON") else {
+        eprintln!("skipped: INDIM_ONNX_PYTHON names no Python with onnxruntime");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("indim-onnx-{test}-{}", std::process::id()));
+    for (index, model) in models.into_iter().enumerate() {
+        let folder = folder.join(format!("{index:04} {}", model.name).replace(' ', "_"));
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("model.onnx"), model.content).unwrap();
+        store(&folder, "input", &model.inputs);
+        store(&folder, "output", &model.outputs);
+    }
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/support/onnx_runtime.py");
+    let run = Command::new(python).arg(script).arg(&folder).output().expect("the script starts");
+    std::fs::remove_dir_all(&folder).unwrap();
+    eprintln!("{}", String::from_utf8_lossy(&run.stdout));
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
