@@ -21,10 +21,11 @@ fn mark_shapes(nodes: &[Step], leads: &mut [bool]) {
         for &position in operator.shape_operands {
             mark(leads, node.operands.get(position).copied().flatten());
         }
-        // The number of steps is the size of what a loop stacks.
+        // The number of steps, which the trip count and the condition decide, is the size of what a loop
+        // stacks.
         let states = node.node.proto.input.len().saturating_sub(2);
         if node.operator == "Loop" && node.results.iter().skip(states).any(Option::is_some) {
-            mark(leads, node.operands.first().copied().flatten());
+            node.operands.iter().take(2).for_each(|&operand| mark(leads, operand));
         }
         if is_sought && !operator.reads_types {
             node.operands.iter().for_each(|&operand| mark(leads, operand));

@@ -17,7 +17,7 @@ pub(super) fn lstm(call: &Call<'_>) -> LoweringResult {
 
 pub(super) fn gru(call: &Call<'_>) -> LoweringResult {
     let resets_product = call.int("linear_before_reset", 0)? != 0;
-    layer(call, CellKind::Gru { gates: [0, 1, 2], resets_product })
+    layer(call, CellKind::Gru { resets_product })
 }
 
 pub(super) fn rnn(call: &Call<'_>) -> LoweringResult {

@@ -55,7 +55,7 @@ fn lstm(call: &Call<'_>) -> LoweringResult<CellKind> {
 
 fn gru(call: &Call<'_>) -> LoweringResult<CellKind> {
     let resets_product = call.layer.flag("linear_before_reset", Some(false))?;
-    Ok(CellKind::Gru { gates: [0, 1, 2], resets_product })
+    Ok(CellKind::Gru { resets_product })
 }
 
 /// Operands: the input, the states, the weights of both products, the bias.
@@ -134,7 +134,7 @@ fn cell_weights(
     bias: Option<Value>,
 ) -> LoweringResult<CellWeights> {
     let (mut input_bias, mut recurrent_bias) = (bias, None);
-    if let (CellKind::Gru { resets_product: true, .. }, Some(bias)) = (kind, &input_bias) {
+    if let (CellKind::Gru { resets_product: true }, Some(bias)) = (kind, &input_bias) {
         let ArrayType { dtype, shape } = bias.array_type()?;
         let hidden = recurrent.array_type()?.shape.last().copied().unwrap_or_default();
         if shape.to_vec() != [hidden.saturating_mul(4)] {

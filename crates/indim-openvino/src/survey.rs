@@ -1,11 +1,13 @@
 //! Checks before the build: unsupported operations, and operands that must be known.
 
+use std::collections::HashSet;
+
 use indim_graph::terminal::shown;
 use indim_model::{Census, FormatError, FormatErrorKind};
 
 use crate::element_type::element_type;
 use crate::layer::{Edge, Layer};
-use crate::network::Network;
+use crate::network::{Body, Network};
 use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 
 /// The reason why a `MaxPool` is unsupported if another layer reads its second result.
@@ -115,6 +117,21 @@ fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<b
     for (layer, row) in network.layers.iter().zip(rows) {
         let shapes = row.map_or(&[][..], |row| row.shapes);
         pending.extend(shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)));
+    }
+    // The trip count is the size of what a loop joins.
+    let edges = network.layers.iter().flat_map(|layer| &layer.sources);
+    let edges = edges.filter(|_| !network.bodies.is_empty());
+    let port = |edge: &Edge| (edge.layer, network.layers[edge.layer].outputs[edge.output].id);
+    let read: HashSet<(usize, u64)> = edges.map(port).collect();
+    let joins = |body: &&Body| {
+        let is_read = |id| read.contains(&(body.layer, id));
+        let mut joined = body.ports.outputs.iter().filter(|port| port.parts.is_some());
+        joined.any(|port| port.external.is_some_and(is_read))
+    };
+    for body in network.bodies.iter().filter(joins) {
+        let layer = &network.layers[body.layer];
+        let trips = layer.sources.first().filter(|_| layer.is("Loop"));
+        pending.extend(trips.map(|source| source.layer));
     }
     let mut is_seen = vec![false; network.layers.len()];
     let mut is_shape = vec![false; network.layers.len()];

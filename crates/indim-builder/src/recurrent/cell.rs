@@ -1,5 +1,7 @@
 //! A step of a recurrent cell.
 
+use core::ops::Range;
+
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::ArrayType;
 
@@ -17,10 +19,8 @@ pub enum CellKind {
         /// Whether the forget gate is `1 - i`.
         couples_forget: bool,
     },
-    /// Gated recurrent unit: state `h`.
+    /// Gated recurrent unit: state `h`, gates `z`, `r` and `h` in this order.
     Gru {
-        /// The positions of the gates `z`, `r` and `h`.
-        gates: [usize; 3],
         /// Whether the reset gate multiplies the product of `h` and its weights, not `h` itself.
         resets_product: bool,
     },
@@ -180,11 +180,9 @@ impl<'s> Step<'s> {
             (CellKind::Lstm { gates, couples_forget }, [h, c]) => {
                 self.lstm(gates, couples_forget, x, [h, c])
             }
-            (CellKind::Gru { gates, resets_product }, [h, ..]) => {
-                self.gru(gates, resets_product, x, h)
-            }
+            (CellKind::Gru { resets_product }, [h, ..]) => self.gru(resets_product, x, h),
             (_, [h, ..]) => {
-                let sum = x + self.product(h, &self.weights.recurrent)?;
+                let sum = x + self.product(h, 0..1)?;
                 Ok(vec![self.activated(0, &sum)?])
             }
             (_, []) => Ok(Vec::new()),
@@ -198,7 +196,7 @@ impl<'s> Step<'s> {
         x: &Value,
         [h, c]: [&Value; 2],
     ) -> Result<Vec<Value>, GraphError> {
-        let product = self.product(h, &self.weights.recurrent)?;
+        let product = self.product(h, 0..4)?;
         let gate = |gate| Ok(self.part(x, gate)? + self.part(&product, gate)?);
         let peeping = |sum: Value, position, c: &Value| match &self.weights.peepholes {
             Some(weights) => {
@@ -219,33 +217,28 @@ impl<'s> Step<'s> {
         Ok(vec![new_h, new_c])
     }
 
-    fn gru(
-        &self,
-        [z, r, g]: [usize; 3],
-        resets_product: bool,
-        x: &Value,
-        h: &Value,
-    ) -> Result<Vec<Value>, GraphError> {
-        let product = self.product(h, &self.weights.recurrent)?;
+    fn gru(&self, resets_product: bool, x: &Value, h: &Value) -> Result<Vec<Value>, GraphError> {
+        let product = self.product(h, 0..if resets_product { 3 } else { 2 })?;
         let gate = |gate| self.activated(0, &(self.part(x, gate)? + self.part(&product, gate)?));
-        let (update, reset) = (gate(z)?, gate(r)?);
+        let (update, reset) = (gate(0)?, gate(1)?);
         let own = match resets_product {
-            true => reset * self.part(&product, g)?,
-            false => {
-                let weights = self.part_along(&self.weights.recurrent, g, true)?;
-                let bias = self.weights.recurrent_bias.as_ref();
-                let bias = bias.map(|bias| self.part(bias, g)).transpose()?;
-                self.builder.biased(self.builder.inner(reset * h, weights)?, bias.as_ref())?
-            }
+            true => reset * self.part(&product, 2)?,
+            false => self.product(&(reset * h), 2..3)?,
         };
-        let new = self.activated(1, &(self.part(x, g)? + own))?;
+        let new = self.activated(1, &(self.part(x, 2)? + own))?;
         Ok(vec![(1 - &update) * new + update * h])
     }
 
-    /// `h · Rᵀ + Rb`.
-    fn product(&self, h: &Value, weights: &Value) -> BuildResult {
-        let product = self.builder.inner(h, weights)?;
-        self.builder.biased(product, self.weights.recurrent_bias.as_ref())
+    /// `h · Rᵀ + Rb` of some gates.
+    fn product(&self, h: &Value, gates: Range<usize>) -> BuildResult {
+        let all = 0..self.cell.kind.gates();
+        let part = |of: &Value| match gates == all {
+            true => Ok(of.clone()),
+            false => self.builder.index(of, &[self.rows(&gates)?]),
+        };
+        let bias = self.weights.recurrent_bias.as_ref().map(part).transpose()?;
+        let product = self.builder.inner(h, part(&self.weights.recurrent)?)?;
+        self.builder.biased(product, bias.as_ref())
     }
 
     /// A function of a value that is limited first.
@@ -256,17 +249,14 @@ impl<'s> Step<'s> {
 
     /// The part of gate `gate` along the last axis.
     fn part(&self, of: &Value, gate: usize) -> BuildResult {
-        self.part_along(of, gate, false)
+        self.builder.index(of, &[Index::Ellipsis, self.rows(&(gate..gate + 1))?])
     }
 
-    fn part_along(&self, of: &Value, gate: usize, is_first: bool) -> BuildResult {
+    /// The rows of weights of some gates.
+    fn rows(&self, gates: &Range<usize>) -> Result<Index, GraphError> {
         let shape = self.weights.recurrent.array_type()?.shape;
         let hidden = shape.last().copied().unwrap_or_default();
         let at = |gate: usize| i64::try_from(gate.saturating_mul(hidden)).ok();
-        let part = Index::Slice { start: at(gate), stop: at(gate + 1), step: None };
-        match is_first {
-            true => self.builder.index(of, &[part]),
-            false => self.builder.index(of, &[Index::Ellipsis, part]),
-        }
+        Ok(Index::Slice { start: at(gates.start), stop: at(gates.end), step: None })
     }
 }

@@ -176,6 +176,10 @@ fn an_input_as_trip_count_determines_the_shape_of_the_stack() {
         assert_eq!(found[1].shape().to_vec(), [usize::try_from(n).unwrap(), 3]);
     }
     assert_eq!(run(&model, true, -1).unwrap()[1].shape().to_vec(), [0, 3]);
+    // So does an input as condition.
+    let model = self::model(vec![], summing("n", "flag", &always, &["last", "all"]), &["all"]);
+    assert_eq!(run(&model, true, 2).unwrap()[0].shape().to_vec(), [2, 3]);
+    assert_eq!(run(&model, false, 2).unwrap()[0].shape().to_vec(), [0, 3]);
 }
 
 #[test]
@@ -410,6 +414,23 @@ fn a_function_with_a_branch_is_called_twice() {
     let model = Model { functions: vec![function], ..model(vec![], nodes, &["y"]) };
     assert_eq!(floats(&run(&model, true, 0).unwrap()[0]), [4.0, 8.0, 16.0]);
     assert_eq!(floats(&run(&model, false, 0).unwrap()[0]), [1.0, 2.0, 4.0]);
+}
+
+#[test]
+fn damaged_bodies_give_errors() {
+    let always = [node("Identity", &["c"], &["go"], &[])];
+    let mut nodes = branches();
+    nodes.extend(summing("trips", "flag", &always, &["last", "all"]));
+    let bytes = model(vec![one_number("trips", 2)], nodes, &["y", "all"]).encoded();
+    for place in 0..bytes.len() {
+        for change in [1, 2, 8, 0x80] {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= change;
+            if let Ok(model) = support::read("damaged.onnx", &damaged) {
+                let _ = support::build(&*model, &inputs(true, 0));
+            }
+        }
+    }
 }
 
 #[test]

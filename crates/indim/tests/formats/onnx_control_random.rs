@@ -6,8 +6,10 @@ use crate::support::onnx::{
     run_in_onnx_runtime, tensor, value,
 };
 use crate::support::{self, random::Random};
+use indim::run::ExecutorChoice;
 use indim::text::parse_graph;
-use indim_graph::Array;
+use indim::{ArrayView, CompileOptions, compile};
+use indim_graph::{Array, Graph};
 
 /// The generator of a model; all values are of `f32[2, 3]`.
 struct Generator {
@@ -216,6 +218,38 @@ fn random_models_are_those_of_their_texts() {
         let again =
             parse_graph(&program.graph.to_string()).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(indim_graph::evaluate(&again, &inputs).unwrap(), outputs, "{name}");
+    }
+}
+
+/// Bits of the results of a compiled program.
+fn compiled(graph: &Graph, inputs: &[Array], options: &CompileOptions) -> Vec<Vec<u8>> {
+    let program = compile(graph, options).unwrap_or_else(|error| panic!("{error}"));
+    let view = |array: &Array| {
+        let elements = array.elements::<f32>().expect("floats").to_vec();
+        (array.shape().clone(), elements)
+    };
+    let arrays: Vec<_> = inputs.iter().map(view).collect();
+    let views: Vec<ArrayView<'_>> = arrays
+        .iter()
+        .map(|(shape, elements)| ArrayView::from_slice(shape.clone(), elements).unwrap())
+        .collect();
+    let results = program.run(&views).unwrap_or_else(|error| panic!("{error}"));
+    results.iter().map(|result| result.bytes().to_vec()).collect()
+}
+
+#[test]
+fn compiled_models_give_the_bits_of_the_evaluator() {
+    for StoredModel { name, content, inputs, outputs } in models(60) {
+        let model = support::read("random.onnx", &content).unwrap();
+        let program = support::build(&*model, &inputs).unwrap();
+        let expected: Vec<Vec<u8>> = outputs.iter().map(Array::to_le_bytes).collect();
+        for executor in [ExecutorChoice::Blocks, ExecutorChoice::Machine] {
+            for optimize in [false, true] {
+                let options = CompileOptions::default().optimize(optimize).executor(executor);
+                let found = compiled(&program.graph, &inputs, &options);
+                assert!(found == expected, "{name} {executor} {optimize}");
+            }
+        }
     }
 }
 

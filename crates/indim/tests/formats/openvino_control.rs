@@ -178,13 +178,33 @@ fn ports_with_extreme_numbers_give_a_program_or_an_error() {
     }
 }
 
+#[test]
+fn damaged_ports_and_bodies_give_errors() {
+    let text = iterator(2, "axis=\"1\" stride=\"2\" part_size=\"2\"", "axis=\"1\"").text();
+    let from = text.find("<port_map>").expect("there are ports");
+    for place in (from..text.len()).step_by(2) {
+        for character in ["9", "\"", ""] {
+            let mut damaged = text.clone();
+            damaged.replace_range(place..=place, character);
+            if let Ok(model) = support::ir::read(&damaged, &[]) {
+                let _ = support::build(&*model, &[numbers(&[2, 6]), numbers(&[2, 2])]);
+            }
+        }
+    }
+}
+
 /// A `Loop`: the state becomes `s + step number + y`, until the trip count or until a limit is reached.
+/// Without a number the trip count is an input.
 fn looped(trips: &[i64], stacks: bool) -> Network {
     let mut network = Network::default();
     network.parameter("f32", "3", "FP32 3");
     network.parameter("f32", "3", "FP32 3");
     network.parameter("f32", "", "FP32");
-    network.integers(trips);
+    if trips.is_empty() {
+        network.parameter("i64", "", "I64");
+    } else {
+        network.integers(trips);
+    }
     network.parameter("boolean", "", "BOOL");
     let layer = network.add("Loop-5", "", &["3", "4", "0", "1", "2"], &["FP32 3", "FP32 -1 3"]);
     let mut inner = network.inner();
@@ -249,6 +269,12 @@ fn a_loop_ends_by_its_count_or_its_condition() {
     for (trips, limit) in [(5, 1e9), (-1, 30.0), (4, 5.0), (0, 5.0), (1, 0.0)] {
         let found = run(&looped(&[trips], false), &inputs(limit, true)).unwrap();
         assert_eq!(floats(&found[0]), expected(trips, limit), "{trips} {limit}");
+    }
+    // A trip count that only a run knows; a negative one is no limit.
+    for (trips, limit) in [(5i64, 1e9), (-1, 30.0), (4, 5.0), (0, 5.0)] {
+        let [x, y, bound, enters] = inputs(limit, true);
+        let found = run(&looped(&[], false), &[x, y, bound, Array::from_scalar(trips), enters]);
+        assert_eq!(floats(&found.unwrap()[0]), expected(trips, limit), "{trips} {limit}");
     }
     let found = run(&looped(&[5], false), &inputs(100.0, false)).unwrap();
     assert_eq!(floats(&found[0]), [0.0, 1.0, 2.0]);
