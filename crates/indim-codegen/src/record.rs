@@ -2,8 +2,9 @@
 //!
 //! Lanes do not refer to their body: the builder is thread-local, and [`record`] returns the body.
 //!
-//! Definitions are inlined into each other, so the primitives here are `inline(never)`: each is one call.
-//! This keeps the compiled code of all operations small.
+//! Most definitions are inlined into each other, so the primitives here are `inline(never)`: each is one
+//! call. Large definitions that others use are called too ([`FloatLane::IS_RECORDED`]). This keeps the
+//! compiled code of all operations small.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -214,6 +215,7 @@ where
     f64: Cast<T>,
 {
     type Wide = RecordedLane<f64>;
+    const IS_RECORDED: bool = true;
     #[inline(never)]
     fn constant(value: f64) -> Self {
         constant(T::constant(value))

@@ -193,11 +193,43 @@ struct Elementwise<'a> {
     operands: &'a [&'a Array],
 }
 
+// One copy for each element type, not for each operation: operations are function pointers.
 impl Elementwise<'_> {
     fn elements<T: Element>(&self, operand: usize) -> &[T] {
         self.operands[operand]
             .element_slice()
             .expect("invariant: operands have the signature's types")
+    }
+
+    #[inline(never)]
+    fn of_one<T: Element, R: Element>(&self, apply: fn(T) -> R) -> ArrayData {
+        R::into_data(of_one(self.elements(0), apply))
+    }
+
+    #[inline(never)]
+    fn of_two<T: Element, R: Element>(&self, apply: fn(T, T) -> R) -> ArrayData {
+        R::into_data(of_two(self.elements(0), self.elements(1), apply))
+    }
+
+    #[inline(never)]
+    fn of_one_widened<T, W, R>(&self, apply: fn(T::Wide) -> W) -> ArrayData
+    where
+        T: NarrowElement,
+        W: Element,
+        R: FromWide<W>,
+    {
+        narrowed::<R, W>(&of_one(&widened(self.elements::<T>(0)), apply))
+    }
+
+    #[inline(never)]
+    fn of_two_widened<T, W, R>(&self, apply: fn(T::Wide, T::Wide) -> W) -> ArrayData
+    where
+        T: NarrowElement,
+        W: Element,
+        R: FromWide<W>,
+    {
+        let [x, y] = [0, 1].map(|operand| widened(self.elements::<T>(operand)));
+        narrowed::<R, W>(&of_two(&x, &y, apply))
     }
 }
 
@@ -205,16 +237,16 @@ impl OpVisitor for Elementwise<'_> {
     type Output = ArrayData;
 
     fn unary<O: Unary<T>, T: Element>(self) -> ArrayData {
-        O::Result::into_data(of_one(self.elements(0), O::apply))
+        self.of_one(O::call)
     }
 
     fn binary<O: Binary<T>, T: Element>(self) -> ArrayData {
-        O::Result::into_data(of_two(self.elements(0), self.elements(1), O::apply))
+        self.of_two(O::call)
     }
 
     fn ternary<O: Ternary<T>, T: Element>(self) -> ArrayData {
         let [x, y] = [1, 2].map(|operand| self.elements(operand));
-        O::Result::into_data(of_three(self.elements(0), x, y, O::apply))
+        O::Result::into_data(of_three(self.elements(0), x, y, O::call))
     }
 
     // A widened type shares the functions of the wider type.
@@ -224,8 +256,7 @@ impl OpVisitor for Elementwise<'_> {
         O: Unary<T, Result: FromWide<<O as Unary<T::Wide>>::Result>> + Unary<T::Wide> + 'static,
         T: NarrowElement,
     {
-        let wide = of_one(&widened(self.elements::<T>(0)), <O as Unary<T::Wide>>::apply);
-        narrowed::<<O as Unary<T>>::Result, _>(&wide)
+        self.of_one_widened::<T, _, <O as Unary<T>>::Result>(<O as Unary<T::Wide>>::call)
     }
 
     fn widened_binary<O, T>(self) -> ArrayData
@@ -233,9 +264,7 @@ impl OpVisitor for Elementwise<'_> {
         O: Binary<T, Result: FromWide<<O as Binary<T::Wide>>::Result>> + Binary<T::Wide> + 'static,
         T: NarrowElement,
     {
-        let [x, y] = [0, 1].map(|operand| widened(self.elements::<T>(operand)));
-        let wide = of_two(&x, &y, <O as Binary<T::Wide>>::apply);
-        narrowed::<<O as Binary<T>>::Result, _>(&wide)
+        self.of_two_widened::<T, _, <O as Binary<T>>::Result>(<O as Binary<T::Wide>>::call)
     }
 }
 
@@ -356,17 +385,26 @@ impl ScatterVisitor for ScatterEvaluation<'_> {
     type Output = ArrayData;
 
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> ArrayData {
-        fn elements<T: Element>(array: &Array) -> &[T] {
-            array.element_slice().expect("invariant: operands are of one type")
-        }
-        let begin = |&element: &T| F::begin(element);
-        let mut folded: Vec<F::Accumulator> = elements(self.operand).iter().map(begin).collect();
-        for (target, &update) in self.targets.iter().zip(elements(self.updates)) {
+        self.folded::<T, F::Accumulator>(F::begin, F::combine, F::finish)
+    }
+}
+
+impl ScatterEvaluation<'_> {
+    fn folded<T: Element, A: Element>(
+        &self,
+        begin: fn(T) -> A,
+        combine: fn(A, T) -> A,
+        finish: fn(A) -> T,
+    ) -> ArrayData {
+        let [operand, updates] = [self.operand, self.updates]
+            .map(|array| array.element_slice::<T>().expect("invariant: operands are of one type"));
+        let mut folded = of_one(operand, begin);
+        for (target, &update) in self.targets.iter().zip(updates) {
             if let &Some(target) = target {
-                folded[target] = F::combine(folded[target], update);
+                folded[target] = combine(folded[target], update);
             }
         }
-        T::into_data(folded.into_iter().map(F::finish).collect())
+        T::into_data(of_one(&folded, finish))
     }
 }
 
@@ -471,6 +509,13 @@ impl ScanVisitor for AxisScan<'_> {
     type Output = ArrayData;
 
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) -> ArrayData {
+        self.map(scan::<F, T, A>)
+    }
+}
+
+impl AxisScan<'_> {
+    /// The result of `each` on the elements along the axis, in the order of the scan.
+    fn map<T: Element>(&self, each: fn(&[T], bool) -> Vec<T>) -> ArrayData {
         let AxisReduction { length, inner, .. } = self.along;
         let mut results = self.along.elements::<T>().to_vec();
         for first in self.along.firsts() {
@@ -479,7 +524,7 @@ impl ScanVisitor for AxisScan<'_> {
                 false => first + index * inner,
             };
             let along: Vec<T> = (0..length).map(|index| results[place(index)]).collect();
-            for (index, result) in scan::<F, T, A>(&along, self.exclusive).into_iter().enumerate() {
+            for (index, result) in each(&along, self.exclusive).into_iter().enumerate() {
                 results[place(index)] = result;
             }
         }

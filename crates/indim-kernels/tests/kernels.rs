@@ -366,7 +366,13 @@ fn conversions_give_the_bits_of_their_definitions() {
 /// without an over-read.
 #[test]
 fn rows_are_folded_by_the_tree() {
-    for (&level, width) in Level::available().iter().flat_map(|level| {
+    let has_kernels = |level: &&Level| {
+        row_fold_function(ReduceOp::Add, DType::F32, DType::F64, **level).is_some()
+    };
+    // The fallback level has none.
+    let levels: Vec<&Level> = Level::available().iter().filter(has_kernels).collect();
+    assert!(!levels.is_empty() || Level::available() == [Level::BASELINE]);
+    for (&level, width) in levels.into_iter().flat_map(|level| {
         let widths = (1..=70).chain([511, 512, 513, 1100]);
         widths.map(move |width| (level, width))
     }) {

@@ -2,11 +2,12 @@
 
 use crate::lane::{BoolLane, FloatLane, IntLane};
 
-/// The magnitude of `x` with the sign of `sign`.
-#[inline(always)]
-pub fn copysign<F: FloatLane>(x: F, sign: F) -> F {
-    let sign_bit = F::Bits::minimum();
-    F::from_bits(x.abs().to_bits().or(sign.to_bits().and(sign_bit)))
+crate::shared_by_recordings! {
+    /// The magnitude of `x` with the sign of `sign`.
+    pub fn copysign<F: FloatLane>(x: F, sign: F) -> F {
+        let sign_bit = F::Bits::minimum();
+        F::from_bits(x.abs().to_bits().or(sign.to_bits().and(sign_bit)))
+    }
 }
 
 /// Whether `x - x` is a number.
@@ -27,21 +28,23 @@ pub fn is_inf<F: FloatLane>(x: F) -> F::Bool {
     x.abs().equal(F::constant(f64::INFINITY))
 }
 
-/// The larger; a NaN wins; `+0` is above `-0`.
-#[inline(always)]
-pub fn max<F: FloatLane>(x: F, y: F) -> F {
-    // Equal operands differ at most in the sign of zero: "and" keeps + unless both are -.
-    let same = F::from_bits(x.to_bits().and(y.to_bits()));
-    let larger = F::select(x.less(y), y, x);
-    nan_wins(x, y, F::select(x.equal(y), same, larger))
+crate::shared_by_recordings! {
+    /// The larger; a NaN wins; `+0` is above `-0`.
+    pub fn max<F: FloatLane>(x: F, y: F) -> F {
+        // Equal operands differ at most in the sign of zero: "and" keeps + unless both are -.
+        let same = F::from_bits(x.to_bits().and(y.to_bits()));
+        let larger = F::select(x.less(y), y, x);
+        nan_wins(x, y, F::select(x.equal(y), same, larger))
+    }
 }
 
-/// The smaller; a NaN wins; `-0` is below `+0`.
-#[inline(always)]
-pub fn min<F: FloatLane>(x: F, y: F) -> F {
-    let same = F::from_bits(x.to_bits().or(y.to_bits()));
-    let smaller = F::select(x.less(y), x, y);
-    nan_wins(x, y, F::select(x.equal(y), same, smaller))
+crate::shared_by_recordings! {
+    /// The smaller; a NaN wins; `-0` is below `+0`.
+    pub fn min<F: FloatLane>(x: F, y: F) -> F {
+        let same = F::from_bits(x.to_bits().or(y.to_bits()));
+        let smaller = F::select(x.less(y), x, y);
+        nan_wins(x, y, F::select(x.equal(y), same, smaller))
+    }
 }
 
 #[inline(always)]

@@ -11,6 +11,34 @@
 //!
 //! `indim-ops` holds the definitions, and maps element types to lanes.
 
+/// Defines functions over a [`FloatLane`] that other definitions use. They are inlined into each of them, so
+/// that the compiler vectorises it. A recording back end calls one copy.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shared_by_recordings {
+    ($(
+        $(#[$attribute:meta])*
+        $visibility:vis fn $name:ident<$lane:ident: $bound:ident>(
+            $($argument:ident: $type:ty),* $(,)?
+        ) -> $result:ty $body:block
+    )*) => {$(
+        $(#[$attribute])*
+        #[inline(always)]
+        $visibility fn $name<$lane: $bound>($($argument: $type),*) -> $result {
+            #[inline(always)]
+            fn inlined<$lane: $bound>($($argument: $type),*) -> $result $body
+            #[inline(never)]
+            fn shared<$lane: $bound>($($argument: $type),*) -> $result {
+                inlined::<$lane>($($argument),*)
+            }
+            match const { $lane::IS_RECORDED } {
+                true => shared::<$lane>($($argument),*),
+                false => inlined::<$lane>($($argument),*),
+            }
+        }
+    )*};
+}
+
 /// A lane back end: one lane type for each machine type, and the conversions between them.
 ///
 /// ```
@@ -182,6 +210,10 @@ pub trait FloatLane:
 {
     /// The float of 64 bits, in which a definition may compute when 32 bits do not suffice.
     type Wide: FloatLane<Bool = Self::Bool> + Cast<Self>;
+
+    /// Whether the back end records definitions. It then calls the large functions of
+    /// [`shared_by_recordings`](crate::shared_by_recordings), each compiled once, and inlines none of them.
+    const IS_RECORDED: bool = false;
 
     /// The same value in 64 bits.
     #[inline(always)]

@@ -365,6 +365,14 @@ pub trait Unary<T: Element>: OpType {
     fn apply(x: T) -> Self::Result {
         Self::over::<ScalarBackend>(x)
     }
+
+    /// Like [`Unary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
+    ///
+    /// ```
+    /// use indim_ops::{Unary, operations::Abs};
+    /// assert_eq!(Abs::call(-3), 3);
+    /// ```
+    fn call(x: T) -> Self::Result;
 }
 
 /// An operation of two operands on elements of type `T`.
@@ -379,6 +387,9 @@ pub trait Binary<T: Element>: OpType {
     fn apply(x: T, y: T) -> Self::Result {
         Self::over::<ScalarBackend>(x, y)
     }
+
+    /// Like [`Binary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
+    fn call(x: T, y: T) -> Self::Result;
 }
 
 /// An operation of three operands, the last two of type `T`.
@@ -399,6 +410,9 @@ pub trait Ternary<T: Element>: OpType {
     fn apply(first: Self::First, x: T, y: T) -> Self::Result {
         Self::over::<ScalarBackend>(first, x, y)
     }
+
+    /// Like [`Ternary::apply`], compiled once in this crate and never inlined: for code that is rarely run.
+    fn call(first: Self::First, x: T, y: T) -> Self::Result;
 }
 
 /// A function of an operation at one element type; see [`Op::visit`].
@@ -580,6 +594,12 @@ macro_rules! implement {
                 let wide = <Self as Unary<<$type as NarrowElement>::Wide>>::over::<L>(x);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
+            #[inline(never)]
+            fn call(x: $type) -> Self::Result {
+                let x = <$type as NarrowElement>::widen::<ScalarBackend>(x);
+                let wide = <Self as Unary<<$type as NarrowElement>::Wide>>::call(x);
+                <Self::Result as FromWide<_>>::from_wide::<ScalarBackend>(wide)
+            }
         }
     };
     ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident widened) => {
@@ -591,6 +611,13 @@ macro_rules! implement {
                 let y = <$type as NarrowElement>::widen::<L>(y);
                 let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::over::<L>(x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
+            }
+            #[inline(never)]
+            fn call(x: $type, y: $type) -> Self::Result {
+                let x = <$type as NarrowElement>::widen::<ScalarBackend>(x);
+                let y = <$type as NarrowElement>::widen::<ScalarBackend>(y);
+                let wide = <Self as Binary<<$type as NarrowElement>::Wide>>::call(x, y);
+                <Self::Result as FromWide<_>>::from_wide::<ScalarBackend>(wide)
             }
         }
     };
@@ -610,6 +637,10 @@ macro_rules! implement {
                 let wide = <Self as Ternary<<$type as NarrowElement>::Wide>>::over::<L>(first, x, y);
                 <Self::Result as FromWide<_>>::from_wide::<L>(wide)
             }
+            #[inline(never)]
+            fn call(first: Self::First, x: $type, y: $type) -> Self::Result {
+                Self::apply(first, x, y)
+            }
         }
     };
     ((unary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
@@ -619,6 +650,10 @@ macro_rules! implement {
             fn over<L: LaneBackend>(x: In<$type, L>) -> In<Self::Result, L> {
                 <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x))
             }
+            #[inline(never)]
+            fn call(x: $type) -> Self::Result {
+                Self::apply(x)
+            }
         }
     };
     ((binary $name:ident $op:ident $result:ident), $variant:ident $type:ident $module:ident) => {
@@ -627,6 +662,10 @@ macro_rules! implement {
             #[inline(always)]
             fn over<L: LaneBackend>(x: In<$type, L>, y: In<$type, L>) -> In<Self::Result, L> {
                 <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(x, y))
+            }
+            #[inline(never)]
+            fn call(x: $type, y: $type) -> Self::Result {
+                Self::apply(x, y)
             }
         }
     };
@@ -644,6 +683,10 @@ macro_rules! implement {
                 y: In<$type, L>,
             ) -> In<Self::Result, L> {
                 <Self::Result as ElementLanes>::canonical_over::<L>(meaning::$module::$name(first, x, y))
+            }
+            #[inline(never)]
+            fn call(first: Self::First, x: $type, y: $type) -> Self::Result {
+                Self::apply(first, x, y)
             }
         }
     };
@@ -715,8 +758,8 @@ macro_rules! define_ops {
         /// The operations as types, for code that is generic over them.
         pub mod operations {
             use super::{
-                Binary, Element, ElementLanes, FromWide, In, LaneBackend, Op, OpType, Ternary, Unary,
-                NarrowElement,
+                Binary, Element, ElementLanes, FromWide, In, LaneBackend, NarrowElement, Op, OpType,
+                ScalarBackend, Ternary, Unary,
             };
             use super::meaning;
             use super::{bf16, c64, c128, f16};

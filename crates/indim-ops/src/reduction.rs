@@ -303,10 +303,7 @@ impl FromStr for ReduceOp {
 /// assert_eq!(fold::<Max, i32>(&[3, 9, 4]), 9);
 /// ```
 pub fn fold<F: Fold<T>, T: Element>(elements: &[T]) -> T {
-    let folded = meaning::reduction::tree(
-        elements,
-        F::identity::<ScalarBackend>(),
-        F::combine::<ScalarBackend>,
-    );
-    folded.canonical()
+    // A function pointer, so that folds of one element type share the code of the tree.
+    let combine: fn(T, T) -> T = F::combine::<ScalarBackend>;
+    meaning::reduction::tree(elements, F::identity::<ScalarBackend>(), combine).canonical()
 }

@@ -292,11 +292,17 @@ impl BoundScatter {
         self.loops.iter().map(|level| level.count).product()
     }
 
-    /// Calls `visit` with the update of each index, in row-major order.
+    /// Calls `visit` with the updates of all indices, in row-major order: the targets of at most [`INDICES`]
+    /// indices at a time, and the offsets of their updates. Not generic, because every fold would have a
+    /// copy.
     ///
     /// # Safety
     /// `indices` is valid for reads of an index at every point of the loops.
-    unsafe fn for_each_index(&self, indices: *const u8, mut visit: impl FnMut(Update)) {
+    unsafe fn for_each_part(
+        &self,
+        indices: *const u8,
+        visit: &mut dyn FnMut(&[usize], UpdateOffsets),
+    ) {
         const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
         let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
         let mut targets = [0; INDICES];
@@ -310,10 +316,8 @@ impl BoundScatter {
                 // SAFETY: the caller ensures readable indices at every point of the loops; these are points
                 // `first..first + targets.len()` of the inner loop.
                 unsafe { self.scatter.gather.resolve(targets, from, inner.index) }
-                for (number, &target) in targets.iter().enumerate() {
-                    let offset = update + inner.update * (first + number) as isize;
-                    visit(Update { target, offset });
-                }
+                let first = update + inner.update * first as isize;
+                visit(targets, UpdateOffsets { first, stride: inner.update });
             }
         }
     }
@@ -481,13 +485,29 @@ impl BoundScatter {
                 accumulators.add(target).write_unaligned(F::begin(load::<T>(from)));
             }
             accumulators.add(self.size).write_unaligned(F::Accumulator::default());
-            self.for_each_index(indices, |Update { target, offset }| {
-                let update = load::<T>(updates.wrapping_offset(offset));
-                let accumulator = accumulators.add(target);
-                let folded = F::combine(accumulator.read_unaligned(), update);
-                accumulator.write_unaligned(folded);
+            self.for_each_part(indices, &mut |targets, offsets| {
+                for (number, &target) in targets.iter().enumerate() {
+                    let update = load::<T>(updates.wrapping_offset(offsets.of(number)));
+                    let accumulator = accumulators.add(target);
+                    let folded = F::combine(accumulator.read_unaligned(), update);
+                    accumulator.write_unaligned(folded);
+                }
             });
         }
+    }
+}
+
+/// Offsets of some updates at one stride, in bytes.
+#[derive(Clone, Copy)]
+struct UpdateOffsets {
+    first: isize,
+    stride: isize,
+}
+
+impl UpdateOffsets {
+    #[inline(always)]
+    fn of(self, number: usize) -> isize {
+        self.first + self.stride * number as isize
     }
 }
 
@@ -626,10 +646,12 @@ impl BoundNest for BoundScatter {
             starts.write_bytes(0, self.size + STARTS_BEYOND);
             let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
             let mut count = 0;
-            self.for_each_index(indices, |update| {
-                starts[update.target + SHIFT] += 1;
-                unsorted.add(count).write(update);
-                count += 1;
+            self.for_each_part(indices, &mut |targets, offsets| {
+                for (number, &target) in targets.iter().enumerate() {
+                    starts[target + SHIFT] += 1;
+                    unsorted.add(count).write(Update { target, offset: offsets.of(number) });
+                    count += 1;
+                }
             });
             for next in SHIFT..starts.len() {
                 starts[next] += starts[next - 1];

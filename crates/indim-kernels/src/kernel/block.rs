@@ -91,7 +91,7 @@ impl<O: Unary<T>, T: Element> KernelBody for UnaryBody<O, T> {
             unsafe { (results::<O::Result>(destination, count), elements::<T>(sources[0], count)) };
         for (to, x) in results.iter_mut().zip(x) {
             let result = match const { is_out_of_line::<I, O>() } {
-                true => out_of_line::unary::<O, T>(x.get()),
+                true => O::call(x.get()),
                 false => O::apply(x.get()),
             };
             to.write(Unaligned(result.to_storage()));
@@ -103,26 +103,6 @@ impl<O: Unary<T>, T: Element> KernelBody for UnaryBody<O, T> {
 /// level.
 const fn is_out_of_line<I: Instructions, O: OpType>() -> bool {
     I::IS_FALLBACK && !O::OP.is(Fact::Cheap)
-}
-
-/// Operations that are not inlined. A loop that calls them is not vectorised.
-mod out_of_line {
-    use super::{Binary, Element, Ternary, Unary};
-
-    #[inline(never)]
-    pub(super) fn unary<O: Unary<T>, T: Element>(x: T) -> O::Result {
-        O::apply(x)
-    }
-
-    #[inline(never)]
-    pub(super) fn binary<O: Binary<T>, T: Element>(x: T, y: T) -> O::Result {
-        O::apply(x, y)
-    }
-
-    #[inline(never)]
-    pub(super) fn ternary<O: Ternary<T>, T: Element>(first: O::First, x: T, y: T) -> O::Result {
-        O::apply(first, x, y)
-    }
 }
 
 /// The body of an operation of two operands.
@@ -148,7 +128,7 @@ impl<O: Binary<T> + 'static, T: Element> KernelBody for BinaryBody<O, T> {
         };
         for (to, (x, y)) in results.iter_mut().zip(x.iter().zip(y)) {
             let result = match const { is_out_of_line::<I, O>() } {
-                true => out_of_line::binary::<O, T>(x.get(), y.get()),
+                true => O::call(x.get(), y.get()),
                 false => O::apply(x.get(), y.get()),
             };
             to.write(Unaligned(result.to_storage()));
@@ -171,7 +151,7 @@ impl<O: Ternary<T>, T: Element> KernelBody for TernaryBody<O, T> {
         };
         for (to, (first, (x, y))) in results.iter_mut().zip(first.iter().zip(x.iter().zip(y))) {
             let result = match const { is_out_of_line::<I, O>() } {
-                true => out_of_line::ternary::<O, T>(first.get(), x.get(), y.get()),
+                true => O::call(first.get(), x.get(), y.get()),
                 false => O::apply(first.get(), x.get(), y.get()),
             };
             to.write(Unaligned(result.to_storage()));

@@ -4,9 +4,10 @@
 //! result. The executor chooses the rows and the accumulators. `row_fold.rs` has the whole tree for dense
 //! rows.
 
+use core::hint::black_box;
 use core::marker::PhantomData;
 
-use indim_ops::{Element, Fold, ScalarBackend, bf16, f16};
+use indim_ops::{Element, Fold, FromWide, NarrowElement, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 
@@ -62,21 +63,56 @@ impl<T: Element> LoadOperand<T> for Identity {
 pub(super) struct FromNarrow<A>(PhantomData<A>);
 
 macro_rules! read_floats {
-    ($($narrow:ident |$x:ident| $wide:expr;)*) => {$(
-        impl LoadOperand<f64> for FromNarrow<$narrow> {
+    ($($narrow:ident $type:ident |$x:ident| $wide:expr;)*) => {$(
+        impl LoadOperand<$type> for FromNarrow<$narrow> {
             type Operand = $narrow;
             #[inline(always)]
-            fn read($x: $narrow) -> f64 {
-                f64::from($wide)
+            fn read($x: $narrow) -> $type {
+                $wide
             }
         }
     )*};
 }
 
 read_floats! {
-    f32 |x| x;
-    f16 |x| x.to_f32();
-    bf16 |x| x.to_f32();
+    f32 f64 |x| f64::from(x);
+    f16 f64 |x| f64::from(x.to_f32());
+    bf16 f64 |x| f64::from(x.to_f32());
+    f16 f32 |x| x.to_f32();
+    bf16 f32 |x| x.to_f32();
+}
+
+/// An accumulator of type `T` in memory.
+pub(super) trait Accumulator<T> {
+    /// The element type in memory.
+    type Stored: Element;
+    fn load(stored: Self::Stored) -> T;
+    fn store(folded: T) -> Self::Stored;
+}
+
+impl<T: Element> Accumulator<T> for Identity {
+    type Stored = T;
+    #[inline(always)]
+    fn load(stored: T) -> T {
+        stored
+    }
+    #[inline(always)]
+    fn store(folded: T) -> T {
+        folded
+    }
+}
+
+/// Extremes of 16-bit floats are found in `f32`, which has all of them.
+impl<A: NarrowElement<Wide = f32> + FromWide<f32>> Accumulator<f32> for FromNarrow<A> {
+    type Stored = A;
+    #[inline(always)]
+    fn load(stored: A) -> f32 {
+        A::widen::<ScalarBackend>(stored)
+    }
+    #[inline(always)]
+    fn store(folded: f32) -> A {
+        A::from_wide::<ScalarBackend>(folded)
+    }
 }
 
 macro_rules! read_integers {
@@ -97,8 +133,8 @@ read_integers! {
     u8 i64 u16 u64; u16 u32 u64; u32 u64;
 }
 
-/// The fold `F` into accumulators of type `T`; `R` reads the operands.
-pub(super) struct FoldBody<F, R, T>(PhantomData<(F, R, T)>);
+/// The fold `F` in type `T`; `R` reads the operands, and `A` reads and writes the accumulators.
+pub(super) struct FoldBody<F, R, T, A = Identity>(PhantomData<(F, R, T, A)>);
 
 /// Columns whose accumulators stay in registers while rows are folded: the lanes of a block, in at most 256
 /// bytes.
@@ -106,12 +142,15 @@ pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
 
-impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldRows for FoldBody<F, R, T> {
+impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldRows
+    for FoldBody<F, R, T, A>
+{
     #[inline(always)]
     unsafe fn run(accumulators: *mut u8, source: *const u8, rows: FoldedRows) {
         let mut column = 0;
         while column < rows.width {
-            let to = accumulators.wrapping_add(column * size_of::<T::Storage>());
+            let to =
+                accumulators.wrapping_add(column * size_of::<<A::Stored as Element>::Storage>());
             let from = source.wrapping_add(column * size_of::<<R::Operand as Element>::Storage>());
             let width = (rows.width - column).min(strip::<T>());
             let rows = FoldedRows { width, ..rows };
@@ -130,7 +169,7 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldRows for FoldBody<F, R, T> {
     }
 }
 
-impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldBody<F, R, T> {
+impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R, T, A> {
     /// Folds `WIDTH` columns, vectorised.
     ///
     /// # Safety
@@ -141,22 +180,27 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldBody<F, R, T> {
         // - the caller ensures `WIDTH` writable accumulators that overlap no row, so nothing else accesses
         //   them;
         // - any bits are a stored element, at any address.
-        let accumulators = unsafe { &mut *to.cast::<[Unaligned<T>; WIDTH]>() };
+        let accumulators = unsafe { &mut *to.cast::<[Unaligned<A::Stored>; WIDTH]>() };
         let mut held = match rows.begins {
             true => [F::identity::<ScalarBackend>(); WIDTH],
-            false => core::array::from_fn(|column| accumulators[column].get()),
+            false => core::array::from_fn(|column| A::load(accumulators[column].get())),
+        };
+        // With a known number of bytes, the compiler unrolls the loop before it could vectorise it.
+        let columns = match const { size_of::<T>() } {
+            1 => black_box(WIDTH).min(WIDTH),
+            _ => WIDTH,
         };
         for row in 0..rows.count as isize {
             let from = source.wrapping_offset(row * rows.stride);
             // SAFETY: the caller ensures `WIDTH` readable elements in each of `rows.count` rows.
             let row = unsafe { &*from.cast::<[Unaligned<R::Operand>; WIDTH]>() };
-            for column in 0..WIDTH {
+            for column in 0..columns {
                 held[column] =
                     F::combine::<ScalarBackend>(held[column], R::read(row[column].get()));
             }
         }
         for (accumulator, held) in accumulators.iter_mut().zip(held) {
-            *accumulator = Unaligned(held.to_storage());
+            *accumulator = Unaligned(A::store(held).to_storage());
         }
     }
 
@@ -167,20 +211,20 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element> FoldBody<F, R, T> {
     #[inline(always)]
     unsafe fn tail(to: *mut u8, source: *const u8, rows: FoldedRows) {
         for column in 0..rows.width {
-            let accumulator = to.cast::<Unaligned<T>>().wrapping_add(column);
+            let accumulator = to.cast::<Unaligned<A::Stored>>().wrapping_add(column);
             let source = source.cast::<Unaligned<R::Operand>>().wrapping_add(column);
             // SAFETY: `column` is below `rows.width`, so the caller ensures access to this accumulator and to
             // the element of each row.
             unsafe {
                 let mut held = match rows.begins {
                     true => F::identity::<ScalarBackend>(),
-                    false => (*accumulator).get(),
+                    false => A::load((*accumulator).get()),
                 };
                 for row in 0..rows.count as isize {
                     let x = *source.wrapping_byte_offset(row * rows.stride);
                     held = F::combine::<ScalarBackend>(held, R::read(x.get()));
                 }
-                *accumulator = Unaligned(held.to_storage());
+                *accumulator = Unaligned(A::store(held).to_storage());
             }
         }
     }

@@ -10,7 +10,7 @@ use indim_ops::f16;
 /// A caller is compiled for the level; the functions are inlined into it.
 pub(crate) trait Instructions {
     /// Whether current processors have a higher level. Kernels of costly operations are then not vectorised,
-    /// because those take longest to compile.
+    /// and whole rows have no folds of their own, because those take longest to compile.
     const IS_FALLBACK: bool = false;
 
     /// Widens `count` elements. A signalling NaN may become quiet; signs are kept. Pointers need no

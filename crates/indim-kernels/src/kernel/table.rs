@@ -10,7 +10,7 @@ use indim_ops::{
 
 use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
 use super::block::{BinaryBody, ConvertBody, KernelBody, KernelFn, TernaryBody, UnaryBody};
-use super::fold::{FoldBody, FoldFn, FromNarrow, Identity, LoadOperand};
+use super::fold::{Accumulator, FoldBody, FoldFn, FoldRows, FromNarrow, Identity, LoadOperand};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::Avx2;
 use super::instructions::Baseline;
@@ -72,6 +72,7 @@ unsafe fn copy<const SIZE: usize>(destination: *mut u8, sources: [*const u8; 3],
 pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) -> FoldFn {
     let lookup = FoldLookup { level };
     let found = match source == dtype {
+        true if is_half(dtype) => lookup.extreme_of_halves(op, dtype),
         true => op.visit(kernel_dtype(op.operation(), dtype), lookup),
         false => lookup.widening(source, dtype),
     };
@@ -82,7 +83,34 @@ struct FoldLookup {
     level: Level,
 }
 
+const fn is_half(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::Bf16)
+}
+
 impl FoldLookup {
+    /// An extreme of 16-bit floats, which no other fold takes.
+    fn extreme_of_halves(self, op: ReduceOp, dtype: DType) -> Option<FoldFn> {
+        macro_rules! find {
+            ($($op:ident)*) => {
+                match (op, dtype) {
+                    $((ReduceOp::$op, DType::F16) => self.half::<operations::$op, f16>(),
+                    (ReduceOp::$op, _) => self.half::<operations::$op, bf16>(),)*
+                    _ => return None,
+                }
+            };
+        }
+        Some(find!(Max Min Fmax Fmin))
+    }
+
+    fn half<F: Fold<f32>, A>(self) -> FoldFn
+    where
+        FromNarrow<A>: LoadOperand<f32> + Accumulator<f32>,
+        A: 'static,
+    {
+        type Half<F, A> = FoldBody<F, FromNarrow<A>, f32, FromNarrow<A>>;
+        at_level!(self.level, S => S::fold::<Half<F, A>>())
+    }
+
     /// The sum of widened elements; `None` if `dtype` does not widen `source`.
     fn widening(self, source: DType, dtype: DType) -> Option<FoldFn> {
         macro_rules! find {
@@ -105,7 +133,7 @@ impl FoldVisitor for FoldLookup {
     type Output = FoldFn;
 
     fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
-        match const { is_compiled(F::OP, T::DTYPE) } {
+        match const { is_compiled(F::OP, T::DTYPE) && !is_half(T::DTYPE) } {
             true => self.of::<F, Identity, T>(),
             false => unreachable!("{NOT_COMPILED}"),
         }
@@ -113,7 +141,8 @@ impl FoldVisitor for FoldLookup {
 }
 
 /// The fold of `op` over whole rows, for sums and the most frequent other reductions. Each function takes
-/// long to build, so other reductions have none; [`fold_function`] folds them more slowly.
+/// long to build, so other reductions have none, nor has the fallback level; [`fold_function`] folds them
+/// more slowly.
 pub fn row_fold_function(
     op: ReduceOp,
     source: DType,
@@ -127,7 +156,7 @@ pub fn row_fold_function(
         ($($fold:ident $read:ty, $lanes:ty, $source:ident $element:ident;)*) => {
             $(if op == ReduceOp::$fold && source == $source::DTYPE && dtype == $element::DTYPE {
                 type Row = RowBody<operations::$fold, $read, $lanes, $element>;
-                return Some(at_level!(level, S => S::fold::<Row>()));
+                return at_level!(level, S => row_fold::<S, Row>());
             })*
         };
     }
@@ -154,6 +183,14 @@ pub fn row_fold_function(
         Or Identity, Identity, bool bool;
     }
     None
+}
+
+/// The fold `B` of whole rows; `None` at the fallback level.
+fn row_fold<S: Shells, B: FoldRows>() -> Option<RowFoldFn> {
+    match const { S::IS_FALLBACK } {
+        true => None,
+        false => Some(S::fold::<B>()),
+    }
 }
 
 /// The functions of the arg-reduction `op` for elements of type `dtype`; `None` if `op` is not an
@@ -208,7 +245,7 @@ pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option
 }
 
 /// Reason why operations without a kernel are unreachable.
-const NOT_COMPILED: &str = "invariant: `signs.rs` maps the type to one with a kernel";
+const NOT_COMPILED: &str = "invariant: the look-up maps the type to one with a kernel";
 
 struct Lookup {
     level: Level,

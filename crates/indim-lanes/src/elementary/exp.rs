@@ -132,18 +132,20 @@ fn split<F: FloatLane>(x: F) -> (F::Bits, Pair<F>) {
     (exponent, Pair { high, low })
 }
 
-/// `e^x` for `|x|` within about twice the range of finite results.
-#[inline(always)]
-pub(super) fn exponential<F: FloatLane>(x: F) -> Exponential<F> {
-    let (exponent, remainder) = split(x);
-    Exponential::of_reduced(exponent, remainder)
+crate::shared_by_recordings! {
+    /// `e^x` for `|x|` within about twice the range of finite results.
+    pub(super) fn exponential<F: FloatLane>(x: F) -> Exponential<F> {
+        let (exponent, remainder) = split(x);
+        Exponential::of_reduced(exponent, remainder)
+    }
 }
 
-/// `e^(x.high + x.low)`, where `x.low` need only be small against 1.
-#[inline(always)]
-pub(super) fn exponential_of_pair<F: FloatLane>(x: Pair<F>) -> Exponential<F> {
-    let (exponent, remainder) = split(x.high);
-    Exponential::of_reduced(exponent, two_sum(remainder.high, remainder.low.add(x.low)))
+crate::shared_by_recordings! {
+    /// `e^(x.high + x.low)`, where `x.low` need only be small against 1.
+    pub(super) fn exponential_of_pair<F: FloatLane>(x: Pair<F>) -> Exponential<F> {
+        let (exponent, remainder) = split(x.high);
+        Exponential::of_reduced(exponent, two_sum(remainder.high, remainder.low.add(x.low)))
+    }
 }
 
 /// `x` clamped to bounds beyond which `e^x` is 0 or infinite.
@@ -152,10 +154,11 @@ pub(super) fn bounded<F: FloatLane>(x: F) -> F {
     clamp_keeping_nan(by_width(-110.0, -760.0), x, by_width(95.0, 720.0))
 }
 
-/// `e^x`.
-#[inline(always)]
-pub fn exp<F: FloatLane>(x: F) -> F {
-    exponential(bounded(x)).value()
+crate::shared_by_recordings! {
+    /// `e^x`.
+    pub fn exp<F: FloatLane>(x: F) -> F {
+        exponential(bounded(x)).value()
+    }
 }
 
 /// `2^x`.
@@ -171,15 +174,16 @@ pub fn exp2<F: FloatLane>(x: F) -> F {
     Exponential::of_reduced(exponent, Pair { high: linear.high, low }).value()
 }
 
-/// `e^x - 1`.
-#[inline(always)]
-pub fn expm1<F: FloatLane>(x: F) -> F {
-    // Below the bounds the result rounds to -1, above to infinity.
-    let inside = clamp_keeping_nan(by_width(-20.0, -40.0), x, by_width(89.0, 710.0));
-    let half = exponential(inside).half_minus_half().value();
-    // If x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
-    let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
-    F::select(is_tiny, x, half.add(half))
+crate::shared_by_recordings! {
+    /// `e^x - 1`.
+    pub fn expm1<F: FloatLane>(x: F) -> F {
+        // Below the bounds the result rounds to -1, above to infinity.
+        let inside = clamp_keeping_nan(by_width(-20.0, -40.0), x, by_width(89.0, 710.0));
+        let half = exponential(inside).half_minus_half().value();
+        // If x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
+        let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
+        F::select(is_tiny, x, half.add(half))
+    }
 }
 
 /// `log(e^x + e^y)` as `max + log(1 + e^(min - max))`, with every step except the last as a pair. Near the

@@ -22,61 +22,66 @@ pub fn tanh<F: FloatLane>(x: F) -> F {
     F::select(is_tiny, x, copysign(quotient, x))
 }
 
-/// `(e^|x| - e^-|x|) / 2` with the sign of `x`, from `E = e^|x| - 1` as `E / 2 + E / 2 / (E + 1)`.
-#[inline(always)]
-pub fn sinh<F: FloatLane>(x: F) -> F {
-    let magnitude = x.abs();
-    let power = exponential(bounded(magnitude));
-    let small = sinh_of_moderate(power);
-    // Beyond this, e^-x is negligible.
-    let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
-    let result = F::select(is_large, power.half_value(), small.value());
-    let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
-    F::select(is_tiny, x, copysign(result, x))
+crate::shared_by_recordings! {
+    /// `(e^|x| - e^-|x|) / 2` with the sign of `x`, from `E = e^|x| - 1` as `E / 2 + E / 2 / (E + 1)`.
+    pub fn sinh<F: FloatLane>(x: F) -> F {
+        let magnitude = x.abs();
+        let power = exponential(bounded(magnitude));
+        let small = sinh_of_moderate(power);
+        // Beyond this, e^-x is negligible.
+        let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
+        let result = F::select(is_large, power.half_value(), small.value());
+        let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
+        F::select(is_tiny, x, copysign(result, x))
+    }
 }
 
-/// The hyperbolic sine of the logarithm of a moderate power.
-#[inline(always)]
-fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
-    let half = power.at_most_moderate().half_minus_half().normalized();
-    let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
-    let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
-    let quotient = half.div(sum);
-    two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+crate::shared_by_recordings! {
+    /// The hyperbolic sine of the logarithm of a moderate power.
+    fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
+        let half = power.at_most_moderate().half_minus_half().normalized();
+        let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
+        let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
+        let quotient = half.div(sum);
+        two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+    }
 }
 
-/// The hyperbolic cosine of the logarithm of a moderate power.
-#[inline(always)]
-fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
-    let half = power.at_most_moderate().half();
-    let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
-    let quotient = quarter.div(half);
-    two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+crate::shared_by_recordings! {
+    /// The hyperbolic cosine of the logarithm of a moderate power.
+    fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
+        let half = power.at_most_moderate().half();
+        let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
+        let quotient = quarter.div(half);
+        two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))
+    }
 }
 
-/// `sinh` and `cosh` as pairs, for `|x|` up to 40; a NaN gives NaNs.
-#[inline(always)]
-pub fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
-    let magnitude = x.abs();
-    let power = exponential(magnitude);
-    let Pair { high, low } = sinh_of_moderate(power).normalized();
-    let is_negative = x.less(F::constant(0.0));
-    let low = F::select(is_negative, low.neg(), low);
-    let signed = Pair { high: copysign(high, x), low };
-    // If the cube is negligible; keeps subnormals.
-    let itself = Pair { high: x, low: F::constant(0.0) };
-    let sine = Pair::select(magnitude.less(F::constant(1.0e-8)), itself, signed);
-    (sine, cosh_of_moderate(power).normalized())
+crate::shared_by_recordings! {
+    /// `sinh` and `cosh` as pairs, for `|x|` up to 40; a NaN gives NaNs.
+    pub fn sinh_cosh<F: FloatLane>(x: F) -> (Pair<F>, Pair<F>) {
+        let magnitude = x.abs();
+        let power = exponential(magnitude);
+        let Pair { high, low } = sinh_of_moderate(power).normalized();
+        let is_negative = x.less(F::constant(0.0));
+        let low = F::select(is_negative, low.neg(), low);
+        let signed = Pair { high: copysign(high, x), low };
+        // If the cube is negligible; keeps subnormals.
+        let itself = Pair { high: x, low: F::constant(0.0) };
+        let sine = Pair::select(magnitude.less(F::constant(1.0e-8)), itself, signed);
+        (sine, cosh_of_moderate(power).normalized())
+    }
 }
 
-/// `(e^|x| + e^-|x|) / 2`.
-#[inline(always)]
-pub fn cosh<F: FloatLane>(x: F) -> F {
-    let magnitude = x.abs();
-    let power = exponential(bounded(magnitude));
-    let small = cosh_of_moderate(power);
-    let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
-    F::select(is_large, power.half_value(), small.value())
+crate::shared_by_recordings! {
+    /// `(e^|x| + e^-|x|) / 2`.
+    pub fn cosh<F: FloatLane>(x: F) -> F {
+        let magnitude = x.abs();
+        let power = exponential(bounded(magnitude));
+        let small = cosh_of_moderate(power);
+        let is_large = by_width::<F>(15.0, 25.0).less(magnitude);
+        F::select(is_large, power.half_value(), small.value())
+    }
 }
 
 /// `log(|x| + sqrt(x² + 1))` with the sign of `x`.
@@ -95,18 +100,19 @@ pub fn acosh<F: FloatLane>(x: F) -> F {
     F::select(x.less(F::constant(1.0)), F::constant(f64::NAN), result)
 }
 
-/// `log(x + sqrt(x² + term))` for `x >= 0`; `log 2x` for a large `x`.
-#[inline(always)]
-fn log_of_sum_with_root<F: FloatLane>(x: F, term: F) -> F {
-    let is_large = by_width::<F>(1.0e6, 1.0e10).less(x);
-    let square = two_product(x, x);
-    let sum = two_sum(square.high, term);
-    let root = sum.add_low(square.low).normalized().sqrt();
-    let argument = two_sum(x, root.high).add_low(root.low).normalized();
-    let itself = Pair { high: x, low: F::constant(0.0) };
-    let argument = Pair::select(is_large, itself, argument);
-    let doublings = F::select(is_large, F::constant(1.0), F::constant(0.0));
-    log_of_pair(argument, doublings)
+crate::shared_by_recordings! {
+    /// `log(x + sqrt(x² + term))` for `x >= 0`; `log 2x` for a large `x`.
+    fn log_of_sum_with_root<F: FloatLane>(x: F, term: F) -> F {
+        let is_large = by_width::<F>(1.0e6, 1.0e10).less(x);
+        let square = two_product(x, x);
+        let sum = two_sum(square.high, term);
+        let root = sum.add_low(square.low).normalized().sqrt();
+        let argument = two_sum(x, root.high).add_low(root.low).normalized();
+        let itself = Pair { high: x, low: F::constant(0.0) };
+        let argument = Pair::select(is_large, itself, argument);
+        let doublings = F::select(is_large, F::constant(1.0), F::constant(0.0));
+        log_of_pair(argument, doublings)
+    }
 }
 
 /// `log((1 + |x|) / (1 - |x|)) / 2` with the sign of `x`; a NaN beyond 1.

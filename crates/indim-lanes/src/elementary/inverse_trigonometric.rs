@@ -71,19 +71,20 @@ pub fn atan2<F: FloatLane>(y: F, x: F) -> F {
     F::narrow(atan2_wide(y.widen(), x.widen()))
 }
 
-/// `asin t`, for `t = |x|` up to 1/2, and beyond for `t = sqrt((1 - |x|) / 2)`, half the arc cosine.
-#[inline(always)]
-fn half_angle<F: FloatLane>(magnitude: F, is_large: F::Bool) -> Pair<F> {
-    let half = F::constant(0.5);
-    let square_above = magnitude.mul_add(half.neg(), half);
-    let root = square_above.sqrt();
-    let root_error = root.neg().mul_add(root, square_above).div(root.add(root));
-    // At 1 the root is 0 and has no error.
-    let root_low = F::select(root.equal(F::constant(0.0)), root, root_error);
-    let square = F::select(is_large, square_above, magnitude.mul(magnitude));
-    let t = F::select(is_large, root, magnitude);
-    let cubic = t.mul(square).mul(horner(square, &ASIN_TAIL));
-    Pair { high: t, low: cubic.add(F::select(is_large, root_low, F::constant(0.0))) }
+crate::shared_by_recordings! {
+    /// `asin t`, for `t = |x|` up to 1/2, and beyond for `t = sqrt((1 - |x|) / 2)`, half the arc cosine.
+    fn half_angle<F: FloatLane>(magnitude: F, is_large: F::Bool) -> Pair<F> {
+        let half = F::constant(0.5);
+        let square_above = magnitude.mul_add(half.neg(), half);
+        let root = square_above.sqrt();
+        let root_error = root.neg().mul_add(root, square_above).div(root.add(root));
+        // At 1 the root is 0 and has no error.
+        let root_low = F::select(root.equal(F::constant(0.0)), root, root_error);
+        let square = F::select(is_large, square_above, magnitude.mul(magnitude));
+        let t = F::select(is_large, root, magnitude);
+        let cubic = t.mul(square).mul(horner(square, &ASIN_TAIL));
+        Pair { high: t, low: cubic.add(F::select(is_large, root_low, F::constant(0.0))) }
+    }
 }
 
 #[inline(always)]
@@ -124,31 +125,32 @@ fn acos_wide<F: FloatLane>(x: F) -> F {
     Pair::select(is_large, large, small).value()
 }
 
-/// The angle, between 0 and `π`, of the direction `(±x, y)` for `x, y >= 0` not both 0 or infinite.
-///
-/// Up to `π / 8` it is `atan(y / x)`; around the diagonal `π / 4 + atan((y - x) / (y + x))`; beyond `3 π / 8`
-/// it is `π / 2 - atan(x / y)`. One division serves all three.
-#[inline(always)]
-fn angle_of_direction<F: FloatLane>(y: F, x: F, is_left: F::Bool) -> F {
-    let tangent = F::constant(0.414213562373095);
-    let is_low = y.less(x.mul(tangent));
-    let is_high = x.less(y.mul(tangent));
-    let whole = |high: F| Pair { high, low: F::constant(0.0) };
-    let near = |low: Pair<F>, high: Pair<F>, diagonal: Pair<F>| {
-        Pair::select(is_low, low, Pair::select(is_high, high, diagonal))
-    };
-    let numerator = near(whole(y), whole(x.neg()), two_sum(y, x.neg()));
-    let denominator = near(whole(x), whole(y), two_sum(y, x));
-    let t = numerator.div(denominator);
-    let square = t.high.mul(t.high);
-    let cubic = t.high.mul(square).mul(horner(square, &ATAN_TAIL));
-    let small = Pair { high: t.high, low: t.low.mul_add(F::constant(1.0).sub(square), cubic) };
-    let base = near(quarter_turns(0.0), quarter_turns(2.0), quarter_turns(1.0));
-    let left_base = near(quarter_turns(4.0), quarter_turns(2.0), quarter_turns(3.0));
-    let base = Pair::select(is_left, left_base, base);
-    let turned = Pair { high: small.high.neg(), low: small.low.neg() };
-    let small = Pair::select(is_left, turned, small);
-    two_sum_ordered(base.high, small.high).add_low(base.low.add(small.low)).value()
+crate::shared_by_recordings! {
+    /// The angle, between 0 and `π`, of the direction `(±x, y)` for `x, y >= 0` not both 0 or infinite.
+    ///
+    /// Up to `π / 8` it is `atan(y / x)`; around the diagonal `π / 4 + atan((y - x) / (y + x))`; beyond
+    /// `3 π / 8` it is `π / 2 - atan(x / y)`. One division serves all three.
+    fn angle_of_direction<F: FloatLane>(y: F, x: F, is_left: F::Bool) -> F {
+        let tangent = F::constant(0.414213562373095);
+        let is_low = y.less(x.mul(tangent));
+        let is_high = x.less(y.mul(tangent));
+        let whole = |high: F| Pair { high, low: F::constant(0.0) };
+        let near = |low: Pair<F>, high: Pair<F>, diagonal: Pair<F>| {
+            Pair::select(is_low, low, Pair::select(is_high, high, diagonal))
+        };
+        let numerator = near(whole(y), whole(x.neg()), two_sum(y, x.neg()));
+        let denominator = near(whole(x), whole(y), two_sum(y, x));
+        let t = numerator.div(denominator);
+        let square = t.high.mul(t.high);
+        let cubic = t.high.mul(square).mul(horner(square, &ATAN_TAIL));
+        let small = Pair { high: t.high, low: t.low.mul_add(F::constant(1.0).sub(square), cubic) };
+        let base = near(quarter_turns(0.0), quarter_turns(2.0), quarter_turns(1.0));
+        let left_base = near(quarter_turns(4.0), quarter_turns(2.0), quarter_turns(3.0));
+        let base = Pair::select(is_left, left_base, base);
+        let turned = Pair { high: small.high.neg(), low: small.low.neg() };
+        let small = Pair::select(is_left, turned, small);
+        two_sum_ordered(base.high, small.high).add_low(base.low.add(small.low)).value()
+    }
 }
 
 #[inline(always)]
@@ -159,26 +161,27 @@ fn atan_wide<F: FloatLane>(x: F) -> F {
     copysign(angle, x)
 }
 
-#[inline(always)]
-fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
-    let (zero, one) = (F::constant(0.0), F::constant(1.0));
-    // Scaled far from overflow and underflow, which does not change the quotient.
-    let largest = max(x.abs(), y.abs());
-    let down =
-        F::select(F::constant(1.0e300).less(largest), F::constant(9.313225746154785e-10), one);
-    let up =
-        F::select(largest.less(F::constant(1.0e-290)), F::constant(1.152921504606847e18), down);
-    // With an infinity, infinite operands become 1 and finite ones 0; with two zeros, x becomes 1.
-    let is_infinite = is_inf(largest);
-    let unit = |value: F| F::select(is_inf(value), one, zero);
-    let y_magnitude = F::select(is_infinite, unit(y), y.abs().mul(up));
-    let x_scaled = F::select(is_infinite, unit(x), x.abs().mul(up));
-    let x_magnitude = F::select(largest.equal(zero), one, x_scaled);
-    let is_left = x.to_bits().less(F::Bits::constant(0));
-    let angle = copysign(angle_of_direction(y_magnitude, x_magnitude, is_left), y);
-    // The remainder of a subnormal quotient would be rounded, so the angle is the quotient itself.
-    let quotient = y.div(x);
-    let is_quotient = quotient.abs().less(F::constant(1.0e-200)).and(is_left.not());
-    let angle = F::select(is_quotient, quotient, angle);
-    F::select(is_nan(x).or(is_nan(y)), F::constant(f64::NAN), angle)
+crate::shared_by_recordings! {
+    fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
+        let (zero, one) = (F::constant(0.0), F::constant(1.0));
+        // Scaled far from overflow and underflow, which does not change the quotient.
+        let largest = max(x.abs(), y.abs());
+        let down =
+            F::select(F::constant(1.0e300).less(largest), F::constant(9.313225746154785e-10), one);
+        let up =
+            F::select(largest.less(F::constant(1.0e-290)), F::constant(1.152921504606847e18), down);
+        // With an infinity, infinite operands become 1 and finite ones 0; with two zeros, x becomes 1.
+        let is_infinite = is_inf(largest);
+        let unit = |value: F| F::select(is_inf(value), one, zero);
+        let y_magnitude = F::select(is_infinite, unit(y), y.abs().mul(up));
+        let x_scaled = F::select(is_infinite, unit(x), x.abs().mul(up));
+        let x_magnitude = F::select(largest.equal(zero), one, x_scaled);
+        let is_left = x.to_bits().less(F::Bits::constant(0));
+        let angle = copysign(angle_of_direction(y_magnitude, x_magnitude, is_left), y);
+        // The remainder of a subnormal quotient would be rounded, so the angle is the quotient itself.
+        let quotient = y.div(x);
+        let is_quotient = quotient.abs().less(F::constant(1.0e-200)).and(is_left.not());
+        let angle = F::select(is_quotient, quotient, angle);
+        F::select(is_nan(x).or(is_nan(y)), F::constant(f64::NAN), angle)
+    }
 }

@@ -90,22 +90,24 @@ fn with_special_values<F: FloatLane>(x: F, ordinary: F) -> F {
     F::select(x.equal(F::constant(0.0)), infinity.neg(), below)
 }
 
-/// The natural logarithm.
-#[inline(always)]
-pub fn log<F: FloatLane>(x: F) -> F {
-    let FloatParts { exponent, significand } = split(x);
-    let f = significand.sub(F::constant(1.0));
-    let part = Pair { high: f, low: log_deficit(f).neg() };
-    with_special_values(x, add_exponent(exponent, ln_2_short(), part).value())
+crate::shared_by_recordings! {
+    /// The natural logarithm.
+    pub fn log<F: FloatLane>(x: F) -> F {
+        let FloatParts { exponent, significand } = split(x);
+        let f = significand.sub(F::constant(1.0));
+        let part = Pair { high: f, low: log_deficit(f).neg() };
+        with_special_values(x, add_exponent(exponent, ln_2_short(), part).value())
+    }
 }
 
-/// The natural logarithm of `1 + x`.
-#[inline(always)]
-pub fn log1p<F: FloatLane>(x: F) -> F {
-    let ordinary = log_of_pair(two_sum(F::constant(1.0), x), F::constant(0.0));
-    // If x²/2 is below the last bit; this also keeps the sign of zero.
-    let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
-    F::select(is_tiny, x, ordinary)
+crate::shared_by_recordings! {
+    /// The natural logarithm of `1 + x`.
+    pub fn log1p<F: FloatLane>(x: F) -> F {
+        let ordinary = log_of_pair(two_sum(F::constant(1.0), x), F::constant(0.0));
+        // If x²/2 is below the last bit; this also keeps the sign of zero.
+        let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
+        F::select(is_tiny, x, ordinary)
+    }
 }
 
 /// `log(x) + doublings * log(2)`: the logarithm of the high part, corrected by the low part.
@@ -120,13 +122,14 @@ pub(super) fn log_pair<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     ordinary_log(x, F::constant(0.0))
 }
 
-#[inline(always)]
-fn ordinary_log<F: FloatLane>(x: Pair<F>, doublings: F) -> Pair<F> {
-    let FloatParts { exponent, significand } = split(x.high);
-    let f = significand.sub(F::constant(1.0));
-    let correction = x.low.div(x.high);
-    let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
-    add_exponent(exponent.add(doublings), ln_2_short(), part)
+crate::shared_by_recordings! {
+    fn ordinary_log<F: FloatLane>(x: Pair<F>, doublings: F) -> Pair<F> {
+        let FloatParts { exponent, significand } = split(x.high);
+        let f = significand.sub(F::constant(1.0));
+        let correction = x.low.div(x.high);
+        let part = Pair { high: f, low: correction.sub(log_deficit(f)) };
+        add_exponent(exponent.add(doublings), ln_2_short(), part)
+    }
 }
 
 /// The logarithm of the significand in another base: `factor * log(1 + f)`.
@@ -158,21 +161,22 @@ pub fn log10<F: FloatLane>(x: F) -> F {
     with_special_values(x, add_exponent(exponent, unit, part).value())
 }
 
-/// `log x` of a positive number, with about 12 bits more than the type, for `pow`.
-///
-/// It is `2 s + s s² (2/3 + s² Q(s²))`, with every part except `Q` as a pair.
-#[inline(always)]
-pub(super) fn log_accurate<F: FloatLane>(x: F) -> Pair<F> {
-    let FloatParts { exponent, significand } = split(x);
-    let one = F::constant(1.0);
-    let f = Pair { high: significand.sub(one), low: F::constant(0.0) };
-    let s = f.div(two_sum(significand, one));
-    let z = s.mul(s);
-    let rest = z.high.mul(polynomial(z.high, &LOG_THIRD_SINGLE, &LOG_THIRD_DOUBLE));
-    let two_thirds = pair_constant::<F>(2.0 / 3.0, 3.700743415417188e-17);
-    let factor = two_sum_ordered(two_thirds.high, rest).add_low(two_thirds.low);
-    let cubic = s.mul(z.mul(factor));
-    let linear = Pair { high: s.high.add(s.high), low: s.low.add(s.low) };
-    let part = two_sum_ordered(linear.high, cubic.high).add_low(linear.low.add(cubic.low));
-    add_exponent(exponent, ln_2_short(), part).normalized()
+crate::shared_by_recordings! {
+    /// `log x` of a positive number, with about 12 bits more than the type, for `pow`.
+    ///
+    /// It is `2 s + s s² (2/3 + s² Q(s²))`, with every part except `Q` as a pair.
+    pub(super) fn log_accurate<F: FloatLane>(x: F) -> Pair<F> {
+        let FloatParts { exponent, significand } = split(x);
+        let one = F::constant(1.0);
+        let f = Pair { high: significand.sub(one), low: F::constant(0.0) };
+        let s = f.div(two_sum(significand, one));
+        let z = s.mul(s);
+        let rest = z.high.mul(polynomial(z.high, &LOG_THIRD_SINGLE, &LOG_THIRD_DOUBLE));
+        let two_thirds = pair_constant::<F>(2.0 / 3.0, 3.700743415417188e-17);
+        let factor = two_sum_ordered(two_thirds.high, rest).add_low(two_thirds.low);
+        let cubic = s.mul(z.mul(factor));
+        let linear = Pair { high: s.high.add(s.high), low: s.low.add(s.low) };
+        let part = two_sum_ordered(linear.high, cubic.high).add_low(linear.low.add(cubic.low));
+        add_exponent(exponent, ln_2_short(), part).normalized()
+    }
 }

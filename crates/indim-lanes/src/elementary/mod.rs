@@ -107,12 +107,13 @@ fn power_of_two<F: FloatLane>(exponent: F::Bits) -> F {
     F::from_bits(exponent.add(exponent_bias::<F>()).shl(mantissa_bits::<F>()))
 }
 
-/// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
-/// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
-#[inline(always)]
-pub fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
-    let half = exponent.shr_arithmetic(F::Bits::constant(1));
-    x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))
+crate::shared_by_recordings! {
+    /// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
+    /// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
+    pub fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
+        let half = exponent.shr_arithmetic(F::Bits::constant(1));
+        x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))
+    }
 }
 
 #[inline(always)]

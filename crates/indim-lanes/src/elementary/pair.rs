@@ -14,13 +14,14 @@ pub struct Pair<F> {
     pub low: F,
 }
 
-/// `x + y` exactly.
-#[inline(always)]
-pub(super) fn two_sum<F: FloatLane>(x: F, y: F) -> Pair<F> {
-    let high = x.add(y);
-    let y_part = high.sub(x);
-    let x_part = high.sub(y_part);
-    Pair { high, low: x.sub(x_part).add(y.sub(y_part)) }
+crate::shared_by_recordings! {
+    /// `x + y` exactly.
+    pub(super) fn two_sum<F: FloatLane>(x: F, y: F) -> Pair<F> {
+        let high = x.add(y);
+        let y_part = high.sub(x);
+        let x_part = high.sub(y_part);
+        Pair { high, low: x.sub(x_part).add(y.sub(y_part)) }
+    }
 }
 
 /// `x + y` exactly, for `x = 0` or `|x| >= |y|`.

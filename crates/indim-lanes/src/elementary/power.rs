@@ -137,30 +137,32 @@ pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
     F::narrow(F::Wide::select(either_infinite, F::Wide::constant(f64::INFINITY), length))
 }
 
-#[inline(always)]
-fn length<F: FloatLane>(x: F, y: F) -> F {
-    let (larger, smaller) = (max(x, y), min(x, y));
-    // Scaling by 2^-600 or 2^600 keeps both squares and their errors in range. Multiplying by the inverse
-    // undoes it exactly, at lower cost than a division.
-    let down = F::constant(2.409919865102884e-181);
-    let up = F::constant(4.149515568880993e180);
-    let one = F::constant(1.0);
-    let is_large = F::constant(1.0e150).less(larger);
-    let is_small = larger.less(F::constant(1.0e-130));
-    let factor = F::select(is_small, up, F::select(is_large, down, one));
-    let inverse = F::select(is_small, down, F::select(is_large, up, one));
-    let (a, b) = (larger.mul(factor), smaller.mul(factor));
-    let (a_square, b_square) = (two_product(a, a), two_product(b, b));
-    let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
-    sum.sqrt().value().mul(inverse)
+crate::shared_by_recordings! {
+    fn length<F: FloatLane>(x: F, y: F) -> F {
+        let (larger, smaller) = (max(x, y), min(x, y));
+        // Scaling by 2^-600 or 2^600 keeps both squares and their errors in range. Multiplying by the inverse
+        // undoes it exactly, at lower cost than a division.
+        let down = F::constant(2.409919865102884e-181);
+        let up = F::constant(4.149515568880993e180);
+        let one = F::constant(1.0);
+        let is_large = F::constant(1.0e150).less(larger);
+        let is_small = larger.less(F::constant(1.0e-130));
+        let factor = F::select(is_small, up, F::select(is_large, down, one));
+        let inverse = F::select(is_small, down, F::select(is_large, up, one));
+        let (a, b) = (larger.mul(factor), smaller.mul(factor));
+        let (a_square, b_square) = (two_product(a, a), two_product(b, b));
+        let sum = two_sum_ordered(a_square.high, b_square.high).add_low(a_square.low.add(b_square.low));
+        sum.sqrt().value().mul(inverse)
+    }
 }
 
-/// `x² + y² - 1` for `x >= y >= 0`, with nearly twice the precision if the result is small; used by the
-/// logarithm of a modulus near 1.
-#[inline(always)]
-pub fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {
-    let (x_square, y_square) = (two_product(x, x), two_product(y, y));
-    // Exact for x² between 1/2 and 2.
-    let excess = x_square.high.sub(F::constant(1.0));
-    two_sum(excess, y_square.high).add_low(x_square.low.add(y_square.low)).value()
+crate::shared_by_recordings! {
+    /// `x² + y² - 1` for `x >= y >= 0`, with nearly twice the precision if the result is small; used by the
+    /// logarithm of a modulus near 1.
+    pub fn sum_of_squares_less_one<F: FloatLane>(x: F, y: F) -> F {
+        let (x_square, y_square) = (two_product(x, x), two_product(y, y));
+        // Exact for x² between 1/2 and 2.
+        let excess = x_square.high.sub(F::constant(1.0));
+        two_sum(excess, y_square.high).add_low(x_square.low.add(y_square.low)).value()
+    }
 }

@@ -152,8 +152,10 @@ impl<'a> Assembler<'a> {
             write_instruction(listing.text, instruction, label, times, self.describe);
         }
         let length = self.encoder.encode(instruction, self.address);
-        let length = length
-            .unwrap_or_else(|error| unreachable!("invariant: {error} of {:?}", instruction.code()));
+        // The mnemonic: texts of all codes would be a fiftieth of the command.
+        let length = length.unwrap_or_else(|error| {
+            unreachable!("invariant: {error} of {:?}", instruction.mnemonic())
+        });
         self.address += length as u64;
         self.length += length;
     }

@@ -36,19 +36,20 @@ pub(super) struct HalfTurns<F> {
     pub(super) cosine: Pair<F>,
 }
 
-/// `π x` minus the nearest multiple of `π`. The pairs are exact to about 60 bits.
-#[inline(always)]
-pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
-    let fraction = x.sub(x.round_even());
-    let size = fraction.abs();
-    let (quarter, half) = (F::constant(0.25), F::constant(0.5));
-    let is_beyond = quarter.less(size);
-    let near = F::select(is_beyond, half.sub(size), size);
-    let (sine, cosine) = sine_and_cosine(near);
-    HalfTurns {
-        fraction,
-        sine: Pair::select(is_beyond, cosine, sine),
-        cosine: Pair::select(is_beyond, sine, cosine),
+crate::shared_by_recordings! {
+    /// `π x` minus the nearest multiple of `π`. The pairs are exact to about 60 bits.
+    pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
+        let fraction = x.sub(x.round_even());
+        let size = fraction.abs();
+        let (quarter, half) = (F::constant(0.25), F::constant(0.5));
+        let is_beyond = quarter.less(size);
+        let near = F::select(is_beyond, half.sub(size), size);
+        let (sine, cosine) = sine_and_cosine(near);
+        HalfTurns {
+            fraction,
+            sine: Pair::select(is_beyond, cosine, sine),
+            cosine: Pair::select(is_beyond, sine, cosine),
+        }
     }
 }
 

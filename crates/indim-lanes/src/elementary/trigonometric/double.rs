@@ -127,18 +127,19 @@ struct ReducedAngle<F: FloatLane> {
     remainder: Pair<F>,
 }
 
-#[inline(always)]
-fn reduce<F: FloatLane>(x: F) -> ReducedAngle<F> {
-    let turns = quarter_turns(x);
-    let (zero, two) = (F::Bits::constant(0), F::Bits::constant(2));
-    let quadrant = turns.upper.add(F::Bits::constant(1 << 61)).shr_logical(F::Bits::constant(62));
-    let fraction = turns.upper.shl(two).shr_arithmetic(two);
-    let remainder = radians(&Int128 { upper: fraction, lower: turns.lower });
-    let is_small = x.abs().less(F::constant(FRAC_PI_4));
-    let itself = Pair { high: x.abs(), low: F::constant(0.0) };
-    ReducedAngle {
-        quadrant: F::Bits::select(is_small, zero, quadrant),
-        remainder: Pair::select(is_small, itself, remainder),
+crate::shared_by_recordings! {
+    fn reduce<F: FloatLane>(x: F) -> ReducedAngle<F> {
+        let turns = quarter_turns(x);
+        let (zero, two) = (F::Bits::constant(0), F::Bits::constant(2));
+        let quadrant = turns.upper.add(F::Bits::constant(1 << 61)).shr_logical(F::Bits::constant(62));
+        let fraction = turns.upper.shl(two).shr_arithmetic(two);
+        let remainder = radians(&Int128 { upper: fraction, lower: turns.lower });
+        let is_small = x.abs().less(F::constant(FRAC_PI_4));
+        let itself = Pair { high: x.abs(), low: F::constant(0.0) };
+        ReducedAngle {
+            quadrant: F::Bits::select(is_small, zero, quadrant),
+            remainder: Pair::select(is_small, itself, remainder),
+        }
     }
 }
 
@@ -161,23 +162,25 @@ fn radians<F: FloatLane>(fraction: &Int128<F::Bits>) -> Pair<F> {
     turns.mul(Pair { high: F::constant(FRAC_PI_2), low: F::constant(FRAC_PI_2_LOW) })
 }
 
-/// `sin r` for `|r| <= π / 4`.
-#[inline(always)]
-fn sin_of_remainder<F: FloatLane>(r: Pair<F>) -> Pair<F> {
-    let z = r.high.mul(r.high);
-    let cubic = z.mul(r.high).mul(horner(z, &SIN_TAIL));
-    let derivative = z.mul_add(F::constant(-0.5), F::constant(1.0));
-    Pair { high: r.high, low: r.low.mul_add(derivative, cubic) }
+crate::shared_by_recordings! {
+    /// `sin r` for `|r| <= π / 4`.
+    fn sin_of_remainder<F: FloatLane>(r: Pair<F>) -> Pair<F> {
+        let z = r.high.mul(r.high);
+        let cubic = z.mul(r.high).mul(horner(z, &SIN_TAIL));
+        let derivative = z.mul_add(F::constant(-0.5), F::constant(1.0));
+        Pair { high: r.high, low: r.low.mul_add(derivative, cubic) }
+    }
 }
 
-/// `cos r` for `|r| <= π / 4`.
-#[inline(always)]
-fn cos_of_remainder<F: FloatLane>(r: Pair<F>) -> Pair<F> {
-    let z = two_product(r.high, r.high);
-    let half = two_sum_ordered(F::constant(1.0), z.high.mul(F::constant(-0.5)));
-    let quartic = z.high.mul(z.high).mul(horner(z.high, &COS_TAIL));
-    let small = F::constant(-0.5).mul_add(z.low, r.high.neg().mul_add(r.low, half.low));
-    Pair { high: half.high, low: quartic.add(small) }
+crate::shared_by_recordings! {
+    /// `cos r` for `|r| <= π / 4`.
+    fn cos_of_remainder<F: FloatLane>(r: Pair<F>) -> Pair<F> {
+        let z = two_product(r.high, r.high);
+        let half = two_sum_ordered(F::constant(1.0), z.high.mul(F::constant(-0.5)));
+        let quartic = z.high.mul(z.high).mul(horner(z.high, &COS_TAIL));
+        let small = F::constant(-0.5).mul_add(z.low, r.high.neg().mul_add(r.low, half.low));
+        Pair { high: half.high, low: quartic.add(small) }
+    }
 }
 
 /// The sine of the quadrant's angle plus the remainder; in odd quadrants it is a cosine.
@@ -208,19 +211,21 @@ fn odd<F: FloatLane>(x: F, result: F) -> F {
     F::select(is_tiny(x), x, signed)
 }
 
-#[inline(always)]
-pub(super) fn sin<F: FloatLane>(x: F) -> F {
-    let ReducedAngle { quadrant, remainder } = reduce(x);
-    let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
-    odd(x, sin_in_quadrant(quadrant, sin, cos).value())
+crate::shared_by_recordings! {
+    pub(super) fn sin<F: FloatLane>(x: F) -> F {
+        let ReducedAngle { quadrant, remainder } = reduce(x);
+        let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
+        odd(x, sin_in_quadrant(quadrant, sin, cos).value())
+    }
 }
 
-#[inline(always)]
-pub(super) fn cos<F: FloatLane>(x: F) -> F {
-    let ReducedAngle { quadrant, remainder } = reduce(x);
-    let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
-    let next = quadrant.add(F::Bits::constant(1));
-    sin_in_quadrant(next, sin, cos).value()
+crate::shared_by_recordings! {
+    pub(super) fn cos<F: FloatLane>(x: F) -> F {
+        let ReducedAngle { quadrant, remainder } = reduce(x);
+        let (sin, cos) = (sin_of_remainder(remainder), cos_of_remainder(remainder));
+        let next = quadrant.add(F::Bits::constant(1));
+        sin_in_quadrant(next, sin, cos).value()
+    }
 }
 
 /// Sine and cosine as pairs, for a finite number.

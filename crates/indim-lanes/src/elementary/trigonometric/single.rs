@@ -23,26 +23,27 @@ const SINC: [f64; 6] = [
 const ONE_OVER_PI: [u64; 4] =
     [0x0000_0051_7cc1_b727, 0x220a_94fe_13ab_e8fa, 0x9a6e_e06d_b14a_cc9e, 0x21c8_20ff_28b1_d5ef];
 
-/// `|x| / π` modulo 2, in units of `2^-63`, for a finite `|x| >= 1` of at most 24 bits.
-#[inline(always)]
-fn half_turns<F: FloatLane>(x: F) -> F::Bits {
-    let word = |index: usize| F::Bits::constant(ONE_OVER_PI[index] as i64);
-    let bits = x.abs().to_bits();
-    let exponent = bits.shr_logical(mantissa_bits::<F>());
-    let shift = exponent.sub(exponent_bias::<F>());
-    // The significand as an integer of 24 bits: the hidden bit and the upper 23 of the stored ones.
-    let hidden = F::Bits::constant(1 << 52);
-    let significand = bits.and(hidden.sub(F::Bits::constant(1))).or(hidden);
-    let significand = significand.shr_logical(F::Bits::constant(29));
-    let is_far = F::Bits::constant(63).less(shift);
-    let first = F::Bits::select(is_far, word(1), word(0));
-    let second = F::Bits::select(is_far, word(2), word(1));
-    let third = F::Bits::select(is_far, word(3), word(2));
-    let upper = window::<F>(first, second, shift);
-    let lower = window::<F>(second, third, shift);
-    let half_word = F::Bits::constant(32);
-    let carried = lower.shr_logical(half_word).mul(significand).shr_logical(half_word);
-    upper.mul(significand).add(carried)
+crate::shared_by_recordings! {
+    /// `|x| / π` modulo 2, in units of `2^-63`, for a finite `|x| >= 1` of at most 24 bits.
+    fn half_turns<F: FloatLane>(x: F) -> F::Bits {
+        let word = |index: usize| F::Bits::constant(ONE_OVER_PI[index] as i64);
+        let bits = x.abs().to_bits();
+        let exponent = bits.shr_logical(mantissa_bits::<F>());
+        let shift = exponent.sub(exponent_bias::<F>());
+        // The significand as an integer of 24 bits: the hidden bit and the upper 23 of the stored ones.
+        let hidden = F::Bits::constant(1 << 52);
+        let significand = bits.and(hidden.sub(F::Bits::constant(1))).or(hidden);
+        let significand = significand.shr_logical(F::Bits::constant(29));
+        let is_far = F::Bits::constant(63).less(shift);
+        let first = F::Bits::select(is_far, word(1), word(0));
+        let second = F::Bits::select(is_far, word(2), word(1));
+        let third = F::Bits::select(is_far, word(3), word(2));
+        let upper = window::<F>(first, second, shift);
+        let lower = window::<F>(second, third, shift);
+        let half_word = F::Bits::constant(32);
+        let carried = lower.shr_logical(half_word).mul(significand).shr_logical(half_word);
+        upper.mul(significand).add(carried)
+    }
 }
 
 /// The 64 bits that start `shift` modulo 64 bits into two words.

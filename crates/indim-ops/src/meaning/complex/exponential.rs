@@ -15,22 +15,23 @@ const SPLIT: f64 = 700.0;
 /// `e^SPLIT`.
 const E_TO_SPLIT: f64 = 1.014232054735005e304;
 
-/// `e^re (cos im + j sin im)`, as C99's `cexp`.
-#[inline(always)]
-pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (sine, cosine) = (float::sin(x.im), float::cos(x.im));
-    let product = Complex::new(exp_times(x.re, cosine), exp_times(x.re, sine));
-    let is_wild = float::is_finite(x.im).not();
-    // If the imaginary part is not finite, e^-inf gives zeros and e^inf an infinity.
-    let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
-    let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
-    let nothing = Complex::new(zero(), copysign(zero(), x.im));
-    let result = Complex::select(vanishes, nothing, product);
-    let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
-    let result = Complex::select(explodes, infinite, result);
-    // A real argument has a real result, even after overflow.
-    let real = Complex::new(float::exp(x.re), x.im);
-    Complex::select(x.im.equal(zero()), real, result)
+indim_lanes::shared_by_recordings! {
+    /// `e^re (cos im + j sin im)`, as C99's `cexp`.
+    pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let (sine, cosine) = (float::sin(x.im), float::cos(x.im));
+        let product = Complex::new(exp_times(x.re, cosine), exp_times(x.re, sine));
+        let is_wild = float::is_finite(x.im).not();
+        // If the imaginary part is not finite, e^-inf gives zeros and e^inf an infinity.
+        let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
+        let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
+        let nothing = Complex::new(zero(), copysign(zero(), x.im));
+        let result = Complex::select(vanishes, nothing, product);
+        let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
+        let result = Complex::select(explodes, infinite, result);
+        // A real argument has a real result, even after overflow.
+        let real = Complex::new(float::exp(x.re), x.im);
+        Complex::select(x.im.equal(zero()), real, result)
+    }
 }
 
 /// `e^x * factor` for a factor of at most 1, without an early overflow: the split parts of the exponential
@@ -42,12 +43,13 @@ pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
     float::exp(rest).mul(factor.mul(once).mul(twice))
 }
 
-/// `e^x / 2 * factor`, for `x` so large that half of the exponential is exact.
-#[inline(always)]
-pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
-    let (once, rest) = split_exponential(x);
-    let (twice, rest) = split_exponential(rest);
-    float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(once).mul(twice))
+indim_lanes::shared_by_recordings! {
+    /// `e^x / 2 * factor`, for `x` so large that half of the exponential is exact.
+    pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
+        let (once, rest) = split_exponential(x);
+        let (twice, rest) = split_exponential(rest);
+        float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(once).mul(twice))
+    }
 }
 
 /// `e^x` as a finite factor and the exponential of the returned rest.
@@ -72,27 +74,29 @@ pub fn expm1<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(F::select(is_far, power.re.sub(one), near), power.im)
 }
 
-/// `log |x| + j arg x`, as C99's `clog`.
-#[inline(always)]
-pub fn log<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    Complex::new(log_modulus(x), float::atan2(x.im, x.re))
+indim_lanes::shared_by_recordings! {
+    /// `log |x| + j arg x`, as C99's `clog`.
+    pub fn log<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        Complex::new(log_modulus(x), float::atan2(x.im, x.re))
+    }
 }
 
-/// `log |x|`: near the unit circle from `|x|² - 1`, computed to twice the precision; elsewhere from
-/// the modulus, scaled so that it does not overflow.
-#[inline(always)]
-fn log_modulus<F: FloatLane>(x: Complex<F>) -> F {
-    let (re, im) = (x.re.abs(), x.im.abs());
-    let (larger, smaller) = (float::max(re, im), float::min(re, im));
-    let excess = sum_of_squares_less_one(larger, smaller);
-    let near = F::constant(0.5).mul(float::log1p(excess));
-    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
-    let scale = F::from_int(exponent).mul(F::constant(core::f64::consts::LN_2));
-    let far = float::log(float::hypot(number.re, number.im)).add(scale);
-    let is_near = excess.abs().less(F::constant(0.5));
-    let finite = F::select(is_near, near, far);
-    // Infinities count even with a NaN; `ScaledComplex` leaves both unchanged.
-    F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
+indim_lanes::shared_by_recordings! {
+    /// `log |x|`: near the unit circle from `|x|² - 1`, computed to twice the precision; elsewhere from
+    /// the modulus, scaled so that it does not overflow.
+    fn log_modulus<F: FloatLane>(x: Complex<F>) -> F {
+        let (re, im) = (x.re.abs(), x.im.abs());
+        let (larger, smaller) = (float::max(re, im), float::min(re, im));
+        let excess = sum_of_squares_less_one(larger, smaller);
+        let near = F::constant(0.5).mul(float::log1p(excess));
+        let ScaledComplex { number, exponent } = ScaledComplex::of(x);
+        let scale = F::from_int(exponent).mul(F::constant(core::f64::consts::LN_2));
+        let far = float::log(float::hypot(number.re, number.im)).add(scale);
+        let is_near = excess.abs().less(F::constant(0.5));
+        let finite = F::select(is_near, near, far);
+        // Infinities count even with a NaN; `ScaledComplex` leaves both unchanged.
+        F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
+    }
 }
 
 /// `log(1 + x)`; near 0 from `|1 + x|² - 1 = re (2 + re) + im²`.
@@ -118,27 +122,28 @@ pub fn pow<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
     Complex::select(is_zero(y), real_one(), result)
 }
 
-/// The square root with a real part of at least 0, as C99's `csqrt`.
-///
-/// Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987): with
-/// `t = sqrt((|re| + |x|) / 2)`, the parts are `t` and `im / (2 t)`, exchanged for `re < 0`.
-#[inline(always)]
-pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let half = F::constant(0.5);
-    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
-    // An even exponent, so that its half is an integer.
-    let parity = exponent.and(F::Bits::constant(1));
-    let number = Complex::new(scale(number.re, parity), scale(number.im, parity));
-    let half_exponent = exponent.sub(parity).shr_arithmetic(F::Bits::constant(1));
-    let modulus = float::hypot(number.re, number.im);
-    let root = half.mul(number.re.abs().add(modulus)).sqrt();
-    let is_left = number.re.less(zero());
-    let root = scale(root, half_exponent);
-    // From the unscaled part: if the real part is much larger, the scaled one may be zero.
-    let other = x.im.abs().div(root).mul(half);
-    let re = F::select(is_left, other, root);
-    let im = copysign(F::select(is_left, root, other), x.im);
-    with_special_roots(x, Complex::new(re, im))
+indim_lanes::shared_by_recordings! {
+    /// The square root with a real part of at least 0, as C99's `csqrt`.
+    ///
+    /// Source: W. Kahan, Branch Cuts for Complex Elementary Functions (1987): with
+    /// `t = sqrt((|re| + |x|) / 2)`, the parts are `t` and `im / (2 t)`, exchanged for `re < 0`.
+    pub fn sqrt<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let half = F::constant(0.5);
+        let ScaledComplex { number, exponent } = ScaledComplex::of(x);
+        // An even exponent, so that its half is an integer.
+        let parity = exponent.and(F::Bits::constant(1));
+        let number = Complex::new(scale(number.re, parity), scale(number.im, parity));
+        let half_exponent = exponent.sub(parity).shr_arithmetic(F::Bits::constant(1));
+        let modulus = float::hypot(number.re, number.im);
+        let root = half.mul(number.re.abs().add(modulus)).sqrt();
+        let is_left = number.re.less(zero());
+        let root = scale(root, half_exponent);
+        // From the unscaled part: if the real part is much larger, the scaled one may be zero.
+        let other = x.im.abs().div(root).mul(half);
+        let re = F::select(is_left, other, root);
+        let im = copysign(F::select(is_left, root, other), x.im);
+        with_special_roots(x, Complex::new(re, im))
+    }
 }
 
 #[inline(always)]

@@ -42,30 +42,32 @@ fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     (Complex::new(x.re.mul(factor), x.im.mul(factor)), missing)
 }
 
-/// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `atan(re / Re(a b)) + j asinh(Im(conj(a) b))`.
-#[inline(always)]
-pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (near, missing) = without_overflow(x);
-    let (lower, upper) = roots(near);
-    let re = float::atan2(near.re, real_of_product(lower, upper));
-    let im = copysign(float::asinh(cross(lower, upper)).abs().add(missing), x.im);
-    let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
-    let is_kept = x.re.equal(zero());
-    Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
+indim_lanes::shared_by_recordings! {
+    /// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `atan(re / Re(a b)) + j asinh(Im(conj(a) b))`.
+    pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let (near, missing) = without_overflow(x);
+        let (lower, upper) = roots(near);
+        let re = float::atan2(near.re, real_of_product(lower, upper));
+        let im = copysign(float::asinh(cross(lower, upper)).abs().add(missing), x.im);
+        let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
+        let is_kept = x.re.equal(zero());
+        Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
+    }
 }
 
-/// With the roots of `asin`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
-#[inline(always)]
-pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (near, missing) = without_overflow(x);
-    let (lower, upper) = roots(near);
-    let two = F::constant(2.0);
-    let re = two.mul(float::atan2(lower.re, upper.re));
-    let im = copysign(float::asinh(cross(upper, lower)).abs().add(missing), x.im);
-    let angle = float::atan2(x.im.abs(), x.re);
-    let result = conj(with_infinite_modulus(x, Complex::new(re, im), angle));
-    let is_on_axis = x.re.equal(zero()).and(is_nan(x));
-    Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
+indim_lanes::shared_by_recordings! {
+    /// With the roots of `asin`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
+    pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let (near, missing) = without_overflow(x);
+        let (lower, upper) = roots(near);
+        let two = F::constant(2.0);
+        let re = two.mul(float::atan2(lower.re, upper.re));
+        let im = copysign(float::asinh(cross(upper, lower)).abs().add(missing), x.im);
+        let angle = float::atan2(x.im.abs(), x.re);
+        let result = conj(with_infinite_modulus(x, Complex::new(re, im), angle));
+        let is_on_axis = x.re.equal(zero()).and(is_nan(x));
+        Complex::new(F::select(is_on_axis, F::constant(FRAC_PI_2), result.re), result.im)
+    }
 }
 
 /// If a part is infinite, the imaginary part of the result is infinite, for any value of the other part.
@@ -108,26 +110,27 @@ pub fn atan<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(copysign(result.im, x.re), copysign(result.re, x.im))
 }
 
-/// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for parts that are not
-/// negative.
-#[inline(always)]
-fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
-    let rest = one::<F>().sub(re);
-    let norm = rest.mul(rest).add(im.mul(im));
-    let ratio = F::constant(4.0).mul(re).div(norm);
-    let real = F::constant(0.25).mul(float::log1p(ratio));
-    let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
-    let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
-    // Near the pole the square of the rest would underflow.
-    let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
-    let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
-    let real = F::select(is_at_pole, at_pole, real);
-    // If the squares would overflow: 1 / x and a quarter of a turn.
-    let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
-    let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
-    let far = Complex::new(real_of_reciprocal(re, im), quarter);
-    let result = Complex::select(is_far, far, Complex::new(real, angle));
-    Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im)
+indim_lanes::shared_by_recordings! {
+    /// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for parts that are
+    /// not negative.
+    fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
+        let rest = one::<F>().sub(re);
+        let norm = rest.mul(rest).add(im.mul(im));
+        let ratio = F::constant(4.0).mul(re).div(norm);
+        let real = F::constant(0.25).mul(float::log1p(ratio));
+        let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
+        let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
+        // Near the pole the square of the rest would underflow.
+        let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
+        let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
+        let real = F::select(is_at_pole, at_pole, real);
+        // If the squares would overflow: 1 / x and a quarter of a turn.
+        let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
+        let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
+        let far = Complex::new(real_of_reciprocal(re, im), quarter);
+        let result = Complex::select(is_far, far, Complex::new(real, angle));
+        Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im)
+    }
 }
 
 /// `re / (re² + im²)` for large parts.

@@ -42,12 +42,13 @@ fn real_one<F: FloatLane>() -> Complex<F> {
     Complex::new(one(), zero())
 }
 
-/// The magnitude of `x` with the sign of `sign`; a NaN counts as positive. IEEE 754 leaves the sign of a NaN
-/// that an operation makes to the processor, so no result may depend on it. C99 defines the signs of zeros
-/// and infinities, and leaves the sign of a NaN open.
-#[inline(always)]
-fn copysign<F: FloatLane>(x: F, sign: F) -> F {
-    float::copysign(x, F::select(float::is_nan(sign), one(), sign))
+indim_lanes::shared_by_recordings! {
+    /// The magnitude of `x` with the sign of `sign`; a NaN counts as positive. IEEE 754 leaves the sign of a
+    /// NaN that an operation makes to the processor, so no result may depend on it. C99 defines the signs of
+    /// zeros and infinities, and leaves the sign of a NaN open.
+    fn copysign<F: FloatLane>(x: F, sign: F) -> F {
+        float::copysign(x, F::select(float::is_nan(sign), one(), sign))
+    }
 }
 
 /// `j z`.
@@ -145,14 +146,15 @@ pub fn sub<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
     Complex::new(x.re.sub(y.re), x.im.sub(y.im))
 }
 
-/// `(a c - b d) + (a d + b c) j`, each product and sum rounded.
-#[inline(always)]
-pub fn mul<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
-    Complex::new(
-        x.re.mul(y.re).sub(x.im.mul(y.im)),
-        // This order of the terms makes the sum the same with exchanged operands.
-        x.re.mul(y.im).add(x.im.mul(y.re)),
-    )
+indim_lanes::shared_by_recordings! {
+    /// `(a c - b d) + (a d + b c) j`, each product and sum rounded.
+    pub fn mul<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+        Complex::new(
+            x.re.mul(y.re).sub(x.im.mul(y.im)),
+            // This order of the terms makes the sum the same with exchanged operands.
+            x.re.mul(y.im).add(x.im.mul(y.re)),
+        )
+    }
 }
 
 /// `x²`, by the formula of the product.
@@ -190,39 +192,41 @@ impl<F: FloatLane> ScaledComplex<F> {
     }
 }
 
-/// Quotient: `(x conj(y)) / |y|²` of operands scaled by powers of two, so that no intermediate result
-/// overflows or underflows; infinities and zeros as in C99, annex G.5.1.
-#[inline(always)]
-pub fn div<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
-    let (dividend, divisor) = (ScaledComplex::of(x), ScaledComplex::of(y));
-    let (a, b, c) = (dividend.number, divisor.number, conj(divisor.number));
-    let norm = b.re.mul(b.re).add(b.im.mul(b.im));
-    let product = mul(a, c);
-    let exponent = dividend.exponent.sub(divisor.exponent);
-    let quotient =
-        Complex::new(scale(product.re.div(norm), exponent), scale(product.im.div(norm), exponent));
-    with_special_quotients(x, y, quotient)
+indim_lanes::shared_by_recordings! {
+    /// Quotient: `(x conj(y)) / |y|²` of operands scaled by powers of two, so that no intermediate result
+    /// overflows or underflows; infinities and zeros as in C99, annex G.5.1.
+    pub fn div<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
+        let (dividend, divisor) = (ScaledComplex::of(x), ScaledComplex::of(y));
+        let (a, b, c) = (dividend.number, divisor.number, conj(divisor.number));
+        let norm = b.re.mul(b.re).add(b.im.mul(b.im));
+        let product = mul(a, c);
+        let exponent = dividend.exponent.sub(divisor.exponent);
+        let quotient =
+            Complex::new(scale(product.re.div(norm), exponent), scale(product.im.div(norm), exponent));
+        with_special_quotients(x, y, quotient)
+    }
 }
 
-#[inline(always)]
-fn with_special_quotients<F: FloatLane>(
-    x: Complex<F>,
-    y: Complex<F>,
-    ordinary: Complex<F>,
-) -> Complex<F> {
-    let infinity = F::constant(f64::INFINITY);
-    let signed = copysign(infinity, y.re);
-    let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
-    // Only the directions of the infinite parts of an infinite operand count.
-    let of_infinity = mul(directions(x), conj(y));
-    let of_infinity = Complex::new(infinity.mul(of_infinity.re), infinity.mul(of_infinity.im));
-    let by_infinity = mul(x, conj(directions(y)));
-    let by_infinity =
-        Complex::new(zero::<F>().mul(by_infinity.re), zero::<F>().mul(by_infinity.im));
-    let result = Complex::select(is_zero(y), by_zero, ordinary);
-    let result =
-        Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), of_infinity, result);
-    Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
+indim_lanes::shared_by_recordings! {
+    fn with_special_quotients<F: FloatLane>(
+        x: Complex<F>,
+        y: Complex<F>,
+        ordinary: Complex<F>,
+    ) -> Complex<F> {
+        let infinity = F::constant(f64::INFINITY);
+        let signed = copysign(infinity, y.re);
+        let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
+        // Only the directions of the infinite parts of an infinite operand count.
+        let of_infinity = mul(directions(x), conj(y));
+        let of_infinity = Complex::new(infinity.mul(of_infinity.re), infinity.mul(of_infinity.im));
+        let by_infinity = mul(x, conj(directions(y)));
+        let by_infinity =
+            Complex::new(zero::<F>().mul(by_infinity.re), zero::<F>().mul(by_infinity.im));
+        let result = Complex::select(is_zero(y), by_zero, ordinary);
+        let result =
+            Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), of_infinity, result);
+        Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
+    }
 }
 
 /// ±1 for infinite parts, ±0 for others.
@@ -232,19 +236,20 @@ fn directions<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(direction(x.re), direction(x.im))
 }
 
-/// `conj(x) / |x|²` of the scaled operand; infinities and zeros as in the quotient.
-#[inline(always)]
-pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let ScaledComplex { number, exponent } = ScaledComplex::of(x);
-    let norm = number.re.mul(number.re).add(number.im.mul(number.im));
-    let down = F::Bits::constant(0).sub(exponent);
-    let ordinary =
-        Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
-    let infinite = copysign(F::constant(f64::INFINITY), x.re);
-    let of_zero = Complex::new(infinite, F::constant(f64::NAN));
-    let of_infinity = Complex::new(copysign(zero(), x.re), copysign(zero(), x.im).neg());
-    let result = Complex::select(is_zero(x), of_zero, ordinary);
-    Complex::select(is_inf(x), of_infinity, result)
+indim_lanes::shared_by_recordings! {
+    /// `conj(x) / |x|²` of the scaled operand; infinities and zeros as in the quotient.
+    pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let ScaledComplex { number, exponent } = ScaledComplex::of(x);
+        let norm = number.re.mul(number.re).add(number.im.mul(number.im));
+        let down = F::Bits::constant(0).sub(exponent);
+        let ordinary =
+            Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
+        let infinite = copysign(F::constant(f64::INFINITY), x.re);
+        let of_zero = Complex::new(infinite, F::constant(f64::NAN));
+        let of_infinity = Complex::new(copysign(zero(), x.re), copysign(zero(), x.im).neg());
+        let result = Complex::select(is_zero(x), of_zero, ordinary);
+        Complex::select(is_inf(x), of_infinity, result)
+    }
 }
 
 /// Equality of both parts; false with a NaN.

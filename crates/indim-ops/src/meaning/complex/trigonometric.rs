@@ -38,44 +38,47 @@ fn is_undirected<F: FloatLane>(x: Complex<F>) -> F::Bool {
     float::is_inf(x.re).and(float::is_finite(x.im).not())
 }
 
-/// `sinh(re) cos(im) + j cosh(re) sin(im)`.
-#[inline(always)]
-pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let re = sinh_times(x.re, float::cos(x.im));
-    let im = cosh_times(x.re, float::sin(x.im));
-    // If the imaginary part is not finite, a zero or infinite real part is kept.
-    let is_wild = float::is_finite(x.im).not();
-    let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
-    Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
+indim_lanes::shared_by_recordings! {
+    /// `sinh(re) cos(im) + j cosh(re) sin(im)`.
+    pub fn sinh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let re = sinh_times(x.re, float::cos(x.im));
+        let im = cosh_times(x.re, float::sin(x.im));
+        // If the imaginary part is not finite, a zero or infinite real part is kept.
+        let is_wild = float::is_finite(x.im).not();
+        let keeps_re = is_wild.and(x.re.equal(zero()).or(float::is_inf(x.re)));
+        Complex::new(F::select(keeps_re, x.re, re), F::select(x.im.equal(zero()), x.im, im))
+    }
 }
 
-/// `cosh(re) cos(im) + j sinh(re) sin(im)`.
-#[inline(always)]
-pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let re = cosh_times(x.re, float::cos(x.im));
-    let im = sinh_times(x.re, float::sin(x.im));
-    // 0 times anything is 0, with the sign of the product.
-    let sine = float::sin(x.im);
-    let direction = F::select(float::is_nan(sine), x.im, sine);
-    let sign = copysign(one(), x.re).mul(copysign(one(), direction));
-    let has_zero = x.re.equal(zero()).or(x.im.equal(zero()));
-    Complex::new(
-        F::select(is_undirected(x), F::constant(f64::INFINITY), re),
-        F::select(has_zero, copysign(zero(), sign), im),
-    )
+indim_lanes::shared_by_recordings! {
+    /// `cosh(re) cos(im) + j sinh(re) sin(im)`.
+    pub fn cosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let re = cosh_times(x.re, float::cos(x.im));
+        let im = sinh_times(x.re, float::sin(x.im));
+        // 0 times anything is 0, with the sign of the product.
+        let sine = float::sin(x.im);
+        let direction = F::select(float::is_nan(sine), x.im, sine);
+        let sign = copysign(one(), x.re).mul(copysign(one(), direction));
+        let has_zero = x.re.equal(zero()).or(x.im.equal(zero()));
+        Complex::new(
+            F::select(is_undirected(x), F::constant(f64::INFINITY), re),
+            F::select(has_zero, copysign(zero(), sign), im),
+        )
+    }
 }
 
-/// `(sinh(re) cosh(re) + j sin(im) cos(im)) / (sinh(re)² + cos(im)²)`, every step but the last as a pair.
-#[inline(always)]
-pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-    let (hyperbolic_sine, hyperbolic_cosine) = sinh_cosh(F::select(is_large(x.re), zero(), x.re));
-    let (sine, cosine) = sin_cos(x.im);
-    let denominator = hyperbolic_sine.mul(hyperbolic_sine).add_positive(cosine.mul(cosine));
-    let near = Complex::new(
-        hyperbolic_sine.mul(hyperbolic_cosine).div(denominator).value(),
-        sine.mul(cosine).div(denominator).value(),
-    );
-    Complex::select(is_large(x.re), far_tanh(x), with_kept_zeros(x, near))
+indim_lanes::shared_by_recordings! {
+    /// `(sinh(re) cosh(re) + j sin(im) cos(im)) / (sinh(re)² + cos(im)²)`, every step but the last as a pair.
+    pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
+        let (hyperbolic_sine, hyperbolic_cosine) = sinh_cosh(F::select(is_large(x.re), zero(), x.re));
+        let (sine, cosine) = sin_cos(x.im);
+        let denominator = hyperbolic_sine.mul(hyperbolic_sine).add_positive(cosine.mul(cosine));
+        let near = Complex::new(
+            hyperbolic_sine.mul(hyperbolic_cosine).div(denominator).value(),
+            sine.mul(cosine).div(denominator).value(),
+        );
+        Complex::select(is_large(x.re), far_tanh(x), with_kept_zeros(x, near))
+    }
 }
 
 /// `tanh` for arguments whose result has a real part that rounds to ±1; the imaginary part is
