@@ -3,8 +3,8 @@
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
-//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling) and `recurrent/`, and
-//! `derivative/` (reverse-mode differentiation).
+//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/` and `random/`,
+//! and `derivative/` (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
 //! - `inline.rs`: inlining of a graph into a builder;
@@ -26,6 +26,7 @@ mod named_values;
 mod operand;
 mod operators;
 mod products;
+mod random;
 mod recurrent;
 mod reduce;
 mod reductions;

@@ -233,6 +233,8 @@ pub enum GraphErrorKind {
         /// The rank of the table.
         rank: usize,
     },
+    /// A key of random numbers is not a `u32[2]`.
+    RandomKey,
     /// The body of a loop changes the type of a state.
     LoopStateType(Box<RegionMismatch>),
     /// A region has another number of parameters or results than its loop or branch.
@@ -409,6 +411,7 @@ impl GraphError {
             GraphErrorKind::TakeFromEmpty { .. } => ErrorCode::TAKE_FROM_EMPTY,
             GraphErrorKind::ScatterShape { .. } => ErrorCode::SCATTER_SHAPE,
             GraphErrorKind::TableRank { .. } => ErrorCode::TABLE_RANK,
+            GraphErrorKind::RandomKey => ErrorCode::RANDOM_KEY,
             GraphErrorKind::LoopStateType(_) => ErrorCode::LOOP_STATE_TYPE,
             GraphErrorKind::RegionCount { .. } | GraphErrorKind::RegionType(_) => {
                 ErrorCode::REGION_TYPE
@@ -756,6 +759,9 @@ impl fmt::Display for Headline<'_> {
                 formatter,
                 "`{operation}` searches a table with one axis, and this one has {rank}"
             ),
+            GraphErrorKind::RandomKey => {
+                write!(formatter, "`{operation}` takes a key, u32[2], such as u32([0, 42])")
+            }
             GraphErrorKind::LoopStateType(mismatch) => {
                 let RegionMismatch { place, expected, found, .. } = &**mismatch;
                 let place = shown(place);

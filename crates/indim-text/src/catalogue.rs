@@ -1,10 +1,12 @@
-//! The catalogue of operations, compositions, reductions, products and views, for `docs/ops.md` and
-//! `indim ops`.
+//! The catalogue of operations, compositions, reductions, products, views and random numbers, for
+//! `docs/ops.md` and `indim ops`.
 
 use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
-use crate::expression::{PRODUCT_OPERANDS, PRODUCTS, ProductRow, VIEWS, ViewRow, other_names};
+use crate::expression::{
+    PRODUCT_OPERANDS, PRODUCTS, ProductRow, RANDOM, RandomRow, VIEWS, ViewRow, other_names,
+};
 use crate::suggest::closest;
 
 /// The kind of a catalogue entry.
@@ -21,6 +23,8 @@ pub enum EntryKind {
     View,
     /// A product of arrays.
     Product,
+    /// Random numbers of a key.
+    Random,
 }
 
 /// The description of an operation or function.
@@ -48,7 +52,8 @@ pub struct Entry {
 /// The operand names of operations and compositions.
 const OPERANDS: [&str; 3] = ["x", "y", "z"];
 
-/// All operations, compositions, reductions, products and views, in the order of their tables.
+/// All operations, compositions, reductions, products, views and random numbers, in the order of their
+/// tables.
 ///
 /// ```
 /// use indim_text::catalogue::entries;
@@ -102,7 +107,22 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     let compositions = Composition::ALL.iter().map(composition);
     let along = Reduction::ALL.iter().map(along);
     let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
-    operations.chain(compositions).chain(along).chain(PRODUCTS.iter().map(product)).chain(views)
+    let products = PRODUCTS.iter().map(product);
+    let random = RANDOM.iter().map(random);
+    operations.chain(compositions).chain(along).chain(products).chain(views).chain(random)
+}
+
+fn random(function: &'static RandomRow) -> Entry {
+    Entry {
+        name: function.name,
+        operands: function.operands,
+        call: function.call.to_owned(),
+        parameters: Vec::new(),
+        types: function.types.to_owned(),
+        doc: function.doc,
+        other_names: Vec::new(),
+        kind: EntryKind::Random,
+    }
 }
 
 fn product(product: &'static ProductRow) -> Entry {

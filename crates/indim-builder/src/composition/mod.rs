@@ -28,6 +28,7 @@ use indim_shape::RuleSet;
 
 pub use parameter::Parameter;
 use parameter::argument;
+pub(crate) use reduce_precision::float_format;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::methods::RuleScope;

@@ -11,7 +11,7 @@ use crate::derivative::without_derivative;
 
 /// The format of a float type: the integer type of its bits, and the numbers of exponent and mantissa bits.
 /// `None` for other types.
-const fn format(dtype: DType) -> Option<(DType, u32, u32)> {
+pub(crate) const fn float_format(dtype: DType) -> Option<(DType, u32, u32)> {
     use DType::{Bool, C64, C128, I8, I16, I32, I64, U8, U16, U32, U64};
     match dtype {
         DType::F16 => Some((U16, 5, 10)),
@@ -29,7 +29,7 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
         GraphError::new(kind, "reduce_precision", operands)
     };
     let dtype = array_type.dtype;
-    let Some((pattern, exponent, mantissa)) = format(dtype) else {
+    let Some((pattern, exponent, mantissa)) = float_format(dtype) else {
         return Err(refuse(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype }));
     };
     if exponent_bits == 0 {

@@ -186,6 +186,14 @@ codes! {
         example: Command(&["indim explain 'searchsorted(t, x)' 't=f32[2,3]' 'x=f32[4]'"]),
         raised_by: ["indim-graph"],
     }
+    RANDOM_KEY = "random-key" {
+        title: "A key of random numbers is not two `u32`",
+        explanation: "Random numbers depend on a key, an array `u32[2]`: `u32([0, 42])` in expressions, \
+            `indim.random.key(42)` in Python. `random_split` makes several keys of one; `keys[0]` is the \
+            first.",
+        example: Command(&["indim explain 'random_bits(k, shape=[3])' 'k=u32[3,2]'"]),
+        raised_by: ["indim-builder"],
+    }
     LOOP_STATE_TYPE = "loop-state-type" {
         title: "The body of a loop changes the type of a state",
         explanation: "Every step of a loop has states of the same element types and shapes, so the body \

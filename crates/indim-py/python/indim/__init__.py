@@ -55,7 +55,7 @@ from ._operations import define as _define, exported as _exported
 from ._provided import ProvidedModel, load
 from . import _array_functions, _compositions, _products, _reductions, _sorting, _views
 from ._scatters import at, bincount, one_hot, segment_max, segment_min, segment_prod, segment_sum
-from . import none, numexpr, numpy, onnx_legacy, pdpd, stablehlo, xla
+from . import none, numexpr, numpy, onnx_legacy, pdpd, random, stablehlo, xla
 from ._sorting import digitize, interp, median, nanmedian, nanquantile, percentile, quantile, top_k
 from ._written import Decomposition, WrittenModel
 from .numexpr import detect_number_of_cores, detect_number_of_threads
@@ -98,7 +98,7 @@ if hasattr(_os, "register_at_fork"):
     # A forked child has no threads of its parent.
     _os.register_at_fork(after_in_child=_indim._forget_threads)
 
-# Without `numpy` and `numexpr`: after `from indim import *` these names are the packages.
+# Without `numpy`, `numexpr` and `random`: after `from indim import *` these names are the packages.
 __all__ = _exported(
     {
         "CompiledFunction",

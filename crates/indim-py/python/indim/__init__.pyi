@@ -11,6 +11,7 @@ from . import (
     numpy as numpy,
     onnx_legacy as onnx_legacy,
     pdpd as pdpd,
+    random as random,
     stablehlo as stablehlo,
     xla as xla,
 )

@@ -132,7 +132,7 @@ class _Search:
     def is_own(self, module):
         """Whether the code of a module is inspected: that of users is, that of installed packages is not."""
         package = _package(module)
-        return package == self.package or not _is_installed(package)
+        return package != "indim" and (package == self.package or not _is_installed(package))
 
     def function(self, function):
         if not self.is_own(function.__module__):

@@ -164,6 +164,10 @@ def as_identifier(name):
     return re.sub(r"\W+", "_", name).strip("_") or "captured"
 
 
+#: Parts of a traced array that Python may iterate over: each adds operations to the program.
+LONGEST_ITERATION = 16
+
+
 class Tracer:
     """Stands for an array while a function is traced."""
 
@@ -261,8 +265,11 @@ class Tracer:
         )
 
     def __iter__(self):
+        # `len` makes the program valid for these sizes alone.
+        if self._shape and len(self) <= LONGEST_ITERATION:
+            return iter([self[index] for index in range(len(self))])
         self._refuse(
-            "iteration",
+            f"iteration over more than {LONGEST_ITERATION} parts" if self._shape else "iteration",
             "pass what it consists of as a list or tuple of arrays, or use indim.scan, a loop over axis 0",
         )
 

@@ -17,6 +17,7 @@ use super::folding::{fold_binary, fold_unary};
 use super::function::{AttributeKey, Function, OpVariant, operation_of};
 use super::numbers::{Number, Numbers};
 use super::statement_error::StatementError;
+use super::structure::StructuralCall;
 use super::syntax::{
     AttributeValue, NamedAttribute, NodeIndex, SyntaxNode, SyntaxNodeKind, UnaryOperator,
 };
@@ -247,6 +248,9 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::View(function) => return self.view(function, nodes, attributes, mark),
             Function::Product(function) => {
                 return self.product(function, nodes, attributes, mark);
+            }
+            Function::Random(function) => {
+                return self.random(function, &StructuralCall { nodes, attributes, mark });
             }
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);

@@ -9,6 +9,7 @@ use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 use super::product_function::{PRODUCTS, ProductFunction};
+use super::random_function::{RANDOM, RandomFunction};
 use super::view_function::{VIEWS, ViewFunction};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +20,7 @@ pub(super) enum Function {
     Structural(StructuralFunction),
     View(ViewFunction),
     Product(ProductFunction),
+    Random(RandomFunction),
 }
 
 /// Functions that are not operations of the table.
@@ -205,6 +207,9 @@ impl Function {
         if let Some(function) = ProductFunction::from_name(name) {
             return Some(Function::Product(function));
         }
+        if let Some(function) = RandomFunction::from_name(name) {
+            return Some(Function::Random(function));
+        }
         if let Some((_, op, variant)) = VARIANTS.iter().find(|(known, ..)| *known == name) {
             return Some(Function::Elementwise { op: *op, variant: *variant });
         }
@@ -245,7 +250,8 @@ impl Function {
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
         let views = VIEWS.iter().flat_map(|view| [&[view.name], view.aliases].concat());
         let products = PRODUCTS.iter().map(|product| product.name);
-        let structural = structural.chain(views).chain(products);
+        let random = RANDOM.iter().map(|function| function.name);
+        let structural = structural.chain(views).chain(products).chain(random);
         let variants = VARIANTS.iter().map(|(name, ..)| *name);
         let types = DType::ALL.iter().map(|dtype| dtype.name());
         operations
@@ -273,6 +279,7 @@ impl Function {
             Function::Structural(structural) => structural.parameters().get(position).copied(),
             Function::View(view) => view.parameter(position),
             Function::Product(product) => product.parameter(position),
+            Function::Random(function) => function.parameter(position),
         }
     }
 
@@ -329,7 +336,8 @@ impl Function {
             Function::Structural(_)
             | Function::Reduction(_)
             | Function::View(_)
-            | Function::Product(_) => Arity::Unary,
+            | Function::Product(_)
+            | Function::Random(_) => Arity::Unary,
         };
         let is_rule_attribute = matches!(attribute, AttributeKey::Dims | AttributeKey::Axis);
         self.parameters().any(|parameter| parameter == CallParameter::Attribute(attribute))
@@ -354,6 +362,9 @@ impl Function {
             CallParameter::Attribute(attribute)
                 if matches!(self, Function::Product(_)) && attribute != AttributeKey::Equation =>
             {
+                None
+            }
+            CallParameter::Attribute(attribute) if matches!(self, Function::Random(function) if function.has_default(attribute)) => {
                 None
             }
             CallParameter::Attribute(attribute) => Some(attribute),

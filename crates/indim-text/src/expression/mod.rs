@@ -7,9 +7,9 @@
 //!    `function.rs`.
 //! 2. `results.rs` selects the results.
 //! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations, `composition.rs`
-//!    compositions, `reduction.rs` reductions, `product.rs` products, `structure.rs` reshapes and
-//!    conversions, `views.rs` indices and joins. `typing.rs`, `folding.rs` and `promote.rs` determine
-//!    element types and fold literals. `numbers.rs` handles numbers that are inputs.
+//!    compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random numbers,
+//!    `structure.rs` reshapes and conversions, `views.rs` indices and joins. `typing.rs`, `folding.rs` and
+//!    `promote.rs` determine element types and fold literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
@@ -19,6 +19,7 @@
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
 //! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
 //! - `product_function.rs`: the table of products of arrays;
+//! - `random_function.rs`: the table of random numbers;
 //! - `recorded.rs`: expressions of one operation that a tracer records;
 //! - `statement_error.rs`: errors of statements: assigned names and number of results;
 //! - `view_function.rs`: the table of functions that rearrange or join arrays.
@@ -41,6 +42,8 @@ mod parser;
 mod product;
 mod product_function;
 mod promote;
+mod random;
+mod random_function;
 mod recorded;
 mod reduction;
 mod results;
@@ -59,6 +62,7 @@ pub(crate) use function::other_names;
 pub use numbers::{Number, NumberProgram, Numbers};
 pub(crate) use product_function::{PRODUCT_OPERANDS, PRODUCTS, ProductRow};
 pub use promote::promote;
+pub(crate) use random_function::{RANDOM, RandomRow};
 pub use recorded::{CallAttribute, CallOperand, RecordedCall};
 pub use statement_error::StatementError;
 pub(crate) use view_function::{VIEWS, ViewRow};

@@ -12,11 +12,11 @@ use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// A call of such a function.
-struct StructuralCall<'c> {
-    nodes: &'c [NodeIndex],
-    attributes: &'c [NamedAttribute],
-    mark: Span,
+/// A call of such a function, or of a function of random numbers.
+pub(super) struct StructuralCall<'c> {
+    pub(super) nodes: &'c [NodeIndex],
+    pub(super) attributes: &'c [NamedAttribute],
+    pub(super) mark: Span,
 }
 
 impl<'e, 'b> Elaborator<'e, 'b> {
@@ -153,15 +153,25 @@ impl StructuralCall<'_> {
     }
 
     fn element_type(&self) -> DType {
-        let given = self.attributes.iter().find_map(|given| match given.value {
+        self.given_element_type()
+            .expect("invariant: the parser refuses a call without its required attributes")
+    }
+
+    pub(super) fn given_element_type(&self) -> Option<DType> {
+        self.attributes.iter().find_map(|given| match given.value {
             AttributeValue::ElementType(dtype) => Some(dtype),
             _ => None,
-        });
-        given.expect("invariant: the parser refuses a call without its required attributes")
+        })
     }
 
     /// The value of `shape=` or `sizes=`.
     fn sizes(&self) -> ElaborateResult<Shape> {
+        let sizes = self.given_sizes()?;
+        Ok(sizes.expect("invariant: the parser refuses a call without its required attributes"))
+    }
+
+    /// Like [`StructuralCall::sizes`], if the call has it.
+    pub(super) fn given_sizes(&self) -> ElaborateResult<Option<Shape>> {
         let wanted = [AttributeKey::Shape, AttributeKey::Sizes];
         let given = self.attributes.iter().find_map(|given| match &given.value {
             AttributeValue::Integers(sizes) if wanted.contains(&given.attribute) => {
@@ -169,12 +179,11 @@ impl StructuralCall<'_> {
             }
             _ => None,
         });
-        let (sizes, span) =
-            given.expect("invariant: the parser refuses a call without its required attributes");
+        let Some((sizes, span)) = given else { return Ok(None) };
         let size = |size: &i64| match u64::try_from(*size) {
             Ok(size) => Ok(saturating_size(size)),
             Err(_) => Err(ExprError::new(ExprErrorKind::NegativeSize { size: *size }, span)),
         };
-        sizes.iter().map(size).collect()
+        Ok(Some(sizes.iter().map(size).collect::<ElaborateResult<Shape>>()?))
     }
 }

@@ -82,6 +82,18 @@ each part at its offset. [expressions.md](expressions.md#indices-slices-and-part
 |---|---|---|---|
 ";
 
+const RANDOM: &str = "
+
+## Random numbers
+
+Random numbers depend on a key, an array `u32[2]`, such as `u32([0, 42])`: the same key makes the same numbers
+on every machine, with any number of threads, those of `jax.random`. [random.md](random.md) has the
+functions of `indim.random` in Python. They are functions in expressions and methods of the builder.
+
+| call | types | meaning | other names |
+|---|---|---|---|
+";
+
 const TYPES: &str = "
 
 ## Changes of type
@@ -151,6 +163,8 @@ pub(crate) fn page() -> String {
     of_kind(EntryKind::Product).for_each(|entry| text += &row(&entry, &entry.call));
     text += VIEWS;
     of_kind(EntryKind::View).for_each(|entry| text += &row(&entry, &entry.call));
+    text += RANDOM;
+    of_kind(EntryKind::Random).for_each(|entry| text += &row(&entry, &entry.call));
     text += TYPES;
     text += ACCURACY;
     text += &accuracy_rows();

@@ -1,0 +1,132 @@
+"""``indim.random``: the numbers of ``jax.random``, recorded by `record_random.py`; keys, shapes and errors."""
+
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+import indim
+from indim import random
+
+CASES = json.loads(pathlib.Path(__file__).with_name("recorded_random.json").read_text())
+KEY = random.key(42)
+
+
+def _called(function, arguments, key):
+    arguments = [tuple(value) if isinstance(value, list) else value for value in arguments]
+    return getattr(random, function)(key, *arguments)
+
+
+@pytest.mark.parametrize(
+    "is_exact, function, arguments, seed, dtype, shape, values", CASES, ids=lambda value: str(value)[:20]
+)
+def test_numbers_are_those_of_jax(is_exact, function, arguments, seed, dtype, shape, values):
+    found = _called(function, arguments, random.key(seed))
+    traced = indim.jit(lambda key: _called(function, arguments, key))(random.key(seed))
+    np.testing.assert_array_equal(found, traced)
+    assert found.shape == tuple(shape)
+    if function not in ("choice", "permutation"):
+        assert found.dtype == dtype
+    expected = np.array(values).reshape(shape)
+    if is_exact:
+        np.testing.assert_array_equal(found, expected)
+    else:
+        relative = 1e-13 if dtype == "float64" else 1e-5
+        np.testing.assert_allclose(found.astype(np.float64), expected, rtol=relative, atol=relative)
+
+
+def test_traced_seeds_and_keys_that_are_unpacked():
+    @indim.jit
+    def numbers(seed):
+        first, second = random.split(random.key(seed))
+        return random.bits(first, (3,)), random.bits(second, (3,))
+
+    first, second = random.split(random.key(7))
+    for seed in (np.int64(7), np.uint32(7)):
+        for found, key in zip(numbers(seed), (first, second), strict=True):
+            np.testing.assert_array_equal(found, random.bits(key, (3,)))
+
+
+def test_array_parts_are_permuted_and_chosen():
+    x = np.arange(12.0).reshape(3, 4)
+    rows = random.permutation(KEY, x)
+    assert sorted(map(tuple, rows)) == sorted(map(tuple, x))
+    np.testing.assert_array_equal(random.permutation(KEY, x, 1), x[:, random.permutation(KEY, 4)])
+    mixed = random.permutation(KEY, x, 1, independent=True)
+    np.testing.assert_array_equal(np.sort(mixed, axis=1), x)
+    np.testing.assert_array_equal(random.choice(KEY, x, (2,), axis=1), x[:, random.choice(KEY, 4, (2,))])
+    chosen = random.choice(KEY, 50, (50,), replace=False)
+    assert sorted(chosen) == list(range(50))
+    p = np.array([0.0, 0.25, 0.75], np.float32)
+    counts = np.bincount(random.choice(KEY, 3, (4000,), p=p), minlength=3)
+    assert counts[0] == 0 and abs(counts[1] - 1000) < 150
+    assert set(random.choice(KEY, 3, (2,), False, p)) == {1, 2}
+
+
+def test_categories_have_their_probabilities():
+    logits = np.log(np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]], np.float32))
+    found = random.categorical(KEY, logits, shape=(4000, 2))
+    assert found.shape == (4000, 2) and random.categorical(KEY, logits, 0).shape == (3,)
+    for column, expected in zip(found.T, np.exp(logits), strict=True):
+        np.testing.assert_allclose(np.bincount(column, minlength=3) / 4000, expected, atol=0.03)
+
+
+def test_bounds_may_be_arrays():
+    low, high = np.array([0, 10, 100]), np.array([5, 20, 101])
+    found = random.randint(KEY, (50, 3), low, high)
+    assert (found >= low).all() and (found < high).all() and (found[:, 2] == 100).all()
+    found = random.uniform(KEY, (50, 2), minval=np.array([0.0, 5.0]), maxval=np.array([1.0, 6.0]))
+    assert (found.min(0) >= [0, 5]).all() and (found.max(0) < [1, 6]).all()
+    assert random.bernoulli(KEY, np.array([0.0, 1.0], np.float32)).tolist() == [False, True]
+    assert random.randint(KEY, 4, 0, 3).shape == (4,)
+
+
+def test_keys_types_and_shapes_are_checked():
+    with pytest.raises(TypeError, match=r"a key is two uint32, as indim.random.key\(42\) makes, not int64"):
+        random.bits(42, (3,))
+    with pytest.raises(TypeError, match="of shape \\(2, 2\\)"):
+        random.uniform(random.split(KEY), (3,))
+    with pytest.raises(indim.IndimError, match="`random_bits` takes a key, u32\\[2\\]"):
+        indim.jit(lambda key: random.bits(key, (3,)))(random.split(KEY))
+    with pytest.raises(TypeError, match="uniform makes floats, not int32"):
+        random.uniform(KEY, (3,), np.int32)
+    with pytest.raises(TypeError, match="bits makes unsigned integers, not float32"):
+        random.bits(KEY, (3,), np.float32)
+    with pytest.raises(TypeError, match="randint makes integers"):
+        random.randint(KEY, (3,), 0, 5, np.float32)
+    with pytest.raises(TypeError, match="the bounds of randint are integers, not float64"):
+        random.randint(KEY, (3,), 0, 5.5)
+    with pytest.raises(OverflowError, match="a seed has 64 bits"):
+        random.key(2**64)
+    with pytest.raises(ValueError, match="6 different parts of 5 do not exist"):
+        random.choice(KEY, 5, (6,), replace=False)
+    with pytest.raises(ValueError, match="a choice from nothing"):
+        random.choice(KEY, 0, (1,))
+    with pytest.raises(ValueError, match="`shape` ends like the logits"):
+        random.categorical(KEY, np.zeros((2, 3), np.float32), shape=(3,))
+    with pytest.raises(ValueError, match="`p` has the shape"):
+        random.choice(KEY, 5, (2,), p=[0.5, 0.5])
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+def test_the_number_of_threads_changes_nothing(threads):
+    before = indim.get_num_threads()
+    expected = random.normal(KEY, (1000, 701))
+    try:
+        indim.set_num_threads(threads)
+        np.testing.assert_array_equal(random.normal(KEY, (1000, 701)), expected)
+    finally:
+        indim.set_num_threads(before)
+
+
+def test_small_arrays_are_iterated_in_compiled_functions():
+    @indim.jit
+    def total(x):
+        return sum(row.sum() for row in x)
+
+    for rows in (2, 3, 5, 2):
+        x = np.arange(rows * 3.0).reshape(rows, 3)
+        assert total(x) == x.sum()
+    with pytest.raises(TypeError, match="iteration over more than 16 parts needs the elements of `x`"):
+        total(np.zeros((17, 3)))
