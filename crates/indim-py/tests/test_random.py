@@ -1,4 +1,4 @@
-"""``indim.random``: the numbers of ``jax.random``, recorded by `record_random.py`; keys, shapes and errors."""
+"""``indim.random``: numbers of ``jax.random``, recorded by `record_random.py`; keys, shapes, errors."""
 
 import json
 import pathlib

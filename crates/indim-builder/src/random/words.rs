@@ -43,7 +43,8 @@ impl GraphBuilder {
     /// `jax.random.fold_in`.
     ///
     /// # Errors
-    /// `random-key`; TY1 for data that is no integer; `reshape-element-count` for data that is not one number.
+    /// `random-key`; TY1 for data that is no integer; `reshape-element-count` for data that is not one
+    /// number.
     #[track_caller]
     pub fn random_fold_in(&self, key: impl Operand, data: impl Operand) -> BuildResult {
         let key = self.key("random_fold_in", key)?;

@@ -3,7 +3,8 @@
 A key is an array of two ``uint32``. The same key makes the same numbers on every machine and for any number
 of threads, so each key is used once: ``split`` makes several of one. Keys, bits, uniform numbers, integers
 and permutations are those of JAX bit for bit; the distributions that take logarithms or ``erf_inv``, and
-bounds of uniform numbers in 16 bits, are within their rounding errors. All functions also work inside of compiled functions.
+bounds of uniform numbers in 16 bits, are within rounding errors of JAX's. All functions also work inside of
+compiled functions.
 
 Unlike JAX, ``dtype=float`` is ``float64`` and ``dtype=int`` is ``int64``, as in NumPy; the defaults are
 ``float32`` and ``int32``, as in JAX.
@@ -11,7 +12,7 @@ Unlike JAX, ``dtype=float`` is ``float64`` and ``dtype=int`` is ``int64``, as in
 >>> import indim
 >>> key, other = indim.random.split(indim.random.key(42))
 >>> indim.random.uniform(key, (2,))
-array([0.91457367, 0.42094743], dtype=float32)
+array([0.5302608 , 0.31336212], dtype=float32)
 """
 
 from __future__ import annotations
