@@ -5,8 +5,9 @@ use indim_ops::DType;
 
 use super::error::{ExprError, ExprErrorKind};
 use super::foreign;
-use super::function::{AttributeKey, CallParameter, Function};
+use super::function::Function;
 use super::lexer::{Symbol, Token};
+use super::parameter::{AttributeKey, CallParameter};
 use super::parser::{Frame, ParseResult, Parser};
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex, SyntaxNodeKind};
 use crate::span::Span;

@@ -6,7 +6,7 @@ use indim_builder::{Composition, Value};
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::elementwise::OperandNodes;
 use super::error::{ExprError, ExprErrorKind};
-use super::function::AttributeKey;
+use super::parameter::AttributeKey;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;

@@ -5,7 +5,7 @@ use indim_graph::{GraphError, GraphErrorKind};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::AttributeKey;
+use super::parameter::AttributeKey;
 use super::views::ViewCall;
 
 impl Elaborator<'_, '_> {

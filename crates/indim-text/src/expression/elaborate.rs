@@ -14,8 +14,9 @@ use indim_shape::{AxisNames, RankLimitError, RuleChoice, RuleSet, Shape};
 use super::elementwise::ElementwiseCall;
 use super::error::{ExprError, ExprErrorKind};
 use super::folding::{fold_binary, fold_unary};
-use super::function::{AttributeKey, Function, OpVariant, operation_of};
+use super::function::{Function, OpVariant, operation_of};
 use super::numbers::{Number, Numbers};
+use super::parameter::AttributeKey;
 use super::statement_error::StatementError;
 use super::structure::StructuralCall;
 use super::syntax::{

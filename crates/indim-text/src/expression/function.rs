@@ -8,6 +8,7 @@ use core::str::FromStr;
 use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
+use super::parameter::{AttributeKey, CallParameter};
 use super::product_function::{PRODUCTS, ProductFunction};
 use super::random_function::{RANDOM, RandomFunction};
 use super::view_function::{VIEWS, ViewFunction};
@@ -60,97 +61,6 @@ pub(super) enum OpVariant {
     Clip,
     /// `>>`: copies of the sign on signed integers, zeros on unsigned ones.
     ShiftBySign,
-}
-
-/// A parameter of a function that is not an operand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AttributeKey {
-    Dims,
-    Axis,
-    /// The axes of a reduction or a view function.
-    Axes,
-    Shape,
-    Sizes,
-    Permutation,
-    ElementType,
-    /// The shift of `roll`.
-    Shift,
-    /// The widths of `pad`.
-    Widths,
-    /// The sizes of the windows of `sliding_window_view`.
-    WindowShape,
-    /// The mode of `pad` or `take`.
-    Mode,
-    /// The side of `searchsorted`.
-    Side,
-    /// The axes of `tensordot`.
-    SummedAxes,
-    /// The axes of the first operand of `tensordot`.
-    LeftAxes,
-    /// The axes of the second operand of `tensordot`.
-    RightAxes,
-    /// The equation of `einsum`.
-    Equation,
-    /// An argument with this keyword, such as a parameter of a composition.
-    Argument(&'static str),
-}
-
-impl AttributeKey {
-    /// The attributes that functions share.
-    const ALL: &[AttributeKey] = &[
-        AttributeKey::Dims,
-        AttributeKey::Axis,
-        AttributeKey::Axes,
-        AttributeKey::Shape,
-        AttributeKey::Sizes,
-        AttributeKey::Permutation,
-        AttributeKey::ElementType,
-        AttributeKey::Shift,
-        AttributeKey::Widths,
-        AttributeKey::WindowShape,
-        AttributeKey::Mode,
-        AttributeKey::Side,
-        AttributeKey::SummedAxes,
-        AttributeKey::LeftAxes,
-        AttributeKey::RightAxes,
-        AttributeKey::Equation,
-    ];
-
-    /// The keyword, then its aliases.
-    const fn keywords(self) -> &'static [&'static str] {
-        match self {
-            AttributeKey::Dims => &["dims", "broadcast_dimensions"],
-            AttributeKey::Axis | AttributeKey::Axes => &["axis"],
-            AttributeKey::Shape => &["shape"],
-            AttributeKey::Sizes => &["sizes", "broadcast_sizes"],
-            AttributeKey::Permutation => &["permutation", "axes"],
-            AttributeKey::ElementType => &["dtype"],
-            AttributeKey::Shift => &["shift"],
-            AttributeKey::Widths => &["pad_width"],
-            AttributeKey::WindowShape => &["window_shape"],
-            AttributeKey::Mode => &["mode"],
-            AttributeKey::Side => &["side"],
-            AttributeKey::SummedAxes => &["axes"],
-            AttributeKey::LeftAxes => &["x_axes"],
-            AttributeKey::RightAxes => &["y_axes"],
-            AttributeKey::Equation => &["equation"],
-            AttributeKey::Argument(_) => &[],
-        }
-    }
-
-    pub(super) const fn keyword(self) -> &'static str {
-        match self {
-            AttributeKey::Argument(name) => name,
-            _ => self.keywords()[0],
-        }
-    }
-}
-
-/// The parameter at a position of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CallParameter {
-    Operand,
-    Attribute(AttributeKey),
 }
 
 const STRUCTURAL: &[(&str, StructuralFunction)] = &[

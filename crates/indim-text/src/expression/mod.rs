@@ -18,6 +18,7 @@
 //! - `dynamic_slice.rs`: slices at starts that are data;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
 //! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
+//! - `parameter.rs`: the parameters of functions;
 //! - `product_function.rs`: the table of products of arrays;
 //! - `random_function.rs`: the table of random numbers;
 //! - `recorded.rs`: expressions of one operation that a tracer records;
@@ -38,6 +39,7 @@ mod function;
 mod index;
 mod lexer;
 mod numbers;
+mod parameter;
 mod parser;
 mod product;
 mod product_function;

@@ -7,7 +7,7 @@ use indim_shape::{ContractionRule, MAX_RANK};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::ExprError;
-use super::function::AttributeKey;
+use super::parameter::AttributeKey;
 use super::product_function::ProductFunction;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;

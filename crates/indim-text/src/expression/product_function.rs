@@ -2,7 +2,7 @@
 
 use indim_shape::Einsum;
 
-use super::function::{AttributeKey, CallParameter};
+use super::parameter::{AttributeKey, CallParameter};
 
 /// A product of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The table of random numbers: parameters and documentation. `random.rs` elaborates them.
 
-use super::function::{AttributeKey, CallParameter};
+use super::parameter::{AttributeKey, CallParameter};
 
 /// A function of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

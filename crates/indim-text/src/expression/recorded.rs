@@ -12,7 +12,8 @@ use indim_shape::{MAX_RANK, RankLimitError};
 use super::Expression;
 use super::call::{attribute_named, check_complete, function_named};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{AttributeKey, CallParameter, Function};
+use super::function::Function;
+use super::parameter::{AttributeKey, CallParameter};
 use super::product_function::ProductFunction;
 use super::statement::Output;
 use super::syntax::{

@@ -8,7 +8,7 @@ use indim_shape::{ReductionRuleName, RuleSet};
 use super::elaborate::{ElaborateResult, ElaboratedOperand, Elaborator};
 use super::elementwise::OperandNodes;
 use super::error::ExprError;
-use super::function::AttributeKey;
+use super::parameter::AttributeKey;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use super::typing;
 use crate::span::Span;

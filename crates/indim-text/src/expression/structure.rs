@@ -7,7 +7,8 @@ use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::{AttributeKey, StructuralFunction};
+use super::function::StructuralFunction;
+use super::parameter::AttributeKey;
 use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;

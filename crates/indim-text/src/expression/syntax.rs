@@ -7,8 +7,9 @@ use indim_builder::Index;
 use indim_graph::Literal;
 use indim_ops::{BinaryOperator, DType};
 
-use super::function::{AttributeKey, Function};
+use super::function::Function;
 use super::lexer::Symbol;
+use super::parameter::AttributeKey;
 use super::product_function::ProductFunction;
 use crate::span::Span;
 

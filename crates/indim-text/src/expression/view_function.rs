@@ -3,7 +3,7 @@
 
 use indim_ops::ScatterOp;
 
-use super::function::{AttributeKey, CallParameter};
+use super::parameter::{AttributeKey, CallParameter};
 
 /// A function that rearranges or joins arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 
 use super::elaborate::{ElaborateResult, Elaborator};
 use super::error::{ExprError, ExprErrorKind};
-use super::function::AttributeKey;
+use super::parameter::AttributeKey;
 use super::promote::promote_all;
 use super::syntax::{AttributeValue, IndexItem, NamedAttribute, NodeIndex};
 use super::view_function::ViewFunction;
