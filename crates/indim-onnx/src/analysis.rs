@@ -1,7 +1,7 @@
 //! Analysis of the nodes: values that must be known at build time.
 
 use super::flat_node::ValueNumber;
-use super::flatten::Step;
+use super::step::Step;
 
 /// For each value whether it determines shapes: it is a shape operand, or an operand's value depends on it.
 pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {

@@ -200,3 +200,17 @@ impl Function {
         Attributes::new(said.iter().chain(defaults).cloned().collect())
     }
 }
+
+/// # Errors
+/// `limit` for more than the limit on operations.
+pub(super) fn check_many(
+    what: &'static str,
+    count: usize,
+    limits: &FormatLimits,
+) -> Result<(), FormatError> {
+    let limit = limits.operations;
+    match count > limit {
+        true => Err(FormatErrorKind::Limit { what, limit }.without_location()),
+        false => Ok(()),
+    }
+}

@@ -16,8 +16,7 @@ use indim_ops::{ArrayType, DType};
 
 use super::build::ProgramBuilder;
 use super::call::Call;
-use super::flatten::Step;
-use super::region::RegionSteps;
+use super::step::{RegionSteps, Step};
 
 /// A loop or branch, or the error of a node in one of its bodies.
 type Built<T> = Result<T, FormatError>;

@@ -13,20 +13,13 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 use super::attribute_table;
 use super::body::{Attributes, Function, GraphBody, Node, domain_of};
 use super::flat_node::{FlatNode, ValueNumber, node_place};
-use super::opaque::{OpaqueNode, OpaqueStep};
 use super::operators::{NEWEST_OPSET, Operator};
-use super::region::{RegionGraph, RegionSteps};
+use super::region::RegionGraph;
+use super::step::{OpaqueNode, OpaqueStep, Step};
 use super::unsupported::{refusal, why_unknown};
 
 /// Maximum number of remarks; more do not help the user.
 const MAX_REMARKS: usize = 16;
-
-/// A node of an operator, with the bodies of a loop or branch.
-pub(super) struct Step {
-    pub(super) node: FlatNode,
-    pub(super) operator: &'static Operator,
-    pub(super) regions: Vec<RegionSteps>,
-}
 
 /// The functions of a model, by domain, name and overload.
 pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;

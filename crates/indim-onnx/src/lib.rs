@@ -5,9 +5,9 @@
 //! * `messages.rs`: the protobuf messages; `tensor.rs`: arrays; `types.rs`: element types and declared
 //!   inputs.
 //! * `body.rs`: nodes of a graph or a function; `flatten.rs`: one list of nodes with calls inlined;
-//!   `region.rs`: bodies of loops and branches; `flat_node.rs`: a node of the list; `operators.rs`: the
-//!   table of operators; `attribute_table.rs`: the table of their attributes; `attributes.rs`: access to
-//!   the attributes of a node.
+//!   `step.rs`, `flat_node.rs`: the nodes of that list; `region.rs`: bodies of loops and branches;
+//!   `operators.rs`: the table of operators; `attribute_table.rs`: the table of their attributes;
+//!   `attributes.rs`: access to the attributes of a node.
 //! * `unsupported.rs`: unsupported nodes; `opaque.rs`: outputs that do not depend on them; `part.rs`: the
 //!   part of a model between named values; `analysis.rs`: values that must be known at build time;
 //!   `model.rs`: the model.
@@ -46,6 +46,7 @@ mod recurrent;
 mod reductions;
 mod region;
 mod sort;
+mod step;
 mod tensor;
 mod types;
 mod unsupported;

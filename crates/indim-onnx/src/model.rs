@@ -10,15 +10,16 @@ use indim_model::{
 use indim_ops::DType;
 
 use super::analysis::make_shapes;
-use super::body::{Function, GraphBody, decoded, domain_of};
+use super::body::{Function, GraphBody, check_many, decoded, domain_of};
 use super::build::ProgramBuilder;
 use super::flat_node::ValueNumber;
-use super::flatten::{Flattener, Functions, Step};
+use super::flatten::{Flattener, Functions};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
 use super::opaque::{drop_dead, live, prune};
 use super::part;
+use super::step::Step;
 use super::types::{declared_at, dtype_of, input_of};
 
 /// The version of the format since which a model states the operator sets that it imports.
@@ -248,18 +249,6 @@ pub(super) fn declared(
         input_of(&info, limits).map_err(|kind| kind.at(declared_at(what, &info.name)))
     };
     infos.iter().enumerate().map(one).collect()
-}
-
-pub(super) fn check_many(
-    what: &'static str,
-    count: usize,
-    limits: &FormatLimits,
-) -> Result<(), FormatError> {
-    let limit = limits.operations;
-    match count > limit {
-        true => Err(FormatErrorKind::Limit { what, limit }.without_location()),
-        false => Ok(()),
-    }
 }
 
 pub(super) fn functions_of(

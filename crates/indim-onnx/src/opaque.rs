@@ -2,24 +2,10 @@
 
 use core::ops::Range;
 
-use indim_model::{Census, Location};
+use indim_model::Census;
 
 use super::flat_node::ValueNumber;
-use super::flatten::Step;
-
-/// A node without a lowering.
-pub(super) struct OpaqueNode {
-    pub(super) name: String,
-    pub(super) reason: Option<String>,
-    pub(super) place: Location,
-}
-
-/// A node without a lowering, or a loop or branch with such nodes in its bodies.
-pub(super) struct OpaqueStep {
-    pub(super) nodes: Vec<OpaqueNode>,
-    pub(super) operands: Vec<Option<ValueNumber>>,
-    pub(super) results: Vec<Option<ValueNumber>>,
-}
+use super::step::{OpaqueStep, Step};
 
 /// Removes the nodes that depend on opaque ones. Counts the opaque nodes on which an output depends.
 pub(super) fn prune(

@@ -3,12 +3,12 @@
 use indim_model::outline::{Outline, ValueType};
 use indim_model::{DeclaredSize, FormatError, FormatLimits, Location, ModelInput, ProgramPart};
 
-use super::body::decoded;
+use super::body::{check_many, decoded};
 use super::flat_node::ValueNumber;
-use super::flatten::Step;
 use super::messages::ValueInfoProto;
-use super::model::{check_many, declared};
-use super::opaque::{OpaqueStep, live};
+use super::model::declared;
+use super::opaque::live;
+use super::step::{OpaqueStep, Step};
 
 /// The values at which the part starts, with their types as far as the outline knows them.
 pub(super) fn starts(

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use indim_graph::MAX_REGION_DEPTH;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
-use super::body::{GraphBody, decoded};
+use super::body::{GraphBody, check_many, decoded};
 use super::flat_node::{FlatNode, ValueNumber};
-use super::flatten::{Flattener, Frame, FramePlace, Step, value_of};
+use super::flatten::{Flattener, Frame, FramePlace, value_of};
 use super::messages::{GraphProto, TensorProto, ValueInfoProto};
-use super::model::check_many;
-use super::opaque::{OpaqueNode, OpaqueStep, drop_dead, live};
+use super::opaque::{drop_dead, live};
 use super::operators::Operator;
+use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
 use super::unsupported::refusal;
 
 /// A body, decoded.
@@ -21,15 +21,6 @@ pub(super) struct RegionGraph {
     inputs: Vec<String>,
     outputs: Vec<String>,
     initializers: Vec<Arc<TensorProto>>,
-}
-
-/// A body as a list of nodes.
-pub(super) struct RegionSteps {
-    pub(super) inputs: Vec<ValueNumber>,
-    pub(super) initializers: Vec<(Arc<TensorProto>, ValueNumber)>,
-    pub(super) nodes: Vec<Step>,
-    /// `None` for an input that the call of a function omits.
-    pub(super) outputs: Vec<Option<ValueNumber>>,
 }
 
 impl RegionGraph {
@@ -66,14 +57,6 @@ impl RegionGraph {
 
     fn work(&self) -> usize {
         self.initializers.len() + (self.inputs.len() + self.outputs.len()) / 16
-    }
-}
-
-impl RegionSteps {
-    /// The values that the body reads, also those outside it.
-    fn read(&self) -> impl Iterator<Item = ValueNumber> {
-        let operands = self.nodes.iter().flat_map(|step| &step.node.operands);
-        operands.chain(&self.outputs).flatten().copied()
     }
 }
 

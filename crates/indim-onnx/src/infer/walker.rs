@@ -13,11 +13,11 @@ use super::call::TypedValue;
 use super::creation::{header, small_array};
 use super::repeated::repeated_axes;
 use super::scope::{Scope, StatedType, value_of};
-use crate::body::{Attributes, Function, GraphBody, Node, decoded, domain_of};
+use crate::body::{Attributes, Function, GraphBody, Node, check_many, decoded, domain_of};
 use crate::flat_node::node_place;
 use crate::flatten::Functions;
 use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
-use crate::model::{OPSETS_SINCE, check_many, functions_of};
+use crate::model::{OPSETS_SINCE, functions_of};
 use crate::tensor::Tensors;
 
 /// Maximum depth of nested regions and calls: each level takes a part of the stack.
