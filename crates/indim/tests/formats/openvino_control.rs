@@ -473,7 +473,7 @@ fn openvino_computes_the_same_loops_and_layers() {
     let mut wrong = Vec::new();
     for number in 0..100 {
         let folder = folder.join(format!("{number:04}"));
-        let source = SourceFile::open(&folder.join("model.xml")).unwrap();
+        let source = SourceFile::open(folder.join("model.xml")).unwrap();
         let model = indim::formats::read(&source, &ReadOptions::default());
         let model = model.unwrap_or_else(|error| panic!("{number}: {}", error.draw(&source)));
         let array = |(index, dtype): (usize, DType)| {
