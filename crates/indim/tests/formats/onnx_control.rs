@@ -384,13 +384,17 @@ fn hostile_loops_are_refused_before_they_run() {
 
 #[test]
 fn bodies_nest_to_a_limit() {
-    let mut nodes = vec![node("Neg", &["x"], &["y"], &[])];
-    for _ in 0..17 {
-        let branches =
-            [body("then_branch", &[], &nodes, &["y"]), body("else_branch", &[], &[], &["x"])];
-        nodes = vec![node("If", &["flag"], &["y"], &branches)];
-    }
-    assert_eq!(code(nodes, vec![]), "limit");
+    let nested = |depth: usize| {
+        let mut nodes = vec![node("Neg", &["x"], &["y"], &[])];
+        for _ in 0..depth {
+            let then = body("then_branch", &[], &nodes, &["y"]);
+            let other = body("else_branch", &[], &[], &["x"]);
+            nodes = vec![node("If", &["flag"], &["y"], &[then, other])];
+        }
+        run(&model(vec![], nodes, &["y"]), true, 3)
+    };
+    assert_eq!(floats(&nested(16).unwrap()[0]), [-1.0, -2.0, -4.0]);
+    assert_eq!(nested(17), Err("limit"));
     // A function that calls itself in a branch.
     let call = body("then_branch", &[], &[node("my.F", &["a", "p"], &["b"], &[])], &["b"]);
     let other = body("else_branch", &[], &[], &["a"]);

@@ -322,6 +322,37 @@ fn a_branch_passes_operands_by_ports() {
     }
 }
 
+/// Branches within branches, each with the operand of the one around it.
+fn nested(depth: usize) -> Network {
+    let mut network = Network::default();
+    network.parameter("f32", "2", "FP32 2");
+    network.parameter("boolean", "", "BOOL");
+    if depth == 0 {
+        network.add("Negative-1", "", &["0"], &["FP32 2"]);
+        network.result("2");
+        return network;
+    }
+    let layer = network.add("If-8", "", &["1", "0"], &["FP32 2"]);
+    for (element, depth) in [("then", depth - 1), ("else", 0)] {
+        let ports = format!(
+            "<{element}_port_map><input external_port_id=\"1\" internal_layer_id=\"0\"/>\n\
+             <input external_port_id=\"0\" internal_layer_id=\"1\"/>\n\
+             <output external_port_id=\"0\" internal_layer_id=\"3\"/></{element}_port_map>\n"
+        );
+        network.nest(layer, &format!("{element}_body"), nested(depth), &ports);
+    }
+    network.result("2:2");
+    network
+}
+
+#[test]
+fn bodies_nest_to_a_limit() {
+    let x = Array::new([2], vec![1.0f32, -2.0]).unwrap();
+    let inputs = [x, Array::from_scalar(true)];
+    assert_eq!(floats(&run(&nested(16), &inputs).unwrap()[0]), [-1.0, 2.0]);
+    assert_eq!(run(&nested(17), &inputs), Err("limit"));
+}
+
 /// The gates of an LSTM in OpenVINO's order: forget, input, cell, output.
 fn lstm(x: &[f32], h: &[f32], c: &[f32], w: &[f32], r: &[f32], b: &[f32]) -> [Vec<f32>; 2] {
     let (input, hidden) = (x.len(), h.len());
