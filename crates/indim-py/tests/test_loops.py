@@ -556,3 +556,35 @@ def test_a_long_loop_stops_on_ctrl_c():
         assert indim.fori_loop(0, 3, lambda i, s: s + 1, 0) == 3
     """
     assert output_after_ctrl_c(program) == "interrupted\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_loop_of_a_model_file_stops_on_ctrl_c(tmp_path):
+    file = tmp_path / "endless.mlir"
+    file.write_text(
+        """func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.while(%s = %x) : tensor<f32>
+    cond {
+      %c = stablehlo.compare GE, %s, %zero : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      stablehlo.return %s : tensor<f32>
+    }
+  return %0 : tensor<f32>
+}
+"""
+    )
+    program = f"""
+        import signal
+        import indim
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        model = indim.load({str(file)!r})
+        print("start", flush=True)
+        try:
+            model(1.0)
+        except KeyboardInterrupt:
+            print("interrupted")
+        assert model(-1.0) == -1.0
+    """
+    assert output_after_ctrl_c(program) == "interrupted\n"
