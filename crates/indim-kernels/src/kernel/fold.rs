@@ -7,7 +7,7 @@
 use core::hint::black_box;
 use core::marker::PhantomData;
 
-use indim_ops::{Element, Fold, FromWide, NarrowElement, ScalarBackend, bf16, f16};
+use indim_ops::{Element, Fold, FromWide, NarrowElement, Op, ScalarBackend, bf16, f16};
 
 use super::block::Unaligned;
 
@@ -185,10 +185,11 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
             true => [F::identity::<ScalarBackend>(); WIDTH],
             false => core::array::from_fn(|column| A::load(accumulators[column].get())),
         };
-        // With a known number of bytes, the compiler unrolls the loop before it could vectorise it.
-        let columns = match const { size_of::<T>() } {
-            1 => black_box(WIDTH).min(WIDTH),
-            _ => WIDTH,
+        // With a known number of columns, the compiler unrolls sums and products of bytes before it could
+        // vectorise them.
+        let columns = match const { size_of::<T>() == 1 && matches!(F::OP, Op::Add | Op::Mul) } {
+            true => black_box(WIDTH).min(WIDTH),
+            false => WIDTH,
         };
         for row in 0..rows.count as isize {
             let from = source.wrapping_offset(row * rows.stride);

@@ -67,56 +67,23 @@ macro_rules! converted {
 
 converted! { f16 f64; bf16 f64; f32 f64; c64 c128; f16 f32; bf16 f32; }
 
-/// Integers that wrap, or that are compared as unsigned: the low bits of the fold are the result.
-macro_rules! low_bits {
-    ($($element:ident $wide:ident;)*) => {
-        $(impl ScanElement<$wide> for $element {
+macro_rules! wrapping {
+    ($($signed:ident $unsigned:ident;)*) => {
+        $(impl ScanElement<$unsigned> for $signed {
             #[inline(always)]
-            fn widen(self) -> $wide {
-                self as $wide
+            fn widen(self) -> $unsigned {
+                self as $unsigned
             }
 
             #[inline(always)]
-            fn narrow(folded: $wide) -> $element {
-                folded as $element
-            }
-        })*
-    };
-}
-
-low_bits! { i8 u32; i16 u32; i32 u32; i64 u64; u8 u32; u16 u32; }
-
-/// Signed integers that are compared. Only the identity of an extreme is out of range.
-macro_rules! clamped {
-    ($($element:ident)*) => {
-        $(impl ScanElement<i32> for $element {
-            #[inline(always)]
-            fn widen(self) -> i32 {
-                self.into()
-            }
-
-            #[inline(always)]
-            fn narrow(folded: i32) -> $element {
-                folded.clamp($element::MIN.into(), $element::MAX.into()) as $element
+            fn narrow(folded: $unsigned) -> $signed {
+                folded as $signed
             }
         })*
     };
 }
 
-clamped! { i8 i16 }
-
-/// Truth values as 0 and 1; an identity with all bits is true.
-impl ScanElement<u32> for bool {
-    #[inline(always)]
-    fn widen(self) -> u32 {
-        self.into()
-    }
-
-    #[inline(always)]
-    fn narrow(folded: u32) -> bool {
-        folded != 0
-    }
-}
+wrapping! { i8 u8; i16 u16; i32 u32; i64 u64; }
 
 /// The accumulator type of a scan of elements of type `dtype`; `None` if the scan does not take them.
 ///
@@ -154,8 +121,7 @@ pub trait ScanVisitor {
 /// take the type ([`scan_accumulator`]).
 ///
 /// Few types of folds keep the code small: operations that wrap ignore the sign, so signed integers are
-/// folded as unsigned ones; integers narrower than 32 bits and truth values are folded in 32 bits; and the
-/// extremes of narrow floats are found in `f32`, which has all of them.
+/// folded as unsigned ones, and the extremes of narrow floats are found in `f32`, which has all of them.
 pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Option<V::Output> {
     macro_rules! of_types {
         ($op:ident $($variant:ident $type:ident $fold:ident;)*) => {
@@ -167,8 +133,8 @@ pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Opt
     }
     macro_rules! integers {
         ($op:ident $($others:tt)*) => {
-            of_types!($op I8 i8 u32; I16 i16 u32; I32 i32 u32; I64 i64 u64;
-                U8 u8 u32; U16 u16 u32; U32 u32 u32; U64 u64 u64; $($others)*)
+            of_types!($op I8 i8 u8; I16 i16 u16; I32 i32 u32; I64 i64 u64;
+                U8 u8 u8; U16 u16 u16; U32 u32 u32; U64 u64 u64; $($others)*)
         };
     }
     macro_rules! rounded {
@@ -184,8 +150,8 @@ pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Opt
     }
     macro_rules! extreme_of_all {
         ($op:ident) => {
-            extreme!($op Bool bool u32; I8 i8 i32; I16 i16 i32; I32 i32 i32; I64 i64 i64;
-                U8 u8 u32; U16 u16 u32; U32 u32 u32; U64 u64 u64;)
+            extreme!($op Bool bool bool; I8 i8 i8; I16 i16 i16; I32 i32 i32; I64 i64 i64;
+                U8 u8 u8; U16 u16 u16; U32 u32 u32; U64 u64 u64;)
         };
     }
     match op {
@@ -195,9 +161,9 @@ pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Opt
         ReduceOp::Min => extreme_of_all!(Min),
         ReduceOp::Fmax => extreme!(Fmax),
         ReduceOp::Fmin => extreme!(Fmin),
-        ReduceOp::And => integers!(And Bool bool u32;),
-        ReduceOp::Or => integers!(Or Bool bool u32;),
-        ReduceOp::Xor => integers!(Xor Bool bool u32;),
+        ReduceOp::And => integers!(And Bool bool bool;),
+        ReduceOp::Or => integers!(Or Bool bool bool;),
+        ReduceOp::Xor => integers!(Xor Bool bool bool;),
         ReduceOp::ArgMax | ReduceOp::ArgMin => None,
     }
 }
