@@ -9,7 +9,8 @@ use std::vec::Vec;
 /// An instruction set that this processor has.
 ///
 /// Kernels are compiled for the baseline and for AVX2; higher levels run the AVX2 kernels. Machine code of
-/// a loop nest uses all instructions of its level: AVX2 and AVX-512 on x86-64, NEON on aarch64.
+/// a loop nest, and the register tiles of products, use all instructions of their level: AVX2 and AVX-512 on
+/// x86-64, NEON on aarch64.
 ///
 /// A level exists only on a processor that has its instructions: no constructor returns another one. So the
 /// processor can run the kernels and the machine code of a level.

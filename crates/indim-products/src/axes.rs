@@ -51,13 +51,28 @@ impl Axes {
         Some(Axes { axes: merge(axes), size })
     }
 
-    /// The stride of an array in bytes, if the axes have merged to one.
+    /// The stride of an array in bytes, if its elements have one stride along all axes.
     pub(crate) fn single(&self, operand: ProductArray) -> Option<isize> {
-        match self.axes[..] {
-            [] => Some(0),
-            [axis] => Some(axis.strides[operand as usize]),
-            _ => None,
+        let stride = self.fastest(operand);
+        (self.even_run(operand) == self.axes_size()).then_some(stride)
+    }
+
+    /// The number of elements along the fastest axes that have one stride in an array; 1 without axes.
+    pub(crate) fn even_run(&self, operand: ProductArray) -> usize {
+        let stride = self.fastest(operand);
+        let mut run = 1_usize;
+        for axis in self.axes.iter().rev() {
+            if axis.strides[operand as usize] != stride.wrapping_mul(run as isize) {
+                break;
+            }
+            run = run.saturating_mul(axis.size);
         }
+        run
+    }
+
+    /// The number of elements along axes of any size but 1.
+    fn axes_size(&self) -> usize {
+        self.axes.iter().fold(1, |size, axis| size.saturating_mul(axis.size))
     }
 
     /// The stride of the fastest axis in bytes; 0 without axes.
@@ -147,6 +162,10 @@ mod tests {
         assert_eq!(rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).single(ProductArray::Out), Some(4));
         assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(ProductArray::X), None);
         assert_eq!(rows(&[(1, 80, 40)]).single(ProductArray::X), Some(0));
+        // The axes do not merge, because `x` has gaps; the result has none.
+        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(ProductArray::Out), Some(4));
+        assert_eq!(rows(&[(3, 80, 40), (2, 40, 24), (5, 8, 4)]).even_run(ProductArray::X), 30);
+        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).even_run(ProductArray::X), 5);
     }
 
     #[test]

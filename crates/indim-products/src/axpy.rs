@@ -5,7 +5,7 @@
 
 use crate::order::{BLOCK, CHAIN, LANES};
 use crate::real::Real;
-use crate::tile::{TileResults, finish, push};
+use crate::tile::TileResults;
 use crate::vector::Vector;
 
 /// Maximum number of columns of one call.
@@ -83,11 +83,11 @@ pub(crate) unsafe fn run<V: Vector>(axpy: &AxpyArguments) {
         }
         let nodes = axpy.nodes.cast::<<V::Element as Real>::Wide>();
         let values = values.cast_const().cast::<V::Element>();
-        push(nodes, axpy.block, values, axpy.columns);
+        V::push(nodes, axpy.block, values, axpy.columns);
         if let Some(out) = axpy.sums {
             let results = TileResults { out, out_row: 0, is_wide: true };
             let length = axpy.block * BLOCK + axpy.length;
-            finish::<V::Element>(&results, length, nodes, [1, axpy.columns], axpy.columns);
+            V::finish(&results, length, nodes, [1, axpy.columns], axpy.columns);
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::axes::{Axes, ProductArray};
 use crate::kernels::Kernels;
 use crate::order::{BLOCK, CHAIN, LANES};
+use crate::stencil::MAX_STENCIL_ROWS;
 use crate::tile::NODES;
 use crate::{axpy, dot};
 
@@ -31,6 +32,9 @@ const MAX_PIECE: usize = BLOCK << (NODES - 2);
 // an element has at most 8 bytes.
 const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 
+/// Minimum contiguous columns of stencils, each run of which is a call.
+const MIN_STENCIL_RUN: usize = 4;
+
 /// Units for each thread, so that threads which start late or run slowly do less.
 const UNITS_PER_THREAD: usize = 2;
 
@@ -43,6 +47,8 @@ pub(crate) enum Method {
     Dots,
     /// Scaled rows: `y` is contiguous along the columns.
     Axpys,
+    /// Short chains of few rows: runs of columns are contiguous in `y` and in the result.
+    Stencils,
 }
 
 impl Method {
@@ -54,8 +60,19 @@ impl Method {
         let fits = |method: Method| {
             kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
         };
+        let has_runs = |array| {
+            let is_contiguous = columns.fastest(array) == kernels.size as isize;
+            is_contiguous && columns.run() >= MIN_STENCIL_RUN
+        };
+        let in_runs = kernels.is_out_native
+            && has_runs(ProductArray::Y)
+            && has_runs(ProductArray::Out)
+            && rows.single(ProductArray::Out).is_some()
+            && !are_in_place([rows, columns, summed], kernels);
         if along == size && fits(Method::Dots) {
             Method::Dots
+        } else if in_runs && fits(Method::Stencils) {
+            Method::Stencils
         } else if across == size && along.is_some() && fits(Method::Axpys) {
             Method::Axpys
         } else {
@@ -70,6 +87,9 @@ impl Method {
             Method::Tiles => true,
             Method::Dots => is_unpacked,
             Method::Axpys => is_unpacked && columns.size >= kernels.lanes,
+            Method::Stencils => {
+                rows.size <= 2 * MAX_STENCIL_ROWS && (1..=CHAIN).contains(&summed.size)
+            }
         }
     }
 }
@@ -130,7 +150,7 @@ impl Blocking {
     /// The maximum scratch memory and shared memory, in bytes, of products with axes of these sizes and any
     /// strides: both operands are packed.
     pub(crate) fn max_memory(axes: [&Axes; 4], kernels: &Kernels, threads: usize) -> [usize; 2] {
-        let methods = [Method::Tiles, Method::Dots, Method::Axpys];
+        let methods = [Method::Tiles, Method::Dots, Method::Axpys, Method::Stencils];
         let fitting = methods.into_iter().filter(|method| method.fits(axes, kernels));
         fitting.fold([0; 2], |[scratch, shared], method| {
             let mut blocking = Blocking::for_method(method, axes, kernels, threads);
@@ -166,13 +186,12 @@ impl Blocking {
             packed_rows: 0,
             packed_columns: 0,
             is_x_in_place: is_x_in_place([rows, summed], kernels),
-            is_y_in_place: is_y_in_place([rows, columns, summed], kernels),
+            is_y_in_place: are_in_place([rows, columns, summed], kernels),
             method,
             wide_columns: 0,
             scratch: ScratchOffsets::default(),
             shared_bytes: 0,
         };
-        blocking.is_y_in_place &= blocking.is_x_in_place;
         blocking.divide(threads, [rows.size, columns.size, summed.size], kernels);
         let products = rows.size.saturating_mul(columns.size).saturating_mul(summed.size);
         blocking.join_batch(batch.size, threads, products);
@@ -246,8 +265,11 @@ impl Blocking {
         let multiple = |bytes: usize, unit: usize| (bytes / row_bytes / unit).max(1) * unit;
         self.packed_rows =
             multiple(L2_BYTES / 2, tile_rows).min(self.rows.next_multiple_of(tile_rows));
-        self.packed_columns = multiple(PACKED_COLUMNS_BYTES, tile_columns)
-            .min(self.columns.next_multiple_of(tile_columns));
+        // If the rows of a region stay in L2, its columns are packed panel by panel, so that a panel is still
+        // in L1 or L2 when its tiles read it.
+        let columns = if self.packed_rows >= self.rows { 0 } else { PACKED_COLUMNS_BYTES };
+        self.packed_columns =
+            multiple(columns, tile_columns).min(self.columns.next_multiple_of(tile_columns));
         self.wide_columns = self.columns.next_multiple_of(kernels.lanes);
 
         let mut bytes = 0_usize;
@@ -259,12 +281,13 @@ impl Blocking {
         let tile = match self.method {
             Method::Tiles => tile_rows * tile_columns,
             Method::Dots => dot::WIDTH,
+            Method::Stencils => 0,
             Method::Axpys => self.rows * axpy::MAX_COLUMNS,
         };
         let tile_bytes = tile * kernels.wide_size;
         let y_bytes = match self.method {
             Method::Tiles => self.packed_columns * row_bytes,
-            Method::Dots => 0,
+            Method::Dots | Method::Stencils => 0,
             Method::Axpys => (LANES + 1) * axpy::MAX_COLUMNS * kernels.size,
         };
         let region_bytes = self.region_bytes(kernels);
@@ -272,7 +295,11 @@ impl Blocking {
             (1, _) | (_, true) => 0,
             (pieces, false) => pieces.ilog2() as usize + 2,
         };
-        let x_bytes = if self.is_x_in_place { 0 } else { self.packed_rows * row_bytes };
+        let x_bytes = match self.method {
+            Method::Stencils => self.rows * row_bytes,
+            _ if self.is_x_in_place => 0,
+            _ => self.packed_rows * row_bytes,
+        };
         self.scratch = ScratchOffsets {
             nodes: reserve(NODES * tile_bytes),
             tile: reserve(tile_bytes),
@@ -293,11 +320,17 @@ impl Blocking {
     }
 }
 
+/// Maximum bytes of a panel of columns of wide vectors: processors with AVX-512 have an L2 of 1 MiB or more,
+/// with rare exceptions.
+const WIDE_PANEL_BYTES: usize = 384 << 10;
+
 /// Indices of a piece: a panel of columns fits a quarter of L2, and its blocks fit the nodes of a tile.
 fn piece(length: usize, kernels: &Kernels) -> usize {
     let panel = kernels.columns() * kernels.size;
+    let is_wide = kernels.lanes * kernels.size > 32;
+    let max_bytes = if is_wide { WIDE_PANEL_BYTES } else { L2_BYTES / 4 };
     let mut piece = BLOCK;
-    while 2 * piece * panel <= L2_BYTES / 4 && piece < MAX_PIECE {
+    while 2 * piece * panel <= max_bytes && piece < MAX_PIECE {
         piece *= 2;
     }
     if length <= piece { length.max(1) } else { piece }
@@ -323,9 +356,14 @@ fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
 /// Maximum rows for which packing the columns costs more than it saves.
 const MAX_ROWS_IN_PLACE: usize = 64;
 
-/// Whether tiles read `y` in place: its rows are contiguous, one chain sums them, and few tiles read them.
-fn is_y_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool {
+/// Whether tiles read both operands in place: rows of `y` are contiguous, one chain sums them, and few tiles
+/// read them.
+fn are_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool {
     let is_contiguous = columns.single(ProductArray::Y) == Some(kernels.size as isize);
     let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;
-    kernels.is_y_native && is_contiguous && summed.single(ProductArray::Y).is_some() && is_short
+    let is_y_in_place = kernels.is_y_native
+        && is_contiguous
+        && summed.single(ProductArray::Y).is_some()
+        && is_short;
+    is_y_in_place && is_x_in_place([rows, summed], kernels)
 }

@@ -6,7 +6,7 @@
 
 use crate::order::{BLOCK, CHAIN, LANES, block_length};
 use crate::real::Real;
-use crate::tile::{TileResults, finish, push};
+use crate::tile::TileResults;
 use crate::vector::Vector;
 
 /// Maximum number of columns of one call, and of blocks that are summed together.
@@ -89,12 +89,12 @@ unsafe fn side_by_side<V: Vector>(dot: &DotArguments) {
         // SAFETY: the block lies in the row and in every column; nodes have room for `WIDTH` sums each.
         unsafe {
             let values = values::<V, true>(&Blocks { x: [x; WIDTH], y, length });
-            push(nodes, index, values.as_ptr(), WIDTH);
+            V::push(nodes, index, values.as_ptr(), WIDTH);
         }
     }
     let results = TileResults { out: dot.sums, out_row: 0, is_wide: true };
     // SAFETY: all blocks of `WIDTH` sums have been pushed.
-    unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, WIDTH], dot.written) }
+    unsafe { V::finish(&results, dot.length, nodes, [1, WIDTH], dot.written) }
 }
 
 /// Sums one column, eight blocks side by side.
@@ -122,7 +122,7 @@ unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
         unsafe {
             let values = values::<V, false>(&blocks);
             for (block, value) in values[..side].iter().enumerate() {
-                push(nodes, first + block, value, 1);
+                V::push(nodes, first + block, value, 1);
             }
         }
         first += side;
@@ -130,7 +130,7 @@ unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
     let sum = dot.sums.wrapping_add(column * size_of::<<V::Element as Real>::Wide>());
     let results = TileResults { out: sum, out_row: 0, is_wide: true };
     // SAFETY: all blocks of the column have been pushed.
-    unsafe { finish::<V::Element>(&results, dot.length, nodes, [1, 1], 1) }
+    unsafe { V::finish(&results, dot.length, nodes, [1, 1], 1) }
 }
 
 /// The values of eight blocks of one length. `SHARED` tells whether all have the same elements of `x`.

@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use crate::axes::ProductArray;
 use crate::dot::{DotArguments, WIDTH};
-use crate::pack::PackArguments;
+use crate::pack::{PackArguments, PackRun, pack_runs};
 use crate::plan::ProductPlan;
 use crate::run::{ProductRegion, SumTarget};
 
@@ -39,12 +39,23 @@ impl ProductPlan {
                     SumTarget::Result => scratch.wrapping_add(self.blocking.scratch.tile),
                     SumTarget::Wide(sums) => self.wide_sums(region, sums, [row, column]),
                 };
+                // The sums of a region have whole vectors, more than the columns of the last call.
+                let whole = match columns.end == region.columns.end {
+                    true => self.wide_columns(region) - (column - region.columns.start),
+                    false => columns.len(),
+                };
+                let written = whole.min(WIDTH);
+                if let SumTarget::Wide(_) = target {
+                    let size = self.kernels.wide_size;
+                    let rest = sums.wrapping_add(written * size);
+                    // SAFETY: the row of the region's sums has whole vectors.
+                    unsafe { rest.write_bytes(0, (whole - written) * size) }
+                }
                 let dot = DotArguments {
                     x,
                     y,
                     columns: columns.len(),
-                    // The sums of a region have whole vectors.
-                    written: columns.len().next_multiple_of(self.kernels.lanes),
+                    written,
                     length: indices.len(),
                     sums,
                     nodes: scratch.wrapping_add(self.blocking.scratch.nodes),
@@ -86,12 +97,15 @@ impl ProductPlan {
             let count = COPIED.min(indices.end - first);
             let mut offsets = [0; COPIED];
             self.summed.offsets(first, ProductArray::X, &mut offsets[..count]);
+            let mut runs = [PackRun::default(); COPIED];
+            let run_count = pack_runs(&offsets[..count], self.kernels.lanes, &mut runs);
             // A panel of one row, whose elements are these indices.
             let pack = PackArguments {
                 to: copy.wrapping_add((first - indices.start) * self.kernels.size),
                 width: count,
                 from: region.x.wrapping_offset(self.rows.offset(row, ProductArray::X)),
-                offsets: offsets.as_ptr(),
+                runs: runs.as_ptr(),
+                run_count,
                 live: count,
                 step: 0,
                 first: 0,

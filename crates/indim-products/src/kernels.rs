@@ -11,6 +11,7 @@ use crate::product::Product;
 use crate::real::Real;
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
+use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
 use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
 use crate::vector::Vector;
@@ -19,7 +20,7 @@ use crate::vector::Vector;
 pub(crate) const MAX_ROWS: usize = 8;
 
 /// Maximum columns of a register tile.
-pub(crate) const MAX_COLUMNS: usize = 16;
+pub(crate) const MAX_COLUMNS: usize = 48;
 
 /// Maximum vectors of a row of a register tile.
 const MAX_VECTORS: usize = 3;
@@ -56,6 +57,8 @@ pub(crate) struct Kernels {
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
     pub(crate) axpy: AxpyFn,
+    /// Sums of short chains for each number of rows.
+    pub(crate) stencils: [StencilFn; MAX_STENCIL_ROWS],
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
@@ -64,26 +67,36 @@ pub(crate) struct Kernels {
     pub(crate) add: AddFn,
 }
 
-/// The kernels of a product, by the element type of the products, with tiles of these rows and vectors.
+/// The kernels of a product, by the element type of the products, with tiles of these rows and vectors. The
+/// second list has the vectors of dot products, which hold at most the lanes of a block.
 macro_rules! by_element {
     ($product:ident, $level:ident, $rows:tt $vectors:tt,
         $f32:ident $f64:ident $i32:ident $i64:ident) => {
+        by_element!($product, $level, $rows $vectors, $f32 $f64 $i32 $i64, $f32 $f64 $i32 $i64)
+    };
+    ($product:ident, $level:ident, $rows:tt $vectors:tt,
+        $f32:ident $f64:ident $i32:ident $i64:ident,
+        $dot_f32:ident $dot_f64:ident $dot_i32:ident $dot_i64:ident) => {
         match $product.compute {
-            DType::F32 => kernels!($product, $level, $f32, $rows $vectors),
-            DType::F64 => kernels!($product, $level, $f64, $rows $vectors),
-            DType::I64 | DType::U64 => kernels!($product, $level, $i64, $rows $vectors),
-            compute if compute.is_integer() => kernels!($product, $level, $i32, $rows $vectors),
+            DType::F32 => kernels!($product, $level, $f32 $dot_f32, $rows $vectors),
+            DType::F64 => kernels!($product, $level, $f64 $dot_f64, $rows $vectors),
+            DType::I64 | DType::U64 => {
+                kernels!($product, $level, $i64 $dot_i64, $rows $vectors)
+            }
+            compute if compute.is_integer() => {
+                kernels!($product, $level, $i32 $dot_i32, $rows $vectors)
+            }
             _ => None,
         }
     };
 }
 
 macro_rules! kernels {
-    ($product:ident, $level:ident, $vector:ident, [$($rows:literal)*] $vectors:tt) => {{
+    ($product:ident, $level:ident, $vector:ident $dot:ident, [$($rows:literal)*] $vectors:tt) => {{
         let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
         $(set_tiles!(tiles, $level, $vector, $rows, $vectors);)*
         let rows = [$($rows),*].len();
-        assemble::<$level, $vector>($product, tiles, rows, count!($vectors))
+        assemble::<$level, $vector, $dot>($product, tiles, rows, count!($vectors))
     }};
 }
 
@@ -109,7 +122,17 @@ impl Kernels {
         match level.instruction_set() {
             // Every level with AVX-512 has AVX2.
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 | InstructionSet::Avx512 => {
+            InstructionSet::Avx512 => {
+                use crate::vector::avx2::{F32x8, F64x4, I32x8};
+                use crate::vector::avx512::{F32x16, F64x8, I32x16};
+                use crate::vector::portable::PortableVector;
+                type I64x4 = PortableVector<i64, 4>;
+                type Avx512 = crate::shells::avx512::Avx512;
+                by_element!(product, Avx512, [1 2 3 4 5 6 7 8] [1 2 3],
+                    F32x16 F64x8 I32x16 I64x4, F32x8 F64x4 I32x8 I64x4)
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => {
                 use crate::vector::avx2::{F32x8, F64x4, I32x8};
                 use crate::vector::portable::PortableVector;
                 type I64x4 = PortableVector<i64, 4>;
@@ -198,8 +221,8 @@ panels! {
         to [I64 i64 U64 u64];
 }
 
-/// The kernels of a product whose panels have the elements of `V`.
-fn assemble<L: ProductShells, V: Vector>(
+/// The kernels of a product whose panels have the elements of `V`; dot products have vectors `D`.
+fn assemble<L: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
     product: &Product,
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
     rows: usize,
@@ -208,6 +231,10 @@ fn assemble<L: ProductShells, V: Vector>(
 where
     V::Element: PanelElement,
 {
+    let pack = |source: DType| match V::Element::is_native(source) {
+        true => Some(L::pack_by_vectors::<V>()),
+        false => V::Element::pack::<L>(source),
+    };
     Some(Kernels {
         rows,
         vectors,
@@ -218,10 +245,16 @@ where
         is_x_native: V::Element::is_native(product.x),
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
-        dot: L::dot::<V>(),
+        dot: L::dot::<D>(),
         axpy: L::axpy::<V>(),
-        pack_x: V::Element::pack::<L>(product.x)?,
-        pack_y: V::Element::pack::<L>(product.y)?,
+        stencils: [
+            L::stencil::<V, 1, 4>(),
+            L::stencil::<V, 2, 4>(),
+            L::stencil::<V, 3, 2>(),
+            L::stencil::<V, 4, 2>(),
+        ],
+        pack_x: pack(product.x)?,
+        pack_y: pack(product.y)?,
         store: V::Element::store::<L>(product.out)?,
         store_rounded: store::copy::<V::Element>,
         add: L::add::<V::Element>(),

@@ -16,6 +16,8 @@
 //! - `dot.rs`: dot products along the summed index;
 //! - `axpys.rs`: runs of units by scaled rows, if few rows meet contiguous rows;
 //! - `axpy.rs`: sums of scaled rows;
+//! - `stencils.rs`: runs of units by short chains, if few rows meet runs of contiguous columns;
+//! - `stencil.rs`: sums of short chains;
 //! - `pack.rs`: packing of panels;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
@@ -24,7 +26,7 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`,
-//! `shells/`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
+//! `shells/`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 mod axes;
@@ -41,6 +43,8 @@ mod product;
 mod real;
 mod run;
 mod shells;
+mod stencil;
+mod stencils;
 mod store;
 mod tile;
 mod tiles;

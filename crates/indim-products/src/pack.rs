@@ -3,6 +3,39 @@
 
 use crate::order::{BLOCK, PanelOrder, block_length};
 use crate::real::{Real, Widen};
+use crate::vector::Vector;
+
+/// Elements of a row of a panel that are one step apart in the source.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct PackRun {
+    /// The offset of the source for the first element, in bytes.
+    pub(crate) offset: isize,
+    /// Bytes of the source from one element to the next.
+    pub(crate) step: isize,
+    /// Position of the first element in the row.
+    pub(crate) first: usize,
+    /// Number of elements.
+    pub(crate) count: usize,
+}
+
+/// Divides a row of a panel, given by its offsets in the source, into runs. No run crosses a multiple of
+/// `lanes`, so each is at most a vector. Returns their number.
+pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -> usize {
+    let mut number = 0;
+    let mut first = 0;
+    while first < offsets.len() {
+        let end = offsets.len().min(first / lanes * lanes + lanes);
+        let step = match end - first {
+            1 => 0,
+            _ => offsets[first + 1].wrapping_sub(offsets[first]),
+        };
+        let follows = |index: &usize| offsets[*index].wrapping_sub(offsets[*index - 1]) == step;
+        let count = 1 + (first + 1..end).take_while(follows).count();
+        runs[number] = PackRun { offset: offsets[first], step, first, count };
+        (number, first) = (number + 1, first + count);
+    }
+    number
+}
 
 /// The arguments of packing: one run of the summed index in a panel. Strides and offsets are in bytes.
 pub(crate) struct PackArguments {
@@ -12,9 +45,11 @@ pub(crate) struct PackArguments {
     pub(crate) width: usize,
     /// The source at the first index of the run.
     pub(crate) from: *const u8,
-    /// Offsets of the source for each element of a row.
-    pub(crate) offsets: *const isize,
-    /// Number of offsets; the other elements of a row become zero.
+    /// The runs of a row, in order, without gaps.
+    pub(crate) runs: *const PackRun,
+    /// Number of runs.
+    pub(crate) run_count: usize,
+    /// Number of elements of all runs; the other elements of a row become zero.
     pub(crate) live: usize,
     /// Stride of the source between indices.
     pub(crate) step: isize,
@@ -30,9 +65,10 @@ pub(crate) struct PackArguments {
 ///
 /// # Safety
 /// - `to` is valid for writes of `length * width` elements, aligned to them;
-/// - `offsets` has `live` elements, at most `width`;
-/// - the source is valid for reads at each offset and index of the run, and does not overlap the panel;
-/// - the run lies in the piece;
+/// - `runs` has `run_count` runs of `live` elements together, at most `width`; `live` is more than `width`
+///   less the lanes of a vector;
+/// - the source is valid for reads at each element of the runs and index, and does not overlap the panel;
+/// - the indices lie in the piece;
 /// - the processor has the level.
 pub(crate) type PackFn = unsafe fn(&PackArguments);
 
@@ -90,7 +126,7 @@ pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &PackArguments) {
 /// # Safety
 /// Like [`PackFn`].
 #[inline(always)]
-pub(crate) unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
+unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
     pack: &PackArguments,
     segment: &PackSegment,
     indices: core::ops::Range<usize>,
@@ -98,16 +134,98 @@ pub(crate) unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
     for index in indices {
         let place = segment.places.of(segment.within + index);
         let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
-        // SAFETY: the caller ensures panel, offsets and source.
+        // SAFETY: the caller ensures panel, runs and source.
         unsafe {
             let row = segment.to.cast::<E>().add(place * pack.width);
-            for column in 0..pack.live {
-                let element = from.wrapping_offset(*pack.offsets.add(column));
-                row.add(column).write(element.cast::<S>().read_unaligned().widen());
+            for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                let mut element = from.wrapping_offset(run.offset);
+                for column in run.first..run.first + run.count {
+                    row.add(column).write(element.cast::<S>().read_unaligned().widen());
+                    element = element.wrapping_offset(run.step);
+                }
             }
             for column in pack.live..pack.width {
                 row.add(column).write(E::ZERO);
             }
         }
+    }
+}
+
+/// Packs by vectors from the element type of the panel. Runs that are not contiguous are read with the step
+/// that they have.
+///
+/// # Safety
+/// Like [`PackFn`].
+#[inline(always)]
+pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
+    let size = size_of::<V::Element>();
+    for_each_segment(pack, size, |segment| {
+        for index in 0..segment.count {
+            let place = segment.places.of(segment.within + index);
+            let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
+            let row = segment.to.wrapping_add(place * pack.width * size);
+            // SAFETY: the caller ensures panel, runs and source. The last vector of a row with fewer elements
+            // than it has lies in the row, because the row has whole vectors then.
+            unsafe {
+                if pack.live < pack.width {
+                    V::zero().store(row.wrapping_add((pack.width - V::LANES) * size));
+                }
+                for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                    let to = row.wrapping_add(run.first * size);
+                    run_by_vectors::<V>(run, from.wrapping_offset(run.offset), to);
+                }
+            }
+        }
+    });
+}
+
+/// Copies a run.
+///
+/// # Safety
+/// - `from` is valid for reads of each element of the run, `to` for writes of as many;
+/// - the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn run_by_vectors<V: Vector>(run: &PackRun, from: *const u8, to: *mut u8) {
+    let size = size_of::<V::Element>();
+    let is_contiguous = run.step == size as isize;
+    // SAFETY: the caller ensures the elements and the instructions.
+    unsafe {
+        if run.count == V::LANES && is_contiguous {
+            V::load(from).store(to);
+        } else if is_contiguous {
+            V::load_first(from, run.count).store_first(to, run.count);
+        } else if run.count == V::LANES {
+            V::load_strided(from, run.step).store(to);
+        } else {
+            for index in 0..run.count {
+                let from = from.wrapping_offset((index as isize).wrapping_mul(run.step));
+                let element = from.cast::<V::Element>().read_unaligned();
+                to.cast::<V::Element>().add(index).write_unaligned(element);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PackRun, pack_runs};
+
+    #[test]
+    fn runs_have_one_step_and_cross_no_vector() {
+        let offsets = [0, 4, 8, 12, 16, 20, 100, 104, 108, 50, 40, 30, 7];
+        let mut runs = [PackRun::default(); 13];
+        let count = pack_runs(&offsets, 4, &mut runs);
+        let mut next = 0;
+        for run in &runs[..count] {
+            assert_eq!(run.first, next);
+            assert_eq!(run.first / 4, (run.first + run.count - 1) / 4);
+            for index in 0..run.count {
+                let offset = run.offset + index as isize * run.step;
+                assert_eq!(offset, offsets[run.first + index]);
+            }
+            next += run.count;
+        }
+        assert_eq!(next, offsets.len());
+        assert_eq!(count, 6, "{:?}", &runs[..count]);
     }
 }

@@ -262,6 +262,8 @@ impl ProductPlan {
                 Method::Tiles => self.tiles(region, indices, target, scratch),
                 Method::Dots => self.dots(region, indices, target, scratch),
                 Method::Axpys => self.axpys(region, indices, target, scratch),
+                // A single chain has a single piece, so the target is the result.
+                Method::Stencils => self.stencils(region, scratch),
             }
         }
     }

@@ -27,6 +27,8 @@ pub(crate) struct TileArguments {
     pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
+    /// Number of columns that are stored as rounded elements: all but the padding of the last vector.
+    pub(crate) columns: usize,
     pub(crate) results: TileResults,
     /// Memory of [`NODES`] tiles of wide sums.
     pub(crate) nodes: *mut u8,
@@ -48,8 +50,9 @@ pub(crate) struct TileResults {
 /// # Safety
 /// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
 ///   and column of the tile;
-/// - `results.out` is valid for writes of every result, and `nodes` for [`NODES`] tiles, aligned to 64 bytes;
-///   no other memory of the call overlaps them;
+/// - `columns` is more than the vectors of the tile but one, and at most all;
+/// - `results.out` is valid for writes of these columns, of all columns of wide sums, and `nodes` for
+///   [`NODES`] tiles, aligned to 64 bytes; no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&TileArguments);
@@ -84,17 +87,18 @@ where
     unsafe {
         if tile.length <= BLOCK && !tile.results.is_wide {
             let block = block::<V, M, N, X>(&mut operands, tile.length);
-            return store::<V, M, N>(&tile.results, block);
+            return store::<V, M, N>(&tile.results, tile.columns, block);
         }
         let nodes = tile.nodes.cast::<<V::Element as Real>::Wide>();
         let size = M * N * V::LANES;
         for (index, start) in (0..tile.length).step_by(BLOCK).enumerate() {
             let length = block_length(start, tile.length);
             let block = block::<V, M, N, X>(&mut operands, length);
-            push::<V::Element>(nodes, index, (&raw const block).cast(), size);
+            V::push(nodes, index, (&raw const block).cast(), size);
         }
         let shape = [M, N * V::LANES];
-        finish::<V::Element>(&tile.results, tile.length, nodes, shape, N * V::LANES);
+        let columns = if tile.results.is_wide { N * V::LANES } else { tile.columns };
+        V::finish(&tile.results, tile.length, nodes, shape, columns);
     }
 }
 
@@ -179,33 +183,43 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
     }
 }
 
-/// Stores a single block as the result.
+/// Stores the first columns of a single block as the result.
 ///
 /// # Safety
-/// `results.out` is valid for writes of the tile.
+/// - `results.out` is valid for writes of `columns` elements of each row;
+/// - `columns` is more than `N - 1` vectors and at most `N`.
 #[inline(always)]
 unsafe fn store<V: Vector, const M: usize, const N: usize>(
     results: &TileResults,
+    columns: usize,
     block: [[V; N]; M],
 ) {
     let width = (V::LANES * size_of::<V::Element>()) as isize;
+    let last = columns - (N - 1) * V::LANES;
     for (row, vectors) in block.into_iter().enumerate() {
         let to = results.out.wrapping_offset(row as isize * results.out_row);
         for (column, vector) in vectors.into_iter().enumerate() {
+            let to = to.wrapping_offset(column as isize * width);
             // SAFETY: the caller ensures the results of each row.
-            unsafe { vector.finished().store(to.wrapping_offset(column as isize * width)) }
+            unsafe {
+                if column + 1 == N && last < V::LANES {
+                    vector.finished().store_first(to, last);
+                } else {
+                    vector.finished().store(to);
+                }
+            }
         }
     }
 }
 
 /// Adds block `index` of `size` elements to the tree: it becomes the top node, and is added to nodes of its
-/// size below it. Not inlined, because it runs once for a block of every tile.
+/// size below it.
 ///
 /// # Safety
 /// - `nodes` is valid for reads and writes of [`NODES`] tiles of `size` sums;
 /// - `block` is valid for reads of `size` elements;
 /// - blocks `0..index` have been pushed.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn push<E: Real>(
     nodes: *mut E::Wide,
     index: usize,
@@ -247,7 +261,7 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
 /// # Safety
 /// - the blocks of `length` indices have been pushed, each of `rows * width` elements;
 /// - `results.out` is valid for writes of `columns` results in each row.
-#[inline(never)]
+#[inline(always)]
 pub(crate) unsafe fn finish<E: Real>(
     results: &TileResults,
     length: usize,

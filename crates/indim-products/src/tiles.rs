@@ -2,9 +2,10 @@
 
 use core::ops::Range;
 
-use crate::axes::ProductArray;
+use crate::axes::{Axes, ProductArray};
+use crate::blocking::Method;
 use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
-use crate::pack::{PackArguments, PackFn};
+use crate::pack::{PackArguments, PackFn, PackRun, pack_runs};
 use crate::plan::ProductPlan;
 use crate::run::{ProductRegion, SumTarget};
 use crate::tile::{TileArguments, TileResults};
@@ -22,6 +23,12 @@ impl ProductPlan {
         scratch: *mut u8,
     ) {
         let blocking = &self.blocking;
+        let are_rows_resident = blocking.packed_rows >= region.rows.len();
+        let unit = self.kernels.rows;
+        if are_rows_resident {
+            // SAFETY: the packed rows lie in scratch memory, which has room for them.
+            unsafe { self.pack_rows(region, region.rows.clone(), indices.clone(), unit, scratch) }
+        }
         for column in region.columns.clone().step_by(blocking.packed_columns) {
             let columns = column..region.columns.end.min(column + blocking.packed_columns);
             // SAFETY: the packed columns lie in scratch memory, which has room for them.
@@ -31,7 +38,9 @@ impl ProductPlan {
                 // SAFETY: the packed rows lie in scratch memory, which has room for them; then both blocks
                 // are packed, unless tiles read them in place.
                 unsafe {
-                    self.pack_rows(region, rows.clone(), indices.clone(), scratch);
+                    if !are_rows_resident {
+                        self.pack_rows(region, rows.clone(), indices.clone(), unit, scratch);
+                    }
                     self.packed_tiles(
                         region,
                         rows,
@@ -77,24 +86,25 @@ impl ProductPlan {
         }
     }
 
-    /// Packs rows, panel by panel, unless tiles read them in place.
+    /// Packs rows, panel by panel of at most `unit` rows, unless tiles read them in place.
     ///
     /// # Safety
-    /// Like [`ProductPlan::piece`].
-    unsafe fn pack_rows(
+    /// Like [`ProductPlan::piece`]; `unit` is at most [`MAX_ROWS`].
+    pub(crate) unsafe fn pack_rows(
         &self,
         region: &ProductRegion,
         rows: Range<usize>,
         indices: Range<usize>,
+        unit: usize,
         scratch: *mut u8,
     ) {
-        if self.blocking.is_x_in_place {
+        if self.blocking.is_x_in_place && self.blocking.method == Method::Tiles {
             return;
         }
         let kernels = &self.kernels;
         let buffer = scratch.wrapping_add(self.blocking.scratch.x);
-        for row in rows.clone().step_by(kernels.rows) {
-            let live = kernels.rows.min(rows.end - row);
+        for row in rows.clone().step_by(unit) {
+            let live = unit.min(rows.end - row);
             let mut offsets = [0; MAX_ROWS];
             self.rows.offsets(row, ProductArray::X, &mut offsets[..live]);
             let skipped = (row - rows.start) * indices.len() * kernels.size;
@@ -121,6 +131,8 @@ impl ProductPlan {
         operand: ProductArray,
         indices: Range<usize>,
     ) {
+        let mut runs = [PackRun::default(); MAX_COLUMNS];
+        let run_count = pack_runs(panel.offsets, self.kernels.lanes, &mut runs);
         let (run, step) = (self.summed.run(), self.summed.fastest(operand));
         let mut index = indices.start;
         while index < indices.end {
@@ -129,7 +141,8 @@ impl ProductPlan {
                 to: panel.to,
                 width: panel.width,
                 from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
-                offsets: panel.offsets.as_ptr(),
+                runs: runs.as_ptr(),
+                run_count,
                 live: panel.offsets.len(),
                 step,
                 first: index - indices.start,
@@ -225,6 +238,7 @@ impl ProductPlan {
             y_step: self.summed.fastest(ProductArray::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
+            columns: columns.len(),
             results: direct.unwrap_or(buffered),
             nodes: scratch.wrapping_add(blocking.scratch.nodes),
         };
@@ -240,22 +254,28 @@ impl ProductPlan {
         }
     }
 
-    /// The place of a tile in the result, if the tile can store its vectors there.
+    /// The place of a tile in the result, if its columns are contiguous there.
     fn direct(
         &self,
         region: &ProductRegion,
         rows: &Range<usize>,
         columns: &Range<usize>,
     ) -> Option<TileResults> {
-        let size = self.out_size as isize;
-        let is_dense = self.columns.single(ProductArray::Out) == Some(size);
-        let is_whole = columns.len().is_multiple_of(self.kernels.lanes);
-        let row = self.rows.single(ProductArray::Out)?;
-        let offset = rows.start as isize * row + columns.start as isize * size;
-        let can_store = self.kernels.is_out_native && is_dense && is_whole;
+        let [of_rows, of_columns] = [&self.rows, &self.columns];
+        let is_dense = of_columns.fastest(ProductArray::Out) == self.out_size as isize;
+        let is_in_run = |axes: &Axes, range: &Range<usize>| {
+            let run = axes.even_run(ProductArray::Out).max(1);
+            range.start / run == (range.end - 1) / run
+        };
+        let is_contiguous = columns.len() == 1 || is_dense && is_in_run(of_columns, columns);
+        let can_store = self.kernels.is_out_native && is_contiguous && is_in_run(of_rows, rows);
+        let offset = |axes: &Axes, start| axes.offset(start, ProductArray::Out);
         can_store.then(|| TileResults {
-            out: region.out.wrapping_offset(offset),
-            out_row: row,
+            out: region
+                .out
+                .wrapping_offset(offset(of_rows, rows.start))
+                .wrapping_offset(offset(of_columns, columns.start)),
+            out_row: of_rows.fastest(ProductArray::Out),
             is_wide: false,
         })
     }

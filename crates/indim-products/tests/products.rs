@@ -49,6 +49,13 @@ fn every_tile() {
             check(&dense(F64, rows, columns, 66), || random.number());
         }
     }
+    // Tiles of vectors of 512 bits have up to 48 columns.
+    for (rows, columns) in [(8, 47), (9, 48), (3, 49), (7, 63), (17, 97)] {
+        for types in [F32, F64, [DType::I32; 4], [DType::I64; 4]] {
+            check(&dense(types, rows, columns, 5), || random.number());
+            check(&dense(types, rows, columns, 70), || random.number());
+        }
+    }
 }
 
 #[test]
@@ -195,6 +202,99 @@ fn random_product(random: &mut Random, types: [DType; 4]) -> Product {
         }
     }
     Product { x, y, compute, out, axes }
+}
+
+#[test]
+fn convolutions() {
+    let mut random = Random(14);
+    let rounds = if cfg!(debug_assertions) { 24 } else { 300 };
+    for round in 0..rounds {
+        let types = [F32, F32, F64, [DType::I32; 4]][round % 4];
+        let convolution = RandomConvolution::new(&mut random);
+        check(&convolution.product(types, random.below(2) == 0), || random.number());
+    }
+}
+
+/// The sizes of a convolution of two spatial axes, with groups.
+#[derive(Debug)]
+struct RandomConvolution {
+    batch: usize,
+    groups: usize,
+    channels: usize,
+    features: usize,
+    positions: [usize; 2],
+    kernel: [usize; 2],
+    stride: usize,
+    dilation: usize,
+}
+
+impl RandomConvolution {
+    fn new(random: &mut Random) -> Self {
+        let is_depthwise = random.below(2) == 0;
+        let few = |random: &mut Random, end: usize| 1 + random.below(end);
+        RandomConvolution {
+            batch: few(random, 2),
+            groups: few(random, 3),
+            channels: if is_depthwise { 1 } else { few(random, 9) },
+            features: if is_depthwise { few(random, 2) } else { few(random, 20) },
+            positions: [few(random, 4), few(random, 40)],
+            kernel: [few(random, 3), few(random, 5)],
+            stride: few(random, 3),
+            dilation: few(random, 2),
+        }
+    }
+
+    /// The sum of products of windows, of a dense array with the channels before or behind the spatial axes,
+    /// and a dense kernel.
+    fn product(&self, types: [DType; 4], is_channels_last: bool) -> Product {
+        let [x, y, compute, out] = types;
+        let size = |axis: usize| {
+            (self.positions[axis] - 1) * self.stride + (self.kernel[axis] - 1) * self.dilation + 1
+        };
+        let (channels, features) = (self.groups * self.channels, self.groups * self.features);
+        let (height, width, [rows, columns]) = (size(0), size(1), self.positions);
+        let [down, across] = self.kernel;
+        // Strides in elements: batch, group, channel or feature, down, across.
+        let x_strides = match is_channels_last {
+            true => [height * width * channels, self.channels, 1, width * channels, channels],
+            false => {
+                let plane = height * width;
+                [channels * plane, self.channels * plane, plane, width, 1]
+            }
+        };
+        let out_strides = match is_channels_last {
+            true => [rows * columns * features, self.features, 1, columns * features, features],
+            false => {
+                let plane = rows * columns;
+                [features * plane, self.features * plane, plane, columns, 1]
+            }
+        };
+        let filter = self.channels * down * across;
+        let of = |class, count, [of_x, of_y, of_out]: [usize; 3]| {
+            axis(
+                class,
+                count,
+                [of_x, of_y, of_out].map(|stride| stride as isize),
+                [x, y, out].map(|dtype| dtype.size() as isize),
+            )
+        };
+        let (stride, dilation) = (self.stride, self.dilation);
+        let axes = vec![
+            of(
+                AxisClass::Batch,
+                self.groups,
+                [x_strides[1], self.features * filter, out_strides[1]],
+            ),
+            of(AxisClass::Row, self.batch, [x_strides[0], 0, out_strides[0]]),
+            of(AxisClass::Column, self.features, [0, filter, out_strides[2]]),
+            of(AxisClass::Row, rows, [x_strides[3] * stride, 0, out_strides[3]]),
+            of(AxisClass::Row, columns, [x_strides[4] * stride, 0, out_strides[4]]),
+            of(AxisClass::Summed, down, [x_strides[3] * dilation, across, 0]),
+            of(AxisClass::Summed, across, [x_strides[4] * dilation, 1, 0]),
+            of(AxisClass::Summed, self.channels, [x_strides[2], down * across, 0]),
+        ];
+        Product { x, y, compute, out, axes }
+    }
 }
 
 #[test]

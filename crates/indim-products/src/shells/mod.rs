@@ -1,16 +1,20 @@
 //! Shells: the only functions compiled for a level, with all their callees inlined. Holds unsafe code.
 //!
 //! - `baseline.rs`: the level that every processor of the target has;
-//! - `avx2.rs`: AVX2, also for processors with AVX-512.
+//! - `avx2.rs`: AVX2;
+//! - `avx512.rs`: AVX-512.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 pub(crate) mod baseline;
 
 use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::real::{Real, Round, Widen};
+use crate::stencil::StencilFn;
 use crate::store::{AddFn, StoreFn};
 use crate::tile::TileFn;
 use crate::vector::Vector;
@@ -29,6 +33,12 @@ pub(crate) trait ProductShells {
     /// Packing of a source of type `S` as `E`.
     fn pack<S: Widen<E>, E: Real>() -> PackFn;
 
+    /// Packing of a source that has the element type of the panel.
+    fn pack_by_vectors<V: Vector>() -> PackFn;
+
+    /// A sum of short chains, whose columns are read in place, for `M` rows and `N` vectors at a time.
+    fn stencil<V: Vector, const M: usize, const N: usize>() -> StencilFn;
+
     /// A store of sums of type `W` as `O`.
     fn store<W: Round<O> + Copy, O>() -> StoreFn;
 
@@ -44,6 +54,7 @@ macro_rules! define_shells {
         use crate::pack::{self, PackArguments, PackFn};
         use crate::real::{Real, Round, Widen};
         use crate::shells::ProductShells;
+        use crate::stencil::{self, StencilArguments, StencilFn};
         use crate::store::{self, AddArguments, AddFn, StoreArguments, StoreFn};
         use crate::tile::{self, TileArguments, TileFn};
         use crate::vector::Vector;
@@ -67,6 +78,14 @@ macro_rules! define_shells {
 
             fn pack<S: Widen<E>, E: Real>() -> PackFn {
                 pack::<S, E>
+            }
+
+            fn pack_by_vectors<V: Vector>() -> PackFn {
+                pack_by_vectors::<V>
+            }
+
+            fn stencil<V: Vector, const M: usize, const N: usize>() -> StencilFn {
+                stencil::<V, M, N>
             }
 
             fn store<W: Round<O> + Copy, O>() -> StoreFn {
@@ -111,6 +130,25 @@ macro_rules! define_shells {
         unsafe fn pack<S: Widen<E>, E: Real>(pack: &PackArguments) {
             // SAFETY: the caller has the obligations of `PackFn`.
             unsafe { pack::run::<S, E>(pack) }
+        }
+
+        /// # Safety
+        /// Like [`PackFn`], for this level.
+        $(#[$enable])?
+        unsafe fn pack_by_vectors<V: Vector>(pack: &PackArguments) {
+            // SAFETY: the caller has the obligations of `PackFn`.
+            unsafe { pack::by_vectors::<V>(pack) }
+        }
+
+        /// # Safety
+        /// Like [`StencilFn`], for this level.
+        $(#[$enable])?
+        unsafe fn stencil<V, const M: usize, const N: usize>(stencil: &StencilArguments)
+        where
+            V: Vector,
+        {
+            // SAFETY: the caller has the obligations of `StencilFn`.
+            unsafe { stencil::run::<V, M, N>(stencil) }
         }
 
         /// # Safety

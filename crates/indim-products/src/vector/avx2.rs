@@ -3,13 +3,15 @@
 use core::arch::x86_64::{
     __m256, __m256d, __m256i, _CMP_UNORD_Q, _mm256_add_epi32, _mm256_add_pd, _mm256_add_ps,
     _mm256_blendv_pd, _mm256_blendv_ps, _mm256_broadcast_sd, _mm256_broadcast_ss, _mm256_cmp_pd,
-    _mm256_cmp_ps, _mm256_fmadd_pd, _mm256_fmadd_ps, _mm256_loadu_pd, _mm256_loadu_ps,
-    _mm256_loadu_si256, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_set1_pd, _mm256_set1_ps,
-    _mm256_setzero_pd, _mm256_setzero_ps, _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps,
-    _mm256_storeu_si256,
+    _mm256_cmp_ps, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_fmadd_pd, _mm256_fmadd_ps,
+    _mm256_loadu_pd, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_maskload_epi32,
+    _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_epi32, _mm256_maskstore_pd,
+    _mm256_maskstore_ps, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_pd,
+    _mm256_set1_ps, _mm256_setr_epi32, _mm256_setr_epi64x, _mm256_setzero_pd, _mm256_setzero_ps,
+    _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps, _mm256_storeu_si256,
 };
 
-use crate::vector::Vector;
+use crate::vector::{Vector, compiled_tree};
 
 /// Eight `f32`.
 #[derive(Clone, Copy)]
@@ -27,6 +29,7 @@ macro_rules! float_vector {
     (
         $vector:ident $element:ident $lanes:literal $zero:ident $load:ident $splat:ident
         $store:ident $fma:ident $add:ident $compare:ident $set:ident $blend:ident
+        $load_first:ident $store_first:ident $mask:ident
     ) => {
         impl Vector for $vector {
             type Element = $element;
@@ -58,6 +61,18 @@ macro_rules! float_vector {
             }
 
             #[inline(always)]
+            unsafe fn load_first(from: *const u8, count: usize) -> Self {
+                // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+                $vector(unsafe { $load_first(from.cast(), $mask(count)) })
+            }
+
+            #[inline(always)]
+            unsafe fn store_first(self, to: *mut u8, count: usize) {
+                // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+                unsafe { $store_first(to.cast(), $mask(count), self.0) }
+            }
+
+            #[inline(always)]
             unsafe fn fma(self, x: Self, y: Self) -> Self {
                 // SAFETY: the caller ensures the instructions.
                 $vector(unsafe { $fma(x.0, y.0, self.0) })
@@ -78,6 +93,8 @@ macro_rules! float_vector {
                     $vector($blend(sum, $set($element::NAN), is_nan))
                 }
             }
+
+            compiled_tree!("avx2,fma");
         }
     };
 }
@@ -85,11 +102,13 @@ macro_rules! float_vector {
 float_vector! {
     F32x8 f32 8 _mm256_setzero_ps _mm256_loadu_ps _mm256_broadcast_ss
     _mm256_storeu_ps _mm256_fmadd_ps _mm256_add_ps _mm256_cmp_ps _mm256_set1_ps _mm256_blendv_ps
+    _mm256_maskload_ps _mm256_maskstore_ps mask_of_8
 }
 
 float_vector! {
     F64x4 f64 4 _mm256_setzero_pd _mm256_loadu_pd _mm256_broadcast_sd
     _mm256_storeu_pd _mm256_fmadd_pd _mm256_add_pd _mm256_cmp_pd _mm256_set1_pd _mm256_blendv_pd
+    _mm256_maskload_pd _mm256_maskstore_pd mask_of_4
 }
 
 impl Vector for I32x8 {
@@ -121,6 +140,18 @@ impl Vector for I32x8 {
     }
 
     #[inline(always)]
+    unsafe fn load_first(from: *const u8, count: usize) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+        I32x8(unsafe { _mm256_maskload_epi32(from.cast(), mask_of_8(count)) })
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, count: usize) {
+        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+        unsafe { _mm256_maskstore_epi32(to.cast(), mask_of_8(count), self.0) }
+    }
+
+    #[inline(always)]
     unsafe fn fma(self, x: Self, y: Self) -> Self {
         // SAFETY: the caller ensures the instructions.
         I32x8(unsafe { _mm256_add_epi32(self.0, _mm256_mullo_epi32(x.0, y.0)) })
@@ -135,5 +166,33 @@ impl Vector for I32x8 {
     #[inline(always)]
     unsafe fn finished(self) -> Self {
         self
+    }
+
+    compiled_tree!("avx2");
+}
+
+/// The mask of the first `count` lanes of eight.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn mask_of_8(count: usize) -> __m256i {
+    // SAFETY: the caller ensures the instructions.
+    unsafe {
+        let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(count as i32), lanes)
+    }
+}
+
+/// The mask of the first `count` lanes of four.
+///
+/// # Safety
+/// The processor has AVX2.
+#[inline(always)]
+unsafe fn mask_of_4(count: usize) -> __m256i {
+    // SAFETY: the caller ensures the instructions.
+    unsafe {
+        let lanes = _mm256_setr_epi64x(0, 1, 2, 3);
+        _mm256_cmpgt_epi64(_mm256_set1_epi64x(count as i64), lanes)
     }
 }

@@ -2,15 +2,19 @@
 //!
 //! - `portable.rs`: arrays of elements, for every machine;
 //! - `avx2.rs`: 256 bits, AVX2 and FMA;
+//! - `avx512.rs`: 512 bits, AVX-512;
 //! - `neon.rs`: 128 bits, NEON.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
 
 use crate::real::Real;
+use crate::tile::{self, TileResults};
 
 /// Some elements in a register. All functions are inlined into a function compiled for the instructions.
 pub(crate) trait Vector: Copy {
@@ -33,6 +37,28 @@ pub(crate) trait Vector: Copy {
     /// - the processor has the instructions of the vector.
     unsafe fn load(from: *const u8) -> Self;
 
+    /// Reads the first `count` elements, at any alignment; the others are zero.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of `count` elements, at most `LANES`;
+    /// - the processor has the instructions of the vector.
+    #[inline(always)]
+    unsafe fn load_first(from: *const u8, count: usize) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe { load_elements(from, size_of::<Self::Element>() as isize, count) }
+    }
+
+    /// Reads `LANES` elements that are `step` bytes apart, at any alignment.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of each element;
+    /// - the processor has the instructions of the vector.
+    #[inline(always)]
+    unsafe fn load_strided(from: *const u8, step: isize) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe { load_elements(from, step, Self::LANES) }
+    }
+
     /// One element in every lane, read at any alignment.
     ///
     /// # Safety
@@ -46,6 +72,24 @@ pub(crate) trait Vector: Copy {
     /// - `to` is valid for writes of `LANES` elements;
     /// - the processor has the instructions of the vector.
     unsafe fn store(self, to: *mut u8);
+
+    /// Writes the first `count` elements, at any alignment.
+    ///
+    /// # Safety
+    /// - `to` is valid for writes of `count` elements, at most `LANES`;
+    /// - the processor has the instructions of the vector.
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, count: usize) {
+        let mut elements = [Self::Element::ZERO; MAX_LANES];
+        // SAFETY: the array has `LANES` elements; the caller ensures the others and the instructions.
+        unsafe {
+            self.store(elements.as_mut_ptr().cast());
+            to.copy_from_nonoverlapping(
+                elements.as_ptr().cast(),
+                count * size_of::<Self::Element>(),
+            );
+        }
+    }
 
     /// `x * y + self` with one rounding.
     ///
@@ -64,4 +108,114 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// The processor has the instructions of the vector.
     unsafe fn finished(self) -> Self;
+
+    /// [`tile::push`] compiled for the instructions of the vector.
+    ///
+    /// # Safety
+    /// - Like [`tile::push`];
+    /// - the processor has the instructions of the vector.
+    #[inline(never)]
+    unsafe fn push(
+        nodes: *mut <Self::Element as Real>::Wide,
+        index: usize,
+        block: *const Self::Element,
+        size: usize,
+    ) {
+        // SAFETY: the caller has the obligations.
+        unsafe { tile::push(nodes, index, block, size) }
+    }
+
+    /// [`tile::finish`] compiled for the instructions of the vector.
+    ///
+    /// # Safety
+    /// - Like [`tile::finish`];
+    /// - the processor has the instructions of the vector.
+    #[inline(never)]
+    unsafe fn finish(
+        results: &TileResults,
+        length: usize,
+        nodes: *mut <Self::Element as Real>::Wide,
+        shape: [usize; 2],
+        columns: usize,
+    ) {
+        // SAFETY: the caller has the obligations.
+        unsafe { tile::finish::<Self::Element>(results, length, nodes, shape, columns) }
+    }
 }
+
+/// Maximum number of elements of a vector.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// The first `count` lanes of a vector, read one by one `step` bytes apart; the others are zero.
+///
+/// # Safety
+/// - `from` is valid for reads of each element; `count` is at most `LANES`;
+/// - the processor has the instructions of the vector.
+#[inline(always)]
+unsafe fn load_elements<V: Vector>(from: *const u8, step: isize, count: usize) -> V {
+    let mut elements = [V::Element::ZERO; MAX_LANES];
+    for (index, element) in elements.iter_mut().take(count.min(V::LANES)).enumerate() {
+        let from = from.wrapping_offset((index as isize).wrapping_mul(step));
+        // SAFETY: the caller ensures the elements.
+        *element = unsafe { from.cast::<V::Element>().read_unaligned() };
+    }
+    // SAFETY: the array has the elements of a vector; the caller ensures the instructions.
+    unsafe { V::load(elements.as_ptr().cast()) }
+}
+
+/// The functions of a vector that are not inlined into others, compiled for its instructions.
+#[cfg(target_arch = "x86_64")]
+macro_rules! compiled_tree {
+    ($features:literal) => {
+        unsafe fn push(
+            nodes: *mut <Self::Element as crate::real::Real>::Wide,
+            index: usize,
+            block: *const Self::Element,
+            size: usize,
+        ) {
+            /// # Safety
+            /// Like `tile::push`; the processor has the instructions.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn compiled<E: crate::real::Real>(
+                nodes: *mut E::Wide,
+                index: usize,
+                block: *const E,
+                size: usize,
+            ) {
+                // SAFETY: the caller has the obligations.
+                unsafe { crate::tile::push(nodes, index, block, size) }
+            }
+            // SAFETY: the caller has the obligations.
+            unsafe { compiled(nodes, index, block, size) }
+        }
+
+        unsafe fn finish(
+            results: &crate::tile::TileResults,
+            length: usize,
+            nodes: *mut <Self::Element as crate::real::Real>::Wide,
+            shape: [usize; 2],
+            columns: usize,
+        ) {
+            /// # Safety
+            /// Like `tile::finish`; the processor has the instructions.
+            #[inline(never)]
+            #[target_feature(enable = $features)]
+            unsafe fn compiled<E: crate::real::Real>(
+                results: &crate::tile::TileResults,
+                length: usize,
+                nodes: *mut E::Wide,
+                shape: [usize; 2],
+                columns: usize,
+            ) {
+                // SAFETY: the caller has the obligations.
+                unsafe { crate::tile::finish::<E>(results, length, nodes, shape, columns) }
+            }
+            // SAFETY: the caller has the obligations.
+            unsafe { compiled::<Self::Element>(results, length, nodes, shape, columns) }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+use compiled_tree;

@@ -1,0 +1,102 @@
+//! Sums of short chains over columns that are read in place: depthwise convolutions, and few rows in general.
+//! Holds unsafe code.
+
+use crate::vector::Vector;
+
+/// Maximum rows of one call.
+pub(crate) const MAX_STENCIL_ROWS: usize = 4;
+
+/// The arguments of the sums of some rows and neighbouring columns. Strides and offsets are in bytes.
+pub(crate) struct StencilArguments {
+    /// The packed rows: their elements for each index.
+    pub(crate) x: *const u8,
+    /// The first column, without the offset of an index; columns are contiguous.
+    pub(crate) y: *const u8,
+    /// Offsets of `y` for each index.
+    pub(crate) offsets: *const isize,
+    /// Number of indices: at most those of a chain.
+    pub(crate) length: usize,
+    /// Number of columns.
+    pub(crate) columns: usize,
+    /// The first result; the results of a row are contiguous.
+    pub(crate) out: *mut u8,
+    /// Stride of the results between rows.
+    pub(crate) out_row: isize,
+}
+
+/// Such sums compiled for a level, for a number of rows.
+///
+/// # Safety
+/// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
+/// - `y` is valid for reads of `columns` elements at each offset;
+/// - `out` is valid for writes of `columns` elements in each row, and overlaps no other memory of the call;
+/// - the processor has the level.
+pub(crate) type StencilFn = unsafe fn(&StencilArguments);
+
+/// Sums `M` rows, `N` vectors of columns at a time.
+///
+/// # Safety
+/// Like [`StencilFn`].
+#[inline(always)]
+pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &StencilArguments) {
+    let whole = stencil.columns - stencil.columns % V::LANES;
+    let mut column = 0;
+    // SAFETY: the caller ensures the columns, each of which is below `stencil.columns`.
+    unsafe {
+        while column + N * V::LANES <= whole {
+            columns::<V, M, N>(stencil, column, V::LANES);
+            column += N * V::LANES;
+        }
+        while column < whole {
+            columns::<V, M, 1>(stencil, column, V::LANES);
+            column += V::LANES;
+        }
+        if column < stencil.columns {
+            columns::<V, M, 1>(stencil, column, stencil.columns - column);
+        }
+    }
+}
+
+/// Sums `N` vectors from a column on, each of its first `live` lanes.
+///
+/// # Safety
+/// Like [`StencilFn`]; the lanes are of the columns.
+#[inline(always)]
+unsafe fn columns<V: Vector, const M: usize, const N: usize>(
+    stencil: &StencilArguments,
+    column: usize,
+    live: usize,
+) {
+    let size = size_of::<V::Element>();
+    let width = V::LANES * size;
+    let is_whole = live == V::LANES;
+    // SAFETY: the caller ensures rows, columns, offsets and results.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        let y = stencil.y.wrapping_add(column * size);
+        let mut x = stencil.x;
+        for index in 0..stencil.length {
+            let from = y.wrapping_offset(*stencil.offsets.add(index));
+            let mut vectors = [V::zero(); N];
+            for (vector, to) in vectors.iter_mut().enumerate() {
+                let from = from.wrapping_add(vector * width);
+                *to = if is_whole { V::load(from) } else { V::load_first(from, live) };
+            }
+            for (row, sums) in sums.iter_mut().enumerate() {
+                let factor = V::splat(x.wrapping_add(row * size));
+                for (sum, &vector) in sums.iter_mut().zip(&vectors) {
+                    *sum = sum.fma(factor, vector);
+                }
+            }
+            x = x.wrapping_add(M * size);
+        }
+        for (row, sums) in sums.into_iter().enumerate() {
+            let out = stencil.out.wrapping_offset(row as isize * stencil.out_row);
+            let out = out.wrapping_add(column * size);
+            for (vector, sum) in sums.into_iter().enumerate() {
+                let (to, sum) = (out.wrapping_add(vector * width), sum.finished());
+                if is_whole { sum.store(to) } else { sum.store_first(to, live) }
+            }
+        }
+    }
+}
