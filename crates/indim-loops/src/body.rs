@@ -169,7 +169,7 @@ impl NestBuilder<'_> {
         }
         for place in self.materialized.concat_targets(stored) {
             let array_type = &self.graph[place.concatenation].array_type;
-            let axes = moved(&axes, place.axis, place.start);
+            let axes = moved(&axes, &place.starts);
             for buffer in self.buffers.written_to(place.concatenation) {
                 let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
                 stores.push(Store { source, reduction, target });
@@ -233,9 +233,11 @@ fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }:
     }
 }
 
-/// The indices of a slice that begins at `start` along `axis`.
-fn moved(axes: &[AxisIndex], axis: usize, start: usize) -> Arc<[AxisIndex]> {
+/// The indices of a slice that begins at these offsets.
+fn moved(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
-    axes[axis].start += start;
+    for (axis, start) in axes.iter_mut().zip(starts) {
+        axis.start += start;
+    }
     axes.into()
 }

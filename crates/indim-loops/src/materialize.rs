@@ -48,14 +48,12 @@ pub(crate) struct Materialized {
 }
 
 /// The destination of one part of a concatenation.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct ConcatTarget {
-    /// The concatenation.
+    /// The concatenation, which is no part of another one.
     pub(crate) concatenation: ValueId,
-    /// Its axis.
-    pub(crate) axis: usize,
-    /// The offset of the part along that axis.
-    pub(crate) start: usize,
+    /// The offset of the part along each axis.
+    pub(crate) starts: Vec<usize>,
 }
 
 impl Materialized {
@@ -262,22 +260,30 @@ fn operands(graph: &Graph) -> Vec<bool> {
     is_operand
 }
 
-/// For each part of these concatenations, its destinations.
+/// For each part of these concatenations that is none itself, its destinations.
 fn concat_targets(
     graph: &Graph,
     concatenations: &BTreeSet<ValueId>,
 ) -> HashMap<ValueId, Vec<ConcatTarget>> {
     let mut concat_targets: HashMap<ValueId, Vec<ConcatTarget>> = HashMap::new();
-    for &concatenation in concatenations {
-        let NodeKind::Concatenate { axis } = graph[concatenation].kind else { continue };
-        let mut start = 0;
-        for &part in graph[concatenation].operands.iter() {
-            concat_targets.entry(part).or_default().push(ConcatTarget {
-                concatenation,
-                axis,
-                start,
-            });
-            start += graph[part].array_type.shape[axis];
+    let parts = concatenations.iter().flat_map(|&whole| graph[whole].operands.iter().copied());
+    let nested: BTreeSet<ValueId> = parts.filter(|part| concatenations.contains(part)).collect();
+    for &concatenation in concatenations.difference(&nested) {
+        let rank = graph[concatenation].array_type.shape.rank();
+        let mut pending = vec![(concatenation, vec![0; rank])];
+        while let Some((whole, starts)) = pending.pop() {
+            let NodeKind::Concatenate { axis } = graph[whole].kind else { continue };
+            let mut next: Vec<usize> = starts;
+            for &part in graph[whole].operands.iter() {
+                let starts = next.clone();
+                next[axis] += graph[part].array_type.shape[axis];
+                if nested.contains(&part) {
+                    pending.push((part, starts));
+                } else {
+                    let target = ConcatTarget { concatenation, starts };
+                    concat_targets.entry(part).or_default().push(target);
+                }
+            }
         }
     }
     concat_targets
@@ -365,10 +371,18 @@ impl Requirements {
 
     /// The values that later nests read, and the parts of concatenations that they read.
     fn read_later(&self, graph: &Graph) -> BTreeSet<ValueId> {
-        let concatenation = self.concatenations.intersection(&self.read);
-        let parts =
-            concatenation.flat_map(|&concatenation| graph[concatenation].operands.iter().copied());
-        parts.chain(self.read.iter().copied()).collect()
+        let mut read_later = self.read.clone();
+        let mut pending: Vec<ValueId> =
+            self.concatenations.intersection(&self.read).copied().collect();
+        while let Some(concatenation) = pending.pop() {
+            for &part in graph[concatenation].operands.iter() {
+                let is_new = read_later.insert(part);
+                if is_new && self.concatenations.contains(&part) {
+                    pending.push(part);
+                }
+            }
+        }
+        read_later
     }
 
     /// Adds a use of `source` by nests of `nest_kind`; materialises it if they cannot share its computation

@@ -122,11 +122,12 @@ fn centred(
     side: MatrixSide,
 ) -> Result<Value, FormatErrorKind> {
     call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
-    let value = call.value(position)?.convert(DType::I32);
-    let Some(zero) = call.optional(zero) else { return Ok(value) };
+    let value = call.value(position)?;
+    let Some(zero) = call.optional(zero) else { return Ok(value.convert(DType::I32)) };
     let shape = value.array_type()?.shape;
-    let zero = broadcast_parameter(call, &zero.value.convert(DType::I32), &shape, side)?;
-    Ok(value - zero)
+    // Differences fit 16 bits, which take less memory and time than 32.
+    let zero = broadcast_parameter(call, &zero.value.convert(DType::I16), &shape, side)?;
+    Ok((value.convert(DType::I16) - zero).convert(DType::I32))
 }
 
 /// Broadcasts scales or zero points, of each row or column or of the whole matrix, to the matrix.

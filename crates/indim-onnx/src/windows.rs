@@ -101,16 +101,18 @@ fn groups(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
         .ok_or_else(|| FormatErrorKind::attribute("group", format!("is {groups}")))
 }
 
-/// The convolution of two values with the attributes of the node; `weights` is the position of the weights.
+/// The convolution of two values with the attributes of the node; `weights` is the position of the weights,
+/// `dtype` the element type of the result if it is not that of the values.
 fn convolved(
     call: &Call<'_>,
     (x, w): (&Value, &Value),
     weights: usize,
+    dtype: Option<DType>,
 ) -> Result<Value, FormatErrorKind> {
     let (windows, _) = padded(call, &kernel_of(call, weights)?, false)?;
     let feature_groups = groups(call)?;
     let convolution = Convolution { feature_groups, ..Convolution::new(windows) };
-    Ok(call.builder.convolution(x, w, &convolution, None)?)
+    Ok(call.builder.convolution(x, w, &convolution, dtype)?)
 }
 
 /// The result plus the bias of each channel, operand `position`.
@@ -122,30 +124,32 @@ fn biased(call: &Call<'_>, result: Value, position: usize) -> LoweringResult {
 
 pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
-    let result = convolved(call, (call.value(0)?, call.value(1)?), 1)?;
+    let result = convolved(call, (call.value(0)?, call.value(1)?), 1, None)?;
     biased(call, result, 2)
 }
 
-/// Elements as `i32`, minus their zero point: one number, or one for each index of axis 0.
+/// Elements minus their zero point, in 16 bits, which contain every difference. The zero point is one number,
+/// or one for each index of axis 0.
 fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, FormatErrorKind> {
     call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
-    let value = call.value(position)?.convert(DType::I32);
+    let value = call.value(position)?;
+    let value = value.convert(DType::I16);
     let Some(zero) = call.optional(zero) else { return Ok(value) };
     let shape = value.array_type()?.shape;
-    Ok(value - spread_over(call, &zero.value.convert(DType::I32), &shape, Some(0))?)
+    Ok(&value - spread_over(call, &zero.value.convert(DType::I16), &shape, Some(0))?)
 }
 
 /// `ConvInteger`: sums in 32 bits. Padding has the value of the zero point, so it is 0 here.
 pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
     let (x, w) = (centred(call, 0, 2)?, centred(call, 1, 3)?);
-    one(convolved(call, (&x, &w), 1)?)
+    one(convolved(call, (&x, &w), 1, Some(DType::I32))?)
 }
 
 /// `QLinearConv`: a convolution in 32 bits, times the quotient of the scales.
 pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let (x, w) = (centred(call, 0, 2)?, centred(call, 3, 5)?);
-    let sum = biased(call, convolved(call, (&x, &w), 3)?, 8)?.remove(0).value;
+    let sum = biased(call, convolved(call, (&x, &w), 3, Some(DType::I32))?, 8)?.remove(0).value;
     let shape = sum.array_type()?.shape;
     let parameter = |position: usize| {
         let value = call.value(position)?.convert(DType::F32);

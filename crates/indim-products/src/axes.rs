@@ -17,6 +17,21 @@ struct Axis {
     strides: [isize; 3],
 }
 
+/// Pairs of neighbouring indices.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Pairs {
+    halves: [isize; 3],
+    /// Whether the last pair has only a first index.
+    pub(crate) is_odd: bool,
+}
+
+impl Pairs {
+    /// The offset of an array from the first to the second index, in bytes.
+    pub(crate) fn half(&self, operand: ProductArray) -> isize {
+        self.halves[operand as usize]
+    }
+}
+
 /// The axes of one class, slowest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Axes {
@@ -116,6 +131,29 @@ impl Axes {
             }
             written += count;
         }
+    }
+
+    /// The pairs of neighbouring elements as axes, and their second elements; `None` if the fastest axis of
+    /// several has an odd size, so that pairs would cross it, or if there are fewer than two elements.
+    pub(crate) fn paired(&self) -> Option<(Axes, Pairs)> {
+        let fastest = self.axes.last()?;
+        let is_odd = !fastest.size.is_multiple_of(2);
+        if is_odd && self.axes.len() > 1 || self.size < 2 {
+            return None;
+        }
+        let mut axes = self.axes.clone();
+        let pairs = Axis {
+            size: fastest.size.div_ceil(2),
+            strides: fastest.strides.map(|stride| stride.wrapping_mul(2)),
+        };
+        *axes.last_mut()? = pairs;
+        let halves = Pairs { halves: fastest.strides, is_odd };
+        Some((Axes { axes, size: self.size.div_ceil(2) }, halves))
+    }
+
+    /// Axes of another number of elements, for the memory of a plan, which depends on this number only.
+    pub(crate) fn of_size(&self, size: usize) -> Axes {
+        Axes { axes: self.axes.clone(), size }
     }
 
     /// Bytes on the heap.

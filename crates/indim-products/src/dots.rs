@@ -108,6 +108,8 @@ impl ProductPlan {
                 run_count,
                 live: count,
                 step: 0,
+                half: 0,
+                is_odd: false,
                 first: 0,
                 count: 1,
                 length: 1,

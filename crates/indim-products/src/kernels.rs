@@ -8,7 +8,7 @@ use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::product::Product;
-use crate::real::Real;
+use crate::real::{Pair, Real};
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
@@ -159,6 +159,32 @@ impl Kernels {
         }
     }
 
+    /// The kernels for pairs of neighbouring products, for elements of at most 16 bits and sums of 32. The
+    /// level has an instruction that adds two products; sums of integers may be added in any order.
+    pub(crate) fn of_pairs(product: &Product, level: Level) -> Option<Kernels> {
+        let is_short = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
+        let is_paired = is_short(product.x) && is_short(product.y) && product.compute.size() <= 4;
+        if !is_paired || !product.has_one_class() || !is_narrowing(product) {
+            return None;
+        }
+        match level.instruction_set() {
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx512 => {
+                use crate::vector::avx2::PairX8;
+                use crate::vector::avx512::PairX16;
+                type Avx512 = crate::shells::avx512::Avx512;
+                kernels!(product, Avx512, PairX16 PairX8, [1 2 3 4 5 6 7 8] [1 2 3])
+            }
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => {
+                use crate::vector::avx2::PairX8;
+                type Avx2 = crate::shells::avx2::Avx2;
+                kernels!(product, Avx2, PairX8 PairX8, [1 2 3 4 5 6] [1 2])
+            }
+            _ => None,
+        }
+    }
+
     /// The register tile of some rows and vectors, at least one and at most the largest.
     pub(crate) fn tile(&self, rows: usize, vectors: usize) -> TileFunctions {
         self.tiles[rows - 1][vectors - 1].expect("invariant: tiles up to the largest exist")
@@ -219,6 +245,26 @@ panels! {
         to [I8 i8 I16 i16 I32 i32 U8 u8 U16 u16 U32 u32];
     i64 i64: [I64 U64] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
         to [I64 i64 U64 u64];
+}
+
+impl PanelElement for Pair {
+    fn pack<L: ProductShells>(source: DType) -> Option<PackFn> {
+        match source {
+            DType::I8 => Some(L::pack_pairs::<i8>()),
+            DType::U8 => Some(L::pack_pairs::<u8>()),
+            DType::I16 => Some(L::pack_pairs::<i16>()),
+            _ => None,
+        }
+    }
+
+    fn store<L: ProductShells>(out: DType) -> Option<StoreFn> {
+        <i32 as PanelElement>::store::<L>(out)
+    }
+
+    /// A sum of pairs has the representation of an `i32`.
+    fn is_native(dtype: DType) -> bool {
+        <i32 as PanelElement>::is_native(dtype)
+    }
 }
 
 /// The kernels of a product whose panels have the elements of `V`; dot products have vectors `D`.

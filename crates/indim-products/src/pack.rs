@@ -2,7 +2,7 @@
 //! code.
 
 use crate::order::{BLOCK, PanelOrder, block_length};
-use crate::real::{Real, Widen};
+use crate::real::{Pair, Real, Widen};
 use crate::vector::Vector;
 
 /// Elements of a row of a panel that are one step apart in the source.
@@ -53,6 +53,10 @@ pub(crate) struct PackArguments {
     pub(crate) live: usize,
     /// Stride of the source between indices.
     pub(crate) step: isize,
+    /// For panels of pairs, the offset of the source from the first element of a pair to the second.
+    pub(crate) half: isize,
+    /// For panels of pairs, whether the last pair of the run has only a first element; the second is zero.
+    pub(crate) is_odd: bool,
     /// Position of the run in the piece.
     pub(crate) first: usize,
     /// Indices of the run.
@@ -149,6 +153,45 @@ unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
             }
         }
     }
+}
+
+/// Packs pairs of neighbouring indices, element by element.
+///
+/// # Safety
+/// Like [`PackFn`]; the source is also valid for reads of the second element of each pair.
+#[inline(always)]
+pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
+    let mut done = 0;
+    for_each_segment(pack, size_of::<Pair>(), |segment| {
+        for index in 0..segment.count {
+            let place = segment.places.of(segment.within + index);
+            let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
+            let is_alone = pack.is_odd && done + index + 1 == pack.count;
+            // SAFETY: the caller ensures panel, runs and source.
+            unsafe {
+                let row = segment.to.cast::<Pair>().add(place * pack.width);
+                for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                    let mut element = from.wrapping_offset(run.offset);
+                    for column in run.first..run.first + run.count {
+                        let first = element.cast::<S>().read_unaligned().widen();
+                        let second = match is_alone {
+                            true => 0,
+                            false => {
+                                let second = element.wrapping_offset(pack.half);
+                                second.cast::<S>().read_unaligned().widen()
+                            }
+                        };
+                        row.add(column).write(Pair::new(first, second));
+                        element = element.wrapping_offset(run.step);
+                    }
+                }
+                for column in pack.live..pack.width {
+                    row.add(column).write(Pair(0));
+                }
+            }
+        }
+        done += segment.count;
+    });
 }
 
 /// Packs by vectors from the element type of the panel. Runs that are not contiguous are read with the step

@@ -4,7 +4,7 @@ use core::fmt;
 
 use indim_ops::{DType, Level};
 
-use crate::axes::{Axes, ProductArray};
+use crate::axes::{Axes, Pairs, ProductArray};
 use crate::blocking::Blocking;
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
@@ -55,13 +55,16 @@ pub struct ProductPlan {
     pub(crate) batch: Axes,
     pub(crate) rows: Axes,
     pub(crate) columns: Axes,
+    /// The summed axes: of elements, or of pairs of them.
     pub(crate) summed: Axes,
+    pub(crate) pairs: Pairs,
     pub(crate) kernels: Kernels,
     pub(crate) blocking: Blocking,
     /// Whether `x` and `y` are exchanged.
     pub(crate) is_exchanged: bool,
     /// The bytes of an element of the result.
     pub(crate) out_size: usize,
+    multiply_adds: usize,
     level: Level,
 }
 
@@ -104,8 +107,16 @@ impl ProductPlan {
             axes = axes_by_class(exchanged)?;
         }
         let product = exchanged.as_ref().unwrap_or(product);
-        let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
-        let [batch, rows, columns, summed] = axes;
+        let mut kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
+        let [batch, rows, columns, mut summed] = axes;
+        let sizes = [rows.size, columns.size, summed.size];
+        let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
+        let mut pairs = Pairs::default();
+        if let Some(of_pairs) = Kernels::of_pairs(product, level)
+            && let Some((axes, halves)) = summed.paired()
+        {
+            (kernels, summed, pairs) = (of_pairs, axes, halves);
+        }
         let out_size = product.out.size();
         let all = [&batch, &rows, &columns, &summed];
         let blocking = Blocking::new(all, &kernels, threads.max(1));
@@ -114,10 +125,12 @@ impl ProductPlan {
             rows,
             columns,
             summed,
+            pairs,
             kernels,
             blocking,
             is_exchanged,
             out_size,
+            multiply_adds,
             level,
         };
         Ok(plan)
@@ -136,9 +149,14 @@ impl ProductPlan {
         for product in [product, &product.exchanged()] {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
             let [batch, rows, columns, summed] = axes_by_class(product)?;
-            let all = [&batch, &rows, &columns, &summed];
-            let memory = Blocking::max_memory(all, &kernels, threads.max(1));
-            max = [max[0].max(memory[0]), max[1].max(memory[1])];
+            let alone = Some((kernels, summed.clone()));
+            let pairs = Kernels::of_pairs(product, level)
+                .map(|kernels| (kernels, summed.of_size(summed.size.div_ceil(2))));
+            for (kernels, summed) in alone.into_iter().chain(pairs) {
+                let all = [&batch, &rows, &columns, &summed];
+                let memory = Blocking::max_memory(all, &kernels, threads.max(1));
+                max = [max[0].max(memory[0]), max[1].max(memory[1])];
+            }
         }
         Ok(max)
     }
@@ -173,8 +191,7 @@ impl ProductPlan {
 
     /// The number of multiply-adds of a run; saturates.
     pub fn multiply_adds(&self) -> usize {
-        let sizes = [self.rows.size, self.columns.size, self.summed.size];
-        sizes.into_iter().fold(self.batch.size, usize::saturating_mul)
+        self.multiply_adds
     }
 
     /// The approximate number of multiply-adds of one unit of the first phase.

@@ -147,6 +147,59 @@ macro_rules! integers {
 
 integers!(i32 i64);
 
+/// Two factors of 16 bits, of neighbouring indices, the first in the low bits. As a sum, an `i32`.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct Pair(pub(crate) i32);
+
+impl Pair {
+    /// The pair of these factors.
+    #[inline(always)]
+    pub(crate) fn new(first: i16, second: i16) -> Pair {
+        Pair(i32::from(first) & 0xffff | i32::from(second) << 16)
+    }
+}
+
+impl Real for Pair {
+    type Wide = i32;
+    const ZERO: Pair = Pair(0);
+    const WIDE_ZERO: i32 = 0;
+
+    #[inline(always)]
+    fn fma(x: Pair, y: Pair, addend: Pair) -> Pair {
+        let product = |shift: u32| {
+            let [x, y] = [x, y].map(|pair| i32::from((pair.0 >> shift) as i16));
+            x * y
+        };
+        Pair(addend.0.wrapping_add(product(0)).wrapping_add(product(16)))
+    }
+
+    #[inline(always)]
+    fn add(self, other: Pair) -> Pair {
+        Pair(self.0.wrapping_add(other.0))
+    }
+
+    #[inline(always)]
+    fn add_wide(x: i32, y: i32) -> i32 {
+        x.wrapping_add(y)
+    }
+
+    #[inline(always)]
+    fn widen(self) -> i32 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn narrow(wide: i32) -> Pair {
+        Pair(wide)
+    }
+
+    #[inline(always)]
+    fn canonical(wide: i32) -> i32 {
+        wide
+    }
+}
+
 /// `x * y + addend` with one rounding, without the instruction: the product of two `f32` is exact in `f64`;
 /// their sum is rounded to odd, so that the rounding to `f32` is that of the exact sum.
 #[inline(always)]
@@ -185,6 +238,7 @@ macro_rules! widen_by_cast {
 widen_by_cast! {
     f32 f32 f32 f64 f64 f64
     i8 i32 i16 i32 i32 i32 i64 i32 u8 i32 u16 i32 u32 i32 u64 i32
+    i8 i16 u8 i16 i16 i16
     i8 i64 i16 i64 i32 i64 i64 i64 u8 i64 u16 i64 u32 i64 u64 i64
 }
 

@@ -145,6 +145,8 @@ impl ProductPlan {
                 run_count,
                 live: panel.offsets.len(),
                 step,
+                half: self.pairs.half(operand),
+                is_odd: self.pairs.is_odd && index + count == self.summed.size,
                 first: index - indices.start,
                 count,
                 length: indices.len(),

@@ -190,7 +190,19 @@ impl GraphBuilder {
         windows: &[PaddedWindow],
         dtype: Option<DType>,
     ) -> BuildResult {
+        let operands = [x, kernel];
         let [mut view, mut kernel] = self.windows_and_kernel(x, kernel, windows)?;
+        let of_kernel = kernel.array_type()?.shape;
+        let too_many = || {
+            let problem = "it has too many spatial axes".to_owned();
+            self.window_error("convolution", &operands, problem)
+        };
+        if of_kernel[0] == convolution.feature_groups && of_kernel[1] == 1 {
+            // Each feature of the result is that of one feature of the operand, so no axis has to be divided.
+            let equation = depthwise_equation(windows.len()).ok_or_else(too_many)?;
+            let sizes: Vec<usize> = [of_kernel[0]].iter().chain(&of_kernel[2..]).copied().collect();
+            return self.einsum_as(&equation, &[view, self.reshape(&kernel, sizes)?], dtype);
+        }
         let groups = convolution.feature_groups.max(convolution.batch_groups);
         let grouped = match (convolution.feature_groups, convolution.batch_groups) {
             (2.., _) => Some(1),
@@ -211,10 +223,7 @@ impl GraphBuilder {
             let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
             view = self.transpose(view, &order)?;
         }
-        let Some(equation) = equation(windows.len(), grouped) else {
-            let problem = "it has too many spatial axes".to_owned();
-            return Err(self.window_error("convolution", &[x, &kernel], problem));
-        };
+        let Some(equation) = equation(windows.len(), grouped) else { return Err(too_many()) };
         let result = self.einsum_as(&equation, &[view, kernel], dtype)?;
         if grouped.is_none() {
             return Ok(result);
@@ -247,6 +256,18 @@ impl GraphBuilder {
         }
         Ok([view, kernel])
     }
+}
+
+/// The `einsum` equation of a depthwise convolution: windows, and a kernel without the axis of features.
+fn depthwise_equation(spatial: usize) -> Option<String> {
+    let mut labels = Labels { next: 0 };
+    let [batch, feature] = [labels.take()?, labels.take()?];
+    let list =
+        |labels: &mut Labels| (0..spatial).map(|_| labels.take()).collect::<Option<String>>();
+    let (positions, elements) = (list(&mut labels)?, list(&mut labels)?);
+    Some(format!(
+        "{batch}{feature}{positions}{elements},{feature}{elements}->{batch}{feature}{positions}"
+    ))
 }
 
 /// The `einsum` equation of windows and kernel; `grouped` is the axis of the windows that is divided into

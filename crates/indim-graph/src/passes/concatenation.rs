@@ -33,13 +33,22 @@ pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// Copies operands that are concatenations themselves. The nest of each part writes it into its slice of the
-/// concatenation, but a concatenation has no nest of its own.
-pub(super) fn copy_nested(arena: &mut GraphArena, node: Node) -> ValueId {
+/// Copies operands that are concatenations themselves and have another use. The nest of each part writes it
+/// into its slice of the concatenation, but a concatenation has no nest of its own. `is_used_once` tells
+/// whether an operand has no other use: its parts are written into the whole. A chain of concatenations that
+/// each use the previous one twice would have an exponential number of parts.
+pub(super) fn copy_nested(
+    arena: &mut GraphArena,
+    node: Node,
+    is_used_once: impl Fn(usize) -> bool,
+) -> ValueId {
+    let mut position = 0;
     let copy_live = |operand: ValueId| {
         let part = &arena[operand];
+        let is_shared = !is_used_once(position);
+        position += 1;
         match part.kind {
-            NodeKind::Concatenate { .. } => {
+            NodeKind::Concatenate { .. } if is_shared => {
                 let (operands, array_type) = (Operands::new(&[operand]), part.array_type.clone());
                 arena.add(Node { kind: NodeKind::Bitcast, operands, array_type })
             }

@@ -6,6 +6,7 @@
 //! - `bitcast.rs`: removal of bitcasts to another type and back;
 //! - `concatenation.rs`: merging of nested concatenations along one axis;
 //! - `empty.rs`: replacement of values without elements by constants;
+//! - `factor.rs`: constant factors of contractions in the order of the summed axes;
 //! - `fold.rs`: constant folding of small computations, by the reference evaluator;
 //! - `power.rs`: replacement of powers by `square` and `reciprocal`;
 //! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
@@ -19,6 +20,7 @@
 mod bitcast;
 mod concatenation;
 mod empty;
+mod factor;
 mod fold;
 mod power;
 mod reduction;
@@ -45,6 +47,8 @@ pub fn optimize(graph: &Graph) -> Graph {
     let graph = rewrite(&graph, concatenation::merge_nested);
     let folded = Cell::new(0);
     let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
+    let left = Cell::new(factor::constant_elements(&graph));
+    let graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &left));
     rewrite(&graph, power::replace_powers)
 }
 
@@ -120,7 +124,8 @@ fn rebuild_with_sources(
 }
 
 /// The graph in the form that lowering to loops requires: reductions only along axes of at least two
-/// elements, no stacks that are only reduced, and no concatenations as operands of concatenations.
+/// elements, no stacks that are only reduced, and no concatenation as an operand of another one, unless it
+/// has no other use.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
@@ -128,12 +133,20 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
         return Cow::Borrowed(graph);
     }
     let is_stack_reduced = stack::reductions(graph);
+    let is_live = live_values(graph);
+    let mut uses = vec![0_usize; graph.len()];
+    let live = graph.iter().filter(|(value, _)| is_live[value.index()]);
+    let read = live.flat_map(|(_, node)| node.operands.iter());
+    read.chain(graph.outputs()).for_each(|value| uses[value.index()] += 1);
     let rule = |arena: &mut GraphArena, value: ValueId, node: Node| match node.kind {
-        NodeKind::Concatenate { .. } => concatenation::copy_nested(arena, node),
+        NodeKind::Concatenate { .. } => {
+            let operands = &graph[value].operands;
+            concatenation::copy_nested(arena, node, |part| uses[operands[part].index()] == 1)
+        }
         _ if is_stack_reduced[value.index()] => stack::reduce_parts(arena, &node),
         _ => reduction::expand_reduction(arena, node),
     };
-    let Rewrite { arena, outputs, .. } = rebuild(graph, &live_values(graph), rule);
+    let Rewrite { arena, outputs, .. } = rebuild(graph, &is_live, rule);
     Cow::Owned(finished(arena, outputs))
 }
 

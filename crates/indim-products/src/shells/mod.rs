@@ -33,6 +33,9 @@ pub(crate) trait ProductShells {
     /// Packing of a source of type `S` as `E`.
     fn pack<S: Widen<E>, E: Real>() -> PackFn;
 
+    /// Packing of pairs of a source of type `S`.
+    fn pack_pairs<S: Widen<i16>>() -> PackFn;
+
     /// Packing of a source that has the element type of the panel.
     fn pack_by_vectors<V: Vector>() -> PackFn;
 
@@ -78,6 +81,10 @@ macro_rules! define_shells {
 
             fn pack<S: Widen<E>, E: Real>() -> PackFn {
                 pack::<S, E>
+            }
+
+            fn pack_pairs<S: Widen<i16>>() -> PackFn {
+                pack_pairs::<S>
             }
 
             fn pack_by_vectors<V: Vector>() -> PackFn {
@@ -130,6 +137,14 @@ macro_rules! define_shells {
         unsafe fn pack<S: Widen<E>, E: Real>(pack: &PackArguments) {
             // SAFETY: the caller has the obligations of `PackFn`.
             unsafe { pack::run::<S, E>(pack) }
+        }
+
+        /// # Safety
+        /// Like [`PackFn`], for this level.
+        $(#[$enable])?
+        unsafe fn pack_pairs<S: Widen<i16>>(pack: &PackArguments) {
+            // SAFETY: the caller has the obligations of `PackFn`.
+            unsafe { pack::pairs::<S>(pack) }
         }
 
         /// # Safety

@@ -4,13 +4,14 @@ use core::arch::x86_64::{
     __m256, __m256d, __m256i, _CMP_UNORD_Q, _mm256_add_epi32, _mm256_add_pd, _mm256_add_ps,
     _mm256_blendv_pd, _mm256_blendv_ps, _mm256_broadcast_sd, _mm256_broadcast_ss, _mm256_cmp_pd,
     _mm256_cmp_ps, _mm256_cmpgt_epi32, _mm256_cmpgt_epi64, _mm256_fmadd_pd, _mm256_fmadd_ps,
-    _mm256_loadu_pd, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_maskload_epi32,
+    _mm256_loadu_pd, _mm256_loadu_ps, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maskload_epi32,
     _mm256_maskload_pd, _mm256_maskload_ps, _mm256_maskstore_epi32, _mm256_maskstore_pd,
     _mm256_maskstore_ps, _mm256_mullo_epi32, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_pd,
     _mm256_set1_ps, _mm256_setr_epi32, _mm256_setr_epi64x, _mm256_setzero_pd, _mm256_setzero_ps,
     _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps, _mm256_storeu_si256,
 };
 
+use crate::real::Pair;
 use crate::vector::{Vector, compiled_tree};
 
 /// Eight `f32`.
@@ -24,6 +25,10 @@ pub(crate) struct F64x4(__m256d);
 /// Eight `i32`.
 #[derive(Clone, Copy)]
 pub(crate) struct I32x8(__m256i);
+
+/// Eight pairs, or their sums.
+#[derive(Clone, Copy)]
+pub(crate) struct PairX8(__m256i);
 
 macro_rules! float_vector {
     (
@@ -111,65 +116,74 @@ float_vector! {
     _mm256_maskload_pd _mm256_maskstore_pd mask_of_4
 }
 
-impl Vector for I32x8 {
-    type Element = i32;
-    const LANES: usize = 8;
+macro_rules! integer_vector {
+    ($vector:ident $element:ident, |$addend:ident, $x:ident, $y:ident| $fma:expr) => {
+        impl Vector for $vector {
+            type Element = $element;
+            const LANES: usize = 8;
 
-    #[inline(always)]
-    unsafe fn zero() -> Self {
-        // SAFETY: the caller ensures the instructions.
-        I32x8(unsafe { _mm256_setzero_si256() })
-    }
+            #[inline(always)]
+            unsafe fn zero() -> Self {
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { _mm256_setzero_si256() })
+            }
 
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self {
-        // SAFETY: the caller ensures the elements and the instructions.
-        I32x8(unsafe { _mm256_loadu_si256(from.cast()) })
-    }
+            #[inline(always)]
+            unsafe fn load(from: *const u8) -> Self {
+                // SAFETY: the caller ensures the elements and the instructions.
+                $vector(unsafe { _mm256_loadu_si256(from.cast()) })
+            }
 
-    #[inline(always)]
-    unsafe fn splat(from: *const u8) -> Self {
-        // SAFETY: the caller ensures the element and the instructions.
-        I32x8(unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) })
-    }
+            #[inline(always)]
+            unsafe fn splat(from: *const u8) -> Self {
+                // SAFETY: the caller ensures the element and the instructions.
+                $vector(unsafe { _mm256_set1_epi32(from.cast::<i32>().read_unaligned()) })
+            }
 
-    #[inline(always)]
-    unsafe fn store(self, to: *mut u8) {
-        // SAFETY: the caller ensures the elements and the instructions.
-        unsafe { _mm256_storeu_si256(to.cast(), self.0) }
-    }
+            #[inline(always)]
+            unsafe fn store(self, to: *mut u8) {
+                // SAFETY: the caller ensures the elements and the instructions.
+                unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+            }
 
-    #[inline(always)]
-    unsafe fn load_first(from: *const u8, count: usize) -> Self {
-        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
-        I32x8(unsafe { _mm256_maskload_epi32(from.cast(), mask_of_8(count)) })
-    }
+            #[inline(always)]
+            unsafe fn load_first(from: *const u8, count: usize) -> Self {
+                // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+                $vector(unsafe { _mm256_maskload_epi32(from.cast(), mask_of_8(count)) })
+            }
 
-    #[inline(always)]
-    unsafe fn store_first(self, to: *mut u8, count: usize) {
-        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
-        unsafe { _mm256_maskstore_epi32(to.cast(), mask_of_8(count), self.0) }
-    }
+            #[inline(always)]
+            unsafe fn store_first(self, to: *mut u8, count: usize) {
+                // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+                unsafe { _mm256_maskstore_epi32(to.cast(), mask_of_8(count), self.0) }
+            }
 
-    #[inline(always)]
-    unsafe fn fma(self, x: Self, y: Self) -> Self {
-        // SAFETY: the caller ensures the instructions.
-        I32x8(unsafe { _mm256_add_epi32(self.0, _mm256_mullo_epi32(x.0, y.0)) })
-    }
+            #[inline(always)]
+            unsafe fn fma(self, x: Self, y: Self) -> Self {
+                let ($addend, $x, $y) = (self.0, x.0, y.0);
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { $fma })
+            }
 
-    #[inline(always)]
-    unsafe fn add(self, other: Self) -> Self {
-        // SAFETY: the caller ensures the instructions.
-        I32x8(unsafe { _mm256_add_epi32(self.0, other.0) })
-    }
+            #[inline(always)]
+            unsafe fn add(self, other: Self) -> Self {
+                // SAFETY: the caller ensures the instructions.
+                $vector(unsafe { _mm256_add_epi32(self.0, other.0) })
+            }
 
-    #[inline(always)]
-    unsafe fn finished(self) -> Self {
-        self
-    }
+            #[inline(always)]
+            unsafe fn finished(self) -> Self {
+                self
+            }
 
-    compiled_tree!("avx2");
+            compiled_tree!("avx2");
+        }
+    };
 }
+
+integer_vector! { I32x8 i32, |addend, x, y| _mm256_add_epi32(addend, _mm256_mullo_epi32(x, y)) }
+
+integer_vector! { PairX8 Pair, |addend, x, y| _mm256_add_epi32(addend, _mm256_madd_epi16(x, y)) }
 
 /// The mask of the first `count` lanes of eight.
 ///

@@ -1,0 +1,85 @@
+//! Constant factors of contractions in the order of the summed axes.
+//!
+//! The kernel of a convolution has its channels before the spatial axes, but they are summed after them. A
+//! constant kernel is transposed once here, so that no run gathers its elements.
+
+use core::cell::Cell;
+
+use indim_ops::ArrayType;
+use indim_shape::{AxisMap, Shape};
+
+use crate::eval::evaluate_node;
+use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
+
+/// Elements of all constants of a graph. The pass transposes as many in total, so that a short text of many
+/// contractions of one constant takes no more memory.
+pub(super) fn constant_elements(graph: &Graph) -> usize {
+    let elements = graph.iter().map(|(_, node)| match &node.kind {
+        NodeKind::Constant(array) => array.shape().element_count().unwrap_or(usize::MAX),
+        _ => 0,
+    });
+    elements.fold(0, usize::saturating_add)
+}
+
+/// The rule of the pass for one node; `left` is the number of elements that may still be transposed.
+pub(super) fn order_factors(arena: &mut GraphArena, node: Node, left: &Cell<usize>) -> ValueId {
+    if !matches!(node.kind, NodeKind::Contract { .. }) {
+        return arena.add(node);
+    }
+    let kept = node.array_type.shape.rank();
+    let operands = node.operands.map(|operand| ordered(arena, operand, kept, left));
+    arena.add(Node { operands, ..node })
+}
+
+/// The factor as a broadcast of a constant whose axes have the order of the result's, if the summed axes,
+/// those from `kept` on, are not one run of the constant's memory.
+fn ordered(arena: &mut GraphArena, factor: ValueId, kept: usize, left: &Cell<usize>) -> ValueId {
+    let shown = arena[factor].clone();
+    let NodeKind::BroadcastInDim(map) = &shown.kind else { return factor };
+    let constant = &arena[shown.operands[0]];
+    let NodeKind::Constant(array) = &constant.kind else { return factor };
+    let shape = array.shape();
+    let count = shape.element_count().unwrap_or(usize::MAX);
+    if map.is_increasing() || count > left.get() || is_one_run(shape, map, kept) {
+        return factor;
+    }
+    let mut order: Vec<usize> = (0..shape.rank()).collect();
+    order.sort_by_key(|&axis| map[axis]);
+    let places: Vec<usize> = (0..shape.rank())
+        .map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis))
+        .collect();
+    let sizes: Shape = order.iter().map(|&axis| shape[axis]).collect();
+    let transposition = Node {
+        kind: NodeKind::BroadcastInDim(AxisMap::from(places)),
+        operands: Operands::new(&[]),
+        array_type: ArrayType::new(array.dtype(), sizes),
+    };
+    let Ok(transposed) = evaluate_node(&transposition, &[array]) else { return factor };
+    left.set(left.get() - count);
+    let of_result: Vec<usize> = order.iter().map(|&axis| map[axis]).collect();
+    let constant = arena.add(Node {
+        array_type: transposed.array_type().clone(),
+        kind: NodeKind::Constant(transposed),
+        operands: Operands::new(&[]),
+    });
+    let kind = NodeKind::BroadcastInDim(AxisMap::from(of_result));
+    arena.add(Node { kind, operands: Operands::new(&[constant]), array_type: shown.array_type })
+}
+
+/// Whether the summed axes of a row-major array, in the order of the result's, are apart by one stride. The
+/// other order of two axes may be better for a product of matrices, which has one summed axis.
+fn is_one_run(shape: &Shape, map: &AxisMap, kept: usize) -> bool {
+    let mut stride = 1_usize;
+    let mut summed: Vec<(usize, usize, usize)> = Vec::new();
+    for (axis, &size) in shape.iter().enumerate().rev() {
+        if size != 1 && map[axis] >= kept {
+            summed.push((map[axis], size, stride));
+        }
+        stride = stride.saturating_mul(size);
+    }
+    summed.sort_unstable();
+    summed.windows(2).all(|pair| {
+        let [(_, _, slower), (_, size, faster)] = [pair[0], pair[1]];
+        slower == faster.saturating_mul(size)
+    })
+}
