@@ -1,8 +1,8 @@
 """Layers of neural networks as ONNX models: indim, ONNX Runtime and OpenVINO, two threads each.
 
-``python bench/python/models.py`` prints the median time of a call in microseconds, and the time of indim over
-that of the others. Each engine runs in a process of its own. Arguments select jobs by parts of their names. It
-needs the package, ``onnx``, ``onnxruntime`` and ``openvino``.
+``python bench/python/models.py`` prints the median time of a call in microseconds, and the time of indim
+over that of the others. Each engine runs in a process of its own. Arguments select jobs by parts of their
+names. It needs the package, ``onnx``, ``onnxruntime`` and ``openvino``.
 """
 
 import json

@@ -104,9 +104,13 @@ impl Axes {
     pub(crate) fn offset(&self, mut index: usize, operand: ProductArray) -> isize {
         let mut offset = 0_isize;
         for axis in self.axes.iter().rev() {
+            let stride = axis.strides[operand as usize];
+            if index < axis.size {
+                return offset.wrapping_add((index as isize).wrapping_mul(stride));
+            }
             let position = (index % axis.size.max(1)) as isize;
             index /= axis.size.max(1);
-            offset = offset.wrapping_add(position.wrapping_mul(axis.strides[operand as usize]));
+            offset = offset.wrapping_add(position.wrapping_mul(stride));
         }
         offset
     }

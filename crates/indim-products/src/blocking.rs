@@ -32,6 +32,10 @@ const MAX_PIECE: usize = BLOCK << (NODES - 2);
 // an element has at most 8 bytes.
 const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 
+/// Maximum stride of `y` between the columns of stencils, in elements: two loads and a permutation read every
+/// second one.
+const MAX_STENCIL_STEP: usize = 2;
+
 /// Minimum contiguous columns of stencils, each run of which is a call.
 const MIN_STENCIL_RUN: usize = 4;
 
@@ -47,7 +51,7 @@ pub(crate) enum Method {
     Dots,
     /// Scaled rows: `y` is contiguous along the columns.
     Axpys,
-    /// Short chains of few rows: runs of columns are contiguous in `y` and in the result.
+    /// Short chains of few rows: runs of columns are contiguous in the result, and near each other in `y`.
     Stencils,
 }
 
@@ -60,13 +64,14 @@ impl Method {
         let fits = |method: Method| {
             kernels.is_y_native && method.fits([batch, rows, columns, summed], kernels)
         };
-        let has_runs = |array| {
-            let is_contiguous = columns.fastest(array) == kernels.size as isize;
-            is_contiguous && columns.run() >= MIN_STENCIL_RUN
+        let has_runs = |array, max_step: usize| {
+            let step = usize::try_from(columns.fastest(array)).unwrap_or(0);
+            let is_near = (kernels.size..=max_step * kernels.size).contains(&step);
+            is_near && columns.run() >= MIN_STENCIL_RUN
         };
         let in_runs = kernels.is_out_native
-            && has_runs(ProductArray::Y)
-            && has_runs(ProductArray::Out)
+            && has_runs(ProductArray::Y, MAX_STENCIL_STEP)
+            && has_runs(ProductArray::Out, 1)
             && rows.single(ProductArray::Out).is_some()
             && !are_in_place([rows, columns, summed], kernels);
         if along == size && fits(Method::Dots) {

@@ -1,7 +1,7 @@
 //! Sums of short chains over columns that are read in place: depthwise convolutions, and few rows in general.
 //! Holds unsafe code.
 
-use crate::vector::Vector;
+use crate::vector::{Vector, load_elements};
 
 /// Maximum rows of one call.
 pub(crate) const MAX_STENCIL_ROWS: usize = 4;
@@ -10,8 +10,10 @@ pub(crate) const MAX_STENCIL_ROWS: usize = 4;
 pub(crate) struct StencilArguments {
     /// The packed rows: their elements for each index.
     pub(crate) x: *const u8,
-    /// The first column, without the offset of an index; columns are contiguous.
+    /// The first column, without the offset of an index.
     pub(crate) y: *const u8,
+    /// Stride of `y` between columns.
+    pub(crate) y_step: isize,
     /// Offsets of `y` for each index.
     pub(crate) offsets: *const isize,
     /// Number of indices: at most those of a chain.
@@ -28,7 +30,7 @@ pub(crate) struct StencilArguments {
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
-/// - `y` is valid for reads of `columns` elements at each offset;
+/// - `y` is valid for reads of `columns` elements, `y_step` apart, at each offset;
 /// - `out` is valid for writes of `columns` elements in each row, and overlaps no other memory of the call;
 /// - the processor has the level.
 pub(crate) type StencilFn = unsafe fn(&StencilArguments);
@@ -39,20 +41,37 @@ pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 /// Like [`StencilFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &StencilArguments) {
+    // SAFETY: the caller has the obligations of both.
+    unsafe {
+        match stencil.y_step == size_of::<V::Element>() as isize {
+            true => run_columns::<V, M, N, true>(stencil),
+            false => run_columns::<V, M, N, false>(stencil),
+        }
+    }
+}
+
+/// Sums all columns; `C` tells whether those of `y` are contiguous.
+///
+/// # Safety
+/// Like [`StencilFn`].
+#[inline(always)]
+unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
+    stencil: &StencilArguments,
+) {
     let whole = stencil.columns - stencil.columns % V::LANES;
     let mut column = 0;
     // SAFETY: the caller ensures the columns, each of which is below `stencil.columns`.
     unsafe {
         while column + N * V::LANES <= whole {
-            columns::<V, M, N>(stencil, column, V::LANES);
+            columns::<V, M, N, C>(stencil, column, V::LANES);
             column += N * V::LANES;
         }
         while column < whole {
-            columns::<V, M, 1>(stencil, column, V::LANES);
+            columns::<V, M, 1, C>(stencil, column, V::LANES);
             column += V::LANES;
         }
         if column < stencil.columns {
-            columns::<V, M, 1>(stencil, column, stencil.columns - column);
+            columns::<V, M, 1, C>(stencil, column, stencil.columns - column);
         }
     }
 }
@@ -62,7 +81,7 @@ pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &St
 /// # Safety
 /// Like [`StencilFn`]; the lanes are of the columns.
 #[inline(always)]
-unsafe fn columns<V: Vector, const M: usize, const N: usize>(
+unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     stencil: &StencilArguments,
     column: usize,
     live: usize,
@@ -73,14 +92,20 @@ unsafe fn columns<V: Vector, const M: usize, const N: usize>(
     // SAFETY: the caller ensures rows, columns, offsets and results.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
-        let y = stencil.y.wrapping_add(column * size);
+        let y = stencil.y.wrapping_offset(column as isize * stencil.y_step);
         let mut x = stencil.x;
         for index in 0..stencil.length {
             let from = y.wrapping_offset(*stencil.offsets.add(index));
             let mut vectors = [V::zero(); N];
             for (vector, to) in vectors.iter_mut().enumerate() {
-                let from = from.wrapping_add(vector * width);
-                *to = if is_whole { V::load(from) } else { V::load_first(from, live) };
+                let skipped = (vector * V::LANES) as isize * stencil.y_step;
+                let from = from.wrapping_offset(skipped);
+                *to = match (C, is_whole) {
+                    (true, true) => V::load(from),
+                    (true, false) => V::load_first(from, live),
+                    (false, true) => V::load_strided(from, stencil.y_step),
+                    (false, false) => load_elements(from, stencil.y_step, live),
+                };
             }
             for (row, sums) in sums.iter_mut().enumerate() {
                 let factor = V::splat(x.wrapping_add(row * size));

@@ -9,7 +9,8 @@ use crate::run::ProductRegion;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilArguments};
 
 impl ProductPlan {
-    /// Sums a region by short chains, run by run of columns that are contiguous in `y` and in the result.
+    /// Sums a region by short chains, run by run of columns that have one stride in `y` and are contiguous in
+    /// the result.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`]; the method of the plan is that of stencils.
@@ -17,10 +18,15 @@ impl ProductPlan {
         let indices = 0..self.summed.size;
         let mut offsets = [0; CHAIN];
         self.summed.offsets(0, ProductArray::Y, &mut offsets[..indices.len()]);
-        // SAFETY: the packed rows lie in scratch memory, which has room for them.
-        unsafe {
-            self.pack_rows(region, region.rows.clone(), indices.clone(), MAX_STENCIL_ROWS, scratch);
-        }
+        let rows = match self.blocking.is_x_in_place && region.rows.len() == 1 {
+            true => self.element(region.x, ProductArray::X, region.rows.start, 0),
+            false => {
+                let rows = region.rows.clone();
+                // SAFETY: the packed rows lie in scratch memory, which has room for them.
+                unsafe { self.pack_rows(region, rows, indices.clone(), MAX_STENCIL_ROWS, scratch) }
+                scratch.wrapping_add(self.blocking.scratch.x).cast_const()
+            }
+        };
         let [y_run, out_run] =
             [ProductArray::Y, ProductArray::Out].map(|array| self.columns.even_run(array).max(1));
         let mut column = region.columns.start;
@@ -28,24 +34,24 @@ impl ProductPlan {
             let end = [y_run, out_run].map(|run| (column / run + 1) * run);
             let columns = column..region.columns.end.min(end[0]).min(end[1]);
             column = columns.end;
-            // SAFETY: the columns are contiguous; the rows are packed.
-            unsafe { self.stencil_run(region, columns, &offsets[..indices.len()], scratch) }
+            // SAFETY: the columns have one stride; the rows are packed.
+            unsafe { self.stencil_run(region, columns, &offsets[..indices.len()], rows) }
         }
     }
 
-    /// Sums contiguous columns for all rows of a region.
+    /// Sums columns of one stride for all rows of a region.
     ///
     /// # Safety
-    /// Like [`ProductPlan::stencils`]; the rows are packed, and `offsets` are those of `y` for each index.
+    /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets` are
+    /// those of `y`.
     unsafe fn stencil_run(
         &self,
         region: &ProductRegion,
         columns: Range<usize>,
         offsets: &[isize],
-        scratch: *mut u8,
+        packed: *const u8,
     ) {
         let (kernels, start) = (&self.kernels, columns.start);
-        let packed = scratch.wrapping_add(self.blocking.scratch.x);
         let out = region.out.wrapping_offset(self.columns.offset(start, ProductArray::Out));
         for row in region.rows.clone().step_by(MAX_STENCIL_ROWS) {
             let count = MAX_STENCIL_ROWS.min(region.rows.end - row);
@@ -53,6 +59,7 @@ impl ProductPlan {
             let stencil = StencilArguments {
                 x: packed.wrapping_add(skipped),
                 y: region.y.wrapping_offset(self.columns.offset(start, ProductArray::Y)),
+                y_step: self.columns.fastest(ProductArray::Y),
                 offsets: offsets.as_ptr(),
                 length: offsets.len(),
                 columns: columns.len(),

@@ -22,7 +22,7 @@ impl GraphBuilder {
     /// XLA's `reduce_window`: reduces the elements of each window of some axes by `op`. `init` is the first
     /// operand of the reduction and the value of the padding; the default is the identity of `op`.
     ///
-    /// Axes are reduced from the last to the first. Sums and products of floats are computed in `f64` and
+    /// Sums and products of floats are computed axis by axis, from the last to the first, in `f64`, and
     /// rounded once.
     ///
     /// ```
@@ -174,6 +174,10 @@ impl GraphBuilder {
         let mut value = self.padded_windows(&self.value(id), &padding, windows)?;
         let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
         windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
+        if !op.is_ordered(wide) {
+            // Fewer rows are left for the last axis, whose windows take more time than those of others.
+            windows.reverse();
+        }
         // One axis after another, so that windows that overlap share the reductions of the axes before.
         for (axis, window) in windows {
             if window.size == 1 && window.stride == 1 {

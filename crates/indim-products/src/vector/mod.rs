@@ -152,7 +152,7 @@ pub(crate) const MAX_LANES: usize = 16;
 /// - `from` is valid for reads of each element; `count` is at most `LANES`;
 /// - the processor has the instructions of the vector.
 #[inline(always)]
-unsafe fn load_elements<V: Vector>(from: *const u8, step: isize, count: usize) -> V {
+pub(crate) unsafe fn load_elements<V: Vector>(from: *const u8, step: isize, count: usize) -> V {
     let mut elements = [V::Element::ZERO; MAX_LANES];
     for (index, element) in elements.iter_mut().take(count.min(V::LANES)).enumerate() {
         let from = from.wrapping_offset((index as isize).wrapping_mul(step));
