@@ -69,7 +69,8 @@ impl Method {
             let is_near = (kernels.size..=max_step * kernels.size).contains(&step);
             is_near && columns.run() >= MIN_STENCIL_RUN
         };
-        let in_runs = kernels.is_out_native
+        let in_runs = kernels.stencils.is_some()
+            && kernels.is_out_native
             && has_runs(ProductArray::Y, MAX_STENCIL_STEP)
             && has_runs(ProductArray::Out, 1)
             && rows.single(ProductArray::Out).is_some()

@@ -57,8 +57,8 @@ pub(crate) struct Kernels {
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
     pub(crate) axpy: AxpyFn,
-    /// Sums of short chains for each number of rows.
-    pub(crate) stencils: [StencilFn; MAX_STENCIL_ROWS],
+    /// Sums of short chains for each number of rows: for floats, at levels with fused multiply-adds.
+    pub(crate) stencils: Option<[StencilFn; MAX_STENCIL_ROWS]>,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
     pub(crate) store: StoreFn,
@@ -67,36 +67,33 @@ pub(crate) struct Kernels {
     pub(crate) add: AddFn,
 }
 
-/// The kernels of a product, by the element type of the products, with tiles of these rows and vectors. The
-/// second list has the vectors of dot products, which hold at most the lanes of a block.
+/// The kernels of a product, by the element type of the products, with tiles of these rows and vectors.
 macro_rules! by_element {
     ($product:ident, $level:ident, $rows:tt $vectors:tt,
         $f32:ident $f64:ident $i32:ident $i64:ident) => {
-        by_element!($product, $level, $rows $vectors, $f32 $f64 $i32 $i64, $f32 $f64 $i32 $i64)
-    };
-    ($product:ident, $level:ident, $rows:tt $vectors:tt,
-        $f32:ident $f64:ident $i32:ident $i64:ident,
-        $dot_f32:ident $dot_f64:ident $dot_i32:ident $dot_i64:ident) => {
         match $product.compute {
-            DType::F32 => kernels!($product, $level, $f32 $dot_f32, $rows $vectors),
-            DType::F64 => kernels!($product, $level, $f64 $dot_f64, $rows $vectors),
+            DType::F32 => kernels!($product, $level $level, $f32 $f32, $rows $vectors),
+            DType::F64 => kernels!($product, $level $level, $f64 $f64, $rows $vectors),
             DType::I64 | DType::U64 => {
-                kernels!($product, $level, $i64 $dot_i64, $rows $vectors)
+                kernels!($product, $level $level, $i64 $i64, $rows $vectors)
             }
             compute if compute.is_integer() => {
-                kernels!($product, $level, $i32 $dot_i32, $rows $vectors)
+                kernels!($product, $level $level, $i32 $i32, $rows $vectors)
             }
             _ => None,
         }
     };
 }
 
+/// The kernels with tiles of a level and its vectors; dot products and others are those of the second level
+/// and vector.
 macro_rules! kernels {
-    ($product:ident, $level:ident, $vector:ident $dot:ident, [$($rows:literal)*] $vectors:tt) => {{
+    ($product:ident, $level:ident $base:ident, $vector:ident $dot:ident,
+        [$($rows:literal)*] $vectors:tt) => {{
         let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
         $(set_tiles!(tiles, $level, $vector, $rows, $vectors);)*
         let rows = [$($rows),*].len();
-        assemble::<$level, $vector, $dot>($product, tiles, rows, count!($vectors))
+        assemble::<$level, $base, $vector, $dot>($product, tiles, rows, count!($vectors))
     }};
 }
 
@@ -120,24 +117,24 @@ impl Kernels {
             return None;
         }
         match level.instruction_set() {
-            // Every level with AVX-512 has AVX2.
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => {
+            InstructionSet::Avx2 | InstructionSet::Avx512 => {
                 use crate::vector::avx2::{F32x8, F64x4, I32x8};
-                use crate::vector::avx512::{F32x16, F64x8, I32x16};
-                use crate::vector::portable::PortableVector;
-                type I64x4 = PortableVector<i64, 4>;
-                type Avx512 = crate::shells::avx512::Avx512;
-                by_element!(product, Avx512, [1 2 3 4 5 6 7 8] [1 2 3],
-                    F32x16 F64x8 I32x16 I64x4, F32x8 F64x4 I32x8 I64x4)
-            }
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => {
-                use crate::vector::avx2::{F32x8, F64x4, I32x8};
+                use crate::vector::avx512::{F32x16, F64x8};
                 use crate::vector::portable::PortableVector;
                 type I64x4 = PortableVector<i64, 4>;
                 type Avx2 = crate::shells::avx2::Avx2;
-                by_element!(product, Avx2, [1 2 3 4 5 6] [1 2], F32x8 F64x4 I32x8 I64x4)
+                type Avx512 = crate::shells::avx512::Avx512;
+                // Every level with AVX-512 has AVX2, whose kernels compute products of integers.
+                match (level.instruction_set(), product.compute) {
+                    (InstructionSet::Avx512, DType::F32) => {
+                        kernels!(product, Avx512 Avx2, F32x16 F32x8, [1 2 3 4 5 6 7 8] [1 2 3])
+                    }
+                    (InstructionSet::Avx512, DType::F64) => {
+                        kernels!(product, Avx512 Avx2, F64x8 F64x4, [1 2 3 4 5 6 7 8] [1 2 3])
+                    }
+                    _ => by_element!(product, Avx2, [1 2 3 4 5 6] [1 2], F32x8 F64x4 I32x8 I64x4),
+                }
             }
             #[cfg(target_arch = "aarch64")]
             _ => {
@@ -169,17 +166,10 @@ impl Kernels {
         }
         match level.instruction_set() {
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => {
-                use crate::vector::avx2::PairX8;
-                use crate::vector::avx512::PairX16;
-                type Avx512 = crate::shells::avx512::Avx512;
-                kernels!(product, Avx512, PairX16 PairX8, [1 2 3 4 5 6 7 8] [1 2 3])
-            }
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => {
+            InstructionSet::Avx2 | InstructionSet::Avx512 => {
                 use crate::vector::avx2::PairX8;
                 type Avx2 = crate::shells::avx2::Avx2;
-                kernels!(product, Avx2, PairX8 PairX8, [1 2 3 4 5 6] [1 2])
+                kernels!(product, Avx2 Avx2, PairX8 PairX8, [1 2 3 4 5 6] [1 2])
             }
             _ => None,
         }
@@ -209,12 +199,15 @@ trait PanelElement: Real {
     /// Stores of elements of this type.
     fn store<L: ProductShells>(out: DType) -> Option<StoreFn>;
 
+    /// Whether elements are floats.
+    const IS_FLOAT: bool;
+
     /// Whether elements of this type have the representation of panel elements.
     fn is_native(dtype: DType) -> bool;
 }
 
 macro_rules! panels {
-    ($($element:ident $wide:ident: [$($native:ident)*] from [$($source:ident $from:ident)*]
+    ($($element:ident $wide:ident $is_float:literal: [$($native:ident)*] from [$($source:ident $from:ident)*]
         to [$($result:ident $to:ident)*];)*) => { $(
         impl PanelElement for $element {
             fn pack<L: ProductShells>(source: DType) -> Option<PackFn> {
@@ -231,6 +224,8 @@ macro_rules! panels {
                 }
             }
 
+            const IS_FLOAT: bool = $is_float;
+
             fn is_native(dtype: DType) -> bool {
                 matches!(dtype, $(DType::$native)|*)
             }
@@ -239,11 +234,11 @@ macro_rules! panels {
 }
 
 panels! {
-    f32 f64: [F32] from [F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
-    f64 f64: [F64] from [F64 f64 F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
-    i32 i32: [I32 U32] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
+    f32 f64 true: [F32] from [F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
+    f64 f64 true: [F64] from [F64 f64 F32 f32 F16 f16 Bf16 bf16] to [F32 f32 F64 f64 F16 f16 Bf16 bf16];
+    i32 i32 false: [I32 U32] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
         to [I8 i8 I16 i16 I32 i32 U8 u8 U16 u16 U32 u32];
-    i64 i64: [I64 U64] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
+    i64 i64 false: [I64 U64] from [I8 i8 I16 i16 I32 i32 I64 i64 U8 u8 U16 u16 U32 u32 U64 u64]
         to [I64 i64 U64 u64];
 }
 
@@ -261,14 +256,17 @@ impl PanelElement for Pair {
         <i32 as PanelElement>::store::<L>(out)
     }
 
+    const IS_FLOAT: bool = false;
+
     /// A sum of pairs has the representation of an `i32`.
     fn is_native(dtype: DType) -> bool {
         <i32 as PanelElement>::is_native(dtype)
     }
 }
 
-/// The kernels of a product whose panels have the elements of `V`; dot products have vectors `D`.
-fn assemble<L: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
+/// The kernels of a product whose panels have the elements of `V`. Dot products and scaled rows have vectors
+/// `D`; these and what has no vectors are of level `B`.
+fn assemble<L: ProductShells, B: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
     product: &Product,
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
     rows: usize,
@@ -279,7 +277,7 @@ where
 {
     let pack = |source: DType| match V::Element::is_native(source) {
         true => Some(L::pack_by_vectors::<V>()),
-        false => V::Element::pack::<L>(source),
+        false => V::Element::pack::<B>(source),
     };
     Some(Kernels {
         rows,
@@ -291,23 +289,30 @@ where
         is_x_native: V::Element::is_native(product.x),
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
-        dot: L::dot::<D>(),
-        axpy: L::axpy::<V>(),
-        stencils: [
-            L::stencil::<V, 1, 4>(),
-            L::stencil::<V, 2, 4>(),
-            L::stencil::<V, 3, 2>(),
-            L::stencil::<V, 4, 2>(),
-        ],
+        dot: B::dot::<D>(),
+        axpy: B::axpy::<D>(),
+        stencils: if L::HAS_FMA && V::Element::IS_FLOAT {
+            Some([
+                L::stencil::<V, 1, 4>(),
+                L::stencil::<V, 2, 4>(),
+                L::stencil::<V, 3, 2>(),
+                L::stencil::<V, 4, 2>(),
+            ])
+        } else {
+            None
+        },
         pack_x: pack(product.x)?,
         pack_y: pack(product.y)?,
-        store: V::Element::store::<L>(product.out)?,
+        store: V::Element::store::<B>(product.out)?,
         store_rounded: store::copy::<V::Element>,
-        add: L::add::<V::Element>(),
+        add: B::add::<V::Element>(),
     })
 }
 
-/// The tiles of one number of rows and vectors.
+/// The tiles of one number of rows and vectors. Tiles of 512 bits read both forms of `x` by one function, which
+/// is as fast: the strides of a packed panel are arguments.
 fn tile_functions<L: ProductShells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
-    TileFunctions { packed: L::tile::<V, M, N, true>(), in_place: L::tile::<V, M, N, false>() }
+    let in_place = L::tile::<V, M, N, false>();
+    let is_wide = size_of::<V>() > 32;
+    TileFunctions { packed: if is_wide { in_place } else { L::tile::<V, M, N, true>() }, in_place }
 }

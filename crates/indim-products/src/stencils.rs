@@ -52,6 +52,7 @@ impl ProductPlan {
         packed: *const u8,
     ) {
         let (kernels, start) = (&self.kernels, columns.start);
+        let functions = kernels.stencils.expect("invariant: the method of the plan has functions");
         let out = region.out.wrapping_offset(self.columns.offset(start, ProductArray::Out));
         for row in region.rows.clone().step_by(MAX_STENCIL_ROWS) {
             let count = MAX_STENCIL_ROWS.min(region.rows.end - row);
@@ -67,7 +68,7 @@ impl ProductPlan {
                 out_row: self.rows.fastest(ProductArray::Out),
             };
             // SAFETY: the caller ensures rows, columns and results; the plan has a level of this processor.
-            unsafe { (kernels.stencils[count - 1])(&stencil) }
+            unsafe { functions[count - 1](&stencil) }
         }
     }
 }

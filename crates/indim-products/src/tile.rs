@@ -17,10 +17,12 @@ pub(crate) struct TileArguments {
     pub(crate) x: *const u8,
     /// The packed panel of `y`, or its element at the first index and column.
     pub(crate) y: *const u8,
-    /// Stride of `x` between rows, if it is not packed.
+    /// Stride of `x` between rows.
     pub(crate) x_row: isize,
-    /// Stride of `x` between indices, if it is not packed.
+    /// Stride of `x` between indices.
     pub(crate) x_step: isize,
+    /// Whether `x` is packed.
+    pub(crate) is_x_packed: bool,
     /// Stride of `y` between indices, if it is not packed.
     pub(crate) y_step: isize,
     /// Whether `y` is packed.
@@ -64,10 +66,11 @@ struct TileOperands {
     x_row: isize,
     x_step: isize,
     y_step: isize,
+    is_x_packed: bool,
     is_y_packed: bool,
 }
 
-/// Runs a tile of `M` rows and `N` vectors; `X` tells whether `x` is packed. A flag of `y` at run time costs
+/// Runs a tile of `M` rows and `N` vectors; `X` tells that `x` is packed: then its strides are constants. A flag of `y` at run time costs
 /// nothing, because each step has a single address in it.
 ///
 /// # Safety
@@ -82,7 +85,8 @@ where
     let (x_row, x_step) = if X { (size, M as isize * size) } else { (tile.x_row, tile.x_step) };
     let is_y_packed = tile.is_y_packed;
     let y_step = if is_y_packed { (N * V::LANES) as isize * size } else { tile.y_step };
-    let mut operands = TileOperands { x, y, x_row, x_step, y_step, is_y_packed };
+    let is_x_packed = X || tile.is_x_packed;
+    let mut operands = TileOperands { x, y, x_row, x_step, y_step, is_x_packed, is_y_packed };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
         if tile.length <= BLOCK && !tile.results.is_wide {
@@ -114,7 +118,7 @@ unsafe fn block<V, const M: usize, const N: usize, const X: bool>(
 where
     V: Vector,
 {
-    let &mut TileOperands { x, y, x_row, x_step, y_step, is_y_packed } = operands;
+    let &mut TileOperands { x, y, x_row, x_step, y_step, is_x_packed, is_y_packed } = operands;
     operands.x = x.wrapping_offset(length as isize * x_step);
     operands.y = y.wrapping_offset(length as isize * y_step);
     // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + LANES`, ...
@@ -126,7 +130,7 @@ where
         let (mut x, mut y) = (x, y);
         for lane in 0..LANES {
             let steps = (length - lane).div_ceil(LANES);
-            let (x_stride, x_lane) = lane_strides(X, x_step, steps);
+            let (x_stride, x_lane) = lane_strides(is_x_packed, x_step, steps);
             let (y_stride, y_lane) = lane_strides(is_y_packed, y_step, steps);
             let part: [[V; N]; M] = chain(steps, x, y, x_row, x_stride, y_stride);
             for (sums, values) in sum.iter_mut().zip(part) {

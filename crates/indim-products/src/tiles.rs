@@ -231,12 +231,22 @@ impl ProductPlan {
         let buffered = TileResults { out: buffer, out_row: (width * size) as isize, is_wide };
         let store = if is_wide { kernels.store } else { kernels.store_rounded };
         let functions = kernels.tile(rows.len(), vectors);
-        let run = if blocking.is_x_in_place { functions.in_place } else { functions.packed };
+        let (run, x_row, x_step) = match blocking.is_x_in_place {
+            true => {
+                let [row, step] = [&self.rows, &self.summed].map(|of| of.fastest(ProductArray::X));
+                (functions.in_place, row, step)
+            }
+            false => {
+                let size = kernels.size as isize;
+                (functions.packed, size, rows.len() as isize * size)
+            }
+        };
         let tile = TileArguments {
             x,
             y,
-            x_row: self.rows.fastest(ProductArray::X),
-            x_step: self.summed.fastest(ProductArray::X),
+            x_row,
+            x_step,
+            is_x_packed: !blocking.is_x_in_place,
             y_step: self.summed.fastest(ProductArray::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,

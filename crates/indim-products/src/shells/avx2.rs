@@ -1,5 +1,5 @@
 //! The shells of AVX2. Holds unsafe code.
 
 super::define_shells! {
-    Avx2 #[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
+    Avx2, true, #[target_feature(enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt")]
 }

@@ -21,6 +21,9 @@ use crate::vector::Vector;
 
 /// The functions of one level.
 pub(crate) trait ProductShells {
+    /// Whether the level has instructions for fused multiply-adds of floats.
+    const HAS_FMA: bool;
+
     /// A register tile.
     fn tile<V: Vector, const M: usize, const N: usize, const X: bool>() -> TileFn;
 
@@ -51,7 +54,7 @@ pub(crate) trait ProductShells {
 
 /// The shells of a level, with the attribute that enables its instructions.
 macro_rules! define_shells {
-    ($level:ident $(#[$enable:meta])?) => {
+    ($level:ident, $has_fma:expr $(, #[$enable:meta])?) => {
         use crate::axpy::{self, AxpyArguments, AxpyFn};
         use crate::dot::{self, DotArguments, DotFn};
         use crate::pack::{self, PackArguments, PackFn};
@@ -66,6 +69,8 @@ macro_rules! define_shells {
         pub(crate) struct $level;
 
         impl ProductShells for $level {
+            const HAS_FMA: bool = $has_fma;
+
             fn tile<V: Vector, const M: usize, const N: usize, const X: bool>()
             -> TileFn {
                 tile::<V, M, N, X>

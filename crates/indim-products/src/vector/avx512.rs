@@ -1,17 +1,14 @@
 //! Vectors of 512 bits, by AVX-512 (F, BW, DQ, VL). Holds unsafe code.
 
 use core::arch::x86_64::{
-    __m512, __m512d, __m512i, __mmask8, __mmask16, _CMP_UNORD_Q, _mm512_add_epi32, _mm512_add_pd,
-    _mm512_add_ps, _mm512_cmp_pd_mask, _mm512_cmp_ps_mask, _mm512_fmadd_pd, _mm512_fmadd_ps,
-    _mm512_loadu_pd, _mm512_loadu_ps, _mm512_loadu_si512, _mm512_madd_epi16, _mm512_mask_mov_pd,
-    _mm512_mask_mov_ps, _mm512_mask_storeu_epi32, _mm512_mask_storeu_pd, _mm512_mask_storeu_ps,
-    _mm512_maskz_loadu_epi32, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_mullo_epi32,
-    _mm512_permutex2var_ps, _mm512_set1_epi32, _mm512_set1_pd, _mm512_set1_ps, _mm512_setr_epi32,
-    _mm512_setzero_pd, _mm512_setzero_ps, _mm512_setzero_si512, _mm512_storeu_pd, _mm512_storeu_ps,
-    _mm512_storeu_si512,
+    __m512, __m512d, __mmask8, __mmask16, _CMP_UNORD_Q, _mm512_add_pd, _mm512_add_ps,
+    _mm512_cmp_pd_mask, _mm512_cmp_ps_mask, _mm512_fmadd_pd, _mm512_fmadd_ps, _mm512_loadu_pd,
+    _mm512_loadu_ps, _mm512_mask_mov_pd, _mm512_mask_mov_ps, _mm512_mask_storeu_pd,
+    _mm512_mask_storeu_ps, _mm512_maskz_loadu_pd, _mm512_maskz_loadu_ps, _mm512_permutex2var_ps,
+    _mm512_set1_pd, _mm512_set1_ps, _mm512_setr_epi32, _mm512_setzero_pd, _mm512_setzero_ps,
+    _mm512_storeu_pd, _mm512_storeu_ps,
 };
 
-use crate::real::Pair;
 use crate::vector::{Vector, compiled_tree, load_elements};
 
 /// Sixteen `f32`.
@@ -22,14 +19,6 @@ pub(crate) struct F32x16(__m512);
 #[derive(Clone, Copy)]
 pub(crate) struct F64x8(__m512d);
 
-/// Sixteen `i32`.
-#[derive(Clone, Copy)]
-pub(crate) struct I32x16(__m512i);
-
-/// Sixteen pairs, or their sums.
-#[derive(Clone, Copy)]
-pub(crate) struct PairX16(__m512i);
-
 /// The mask of the first `count` lanes, at most 16.
 #[inline(always)]
 fn first_lanes(count: usize) -> __mmask16 {
@@ -38,7 +27,7 @@ fn first_lanes(count: usize) -> __mmask16 {
 
 macro_rules! vector {
     (
-        $vector:ident $element:ident $scalar:ident $lanes:literal $zero:ident $load:ident $splat:ident
+        $vector:ident $element:ident $lanes:literal $zero:ident $load:ident $splat:ident
         $store:ident
         $load_first:ident $store_first:ident $mask:ident,
         |$addend:ident, $x:ident, $y:ident| $fma:expr, $add:ident,
@@ -75,7 +64,7 @@ macro_rules! vector {
             #[inline(always)]
             unsafe fn splat(from: *const u8) -> Self {
                 // SAFETY: the caller ensures the element and the instructions.
-                $vector(unsafe { $splat(from.cast::<$scalar>().read_unaligned()) })
+                $vector(unsafe { $splat(from.cast::<$element>().read_unaligned()) })
             }
 
             #[inline(always)]
@@ -107,7 +96,6 @@ macro_rules! vector {
             unsafe fn finished(self) -> Self {
                 let $value = self.0;
                 // SAFETY: the caller ensures the instructions.
-                #[allow(unused_unsafe, reason = "integers are finished")]
                 $vector(unsafe { $finished })
             }
 
@@ -117,7 +105,7 @@ macro_rules! vector {
 }
 
 vector! {
-    F32x16 f32 f32 16 _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_storeu_ps
+    F32x16 f32 16 _mm512_setzero_ps _mm512_loadu_ps _mm512_set1_ps _mm512_storeu_ps
     _mm512_maskz_loadu_ps _mm512_mask_storeu_ps __mmask16,
     |addend, x, y| _mm512_fmadd_ps(x, y, addend), _mm512_add_ps,
     |value| {
@@ -129,7 +117,7 @@ vector! {
 }
 
 vector! {
-    F64x8 f64 f64 8 _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_storeu_pd
+    F64x8 f64 8 _mm512_setzero_pd _mm512_loadu_pd _mm512_set1_pd _mm512_storeu_pd
     _mm512_maskz_loadu_pd _mm512_mask_storeu_pd __mmask8,
     |addend, x, y| _mm512_fmadd_pd(x, y, addend), _mm512_add_pd,
     |value| {
@@ -138,22 +126,6 @@ vector! {
         _mm512_mask_mov_pd(sum, is_nan, _mm512_set1_pd(f64::NAN))
     },
     |from, step| load_elements(from, step, 8)
-}
-
-vector! {
-    I32x16 i32 i32 16 _mm512_setzero_si512 _mm512_loadu_si512 _mm512_set1_epi32 _mm512_storeu_si512
-    _mm512_maskz_loadu_epi32 _mm512_mask_storeu_epi32 __mmask16,
-    |addend, x, y| _mm512_add_epi32(addend, _mm512_mullo_epi32(x, y)), _mm512_add_epi32,
-    |value| value,
-    |from, step| load_elements(from, step, 16)
-}
-
-vector! {
-    PairX16 Pair i32 16 _mm512_setzero_si512 _mm512_loadu_si512 _mm512_set1_epi32
-    _mm512_storeu_si512 _mm512_maskz_loadu_epi32 _mm512_mask_storeu_epi32 __mmask16,
-    |addend, x, y| _mm512_add_epi32(addend, _mm512_madd_epi16(x, y)), _mm512_add_epi32,
-    |value| value,
-    |from, step| load_elements(from, step, 16)
 }
 
 /// Sixteen elements, every second one from `from` on.
