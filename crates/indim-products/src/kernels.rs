@@ -309,8 +309,8 @@ where
     })
 }
 
-/// The tiles of one number of rows and vectors. Tiles of 512 bits read both forms of `x` by one function, which
-/// is as fast: the strides of a packed panel are arguments.
+/// The tiles of one number of rows and vectors. Tiles of 512 bits read both forms of `x` by one function,
+/// which is as fast: the strides of a packed panel are arguments.
 fn tile_functions<L: ProductShells, V: Vector, const M: usize, const N: usize>() -> TileFunctions {
     let in_place = L::tile::<V, M, N, false>();
     let is_wide = size_of::<V>() > 32;

@@ -42,8 +42,8 @@ impl ProductPlan {
     /// Sums columns of one stride for all rows of a region.
     ///
     /// # Safety
-    /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets` are
-    /// those of `y`.
+    /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets`
+    /// are those of `y`.
     unsafe fn stencil_run(
         &self,
         region: &ProductRegion,

@@ -70,8 +70,8 @@ struct TileOperands {
     is_y_packed: bool,
 }
 
-/// Runs a tile of `M` rows and `N` vectors; `X` tells that `x` is packed: then its strides are constants. A flag of `y` at run time costs
-/// nothing, because each step has a single address in it.
+/// Runs a tile of `M` rows and `N` vectors; `X` tells that `x` is packed: then its strides are constants. A
+/// flag of `y` at run time costs nothing, because each step has a single address in it.
 ///
 /// # Safety
 /// Like [`TileFn`].
