@@ -74,7 +74,7 @@ fn a_shape_only_arranges_the_numbers() {
     let scalar = result(|b, key| b.random_uniform(key, F32, []).unwrap());
     assert_eq!(scalar.elements::<f32>().unwrap(), [0.48870957]);
     let none = result(|b, key| b.random_normal(key, F64, [0, 3]).unwrap());
-    assert_eq!(none.elements::<f64>().unwrap(), []);
+    assert!(none.elements::<f64>().unwrap().is_empty());
 }
 
 #[test]
