@@ -8,7 +8,7 @@ use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
 use crate::product::Product;
-use crate::real::{Pair, Real};
+use crate::real::{FactorPair, Real};
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
@@ -242,7 +242,7 @@ panels! {
         to [I64 i64 U64 u64];
 }
 
-impl PanelElement for Pair {
+impl PanelElement for FactorPair {
     fn pack<L: ProductShells>(source: DType) -> Option<PackFn> {
         match source {
             DType::I8 => Some(L::pack_pairs::<i8>()),

@@ -2,7 +2,7 @@
 //! code.
 
 use crate::order::{BLOCK, PanelOrder, block_length};
-use crate::real::{Pair, Real, Widen};
+use crate::real::{FactorPair, Real, Widen};
 use crate::vector::Vector;
 
 /// Elements of a row of a panel that are one step apart in the source.
@@ -162,14 +162,14 @@ unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
 #[inline(always)]
 pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     let mut done = 0;
-    for_each_segment(pack, size_of::<Pair>(), |segment| {
+    for_each_segment(pack, size_of::<FactorPair>(), |segment| {
         for index in 0..segment.count {
             let place = segment.places.of(segment.within + index);
             let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
             let is_alone = pack.is_odd && done + index + 1 == pack.count;
             // SAFETY: the caller ensures panel, runs and source.
             unsafe {
-                let row = segment.to.cast::<Pair>().add(place * pack.width);
+                let row = segment.to.cast::<FactorPair>().add(place * pack.width);
                 for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
                     let mut element = from.wrapping_offset(run.offset);
                     for column in run.first..run.first + run.count {
@@ -181,12 +181,12 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
                                 second.cast::<S>().read_unaligned().widen()
                             }
                         };
-                        row.add(column).write(Pair::new(first, second));
+                        row.add(column).write(FactorPair::new(first, second));
                         element = element.wrapping_offset(run.step);
                     }
                 }
                 for column in pack.live..pack.width {
-                    row.add(column).write(Pair(0));
+                    row.add(column).write(FactorPair(0));
                 }
             }
         }

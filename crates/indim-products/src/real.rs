@@ -150,33 +150,33 @@ integers!(i32 i64);
 /// Two factors of 16 bits, of neighbouring indices, the first in the low bits. As a sum, an `i32`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
-pub(crate) struct Pair(pub(crate) i32);
+pub(crate) struct FactorPair(pub(crate) i32);
 
-impl Pair {
+impl FactorPair {
     /// The pair of these factors.
     #[inline(always)]
-    pub(crate) fn new(first: i16, second: i16) -> Pair {
-        Pair(i32::from(first) & 0xffff | i32::from(second) << 16)
+    pub(crate) fn new(first: i16, second: i16) -> FactorPair {
+        FactorPair(i32::from(first) & 0xffff | i32::from(second) << 16)
     }
 }
 
-impl Real for Pair {
+impl Real for FactorPair {
     type Wide = i32;
-    const ZERO: Pair = Pair(0);
+    const ZERO: FactorPair = FactorPair(0);
     const WIDE_ZERO: i32 = 0;
 
     #[inline(always)]
-    fn fma(x: Pair, y: Pair, addend: Pair) -> Pair {
+    fn fma(x: FactorPair, y: FactorPair, addend: FactorPair) -> FactorPair {
         let product = |shift: u32| {
             let [x, y] = [x, y].map(|pair| i32::from((pair.0 >> shift) as i16));
             x * y
         };
-        Pair(addend.0.wrapping_add(product(0)).wrapping_add(product(16)))
+        FactorPair(addend.0.wrapping_add(product(0)).wrapping_add(product(16)))
     }
 
     #[inline(always)]
-    fn add(self, other: Pair) -> Pair {
-        Pair(self.0.wrapping_add(other.0))
+    fn add(self, other: FactorPair) -> FactorPair {
+        FactorPair(self.0.wrapping_add(other.0))
     }
 
     #[inline(always)]
@@ -190,8 +190,8 @@ impl Real for Pair {
     }
 
     #[inline(always)]
-    fn narrow(wide: i32) -> Pair {
-        Pair(wide)
+    fn narrow(wide: i32) -> FactorPair {
+        FactorPair(wide)
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@ use core::arch::x86_64::{
     _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps, _mm256_storeu_si256,
 };
 
-use crate::real::Pair;
+use crate::real::FactorPair;
 use crate::vector::{Vector, compiled_tree};
 
 /// Eight `f32`.
@@ -183,7 +183,7 @@ macro_rules! integer_vector {
 
 integer_vector! { I32x8 i32, |addend, x, y| _mm256_add_epi32(addend, _mm256_mullo_epi32(x, y)) }
 
-integer_vector! { PairX8 Pair, |addend, x, y| _mm256_add_epi32(addend, _mm256_madd_epi16(x, y)) }
+integer_vector! { PairX8 FactorPair, |addend, x, y| _mm256_add_epi32(addend, _mm256_madd_epi16(x, y)) }
 
 /// The mask of the first `count` lanes of eight.
 ///
