@@ -192,7 +192,7 @@ codes! {
             `indim.random.key(42)` in Python. `random_split` makes several keys of one; `keys[0]` is the \
             first.",
         example: Command(&["indim explain 'random_bits(k, shape=[3])' 'k=u32[3,2]'"]),
-        raised_by: ["indim-builder"],
+        raised_by: ["indim-graph"],
     }
     LOOP_STATE_TYPE = "loop-state-type" {
         title: "The body of a loop changes the type of a state",
