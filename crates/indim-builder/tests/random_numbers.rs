@@ -89,6 +89,10 @@ fn keys_and_types_are_checked() {
     assert_eq!(code(b.random_fold_in(&key, 1.5)), "element-type-not-allowed");
     assert_eq!(code(b.random_bits(&key, U32, [usize::MAX, 2])), "too-large");
     assert_eq!(code(b.random_split(&key, [usize::MAX])), "too-large");
+    let message = b.random_uniform(&key, I32, [3]).unwrap_err().to_string();
+    assert!(message.contains("`random_uniform` makes no arrays of i32"), "{message}");
+    let message = b.random_normal(&vector, F32, [3]).unwrap_err().to_string();
+    assert!(message.contains("`random_normal` takes a key, u32[2]"), "{message}");
     let message = b.random_bits(&vector, U32, [3]).unwrap_err().to_string();
     assert!(
         message.contains("`random_bits` takes a key, u32[2], such as u32([0, 42])"),

@@ -618,6 +618,10 @@ impl fmt::Display for Headline<'_> {
         let operation = self.0.operation;
         match &self.0.kind {
             GraphErrorKind::Shape(error) => write!(formatter, "`{operation}`: {error}"),
+            // The element type of the result, stated in the call.
+            GraphErrorKind::ElementTypeNotAllowed { dtype, .. } if self.0.operands.is_empty() => {
+                write!(formatter, "`{operation}` makes no arrays of {dtype}")
+            }
             GraphErrorKind::ElementTypeNotAllowed { operand, dtype } => {
                 let name = self.0.operand_name(*operand);
                 write!(

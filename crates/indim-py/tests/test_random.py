@@ -64,6 +64,40 @@ def test_array_parts_are_permuted_and_chosen():
     assert set(random.choice(KEY, 3, (2,), False, p)) == {1, 2}
 
 
+def test_captured_keys_give_the_same_numbers():
+    for name in ("exponential", "gumbel", "laplace", "logistic", "cauchy"):
+        function = getattr(random, name)
+        added = indim.jit(lambda x, function=function: function(KEY, (1000,)) + x)
+        np.testing.assert_array_equal(added(np.zeros(1000, np.float32)), function(KEY, (1000,)))
+
+
+def test_parameters_broadcast_to_the_shape():
+    for function, arguments in (
+        (random.bernoulli, (np.full(3, 0.5), ())),
+        (random.bernoulli, (np.full((4, 3), 0.5), (3,))),
+        (random.randint, ((), np.zeros(4, int), 1000)),
+        (random.uniform, ((1,), None, np.zeros(3))),
+        (random.truncated_normal, (np.zeros(4), 2, ())),
+    ):
+        with pytest.raises(ValueError, match="do not broadcast to"):
+            function(KEY, *arguments)
+
+
+def test_positions_are_wide():
+    wide = random.choice(KEY, 2**33, (20,))
+    assert wide.dtype == np.int64 and wide.max() > 2**32
+    assert random.choice(KEY, 3).dtype == random.choice(KEY, 3, (2,), False).dtype == np.int64
+    assert set(random.choice(KEY, [7, 8], (20,))) == {7, 8}
+    assert set(random.choice(KEY, 3, (50,), p=np.array([1, 0, 1]))) == {0, 2}
+
+
+def test_bfloat16():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    for name in ("uniform", "normal", "exponential", "gumbel", "laplace", "logistic", "cauchy"):
+        assert getattr(random, name)(KEY, (3,), bfloat16).dtype == bfloat16
+    assert random.categorical(KEY, np.zeros((2, 3), bfloat16)).shape == (2,)
+
+
 def test_categories_have_their_probabilities():
     logits = np.log(np.array([[0.1, 0.2, 0.7], [0.6, 0.3, 0.1]], np.float32))
     found = random.categorical(KEY, logits, shape=(4000, 2))
@@ -99,6 +133,22 @@ def test_keys_types_and_shapes_are_checked():
         random.randint(KEY, (3,), 0, 5.5)
     with pytest.raises(OverflowError, match="a seed has 64 bits"):
         random.key(2**64)
+    with pytest.raises(TypeError, match=r"a seed is one whole number, not int64 of shape \(2,\)"):
+        indim.jit(random.key)(np.arange(2))
+    for number in (-1, 2**32):
+        with pytest.raises(OverflowError, match="fold_in takes a whole number from 0 to below"):
+            random.fold_in(KEY, number)
+    for function, arguments in (
+        (random.permutation, (np.arange(3), 3)),
+        (random.categorical, (np.zeros((3, 2)), 5)),
+        (random.categorical, (1.0,)),
+        (random.choice, ([1, 2], (1,), True, None, 1)),
+    ):
+        with pytest.raises(np.exceptions.AxisError):
+            function(KEY, *arguments)
+    with pytest.raises(TypeError, match="a parameter of a distribution is a number or an array, not None"):
+        random.uniform(KEY, (3,), minval=None)
+    assert random.uniform(KEY, (3,), None).dtype == np.float32
     with pytest.raises(ValueError, match="6 different parts of 5 do not exist"):
         random.choice(KEY, 5, (6,), replace=False)
     with pytest.raises(ValueError, match="a choice from nothing"):

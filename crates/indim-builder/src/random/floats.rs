@@ -35,13 +35,25 @@ impl GraphBuilder {
         dtype: DType,
         shape: impl Into<Shape>,
     ) -> BuildResult {
+        self.uniform_of("random_uniform", key, dtype, shape)
+    }
+
+    /// Uniform numbers, for a function with this name.
+    #[track_caller]
+    fn uniform_of(
+        &self,
+        operation: &'static str,
+        key: impl Operand,
+        dtype: DType,
+        shape: impl Into<Shape>,
+    ) -> BuildResult {
         let Some((pattern, exponent, mantissa)) = float_format(dtype) else {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
-            return Err(self.error("random_uniform", &[], kind));
+            return Err(self.error(operation, &[], kind));
         };
         // A mantissa of fewer than 8 bits takes a byte.
         let drawn = if mantissa < 8 { DType::U8 } else { pattern };
-        let bits = self.random_bits(key, drawn, shape)?;
+        let bits = self.bits_of(operation, key, drawn, shape)?;
         let mantissas = bits.shr_logical(8 * drawn.size() as u32 - mantissa).convert(pattern);
         let one = ((1u64 << (exponent - 1)) - 1) << mantissa;
         Ok(self.bitcast(mantissas | one, dtype)? - 1.0)
@@ -60,7 +72,7 @@ impl GraphBuilder {
         dtype: DType,
         shape: impl Into<Shape>,
     ) -> BuildResult {
-        let uniform = self.random_uniform(key, dtype, shape)?;
+        let uniform = self.uniform_of("random_normal", key, dtype, shape)?;
         let mantissa = float_format(dtype).map_or(0, |(_, _, mantissa)| mantissa);
         // The smallest number above -1.
         let lowest = 0.5f64.powi(mantissa as i32 + 1) - 1.0;

@@ -5,7 +5,7 @@
 
 use crate::builder::Value;
 
-/// The rotations of four rounds, in turns.
+/// Rotation distances in bits: groups of four rounds alternate between the two rows.
 const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
 /// The third word of the key is the exclusive or of the others and this number.
@@ -19,9 +19,9 @@ pub(super) fn threefry([first, second]: [Value; 2], [x, y]: [Value; 2]) -> [Valu
     for group in 0..5 {
         for rotation in ROTATIONS[group % 2] {
             x = &x + &y;
-            y = rotated(&y, rotation) ^ &x;
+            y = rotate_left(&y, rotation) ^ &x;
         }
-        // The sum of the scalars is one number for all elements.
+        // The two scalars are added first: one addition, not one for each element.
         let number = group as u32 + 1;
         x = x + &words[(group + 1) % 3];
         y = y + (&words[(group + 2) % 3] + number);
@@ -29,8 +29,8 @@ pub(super) fn threefry([first, second]: [Value; 2], [x, y]: [Value; 2]) -> [Valu
     [x, y]
 }
 
-/// Every word with its bits moved up by `distance`; the upper ones enter at the lower end.
-fn rotated(words: &Value, distance: u32) -> Value {
+/// Rotates each word left by `distance` bits.
+fn rotate_left(words: &Value, distance: u32) -> Value {
     words.shl(distance) | words.shr_logical(32 - distance)
 }
 

@@ -84,13 +84,25 @@ impl GraphBuilder {
         dtype: DType,
         shape: impl Into<Shape>,
     ) -> BuildResult {
-        let key = self.key("random_bits", key)?;
         if dtype.class() != DTypeClass::Unsigned {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
             return Err(self.error("random_bits", &[], kind));
         }
+        self.bits_of("random_bits", key, dtype, shape)
+    }
+
+    /// Random bits of an unsigned type, for a function with this name.
+    #[track_caller]
+    pub(super) fn bits_of(
+        &self,
+        operation: &'static str,
+        key: impl Operand,
+        dtype: DType,
+        shape: impl Into<Shape>,
+    ) -> BuildResult {
+        let key = self.key(operation, key)?;
         let shape = shape.into();
-        let [high, low] = threefry(key, self.counters("random_bits", &shape)?);
+        let [high, low] = threefry(key, self.counters(operation, &shape)?);
         let bits = match dtype {
             DType::U64 => high.convert(dtype).shl(32u64) | low.convert(dtype),
             _ => (high ^ low).convert(dtype),

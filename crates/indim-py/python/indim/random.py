@@ -25,7 +25,7 @@ import numpy as np
 
 from . import _arrays, _functions
 from ._jit import jit
-from ._tracing import Tracer, has_tracer, running_recording
+from ._tracing import Tracer, has_tracer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +63,8 @@ def key(seed: int) -> Any:
     From 2**32 on and below 0 it is JAX's key under ``jax_enable_x64``.
     """
     if isinstance(seed, Tracer):
+        if seed.dtype.kind not in "iub" or seed.ndim:
+            raise TypeError(f"a seed is one whole number, not {seed.dtype} of shape {seed.shape}")
         word = seed.astype(np.int64).astype(np.uint64)
         return np.stack([word >> np.uint64(32), word & np.uint64(0xFFFFFFFF)]).astype(np.uint32)
     seed = operator.index(seed)
@@ -80,33 +82,41 @@ def split(key: Operand, num: int | Sequence[int] = 2) -> Any:
 
 
 def fold_in(key: Operand, data: Operand) -> Any:
-    """A new key made of a key and a whole number, such as the number of a step."""
+    """A new key made of a key and a whole number of 32 bits, such as the number of a step."""
     if not isinstance(data, Tracer):
-        data = np.uint32(operator.index(data) & 0xFFFFFFFF)
+        data = operator.index(data)
+        if not 0 <= data < 1 << 32:
+            raise OverflowError(f"fold_in takes a whole number from 0 to below 2**32, not {data}")
+        data = np.uint32(data)
     return _functions.apply("random_fold_in", (_key(key), data))
 
 
-def bits(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.uint32) -> Any:
+def bits(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Random bits as unsigned integers."""
-    return _of_kind("u", "random_bits", key, shape, dtype)
+    dtype = _type(dtype, np.uint32)
+    if dtype.kind != "u":
+        raise TypeError(f"bits makes unsigned integers, not {dtype}")
+    return _made("random_bits", key, shape, dtype)
 
 
 def uniform(
     key: Operand,
     shape: int | Sequence[int] = (),
-    dtype: DTypeLike = np.float32,
+    dtype: DTypeLike | None = None,
     minval: Operand = 0.0,
     maxval: Operand = 1.0,
 ) -> Any:
     """Numbers from ``minval`` to below ``maxval``."""
+    dtype = _float_type("uniform", dtype)
     if _is_number(minval, 0.0) and _is_number(maxval, 1.0):
-        return _of_kind("f", "random_uniform", key, shape, dtype)
-    return _between(_key(key), *_floats((minval, maxval), dtype), tuple(_sizes(shape)), np.dtype(dtype))
+        return _made("random_uniform", key, shape, dtype)
+    bounds = _floats((minval, maxval), dtype)
+    return _between(_key(key), *bounds, _shape_of("uniform", shape, *bounds), dtype)
 
 
-def normal(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def normal(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the standard normal distribution."""
-    return _of_kind("f", "random_normal", key, shape, dtype)
+    return _made("random_normal", key, shape, _float_type("normal", dtype))
 
 
 def _program(*static):
@@ -117,8 +127,8 @@ def _program(*static):
         compiled = jit(function, static=static)
 
         def call(*arguments):
-            is_traced = running_recording() is not None or has_tracer(arguments)
-            return function(*arguments) if is_traced else compiled(*arguments)
+            # Within a compiled function arrays that are no arguments of it are computed before it.
+            return function(*arguments) if has_tracer(arguments) else compiled(*arguments)
 
         return call
 
@@ -134,8 +144,8 @@ def _between(key, minval, maxval, shape, dtype):
 
 def bernoulli(key: Operand, p: Operand = 0.5, shape: int | Sequence[int] | None = None) -> Any:
     """``True`` with the probability ``p``. Without a shape the result has that of ``p``."""
-    (p,) = _floats((p,), p.dtype if getattr(p, "dtype", np.dtype(bool)).kind == "f" else np.float32)
-    shape = p.shape if shape is None else tuple(_sizes(shape))
+    (p,) = _floats((p,), _float_of(p))
+    shape = p.shape if shape is None else _shape_of("bernoulli", shape, p)
     return _bernoulli(_key(key), p, shape, p.dtype)
 
 
@@ -144,9 +154,9 @@ def _bernoulli(key, p, shape, dtype):
     return uniform(key, shape, dtype) < p
 
 
-def rademacher(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.int32) -> Any:
+def rademacher(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """-1 or 1, with equal probabilities."""
-    return _rademacher(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _rademacher(_key(key), tuple(_sizes(shape)), _type(dtype, np.int32))
 
 
 @_program("shape", "dtype")
@@ -159,18 +169,18 @@ def randint(
     shape: int | Sequence[int],
     minval: Operand,
     maxval: Operand,
-    dtype: DTypeLike = np.int32,
+    dtype: DTypeLike | None = None,
 ) -> Any:
     """Whole numbers from ``minval`` to below ``maxval``; ``minval`` if there are none.
 
     They are the remainders of twice as many random bits as the type has, so their probabilities differ by
     2**-32 at most in 32 bits for ranges of up to 2**16.
     """
-    dtype = np.dtype(dtype)
+    dtype = _type(dtype, np.int32)
     if dtype.kind not in "iu":
         raise TypeError(f"randint makes integers, not {dtype}")
-    minval, maxval = (_integers(bound, dtype) for bound in (minval, maxval))
-    return _randint(_key(key), minval, maxval, tuple(_sizes(shape)), dtype)
+    bounds = [_integers(bound, dtype) for bound in (minval, maxval)]
+    return _randint(_key(key), *bounds, _shape_of("randint", shape, *bounds), dtype)
 
 
 @_program("shape", "dtype")
@@ -212,7 +222,7 @@ def permutation(key: Operand, x: Operand, axis: int = 0, independent: bool = Fal
     """
     if isinstance(x, Tracer) or np.ndim(x):
         x = x if isinstance(x, Tracer) else _arrays.as_array(x, "x")
-        axis = operator.index(axis) % x.ndim
+        axis = _axis(axis, x.ndim)
         if independent or x.ndim == 1:
             return _shuffled(_key(key), x, axis)
         return np.take(x, _shuffled(_key(key), np.arange(x.shape[axis]), 0), axis)
@@ -244,6 +254,9 @@ def choice(
     ``p`` are their probabilities. Without ``replace`` no part occurs twice.
     """
     is_array = isinstance(a, Tracer) or np.ndim(a) > 0
+    if is_array:
+        a = a if isinstance(a, Tracer) else _arrays.as_array(a, "a")
+        axis = _axis(axis, a.ndim)
     count = a.shape[axis] if is_array else operator.index(a)
     sizes = tuple(_sizes(shape))
     wanted = math.prod(sizes)
@@ -252,13 +265,13 @@ def choice(
     if not replace and wanted > count:
         raise ValueError(f"{wanted} different parts of {count} do not exist; see `replace`")
     if p is not None:
-        (p,) = _floats((p,), getattr(p, "dtype", np.float32))
+        (p,) = _floats((p,), _float_of(p))
         if p.shape != (count,):
             raise ValueError(f"`p` has the shape {p.shape}, and there are {count} parts")
     if p is not None:
         indices = _chosen(_key(key), p, sizes, bool(replace))
     elif replace:
-        indices = randint(key, sizes, 0, count)
+        indices = randint(key, sizes, 0, count, np.int32 if count < 1 << 31 else np.int64).astype(np.int64)
     else:
         indices = permutation(key, count)[:wanted].reshape(sizes)
     return np.take(a, indices, axis) if is_array else indices
@@ -273,9 +286,9 @@ def _chosen(key, p, shape, replace):
     return order[: math.prod(shape)].reshape(shape)
 
 
-def exponential(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def exponential(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the exponential distribution with mean 1."""
-    return _exponential(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _exponential(_key(key), tuple(_sizes(shape)), _float_type("exponential", dtype))
 
 
 @_program("shape", "dtype")
@@ -283,46 +296,46 @@ def _exponential(key, shape, dtype):
     return -np.log1p(-uniform(key, shape, dtype))
 
 
-def gumbel(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def gumbel(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the Gumbel distribution, ``-log(-log(u))``."""
-    return _gumbel(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _gumbel(_key(key), tuple(_sizes(shape)), _float_type("gumbel", dtype))
 
 
 @_program("shape", "dtype")
 def _gumbel(key, shape, dtype):
-    return -np.log(-np.log(uniform(key, shape, dtype, np.finfo(dtype).tiny, 1.0)))
+    return -np.log(-np.log(uniform(key, shape, dtype, _limits(dtype).tiny, 1.0)))
 
 
-def laplace(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def laplace(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the Laplace distribution."""
-    return _laplace(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _laplace(_key(key), tuple(_sizes(shape)), _float_type("laplace", dtype))
 
 
 @_program("shape", "dtype")
 def _laplace(key, shape, dtype):
-    numbers = uniform(key, shape, dtype, np.finfo(dtype).epsneg - 1.0, 1.0)
+    numbers = uniform(key, shape, dtype, _limits(dtype).epsneg - 1.0, 1.0)
     return np.sign(numbers) * np.log1p(-np.abs(numbers))
 
 
-def logistic(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def logistic(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the logistic distribution."""
-    return _logistic(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _logistic(_key(key), tuple(_sizes(shape)), _float_type("logistic", dtype))
 
 
 @_program("shape", "dtype")
 def _logistic(key, shape, dtype):
-    numbers = uniform(key, shape, dtype, np.finfo(dtype).tiny, 1.0)
+    numbers = uniform(key, shape, dtype, _limits(dtype).tiny, 1.0)
     return np.log(numbers) - np.log1p(-numbers)
 
 
-def cauchy(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike = np.float32) -> Any:
+def cauchy(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
     """Numbers of the Cauchy distribution."""
-    return _cauchy(_key(key), tuple(_sizes(shape)), np.dtype(dtype))
+    return _cauchy(_key(key), tuple(_sizes(shape)), _float_type("cauchy", dtype))
 
 
 @_program("shape", "dtype")
 def _cauchy(key, shape, dtype):
-    numbers = uniform(key, shape, dtype, np.finfo(dtype).eps, 1.0)
+    numbers = uniform(key, shape, dtype, _limits(dtype).eps, 1.0)
     return np.tan(dtype.type(np.pi) * (numbers - dtype.type(0.5)))
 
 
@@ -331,12 +344,14 @@ def truncated_normal(
     lower: Operand,
     upper: Operand,
     shape: int | Sequence[int] | None = None,
-    dtype: DTypeLike = np.float32,
+    dtype: DTypeLike | None = None,
 ) -> Any:
     """Numbers of the normal distribution between two bounds."""
-    lower, upper = _floats((lower, upper), dtype)
-    shape = np.broadcast_shapes(lower.shape, upper.shape) if shape is None else tuple(_sizes(shape))
-    return _truncated_normal(_key(key), lower, upper, shape, np.dtype(dtype))
+    dtype = _float_type("truncated_normal", dtype)
+    bounds = _floats((lower, upper), dtype)
+    if shape is None:
+        shape = np.broadcast_shapes(*(bound.shape for bound in bounds))
+    return _truncated_normal(_key(key), *bounds, _shape_of("truncated_normal", shape, *bounds), dtype)
 
 
 @_program("shape", "dtype")
@@ -354,9 +369,9 @@ def categorical(
 
     ``shape`` is that of ``logits`` without the axis, after axes of further samples.
     """
-    (logits,) = _floats((logits,), getattr(logits, "dtype", np.float32))
-    axis = operator.index(axis) % logits.ndim - logits.ndim
-    others = tuple(size for place, size in enumerate(logits.shape) if place != axis + logits.ndim)
+    (logits,) = _floats((logits,), _float_of(logits))
+    axis = _axis(axis, logits.ndim) - logits.ndim
+    others = tuple(size for place, size in enumerate(logits.shape, -logits.ndim) if place != axis)
     shape = others if shape is None else tuple(_sizes(shape))
     before = len(shape) - len(others)
     if before < 0 or shape[before:] != others:
@@ -369,13 +384,42 @@ def _categorical(key, logits, axis, shape):
     return np.argmax(gumbel(key, (*shape, *logits.shape), logits.dtype) + logits, axis=axis)
 
 
-def _of_kind(kind, function, key, shape, dtype):
-    """The numbers of a function of the expression language, of a type of this kind."""
-    name = _arrays.indim_name(dtype)
-    if not name.startswith(kind) and not (kind == "f" and name == "bf16"):
-        kinds = {"u": "unsigned integers", "f": "floats"}
-        raise TypeError(f"{function.removeprefix('random_')} makes {kinds[kind]}, not {np.dtype(dtype)}")
-    return _functions.apply(function, (_key(key),), [("shape", _sizes(shape)), ("dtype", name)])
+def _made(function, key, shape, dtype):
+    """The numbers of a function of the expression language."""
+    attributes = [("shape", _sizes(shape)), ("dtype", _arrays.indim_name(dtype))]
+    return _functions.apply(function, (_key(key),), attributes)
+
+
+def _type(dtype, default):
+    return np.dtype(default if dtype is None else dtype)
+
+
+def _is_float(dtype):
+    # The package `ml_dtypes` has `bfloat16`; to NumPy it is no float.
+    return dtype.kind == "f" or dtype.name == "bfloat16"
+
+
+def _float_type(name, dtype):
+    dtype = _type(dtype, np.float32)
+    if not _is_float(dtype):
+        raise TypeError(f"{name} makes floats, not {dtype}")
+    return dtype
+
+
+def _float_of(value):
+    """The element type of a parameter if it is a float, or else ``float32``."""
+    dtype = np.dtype(getattr(value, "dtype", np.float32))
+    return dtype if _is_float(dtype) else np.dtype(np.float32)
+
+
+class _Bfloat16:
+    """The limits of ``bfloat16``, which `np.finfo` does not know."""
+
+    tiny, eps, epsneg = 2.0**-126, 2.0**-7, 2.0**-8
+
+
+def _limits(dtype):
+    return _Bfloat16 if dtype.name == "bfloat16" else np.finfo(dtype)
 
 
 def _key(key):
@@ -398,12 +442,35 @@ def _sizes(shape):
         return [operator.index(size) for size in shape]
 
 
+def _shape_of(name, shape, *parameters):
+    """The shape of a result; each parameter broadcasts to it."""
+    shape, shapes = tuple(_sizes(shape)), [of.shape for of in parameters]
+    try:
+        fits = np.broadcast_shapes(shape, *shapes) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        given = ", ".join(map(str, shapes))
+        raise ValueError(f"{name}: parameters of shapes {given} do not broadcast to {shape}")
+    return shape
+
+
+def _axis(axis, rank):
+    """An axis counted from the front."""
+    axis = operator.index(axis)
+    if not -rank <= axis < rank:
+        raise np.exceptions.AxisError(axis, rank)
+    return axis % rank
+
+
 def _is_number(value, number):
     return isinstance(value, (int, float)) and value == number
 
 
 def _floats(values, dtype):
     """The values as arrays of a type."""
+    if any(value is None for value in values):
+        raise TypeError("a parameter of a distribution is a number or an array, not None")
     return tuple(
         value.astype(dtype) if isinstance(value, Tracer) else np.asarray(value, dtype) for value in values
     )

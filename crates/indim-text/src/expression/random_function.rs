@@ -61,7 +61,7 @@ pub(crate) const RANDOM: &[RandomRow] = &[
         operands: &["key"],
         call: "random_uniform(key, shape, dtype=f32)",
         types: "F",
-        doc: "Numbers from 0 to below 1, each a multiple of the difference of 1 and the next number.",
+        doc: "Uniform numbers from 0 to below 1, multiples of the machine epsilon of the type.",
     },
     RandomRow {
         function: RandomFunction::Normal,
@@ -69,7 +69,7 @@ pub(crate) const RANDOM: &[RandomRow] = &[
         operands: &["key"],
         call: "random_normal(key, shape, dtype=f32)",
         types: "F",
-        doc: "Numbers of the standard normal distribution, by `erf_inv` of uniform numbers.",
+        doc: "Standard normal numbers: `sqrt(2) * erf_inv` of uniform numbers between -1 and 1.",
     },
 ];
 
