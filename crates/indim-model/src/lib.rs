@@ -6,7 +6,8 @@
 //!   resource limits of one file.
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
 //!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
-//!   value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches.
+//!   value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches;
+//!   `recurrent.rs`: recurrent layers.
 //! * `part.rs`: a part of a program between values that the caller names.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
 //! * `lint/`: findings about an outline.
@@ -32,6 +33,7 @@ mod model_builder;
 pub mod outline;
 mod part;
 mod pattern;
+pub mod recurrent;
 mod search_rows;
 pub mod shape_values;
 mod source;

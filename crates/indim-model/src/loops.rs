@@ -34,9 +34,32 @@ pub struct LoopLength {
     pub has_condition: bool,
 }
 
-/// The value of a known bool, or of one element.
+/// The value of a known bool of one element.
 pub fn truth(known: &KnownValue) -> Option<bool> {
-    known.elements.as_ref()?.elements::<bool>().ok()?.first().copied()
+    match known.elements.as_ref()?.elements::<bool>().ok()? {
+        [one] => Some(*one),
+        _ => None,
+    }
+}
+
+/// The value of a known integer of one element.
+pub fn whole_number(known: &KnownValue) -> Option<i64> {
+    match known.integers()?[..] {
+        [one] => Some(one),
+        _ => None,
+    }
+}
+
+/// Checks the number of steps of a loop.
+///
+/// # Errors
+/// `unsupported` for more than [`DEFAULT_STEP_LIMIT`] steps.
+pub fn check_steps(steps: u64) -> Result<(), FormatErrorKind> {
+    if steps <= DEFAULT_STEP_LIMIT {
+        return Ok(());
+    }
+    let what = format!("a loop of {steps} steps, more than {DEFAULT_STEP_LIMIT}, is");
+    Err(FormatErrorKind::Unsupported { what })
 }
 
 impl LoopEnd {
@@ -45,8 +68,7 @@ impl LoopEnd {
     /// # Errors
     /// `unsupported` for more than [`DEFAULT_STEP_LIMIT`] steps, and for a loop that nothing ends.
     pub fn length(&self, goes_on: Option<bool>) -> Result<LoopLength, FormatErrorKind> {
-        let count = |known: &KnownValue| known.integers()?.first().copied();
-        let trips = self.trips.as_ref().map(count);
+        let trips = self.trips.as_ref().map(whole_number);
         let enters = self.enters.as_ref().map_or(Some(true), truth);
         let steps = match (enters, goes_on, trips) {
             (Some(false), ..) | (_, _, Some(Some(..=0))) => Some(0),
@@ -59,18 +81,14 @@ impl LoopEnd {
             }
             _ => None,
         };
-        let is_endless = |steps: &u64| *steps > DEFAULT_STEP_LIMIT;
-        if let Some(steps) = steps.filter(is_endless) {
-            let what = format!("a loop of {steps} steps, more than {DEFAULT_STEP_LIMIT}, is");
-            return Err(FormatErrorKind::Unsupported { what });
-        }
+        steps.map_or(Ok(()), check_steps)?;
         let steps = steps.map(|steps| usize::try_from(steps).unwrap_or(usize::MAX));
         Ok(LoopLength { steps, has_condition: steps.is_none() && goes_on != Some(true) })
     }
 
-    /// Builds the loop. The parameters of `body` are the number of the step, an `i64`, and the states, of
-    /// which it need not read the last ones; its results are the condition, if `length` has one, the next
-    /// states, and results to stack.
+    /// Builds the loop. `body` takes the step number (`i64`) and the states. It may omit trailing states
+    /// that it does not read. It returns the condition, if `length` has one, the next states, then the
+    /// values to stack.
     ///
     /// # Errors
     /// `depends-on-data` for results to stack of an unknown number of steps; errors of the builder.

@@ -14,7 +14,7 @@ use super::messages::{AttributeProto, FunctionProto, NodeProto, OperatorSetIdPro
 pub(super) struct GraphBody {
     pub(super) nodes: Vec<Arc<Node>>,
     /// The operator set version of each domain.
-    opsets: HashMap<String, i64>,
+    opsets: Arc<HashMap<String, i64>>,
 }
 
 /// A node with its attributes.
@@ -85,10 +85,10 @@ impl GraphBody {
             let limit = limits.operations;
             return Err(FormatErrorKind::Limit { what: "nodes", limit }.without_location());
         }
-        let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets: HashMap::new() };
-        for opset in opsets {
-            body.opsets.insert(domain_of(&opset.domain).to_owned(), opset.version);
-        }
+        let opsets = opsets.iter();
+        let opsets = opsets.map(|opset| (domain_of(&opset.domain).to_owned(), opset.version));
+        let opsets = Arc::new(opsets.collect());
+        let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets };
         for (index, bytes) in nodes.iter().enumerate() {
             let place = || Location::described(format!("node {index}"));
             body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), place)?)));
@@ -105,8 +105,12 @@ impl GraphBody {
         nodes: &[Bytes],
         limits: &FormatLimits,
     ) -> Result<GraphBody, FormatError> {
-        let body = GraphBody::new(nodes, &[], limits)?;
-        Ok(GraphBody { opsets: self.opsets.clone(), ..body })
+        Ok(GraphBody::new(nodes, &[], limits)?.within(self))
+    }
+
+    /// The same nodes with the operator sets of another body.
+    pub(super) fn within(&self, outer: &GraphBody) -> GraphBody {
+        GraphBody { nodes: self.nodes.clone(), opsets: outer.opsets.clone() }
     }
 
     /// The operator set version of a domain.

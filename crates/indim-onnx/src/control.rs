@@ -9,7 +9,9 @@
 use core::ops::Range;
 
 use indim_builder::Value;
-use indim_model::loops::{LoopEnd, branch, check_states, known_true, part_of, truth, types_of};
+use indim_model::loops::{
+    LoopEnd, branch, check_states, check_steps, known_true, part_of, truth, types_of,
+};
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatError, FormatErrorKind, RuleNote};
 use indim_ops::{ArrayType, DType};
@@ -214,7 +216,9 @@ impl ScanInputs {
             xs.push((x, axis, directions[number] != 0));
         }
         let initial = values(call, 0..states)?;
-        Ok(ScanInputs { initial, xs, length: length.unwrap_or_default() })
+        let length = length.unwrap_or_default();
+        check_steps(length as u64)?;
+        Ok(ScanInputs { initial, xs, length })
     }
 }
 

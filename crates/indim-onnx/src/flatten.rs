@@ -34,8 +34,9 @@ pub(super) struct Flattener<'m> {
     pub(super) value_count: usize,
     /// Remarks about attributes that the called functions lack.
     pub(super) remarks: Vec<String>,
-    /// Decoded bodies by the address of their attribute: a call of a function repeats its nodes.
-    pub(super) bodies: HashMap<usize, Arc<RegionGraph>>,
+    /// Decoded bodies by the address of their attribute, then by that of the body around them, which has the
+    /// operator sets. A call of a function repeats its nodes; functions may share an attribute.
+    pub(super) bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
     work: usize,
 }
 

@@ -6,6 +6,7 @@ use indim_builder::{
 };
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
+use indim_model::recurrent::{check_directions, checked_clip, directions, partial_lengths};
 use indim_ops::ArrayType;
 
 use super::call::{Call, LoweringResult};
@@ -26,15 +27,7 @@ pub(super) fn rnn(call: &Call<'_>) -> LoweringResult {
 
 /// The results: the state after every step, then the final states.
 fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
-    let directions = match &call.text("direction", "forward")?[..] {
-        "forward" => &[false][..],
-        "reverse" => &[true],
-        "bidirectional" => &[false, true],
-        _ => {
-            let problem = "is neither forward, reverse nor bidirectional";
-            return Err(FormatErrorKind::attribute("direction", problem));
-        }
-    };
+    let directions = directions(&call.text("direction", "forward")?)?;
     let is_batch_first = call.int("layout", 0)? != 0;
     let swapped = |value: &Value, order: &[i64]| match is_batch_first {
         true => call.builder.transpose(value, order),
@@ -42,9 +35,10 @@ fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
     };
     expect_rank(call, 0, 3)?;
     let x = swapped(call.value(0)?, &[1, 0, 2])?;
-    let lengths = lengths(call, &x)?;
+    let lengths = call.optional(4).map(|lengths| partial_lengths(lengths, &x));
+    let lengths = lengths.transpose()?.flatten();
     let activations = activations(call, kind, directions.len())?;
-    let clip = call.optional_float("clip")?;
+    let clip = call.optional_float("clip")?.map(checked_clip).transpose()?;
     let mut layer = Vec::with_capacity(directions.len());
     for (number, (&is_reversed, activations)) in directions.iter().zip(activations).enumerate() {
         let cell = RecurrentCell { kind, activations, clip };
@@ -67,14 +61,6 @@ fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
         values.push(swapped(state, &[1, 0, 2])?.into());
     }
     Ok(values)
-}
-
-/// The lengths of the sequences, unless all are known to be whole.
-fn lengths(call: &Call<'_>, x: &Value) -> Result<Option<Value>, FormatErrorKind> {
-    let Some(lengths) = call.optional(4) else { return Ok(None) };
-    let whole = x.array_type()?.shape[0] as i64;
-    let is_whole = lengths.integers().is_some_and(|known| known.iter().all(|&it| it == whole));
-    Ok((!is_whole).then(|| lengths.value.clone()))
 }
 
 /// The functions of each direction. Those with numbers take them in order.
@@ -151,11 +137,7 @@ fn part(
     number: usize,
     directions: usize,
 ) -> Result<Value, FormatErrorKind> {
-    let given = value.array_type()?.shape[0];
-    if given != directions {
-        let expected = directions.to_string();
-        return Err(FormatErrorKind::Count { what: "directions of weights", expected, given });
-    }
+    check_directions(directions, value.array_type()?.shape[0])?;
     Ok(call.builder.index(value, &[Index::At(number as i64)])?)
 }
 

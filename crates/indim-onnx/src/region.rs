@@ -55,6 +55,16 @@ impl RegionGraph {
         })
     }
 
+    /// The same body with the operator sets of another body around it.
+    fn within(&self, outer: &GraphBody) -> RegionGraph {
+        RegionGraph {
+            body: self.body.within(outer),
+            inputs: self.inputs.clone(),
+            outputs: self.outputs.clone(),
+            initializers: self.initializers.clone(),
+        }
+    }
+
     fn work(&self) -> usize {
         self.initializers.len() + (self.inputs.len() + self.outputs.len()) / 16
     }
@@ -169,14 +179,21 @@ impl Flattener<'_> {
     ) -> Result<Arc<RegionGraph>, FormatError> {
         let at = |problem: &str| FormatErrorKind::attribute(name, problem).at(place.clone());
         let attribute = flat.attributes.get(name).ok_or_else(|| at("is missing"))?;
-        let key = Arc::as_ptr(attribute).addr();
-        if let Some(known) = self.bodies.get(&key) {
+        let decoded_within = self.bodies.entry(Arc::as_ptr(attribute).addr()).or_default();
+        let outer_key = core::ptr::from_ref(outer).addr();
+        if let Some(known) = decoded_within.get(&outer_key) {
             return Ok(known.clone());
         }
-        let bytes = attribute.g.clone().ok_or_else(|| at("is not a graph"))?;
-        let graph: GraphProto = decoded(bytes, || place.clone())?;
-        let region = Arc::new(RegionGraph::new(&graph, outer, self.limits, place)?);
-        self.bodies.insert(key, region.clone());
+        let region = match decoded_within.values().next() {
+            Some(known) => known.within(outer),
+            None => {
+                let bytes = attribute.g.clone().ok_or_else(|| at("is not a graph"))?;
+                let graph: GraphProto = decoded(bytes, || place.clone())?;
+                RegionGraph::new(&graph, outer, self.limits, place)?
+            }
+        };
+        let region = Arc::new(region);
+        decoded_within.insert(outer_key, region.clone());
         Ok(region)
     }
 }

@@ -3,11 +3,11 @@
 //! A back edge makes a state of the parameter that it leads to. A port with an axis takes a part of an array
 //! in each step, or joins the results of all steps along that axis.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, AxisSlice, Literal, MAX_REGION_DEPTH};
-use indim_model::loops::{LoopEnd, branch, check_states, part_of, truth, types_of};
+use indim_model::loops::{LoopEnd, branch, check_states, part_of, truth, types_of, whole_number};
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatError, FormatErrorKind};
 use indim_ops::{ArrayType, DType};
@@ -61,11 +61,27 @@ impl<'m> ControlLayer<'m> {
         position.and_then(|position| self.operands.get(position)).ok_or_else(|| missing(port))
     }
 
-    /// The index of the output at a port. Branches number their outputs from 0.
+    /// The index of the output at a port of a loop.
     fn output(&self, port: &MappedPort) -> LoweringResult<usize> {
         let position = port.external.and_then(|id| self.outputs.get(&id).copied());
-        let number = || usize::try_from(port.external?).ok().filter(|&it| it < self.outputs.len());
-        position.or_else(number).ok_or_else(|| missing(port))
+        position.ok_or_else(|| missing(port))
+    }
+
+    /// The ports of a branch, one for each output of the layer from the first on. OpenVINO takes the rank of
+    /// `external_port_id` among the outputs of the body's port map, whether or not it is a port of the layer.
+    fn branch_outputs<'p>(&self, body: &'p Body) -> LoweringResult<Vec<&'p MappedPort>> {
+        let mut ports = BTreeMap::new();
+        for port in &body.ports.outputs {
+            let id = port.external.ok_or_else(|| missing(port))?;
+            if ports.insert(id, port).is_some() {
+                let (what, name) = ("output port of a branch", id.to_string());
+                return Err(FormatErrorKind::Duplicate { what, name });
+            }
+        }
+        match ports.values().nth(self.outputs.len()) {
+            Some(port) => Err(missing(port)),
+            None => Ok(ports.into_values().collect()),
+        }
     }
 }
 
@@ -161,9 +177,9 @@ impl<'m> ProgramBuilder<'m> {
             }
             self.run_body(control, &mut frame)?;
             let mut results: Vec<Option<KnownValue>> = vec![None; count];
-            for port in &body.ports.outputs {
-                let output = control.output(port).map_err(at)?;
-                results[output] = Some(result_of(&frame, port.internal).map_err(at)?);
+            let ports = control.branch_outputs(body).map_err(at)?;
+            for (result, port) in results.iter_mut().zip(ports) {
+                *result = Some(result_of(&frame, port.internal).map_err(at)?);
             }
             if known.is_some() {
                 return Ok(results);
@@ -378,7 +394,7 @@ fn end_of(
     }
     let trips = &control.operands[0];
     let enters = control.operands.get(1).cloned();
-    let known = trips.integers().and_then(|trips| trips.first().copied());
+    let known = whole_number(trips);
     let trips = match (known, parts) {
         // A negative count is no limit.
         (Some(..0), parts) => parts.map(number),

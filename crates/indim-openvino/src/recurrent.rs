@@ -9,6 +9,7 @@ use indim_builder::{
 };
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
+use indim_model::recurrent::{check_directions, checked_clip, directions, partial_lengths};
 use indim_ops::ArrayType;
 
 use crate::call::{Call, LoweringResult};
@@ -75,15 +76,7 @@ fn cell(call: &Call<'_>, kind: CellKind) -> Values {
 
 /// Operands: the input, the states, the lengths, the weights of both products, the bias.
 fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
-    let directions = match call.layer.word("direction", "forward").as_str() {
-        "forward" => &[false][..],
-        "reverse" => &[true],
-        "bidirectional" => &[false, true],
-        _ => {
-            let problem = "is neither forward, reverse nor bidirectional";
-            return Err(FormatErrorKind::attribute("direction", problem));
-        }
-    };
+    let directions = directions(&call.layer.word("direction", "forward"))?;
     let first = 2 + kind.states();
     let ranks = [(0, 3), (1, 3), (first, 3), (first + 1, 3), (first + 2, 2)];
     for (position, rank) in ranks.into_iter().chain((kind.states() == 2).then_some((2, 3))) {
@@ -94,18 +87,11 @@ fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
         }
     }
     let x = call.builder.transpose(call.value(0), &[1, 0, 2])?;
-    let whole = x.array_type()?.shape[0] as i64;
-    let lengths = &call.operands[first - 1];
-    let is_whole = lengths.integers().is_some_and(|known| known.iter().all(|&it| it == whole));
-    let lengths = (!is_whole).then(|| lengths.value.clone());
+    let lengths = partial_lengths(&call.operands[first - 1], &x)?;
     let mut layer = Vec::with_capacity(directions.len());
     for (number, &is_reversed) in directions.iter().enumerate() {
         let part = |position: usize, axis: usize| -> LoweringResult {
-            let given = call.shape(position)?[axis];
-            if given != directions.len() {
-                let (what, expected) = ("directions of weights", directions.len().to_string());
-                return Err(FormatErrorKind::Count { what, expected, given });
-            }
+            check_directions(directions.len(), call.shape(position)?[axis])?;
             let mut index = vec![Index::ALL; axis];
             index.push(Index::At(number as i64));
             Ok(call.builder.index(call.value(position), &index)?)
@@ -175,7 +161,8 @@ fn recurrent_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<RecurrentCe
     }
     let clip = call.layer.attribute("clip").map(|_| call.layer.float("clip")).transpose()?;
     // 0 and infinity limit nothing.
-    let clip = clip.filter(|&clip| clip != 0.0 && clip.is_finite());
+    let clip = clip.filter(|&clip| clip != 0.0 && clip != f64::INFINITY);
+    let clip = clip.map(checked_clip).transpose()?;
     Ok(RecurrentCell { kind, activations, clip })
 }
 

@@ -142,9 +142,11 @@ impl GraphBuilder {
         let check = |value: &Value, sizes: &[usize]| {
             let expected = ArrayType::new(of_x.dtype, sizes);
             let id = self.id(name, value)?;
+            if self.type_of(id) == expected {
+                return Ok(());
+            }
             let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
-            let GraphErrorKind::ArgumentType { expected, .. } = &kind else { return Ok(()) };
-            if self.type_of(id) == *expected { Ok(()) } else { Err(self.error(name, &[id], kind)) }
+            Err(self.error(name, &[id], kind))
         };
         check(&weights.input, &[rows, input])?;
         check(&weights.recurrent, &[rows, hidden])?;

@@ -113,23 +113,27 @@ impl GraphBuilder {
             return Err(self.error("recurrent_layer", &[id], kind));
         };
         self.check_cell(cell, x, initial, weights)?;
+        let lengths = lengths.as_ref().map(|lengths| self.convert(lengths, DType::I64));
+        let lengths = lengths.transpose()?;
+        if let Some(lengths) = &lengths {
+            let id = self.id("recurrent_layer", lengths)?;
+            let expected = ArrayType::new(DType::I64, [batch]);
+            if self.type_of(id) != expected {
+                let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
+                return Err(self.error("recurrent_layer", &[id], kind));
+            }
+        }
         let state = initial[0].array_type()?.shape;
-        if length == 0 {
+        // States without elements need no loop, whose length would not be bounded by the memory of its stack.
+        if length == 0 || state.contains(&0) {
             let zero = self.literal(Literal::Int(0), dtype)?;
-            let sizes: Vec<usize> = [0].into_iter().chain(state.iter().copied()).collect();
+            let sizes: Vec<usize> = [length].into_iter().chain(state.iter().copied()).collect();
             return Ok((self.broadcast_in_dim(zero, &[], sizes)?, initial.clone()));
         }
         let mut xs = vec![self.input_gates(x, weights)?];
         let lengths = match lengths {
             Some(lengths) => {
                 xs.push(self.iota(DType::I64, [length], 0)?);
-                let lengths = self.convert(lengths, DType::I64)?;
-                let id = self.id("recurrent_layer", &lengths)?;
-                let expected = ArrayType::new(DType::I64, [batch]);
-                if self.type_of(id) != expected {
-                    let kind = GraphErrorKind::ArgumentType { operand: 0, expected };
-                    return Err(self.error("recurrent_layer", &[id], kind));
-                }
                 Some(self.broadcast_in_dim(lengths, &[0], state)?)
             }
             None => None,

@@ -73,10 +73,9 @@ impl GraphBuilder {
         })
     }
 
-    /// A loop of `length` steps whose body exists already: its parameters are the number of the step, an
-    /// `i64`, and the states, of which it need not read the last ones; its results are the next states, then
-    /// results of the step. Returns the final states, and the results of all steps, stacked along a new axis
-    /// 0.
+    /// A loop of `length` steps with a recorded body. The body takes the step number (`i64`) and the states.
+    /// It may omit trailing states that it does not read. It returns the next states, then the values to
+    /// stack. The loop returns the final states, and the values of all steps, stacked along a new axis 0.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

@@ -127,6 +127,10 @@ pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
 }
 
 fn joined<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
+    // Without elements the outer axes may be of any size.
+    if operands.iter().all(|operand| operand.element_count() == 0) {
+        return Vec::new();
+    }
     let outer: usize = operands[0].shape()[..axis].iter().product();
     let mut elements = Vec::new();
     for outer in 0..outer {

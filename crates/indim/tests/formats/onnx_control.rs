@@ -2,7 +2,7 @@
 
 use crate::support;
 use crate::support::onnx::{
-    BOOL, FLOAT, INT64, Message, Model, array, int, ints, list, node, tensor, value,
+    BOOL, FLOAT, INT64, Message, Model, array, int, ints, list, node, reference, tensor, value,
 };
 use indim::formats::{ProgramPart, ReadOptions, SourceFile};
 use indim_graph::{Array, evaluate};
@@ -128,6 +128,14 @@ fn a_known_condition_chooses_a_branch_of_any_shape() {
     let equal = node("Equal", &["size", "three"], &["is_three"], &[]);
     let nodes = vec![size, three, equal, node("If", &["is_three"], &["y"], &attributes)];
     assert_eq!(floats(&run(&model(vec![], nodes, &["y"]), true, 0).unwrap()[0]), [7.0]);
+    // One of several elements chooses none.
+    let flags = constant("flags", &tensor("", BOOL, &[2]).packed(5, &[1, 0]));
+    let alike = [
+        body("then_branch", &[], &[], &["x"]),
+        body("else_branch", &[], &[node("Neg", &["x"], &["b"], &[])], &["b"]),
+    ];
+    let nodes = vec![flags, node("If", &["flags"], &["y"], &alike)];
+    assert_eq!(run(&model(vec![], nodes, &["y"]), true, 0), Err("reshape-element-count"));
     // One that only a run knows needs branches of one type.
     assert_eq!(of(truth("unused", true), "flag"), Err("unsupported"));
     assert_eq!(of(truth("unused", true), "n"), Err("element-type-not-allowed"));
@@ -368,6 +376,17 @@ fn hostile_loops_are_refused_before_they_run() {
     assert!(steps(i64::MIN).is_ok());
     let nodes = summing("", "", &always, &["y"]);
     assert_eq!(run(&model(vec![], nodes, &["y"]), true, 0), Err("unsupported"));
+    let nodes = summing("trips", "", &always, &["y"]);
+    assert_eq!(
+        run(&model(vec![list("trips", &[2, 3])], nodes, &["y"]), true, 0),
+        Err("reshape-element-count")
+    );
+    // Parts without elements.
+    let part = [node("Neg", &["s"], &["t"], &[])];
+    let scan = [int("num_scan_inputs", 1), body("body", &["s", "part"], &part, &["t"])];
+    let parts = support::onnx::floats("parts", &[1 << 40, 0], &[]);
+    let nodes = vec![node("Scan", &["x", "parts"], &["y"], &scan)];
+    assert_eq!(run(&model(vec![parts], nodes, &["y"]), true, 0), Err("unsupported"));
     // A stack that no memory holds.
     let wide = [
         node("Identity", &["c"], &["go"], &[]),
@@ -418,6 +437,38 @@ fn a_function_with_a_branch_is_called_twice() {
     let model = Model { functions: vec![function], ..model(vec![], nodes, &["y"]) };
     assert_eq!(floats(&run(&model, true, 0).unwrap()[0]), [4.0, 8.0, 16.0]);
     assert_eq!(floats(&run(&model, false, 0).unwrap()[0]), [1.0, 2.0, 4.0]);
+}
+
+#[test]
+fn a_body_has_the_operator_sets_of_the_function_that_runs_it() {
+    // `Softmax` is over all axes from the first on before operator set 13, here over one element.
+    let of = |name: &str, opset: i64| {
+        let other = body("else_branch", &[], &[], &["a"]);
+        let branch = [node("If", &["p"], &["c"], &[reference("then_branch", "b"), other])];
+        support::onnx::function(name, &["a", "p"], &["c"], &branch, &[], opset).bytes(6, "b")
+    };
+    let calls = ["F", "G"]
+        .map(|name| node(&format!("my.{name}"), &["a", "p"], &[name], &[reference("b", "b")]));
+    let both = support::onnx::function("H", &["a", "p"], &["F", "G"], &calls, &[], 17);
+    let passed = body("b", &[], &[node("Softmax", &["a"], &["s"], &[])], &["s"]);
+    let nodes = vec![
+        node("Reshape", &["x", "sizes"], &["rows"], &[]),
+        node("my.H", &["rows", "flag"], &["y", "z"], &[passed]),
+    ];
+    for opsets in [[12, 17], [17, 12]] {
+        let functions = vec![of("F", opsets[0]), of("G", opsets[1]), both.clone().bytes(6, "b")];
+        let model = Model {
+            functions,
+            ..model(vec![list("sizes", &[1, 3, 1])], nodes.clone(), &["y", "z"])
+        };
+        let found = run(&model, true, 0).unwrap();
+        let [over_all, over_one] = match opsets[0] {
+            12 => [floats(&found[0]), floats(&found[1])],
+            _ => [floats(&found[1]), floats(&found[0])],
+        };
+        assert_eq!(over_one, [1.0; 3], "{opsets:?}");
+        assert!(over_all[0] < over_all[1] && over_all[1] < over_all[2], "{opsets:?}");
+    }
 }
 
 #[test]

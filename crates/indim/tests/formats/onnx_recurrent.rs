@@ -410,6 +410,9 @@ fn mistakes_are_errors_with_codes() {
     assert_eq!(code(|layer| layer.direction = "sideways"), "attribute");
     assert_eq!(code(|layer| layer.functions[0].0 = "Cosine"), "attribute");
     assert_eq!(code(|layer| layer.functions.truncate(2)), "attribute");
+    for clip in [0.0, -1.0, f32::NAN] {
+        assert_eq!(code(|layer| layer.clip = Some(clip)), "attribute", "{clip}");
+    }
     let wrong_weights = |name: &str, axis: usize| {
         let layer = any_lstm();
         let mut operands = layer.operands();
@@ -434,6 +437,35 @@ fn mistakes_are_errors_with_codes() {
         ("p", 1, "argument-type"),
     ] {
         assert_eq!(wrong_weights(name, axis), expected, "{name} {axis}");
+    }
+}
+
+#[test]
+fn a_layer_without_elements_has_no_steps() {
+    let length = 1 << 40;
+    let floats = |name, sizes: &[i64]| support::onnx::floats(name, sizes, &[]);
+    for (operator, results) in [("LSTM", 3), ("GRU", 2), ("RNN", 2)] {
+        let names = &["y", "h", "c"][..results];
+        let model = Model {
+            opset: 17,
+            initializers: vec![
+                floats("x", &[length, 1, 0]),
+                floats("w", &[2, 0, 0]),
+                floats("r", &[2, 0, 0]),
+            ],
+            nodes: vec![node(
+                operator,
+                &["x", "w", "r"],
+                names,
+                &[support::onnx::text("direction", "bidirectional")],
+            )],
+            outputs: names.iter().map(|name| Message::default().bytes(1, name)).collect(),
+            ..Model::default()
+        };
+        let model = support::read("m.onnx", model.encoded()).unwrap();
+        let found = support::run(&*model, &[]).unwrap();
+        assert_eq!(found[0].shape().to_vec(), [1 << 40, 2, 1, 0], "{operator}");
+        assert_eq!(found[1].shape().to_vec(), [2, 1, 0], "{operator}");
     }
 }
 

@@ -322,6 +322,58 @@ fn a_branch_passes_operands_by_ports() {
     }
 }
 
+/// A branch of two inputs whose outputs are `-x`, `2x` and `x`, or `x`, `-x` and `2x`. The port map lists
+/// them in another order.
+fn three_outputs(ids: &[usize]) -> Network {
+    let mut network = Network::default();
+    network.parameter("boolean", "", "BOOL");
+    network.parameter("f32", "2", "FP32 2");
+    let layer = network.add("If-8", "", &["0", "1"], &["FP32 2"; 3]);
+    for (element, order) in [("then", [3, 4, 5, 3]), ("else", [5, 3, 4, 5])] {
+        let mut inner = network.inner();
+        inner.parameter("f32", "2", "FP32 2");
+        inner.add("Negative-1", "", &["0"], &["FP32 2"]);
+        inner.add("Add-1", "", &["0", "0"], &["FP32 2"]);
+        for source in ["1", "2", "0"] {
+            inner.result(source);
+        }
+        let outputs = ids.iter().zip(order).rev().map(|(id, result)| {
+            format!("<output external_port_id=\"{id}\" internal_layer_id=\"{result}\"/>\n")
+        });
+        let outputs: String = outputs.collect();
+        let ports = format!(
+            "<{element}_port_map><input external_port_id=\"1\" internal_layer_id=\"0\"/>\n\
+             {outputs}</{element}_port_map>\n"
+        );
+        network.nest(layer, &format!("{element}_body"), inner, &ports);
+    }
+    for port in 2..5 {
+        network.result(&format!("{layer}:{port}"));
+    }
+    network
+}
+
+#[test]
+fn outputs_of_a_branch_have_the_ranks_of_their_numbers() {
+    let x = Array::new([2], vec![1.0f32, 3.0]).unwrap();
+    let (same, negative, double) = ([1.0, 3.0], [-1.0, -3.0], [2.0, 6.0]);
+    for ids in [[0, 1, 2], [2, 3, 4], [1, 2, 9]] {
+        for (flag, expected) in
+            [(true, [negative, double, same]), (false, [same, negative, double])]
+        {
+            let found = run(&three_outputs(&ids), &[Array::from_scalar(flag), x.clone()]).unwrap();
+            let found: Vec<Vec<f32>> = found.iter().map(floats).collect();
+            assert_eq!(found, expected.map(Vec::from), "{ids:?} {flag}");
+        }
+    }
+    let inputs = [Array::from_scalar(true), x];
+    for (ids, code) in
+        [(&[0, 1, 2, 3][..], "undefined"), (&[0, 1, 1], "duplicate"), (&[0, 1], "unexpected")]
+    {
+        assert_eq!(run(&three_outputs(ids), &inputs), Err(code), "{ids:?}");
+    }
+}
+
 /// Branches within branches, each with the operand of the one around it.
 fn nested(depth: usize) -> Network {
     let mut network = Network::default();
@@ -437,6 +489,28 @@ fn a_sequence_is_its_cells_in_both_directions() {
 }
 
 #[test]
+fn a_sequence_without_elements_has_no_steps() {
+    let length = 1 << 40;
+    let mut network = Network::default();
+    network.floats(&format!("1,{length},0"), &[]);
+    network.floats("1,1,0", &[]);
+    network.floats("1,1,0", &[]);
+    network.integers(&[length]);
+    network.floats("1,0,0", &[]);
+    network.floats("1,0,0", &[]);
+    network.floats("1,0", &[]);
+    let results = [&format!("FP32 1 1 {length} 0"), "FP32 1 1 0", "FP32 1 1 0"];
+    let operands = ["0", "1", "2", "3", "4", "5", "6"];
+    network.add("LSTMSequence-5", "hidden_size=\"0\"", &operands, &results);
+    for port in 7..10 {
+        network.result(&format!("7:{port}"));
+    }
+    let found = run(&network, &[]).unwrap();
+    assert_eq!(found[0].shape().to_vec(), [1, 1, 1 << 40, 0]);
+    assert_eq!(found[2].shape().to_vec(), [1, 1, 0]);
+}
+
+#[test]
 fn a_gru_cell_resets_its_state_or_its_product() {
     let mut random = Random(6);
     for resets_product in [false, true] {
@@ -473,6 +547,14 @@ fn a_gru_cell_resets_its_state_or_its_product() {
         assert_near(&floats(&found[0]), &expected);
         assert_eq!(run(&replaced(&arrays, "activations=\"sine,tanh\""), &arrays), Err("attribute"));
         assert_eq!(run(&replaced(&arrays, "activations=\"tanh\""), &arrays), Err("attribute"));
+        for clip in ["-1", "-inf", "NaN"] {
+            let network = replaced(&arrays, &format!("clip=\"{clip}\""));
+            assert_eq!(run(&network, &arrays), Err("attribute"), "{clip}");
+        }
+        for clip in ["0", "inf"].into_iter().filter(|_| !resets_product) {
+            let found = run(&replaced(&arrays, &format!("clip=\"{clip}\"")), &arrays).unwrap();
+            assert_near(&floats(&found[0]), &expected);
+        }
     }
 }
 
