@@ -1,8 +1,9 @@
 //! Recurrent layers of model files: what ONNX and OpenVINO state alike.
 
-use indim_builder::Value;
+use indim_builder::{GraphBuilder, RecurrentDirection, RecurrentResults, RecurrentSequence, Value};
 
 use crate::error::FormatErrorKind;
+use crate::loops::check_steps;
 use crate::shape_values::KnownValue;
 
 /// The directions that an attribute `direction` names: for each whether it begins at the end.
@@ -41,6 +42,25 @@ pub fn partial_lengths(lengths: &KnownValue, x: &Value) -> Result<Option<Value>,
     let whole = x.array_type()?.shape[0] as i64;
     let is_whole = lengths.integers().is_some_and(|known| known.iter().all(|&it| it == whole));
     Ok((!is_whole).then(|| lengths.value.clone()))
+}
+
+/// Builds a layer.
+///
+/// # Errors
+/// `unsupported` for more than [`DEFAULT_STEP_LIMIT`](indim_graph::DEFAULT_STEP_LIMIT) steps of states with
+/// elements; those of [`GraphBuilder::recurrent_layer`].
+pub fn recurrent_layer(
+    builder: &GraphBuilder,
+    sequence: &RecurrentSequence,
+    directions: &[RecurrentDirection],
+) -> Result<RecurrentResults, FormatErrorKind> {
+    let results = builder.recurrent_layer(sequence, directions)?;
+    // Every axis of the results except the first one is one of the states.
+    let sizes = results.all.array_type()?.shape;
+    if !sizes[1..].contains(&0) {
+        check_steps(sizes[0] as u64)?;
+    }
+    Ok(results)
 }
 
 /// The limit of the arguments of gate functions.

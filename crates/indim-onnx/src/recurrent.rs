@@ -6,7 +6,9 @@ use indim_builder::{
 };
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
-use indim_model::recurrent::{check_directions, checked_clip, directions, partial_lengths};
+use indim_model::recurrent::{
+    check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
+};
 use indim_ops::ArrayType;
 
 use super::call::{Call, LoweringResult};
@@ -55,7 +57,7 @@ fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
         }
         layer.push(RecurrentDirection { cell, weights, initial, is_reversed });
     }
-    let results = call.builder.recurrent_layer(&RecurrentSequence { x, lengths }, &layer)?;
+    let results = recurrent_layer(call.builder, &RecurrentSequence { x, lengths }, &layer)?;
     let mut values = vec![swapped(&results.all, &[2, 0, 1, 3])?.into()];
     for state in &results.finals {
         values.push(swapped(state, &[1, 0, 2])?.into());

@@ -9,7 +9,9 @@ use indim_builder::{
 };
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
-use indim_model::recurrent::{check_directions, checked_clip, directions, partial_lengths};
+use indim_model::recurrent::{
+    check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
+};
 use indim_ops::ArrayType;
 
 use crate::call::{Call, LoweringResult};
@@ -105,7 +107,7 @@ fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
             is_reversed,
         });
     }
-    let results = call.builder.recurrent_layer(&RecurrentSequence { x, lengths }, &layer)?;
+    let results = recurrent_layer(call.builder, &RecurrentSequence { x, lengths }, &layer)?;
     let mut values = vec![call.builder.transpose(&results.all, &[2, 1, 0, 3])?];
     for state in &results.finals {
         values.push(call.builder.transpose(state, &[1, 0, 2])?);

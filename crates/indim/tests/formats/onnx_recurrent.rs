@@ -469,6 +469,28 @@ fn a_layer_without_elements_has_no_steps() {
     }
 }
 
+#[test]
+fn a_layer_has_the_step_limit_of_loops() {
+    let floats = |name, sizes: &[i64]| support::onnx::floats(name, sizes, &[]);
+    let run = |length: i64| {
+        let model = Model {
+            opset: 17,
+            initializers: vec![
+                floats("x", &[length, 1, 0]),
+                floats("w", &[1, 1, 0]),
+                support::onnx::floats("r", &[1, 1, 1], &[0.5]),
+            ],
+            nodes: vec![node("RNN", &["x", "w", "r"], &["", "h"], &[])],
+            outputs: vec![Message::default().bytes(1, "h")],
+            ..Model::default()
+        };
+        let model = support::read("m.onnx", model.encoded()).unwrap();
+        support::build(&*model, &[]).map(|_| ()).map_err(|error| error.code())
+    };
+    assert_eq!(run(1 << 32), Ok(()));
+    assert_eq!(run((1 << 32) + 1), Err("unsupported"));
+}
+
 /// ONNX Runtime has no layers with the batch first.
 #[test]
 fn onnx_runtime_computes_the_same_layers() {
