@@ -5,6 +5,7 @@ use crate::support::onnx::{
     FLOAT, Message, Model, StoredModel, float, int, node, run_in_onnx_runtime, value,
 };
 use crate::support::random::Random;
+use indim::{ArrayView, CompileOptions, compile};
 use indim_graph::Array;
 
 /// A function of a gate, by its name in a model.
@@ -467,6 +468,27 @@ fn a_layer_without_elements_has_no_steps() {
         assert_eq!(found[0].shape().to_vec(), [1 << 40, 2, 1, 0], "{operator}");
         assert_eq!(found[1].shape().to_vec(), [2, 1, 0], "{operator}");
     }
+}
+
+#[test]
+fn a_compiled_layer_without_elements_ends_at_once() {
+    let floats = |name, sizes: &[i64]| support::onnx::floats(name, sizes, &[]);
+    let direction = [support::onnx::text("direction", "bidirectional")];
+    let model = Model {
+        opset: 17,
+        inputs: vec![value("x", FLOAT, Some(&["1099511627776", "1", "0"]))],
+        initializers: vec![floats("w", &[2, 0, 0]), floats("r", &[2, 0, 0])],
+        nodes: vec![node("LSTM", &["x", "w", "r"], &["y", "h"], &direction)],
+        outputs: ["y", "h"].iter().map(|name| Message::default().bytes(1, name)).collect(),
+        ..Model::default()
+    };
+    let model = support::read("m.onnx", model.encoded()).unwrap();
+    let x = Array::new([1 << 40, 1, 0], Vec::<f32>::new()).unwrap();
+    let program = support::build(&*model, std::slice::from_ref(&x)).unwrap();
+    let compiled = compile(&program.graph, &CompileOptions::default()).unwrap();
+    let found = compiled.run(&[ArrayView::from(&x)]).unwrap();
+    assert_eq!(found[0].shape().to_vec(), [1 << 40, 2, 1, 0]);
+    assert_eq!(found[1].shape().to_vec(), [2, 1, 0]);
 }
 
 #[test]
