@@ -40,15 +40,16 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 /// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
 /// at a kink.
 pub fn optimize(graph: &Graph) -> Graph {
-    let graph = rewrite(&regions::optimize_regions(graph), empty::replace_empty);
-    let graph = rewrite(&graph, bitcast::drop_pairs);
-    let graph = replace_outputs(&graph, reshape::drop_axes);
-    let graph = rewrite(&graph, sink::sink_broadcasts);
-    let graph = rewrite(&graph, concatenation::merge_nested);
+    // Each assignment frees the graph before, so that two graphs are in memory at a time.
+    let mut graph = rewrite(&regions::optimize_regions(graph), empty::replace_empty);
+    graph = rewrite(&graph, bitcast::drop_pairs);
+    graph = replace_outputs(&graph, reshape::drop_axes);
+    graph = rewrite(&graph, sink::sink_broadcasts);
+    graph = rewrite(&graph, concatenation::merge_nested);
     let folded = Cell::new(0);
-    let graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
+    graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
     let left = Cell::new(factor::constant_elements(&graph));
-    let graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &left));
+    graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &left));
     rewrite(&graph, power::replace_powers)
 }
 
