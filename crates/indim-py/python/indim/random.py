@@ -19,20 +19,12 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arrays, _functions
 from ._jit import jit
 from ._tracing import Tracer, has_tracer
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import DTypeLike
-
-    from ._types import Operand
 
 __all__ = [
     "PRNGKey",
@@ -57,7 +49,7 @@ __all__ = [
 ]
 
 
-def key(seed: int) -> Any:
+def key(seed):
     """The key of a seed, a whole number of up to 64 bits: its upper and lower 32 bits.
 
     From 2**32 on and below 0 it is JAX's key under ``jax_enable_x64``.
@@ -76,12 +68,12 @@ def key(seed: int) -> Any:
 PRNGKey = key
 
 
-def split(key: Operand, num: int | Sequence[int] = 2) -> Any:
+def split(key, num=2):
     """New keys, independent of each other: an array of the shape ``num`` with a last axis of 2."""
     return _functions.apply("random_split", (_key(key),), [("shape", _sizes(num))])
 
 
-def fold_in(key: Operand, data: Operand) -> Any:
+def fold_in(key, data):
     """A new key made of a key and a whole number of 32 bits, such as the number of a step."""
     if not isinstance(data, Tracer):
         data = operator.index(data)
@@ -91,7 +83,7 @@ def fold_in(key: Operand, data: Operand) -> Any:
     return _functions.apply("random_fold_in", (_key(key), data))
 
 
-def bits(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def bits(key, shape=(), dtype=None):
     """Random bits as unsigned integers."""
     dtype = _type(dtype, np.uint32)
     if dtype.kind != "u":
@@ -99,13 +91,7 @@ def bits(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None 
     return _made("random_bits", key, shape, dtype)
 
 
-def uniform(
-    key: Operand,
-    shape: int | Sequence[int] = (),
-    dtype: DTypeLike | None = None,
-    minval: Operand = 0.0,
-    maxval: Operand = 1.0,
-) -> Any:
+def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """Numbers from ``minval`` to below ``maxval``."""
     dtype = _float_type("uniform", dtype)
     if _is_number(minval, 0.0) and _is_number(maxval, 1.0):
@@ -114,7 +100,7 @@ def uniform(
     return _between(_key(key), *bounds, _shape_of("uniform", shape, *bounds), dtype)
 
 
-def normal(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def normal(key, shape=(), dtype=None):
     """Numbers of the standard normal distribution."""
     return _made("random_normal", key, shape, _float_type("normal", dtype))
 
@@ -142,7 +128,7 @@ def _between(key, minval, maxval, shape, dtype):
     return np.maximum(minval, numbers)
 
 
-def bernoulli(key: Operand, p: Operand = 0.5, shape: int | Sequence[int] | None = None) -> Any:
+def bernoulli(key, p=0.5, shape=None):
     """``True`` with the probability ``p``. Without a shape the result has that of ``p``."""
     (p,) = _floats((p,), _float_of(p))
     shape = p.shape if shape is None else _shape_of("bernoulli", shape, p)
@@ -154,7 +140,7 @@ def _bernoulli(key, p, shape, dtype):
     return uniform(key, shape, dtype) < p
 
 
-def rademacher(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def rademacher(key, shape=(), dtype=None):
     """-1 or 1, with equal probabilities."""
     return _rademacher(_key(key), tuple(_sizes(shape)), _type(dtype, np.int32))
 
@@ -164,13 +150,7 @@ def _rademacher(key, shape, dtype):
     return (2 * (uniform(key, shape) < np.float32(0.5)).astype(np.int32) - 1).astype(dtype)
 
 
-def randint(
-    key: Operand,
-    shape: int | Sequence[int],
-    minval: Operand,
-    maxval: Operand,
-    dtype: DTypeLike | None = None,
-) -> Any:
+def randint(key, shape, minval, maxval, dtype=None):
     """Whole numbers from ``minval`` to below ``maxval``; ``minval`` if there are none.
 
     They are the remainders of twice as many random bits as the type has, so their probabilities differ by
@@ -215,7 +195,7 @@ def _remainder(x, y):
     return _functions.apply("rem", (x, y), rule="numpy")
 
 
-def permutation(key: Operand, x: Operand, axis: int = 0, independent: bool = False) -> Any:
+def permutation(key, x, axis=0, independent=False):
     """The parts of an array along an axis in random order, or the numbers below a whole number.
 
     With ``independent`` the elements of each line along the axis have their own order.
@@ -241,14 +221,7 @@ def _shuffled(key, x, axis):
     return x
 
 
-def choice(
-    key: Operand,
-    a: Operand,
-    shape: int | Sequence[int] = (),
-    replace: bool = True,
-    p: Operand | None = None,
-    axis: int = 0,
-) -> Any:
+def choice(key, a, shape=(), replace=True, p=None, axis=0):
     """Random parts of an array along an axis, or numbers below a whole number ``a``.
 
     ``p`` are their probabilities. Without ``replace`` no part occurs twice.
@@ -286,7 +259,7 @@ def _chosen(key, p, shape, replace):
     return order[: math.prod(shape)].reshape(shape)
 
 
-def exponential(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def exponential(key, shape=(), dtype=None):
     """Numbers of the exponential distribution with mean 1."""
     return _exponential(_key(key), tuple(_sizes(shape)), _float_type("exponential", dtype))
 
@@ -296,7 +269,7 @@ def _exponential(key, shape, dtype):
     return -np.log1p(-uniform(key, shape, dtype))
 
 
-def gumbel(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def gumbel(key, shape=(), dtype=None):
     """Numbers of the Gumbel distribution, ``-log(-log(u))``."""
     return _gumbel(_key(key), tuple(_sizes(shape)), _float_type("gumbel", dtype))
 
@@ -306,7 +279,7 @@ def _gumbel(key, shape, dtype):
     return -np.log(-np.log(uniform(key, shape, dtype, _limits(dtype).tiny, 1.0)))
 
 
-def laplace(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def laplace(key, shape=(), dtype=None):
     """Numbers of the Laplace distribution."""
     return _laplace(_key(key), tuple(_sizes(shape)), _float_type("laplace", dtype))
 
@@ -317,7 +290,7 @@ def _laplace(key, shape, dtype):
     return np.sign(numbers) * np.log1p(-np.abs(numbers))
 
 
-def logistic(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def logistic(key, shape=(), dtype=None):
     """Numbers of the logistic distribution."""
     return _logistic(_key(key), tuple(_sizes(shape)), _float_type("logistic", dtype))
 
@@ -328,7 +301,7 @@ def _logistic(key, shape, dtype):
     return np.log(numbers) - np.log1p(-numbers)
 
 
-def cauchy(key: Operand, shape: int | Sequence[int] = (), dtype: DTypeLike | None = None) -> Any:
+def cauchy(key, shape=(), dtype=None):
     """Numbers of the Cauchy distribution."""
     return _cauchy(_key(key), tuple(_sizes(shape)), _float_type("cauchy", dtype))
 
@@ -339,13 +312,7 @@ def _cauchy(key, shape, dtype):
     return np.tan(dtype.type(np.pi) * (numbers - dtype.type(0.5)))
 
 
-def truncated_normal(
-    key: Operand,
-    lower: Operand,
-    upper: Operand,
-    shape: int | Sequence[int] | None = None,
-    dtype: DTypeLike | None = None,
-) -> Any:
+def truncated_normal(key, lower, upper, shape=None, dtype=None):
     """Numbers of the normal distribution between two bounds."""
     dtype = _float_type("truncated_normal", dtype)
     bounds = _floats((lower, upper), dtype)
@@ -362,9 +329,7 @@ def _truncated_normal(key, lower, upper, shape, dtype):
     return np.clip(numbers, np.nextafter(lower, infinity), np.nextafter(upper, -infinity))
 
 
-def categorical(
-    key: Operand, logits: Operand, axis: int = -1, shape: int | Sequence[int] | None = None
-) -> Any:
+def categorical(key, logits, axis=-1, shape=None):
     """The number of a category along an axis, by unnormalised logarithms of the probabilities.
 
     ``shape`` is that of ``logits`` without the axis, after axes of further samples.
