@@ -212,7 +212,7 @@ pub trait FloatLane:
     type Wide: FloatLane<Bool = Self::Bool> + Cast<Self>;
 
     /// Whether the back end records definitions. It then calls the large functions of
-    /// [`shared_by_recordings`](crate::shared_by_recordings), each compiled once, and inlines none of them.
+    /// [`shared_by_recordings`], each compiled once, and inlines none of them.
     const IS_RECORDED: bool = false;
 
     /// The same value in 64 bits.
