@@ -43,7 +43,7 @@ fn layer(
 
 #[test]
 fn a_layer_without_steps_or_elements_has_no_loop() {
-    for sizes in [[0, 2, 3, 4], [5, 0, 3, 4], [5, 2, 3, 0], [1 << 40, 1, 0, 0]] {
+    for sizes in [[0, 2, 3, 4], [5, 0, 3, 4], [5, 2, 3, 0], [usize::MAX >> 23, 1, 0, 0]] {
         let [length, batch, _, hidden] = sizes;
         for lengths in [None, Some(batch)] {
             let (found, loops) = layer(sizes, lengths).unwrap();
