@@ -146,8 +146,7 @@ fn take_turns<J: Job>(
     let peers = job.peers();
     #[cfg(feature = "peers")]
     let mut peer_times = vec![Vec::new(); peers.len()];
-    // Small jobs are repeated within one measurement, because of the clock's resolution.
-    let repeat = (200_000 / elements).max(1);
+    let repeat = repeats(elements);
     let mut times = Times::default();
     let start = Instant::now();
     while times.ours.len() <= *ROUNDS.start()
@@ -188,6 +187,11 @@ fn take_turns<J: Job>(
     (times, ours)
 }
 
+/// Runs within one measurement: small jobs are repeated, because of the clock's resolution.
+fn repeats(elements: usize) -> usize {
+    (200_000 / elements).max(1)
+}
+
 /// The median seconds of `run_into` with nothing else between, like the function `seconds_of` of `peers.py`.
 fn run_alone<J: Job>(
     job: &J,
@@ -200,7 +204,7 @@ fn run_alone<J: Job>(
     let mut times = Vec::new();
     outside(|| {
         let mut run_into = || executable.run_into(&arguments, &mut output).expect("it runs");
-        let repeat = (200_000 / job.space().elements()).max(1);
+        let repeat = repeats(job.space().elements());
         let start = Instant::now();
         while times.len() <= *ROUNDS.start() || start.elapsed() < budget {
             let start = Instant::now();

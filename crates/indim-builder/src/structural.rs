@@ -2,7 +2,7 @@
 //! transposition.
 
 use indim_graph::signature::check_bitcast;
-use indim_graph::{GraphErrorKind, NodeKind, ValueId};
+use indim_graph::{GraphErrorKind, Literal, NodeKind, ValueId};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{AxisMap, Shape, TargetRule, check_broadcast_in_dim};
 
@@ -68,6 +68,26 @@ impl GraphBuilder {
             )?),
             Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),
         }
+    }
+
+    /// Zeros of an array type.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_graph::evaluate;
+    /// use indim_ops::{ArrayType, DType};
+    ///
+    /// let b = GraphBuilder::new();
+    /// let graph = b.finish(&[b.zeros(&ArrayType::new(DType::F32, [2]))?])?;
+    /// assert_eq!(evaluate(&graph, &[])?[0].elements::<f32>().unwrap(), [0.0, 0.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
+    #[track_caller]
+    pub fn zeros(&self, of: &ArrayType) -> BuildResult {
+        self.broadcast_in_dim(self.literal(Literal::Int(0), of.dtype)?, &[], &of.shape)
     }
 
     /// XLA's `Broadcast`: new axes of `sizes` in front.

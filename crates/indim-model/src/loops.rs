@@ -5,7 +5,7 @@
 
 use indim_builder::{GraphBuilder, RegionBody, Value};
 use indim_graph::{
-    Array, DEFAULT_STEP_LIMIT, GraphError, GraphErrorKind, Literal, RegionMismatch, TakeMode,
+    Array, DEFAULT_STEP_LIMIT, GraphError, GraphErrorKind, RegionMismatch, TakeMode,
 };
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
@@ -16,7 +16,7 @@ use crate::shape_values::KnownValue;
 /// The two results of a loop: its final states, and what it stacks along a new axis 0.
 type LoopResults = Result<(Vec<Value>, Vec<Value>), FormatErrorKind>;
 
-/// What ends a loop before its first step.
+/// The trip count and the first condition of a loop.
 #[derive(Debug, Clone, Default)]
 pub struct LoopEnd {
     /// The maximum number of steps, an integer with one element; `None` is no limit.
@@ -167,7 +167,7 @@ pub fn part_of(
     }
     let sizes = shape.iter().enumerate().filter(|(other, _)| *other != axis);
     let sizes: Shape = sizes.map(|(_, &size)| size).collect();
-    Ok(builder.broadcast_in_dim(builder.literal(Literal::Int(0), dtype)?, &[], sizes)?)
+    Ok(builder.zeros(&ArrayType::new(dtype, sizes))?)
 }
 
 /// Checks that a body returns the types of the states.

@@ -189,7 +189,8 @@ impl ProgramBuilder<'_> {
 /// The operands of a `Scan`.
 struct ScanInputs {
     initial: Vec<Value>,
-    /// The arrays of which each step takes a part, with the axis, and whether it begins at the last part.
+    /// The arrays that the steps take parts of, each with its axis and whether the first step takes the last
+    /// part.
     xs: Vec<(Value, usize, bool)>,
     length: usize,
 }
@@ -252,7 +253,7 @@ fn placed(
     Ok(call.builder.transpose(stack, &permutation)?)
 }
 
-/// Operands, none of which is optional.
+/// The operands at these positions; all are required.
 fn values(call: &Call<'_>, positions: Range<usize>) -> Result<Vec<Value>, FormatErrorKind> {
     positions.map(|position| call.value(position).cloned()).collect()
 }

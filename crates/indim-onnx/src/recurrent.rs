@@ -4,7 +4,6 @@ use indim_builder::{
     CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
     RecurrentSequence, Value,
 };
-use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_model::recurrent::{
     check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
@@ -147,8 +146,7 @@ fn part(
 fn zeros(call: &Call<'_>, x: &Value, weights: &CellWeights) -> Result<Value, FormatErrorKind> {
     let ArrayType { dtype, shape } = x.array_type()?;
     let hidden = weights.recurrent.array_type()?.shape[1];
-    let zero = call.builder.literal(Literal::Int(0), dtype)?;
-    Ok(call.builder.broadcast_in_dim(zero, &[], [shape[1], hidden])?)
+    Ok(call.builder.zeros(&ArrayType::new(dtype, [shape[1], hidden]))?)
 }
 
 fn expect_rank(call: &Call<'_>, position: usize, rank: usize) -> Result<(), FormatErrorKind> {

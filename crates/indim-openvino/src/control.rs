@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use indim_builder::{GraphBuilder, Value};
-use indim_graph::{Array, AxisSlice, Literal, MAX_REGION_DEPTH};
+use indim_graph::{Array, AxisSlice, MAX_REGION_DEPTH};
 use indim_model::loops::{LoopEnd, branch, check_states, part_of, truth, types_of, whole_number};
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatError, FormatErrorKind};
@@ -187,10 +187,11 @@ impl<'m> ProgramBuilder<'m> {
             let read =
                 results.into_iter().enumerate().filter(|(output, _)| control.is_read[*output]);
             let values = read.map(|(_, result)| result.map(|result| result.value));
-            let expected = || "a port of each branch for every output".to_owned();
             let values: Option<Vec<Value>> = values.collect();
-            let values =
-                values.ok_or_else(|| at(FormatErrorKind::Unexpected { expected: expected() }))?;
+            let values = values.ok_or_else(|| {
+                let expected = "a port of each branch for every output".to_owned();
+                at(FormatErrorKind::Unexpected { expected })
+            })?;
             regions.push(self.model_builder.end_region(&values).map_err(at)?);
         }
         let (Some(on_false), Some(on_true)) = (regions.pop(), regions.pop()) else {
@@ -240,7 +241,8 @@ impl<'m> ProgramBuilder<'m> {
         let mut initial = plan.initial.clone();
         for &internal in &plan.last {
             let last = result(internal)?.value;
-            initial.push(zeros(&builder, &last).map_err(at)?);
+            let zeros = last.array_type().and_then(|of| builder.zeros(&of));
+            initial.push(zeros.map_err(|error| at(error.into()))?);
             results.push(last);
         }
         for port in &plan.stacked {
@@ -379,7 +381,7 @@ impl<'p> LoopPlan<'p> {
     }
 }
 
-/// What ends the loop: the first two operands of a `Loop`, or the number of the parts.
+/// The end of the loop, by the first two operands of a `Loop`, or by the number of the parts.
 fn end_of(
     control: &ControlLayer<'_>,
     builder: &GraphBuilder,
@@ -487,10 +489,4 @@ fn result_of(frame: &Frame<'_>, internal: usize) -> LoweringResult<KnownValue> {
     let missing = || FormatErrorKind::Unexpected { expected: "a layer of type Result".to_owned() };
     let source = layer.sources.first().filter(|_| layer.is("Result"));
     frame.source(source.ok_or_else(missing)?)
-}
-
-/// Zeros of the type of a value of the body.
-fn zeros(builder: &GraphBuilder, like: &Value) -> LoweringResult<Value> {
-    let ArrayType { dtype, shape } = like.array_type()?;
-    Ok(builder.broadcast_in_dim(builder.literal(Literal::Int(0), dtype)?, &[], shape)?)
 }

@@ -20,7 +20,7 @@ use crate::survey::{NetworkRows, Survey};
 /// A network from which graphs are built.
 pub(super) struct IrModel {
     pub(super) network: Network,
-    /// What the file says of its layers.
+    /// The table rows and constants of the layers.
     pub(super) plan: NetworkPlan,
     pub(super) inputs: Vec<ModelInput>,
     /// Positions of the layers that are inputs.

@@ -30,7 +30,7 @@ pub(super) struct MappedPort {
     pub(super) purpose: String,
 }
 
-/// The parts along an axis of which each step takes or makes one.
+/// The parts along an axis; each step takes or makes one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     pub(super) axis: i64,

@@ -7,7 +7,6 @@ use indim_builder::{
     CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
     RecurrentSequence, Value,
 };
-use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_model::recurrent::{
     check_directions, checked_clip, directions, partial_lengths, recurrent_layer,
@@ -132,8 +131,7 @@ fn cell_weights(
         let rows = (hidden * 3) as i64;
         let part =
             |start, stop| call.builder.index(bias, &[Index::Slice { start, stop, step: None }]);
-        let zero = call.builder.literal(Literal::Int(0), dtype)?;
-        let zeros = call.builder.broadcast_in_dim(zero, &[], [hidden * 2])?;
+        let zeros = call.builder.zeros(&ArrayType::new(dtype, [hidden * 2]))?;
         recurrent_bias = Some(call.builder.concatenate(&[zeros, part(Some(rows), None)?], 0)?);
         input_bias = Some(part(None, Some(rows))?);
     }

@@ -35,14 +35,17 @@ impl Survey {
         let mut census = Census::default();
         count_unsupported(network, &mut census);
         census.check()?;
-        let found = rows(network, &mut Census::default());
-        let is_shape = shape_inputs(network, &found);
-        let is_known = known(network, &found, &is_shape);
-        for (layer, operation) in network.layers.iter().zip(found.iter().flatten()) {
+        let operations = operations(network);
+        let is_shape = shape_inputs(network, &operations);
+        let is_known = known(network, &operations, &is_shape);
+        for (layer, operation) in network.layers.iter().zip(&operations) {
             check_count(layer, operation)?;
             check_shapes(network, layer, operation, &is_known)?;
         }
-        Ok(Survey { rows: NetworkRows::of(network)?, is_shape })
+        Ok(Survey {
+            rows: NetworkRows { operations, bodies: NetworkRows::bodies(network)? },
+            is_shape,
+        })
     }
 }
 
@@ -53,13 +56,16 @@ impl NetworkRows {
     /// # Errors
     /// `wrong-count`.
     fn of(network: &Network) -> Result<NetworkRows, FormatError> {
-        let rows = rows(network, &mut Census::default());
-        let operations: Vec<&Operation> = rows.into_iter().flatten().collect();
+        let operations = operations(network);
         for (layer, operation) in network.layers.iter().zip(&operations) {
             check_count(layer, operation)?;
         }
-        let bodies = network.bodies.iter().map(|body| NetworkRows::of(&body.network));
-        Ok(NetworkRows { operations, bodies: bodies.collect::<Result<_, _>>()? })
+        Ok(NetworkRows { operations, bodies: NetworkRows::bodies(network)? })
+    }
+
+    /// The rows of the bodies of a network.
+    fn bodies(network: &Network) -> Result<Vec<NetworkRows>, FormatError> {
+        network.bodies.iter().map(|body| NetworkRows::of(&body.network)).collect()
     }
 }
 
@@ -88,6 +94,11 @@ pub(super) fn opaque(network: &Network) -> Vec<bool> {
     network.layers.iter().zip(&rows).map(is_opaque).collect()
 }
 
+/// The rows of a network of supported operations.
+fn operations(network: &Network) -> Vec<&'static Operation> {
+    rows(network, &mut Census::default()).into_iter().flatten().collect()
+}
+
 fn rows(network: &Network, census: &mut Census) -> Vec<Option<&'static Operation>> {
     network.layers.iter().map(|layer| row(layer, census)).collect()
 }
@@ -112,11 +123,12 @@ fn refusal(layer: &Layer) -> Option<String> {
 }
 
 /// Whether each layer is an integer input on which a shape operand depends.
-fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<bool> {
+fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
     let mut pending: Vec<usize> = Vec::new();
-    for (layer, row) in network.layers.iter().zip(rows) {
-        let shapes = row.map_or(&[][..], |row| row.shapes);
-        pending.extend(shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)));
+    for (layer, operation) in network.layers.iter().zip(operations) {
+        pending.extend(
+            operation.shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)),
+        );
     }
     // The trip count is the size of what a loop joins.
     let edges = network.layers.iter().flat_map(|layer| &layer.sources);
@@ -140,9 +152,9 @@ fn shape_inputs(network: &Network, rows: &[Option<&'static Operation>]) -> Vec<b
             continue;
         }
         let layer = &network.layers[position];
-        match rows[position].map(|row| row.meaning) {
-            Some(Lowering::Parameter) => is_shape[position] = is_of_integers(layer),
-            Some(Lowering::Shape(_)) => {}
+        match operations[position].meaning {
+            Lowering::Parameter => is_shape[position] = is_of_integers(layer),
+            Lowering::Shape(_) => {}
             _ => pending.extend(layer.sources.iter().map(|source| source.layer)),
         }
     }
@@ -155,15 +167,14 @@ fn is_of_integers(layer: &Layer) -> bool {
 }
 
 /// Whether each layer has results known at build time.
-fn known(network: &Network, rows: &[Option<&'static Operation>], is_shape: &[bool]) -> Vec<bool> {
+fn known(network: &Network, operations: &[&Operation], is_shape: &[bool]) -> Vec<bool> {
     let mut is_known = vec![false; network.layers.len()];
     for &position in &network.order {
         let sources = &network.layers[position].sources;
-        is_known[position] = match rows[position].map(|row| row.meaning) {
-            Some(Lowering::Constant | Lowering::Shape(_)) => true,
-            Some(Lowering::Parameter) => is_shape[position],
-            Some(_) => !sources.is_empty() && sources.iter().all(|source| is_known[source.layer]),
-            None => false,
+        is_known[position] = match operations[position].meaning {
+            Lowering::Constant | Lowering::Shape(_) => true,
+            Lowering::Parameter => is_shape[position],
+            _ => !sources.is_empty() && sources.iter().all(|source| is_known[source.layer]),
         };
     }
     is_known

@@ -36,7 +36,7 @@ const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 /// second one.
 const MAX_STENCIL_STEP: usize = 2;
 
-/// Minimum contiguous columns of stencils, each run of which is a call.
+/// Minimum contiguous columns of stencils: each run of columns is a call.
 const MIN_STENCIL_RUN: usize = 4;
 
 /// Units for each thread, so that threads which start late or run slowly do less.

@@ -60,7 +60,7 @@ unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
 ) {
     let whole = stencil.columns - stencil.columns % V::LANES;
     let mut column = 0;
-    // SAFETY: the caller ensures the columns, each of which is below `stencil.columns`.
+    // SAFETY: the caller ensures the columns; each is below `stencil.columns`.
     unsafe {
         while column + N * V::LANES <= whole {
             columns::<V, M, N, C>(stencil, column, V::LANES);

@@ -9,7 +9,6 @@ use indim_graph::{AxisSlice, GraphError, TakeMode};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::Shape;
 
-use super::structural::zeros;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The parameters of a scan node.
@@ -68,7 +67,7 @@ impl ScanRule {
             let slices: Vec<AxisSlice> = shape.iter().enumerate().map(slice).collect();
             b.slice(cotangent, &slices)
         };
-        let zero = zeros(b, &part(0, 1)?.array_type()?)?;
+        let zero = b.zeros(&part(0, 1)?.array_type()?)?;
         let parts = match self.reverse {
             false => [part(1, kept)?, zero],
             true => [zero, part(0, kept)?],
@@ -131,7 +130,7 @@ fn add_at_indices(
     let count: usize = shape.iter().product();
     let flat = |value: &Value| b.reshape(value, [count]);
     let cotangent = flat(cotangent)?;
-    let sums = zeros(b, &cotangent.array_type()?)?;
+    let sums = b.zeros(&cotangent.array_type()?)?;
     let sums = b.scatter_add(sums, flat(&places)?, &cotangent, 0, TakeMode::Clip)?;
     b.reshape(sums, shape)
 }

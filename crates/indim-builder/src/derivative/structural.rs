@@ -4,7 +4,7 @@ use indim_graph::{AxisSlice, GraphError, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
-use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::builder::{BuildResult, Value};
 
 /// Converts the cotangent back: to the real part if a float became complex, or to a complex number without an
 /// imaginary part if a complex number became real.
@@ -99,9 +99,4 @@ pub(super) fn wide(dtype: DType) -> DType {
 pub(super) fn placed(x: &Value, map: Vec<usize>, shape: &Shape) -> BuildResult {
     let dims: Vec<i64> = map.into_iter().map(|axis| axis as i64).collect();
     x.builder().broadcast_in_dim(x, &dims, shape)
-}
-
-/// Zeros of this type.
-pub(super) fn zeros(b: &GraphBuilder, of: &ArrayType) -> BuildResult {
-    b.broadcast_in_dim(b.literal(Literal::Int(0), of.dtype)?, &[], &of.shape)
 }

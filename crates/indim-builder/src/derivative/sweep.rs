@@ -8,7 +8,6 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use super::contraction::Factor;
 use super::dispatch::elementwise;
 use super::rule::NotDifferentiable;
-use super::structural::zeros;
 use super::{has_derivatives, reduction, scan, sort, structural, take};
 
 /// A reverse sweep through `graph`. One builder has the inlined graph and its derivatives.
@@ -192,7 +191,7 @@ impl<'a> Sweep<'a> {
     pub(super) fn gradient(&self, parameter: ValueId) -> BuildResult {
         match &self.cotangents[parameter.index()] {
             Some(cotangent) => Ok(cotangent.clone()),
-            None => zeros(self.builder, &self.graph[parameter].array_type),
+            None => self.builder.zeros(&self.graph[parameter].array_type),
         }
     }
 }

@@ -3,7 +3,6 @@
 use indim_graph::{AxisWindow, GraphError, Literal, ScatterMode, TakeMode};
 use indim_ops::{ArrayType, DType, ScatterOp};
 
-use super::structural::zeros;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The cotangent of the table: the sum of cotangents at all indices of each element.
@@ -15,7 +14,7 @@ pub(super) fn take(
     cotangent: &Value,
 ) -> BuildResult {
     let b = cotangent.builder();
-    let zeros = zeros(b, &operand.array_type()?)?;
+    let zeros = b.zeros(&operand.array_type()?)?;
     b.scatter_add(zeros, indices, cotangent, axis as i64, mode)
 }
 
@@ -46,7 +45,7 @@ impl ScatterRule<'_> {
         let b = x.builder();
         let ScatterMode::Take(mode) = self.mode else {
             let taken = b.take(x, self.indices, self.axis as i64, TakeMode::Clip)?;
-            let zeros = zeros(b, &taken.array_type()?)?;
+            let zeros = b.zeros(&taken.array_type()?)?;
             return b.select(self.over_updates(b, &self.in_range(b)?)?, taken, zeros);
         };
         b.take(x, self.indices, self.axis as i64, mode)
@@ -69,14 +68,14 @@ impl ScatterRule<'_> {
     fn set_cotangents(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
         let b = cotangent.builder();
         let axis = self.axis as i64;
-        let none = zeros(b, &self.updates.array_type()?)?;
+        let none = b.zeros(&self.updates.array_type()?)?;
         let to_operand =
             b.scatter(ScatterOp::Set, cotangent, self.indices, &none, axis, self.mode)?;
         let shape = self.indices.array_type()?.shape;
         let count = shape.element_count().unwrap_or(usize::MAX);
         let numbers = b.reshape(b.iota(DType::I64, [count], 0)?, shape)?;
         let size = self.operand.array_type()?.shape[self.axis];
-        let first = zeros(b, &ArrayType::new(DType::I64, [size]))?;
+        let first = b.zeros(&ArrayType::new(DType::I64, [size]))?;
         let last = b.scatter(ScatterOp::Set, first, self.indices, &numbers, 0, self.mode)?;
         let mode = match self.mode {
             ScatterMode::Take(mode) => mode,
@@ -107,7 +106,7 @@ impl ScatterRule<'_> {
         let count = b.scatter_add(counted, self.indices, added, self.axis as i64, self.mode)?;
         let share = b.div(cotangent, count, &[])?;
         let only = |attains: Value, share: Value| {
-            let zeros = zeros(b, &share.array_type()?)?;
+            let zeros = b.zeros(&share.array_type()?)?;
             b.select(attains, share, zeros)
         };
         Ok([only(of_operand, share.clone())?, only(of_updates, self.gathered(&share)?)?])
@@ -135,5 +134,5 @@ pub(super) fn window(
     let order = (0..=axis).chain([rank]).chain(axis + 1..rank).map(|from| from as i64);
     let updates = b.transpose(cotangent, &order.collect::<Vec<i64>>())?;
     // No index is out of range, so no mode needs a check.
-    b.scatter_add(zeros(b, &of_operand)?, indices, updates, axis as i64, TakeMode::Clip)
+    b.scatter_add(b.zeros(&of_operand)?, indices, updates, axis as i64, TakeMode::Clip)
 }

@@ -1,7 +1,8 @@
 //! The cells of a sequence, in one direction or both.
 
-use indim_graph::{GraphError, GraphErrorKind, Literal};
+use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{ArrayType, DType};
+use indim_shape::Shape;
 
 use super::cell::{CellWeights, RecurrentCell, Step};
 use crate::builder::{GraphBuilder, Value};
@@ -126,9 +127,8 @@ impl GraphBuilder {
         let state = initial[0].array_type()?.shape;
         // States without elements need no loop, whose length would not be bounded by the memory of its stack.
         if length == 0 || state.contains(&0) {
-            let zero = self.literal(Literal::Int(0), dtype)?;
-            let sizes: Vec<usize> = [length].into_iter().chain(state.iter().copied()).collect();
-            return Ok((self.broadcast_in_dim(zero, &[], sizes)?, initial.clone()));
+            let sizes: Shape = [length].into_iter().chain(state.iter().copied()).collect();
+            return Ok((self.zeros(&ArrayType::new(dtype, sizes))?, initial.clone()));
         }
         let mut xs = vec![self.input_gates(x, weights)?];
         let lengths = match lengths {

@@ -2,7 +2,7 @@
 
 use core::borrow::Borrow;
 
-use indim_graph::{GraphError, GraphErrorKind, Literal, RegionMismatch, ScatterMode, TakeMode};
+use indim_graph::{GraphError, GraphErrorKind, RegionMismatch, ScatterMode, TakeMode};
 use indim_ops::{ArrayType, ScatterOp};
 use indim_shape::Shape;
 
@@ -131,8 +131,7 @@ impl GraphBuilder {
             let sizes = [length].into_iter().chain(of.shape.iter().copied());
             let stacked = ArrayType::new(of.dtype, sizes.collect::<Shape>());
             self.check_size("scan", &stacked, &[])?;
-            let zero = self.literal(Literal::Int(0), of.dtype)?;
-            operands.push(self.broadcast_in_dim(zero, &[], stacked.shape)?);
+            operands.push(self.zeros(&stacked)?);
         }
         let end = i64::try_from(length).unwrap_or(i64::MAX);
         let mut finals = self.fori_loop(0..end, &operands, |b, position, values| {
