@@ -67,15 +67,10 @@ pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
         options = options.level(level.map_err(refused)?);
     }
     if let Some(name) = std::env::var_os("INDIM_EXECUTOR") {
-        let name = name.to_string_lossy();
-        let refused = |_: UnknownExecutor| {
-            let message = format!(
-                "INDIM_EXECUTOR is `{}`, which is not an executor; there are automatic, blocks and machine",
-                shown(&name)
-            );
-            Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, message)
+        let executor = shown(&name.to_string_lossy()).parse::<ExecutorChoice>();
+        let refused = |error: UnknownExecutor| {
+            Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, format!("INDIM_EXECUTOR: {error}"))
         };
-        let executor = name.parse::<ExecutorChoice>();
         options = options.executor(executor.map_err(refused)?);
     }
     Ok(options)

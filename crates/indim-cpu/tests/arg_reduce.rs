@@ -2,10 +2,13 @@
 //! every layout, blocks and pieces, every level, several threads.
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{Array, ArrayView, CompileOptions, Executable, ExecutorChoice, Level, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, Executable, Level, compile};
 use indim_graph::{AxisSlice, Graph, TakeMode};
 use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, bf16, f16};
 use indim_shape::RuleSet;
+
+#[path = "executors/mod.rs"]
+mod executors;
 
 /// A name for some elements, and the element at each index of memory.
 type Pattern = (&'static str, fn(usize) -> f64);
@@ -146,11 +149,8 @@ fn executables(graph: &Graph) -> impl Iterator<Item = Executable> {
 /// Executables of arg-reductions of arrays and of computed values, by kernels and by machine code.
 fn all_executables(array_type: ArrayType, axis: usize) -> Vec<Executable> {
     let computed = computed_arg_reductions(array_type.clone(), axis);
-    let by = |&executor: &ExecutorChoice| {
-        compile(&computed, &CompileOptions::new().executor(executor)).unwrap()
-    };
-    let executors = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
-    executables(&arg_reductions(array_type, axis)).chain(executors.iter().map(by)).collect()
+    let by = |executor| compile(&computed, &CompileOptions::new().executor(executor)).unwrap();
+    executables(&arg_reductions(array_type, axis)).chain(executors::EXECUTORS.map(by)).collect()
 }
 
 fn check<T: Element>(stored: &StridedArray<T>, axis: usize, of: impl Fn(T) -> f64, what: &str) {

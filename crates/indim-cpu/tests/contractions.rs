@@ -2,12 +2,13 @@
 //! definition of the order of summation written here.
 
 use indim_builder::{GraphBuilder, Index, Value};
-use indim_cpu::{
-    Array, ArrayView, CompileOptions, ExecutorChoice, Level, RunOptions, Threads, compile,
-};
+use indim_cpu::{Array, ArrayView, CompileOptions, Level, RunOptions, Threads, compile};
 use indim_graph::{Graph, evaluate};
 use indim_ops::{DType, ReduceOp, bf16, f16};
 use indim_shape::ContractionRule;
+
+#[path = "executors/mod.rs"]
+mod executors;
 
 /// Pseudo-random numbers (a linear congruential generator).
 struct Random(u64);
@@ -261,7 +262,7 @@ fn a_product_with_several_uses_is_written_everywhere() {
     let arguments = [random.floats(&[3, 4]), random.floats(&[4, 2])];
     let inputs: Vec<ArrayView<'_>> = arguments.iter().map(ArrayView::from).collect();
     let expected = evaluate(&graph, &arguments).unwrap();
-    for executor in [ExecutorChoice::Blocks, ExecutorChoice::Machine] {
+    for executor in executors::EXECUTORS {
         let options = CompileOptions::new().executor(executor);
         assert_eq!(compile(&graph, &options).unwrap().run(&inputs).unwrap(), expected);
     }

@@ -13,6 +13,9 @@ use indim_graph::Graph;
 use indim_ops::{DType, ReduceOp};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
+#[path = "executors/mod.rs"]
+mod executors;
+
 /// The control register of the floating-point unit of a thread.
 #[cfg(target_arch = "x86_64")]
 mod control {
@@ -128,13 +131,11 @@ fn pool(modes: control::Word) -> ThreadPool {
     builder.start_handler(move |_| control::set(modes)).build().unwrap()
 }
 
-const EXECUTORS: [ExecutorChoice; 2] = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
-
 #[test]
 fn compiling_and_running_give_the_same_bits_in_every_environment() {
     let x = numbers();
     let default = pool(control::DEFAULT);
-    for executor in EXECUTORS {
+    for executor in executors::EXECUTORS {
         let expected = run(&executable(executor), &x, Threads::Caller);
         for modes in control::OTHERS {
             let other = pool(modes);

@@ -4,11 +4,13 @@ use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, RunError, RunOptions,
-    compile,
+    ArrayView, ArrayViewMut, CompileOptions, Executable, RunError, RunOptions, compile,
 };
 use indim_graph::{Array, TakeMode};
 use indim_ops::{ArrayType, DType, ScatterOp};
+
+#[path = "executors/mod.rs"]
+mod executors;
 
 const SHAPE: [usize; 2] = [60, 50];
 
@@ -167,7 +169,7 @@ fn a_gathered_table_is_copied() {
     let taken = b.take(viewed(&x), index, 1, TakeMode::Clip).unwrap();
     let graph = b.finish(&[-&taken, viewed(&taken)]).unwrap();
     let index = ArrayView::from_slice([1], &[1_u64]).unwrap();
-    for executor in [ExecutorChoice::Blocks, ExecutorChoice::Machine] {
+    for executor in executors::EXECUTORS {
         // A pass would replace the gather by a view.
         let options = CompileOptions::new().executor(executor).optimize(false);
         let program = compile(&graph, &options).unwrap();

@@ -3,10 +3,13 @@
 use std::sync::LazyLock;
 
 use indim_builder::{GraphBuilder, Value};
-use indim_cpu::{Array, ArrayView, CompileOptions, ExecutorChoice, RunOptions, Threads, compile};
+use indim_cpu::{Array, ArrayView, CompileOptions, RunOptions, Threads, compile};
 use indim_graph::{Graph, evaluate};
 use indim_ops::{DType, ReduceOp, scan_accumulator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+
+#[path = "executors/mod.rs"]
+mod executors;
 
 /// Pseudo-random numbers (a linear congruential generator).
 struct Random(u64);
@@ -43,7 +46,7 @@ fn pools() -> [ThreadPool; 2] {
 /// The results on one, two and seven threads have these bits.
 fn check(graph: &Graph, inputs: &[ArrayView<'_>], expected: &[Array], what: &str) {
     static POOLS: LazyLock<[ThreadPool; 2]> = LazyLock::new(pools);
-    for executor in [ExecutorChoice::Blocks, ExecutorChoice::Machine] {
+    for executor in executors::EXECUTORS {
         let executable = compile(graph, &CompileOptions::new().executor(executor)).unwrap();
         assert_eq!(executable.run(inputs).unwrap(), expected, "{what}, one thread");
         for pool in POOLS.iter() {

@@ -10,7 +10,9 @@ use std::sync::{Arc, OnceLock};
 
 use indim::broadcast::{AxisNames, TargetRule};
 use indim::graph::{Literal, SymbolicGraph};
-use indim::run::{ExecutorChoice, SymbolicExecutable, compile_symbolic_with, compile_with};
+use indim::run::{
+    ExecutorChoice, SymbolicExecutable, UnknownExecutor, compile_symbolic_with, compile_with,
+};
 use indim::text::ExprError;
 use indim::text::{Binding, Expression, NumberProgram, Numbers, ParseLimits};
 use indim::{
@@ -465,18 +467,19 @@ impl CompiledVariant {
 /// The compile options of this process. The environment variable `INDIM_EXECUTOR` selects an executor; the
 /// process reads it once.
 pub(crate) fn compile_options() -> Result<CompileOptions, ComputationError> {
-    static EXECUTOR: OnceLock<Result<ExecutorChoice, String>> = OnceLock::new();
+    static EXECUTOR: OnceLock<Result<ExecutorChoice, UnknownExecutor>> = OnceLock::new();
     let read = || match std::env::var_os("INDIM_EXECUTOR") {
-        Some(name) => name.to_string_lossy().parse().map_err(|_| name.to_string_lossy().into()),
+        Some(name) => name.to_string_lossy().parse(),
         None => Ok(ExecutorChoice::Automatic),
     };
     match EXECUTOR.get_or_init(read) {
         Ok(executor) => {
             Ok(CompileOptions::new().memory_limit(pool::memory_limit()).executor(*executor))
         }
-        Err(name) => Err(ComputationError::Exception(PyRuntimeError::new_err(format!(
-            "INDIM_EXECUTOR is `{name}`, which is not an executor; there are automatic, blocks and machine"
-        )))),
+        Err(error) => {
+            let message = format!("INDIM_EXECUTOR: {error}");
+            Err(ComputationError::Exception(PyRuntimeError::new_err(message)))
+        }
     }
 }
 

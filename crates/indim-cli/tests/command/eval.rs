@@ -193,7 +193,10 @@ fn the_bits_are_those_of_every_executor() {
     let unknown = by("gpu");
     assert_eq!(unknown.status.code(), Some(1));
     let message = String::from_utf8(unknown.stderr).expect("UTF-8");
-    assert!(message.starts_with("error[unknown-executor]: INDIM_EXECUTOR is `gpu`"), "{message}");
+    assert!(
+        message.starts_with("error[unknown-executor]: INDIM_EXECUTOR: `gpu` is not"),
+        "{message}"
+    );
 }
 
 #[test]

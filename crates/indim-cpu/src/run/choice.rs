@@ -24,9 +24,7 @@ pub enum ExecutorChoice {
     Machine,
 }
 
-/// The names of all executors, as messages list them.
-pub(crate) const EXECUTORS: &str = "automatic, blocks and machine";
-
+/// The names of all executors.
 const NAMES: [(&str, ExecutorChoice); 3] = [
     ("automatic", ExecutorChoice::Automatic),
     ("blocks", ExecutorChoice::Blocks),
@@ -44,7 +42,7 @@ impl fmt::Display for ExecutorChoice {
 ///
 /// ```
 /// let error = "gpu".parse::<indim_cpu::ExecutorChoice>().unwrap_err();
-/// assert_eq!(error.to_string(), "`gpu` is not an executor; there are automatic, blocks and machine");
+/// assert_eq!(error.to_string(), "`gpu` is not an executor; there are automatic, blocks, machine");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownExecutor {
@@ -53,7 +51,8 @@ pub struct UnknownExecutor {
 
 impl fmt::Display for UnknownExecutor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "`{}` is not an executor; there are {EXECUTORS}", self.name)
+        let names = NAMES.map(|(name, _)| name).join(", ");
+        write!(formatter, "`{}` is not an executor; there are {names}", self.name)
     }
 }
 

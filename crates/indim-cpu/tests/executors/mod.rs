@@ -1,6 +1,10 @@
 //! The executors and levels that can run nests.
+#![allow(dead_code, reason = "a test may use only one of the two lists")]
 
 use indim_cpu::{CompileOptions, ExecutorChoice, Level};
+
+/// The executors that tests compare; they give the same bits.
+pub(crate) const EXECUTORS: [ExecutorChoice; 2] = [ExecutorChoice::Blocks, ExecutorChoice::Machine];
 
 /// Kernels at every level, and machine code at every level that has a code generator.
 pub(crate) fn executors() -> impl Iterator<Item = CompileOptions> {

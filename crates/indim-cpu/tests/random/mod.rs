@@ -5,8 +5,7 @@ use std::ptr::NonNull;
 
 use indim_builder::{GraphBuilder, Value};
 use indim_cpu::{
-    ArrayView, ArrayViewMut, CompileOptions, ExecutorChoice, RunOptions, Threads, compile,
-    compile_symbolic,
+    ArrayView, ArrayViewMut, CompileOptions, RunOptions, Threads, compile, compile_symbolic,
 };
 use indim_graph::{Array, Graph, SizeFacts, SymbolicGraph, ValueId, evaluate};
 use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
@@ -14,7 +13,7 @@ use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
 use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
-use executors::executors;
+use executors::{EXECUTORS, executors};
 use product::random_product;
 use region::random_region;
 use scan::random_scan;
@@ -414,7 +413,7 @@ pub(crate) fn check_threads(choices: &mut Choices<'_>, pools: &[rayon::ThreadPoo
     let (graph, arguments) = random_graph(choices, &full);
     let layouts: Vec<_> = arguments.iter().map(|array| strided(choices, array, true)).collect();
     let inputs = views(&arguments, &layouts);
-    let executables = [ExecutorChoice::Blocks, ExecutorChoice::Machine].map(|executor| {
+    let executables = EXECUTORS.map(|executor| {
         let options = CompileOptions::new().executor(executor);
         compile(&graph, &options).unwrap()
     });

@@ -76,13 +76,10 @@ impl Executor for Machine {
 
 /// The reason why a nest has no machine code, if it is known before the nest is recorded.
 fn fallback(nest: &LoopNest, level: Level) -> Option<KernelFallback> {
-    // Machine code needs more instructions than the baseline of x86-64, so a caller who requests the baseline
-    // on a better processor gets kernels.
-    if level == Level::BASELINE && level != Level::detect() {
-        return Some(KernelFallback::BaselineLevel);
-    }
-    if !machine_code_levels().contains(&level) {
-        return Some(KernelFallback::Processor);
+    match machine_code_levels() {
+        [] => return Some(KernelFallback::Processor),
+        levels if levels.contains(&level) => {}
+        _ => return Some(KernelFallback::BaselineLevel),
     }
     let takes = |it: &NestInstruction| matches!(it.kind, InstructionKind::Take { .. });
     nest.instructions.iter().all(takes).then(|| match nest.is_arg_reduction() {
