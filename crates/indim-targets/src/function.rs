@@ -21,9 +21,9 @@ pub enum TargetError {
     Processor,
     /// The system does not map executable memory.
     Memory,
-    /// The target cannot compile a body that folds: too many outputs or inputs, accumulators that do not
-    /// fit in registers, or a primitive that is called out of line.
-    Accumulators,
+    /// The target does not support the body. All targets refuse some bodies that fold: too many outputs or
+    /// inputs, accumulators that do not fit in registers, or a primitive that is called out of line.
+    Unsupported,
 }
 
 /// Entry point. Arguments: addresses of the operands (outputs first), row strides in bytes, number of rows,
@@ -73,19 +73,6 @@ const ALIGNMENT: usize = 64;
 const MIN_STREAMED_ELEMENTS: usize = 2048;
 /// Minimum steps of a row with aligned steps: aligning costs up to one more step per row.
 const MIN_ALIGNED_STEPS: usize = 24;
-
-/// Compiles a body; appends a listing to `listing` if given.
-fn compile_body(
-    target: &dyn Target,
-    body: &Body,
-    layout: &OperandLayout,
-    listing: Option<&mut String>,
-) -> Option<CompiledCode> {
-    match body.folds() {
-        true => target.fold(body, layout, listing),
-        false => Some(target.compile(body, layout, listing)),
-    }
-}
 
 impl Function {
     /// Compiles a body for a level.
@@ -143,7 +130,7 @@ impl Function {
     pub fn listing(level: Level, body: &Body, layout: &OperandLayout) -> String {
         let mut listing = String::new();
         if let Some(target) = target(level) {
-            compile_body(target, body, layout, Some(&mut listing));
+            target.compile(body, layout, Some(&mut listing));
         }
         listing
     }
@@ -403,9 +390,9 @@ impl ExecutableCode {
         layout: &OperandLayout,
     ) -> Result<ExecutableCode, TargetError> {
         if body.identities.len() > MAX_FOLDS {
-            return Err(TargetError::Accumulators);
+            return Err(TargetError::Unsupported);
         }
-        let made = compile_body(target, body, layout, None).ok_or(TargetError::Accumulators)?;
+        let made = target.compile(body, layout, None).ok_or(TargetError::Unsupported)?;
         let mut memory = MmapMut::map_anon(made.bytes.len()).map_err(|_| TargetError::Memory)?;
         memory[..made.bytes.len()].copy_from_slice(&made.bytes);
         let memory = memory.make_exec().map_err(|_| TargetError::Memory)?;

@@ -8,23 +8,13 @@ pub(crate) trait Target {
     /// Whether the target has non-temporal stores. They need a second version of the code.
     fn streams(&self) -> bool;
 
-    /// Compiles a body that folds; appends a listing if `listing` is given. `None` if the target cannot.
-    fn fold(
-        &self,
-        _body: &Body,
-        _layout: &OperandLayout,
-        _listing: Option<&mut String>,
-    ) -> Option<CompiledCode> {
-        None
-    }
-
-    /// Compiles a body that does not fold; appends a listing if `listing` is given.
+    /// Compiles a body; appends a listing if `listing` is given. Kernels run a body for which it is `None`.
     fn compile(
         &self,
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> CompiledCode;
+    ) -> Option<CompiledCode>;
 }
 
 /// Position-independent machine code.

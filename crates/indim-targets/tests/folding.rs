@@ -123,7 +123,7 @@ fn check_on(
         is_fetched_ahead,
     };
     let function = match Function::compile(level, body, &layout) {
-        Err(TargetError::Accumulators) => panic!("{body} is not covered"),
+        Err(TargetError::Unsupported) => panic!("{body} is not covered"),
         function => function.unwrap(),
     };
     let Size { units, rows, columns } = size;

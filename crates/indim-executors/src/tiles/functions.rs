@@ -88,7 +88,7 @@ impl Functions {
         // dropped.
         let function = match Function::compile(self.level, &self.body, &layout) {
             Ok(function) => function,
-            Err(TargetError::Accumulators) => {
+            Err(TargetError::Unsupported) if self.body.folds() => {
                 self.is_refused.store(true, Ordering::Relaxed);
                 return None;
             }

@@ -15,10 +15,11 @@ mod select;
 
 use indim_codegen::Body;
 
-use crate::compile::compile;
+use crate::compile::{EncoderInput, compile};
 use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
 use crate::target::{CompiledCode, Target};
+use opcode::Opcode;
 
 /// aarch64 with NEON. All processors that run a hard-float operating system have it.
 pub(crate) struct Neon;
@@ -29,25 +30,19 @@ impl Target for Neon {
         false
     }
 
-    fn fold(
-        &self,
-        body: &Body,
-        layout: &OperandLayout,
-        listing: Option<&mut String>,
-    ) -> Option<CompiledCode> {
-        if body.operand_count() > emit::MAX_OPERANDS {
-            return None;
-        }
-        compile_fold(body, layout, |parts| emit::emit(parts, listing))
-    }
-
+    /// `None` for a body that folds more inputs than there are pointer registers.
     fn compile(
         &self,
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> CompiledCode {
-        compile(body, layout, |parts| emit::emit(parts, listing))
+    ) -> Option<CompiledCode> {
+        let encode = |parts: &EncoderInput<'_, Opcode>| emit::emit(parts, listing);
+        match body.folds() {
+            false => Some(compile(body, layout, encode)),
+            true if body.operand_count() > emit::MAX_OPERANDS => None,
+            true => compile_fold(body, layout, encode),
+        }
     }
 }
 

@@ -21,11 +21,12 @@ mod select;
 
 use indim_codegen::Body;
 
-use crate::compile::compile;
+use crate::compile::{EncoderInput, compile};
 use crate::compile_fold::compile_fold;
 use crate::layout::OperandLayout;
 use crate::target::{CompiledCode, Target};
 use instruction_set::X86InstructionSet;
+use opcode::Opcode;
 
 pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
@@ -35,22 +36,13 @@ impl Target for Avx2 {
         true
     }
 
-    fn fold(
-        &self,
-        body: &Body,
-        layout: &OperandLayout,
-        listing: Option<&mut String>,
-    ) -> Option<CompiledCode> {
-        fold::<Avx2>(body, layout, listing)
-    }
-
     fn compile(
         &self,
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> CompiledCode {
-        compile(body, layout, |parts| emit::emit::<Avx2>(parts, listing))
+    ) -> Option<CompiledCode> {
+        compile_for::<Avx2>(body, layout, listing)
     }
 }
 
@@ -59,33 +51,26 @@ impl Target for Avx512 {
         true
     }
 
-    fn fold(
-        &self,
-        body: &Body,
-        layout: &OperandLayout,
-        listing: Option<&mut String>,
-    ) -> Option<CompiledCode> {
-        fold::<Avx512>(body, layout, listing)
-    }
-
     fn compile(
         &self,
         body: &Body,
         layout: &OperandLayout,
         listing: Option<&mut String>,
-    ) -> CompiledCode {
-        compile(body, layout, |parts| emit::emit::<Avx512>(parts, listing))
+    ) -> Option<CompiledCode> {
+        compile_for::<Avx512>(body, layout, listing)
     }
 }
 
-/// Compiles a body that folds; `None` if it has more inputs than pointer registers.
-fn fold<S: X86InstructionSet>(
+/// Compiles a body; `None` for one that folds more inputs than there are pointer registers.
+fn compile_for<S: X86InstructionSet>(
     body: &Body,
     layout: &OperandLayout,
     listing: Option<&mut String>,
 ) -> Option<CompiledCode> {
-    if body.operand_count() > emit::MAX_OPERANDS {
-        return None;
+    let encode = |parts: &EncoderInput<'_, Opcode<S>>| emit::emit::<S>(parts, listing);
+    match body.folds() {
+        false => Some(compile(body, layout, encode)),
+        true if body.operand_count() > emit::MAX_OPERANDS => None,
+        true => compile_fold(body, layout, encode),
     }
-    compile_fold(body, layout, |parts| emit::emit::<S>(parts, listing))
 }

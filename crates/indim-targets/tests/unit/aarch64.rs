@@ -128,14 +128,14 @@ fn listings_assemble_to_the_code() {
             let mut forms = vec![OperandForm::Dense; inputs];
             forms[0] = first;
             let mut listing = String::new();
-            let code = Neon.compile(&body, &layout(forms, &body), Some(&mut listing));
+            let code = Neon.compile(&body, &layout(forms, &body), Some(&mut listing)).unwrap();
             functions.add(&code, &listing);
         }
         let Some(body) = body.with_folds(&[(ReduceOp::Max, body.outputs[0].0)]) else { continue };
         let mut forms = vec![OperandForm::Dense; inputs];
         forms.push(OperandForm::Accumulator);
         let mut listing = String::new();
-        if let Some(code) = Neon.fold(&body, &layout(forms, &body), Some(&mut listing)) {
+        if let Some(code) = Neon.compile(&body, &layout(forms, &body), Some(&mut listing)) {
             functions.add(&code, &listing);
             folding += 1;
         }
