@@ -1,4 +1,4 @@
-//! The elements of an array as Rust numbers: a slice, a vector, or a single number.
+//! The elements of an array as Rust numbers (a slice, a vector, or a single number) and as text.
 
 use core::fmt;
 

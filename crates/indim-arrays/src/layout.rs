@@ -16,7 +16,7 @@ const MAX_STEPS: usize = 1 << 16;
 /// The memory layout of an array.
 #[derive(Debug, Clone)]
 pub struct StridedLayout<'a> {
-    /// The addresses from the lowest byte to past the highest; empty for an array without elements.
+    /// The addresses of the bytes, from the lowest to one past the highest; empty without elements.
     pub range: Range<usize>,
     /// The bytes of an element.
     pub element_size: usize,
@@ -26,7 +26,7 @@ pub struct StridedLayout<'a> {
     pub byte_strides: &'a [isize],
 }
 
-/// The distance in bytes from the first element to the lowest and past the highest byte of an array.
+/// The distances in bytes from the first element of an array to its lowest byte and to one past its highest.
 ///
 /// `None` for an array without elements, or if the distances do not fit `isize`.
 pub(crate) fn extent(array_type: &ArrayType, strides: &[isize]) -> Option<(isize, isize)> {
@@ -85,8 +85,8 @@ impl<'a> StridedLayout<'a> {
         if self.range.is_empty() || is_nested(&terms, self.element_size) {
             return Some(true);
         }
-        // Two elements that share a byte differ in some index, and first in one where we may call the
-        // larger index that of the first element.
+        // Two elements that share a byte differ in some index. Let `first` be the term of the first index
+        // that differs; by symmetry its difference is positive.
         let bytes = 2 * (self.element_size as i128 - 1);
         let mut is_decided = true;
         for (position, first) in terms.iter().enumerate() {

@@ -17,7 +17,7 @@ const MAX_WIDTH: usize = 40;
 /// Maximum nesting of operations in a description; deeper operands become `...`.
 const MAX_DEPTH: usize = 4;
 
-/// Maximum number of operands that are shown of a concatenation.
+/// Maximum number of operands shown of a concatenation, a sort, a loop or a branch.
 const MAX_SHOWN_OPERANDS: usize = 3;
 
 /// Precedence of text that never needs parentheses: a name, a number or a call.

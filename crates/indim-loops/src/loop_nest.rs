@@ -242,8 +242,8 @@ pub enum InstructionKind {
     /// The same bits as another element type of the same width.
     Bitcast,
     /// A gather of one element. The first operand is an access, the table; the second operand is the index
-    /// along its gathered axis. The table's index along that axis moves with an axis beyond those of the
-    /// nest.
+    /// along its gathered axis. The table's index along that axis is a virtual axis, numbered after the axes
+    /// of the nest.
     Take {
         /// The treatment of an index out of range. If it is an error, [`LoopNests::checks`] reports it before
         /// the nest runs.
@@ -272,9 +272,9 @@ pub enum LoneInstruction {
         /// The size of that axis.
         size: usize,
     },
-    /// A contraction. Its operands are accesses, whose elements may be of
-    /// narrower types than the products. Stores move only with the axes that are not summed; their type may
-    /// be narrower than the sum, which is then rounded.
+    /// A contraction. Its operands are accesses, whose elements may be of narrower types than the products.
+    /// Stores move only with the axes that are not summed; their type may be narrower than the sum, which is
+    /// then rounded.
     Contract {
         /// The number of summed axes, the last ones of the nest.
         summed: usize,

@@ -15,8 +15,8 @@ pub(crate) struct View {
     shape: Shape,
     /// The index along each axis of the value.
     pub(crate) axes: Arc<[AxisIndex]>,
-    /// Whether the value is the table of a gather, whose gathered axis moves with an axis beyond those of
-    /// the nest.
+    /// Whether the value is the table of a gather. Its gathered axis has a virtual axis as index, numbered
+    /// after the axes of the nest.
     is_of_table: bool,
 }
 
@@ -89,20 +89,20 @@ impl View {
         }
     }
 
-    /// The view of the table of a gather along `axis`, which has `size` elements and moves with an axis
-    /// beyond those of the nest. The indices have `rank` axes.
+    /// The view of the table of a gather along `axis`, which has `size` elements and a virtual axis after
+    /// those of the nest as index. The indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
-        let beyond = self.shape.rank();
-        let term = AxisTerm { axis: beyond, step: 1 };
+        let virtual_axis = self.shape.rank();
+        let term = AxisTerm { axis: virtual_axis, step: 1 };
         let taken = AxisIndex { start: 0, terms: AxisTerms::from_buf([term]) };
-        let behind = self.axes[axis + rank..].iter();
-        let axes = self.axes[..axis].iter().chain([&taken]).chain(behind).cloned().collect();
+        let later = self.axes[axis + rank..].iter();
+        let axes = self.axes[..axis].iter().chain([&taken]).chain(later).cloned().collect();
         let shape = self.shape.iter().copied().chain([size]).collect();
         View { shape, axes, is_of_table: true }
     }
 
-    /// The view of a scatter's nest onto the array of `rank` axes that is added to. The outer axes of the
-    /// nest are those of the array, the inner axes those of the indices.
+    /// The view of a scatter's nest onto the array of `rank` axes that the scatter updates. The outer axes of
+    /// the nest are those of the array, the inner axes those of the indices.
     pub(crate) fn of_places(&self, rank: usize) -> View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }

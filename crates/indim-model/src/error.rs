@@ -38,16 +38,16 @@ pub enum FormatErrorKind {
         /// The actual format of the file and how to convert it, if known.
         advice: Option<&'static str>,
     },
-    /// Unsupported operations: all of the file at once.
+    /// All unsupported operations of the file.
     UnsupportedOperations(Vec<Unsupported>),
     /// An unsupported element type, or a type other than an array.
     UnsupportedType {
         /// Name of the type.
         name: String,
     },
-    /// Another unsupported feature, in words: `sparse constants`.
+    /// Another unsupported feature.
     Unsupported {
-        /// The feature.
+        /// The feature with its verb: `sparse constants are`. The message appends `not supported`.
         what: String,
     },
     /// The file exceeds a limit.
@@ -137,7 +137,7 @@ pub enum FormatErrorKind {
         /// Message of the library.
         problem: String,
     },
-    /// An external file of this one cannot be read, or is too short.
+    /// An external file that the model refers to cannot be read, or is too short.
     ExternalFile {
         /// Name of the external file.
         file: String,

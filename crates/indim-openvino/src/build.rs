@@ -30,7 +30,7 @@ pub(super) struct Frame<'m> {
     pub(super) plan: &'m NetworkPlan,
     /// The results of each layer built so far; `None` for a result of a loop that no layer reads.
     pub(super) values: Vec<Vec<Option<KnownValue>>>,
-    /// The layers and outputs that layers read; empty without loops and branches.
+    /// The layer and the output of each edge; empty without loops and branches.
     pub(super) read: HashSet<(usize, usize)>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct ProgramBuilder<'m> {
     pub(super) model_builder: ModelBuilder,
     /// Whether some value in the file has no known rank; a port without sizes can then have any rank.
     has_open_rank: bool,
-    /// Position of the current layer of the whole network.
+    /// Position of the current layer in the whole network: for a layer of a body, that of its loop or branch.
     number: usize,
     /// The number of bodies around the current layer.
     pub(super) depth: usize,

@@ -262,7 +262,7 @@ impl Recorder {
     }
 }
 
-/// What a step added; `None` for too many operations.
+/// The result of a recorded step, or its error as an exception. `added` is `None` for too many operations.
 fn checked<T>(py: Python<'_>, added: Option<Result<T, ComputationError>>) -> PyResult<T> {
     let too_many =
         || PyValueError::new_err(format!("a function has at most {MAX_OPERATIONS} operations"));

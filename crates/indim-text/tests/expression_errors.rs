@@ -33,7 +33,7 @@ fn drawing(text: &str) -> String {
     error(text, &ParseLimits::default(), None).draw(text)
 }
 
-/// `(text, rule, code, marked text)`: one case for each code.
+/// `(text, rule, code, marked text)`: at least one case for each code.
 const CASES: &[(&str, Option<RuleSet>, &str, &str)] = &[
     ("", None, "empty-expression", ""),
     (" \n ", None, "empty-expression", ""),

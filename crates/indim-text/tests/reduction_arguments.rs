@@ -27,7 +27,7 @@ fn array<T: Element>(shape: &[usize], elements: &[T]) -> Array {
 
 const NAN: f32 = f32::NAN;
 
-/// `x`: f32[2, 3], `w`: bool[3], `n`: f32[2, 3] with NaNs, `i`: i8[3], `z`: c64[2], `h`: f16 like `x`.
+/// `x`: f32[2, 3], `w`: bool[3], `n`: f32[2, 3] with NaNs, `i`: i8[3], `z`: c64[2].
 fn arrays() -> Vec<(&'static str, Array)> {
     let z = [Complex::new(1.0f32, 2.0), Complex::new(0.0, -1.0)];
     vec![

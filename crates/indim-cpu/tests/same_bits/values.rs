@@ -125,9 +125,9 @@ fn special(dtype: DType, limit: usize) -> Vec<Vec<u8>> {
     };
     let pairs = |part| {
         let parts = floats(part, limit.min(14));
-        let beside =
+        let with_each =
             |re: &Vec<u8>| parts.iter().map(|im| [&re[..], im].concat()).collect::<Vec<_>>();
-        parts.iter().flat_map(beside).collect()
+        parts.iter().flat_map(with_each).collect()
     };
     match dtype {
         DType::Bool => vec![vec![0], vec![1]],

@@ -1,4 +1,4 @@
-//! Nodes that change nothing: expansions that a broadcast does, and reshapes that cancel.
+//! Nodes that change nothing: expansions before a broadcast that expands itself, and reshapes that cancel.
 
 use indim_shape::ErrorCode;
 
@@ -48,7 +48,8 @@ fn expansion(
     })
 }
 
-/// Whether the user's result is the same with the value that is not expanded.
+/// Whether the node `user` has the same result if `value` has the type `before`, that of the operand of the
+/// expansion.
 fn is_same_without(outline: &Outline, user: usize, value: usize, before: &ValueType) -> bool {
     let user = &outline.nodes[user];
     let is_elementwise = matches!(user.role, NodeRole::Elementwise | NodeRole::Predicate);

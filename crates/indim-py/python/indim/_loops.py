@@ -162,7 +162,7 @@ class _Compiled:
         results = []
 
         def flat(*operand):
-            # What the functions read outside is found through `functions`, a name of this one.
+            # `functions` is a free variable of `flat`: the search for captured values reaches theirs by it.
             result = record(functions, *options, running_recording(), filled(template, operand))
             results[:] = [mapped(result, lambda leaf: 0)]
             return list(leaves_of(result))

@@ -1,5 +1,6 @@
-//! The loops of bodies that fold: over units, strips of columns, and rows. A strip is the columns of one
-//! step; its accumulators stay in registers for all rows of a unit.
+//! The loops of bodies that fold: over units, strips of columns, and rows. A unit is a matrix whose rows
+//! are folded into one row of accumulators. A strip is the columns of one step; its accumulators stay in
+//! registers for all rows of a unit.
 //!
 //! Arguments of the function: the array of operand addresses, which the code advances from unit to unit; the
 //! array of strides in bytes, from unit to unit and then from row to row; the number of units, columns and

@@ -156,8 +156,8 @@ impl Network {
 
 /// A text with an external file of constants.
 pub(crate) fn source(text: &str, constants: &[u8]) -> SourceFile {
-    let beside = Arc::new(MemoryFolder(Bytes::copy_from_slice(constants)));
-    SourceFile::new("model.xml", text.as_bytes().to_vec()).with_folder(beside)
+    let folder = Arc::new(MemoryFolder(Bytes::copy_from_slice(constants)));
+    SourceFile::new("model.xml", text.as_bytes().to_vec()).with_folder(folder)
 }
 
 /// The model of a text with an external file of constants.
