@@ -120,7 +120,7 @@ impl Destination {
         sinks.map_err(|error| error.diagnostic())
     }
 
-    /// The memory of the result in the file itself, where files can be memory.
+    /// Maps the result's part of the file, to be written in place; `None` if the format has no mapped files.
     ///
     /// # Errors
     /// When the disk has no room for the result.

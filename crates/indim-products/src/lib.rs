@@ -28,6 +28,10 @@
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`,
 //! `shells/`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "only AVX2 and AVX-512 add pairs of neighbouring products")
+)]
 
 mod axes;
 mod axpy;

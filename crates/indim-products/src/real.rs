@@ -147,7 +147,7 @@ macro_rules! integers {
 
 integers!(i32 i64);
 
-/// Two factors of 16 bits, of neighbouring indices, the first in the low bits. As a sum, an `i32`.
+/// Two 16-bit factors of neighbouring indices, the first in the low bits; or a sum of products, an `i32`.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct FactorPair(pub(crate) i32);

@@ -60,7 +60,7 @@ fn oracle(operands: &[Operand]) -> Result<(Vec<usize>, Vec<Vec<usize>>), &'stati
     Ok((result, reads))
 }
 
-/// Compares with the oracle, and calls every method of an error. Returns whether the case is legal.
+/// Compares with the oracle, and checks the error. Returns whether the case is legal.
 fn check(operands: &[Operand]) -> bool {
     let (rule, shapes) = rule_and_shapes(operands);
     match (rule.elaborate(&shapes), oracle(operands)) {
@@ -78,14 +78,15 @@ fn check(operands: &[Operand]) -> bool {
         }
         (Err(error), Err(code)) => {
             assert_eq!(error.code(), code, "{rule} {shapes:?}");
-            ask(&error);
+            check_error(&error);
             false
         }
         (given, expected) => panic!("{rule} {shapes:?}: {given:?} {expected:?}"),
     }
 }
 
-fn ask(error: &ShapeError) {
+/// The label, the drawing and the repairs of an error are valid.
+fn check_error(error: &ShapeError) {
     assert!(!error.to_string().contains('\n') && error.label().starts_with('D'));
     let labels: Vec<String> = (0..error.shapes().len()).map(|k| format!("x{k}")).collect();
     let labels: Vec<OperandLabel<'_>> =

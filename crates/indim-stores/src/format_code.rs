@@ -13,7 +13,7 @@ use crate::{
 /// A dense row-major array of an archive: name (without `.npy`), type, and bytes of its elements.
 pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 
-/// Maps a file, if an array of this many bytes is to be mapped and the system can.
+/// Maps the file of an array of this many bytes; `None` if the array should be read, or mapping fails.
 pub type MapFile<'a> = &'a dyn Fn(u64) -> Option<MappedFile>;
 
 /// The code of a format.

@@ -7,7 +7,7 @@ use super::complex::scaled;
 use super::rule::{BinaryArguments, TernaryArguments, UnaryArguments, is_complex};
 use crate::builder::Value;
 
-/// 0 at 0.
+/// The derivative at 0 is 0.
 pub(super) fn abs(u: UnaryArguments<'_>) -> Value {
     match is_complex(u.x) {
         true => scaled(&u.x.sign(), u.cotangent),
@@ -15,8 +15,8 @@ pub(super) fn abs(u: UnaryArguments<'_>) -> Value {
     }
 }
 
-/// Floats: a step, with derivative 0. Complex numbers: `x / |x|`, which only moves with the component of `x`
-/// perpendicular to it; 0 at 0.
+/// Floats: a step, with derivative 0. Complex numbers: the derivative of `x / |x|` keeps only the component
+/// perpendicular to `x`, divided by `|x|`; it is 0 at 0.
 pub(super) fn sign(u: UnaryArguments<'_>) -> Option<Value> {
     if !is_complex(u.x) {
         return None;
@@ -68,7 +68,8 @@ pub(super) fn select(o: TernaryArguments<'_>) -> [Option<Value>; 3] {
     [None, Some(o.a.select(o.cotangent, 0)), Some(o.a.select(0, o.cotangent))]
 }
 
-/// 1 for the first operand if the signs agree, else -1; 0 at 0. The second operand only has steps.
+/// The derivative with respect to the first operand is 1 if the signs agree, else -1, and 0 at 0. The
+/// function is a step of the second operand.
 pub(super) fn copysign(o: BinaryArguments<'_>) -> [Option<Value>; 2] {
     [Some(o.cotangent * (o.a.sign() * o.y.sign())), None]
 }

@@ -60,7 +60,7 @@ const FLOATS: [f64; 48] = [
     f64::MAX,
 ];
 
-/// Integers where something happens; the low bits of them in the narrower types.
+/// Integers at the edges of operations; narrower types take their low bits.
 const INTEGERS: [u64; 21] = [
     0,
     1,

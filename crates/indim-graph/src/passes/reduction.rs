@@ -11,14 +11,14 @@ use indim_arrays::Array;
 /// The rule of the pass for one node.
 pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
     match node.kind {
-        NodeKind::Reduce { op, axis } if op.is_arg_reduction() => search(arena, node, axis),
+        NodeKind::Reduce { op, axis } if op.is_arg_reduction() => arg_reduction(arena, node, axis),
         NodeKind::Reduce { op, axis } => fold(arena, op, axis, node.operands[0]),
         _ => arena.add(node),
     }
 }
 
 /// An arg-reduction along an axis of one element is 0.
-fn search(arena: &mut GraphArena, node: Node, axis: usize) -> ValueId {
+fn arg_reduction(arena: &mut GraphArena, node: Node, axis: usize) -> ValueId {
     match arena[node.operands[0]].array_type.shape[axis] {
         0 | 1 => constant(arena, Array::from_scalar(0i64), &node.array_type.shape),
         _ => arena.add(node),

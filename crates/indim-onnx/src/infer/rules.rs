@@ -1,6 +1,7 @@
-//! The table of shape rules: the rule of each operator, and its part in findings.
+//! The table of shape rules: the rule of each operator, and its role in findings.
 //!
-//! An operator without a kernel needs its row here and one function. A rule may serve several operators.
+//! An operator that is not in the table of `operators.rs` needs its row here and one function. A rule may
+//! serve several operators.
 
 use indim_model::outline::NodeRole;
 
@@ -15,10 +16,10 @@ pub(super) struct RuleRow {
 }
 
 const fn row(names: &'static [&'static str], rule: Rule) -> RuleRow {
-    part(names, rule, NodeRole::Other)
+    with_role(names, rule, NodeRole::Other)
 }
 
-const fn part(names: &'static [&'static str], rule: Rule, role: NodeRole) -> RuleRow {
+const fn with_role(names: &'static [&'static str], rule: Rule, role: NodeRole) -> RuleRow {
     RuleRow { names, rule, role }
 }
 
@@ -34,7 +35,7 @@ impl RuleRow {
     }
 }
 
-/// Versions of operators without a kernel whose attributes or operands changed: opsets, oldest first.
+/// Versions of operators without a lowering whose attributes or operands changed: opsets, oldest first.
 const VERSIONS: &[(&str, &[i64])] = &[
     ("DFT", &[17, 20]),
     ("Dropout", &[1, 6, 7, 10, 12, 13, 22]),
@@ -50,57 +51,57 @@ pub(super) fn version(name: &str, opset: i64) -> i64 {
 
 #[rustfmt::skip]
 const RULES: &[RuleRow] = &[
-    part(&[
+    with_role(&[
         "Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Celu", "Clip", "Cos", "Cosh",
         "Elu", "Erf", "Exp", "Gelu", "HardSigmoid", "HardSwish", "LeakyRelu", "Log", "Mish",
         "Neg", "Reciprocal", "Relu", "Selu", "Shrink", "Sigmoid", "Sign", "Sin", "Sinh", "Softplus",
         "Softsign", "Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu", "Affine", "ParametricSoftplus",
         "Scale", "ScaledTanh", "ImageScaler",
     ], elementwise::same, NodeRole::SameShape),
-    part(&["Ceil", "Floor", "Round"], elementwise::rounded, NodeRole::SameShape),
-    part(&["Identity"], elementwise::identity, NodeRole::SameShape),
-    part(&["Cast"], elementwise::cast, NodeRole::SameShape),
-    part(&["CastLike"], elementwise::cast_like, NodeRole::SameShape),
-    part(&["BitCast"], elementwise::bit_cast, NodeRole::SameShape),
-    part(&["Dropout"], elementwise::dropout, NodeRole::SameShape),
-    part(&["IsInf", "IsNaN", "Not"], elementwise::predicate, NodeRole::Predicate),
-    part(&[
+    with_role(&["Ceil", "Floor", "Round"], elementwise::rounded, NodeRole::SameShape),
+    with_role(&["Identity"], elementwise::identity, NodeRole::SameShape),
+    with_role(&["Cast"], elementwise::cast, NodeRole::SameShape),
+    with_role(&["CastLike"], elementwise::cast_like, NodeRole::SameShape),
+    with_role(&["BitCast"], elementwise::bit_cast, NodeRole::SameShape),
+    with_role(&["Dropout"], elementwise::dropout, NodeRole::SameShape),
+    with_role(&["IsInf", "IsNaN", "Not"], elementwise::predicate, NodeRole::Predicate),
+    with_role(&[
         "Add", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Div", "Mod", "Mul", "Pow", "Sub",
     ], elementwise::arithmetic, NodeRole::Elementwise),
-    part(&[
+    with_role(&[
         "And", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Or", "Xor",
     ], elementwise::comparison, NodeRole::Predicate),
-    part(&["Max", "Mean", "Min", "Sum"], elementwise::variadic, NodeRole::Elementwise),
-    part(&["Where"], elementwise::choose, NodeRole::Elementwise),
-    part(&["PRelu"], elementwise::slope, NodeRole::Elementwise),
-    part(&["QuantizeLinear"], elementwise::quantize, NodeRole::SameShape),
-    part(&["DequantizeLinear"], elementwise::dequantize, NodeRole::SameShape),
-    part(&["DynamicQuantizeLinear"], elementwise::quantize_by_data, NodeRole::SameShape),
-    part(&["Hardmax", "LogSoftmax", "Softmax"], elementwise::same, NodeRole::SameShape),
-    part(&[
+    with_role(&["Max", "Mean", "Min", "Sum"], elementwise::variadic, NodeRole::Elementwise),
+    with_role(&["Where"], elementwise::choose, NodeRole::Elementwise),
+    with_role(&["PRelu"], elementwise::slope, NodeRole::Elementwise),
+    with_role(&["QuantizeLinear"], elementwise::quantize, NodeRole::SameShape),
+    with_role(&["DequantizeLinear"], elementwise::dequantize, NodeRole::SameShape),
+    with_role(&["DynamicQuantizeLinear"], elementwise::quantize_by_data, NodeRole::SameShape),
+    with_role(&["Hardmax", "LogSoftmax", "Softmax"], elementwise::same, NodeRole::SameShape),
+    with_role(&[
         "CumProd", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN", "LpNormalization",
         "MeanVarianceNormalization", "ReverseSequence", "RotaryEmbedding", "Trilu",
     ], elementwise::same, NodeRole::SameShape),
-    part(&["LayerNormalization", "RMSNormalization"], indexing::normalized, NodeRole::SameShape),
-    part(&["BatchNormalization"], indexing::batch_normalized, NodeRole::SameShape),
-    part(&["Constant"], creation::constant, NodeRole::Constant),
-    part(&["ConstantOfShape"], creation::constant_of_shape, NodeRole::Constant),
-    part(&["Range"], creation::range, NodeRole::Constant),
+    with_role(&["LayerNormalization", "RMSNormalization"], indexing::normalized, NodeRole::SameShape),
+    with_role(&["BatchNormalization"], indexing::batch_normalized, NodeRole::SameShape),
+    with_role(&["Constant"], creation::constant, NodeRole::Constant),
+    with_role(&["ConstantOfShape"], creation::constant_of_shape, NodeRole::Constant),
+    with_role(&["Range"], creation::range, NodeRole::Constant),
     row(&["Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"], creation::like),
     row(&["RandomNormal", "RandomUniform"], creation::random),
     row(&["Multinomial"], creation::multinomial),
     row(&["BlackmanWindow", "HammingWindow", "HannWindow"], creation::window),
     row(&["Shape"], views::shape),
     row(&["Size"], views::size),
-    part(&["Reshape"], views::reshape, NodeRole::Reshape),
-    part(&["Flatten"], views::flatten, NodeRole::Reshape),
-    part(&["Squeeze"], views::squeeze, NodeRole::Reshape),
-    part(&["Unsqueeze"], views::unsqueeze, NodeRole::Reshape),
+    with_role(&["Reshape"], views::reshape, NodeRole::Reshape),
+    with_role(&["Flatten"], views::flatten, NodeRole::Reshape),
+    with_role(&["Squeeze"], views::squeeze, NodeRole::Reshape),
+    with_role(&["Unsqueeze"], views::unsqueeze, NodeRole::Reshape),
     row(&["Transpose"], views::transpose),
     row(&["Concat"], views::concat),
     row(&["Split"], views::split),
-    part(&["Expand"], views::expand, NodeRole::Expand),
-    part(&["Tile"], views::tile, NodeRole::Expand),
+    with_role(&["Expand"], views::expand, NodeRole::Expand),
+    with_role(&["Tile"], views::tile, NodeRole::Expand),
     row(&["Pad"], views::pad),
     row(&["Slice"], views::slice),
     row(&["DepthToSpace"], views::depth_to_space),
@@ -111,11 +112,11 @@ const RULES: &[RuleRow] = &[
     row(&["Gemm"], products::gemm),
     row(&["Einsum"], products::einsum),
     row(&["Attention"], products::attention),
-    part(&["Conv"], windows::convolution, NodeRole::Channels(1)),
-    part(&["ConvInteger"], windows::convolution_integer, NodeRole::Channels(1)),
-    part(&["QLinearConv"], windows::convolution_quantized, NodeRole::Channels(1)),
-    part(&["ConvTranspose"], windows::transposed, NodeRole::Channels(1)),
-    part(&["AveragePool", "LpPool", "MaxPool"], windows::pool, NodeRole::Channels(1)),
+    with_role(&["Conv"], windows::convolution, NodeRole::Channels(1)),
+    with_role(&["ConvInteger"], windows::convolution_integer, NodeRole::Channels(1)),
+    with_role(&["QLinearConv"], windows::convolution_quantized, NodeRole::Channels(1)),
+    with_role(&["ConvTranspose"], windows::transposed, NodeRole::Channels(1)),
+    with_role(&["AveragePool", "LpPool", "MaxPool"], windows::pool, NodeRole::Channels(1)),
     row(&["GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool"], windows::global_pool),
     row(&["MaxRoiPool", "RoiAlign"], windows::regions),
     row(&["Resize", "Upsample"], windows::resize),

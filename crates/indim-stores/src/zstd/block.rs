@@ -8,7 +8,7 @@ use super::huffman::HuffmanTable;
 pub(super) const MAX_BLOCK_BYTES: usize = 128 << 10;
 /// Maximum number of bits of an offset.
 const MAX_OFFSET_CODE: u8 = 31;
-/// Bytes copied at a time, where a copy may go beyond its end.
+/// Bytes copied at a time if the output has room beyond the match.
 const COPIED_BYTES: usize = 16;
 
 /// Base and extra bits of each code of a literals length. RFC 8878, section 3.1.1.3.2.1.1.
@@ -37,7 +37,7 @@ const fn lengths<const CODES: usize, const EXTRA: usize>(
     codes
 }
 
-/// A table of codes: its limits, and the distribution that needs no description.
+/// A kind of codes: the limits of its tables, and its predefined distribution.
 struct CodeKind {
     max_accuracy: u32,
     symbols: usize,
@@ -85,7 +85,7 @@ pub(super) struct BlockDecoder {
     literals: Vec<u8>,
 }
 
-/// Bytes being decoded: those before `written` are.
+/// The output of a decoder; the bytes before `written` are decoded.
 #[derive(Debug)]
 pub(super) struct OutputBuffer<'a> {
     pub(super) bytes: &'a mut [u8],
