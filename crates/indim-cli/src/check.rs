@@ -29,15 +29,29 @@ pub(crate) struct Check {
     /// Programs, or folders of tests.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The relative tolerance for floats of ONNX tests.
-    #[arg(long, value_name = "PART", default_value_t = 1e-3)]
-    relative: f64,
-    /// The absolute tolerance for floats of ONNX tests.
-    #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
-    absolute: f64,
+    #[command(flatten)]
+    tolerance: CloseArgs,
     /// Print failures only.
     #[arg(long)]
     quiet: bool,
+}
+
+/// The tolerance for floats, as options.
+#[derive(Debug, Args)]
+pub(crate) struct CloseArgs {
+    /// The relative tolerance for floats of ONNX tests and dumps.
+    #[arg(long, value_name = "PART", default_value_t = 1e-3)]
+    relative: f64,
+    /// The absolute tolerance for floats of ONNX tests and dumps.
+    #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
+    absolute: f64,
+}
+
+impl CloseArgs {
+    /// The tolerance.
+    pub(crate) fn tolerance(&self) -> Tolerance {
+        Tolerance::Close { absolute: self.absolute, relative: self.relative }
+    }
 }
 
 /// The results of all programs.
@@ -99,8 +113,8 @@ impl Check {
         for set in listed(folder)?.iter().filter(|path| path.is_dir()) {
             let (inputs, expected) = (tensors(set, "input_")?, tensors(set, "output_")?);
             let views: Vec<_> = inputs.iter().map(|array| Some(array.into())).collect();
-            let tolerance = Tolerance::Close { absolute: self.absolute, relative: self.relative };
-            self.tell((&name, &source), model.check_against(&views, &expected, tolerance), count)?;
+            let checked = model.check_against(&views, &expected, self.tolerance.tolerance());
+            self.tell((&name, &source), checked, count)?;
         }
         Ok(())
     }
@@ -165,14 +179,19 @@ fn piece_name(source: &SourceFile) -> String {
 /// `   output 0 `y`: 3 of 24 elements, the first at 5: 1.5 where 1.25 belongs`.
 fn failure_line(failure: &CheckFailure) -> String {
     let CheckFailure { place, difference } = failure;
+    format!("   {place}: {}\n", difference_text(difference))
+}
+
+/// `3 of 24 elements, the first at 5: 1.5 where 1.25 belongs`.
+pub(crate) fn difference_text(difference: &Mismatch) -> String {
     let Mismatch { count, elements, first, found, expected } = difference;
     format!(
-        "   {place}: {count} of {elements} elements, the first at {first}: {found} where {expected} belongs\n"
+        "{count} of {elements} elements, the first at {first}: {found} where {expected} belongs"
     )
 }
 
 /// The entries of a folder, sorted by name.
-fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
     let failed = |error: std::io::Error| {
         Diagnostic::new(ErrorCode::IO, format!("{}: {error}", shown_path(folder)))
     };

@@ -8,6 +8,7 @@
 //! - `byte_size.rs`: sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`;
 //! - `check.rs`: `indim check`: runs programs that contain their expected results, and compares;
 //! - `color.rs`: colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set;
+//! - `compare.rs`: `indim compare`: a model beside the values that another runtime computed;
 //! - `computation.rs`: runs a computation over sources on threads, with a progress bar, and delivers results;
 //! - `convert.rs`: `indim convert`: translates a broadcast between rule sets, or a program between formats;
 //! - `convert_program.rs`: `indim convert FILE`: translates a program between formats;
@@ -49,6 +50,7 @@ mod bare;
 mod byte_size;
 mod check;
 mod color;
+mod compare;
 mod computation;
 mod convert;
 mod convert_program;
@@ -100,6 +102,7 @@ enum Command {
     Eval(eval::Eval),
     Run(run::Run),
     Check(check::Check),
+    Compare(compare::Compare),
     Explain(explain::Explain),
     Lint(lint::Lint),
     Convert(convert::Convert),
@@ -122,6 +125,7 @@ fn main() -> ExitCode {
         Command::Eval(eval) => eval.run(),
         Command::Run(run) => run.run(),
         Command::Check(check) => check.run(),
+        Command::Compare(compare) => compare.run(),
         Command::Explain(explain) => explain.run(),
         Command::Lint(lint) => lint.run(),
         Command::Convert(convert) => convert.run(),

@@ -216,6 +216,14 @@ impl StoredArray<'_> {
         Ok(loaded.map_err(|error| error.diagnostic())?.map(LoadedOperand::File))
     }
 
+    /// Reads or maps the array as a whole; at most `limit` bytes are read into memory.
+    fn read(&self, limit: usize) -> Result<LoadedOperand, Diagnostic> {
+        match self.load(limit)? {
+            Some(loaded) => Ok(loaded),
+            None => read_stored(&*self.source(limit)?, limit),
+        }
+    }
+
     /// Reads a small array if its format is read as a whole, otherwise opens it for reading by regions.
     fn open(&self, text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         let regions = self.source(limit)?;
@@ -235,12 +243,18 @@ impl LoadedOperand {
     /// At most `limit` bytes of a file or member are read into memory; large files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
         match place(text)? {
-            SourceName::Stored(array) => match array.load(limit)? {
-                Some(loaded) => Ok(loaded),
-                None => read_stored(&*array.source(limit)?, limit),
-            },
+            SourceName::Stored(array) => array.read(limit),
             SourceName::Literal(array) => Ok(LoadedOperand::Literal(array)),
         }
+    }
+
+    /// The array in a file of this format, which is read or mapped as a whole.
+    pub(crate) fn of_file(
+        format: &'static ArrayFormat,
+        path: &Path,
+        member: Option<&str>,
+    ) -> Result<LoadedOperand, Diagnostic> {
+        StoredArray { format, path, member }.read(usize::MAX)
     }
 
     /// Whether a text names a file, not a type or a literal.

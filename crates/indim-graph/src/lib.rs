@@ -10,6 +10,7 @@
 //! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
 //! - `error.rs`: errors of graphs: typed data, one code each, drawn on request;
+//! - `given_outputs.rs`: graphs that compute their outputs and also take them as inputs;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
@@ -27,6 +28,7 @@ mod describe;
 pub mod element_text;
 mod error;
 mod eval;
+mod given_outputs;
 mod graph;
 pub mod literal;
 mod passes;

@@ -59,7 +59,7 @@ pub use search_rows::search_rows;
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
 pub use standardise::{Epsilon, centred, standardised};
-pub use tolerance::Mismatch;
+pub use tolerance::{Mismatch, largest_distance};
 pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
 
 /// Options of reading a file.

@@ -58,9 +58,44 @@ impl Tolerance {
     }
 }
 
+/// The largest distance between elements of two arrays: in units in the last place for floats, between NaNs
+/// and equal numbers 0, between a number and a NaN or an infinity `u64::MAX`; for other types the difference
+/// of the numbers. `None` for arrays of different types.
+///
+/// ```
+/// use indim_graph::Array;
+/// use indim_model::largest_distance;
+///
+/// let found = Array::new([2], vec![1.0f32, f32::NAN])?;
+/// let expected = Array::new([2], vec![1.0f32 + 2.0 * f32::EPSILON, f32::NAN])?;
+/// assert_eq!(largest_distance(&found, &expected), Some(2));
+/// assert_eq!(largest_distance(&found, &Array::from_scalar(1.0f32)), None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn largest_distance(found: &Array, expected: &Array) -> Option<u64> {
+    if found.array_type() != expected.array_type() {
+        return None;
+    }
+    macro_rules! largest {
+        ($($variant:ident $type:ident $class:ident;)*) => {
+            match found.dtype() {
+                $(DType::$variant => {
+                    let [found, expected] = [found, expected].map(|it| it.to_vec::<$type>().ok());
+                    let pairs = found?.into_iter().zip(expected?);
+                    pairs.map(|(found, expected)| found.distance(&expected)).max().or(Some(0))
+                })*
+            }
+        };
+    }
+    for_each_element!(largest)
+}
+
 /// An element type with a comparison.
 trait Comparable: core::fmt::Debug {
     fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool;
+
+    /// The distance in units in the last place, or the difference.
+    fn distance(&self, expected: &Self) -> u64;
 }
 
 macro_rules! exact {
@@ -69,23 +104,42 @@ macro_rules! exact {
             fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
                 self == expected
             }
+
+            fn distance(&self, expected: &Self) -> u64 {
+                self.abs_diff(*expected).into()
+            }
         }
     )*};
 }
 
-exact! { bool i8 i16 i32 i64 u8 u16 u32 u64 }
+exact! { i8 i16 i32 i64 u8 u16 u32 u64 }
+
+impl Comparable for bool {
+    fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
+        self == expected
+    }
+
+    fn distance(&self, expected: &Self) -> u64 {
+        (self != expected).into()
+    }
+}
 
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
         impl Comparable for $type {
             fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
+                let distance = self.distance(expected);
+                tolerance.holds_for($to_f64(*self), $to_f64(*expected), distance)
+            }
+
+            fn distance(&self, expected: &Self) -> u64 {
                 let place = |x: Self| {
                     let bits = x.to_bits() as $signed;
                     let size = i64::from(bits & <$signed>::MAX);
                     if bits < 0 { -size } else { size }
                 };
                 let apart = place(*self).abs_diff(place(*expected));
-                tolerance.holds_for($to_f64(*self), $to_f64(*expected), apart)
+                ulp_distance($to_f64(*self), $to_f64(*expected), apart)
             }
         }
     )*};
@@ -102,13 +156,17 @@ impl<F: Comparable> Comparable for Complex<F> {
     fn agrees(&self, expected: &Self, tolerance: Tolerance) -> bool {
         self.re.agrees(&expected.re, tolerance) && self.im.agrees(&expected.im, tolerance)
     }
+
+    fn distance(&self, expected: &Self) -> u64 {
+        self.re.distance(&expected.re).max(self.im.distance(&expected.im))
+    }
 }
 
 impl Tolerance {
-    /// Whether two numbers agree; `apart` is their distance in units in the last place.
-    fn holds_for(self, found: f64, expected: f64, apart: u64) -> bool {
+    /// Whether two numbers agree; `distance` is that of [`ulp_distance`].
+    fn holds_for(self, found: f64, expected: f64, distance: u64) -> bool {
         if let Tolerance::Ulps { min, max } = self {
-            return (min..=max).contains(&ulp_distance(found, expected, apart));
+            return (min..=max).contains(&distance);
         }
         if found.is_nan() || expected.is_nan() {
             return found.is_nan() && expected.is_nan();

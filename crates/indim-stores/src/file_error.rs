@@ -130,6 +130,19 @@ pub enum FileErrorKind {
     },
 }
 
+impl FileErrorKind {
+    /// The error of an archive without the name of a member, or of an archive whose members cannot be read.
+    pub(crate) fn member_not_named(
+        extension: &'static str,
+        members: Result<Vec<String>, FileErrorKind>,
+    ) -> FileErrorKind {
+        match members {
+            Ok(members) => FileErrorKind::MemberNotNamed { extension, members },
+            Err(error) => error,
+        }
+    }
+}
+
 impl FileError {
     pub(crate) fn new(path: &Path, kind: FileErrorKind) -> Self {
         FileError { path: path.to_owned(), kind }

@@ -311,8 +311,19 @@ impl ArrayFormat {
         self.code.is_some_and(FormatCode::is_loaded)
     }
 
+    /// The names of the arrays in the archive at `path`; `None` if the format has no archives.
+    ///
+    /// # Errors
+    /// `io`, and `bad-archive` for a damaged archive.
+    pub fn members(&self, path: &Path) -> Option<Result<Vec<String>, FileError>> {
+        let members = self.code?.members(path)?;
+        Some(members.map_err(|kind| FileError::new(path, kind)))
+    }
+
+    /// The error of an archive without the name of a member; `None` if the format has no archives.
     pub(crate) fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
-        self.code?.member_not_named(path)
+        let members = self.code?.members(path)?;
+        Some(FileErrorKind::member_not_named(self.name, members))
     }
 
     /// Creates a result at `path`, with metadata from its inputs.

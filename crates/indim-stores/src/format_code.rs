@@ -42,8 +42,8 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
         false
     }
 
-    /// The error of a file without the name of a member; lists the members.
-    fn member_not_named(&self, _path: &Path) -> Option<FileErrorKind> {
+    /// The names of an archive's members; `None` if members are not named.
+    fn members(&self, _path: &Path) -> Option<Result<Vec<String>, FileErrorKind>> {
         None
     }
 

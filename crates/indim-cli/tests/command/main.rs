@@ -2,6 +2,7 @@
 
 mod advice;
 mod color;
+mod compare;
 // Some examples need sizes beyond 32 bits.
 #[cfg(all(unix, target_pointer_width = "64"))]
 mod error_codes;

@@ -273,6 +273,24 @@ codes! {
         ]),
         raised_by: ["indim-cli"],
     }
+    NOTHING_COMPARED = "nothing-compared" {
+        title: "A dump has no value of the model that indim computes",
+        explanation: "The names of the arrays in the dump are those of no value, or of inputs and constants \
+            only, or the dump lacks the inputs that its values need. A file is called like a value of the \
+            program; give inputs as `NAME=SOURCE`.",
+        example: Command(&[
+            "cat > p.mlir <<'end'",
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
+            "  %0 = stablehlo.add %x, %x : tensor<2xf32>",
+            "  return %0 : tensor<2xf32>",
+            "}",
+            "end",
+            "mkdir values",
+            "indim eval x 'x=f32([2, 4])' -o values/y.npy",
+            "indim compare p.mlir --dump values",
+        ]),
+        raised_by: ["indim-cli"],
+    }
     OPERAND_SHAPES = "operand-shapes" {
         title: "The shapes of the operands do not fit the operator",
         explanation: "The inner sizes of a matrix product, the channels of a convolution, or the other \

@@ -33,7 +33,7 @@ static WRITER: FileWriter = FileWriter {
 };
 
 fn not_named(path: &Path) -> FileError {
-    FileError::new(path, read::member_not_named(path))
+    FileError::new(path, FileErrorKind::member_not_named("npz", read::members(path)))
 }
 
 impl FormatCode for Npz {
@@ -58,8 +58,8 @@ impl FormatCode for Npz {
         Some(member.and_then(|member| read_npz_member_within(path, member, limit)))
     }
 
-    fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
-        Some(read::member_not_named(path))
+    fn members(&self, path: &Path) -> Option<Result<Vec<String>, FileErrorKind>> {
+        Some(read::members(path))
     }
 
     fn is_loaded(&self) -> bool {

@@ -159,16 +159,10 @@ fn max_bytes(member: &ZipFile<'_, File>) -> usize {
     usize::try_from(member.size().min(limit)).unwrap_or(usize::MAX)
 }
 
-/// The error of an archive without the name of a member; lists the members.
-pub(crate) fn member_not_named(path: &Path) -> FileErrorKind {
-    let opened = File::open(path).map_err(FileErrorKind::Io);
-    match opened.and_then(|file| ZipArchive::new(file).map_err(archive_error)) {
-        Ok(archive) => {
-            let (extension, members) = ("npz", bare(&file_names(&archive)));
-            FileErrorKind::MemberNotNamed { extension, members }
-        }
-        Err(error) => error,
-    }
+/// The names of the members, without `.npy`, sorted.
+pub(crate) fn members(path: &Path) -> Result<Vec<String>, FileErrorKind> {
+    let archive = ZipArchive::new(crate::npy::read::open(path)?.0).map_err(archive_error)?;
+    Ok(bare(&file_names(&archive)))
 }
 
 fn find(archive: &ZipArchive<File>, member: &str) -> Result<String, FileErrorKind> {

@@ -29,7 +29,8 @@ static WRITER: FileWriter = FileWriter {
 };
 
 fn not_named(path: &Path) -> FileError {
-    FileError::new(path, tensors::tensor_not_named(path))
+    let names = tensors::tensor_names(path);
+    FileError::new(path, FileErrorKind::member_not_named("safetensors", names))
 }
 
 impl FormatCode for Safetensors {
@@ -62,8 +63,8 @@ impl FormatCode for Safetensors {
         Some(load())
     }
 
-    fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
-        Some(tensors::tensor_not_named(path))
+    fn members(&self, path: &Path) -> Option<Result<Vec<String>, FileErrorKind>> {
+        Some(tensors::tensor_names(path))
     }
 
     fn is_loaded(&self) -> bool {

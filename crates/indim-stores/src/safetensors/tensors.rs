@@ -125,16 +125,10 @@ pub(crate) fn locate_in(
     Ok(ArrayHeader { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
 }
 
-/// The error of a file without the name of a tensor; lists the tensors.
-pub(crate) fn tensor_not_named(path: &Path) -> FileErrorKind {
-    let read = || {
-        let (mut file, length) = open(path)?;
-        names(&read_header(&mut file, length)?.0)
-    };
-    match read() {
-        Ok(members) => FileErrorKind::MemberNotNamed { extension: "safetensors", members },
-        Err(error) => error,
-    }
+/// The names of the tensors.
+pub(crate) fn tensor_names(path: &Path) -> Result<Vec<String>, FileErrorKind> {
+    let (mut file, length) = open(path)?;
+    names(&read_header(&mut file, length)?.0)
 }
 
 /// Reads the header, and returns the number of bytes after it.

@@ -258,8 +258,8 @@ impl LoadedModel {
         }
     }
 
-    /// Copies the elements of a view. It is small, because it describes a shape.
-    fn elements(&self, view: &ArrayView<'_>) -> Result<Array, LoadError> {
+    /// Copies the elements of a view.
+    pub(super) fn elements(&self, view: &ArrayView<'_>) -> Result<Array, LoadError> {
         let b = GraphBuilder::new();
         let ArrayType { dtype, shape } = view.array_type().clone();
         let value = b.parameter("x", dtype, shape).and_then(|x| b.finish(&[x]));

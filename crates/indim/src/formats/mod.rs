@@ -21,6 +21,7 @@
 //! ```
 //!
 //! - `check.rs`: comparison of results with expected results;
+//! - `compare.rs`: comparison of a model with the values that another runtime computed;
 //! - `error.rs`: errors of loading, compiling and running;
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
@@ -30,6 +31,7 @@
 //! - `save.rs`: saves a written model with its external file.
 
 mod check;
+mod compare;
 mod error;
 mod lint;
 mod loaded;
@@ -41,6 +43,7 @@ mod sarif;
 mod save;
 
 pub use check::{CheckFailure, CheckReport};
+pub use compare::{ComparedValue, DumpComparison, OpaqueValue};
 pub use error::{LoadError, LoadErrorKind};
 pub use indim_model::lint::{Finding, FindingLevel, FindingVerdict};
 pub use indim_model::outline::{

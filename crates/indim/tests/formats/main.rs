@@ -1,5 +1,6 @@
 //! Model files of every format: read, written, and compared with the results of other systems.
 
+mod compare;
 mod extreme_numbers;
 mod hlo;
 mod hlo_proto;

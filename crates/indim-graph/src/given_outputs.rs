@@ -1,0 +1,78 @@
+//! Graphs that compute their outputs and also take them as inputs.
+
+use foldhash::{HashMap, HashMapExt as _};
+
+use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
+
+impl Graph {
+    /// The graph in which other nodes read the outputs that `is_given` selects from new parameters, after the
+    /// graph's own. The outputs are computed as before. Returns the position of an output for each new
+    /// parameter, too; an output that is a parameter or a constant gets none.
+    ///
+    /// ```
+    /// use indim_builder::GraphBuilder;
+    /// use indim_ops::DType;
+    ///
+    /// let b = GraphBuilder::new();
+    /// let x = b.parameter("x", DType::F32, [3])?;
+    /// let doubled = &x + &x;
+    /// let negated = -&doubled;
+    /// let (graph, given) = b.finish(&[doubled, negated])?.with_given_outputs(|output| output == 0);
+    /// assert_eq!(given, [0]);
+    /// assert_eq!((graph.parameters().len(), graph.outputs().len()), (2, 2));
+    /// // The second output negates the new parameter.
+    /// assert_eq!(graph[graph.outputs()[1]].operands[0], graph.parameters()[1]);
+    /// # Ok::<(), indim_graph::GraphError>(())
+    /// ```
+    pub fn with_given_outputs(&self, is_given: impl Fn(usize) -> bool) -> (Graph, Vec<usize>) {
+        let given = self.computed_outputs(is_given);
+        let own = self.parameters().len();
+        let mut nodes: Vec<Node> =
+            self.parameters().iter().map(|&parameter| self[parameter].clone()).collect();
+        nodes.extend(given.iter().enumerate().map(|(added, &(value, _))| Node {
+            kind: NodeKind::Parameter { index: own + added, name: self.unused_name(own + added) },
+            operands: Operands::new(&[]),
+            array_type: self[value].array_type.clone(),
+        }));
+        // The new number of each value as a result, and as an operand.
+        let mut results: HashMap<ValueId, ValueId> = HashMap::with_capacity(self.len());
+        let of_parameters = self.parameters().iter().enumerate();
+        results.extend(of_parameters.map(|(index, &value)| (value, ValueId::from_index(index))));
+        let mut operands = results.clone();
+        let of_given = given.iter().zip(own..);
+        operands.extend(of_given.map(|(&(value, _), index)| (value, ValueId::from_index(index))));
+        let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
+        for (value, node) in self.iter().filter(|(_, node)| !is_parameter(node)) {
+            let renamed = ValueId::from_index(nodes.len());
+            results.insert(value, renamed);
+            operands.entry(value).or_insert(renamed);
+            let read = node.operands.map(|operand| operands[&operand]);
+            nodes.push(Node { operands: read, ..node.clone() });
+        }
+        let outputs = self.outputs().iter().map(|output| results[output]).collect();
+        (Graph::unchecked(nodes, outputs), given.into_iter().map(|(_, output)| output).collect())
+    }
+
+    /// The selected outputs that nodes compute, in the order of their values, each with one position.
+    fn computed_outputs(&self, is_selected: impl Fn(usize) -> bool) -> Vec<(ValueId, usize)> {
+        let is_computed = |value: ValueId| {
+            !matches!(self[value].kind, NodeKind::Parameter { .. } | NodeKind::Constant(_))
+        };
+        let outputs = self.outputs().iter().copied().enumerate();
+        let selected = outputs.filter(|&(output, value)| is_selected(output) && is_computed(value));
+        let mut selected: Vec<(ValueId, usize)> =
+            selected.map(|(output, value)| (value, output)).collect();
+        selected.sort_unstable();
+        selected.dedup_by_key(|(value, _)| *value);
+        selected
+    }
+
+    /// A name for parameter `index` that no parameter has.
+    fn unused_name(&self, index: usize) -> String {
+        let mut name = format!("given {index}");
+        while (0..self.parameters().len()).any(|other| self.parameter_name(other) == name) {
+            name.push('\'');
+        }
+        name
+    }
+}

@@ -1,0 +1,314 @@
+//! Comparison of a model with the values that another runtime computed.
+//!
+//! Each value is computed from the nearest values of the dump, so an early difference does not hide a later
+//! one, and nodes that indim does not compute hold up nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use indim_cpu::{Array, ArrayView, CompileOptions, compile};
+use indim_graph::Graph;
+use indim_model::outline::{Outline, OutlineNode, OutlineOptions};
+use indim_model::{
+    InputBinding, Mismatch, ProgramPart, ReadOptions, SourceFile, Tolerance, largest_distance,
+};
+
+use super::error::LoadError;
+use super::loaded::LoadedModel;
+use super::registry::outline;
+
+/// Bytes of the results that one run computes; the values are compared in groups of about this size.
+const GROUP_BYTES: usize = 1 << 28;
+
+/// The values of a model beside those that another runtime computed.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct DumpComparison {
+    /// The compared values, in the order of the program.
+    pub compared: Vec<ComparedValue>,
+    /// The results in the dump that nothing computes here, in the order of the program. The values after them
+    /// are computed from them.
+    pub opaque: Vec<OpaqueValue>,
+    /// Names of the values in the dump that cannot be computed, because the dump lacks a value that they
+    /// need: each with the name of that value.
+    pub lacking: Vec<(String, String)>,
+    /// Names in the dump that no value of the program has; those of values inside regions are among them.
+    pub unknown: Vec<String>,
+}
+
+/// A value that was compared.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ComparedValue {
+    /// Name of the value.
+    pub name: String,
+    /// Operator of its node, with its domain.
+    pub operator: String,
+    /// Location of its node.
+    pub place: String,
+    /// The largest distance of two elements: in units in the last place for floats, else the difference of
+    /// the numbers. `None` for arrays of different types.
+    pub distance: Option<u64>,
+    /// The difference, if it exceeds the tolerance.
+    pub difference: Option<Mismatch>,
+}
+
+/// The result of an operation that indim does not compute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpaqueValue {
+    /// Name of the value.
+    pub name: String,
+    /// Operator of its node, with its domain.
+    pub operator: String,
+}
+
+impl DumpComparison {
+    /// Computes each value of `dump` from the other values of it, and compares. The dump has the values and
+    /// the inputs that they need by their names, or by those names without `/` in front, or with `_` for
+    /// every character that is no letter, digit, `.`, `-` or `_`.
+    ///
+    /// ```
+    /// use indim::formats::{DumpComparison, ReadOptions, SourceFile, Tolerance};
+    /// use indim::{Array, ArrayView};
+    ///
+    /// let text = "
+    /// func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    ///   %0 = stablehlo.add %x, %x : tensor<2xf32>
+    ///   %1 = stablehlo.exponential %0 : tensor<2xf32>
+    ///   return %1 : tensor<2xf32>
+    /// }";
+    /// let source = SourceFile::new("exp.mlir", text);
+    /// let [x, sum, result] = [[0.0f32, 1.0], [0.0, 2.5], [1.0, 12.182494]].map(|it| Array::from_iter(it));
+    /// let dump = [("arg0", &x), ("0", &sum), ("1", &result)];
+    /// let dump = dump.map(|(name, array)| (name.to_owned(), ArrayView::from(array)));
+    /// let close = Tolerance::Close { absolute: 0.0, relative: 1e-5 };
+    /// let comparison = DumpComparison::new(&source, &ReadOptions::default(), &dump, close)?;
+    /// // 1 + 1 is 2; the exponential of the given 2.5 is as expected.
+    /// assert_eq!(comparison.first_difference().unwrap().name, "0");
+    /// assert_eq!(comparison.compared[1].difference, None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`LoadedModel::from_source`], [`LoadedModel::compiled`] and [`LoadedModel::run`].
+    pub fn new(
+        source: &SourceFile,
+        options: &ReadOptions,
+        dump: &[(String, ArrayView<'_>)],
+        tolerance: Tolerance,
+    ) -> Result<DumpComparison, LoadError> {
+        let outline = outline(source, options, &OutlineOptions::default())
+            .map_err(|error| LoadError::new(error, source))?;
+        let (dump, unknown) = match_names(&outline, dump);
+        let plan = DumpPlan::new(&outline, &dump);
+        let mut comparison = DumpComparison { unknown, ..plan.comparison };
+        if plan.to.is_empty() {
+            return Ok(comparison);
+        }
+        let to = plan.to.iter().map(|&value| outline.values[value].name.clone()).collect();
+        let part = ProgramPart { from: plan.from, to };
+        let model = LoadedModel::from_source(source.clone(), &options.clone().part(part))?;
+        let mut values = plan.to.iter();
+        for (name, compared) in DumpRun::new(&model, &dump)?.compare(tolerance)? {
+            let node = values.next().and_then(|&value| outline.values[value].maker);
+            let node = node.map(|maker| &outline.nodes[maker]);
+            comparison.compared.push(ComparedValue {
+                name,
+                operator: node.map_or_else(String::new, |node| node.operator.clone()),
+                place: node.map_or_else(String::new, |node| node.place.shown(source)),
+                distance: compared.distance,
+                difference: compared.difference,
+            });
+        }
+        Ok(comparison)
+    }
+
+    /// The first value in the order of the program that differs.
+    pub fn first_difference(&self) -> Option<&ComparedValue> {
+        self.compared.iter().find(|value| value.difference.is_some())
+    }
+}
+
+/// The arrays of a dump by the names of values.
+type Dump<'n, 'd> = HashMap<&'n str, &'n ArrayView<'d>>;
+
+/// The arrays by the names of the values that they belong to, and the names that fit no value. The names of
+/// files may differ from those of values: they have no `/` in front, and `_` for characters that some file
+/// names cannot have.
+fn match_names<'n, 'd>(
+    outline: &'n Outline,
+    dump: &'n [(String, ArrayView<'d>)],
+) -> (Dump<'n, 'd>, Vec<String>) {
+    let names = outline.values.iter().filter(|value| !value.is_internal && !value.name.is_empty());
+    let names: Vec<&str> = names.map(|value| value.name.as_str()).collect();
+    let exact: HashSet<&str> = names.iter().copied().collect();
+    // `None` for a spelling of several values.
+    let mut spelled: HashMap<String, Option<&str>> = HashMap::new();
+    for &name in &exact {
+        for spelling in HashSet::from([name.trim_start_matches('/').to_owned(), in_file_name(name)])
+        {
+            spelled.entry(spelling).and_modify(|it| *it = None).or_insert(Some(name));
+        }
+    }
+    let (mut matched, mut unknown) = (HashMap::new(), Vec::new());
+    for (name, view) in dump {
+        let value = exact.get(name.as_str()).copied();
+        let value = value.or_else(|| spelled.get(name.as_str()).copied().flatten());
+        match value {
+            Some(value) if !matched.contains_key(value) => drop(matched.insert(value, view)),
+            _ => unknown.push(name.clone()),
+        }
+    }
+    (matched, unknown)
+}
+
+/// The name with `_` for each character that is no letter, digit, `.`, `-` or `_`.
+fn in_file_name(name: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || ".-_".contains(c) { c } else { '_' };
+    name.chars().map(kept).collect()
+}
+
+/// What is given and what is computed.
+struct DumpPlan {
+    /// Names of the results of opaque nodes that the dump gives.
+    from: Vec<String>,
+    /// The computed values, in the order of the program.
+    to: Vec<usize>,
+    comparison: DumpComparison,
+}
+
+impl DumpPlan {
+    fn new(outline: &Outline, dump: &Dump<'_, '_>) -> DumpPlan {
+        let is_dumped: Vec<bool> = (outline.values.iter())
+            .map(|value| !value.is_internal && dump.contains_key(value.name.as_str()))
+            .collect();
+        let comparison = DumpComparison::default();
+        let mut plan = DumpPlan { from: Vec::new(), to: Vec::new(), comparison };
+        let mut lacks: Vec<Option<usize>> = vec![None; outline.values.len()];
+        for &input in outline.inputs.iter().filter(|&&input| !is_dumped[input]) {
+            lacks[input] = (!outline.values[input].is_constant).then_some(input);
+        }
+        for node in &outline.nodes {
+            plan.add(outline, node, &is_dumped, &mut lacks);
+        }
+        plan
+    }
+
+    /// Adds the results of a node. `lacks` has, for each value that cannot be had, a value that the dump
+    /// lacks for it.
+    fn add(
+        &mut self,
+        outline: &Outline,
+        node: &OutlineNode,
+        is_dumped: &[bool],
+        lacks: &mut [Option<usize>],
+    ) {
+        let lacking = node.operands.iter().flatten().find_map(|&operand| lacks[operand]);
+        for &result in node.results.iter().flatten() {
+            let name = &outline.values[result].name;
+            match (is_dumped[result], lacking) {
+                (false, _) => lacks[result] = node.is_opaque.then_some(result).or(lacking),
+                (true, _) if node.is_opaque => {
+                    self.from.push(name.clone());
+                    let (name, operator) = (name.clone(), node.operator.clone());
+                    self.comparison.opaque.push(OpaqueValue { name, operator });
+                }
+                (true, Some(lacking)) => {
+                    self.from.push(name.clone());
+                    let lacking = outline.values[lacking].name.clone();
+                    self.comparison.lacking.push((name.clone(), lacking));
+                }
+                (true, None) if outline.values[result].is_constant => {}
+                (true, None) => self.to.push(result),
+            }
+        }
+    }
+}
+
+/// A run of a model in which each node reads the values of a dump.
+struct DumpRun<'m, 'd> {
+    model: &'m LoadedModel,
+    dump: &'m Dump<'m, 'd>,
+    /// Its outputs are computed; their uses are parameters.
+    graph: Graph,
+    /// The arrays of the parameters.
+    given: Vec<ArrayView<'d>>,
+}
+
+/// The result of the comparison of two arrays.
+struct Compared {
+    distance: Option<u64>,
+    difference: Option<Mismatch>,
+}
+
+impl<'m, 'd> DumpRun<'m, 'd> {
+    fn new(model: &'m LoadedModel, dump: &'m Dump<'m, 'd>) -> Result<Self, LoadError> {
+        let (mut bindings, mut given) = (Vec::new(), Vec::new());
+        for (index, input) in model.inputs().iter().enumerate() {
+            bindings.push(match dump.get(input.name.as_str()) {
+                Some(&view) => {
+                    given.push(view.clone());
+                    model.bound_input(index, view)?
+                }
+                None => InputBinding::Default,
+            });
+        }
+        let graph = model.program(&bindings)?.graph.with_outputs(0..model.outputs().len());
+        let view_of = |output: usize| {
+            let view = *dump.get(model.outputs()[output].as_str())?;
+            (*view.array_type() == graph[graph.outputs()[output]].array_type).then_some(view)
+        };
+        let (graph, added) = graph.with_given_outputs(|output| view_of(output).is_some());
+        given.extend(added.into_iter().filter_map(view_of).cloned());
+        Ok(DumpRun { model, dump, graph, given })
+    }
+
+    /// Computes the outputs in groups, and compares each with the dump.
+    fn compare(&self, tolerance: Tolerance) -> Result<Vec<(String, Compared)>, LoadError> {
+        let mut compared = Vec::new();
+        let mut first = 0;
+        while first < self.graph.outputs().len() {
+            let end = self.group_end(first);
+            let graph = self.graph.with_outputs(first..end);
+            let executable = compile(&graph, &CompileOptions::default());
+            let run = executable.map_err(|error| self.model.error(error))?.run(&self.given);
+            let results = run.map_err(|error| self.model.error(error))?;
+            for (output, found) in (first..end).zip(results) {
+                let name = &self.model.outputs()[output];
+                compared.push((name.clone(), self.compare_one(name, found, tolerance)?));
+            }
+            first = end;
+        }
+        Ok(compared)
+    }
+
+    /// The end of the group of outputs that begins at `first`: at least one output.
+    fn group_end(&self, first: usize) -> usize {
+        let outputs = self.graph.outputs();
+        let mut bytes = 0usize;
+        let mut end = first;
+        while end < outputs.len() && (end == first || bytes < GROUP_BYTES) {
+            let array_type = &self.graph[outputs[end]].array_type;
+            let size = array_type.shape.byte_count(array_type.dtype.size());
+            bytes = bytes.saturating_add(size.unwrap_or(usize::MAX));
+            end += 1;
+        }
+        end
+    }
+
+    fn compare_one(
+        &self,
+        name: &str,
+        found: Array,
+        tolerance: Tolerance,
+    ) -> Result<Compared, LoadError> {
+        let expected = match self.dump.get(name) {
+            Some(view) => self.model.elements(view)?,
+            None => found.clone(),
+        };
+        Ok(Compared {
+            distance: largest_distance(&found, &expected),
+            difference: tolerance.compare(&found, &expected),
+        })
+    }
+}
