@@ -1,13 +1,14 @@
 //! Matrix products.
 
-use indim_builder::Value;
-use indim_graph::Literal;
+use indim_builder::{Reduction, Value};
+use indim_graph::{Array, Literal};
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
 use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 
 use super::call::{Call, LoweringResult, one};
 use super::quantization::{rounded_to, spread_over};
+use super::reductions::along;
 
 /// Whether `MatMul` and `Gemm` take the type: floats, and integers of 32 and 64 bits.
 fn is_of_products(dtype: DType) -> bool {
@@ -152,17 +153,97 @@ fn broadcast_parameter(
 
 /// `(a - a_zero_point) * (b - b_zero_point)` in 32 bits.
 pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
-    let a = centred(call, 0, 2, MatrixSide::Left)?;
-    let b = centred(call, 1, 3, MatrixSide::Right)?;
-    one(call.builder.matmul(a, b)?)
+    one(integer_product(call, (0, 2), (1, 3))?)
+}
+
+/// The product of two matrices minus their zero points; a pair has the positions of a matrix and of its zero
+/// points.
+fn integer_product(
+    call: &Call<'_>,
+    a: (usize, usize),
+    b: (usize, usize),
+) -> Result<Value, FormatErrorKind> {
+    if let Some(product) = product_of_bytes(call, a, b)? {
+        return Ok(product);
+    }
+    let a = centred(call, a.0, a.1, MatrixSide::Left)?;
+    let b = centred(call, b.0, b.1, MatrixSide::Right)?;
+    Ok(call.builder.matmul(a, b)?)
+}
+
+/// The same product as `sum(a * b) - a_zero * sum(b - b_zero) - b_zero * sum(a)`: the factors stay bytes,
+/// whose products are the fastest, and sums that wrap are equal. `None` for vectors, or zero points that
+/// differ along the summed axis.
+fn product_of_bytes(
+    call: &Call<'_>,
+    (a, a_zero): (usize, usize),
+    (b, b_zero): (usize, usize),
+) -> Result<Option<Value>, FormatErrorKind> {
+    for position in [a, b] {
+        call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
+    }
+    let (Some(a_zero), Some(b_zero)) = (
+        zero_points(call, (a, a_zero), MatrixSide::Left)?,
+        zero_points(call, (b, b_zero), MatrixSide::Right)?,
+    ) else {
+        return Ok(None);
+    };
+    let length = call.shape(b)?.iter().rev().nth(1).copied().unwrap_or(1);
+    let [a, b] = [call.value(a)?.convert(DType::I32), call.value(b)?.convert(DType::I32)];
+    let numpy = call.builder.numpy();
+    // The sums along the last axis but `from_last`, which is kept.
+    let sum = |value: &Value, from_last: usize| -> Result<Value, FormatErrorKind> {
+        let axis = value.array_type()?.shape.rank() - 1 - from_last;
+        Ok(call.builder.along(Reduction::Sum, value, along(&[axis], true))?)
+    };
+    let mut product = call.builder.matmul(&a, &b)?;
+    if let Some(zero) = &a_zero {
+        let mut sums = sum(&b, 1)?;
+        if let Some(zero) = &b_zero {
+            // Modulo the range of `i32`, like all of these numbers.
+            let length = call.builder.scalar(length as i32);
+            sums = numpy.sub(sums, numpy.mul(zero, length)?)?;
+        }
+        product = numpy.sub(product, numpy.mul(zero, sums)?)?;
+    }
+    if let Some(zero) = &b_zero {
+        product = numpy.sub(product, numpy.mul(zero, sum(&a, 0)?)?)?;
+    }
+    Ok(Some(product))
+}
+
+/// The zero points of a matrix in 32 bits, with size 1 along the summed axis; the inner `None` for zeros, the
+/// outer one if they differ along this axis, or if the operand is a vector.
+fn zero_points(
+    call: &Call<'_>,
+    (position, zero): (usize, usize),
+    side: MatrixSide,
+) -> Result<Option<Option<Value>>, FormatErrorKind> {
+    let mut shape = call.shape(position)?.to_vec();
+    let rank = shape.len();
+    if rank < 2 {
+        return Ok(None);
+    }
+    let summed = if side == MatrixSide::Left { rank - 1 } else { rank - 2 };
+    let Some(known) = call.optional(zero) else { return Ok(Some(None)) };
+    let own = known.value.array_type()?.shape;
+    if own.rank() > 1 && own.iter().rev().nth(rank - 1 - summed) != Some(&1) {
+        return Ok(None);
+    }
+    let is_zero = |zeros: &Vec<i64>| zeros.iter().all(|&number| number == 0);
+    let is_known = |elements: &Array| indim_model::integers(elements).as_ref().is_some_and(is_zero);
+    if own.rank() <= 1 && known.elements.as_ref().is_some_and(is_known) {
+        return Ok(Some(None));
+    }
+    shape[summed] = 1;
+    let zero = broadcast_parameter(call, &known.value.convert(DType::I32), &shape.into(), side)?;
+    Ok(Some(Some(zero)))
 }
 
 /// The quotient of the scales times a product in 32 bits, rounded to the type of the last zero point.
 pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
-    let a = centred(call, 0, 2, MatrixSide::Left)?;
-    let b = centred(call, 3, 5, MatrixSide::Right)?;
-    let product = call.builder.matmul(a, b)?.convert(DType::F32);
+    let product = integer_product(call, (0, 2), (3, 5))?.convert(DType::F32);
     let shape = product.array_type()?.shape;
     let scale = |position: usize, side| {
         broadcast_parameter(call, &call.value(position)?.convert(DType::F32), &shape, side)

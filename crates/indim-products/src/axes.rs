@@ -17,18 +17,18 @@ struct Axis {
     strides: [isize; 3],
 }
 
-/// Pairs of neighbouring indices.
+/// Groups of neighbouring indices: pairs, or groups of four.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Pairs {
-    halves: [isize; 3],
-    /// Whether the last pair has only a first index.
-    pub(crate) is_odd: bool,
+pub(crate) struct Groups {
+    strides: [isize; 3],
+    /// Indices of the last group if they are fewer than those of the others, otherwise 0.
+    pub(crate) rest: usize,
 }
 
-impl Pairs {
-    /// The offset of an array from the first to the second index, in bytes.
-    pub(crate) fn half(&self, operand: ProductArray) -> isize {
-        self.halves[operand as usize]
+impl Groups {
+    /// The stride of an array between the indices of a group, in bytes.
+    pub(crate) fn stride(&self, operand: ProductArray) -> isize {
+        self.strides[operand as usize]
     }
 }
 
@@ -137,22 +137,23 @@ impl Axes {
         }
     }
 
-    /// The pairs of neighbouring elements as axes, and their second elements; `None` if the fastest axis of
-    /// several has an odd size, so that pairs would cross it, or if there are fewer than two elements.
-    pub(crate) fn paired(&self) -> Option<(Axes, Pairs)> {
+    /// The groups of `count` neighbouring elements as axes, and the elements within them; `None` if `count`
+    /// does not divide the size of the fastest axis of several, so that groups would cross it, or if there
+    /// are fewer elements.
+    pub(crate) fn grouped(&self, count: usize) -> Option<(Axes, Groups)> {
         let fastest = self.axes.last()?;
-        let is_odd = !fastest.size.is_multiple_of(2);
-        if is_odd && self.axes.len() > 1 || self.size < 2 {
+        let rest = fastest.size % count;
+        if rest > 0 && self.axes.len() > 1 || self.size < count {
             return None;
         }
         let mut axes = self.axes.clone();
-        let pairs = Axis {
-            size: fastest.size.div_ceil(2),
-            strides: fastest.strides.map(|stride| stride.wrapping_mul(2)),
+        let grouped = Axis {
+            size: fastest.size.div_ceil(count),
+            strides: fastest.strides.map(|stride| stride.wrapping_mul(count as isize)),
         };
-        *axes.last_mut()? = pairs;
-        let halves = Pairs { halves: fastest.strides, is_odd };
-        Some((Axes { axes, size: self.size.div_ceil(2) }, halves))
+        *axes.last_mut()? = grouped;
+        let groups = Groups { strides: fastest.strides, rest };
+        Some((Axes { axes, size: self.size.div_ceil(count) }, groups))
     }
 
     /// Axes of another number of elements, for the memory of a plan, which depends on this number only.

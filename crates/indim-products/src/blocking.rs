@@ -141,6 +141,8 @@ pub(crate) struct ScratchOffsets {
     pub(crate) x: usize,
     /// Packed columns.
     pub(crate) y: usize,
+    /// First sums of the rows of a region.
+    pub(crate) starts: usize,
     /// Nodes of a region that is summed piece by piece.
     pub(crate) region: usize,
     /// Bytes of all.
@@ -311,6 +313,7 @@ impl Blocking {
             tile: reserve(tile_bytes),
             x: reserve(x_bytes),
             y: reserve(y_bytes),
+            starts: reserve(if kernels.starts.is_some() { self.rows * kernels.size } else { 0 }),
             region: reserve(nodes * region_bytes),
             bytes: 0,
         };

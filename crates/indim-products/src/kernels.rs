@@ -11,6 +11,7 @@ use crate::product::Product;
 use crate::real::{FactorPair, Real};
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
+use crate::starts::StartsFn;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
 use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
@@ -61,6 +62,8 @@ pub(crate) struct Kernels {
     pub(crate) stencils: Option<[StencilFn; MAX_STENCIL_ROWS]>,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
+    /// The first sums of rows, unless they are zero.
+    pub(crate) starts: Option<StartsFn>,
     pub(crate) store: StoreFn,
     /// The store of elements that are rounded already, for a result with the element type of panels.
     pub(crate) store_rounded: StoreFn,
@@ -154,6 +157,52 @@ impl Kernels {
                 by_element!(product, Baseline, [1 2] [1 2], F32x4 F64x2 I32x4 I64x2)
             }
         }
+    }
+
+    /// The kernels for groups of neighbouring products, with the number of products of a group, best first.
+    pub(crate) fn of_groups(
+        product: &Product,
+        level: Level,
+    ) -> impl Iterator<Item = (Kernels, usize)> {
+        let pairs = Kernels::of_pairs(product, level);
+        let quads = pairs.and_then(|pairs| Kernels::of_quads(product, level, pairs));
+        quads.map(|quads| (quads, 4)).into_iter().chain(pairs.map(|pairs| (pairs, 2)))
+    }
+
+    /// The kernels for groups of four products of bytes, which differ in tiles and packing from those for
+    /// pairs.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+    fn of_quads(product: &Product, level: Level, pairs: Kernels) -> Option<Kernels> {
+        #[cfg(target_arch = "x86_64")]
+        if level.has_byte_products() {
+            use crate::shells::avx512_vnni::{pack_quads, starts};
+            use crate::vector::vnni::QuadX16;
+            // One factor of an instruction is signed, the other one not. If both operands or neither are, 128
+            // is added to `y` or subtracted from it, modulo 256, and products are corrected by `starts`.
+            let (is_x_signed, pack_y, starts): (_, PackFn, Option<StartsFn>) =
+                match (product.x, product.y) {
+                    (DType::I8, DType::U8) => (true, pack_quads::<false>, None),
+                    (DType::U8, DType::I8) => (false, pack_quads::<false>, None),
+                    (DType::I8, DType::I8) => (true, pack_quads::<true>, Some(starts::<true>)),
+                    (DType::U8, DType::U8) => (false, pack_quads::<true>, Some(starts::<false>)),
+                    _ => return None,
+                };
+            return Some(Kernels {
+                rows: 8,
+                vectors: 3,
+                lanes: 16,
+                tiles: match is_x_signed {
+                    true => quad_tiles::<QuadX16<true>>(),
+                    false => quad_tiles::<QuadX16<false>>(),
+                },
+                is_x_native: true,
+                pack_x: pack_quads::<false>,
+                pack_y,
+                starts,
+                ..pairs
+            });
+        }
+        None
     }
 
     /// The kernels for pairs of neighbouring products, for elements of at most 16 bits and sums of 32. The
@@ -303,10 +352,23 @@ where
         },
         pack_x: pack(product.x)?,
         pack_y: pack(product.y)?,
+        starts: None,
         store: V::Element::store::<B>(product.out)?,
         store_rounded: store::copy::<V::Element>,
         add: B::add::<V::Element>(),
     })
+}
+
+/// The tiles of groups of four bytes.
+#[cfg(target_arch = "x86_64")]
+fn quad_tiles<V: Vector>() -> [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS] {
+    use crate::shells::avx512_vnni::Avx512Vnni;
+    let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
+    macro_rules! set_rows {
+        ($($rows:literal)*) => { $(set_tiles!(tiles, Avx512Vnni, V, $rows, [1 2 3]);)* };
+    }
+    set_rows!(1 2 3 4 5 6 7 8);
+    tiles
 }
 
 /// The tiles of one number of rows and vectors. Tiles of 512 bits read both forms of `x` by one function,

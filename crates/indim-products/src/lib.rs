@@ -19,14 +19,17 @@
 //! - `stencils.rs`: runs of units by short chains, if few rows meet runs of contiguous columns;
 //! - `stencil.rs`: sums of short chains;
 //! - `pack.rs`: packing of panels;
+//! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
+//! - `starts.rs`: first sums of rows;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;
 //! - `shells/`: the functions compiled for each level;
 //! - `kernels.rs`: the table of these functions.
 //!
-//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`, `run.rs`,
-//! `shells/`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs` and `vector/`.
+//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`,
+//! `quads.rs`, `run.rs`, `shells/`, `starts.rs`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`,
+//! `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(target_arch = "x86_64"),
@@ -44,9 +47,12 @@ mod order;
 mod pack;
 mod plan;
 mod product;
+#[cfg(target_arch = "x86_64")]
+mod quads;
 mod real;
 mod run;
 mod shells;
+mod starts;
 mod stencil;
 mod stencils;
 mod store;

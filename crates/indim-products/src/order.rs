@@ -15,15 +15,15 @@ pub(crate) struct PanelOrder {
 }
 
 impl PanelOrder {
-    /// The order for a block of this length.
+    /// The order for a block of this length; elements whose sums have no order are one chain.
     #[inline(always)]
-    pub(crate) fn new(length: usize) -> PanelOrder {
+    pub(crate) fn new(length: usize, is_ordered: bool) -> PanelOrder {
         let (whole, rest) = (length / LANES, length % LANES);
         let mut starts = [0; LANES];
         for (lane, start) in starts.iter_mut().enumerate() {
             *start = lane * whole + lane.min(rest);
         }
-        PanelOrder { starts, is_chain: length <= CHAIN }
+        PanelOrder { starts, is_chain: length <= CHAIN || !is_ordered }
     }
 
     /// The position of an index of the block in the panel.
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn places_are_a_permutation_that_ascends_in_each_chain() {
         for length in 1..=BLOCK {
-            let places = PanelOrder::new(length);
+            let places = PanelOrder::new(length, true);
             let mut seen = vec![false; length];
             for index in 0..length {
                 let place = places.of(index);

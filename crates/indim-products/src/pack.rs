@@ -53,10 +53,11 @@ pub(crate) struct PackArguments {
     pub(crate) live: usize,
     /// Stride of the source between indices.
     pub(crate) step: isize,
-    /// For panels of pairs, the offset of the source from the first element of a pair to the second.
-    pub(crate) half: isize,
-    /// For panels of pairs, whether the last pair of the run has only a first element; the second is zero.
-    pub(crate) is_odd: bool,
+    /// For panels of groups, the stride of the source between the elements of a group.
+    pub(crate) within: isize,
+    /// For panels of groups, the elements of the last group of the run if they are fewer than those of the
+    /// others, otherwise 0. Missing elements are zero.
+    pub(crate) rest: usize,
     /// Position of the run in the piece.
     pub(crate) first: usize,
     /// Indices of the run.
@@ -89,11 +90,12 @@ pub(crate) struct PackSegment {
     pub(crate) places: PanelOrder,
 }
 
-/// Calls `pack` for the part of the run in each block.
+/// Calls `visit` for the part of the run in each block; without an order of summation, indices ascend.
 #[inline(always)]
 pub(crate) fn for_each_segment(
     pack: &PackArguments,
     size: usize,
+    is_ordered: bool,
     mut visit: impl FnMut(PackSegment),
 ) {
     let mut done = 0;
@@ -107,7 +109,7 @@ pub(crate) fn for_each_segment(
             from: pack.from.wrapping_offset((done as isize).wrapping_mul(pack.step)),
             within,
             count,
-            places: PanelOrder::new(length),
+            places: PanelOrder::new(length, is_ordered),
         });
         done += count;
     }
@@ -119,7 +121,7 @@ pub(crate) fn for_each_segment(
 /// Like [`PackFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &PackArguments) {
-    for_each_segment(pack, size_of::<E>(), |segment| {
+    for_each_segment(pack, size_of::<E>(), E::IS_ORDERED, |segment| {
         // SAFETY: the caller ensures panel and source; places are below the length of the block.
         unsafe { segment_by_elements::<S, E>(pack, &segment, 0..segment.count) }
     });
@@ -162,11 +164,11 @@ unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
 #[inline(always)]
 pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     let mut done = 0;
-    for_each_segment(pack, size_of::<FactorPair>(), |segment| {
+    for_each_segment(pack, size_of::<FactorPair>(), FactorPair::IS_ORDERED, |segment| {
         for index in 0..segment.count {
             let place = segment.places.of(segment.within + index);
             let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
-            let is_alone = pack.is_odd && done + index + 1 == pack.count;
+            let is_alone = pack.rest > 0 && done + index + 1 == pack.count;
             // SAFETY: the caller ensures panel, runs and source.
             unsafe {
                 let row = segment.to.cast::<FactorPair>().add(place * pack.width);
@@ -177,7 +179,7 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
                         let second = match is_alone {
                             true => 0,
                             false => {
-                                let second = element.wrapping_offset(pack.half);
+                                let second = element.wrapping_offset(pack.within);
                                 second.cast::<S>().read_unaligned().widen()
                             }
                         };
@@ -202,7 +204,7 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
 #[inline(always)]
 pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
     let size = size_of::<V::Element>();
-    for_each_segment(pack, size, |segment| {
+    for_each_segment(pack, size, V::Element::IS_ORDERED, |segment| {
         for index in 0..segment.count {
             let place = segment.places.of(segment.within + index);
             let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));

@@ -4,7 +4,7 @@ use core::fmt;
 
 use indim_ops::{DType, Level};
 
-use crate::axes::{Axes, Pairs, ProductArray};
+use crate::axes::{Axes, Groups, ProductArray};
 use crate::blocking::Blocking;
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
@@ -55,9 +55,9 @@ pub struct ProductPlan {
     pub(crate) batch: Axes,
     pub(crate) rows: Axes,
     pub(crate) columns: Axes,
-    /// The summed axes: of elements, or of pairs of them.
+    /// The summed axes: of elements, or of groups of them.
     pub(crate) summed: Axes,
-    pub(crate) pairs: Pairs,
+    pub(crate) groups: Groups,
     pub(crate) kernels: Kernels,
     pub(crate) blocking: Blocking,
     /// Whether `x` and `y` are exchanged.
@@ -111,11 +111,13 @@ impl ProductPlan {
         let [batch, rows, columns, mut summed] = axes;
         let sizes = [rows.size, columns.size, summed.size];
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
-        let mut pairs = Pairs::default();
-        if let Some(of_pairs) = Kernels::of_pairs(product, level)
-            && let Some((axes, halves)) = summed.paired()
-        {
-            (kernels, summed, pairs) = (of_pairs, axes, halves);
+        let mut groups = Groups::default();
+        for (of_groups, count) in Kernels::of_groups(product, level) {
+            if let Some((axes, of_axes)) = summed.grouped(count) {
+                (kernels, summed, groups) = (of_groups, axes, of_axes);
+                kernels.is_x_native &= groups.rest == 0;
+                break;
+            }
         }
         let out_size = product.out.size();
         let all = [&batch, &rows, &columns, &summed];
@@ -125,7 +127,7 @@ impl ProductPlan {
             rows,
             columns,
             summed,
-            pairs,
+            groups,
             kernels,
             blocking,
             is_exchanged,
@@ -150,9 +152,9 @@ impl ProductPlan {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
             let [batch, rows, columns, summed] = axes_by_class(product)?;
             let alone = Some((kernels, summed.clone()));
-            let pairs = Kernels::of_pairs(product, level)
-                .map(|kernels| (kernels, summed.of_size(summed.size.div_ceil(2))));
-            for (kernels, summed) in alone.into_iter().chain(pairs) {
+            let groups = Kernels::of_groups(product, level)
+                .map(|(kernels, count)| (kernels, summed.of_size(summed.size.div_ceil(count))));
+            for (kernels, summed) in alone.into_iter().chain(groups) {
                 let all = [&batch, &rows, &columns, &summed];
                 let memory = Blocking::max_memory(all, &kernels, threads.max(1));
                 max = [max[0].max(memory[0]), max[1].max(memory[1])];

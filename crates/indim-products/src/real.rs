@@ -8,6 +8,10 @@ pub(crate) trait Real: Copy + Send + Sync + 'static {
     /// The type in which blocks are added: `f64` for floats, the same type for integers.
     type Wide: Copy + Send + Sync + 'static;
 
+    /// Whether blocks, chains and lanes determine the value of a sum. Without, a piece is one chain, and sums
+    /// in the wide type have the representation of elements.
+    const IS_ORDERED: bool = true;
+
     /// Zero; +0 for floats.
     const ZERO: Self;
 
@@ -162,6 +166,7 @@ impl FactorPair {
 
 impl Real for FactorPair {
     type Wide = i32;
+    const IS_ORDERED: bool = false;
     const ZERO: FactorPair = FactorPair(0);
     const WIDE_ZERO: i32 = 0;
 

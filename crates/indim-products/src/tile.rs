@@ -31,6 +31,8 @@ pub(crate) struct TileArguments {
     pub(crate) length: usize,
     /// Number of columns that are stored as rounded elements: all but the padding of the last vector.
     pub(crate) columns: usize,
+    /// For elements without an order of summation, the first sum of each row; null for zeros.
+    pub(crate) starts: *const u8,
     pub(crate) results: TileResults,
     /// Memory of [`NODES`] tiles of wide sums.
     pub(crate) nodes: *mut u8,
@@ -53,6 +55,7 @@ pub(crate) struct TileResults {
 /// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
 ///   and column of the tile;
 /// - `columns` is more than the vectors of the tile but one, and at most all;
+/// - `starts` is null or valid for reads of an element for each row;
 /// - `results.out` is valid for writes of these columns, of all columns of wide sums, and `nodes` for
 ///   [`NODES`] tiles, aligned to 64 bytes; no other memory of the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
@@ -89,6 +92,12 @@ where
     let mut operands = TileOperands { x, y, x_row, x_step, y_step, is_x_packed, is_y_packed };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
+        if !V::Element::IS_ORDERED {
+            let start = starts::<V, M, N>(tile.starts);
+            let sums = add_chain(start, tile.length, x, y, x_row, x_step, y_step);
+            let columns = if tile.results.is_wide { N * V::LANES } else { tile.columns };
+            return store::<V, M, N>(&tile.results, columns, sums);
+        }
         if tile.length <= BLOCK && !tile.results.is_wide {
             let block = block::<V, M, N, X>(&mut operands, tile.length);
             return store::<V, M, N>(&tile.results, tile.columns, block);
@@ -152,12 +161,48 @@ fn lane_strides(is_packed: bool, step: isize, steps: usize) -> (isize, isize) {
     if is_packed { (step, steps as isize * step) } else { (step * LANES as isize, step) }
 }
 
+/// The first sums of a chain.
+///
+/// # Safety
+/// `starts` is null or valid for reads of an element for each row.
+#[inline(always)]
+unsafe fn starts<V: Vector, const M: usize, const N: usize>(starts: *const u8) -> [[V; N]; M] {
+    // SAFETY: the caller ensures the elements.
+    unsafe {
+        let mut sums = [[V::zero(); N]; M];
+        if !starts.is_null() {
+            for (row, sums) in sums.iter_mut().enumerate() {
+                *sums = [V::splat(starts.wrapping_add(row * size_of::<V::Element>())); N];
+            }
+        }
+        sums
+    }
+}
+
 /// A chain of fused multiply-adds from zero.
+///
+/// # Safety
+/// Like [`add_chain`].
+#[inline(always)]
+unsafe fn chain<V: Vector, const M: usize, const N: usize>(
+    steps: usize,
+    x: *const u8,
+    y: *const u8,
+    x_row: isize,
+    x_step: isize,
+    y_step: isize,
+) -> [[V; N]; M] {
+    // SAFETY: the caller has the obligations.
+    unsafe { add_chain([[V::zero(); N]; M], steps, x, y, x_row, x_step, y_step) }
+}
+
+/// A chain of fused multiply-adds from some sums.
 ///
 /// # Safety
 /// `x` is valid for reads of `M` elements and `y` of `N` vectors at each of `steps` strides.
 #[inline(always)]
-unsafe fn chain<V: Vector, const M: usize, const N: usize>(
+unsafe fn add_chain<V: Vector, const M: usize, const N: usize>(
+    mut sum: [[V; N]; M],
     steps: usize,
     mut x: *const u8,
     mut y: *const u8,
@@ -168,7 +213,6 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
     let width = (V::LANES * size_of::<V::Element>()) as isize;
     // SAFETY: the caller ensures the elements of each step.
     unsafe {
-        let mut sum = [[V::zero(); N]; M];
         for _ in 0..steps {
             let mut columns = [V::zero(); N];
             for (column, vector) in columns.iter_mut().enumerate() {

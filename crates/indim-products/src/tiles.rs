@@ -27,7 +27,10 @@ impl ProductPlan {
         let unit = self.kernels.rows;
         if are_rows_resident {
             // SAFETY: the packed rows lie in scratch memory, which has room for them.
-            unsafe { self.pack_rows(region, region.rows.clone(), indices.clone(), unit, scratch) }
+            unsafe {
+                self.pack_rows(region, region.rows.clone(), indices.clone(), unit, scratch);
+                self.starts(region, region.rows.clone(), indices.clone(), scratch);
+            }
         }
         for column in region.columns.clone().step_by(blocking.packed_columns) {
             let columns = column..region.columns.end.min(column + blocking.packed_columns);
@@ -40,6 +43,7 @@ impl ProductPlan {
                 unsafe {
                     if !are_rows_resident {
                         self.pack_rows(region, rows.clone(), indices.clone(), unit, scratch);
+                        self.starts(region, rows.clone(), indices.clone(), scratch);
                     }
                     self.packed_tiles(
                         region,
@@ -145,8 +149,8 @@ impl ProductPlan {
                 run_count,
                 live: panel.offsets.len(),
                 step,
-                half: self.pairs.half(operand),
-                is_odd: self.pairs.is_odd && index + count == self.summed.size,
+                within: self.groups.stride(operand),
+                rest: if index + count == self.summed.size { self.groups.rest } else { 0 },
                 first: index - indices.start,
                 count,
                 length: indices.len(),
@@ -251,6 +255,7 @@ impl ProductPlan {
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
             columns: columns.len(),
+            starts: self.starts_of(region, rows.start, scratch),
             results: direct.unwrap_or(buffered),
             nodes: scratch.wrapping_add(blocking.scratch.nodes),
         };

@@ -339,6 +339,65 @@ fn element_types() {
     }
 }
 
+/// The element types of products of bytes with sums of 32 bits: each pair of signs.
+const BYTES: [[DType; 4]; 4] = [
+    [DType::I8, DType::I8, DType::I32, DType::I32],
+    [DType::I8, DType::U8, DType::I32, DType::I32],
+    [DType::U8, DType::I8, DType::I32, DType::I32],
+    [DType::U8, DType::U8, DType::I32, DType::I32],
+];
+
+#[test]
+fn products_of_bytes() {
+    let mut random = Random(15);
+    let lengths = [1, 4, 5, 66, 3, 64, 2, 7, 63, 129];
+    for types in BYTES {
+        for (rows, columns) in [(1, 1), (3, 17), (9, 49), (20, 5)] {
+            for length in lengths.into_iter().step_by(STEP.min(3)) {
+                let dense = dense(types, rows, columns, length);
+                check(&dense, || f64::from(random.next() as i8));
+                let contiguous = contiguous(types, rows, columns, length);
+                check(&contiguous, || f64::from(random.next() as i8));
+            }
+        }
+        // Pieces of the sum.
+        check(&dense(types, 2, 3, 9001), || f64::from(random.next() as i8));
+    }
+    // Regions.
+    check(&dense(BYTES[0], 150, 130, 9), || f64::from(random.next() as i8));
+    check(&dense(BYTES[3], 40, 50, 131), || f64::from(random.next() as i8));
+}
+
+#[test]
+fn extreme_bytes() {
+    for types in BYTES {
+        for value in [-128, 127, 0, -1] {
+            check(&contiguous(types, 9, 18, 130), || f64::from(value));
+            check(&dense(types, 1, 2, 9001), || f64::from(value));
+        }
+    }
+    // 255² * 70 000 exceeds 32 bits, so the sum wraps, like -128² * 140 000.
+    check(&dense(BYTES[3], 1, 1, 70_001), || 255.0);
+    check(&dense(BYTES[0], 1, 1, 140_003), || -128.0);
+}
+
+#[test]
+fn bytes_at_any_strides() {
+    use DType::{I8, I16, I64, U8, U16, U32};
+    let mut random = Random(16);
+    let others = [[I8, I8, I8, I8], [U8, U8, U8, U8], [I8, U8, I16, I8], [U8, U8, U32, U16]];
+    for types in BYTES.into_iter().chain(others).chain([[U8, I8, I64, I64], [I8, I16, I16, I16]]) {
+        for _ in (0..24).step_by(STEP) {
+            check(&random_product(&mut random, types), || f64::from(random.next() as i8));
+        }
+        for _ in (0..8).step_by(STEP) {
+            let convolution = RandomConvolution::new(&mut random);
+            let is_channels_last = random.below(2) == 0;
+            check(&convolution.product(types, is_channels_last), || f64::from(random.next() as i8));
+        }
+    }
+}
+
 #[test]
 fn products_without_a_plan_are_errors() {
     use indim_ops::Level;

@@ -41,6 +41,12 @@ pub(crate) fn random_product(
     if count > MAX_PRODUCTS {
         return x;
     }
+    if matches!(dtype, DType::I8 | DType::U8) && choices.chance(50) {
+        // Bytes of any signs with a sum of 32 bits.
+        let y = b.convert(y, *choices.pick(&[DType::I8, DType::U8])).unwrap();
+        let [wide_x, wide_y] = [&x, &y].map(|value| b.convert(value, DType::I32).unwrap());
+        return b.product(&rule, wide_x, wide_y, None).unwrap_or(x);
+    }
     let result = if choices.chance(30) { Some(*choices.pick(DType::ALL)) } else { None };
     b.product(&rule, &x, y, result).unwrap_or(x)
 }

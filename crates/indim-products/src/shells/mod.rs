@@ -2,12 +2,15 @@
 //!
 //! - `baseline.rs`: the level that every processor of the target has;
 //! - `avx2.rs`: AVX2;
-//! - `avx512.rs`: AVX-512.
+//! - `avx512.rs`: AVX-512;
+//! - `avx512_vnni.rs`: AVX-512 with sums of products of bytes.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512_vnni;
 pub(crate) mod baseline;
 
 use crate::axpy::AxpyFn;

@@ -3,6 +3,7 @@
 //! - `portable.rs`: arrays of elements, for every machine;
 //! - `avx2.rs`: 256 bits, AVX2 and FMA;
 //! - `avx512.rs`: 512 bits, AVX-512;
+//! - `vnni.rs`: 512 bits, AVX-512 VNNI;
 //! - `neon.rs`: 128 bits, NEON.
 
 #[cfg(target_arch = "x86_64")]
@@ -12,6 +13,8 @@ pub(crate) mod avx512;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod vnni;
 
 use crate::real::Real;
 use crate::tile::{self, TileResults};

@@ -447,6 +447,54 @@ fn onnx_products_of_quantised_integers() {
     assert_eq!(found, bytes(&[2, 3], &[168, 115, 255, 1, 66, 151]));
 }
 
+/// Zero points of every shape and sign, compared with the definition in 64 bits.
+#[test]
+fn zero_points_of_integer_products() {
+    let mut random = Random(8);
+    let (rows, length, columns) = (5, 23, 6);
+    // The number of zero points: none, one, or one for each row or column. A known zero is left out.
+    let counts = |many: usize| [None, Some(1), Some(many)];
+    let mut numbers = |count: usize, is_signed: bool| -> Vec<i64> {
+        let lowest = if is_signed { -128 } else { 0 };
+        (0..count).map(|_| random.below(256) as i64 + lowest).collect()
+    };
+    for (signs, of_a) in [[false, false], [false, true], [true, false], [true, true]]
+        .into_iter()
+        .flat_map(|signs| counts(rows).map(|count| (signs, count)))
+    {
+        for of_b in counts(columns) {
+            let (a, b) = (numbers(rows * length, signs[0]), numbers(length * columns, signs[1]));
+            let zeros = [of_a, of_b].map(|count| count.unwrap_or(0));
+            let zeros = [numbers(zeros[0], signs[0]), numbers(zeros[1], signs[1])];
+            let array = |shape: &[usize], numbers: &[i64], signed: bool| match signed {
+                true => Array::new(shape, numbers.iter().map(|&it| it as i8).collect::<Vec<_>>()),
+                false => Array::new(shape, numbers.iter().map(|&it| it as u8).collect::<Vec<_>>()),
+            };
+            let mut inputs = vec![
+                array(&[rows, length], &a, signs[0]).unwrap(),
+                array(&[length, columns], &b, signs[1]).unwrap(),
+            ];
+            // An operand before a stated one cannot be left out, so it is zero.
+            for (side, zeros) in zeros.iter().enumerate() {
+                let zeros = if zeros.is_empty() { &[0][..] } else { zeros };
+                inputs.push(array(&[zeros.len()], zeros, signs[side]).unwrap());
+            }
+            let zero = |zeros: &[i64], at: usize| *zeros.get(at).or(zeros.first()).unwrap_or(&0);
+            let element = |index: usize| {
+                let (row, column) = (index / columns, index % columns);
+                let product = |k: usize| {
+                    (a[row * length + k] - zero(&zeros[0], row))
+                        * (b[k * columns + column] - zero(&zeros[1], column))
+                };
+                (0..length).map(product).sum::<i64>() as i32
+            };
+            let expected: Vec<i32> = (0..rows * columns).map(element).collect();
+            let found = run_node(10, "MatMulInteger", &inputs, &[]).unwrap();
+            assert_eq!(found, Array::new([rows, columns], expected).unwrap(), "{signs:?}");
+        }
+    }
+}
+
 #[test]
 fn stablehlo_dots() {
     let mut random = Random(3);

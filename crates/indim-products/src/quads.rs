@@ -1,0 +1,121 @@
+//! Packing of groups of four bytes, and sums of bytes. Holds unsafe code.
+
+use crate::pack::{PackArguments, PackRun};
+use crate::starts::StartsArguments;
+use crate::vector::vnni::{FactorQuad, QuadVector};
+
+/// Bytes of a group.
+const GROUP: usize = size_of::<FactorQuad>();
+
+/// The highest bit of each byte of a group.
+const HIGHEST_BITS: u32 = 0x8080_8080;
+
+/// Packs groups. If `FLIP`, the highest bit of each byte changes.
+///
+/// # Safety
+/// Like [`PackFn`](crate::pack::PackFn); the source is also valid for reads of every byte of each group.
+#[inline(always)]
+pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments) {
+    for index in 0..pack.count {
+        let from = pack.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
+        let row = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
+        let is_last = index + 1 == pack.count;
+        let bytes = if is_last && pack.rest > 0 { pack.rest } else { GROUP };
+        // SAFETY: the caller ensures panel, runs and source. The last vector of a row with fewer elements
+        // than it has lies in the row, because the row has whole vectors then.
+        unsafe {
+            if pack.live < pack.width {
+                V::zero().store(row.wrapping_add((pack.width - V::LANES) * GROUP));
+            }
+            for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+                let to = row.wrapping_add(run.first * GROUP);
+                let from = from.wrapping_offset(run.offset);
+                pack_run::<V, FLIP>(run, from, to, pack.within, bytes);
+            }
+        }
+    }
+}
+
+/// Packs the groups of a run, with their first `bytes` bytes, which are `within` apart.
+///
+/// # Safety
+/// - `from` is valid for reads of each byte, `to` for writes of each group;
+/// - the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn pack_run<V: QuadVector, const FLIP: bool>(
+    run: &PackRun,
+    from: *const u8,
+    to: *mut u8,
+    within: isize,
+    bytes: usize,
+) {
+    let flips = if FLIP { HIGHEST_BITS } else { 0 };
+    // SAFETY: the caller ensures bytes, groups and instructions.
+    unsafe {
+        if run.step == 1 && run.count > 1 {
+            let groups = V::interleaved(from, within, bytes, run.count);
+            let groups = if FLIP { groups.with_flipped_bits() } else { groups };
+            return groups.store_first(to, run.count);
+        }
+        for index in 0..run.count {
+            let from = from.wrapping_offset((index as isize).wrapping_mul(run.step));
+            let group = match within == 1 && bytes == GROUP {
+                true => from.cast::<u32>().read_unaligned(),
+                false => {
+                    let mut group = [0; GROUP];
+                    for (index, byte) in group.iter_mut().take(bytes).enumerate() {
+                        *byte = from.wrapping_offset(within.wrapping_mul(index as isize)).read();
+                    }
+                    u32::from_le_bytes(group)
+                }
+            };
+            to.cast::<u32>().add(index).write_unaligned(group ^ flips);
+        }
+    }
+}
+
+/// First sums of rows: the sum of all bytes times -128 if they are signed, otherwise times 128.
+///
+/// # Safety
+/// Like [`StartsFn`](crate::starts::StartsFn).
+#[inline(always)]
+pub(crate) unsafe fn starts<V: QuadVector, const IS_SIGNED: bool>(starts: &StartsArguments) {
+    let &StartsArguments { x, x_row, is_packed, rows, length, to } = starts;
+    // SAFETY: the caller ensures groups, sums and instructions.
+    unsafe {
+        if is_packed {
+            let step = |index: usize| x.wrapping_add(index * rows * GROUP);
+            let sums = (0..length)
+                .fold(V::zero(), |sums, index| sums.add_factors(V::load_first(step(index), rows)));
+            sums.store_first(to, rows);
+        } else {
+            for row in 0..rows {
+                let sum = row_sum::<V>(x.wrapping_offset(row as isize * x_row), length);
+                to.cast::<i32>().add(row).write_unaligned(sum);
+            }
+        }
+        for row in 0..rows {
+            let start = to.cast::<i32>().add(row);
+            let sum = start.read_unaligned();
+            start.write_unaligned(sum.wrapping_mul(if IS_SIGNED { -128 } else { 128 }));
+        }
+    }
+}
+
+/// The sum of the bytes of contiguous groups.
+///
+/// # Safety
+/// - `x` is valid for reads of `length` groups;
+/// - the processor has the instructions of `V`.
+#[inline(always)]
+unsafe fn row_sum<V: QuadVector>(x: *const u8, length: usize) -> i32 {
+    // SAFETY: the caller ensures groups and instructions.
+    unsafe {
+        let mut sums = V::zero();
+        for index in (0..length).step_by(V::LANES) {
+            let count = V::LANES.min(length - index);
+            sums = sums.add_factors(V::load_first(x.wrapping_add(index * GROUP), count));
+        }
+        sums.total()
+    }
+}

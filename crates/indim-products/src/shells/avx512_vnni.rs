@@ -1,0 +1,31 @@
+//! The shells of AVX-512 with VNNI, for products of bytes. Holds unsafe code.
+
+use crate::quads;
+use crate::starts::StartsArguments;
+use crate::vector::vnni::QuadX16;
+
+super::define_shells! {
+    Avx512Vnni, true, #[target_feature(
+        enable = "avx2,f16c,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni"
+    )]
+}
+
+/// Packs groups of four bytes. If `FLIP`, the highest bit of each byte changes: 128 is added, modulo 256.
+///
+/// # Safety
+/// Like [`PackFn`], for this level.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+pub(crate) unsafe fn pack_quads<const FLIP: bool>(pack: &PackArguments) {
+    // SAFETY: the caller has the obligations of `PackFn`. Loads and stores do not depend on signs.
+    unsafe { quads::pack::<QuadX16<true>, FLIP>(pack) }
+}
+
+/// The first sums of rows of signed bytes or of others.
+///
+/// # Safety
+/// Like [`crate::starts::StartsFn`], for this level.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
+pub(crate) unsafe fn starts<const IS_SIGNED: bool>(starts: &StartsArguments) {
+    // SAFETY: the caller has the obligations of `StartsFn`.
+    unsafe { quads::starts::<QuadX16<IS_SIGNED>, IS_SIGNED>(starts) }
+}

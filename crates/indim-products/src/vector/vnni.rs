@@ -1,0 +1,191 @@
+//! Vectors of 512 bits of groups of four bytes, by AVX-512 (F, BW, VL) and VNNI. Holds unsafe code.
+
+use core::arch::x86_64::{
+    __m512i, __mmask16, _mm_maskz_loadu_epi8, _mm512_add_epi32, _mm512_cvtepu8_epi32,
+    _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32,
+    _mm512_or_si512, _mm512_reduce_add_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
+    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_si512, _mm512_xor_si512,
+};
+
+use crate::real::Real;
+use crate::vector::Vector;
+
+/// Four factors of 8 bits, of neighbouring indices, the first in the low bits. As a sum, an `i32`. Groups are
+/// multiplied only by vectors, because a group alone does not tell whether its bytes are signed.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct FactorQuad(i32);
+
+impl Real for FactorQuad {
+    type Wide = i32;
+    const IS_ORDERED: bool = false;
+    const ZERO: FactorQuad = FactorQuad(0);
+    const WIDE_ZERO: i32 = 0;
+
+    /// Of signed and unsigned bytes.
+    #[inline(always)]
+    fn fma(x: FactorQuad, y: FactorQuad, addend: FactorQuad) -> FactorQuad {
+        let products = x.0.to_le_bytes().into_iter().zip(y.0.to_le_bytes());
+        let sum = |sum: i32, (x, y): (u8, u8)| sum.wrapping_add(i32::from(x as i8) * i32::from(y));
+        FactorQuad(products.fold(addend.0, sum))
+    }
+
+    #[inline(always)]
+    fn add(self, other: FactorQuad) -> FactorQuad {
+        FactorQuad(self.0.wrapping_add(other.0))
+    }
+
+    #[inline(always)]
+    fn add_wide(x: i32, y: i32) -> i32 {
+        x.wrapping_add(y)
+    }
+
+    #[inline(always)]
+    fn widen(self) -> i32 {
+        self.0
+    }
+
+    #[inline(always)]
+    fn narrow(wide: i32) -> FactorQuad {
+        FactorQuad(wide)
+    }
+
+    #[inline(always)]
+    fn canonical(wide: i32) -> i32 {
+        wide
+    }
+}
+
+/// A vector of groups of bytes.
+pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
+    /// Groups of bytes of neighbouring columns: `columns` groups, each of the first `rows` bytes that are
+    /// `stride` bytes apart. Other bytes are zero.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of `columns` bytes at each of `rows` strides; there are at most 4 rows and
+    ///   `LANES` columns;
+    /// - the processor has the instructions of the vector.
+    unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self;
+
+    /// The vector with the highest bit of each byte changed.
+    ///
+    /// # Safety
+    /// The processor has the instructions of the vector.
+    unsafe fn with_flipped_bits(self) -> Self;
+
+    /// Adds the sum of the bytes of a group, factors of `x`, to each sum.
+    ///
+    /// # Safety
+    /// The processor has the instructions of the vector.
+    unsafe fn add_factors(self, x: Self) -> Self;
+
+    /// The total of all sums.
+    ///
+    /// # Safety
+    /// The processor has the instructions of the vector.
+    unsafe fn total(self) -> i32;
+}
+
+/// Sixteen groups, or their sums. Either `x` or `y` is signed.
+#[derive(Clone, Copy)]
+pub(crate) struct QuadX16<const IS_X_SIGNED: bool>(__m512i);
+
+/// The mask of the first `count` lanes, at most 16.
+#[inline(always)]
+fn first_lanes(count: usize) -> __mmask16 {
+    ((1_u32 << count) - 1) as __mmask16
+}
+
+impl<const IS_X_SIGNED: bool> Vector for QuadX16<IS_X_SIGNED> {
+    type Element = FactorQuad;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        // SAFETY: the caller ensures the instructions.
+        QuadX16(unsafe { _mm512_setzero_si512() })
+    }
+
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions.
+        QuadX16(unsafe { _mm512_loadu_si512(from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn load_first(from: *const u8, count: usize) -> Self {
+        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+        QuadX16(unsafe { _mm512_maskz_loadu_epi32(first_lanes(count), from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn splat(from: *const u8) -> Self {
+        // SAFETY: the caller ensures the element and the instructions.
+        QuadX16(unsafe { _mm512_set1_epi32(from.cast::<i32>().read_unaligned()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u8) {
+        // SAFETY: the caller ensures the elements and the instructions.
+        unsafe { _mm512_storeu_si512(to.cast(), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn store_first(self, to: *mut u8, count: usize) {
+        // SAFETY: the caller ensures the elements and the instructions; the mask excludes others.
+        unsafe { _mm512_mask_storeu_epi32(to.cast(), first_lanes(count), self.0) }
+    }
+
+    #[inline(always)]
+    unsafe fn fma(self, x: Self, y: Self) -> Self {
+        let (unsigned, signed) = if IS_X_SIGNED { (y.0, x.0) } else { (x.0, y.0) };
+        // SAFETY: the caller ensures the instructions.
+        QuadX16(unsafe { _mm512_dpbusd_epi32(self.0, unsigned, signed) })
+    }
+
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        // SAFETY: the caller ensures the instructions.
+        QuadX16(unsafe { _mm512_add_epi32(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    unsafe fn finished(self) -> Self {
+        self
+    }
+}
+
+impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
+    #[inline(always)]
+    unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self {
+        // SAFETY: the caller ensures the bytes and the instructions; masks exclude others.
+        unsafe {
+            let row = |row: usize| {
+                let mask = if row < rows { first_lanes(columns) } else { 0 };
+                let from = from.wrapping_offset(stride.wrapping_mul(row as isize));
+                _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, from.cast()))
+            };
+            let low = _mm512_or_si512(row(0), _mm512_slli_epi32::<8>(row(1)));
+            let high = _mm512_or_si512(row(2), _mm512_slli_epi32::<8>(row(3)));
+            QuadX16(_mm512_or_si512(low, _mm512_slli_epi32::<16>(high)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn with_flipped_bits(self) -> Self {
+        // SAFETY: the caller ensures the instructions.
+        QuadX16(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi8(i8::MIN)) })
+    }
+
+    #[inline(always)]
+    unsafe fn add_factors(self, x: Self) -> Self {
+        // SAFETY: the caller ensures the instructions.
+        unsafe { self.fma(x, QuadX16(_mm512_set1_epi8(1))) }
+    }
+
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        // SAFETY: the caller ensures the instructions.
+        unsafe { _mm512_reduce_add_epi32(self.0) }
+    }
+}
