@@ -410,7 +410,7 @@ fn nests_have_a_listing_or_the_reason_for_kernels() {
     assert!(are_folded || cfg!(not(target_arch = "x86_64")), "{folded}");
     let searched = listed("argmax(x * y, axis=1)", [40, 300]).remove(0).expect("machine code");
     assert!(searched.contains("output 0 is argmax to "), "{searched}");
-    assert!(listing("x[i] * 2").contains("input 0 is what is taken from "));
+    assert!(listing("x[i] * 2").contains("input 0 is elements gathered from "));
     let reasons = [
         ("transpose(x)", [40, 30], KernelFallback::NoOperation),
         ("sum(x)", [40, 30], KernelFallback::NoOperation),

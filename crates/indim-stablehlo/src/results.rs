@@ -226,7 +226,7 @@ impl Elaborator<'_> {
         };
         let all: Vec<&XlaValue> = operands.iter().chain(&constant).collect();
         let [result, expected] = all[..] else {
-            let (expected, given) = ("a result and what is expected".to_owned(), all.len());
+            let (expected, given) = ("a result and its expected value".to_owned(), all.len());
             return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
         };
         let result = result.array().map_err(fail)?.value.clone();

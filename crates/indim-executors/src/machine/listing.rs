@@ -71,7 +71,10 @@ fn read(
         taken.filter(|instruction| matches!(instruction.kind, InstructionKind::Take { .. }));
     match table {
         Some(take) => {
-            format!("what is taken from {}", describe(&accesses[code.register(take.operands[0])]))
+            format!(
+                "elements gathered from {}",
+                describe(&accesses[code.register(take.operands[0])])
+            )
         }
         None => describe(&accesses[register]),
     }

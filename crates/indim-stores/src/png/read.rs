@@ -215,7 +215,7 @@ fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
     match error {
         DecodingError::LimitsExceeded => {
             let message =
-                "a row, or what is around the image, takes more memory than the limit leaves";
+                "a row, or the metadata of the image, takes more memory than the limit leaves";
             MemoryLimitError::new(None, limit, message).into()
         }
         _ => png_error(error),
