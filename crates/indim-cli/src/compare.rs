@@ -1,4 +1,4 @@
-//! `indim compare`: a model beside the values that another runtime computed.
+//! `indim compare`: compares a model with the values of another runtime.
 
 use std::path::{Path, PathBuf};
 

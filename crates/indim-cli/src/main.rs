@@ -8,7 +8,7 @@
 //! - `byte_size.rs`: sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`;
 //! - `check.rs`: `indim check`: runs programs that contain their expected results, and compares;
 //! - `color.rs`: colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set;
-//! - `compare.rs`: `indim compare`: a model beside the values that another runtime computed;
+//! - `compare.rs`: `indim compare`: compares a model with the values of another runtime;
 //! - `computation.rs`: runs a computation over sources on threads, with a progress bar, and delivers results;
 //! - `convert.rs`: `indim convert`: translates a broadcast between rule sets, or a program between formats;
 //! - `convert_program.rs`: `indim convert FILE`: translates a program between formats;

@@ -19,7 +19,7 @@ use super::registry::outline;
 /// Bytes of the results that one run computes; the values are compared in groups of about this size.
 const GROUP_BYTES: usize = 1 << 28;
 
-/// The values of a model beside those that another runtime computed.
+/// The values of a model, compared with those of another runtime.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct DumpComparison {

@@ -1,4 +1,4 @@
-//! Models beside the values that another runtime computed, which here is indim with a mistake.
+//! Models compared with the values of another runtime, which here is indim with a mistake.
 
 use indim::formats::{
     DumpComparison, LintOptions, LintReport, LoadedModel, ProgramPart, ReadOptions, SourceFile,
