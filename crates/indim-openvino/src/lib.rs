@@ -8,7 +8,8 @@
 //!   names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
-//! * `outline.rs`: every layer with the types of its ports.
+//! * `outline.rs`: every layer with the types of its ports; `size_sources.rs`: sizes that the ports leave
+//!   open.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
 //!   `activation.rs`, `elementwise.rs`, `gather.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`,
@@ -38,6 +39,7 @@ mod product;
 mod recurrent;
 mod reduction;
 mod scatter;
+mod size_sources;
 mod slice;
 mod sort;
 mod survey;
@@ -74,7 +76,8 @@ impl Reader for OpenVino {
         outline: &OutlineOptions,
     ) -> Result<Outline, FormatError> {
         let network = network::Network::read(model::text(source)?, &options.limits)?;
-        Ok(outline::outline(&network, outline))
+        let mut constants = constants::Constants::new(source, &options.limits);
+        Ok(outline::outline(&network, outline, &mut constants))
     }
 
     fn operations(&self) -> Vec<String> {

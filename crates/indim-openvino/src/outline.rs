@@ -9,10 +9,12 @@ use indim_model::outline::{
 use indim_shape::{AnyRule, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
+use crate::constants::Constants;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Network;
 use crate::operation::{Lowering, operation_of};
+use crate::size_sources::size_sources;
 use crate::survey::opaque;
 
 /// Characters of one attribute as text, and their number.
@@ -20,10 +22,14 @@ const MAX_ATTRIBUTE: usize = 60;
 const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a network.
-pub(super) fn outline(network: &Network, options: &OutlineOptions) -> Outline {
+pub(super) fn outline(
+    network: &Network,
+    options: &OutlineOptions,
+    constants: &mut Constants<'_>,
+) -> Outline {
     let mut outline = Outline::default();
     let region = Arc::from("");
-    (outline.inputs, outline.outputs) = walk(&mut outline, network, (&region, options));
+    (outline.inputs, outline.outputs) = walk(&mut outline, network, (&region, options), constants);
     outline
 }
 
@@ -33,6 +39,7 @@ fn walk(
     outline: &mut Outline,
     network: &Network,
     (region, options): (&Arc<str>, &OutlineOptions),
+    constants: &mut Constants<'_>,
 ) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
     let is_opaque = opaque(network);
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -48,7 +55,7 @@ fn walk(
         }
         for body in &network.bodies[network.bodies_of(position)] {
             let path = format!("{}/{}.{}", tail(region), shown(&layer.name), body.name);
-            walk(outline, &body.network, (&Arc::from(path.as_str()), options));
+            walk(outline, &body.network, (&Arc::from(path.as_str()), options), constants);
         }
         let ports = layer.outputs.iter().enumerate();
         let results: Vec<(String, ValueType)> =
@@ -63,7 +70,8 @@ fn walk(
             inputs.extend(values[position].iter().copied());
             continue;
         }
-        let node = node(layer, operands, results);
+        let size_sources = size_sources(network, position, constants);
+        let node = StatedNode { size_sources, ..node(layer, operands, results) };
         let (is_opaque, region) = (is_opaque[position], region.clone());
         values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });
     }
@@ -179,8 +187,8 @@ fn result(
     let size = |(axis, size): (usize, &Option<usize>)| match size {
         Some(size) => SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX)),
         // A body has names of its own.
-        None if region.is_empty() => SymbolicSize::atom(&format!("{name}[{axis}]")),
-        None => SymbolicSize::atom(&format!("{region}/{name}[{axis}]")),
+        None if region.is_empty() => SymbolicSize::open(&name, axis),
+        None => SymbolicSize::open(&format!("{region}/{name}"), axis),
     };
     let sizes = port.sizes.iter().enumerate().map(size).collect();
     let stated = ValueType { element, sizes: Some(sizes) };

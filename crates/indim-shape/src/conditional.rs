@@ -6,7 +6,7 @@ use crate::error::ShapeError;
 use crate::explicit::Broadcast;
 use crate::rule::AnyRule;
 use crate::shape::Shape;
-use crate::violation::SizedAxis;
+use crate::violation::{SizedAxis, Violation};
 
 /// A condition on two sizes that meet, at least one of them unknown: they are equal, or one of them is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,10 @@ impl AnyRule {
     /// assert!(two.conditions[0].first_may_be_one && two.conditions[0].second_may_be_one);
     /// let known = rule.elaborate_if(&[Shape::from([n, 6]), Shape::from([m, 5])], None, is_unknown);
     /// assert_eq!(known.unwrap_err().code(), "size-mismatch");
+    ///
+    /// let equal = AnyRule::from(RuleSet::StableHlo);
+    /// let two = equal.elaborate_if(&[Shape::from([n, 6]), Shape::from([m, 6])], None, is_unknown)?;
+    /// assert!(!two.conditions[0].first_may_be_one && !two.conditions[0].second_may_be_one);
     /// # Ok::<(), indim_shape::ShapeError>(())
     /// ```
     ///
@@ -65,7 +69,9 @@ impl AnyRule {
                 Ok(form) => return Ok(ConditionalBroadcast { form, conditions }),
                 Err(error) => error,
             };
-            let Some((first, second)) = error.violation().clash() else { return Err(error) };
+            let Some((first, second)) = clash(error.violation(), &operands) else {
+                return Err(error);
+            };
             let (from, to) = match (is_unknown(first.size), is_unknown(second.size)) {
                 (true, _) => (first.size, second.size),
                 (false, true) => (second.size, first.size),
@@ -75,10 +81,13 @@ impl AnyRule {
                 let one = |shape: &Shape| replaced(shape, axis.size, 1);
                 let operands: Vec<Shape> = operands.iter().map(one).collect();
                 let elaborated = self.elaborate(&operands, target.as_ref().map(one).as_ref());
+                // Two sizes of 1 are equal, which is no other condition.
+                let is_other = first.size != 1 && second.size != 1;
                 is_unknown(axis.size)
+                    && is_other
                     && elaborated
                         .err()
-                        .and_then(|e| e.violation().clash())
+                        .and_then(|e| clash(e.violation(), &operands))
                         .is_none_or(|clash| !is_same_pair(clash, (first, second)))
             };
             let [first_may_be_one, second_may_be_one] = [first, second].map(is_legal_with_one);
@@ -86,6 +95,24 @@ impl AnyRule {
             operands.iter_mut().for_each(|shape| *shape = replaced(shape, from, to));
             target = target.map(|target| replaced(&target, from, to));
         }
+    }
+}
+
+/// The two axes that meet in a violation. Shapes that are to be equal meet in their first axis that differs.
+fn clash(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis, SizedAxis)> {
+    let unequal = |first: usize, second: usize| {
+        let (shape, other) = (&operands[first], &operands[second]);
+        let mut axes = 0..shape.rank();
+        let axis = axes.find(|&axis| shape.rank() == other.rank() && shape[axis] != other[axis])?;
+        let sized = |operand, shape: &Shape| SizedAxis::operand(operand, axis, shape[axis]);
+        Some((sized(first, shape), sized(second, other)))
+    };
+    match *violation {
+        Violation::ShapesDiffer { operand, .. } => unequal(0, operand),
+        Violation::ImplicitBroadcastUnsupported { operand } => {
+            (0..operands.len()).find_map(|other| unequal(other, operand))
+        }
+        ref violation => violation.clash(),
     }
 }
 

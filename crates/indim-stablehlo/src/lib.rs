@@ -5,7 +5,7 @@
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
 //! * `part.rs`: the operations between named values; `census.rs`: finds unsupported operations;
 //!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
-//! * `outline.rs`: every operation with its stated types.
+//! * `outline.rs`: every operation with its stated types; `size_sources.rs`: sizes that they leave open.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
 //!   `dot.rs`: matrix products; `gather.rs`: gathers and scatters; `windows.rs`: convolutions and
 //!   reductions of windows; `reducer.rs`: reducers.
@@ -29,6 +29,7 @@ mod part;
 mod reducer;
 mod regions;
 mod results;
+mod size_sources;
 mod syntax;
 mod windows;
 mod write_indices;

@@ -12,6 +12,7 @@ use crate::argument_name;
 use crate::attribute::AttributeReader;
 use crate::census::{Refusals, call_target};
 use crate::lowering::{ArrayOperation, Lowering};
+use crate::size_sources::size_sources;
 use crate::syntax::{Block, Module, SyntaxOperation, Type};
 
 /// Characters of one attribute as text, and their number.
@@ -119,6 +120,11 @@ impl<'m> OutlineWalk<'m> {
             _ => None,
         };
         let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || target.is_some());
+        let rank = |operand: &Option<ValueIndex>| {
+            self.outline.value((*operand)?).value_type.sizes.as_ref().map(Vec::len)
+        };
+        let ranks: Vec<Option<usize>> = operands.iter().map(rank).collect();
+        let size_sources = size_sources(operation, self.attributes, &ranks);
         let made = self.outline.add_node(StatedNode {
             name: first,
             operator: self.operator(lowering, operation),
@@ -131,6 +137,7 @@ impl<'m> OutlineWalk<'m> {
             role,
             rule,
             target,
+            size_sources,
         });
         let mut made = made.into_iter();
         if let Some(scope) = self.scopes.last_mut() {
@@ -230,7 +237,7 @@ fn tensor(text: &str, name: &str) -> Option<ValueType> {
     let mut sizes = Vec::new();
     while let Some((size, behind)) = rest.split_once('x') {
         let size = match size.trim() {
-            "?" => SymbolicSize::atom(&format!("{name}[{}]", sizes.len())),
+            "?" => SymbolicSize::open(name, sizes.len()),
             number => match number.parse() {
                 Ok(number) => SymbolicSize::known(number),
                 Err(_) => break,

@@ -67,6 +67,29 @@ impl SymbolicSize {
         SymbolicSize(Polynomial::Terms([(vec![Arc::from(name.as_str())], 1)].into()))
     }
 
+    /// The size of an axis that the file leaves open, named by its value and axis: `x[0]`.
+    ///
+    /// ```
+    /// use indim_model::outline::SymbolicSize;
+    ///
+    /// assert_eq!(SymbolicSize::open("x", 0).to_string(), "x[0]");
+    /// assert!(SymbolicSize::open("x", 0).is_open() && !SymbolicSize::named("N").is_open());
+    /// ```
+    pub fn open(value: &str, axis: usize) -> Self {
+        SymbolicSize::atom(&format!("{value}[{axis}]"))
+    }
+
+    /// Whether the file leaves the size open; see [`SymbolicSize::open`].
+    pub fn is_open(&self) -> bool {
+        match &self.0 {
+            Polynomial::Known(_) => false,
+            Polynomial::Terms(terms) => match &terms[..] {
+                [(names, 1)] => names.len() == 1 && names[0].ends_with(']'),
+                _ => false,
+            },
+        }
+    }
+
     /// The declared size; `name` names a size that the file leaves open.
     pub fn declared(size: &DeclaredSize, name: impl FnOnce() -> String) -> Self {
         match size {

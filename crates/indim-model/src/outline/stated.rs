@@ -36,6 +36,10 @@ pub struct StatedNode {
     pub rule: Option<AnyRule>,
     /// The target of a target rule.
     pub target: Option<Vec<SymbolicSize>>,
+    /// Operand and axis with the size of each axis of the results of this rank, as far as the operator says
+    /// so: for sizes that the file leaves open. Broadcasts, permutations and nodes that keep the shape need
+    /// none.
+    pub size_sources: Vec<Option<(usize, usize)>>,
 }
 
 impl Outline {
@@ -82,7 +86,14 @@ impl Outline {
         let is_constant = node.role == NodeRole::Constant;
         let is_internal = !node.region.is_empty();
         let mut results = Vec::with_capacity(node.results.len());
+        let open_sizes = self.open_sizes(&node, broadcasts.first());
         for (name, value_type) in node.results {
+            let mut value_type = value_type.with_open_sizes(&open_sizes);
+            if node.role == NodeRole::Reshape {
+                let operand = node.operands.first().copied().flatten();
+                let operand = operand.and_then(|it| self.values[it].value_type.sizes.as_deref());
+                value_type = value_type.with_the_open_size_of(operand.unwrap_or_default());
+            }
             let index = self.add_value(name, value_type, is_constant);
             let value = &mut self.values[index];
             (value.maker, value.is_internal) = (Some(number), is_internal);
@@ -105,6 +116,27 @@ impl Outline {
             problems: Vec::new(),
         });
         results
+    }
+
+    /// The size of each axis of the results, as far as the operands give it.
+    fn open_sizes(
+        &self,
+        node: &StatedNode,
+        broadcast: Option<&OutlineBroadcast>,
+    ) -> Vec<Option<SymbolicSize>> {
+        if let Some(form) = broadcast.and_then(OutlineBroadcast::form) {
+            return form.result.iter().cloned().map(Some).collect();
+        }
+        let sizes = |operand: usize| {
+            let value = (*node.operands.get(operand)?)?;
+            self.values[value].value_type.sizes.as_deref()
+        };
+        let size = |&(operand, axis): &(usize, usize)| sizes(operand)?.get(axis).cloned();
+        match &node.role {
+            NodeRole::SameShape => sizes(0).unwrap_or_default().iter().cloned().map(Some).collect(),
+            NodeRole::Transpose(from) => from.iter().map(|&axis| size(&(0, axis))).collect(),
+            _ => node.size_sources.iter().map(|source| size(source.as_ref()?)).collect(),
+        }
     }
 
     fn compare(&mut self, number: usize, node: &StatedNode, judged: &OutlineBroadcast) {

@@ -62,7 +62,7 @@ impl ValueType {
         let element = (element != "?").then(|| Arc::from(element));
         let size = |(axis, text): (usize, &str)| match text.trim() {
             "" => None,
-            "?" => Some(SymbolicSize::atom(&format!("{name}[{axis}]"))),
+            "?" => Some(SymbolicSize::open(name, axis)),
             text => match text.parse::<i64>() {
                 Ok(number) => (number >= 0).then(|| SymbolicSize::known(number)),
                 Err(_) => Some(SymbolicSize::named(text)),
@@ -106,6 +106,38 @@ impl ValueType {
             .zip(other.sizes.as_ref())
             .is_some_and(|(a, b)| a.len() != b.len() || a.iter().zip(b).any(differ));
         is_other_element || is_other_shape
+    }
+
+    /// This type, with the given sizes where the file leaves a size open. Other ranks change nothing.
+    #[must_use]
+    pub(crate) fn with_open_sizes(mut self, given: &[Option<SymbolicSize>]) -> ValueType {
+        let sizes = self.sizes.as_mut().filter(|sizes| sizes.len() == given.len());
+        for (size, given) in sizes.into_iter().flatten().zip(given) {
+            if let (true, Some(given)) = (size.is_open(), given) {
+                *size = given.clone();
+            }
+        }
+        self
+    }
+
+    /// This type, with the one size that the file leaves open, if a reshape of an array of these sizes
+    /// determines it.
+    #[must_use]
+    pub(crate) fn with_the_open_size_of(mut self, operand: &[SymbolicSize]) -> ValueType {
+        let own = self.sizes.as_deref().unwrap_or_default();
+        let is_known = |size: &&SymbolicSize| !size.is_open() || operand.contains(size);
+        let (known, open): (Vec<&SymbolicSize>, Vec<&SymbolicSize>) =
+            own.iter().partition(is_known);
+        let [open] = open[..] else { return self };
+        let quotient = SymbolicSize::product(known)
+            .zip(SymbolicSize::product(operand))
+            .and_then(|(known, all)| all.divided_exactly(&known));
+        let Some(quotient) = quotient else { return self };
+        let place = own.iter().position(|size| size == open);
+        if let Some((place, sizes)) = place.zip(self.sizes.as_mut()) {
+            sizes[place] = quotient;
+        }
+        self
     }
 
     /// This type, with the element type and sizes that only the other one has.

@@ -83,6 +83,8 @@ fn instructions(
             role,
             rule,
             target: target.flatten(),
+            // Without a rank there are no axes: dynamic shapes are not read.
+            size_sources: Vec::new(),
         });
         outline.values[made[0]].is_internal |= is_tuple;
         values.push(made[0]);

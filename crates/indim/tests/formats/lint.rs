@@ -453,3 +453,31 @@ fn a_constant_that_repeats_its_elements_has_the_smaller_one_as_repair() {
     nodes.extend(add());
     assert_eq!(found(&masked(nodes, |_, b, _| b as f32)), []);
 }
+
+#[test]
+fn open_sizes_of_stablehlo_go_through_the_operations_that_keep_them() {
+    let program = |last: &str| {
+        format!(
+            "func.func @main(%x: tensor<?x4x?xf32>, %k: tensor<?x4x?xf32>) -> tensor<?x4x?xf32> {{
+  %0 = stablehlo.exponential %x : tensor<?x4x?xf32>
+  %1 = stablehlo.transpose %0, dims = [2, 1, 0] : (tensor<?x4x?xf32>) -> tensor<?x4x?xf32>
+  %2 = stablehlo.transpose %1, dims = [2, 1, 0] : (tensor<?x4x?xf32>) -> tensor<?x4x?xf32>
+  %3 = stablehlo.add %2, %x : tensor<?x4x?xf32>
+  %4 = stablehlo.dot_general %3, %x, batching_dims = [0] x [0], contracting_dims = [2] x [2]
+    : (tensor<?x4x?xf32>, tensor<?x4x?xf32>) -> tensor<?x4x4xf32>
+  %5 = stablehlo.dot_general %4, %x, batching_dims = [0] x [0], contracting_dims = [1] x [1]
+    : (tensor<?x4x4xf32>, tensor<?x4x?xf32>) -> tensor<?x4x?xf32>
+  %6 = stablehlo.add %5, {last} : tensor<?x4x?xf32>
+  return %6 : tensor<?x4x?xf32>
+}}"
+        )
+    };
+    assert_eq!(found(&lint("open.mlir", program("%x"))), []);
+    // The operands of StableHLO's sums have one shape, so that no size may be 1 instead.
+    let report = lint("open.mlir", program("%k"));
+    let finding = ("sizes-may-differ", "legal-if", "6".to_owned());
+    assert_eq!(found(&report), [finding.clone(), finding]);
+    let message = |index: usize| report.findings()[index].message.as_str();
+    assert!(message(0).contains("is legal if k[0] = x[0];"), "{}", message(0));
+    assert!(message(1).contains("is legal if k[2] = x[2];"), "{}", message(1));
+}

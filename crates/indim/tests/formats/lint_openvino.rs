@@ -3,7 +3,7 @@
 use indim::formats::{LintOptions, LintReport, SourceFile, VerdictCounts};
 
 use crate::lint::{found, lint};
-use crate::support::ir::Network;
+use crate::support::ir::{Network, source};
 
 /// A network of one layer on two parameters.
 fn two_operands(operation: &str, attributes: &str, shapes: [&str; 2]) -> LintReport {
@@ -145,4 +145,77 @@ fn a_broadcast_of_openvino_onto_its_stated_result_has_a_verdict() {
     assert_eq!(network("FP32 4 6 3").counts().illegal, 1);
     // Its target is not read, and the file leaves the result open.
     assert_eq!(network("FP32 -1 7 3").counts(), VerdictCounts::default());
+}
+
+/// The counts of the broadcasts of a network, each of whose values has a name of its own.
+fn counts(network: &Network) -> VerdictCounts {
+    let mut layer = String::new();
+    let own_names = |line: &str| {
+        if let Some(id) = line.strip_prefix("<layer id=\"").and_then(|rest| rest.split('"').next())
+        {
+            layer = id.to_owned();
+        }
+        line.replace("names=\"v", &format!("names=\"l{layer}_v"))
+    };
+    let text = network.text().lines().map(own_names).collect::<Vec<_>>().join("\n");
+    let source = source(&text, &network.constants);
+    LintReport::new(source, &LintOptions::default()).unwrap().outline().counts()
+}
+
+/// An encoder of open batch and length: each residual sum adds values of the same open sizes.
+#[test]
+fn open_sizes_go_through_the_layers_that_keep_them() {
+    let mut network = Network::default();
+    let names = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>();
+    let add =
+        |network: &mut Network, operation: &str, attributes: &str, from: &[usize], port: &str| {
+            let from = names(from);
+            let from: Vec<&str> = from.iter().map(String::as_str).collect();
+            network.add(operation, attributes, &from, &[port])
+        };
+    let ids = network.parameter("i64", "?,1..9", "I64 -1 -1");
+    let table = network.parameter("f32", "40,24", "FP32 40 24");
+    let zero = network.integers(&[0]);
+    let x = add(&mut network, "Gather-8", "batch_dims=\"0\"", &[table, ids, zero], "FP32 -1 -1 24");
+    let weights = network.parameter("f32", "24,24", "FP32 24 24");
+    let transposed = "transpose_a=\"false\" transpose_b=\"true\"";
+    let q = add(&mut network, "MatMul-1", transposed, &[x, weights], "FP32 -1 -1 24");
+    let heads = network.integers(&[0, 0, 3, 8]);
+    let special = "special_zero=\"true\"";
+    let q = add(&mut network, "Reshape-1", special, &[q, heads], "FP32 -1 -1 3 8");
+    let order = network.integers(&[0, 2, 1, 3]);
+    let q = add(&mut network, "Transpose-1", "", &[q, order], "FP32 -1 3 -1 8");
+    let scores = add(&mut network, "MatMul-1", transposed, &[q, q], "FP32 -1 3 -1 -1");
+    let mask = network.integers(&[1, 2]);
+    let mask = add(&mut network, "Unsqueeze-1", "", &[ids, mask], "FP32 -1 1 1 -1");
+    // Keys, and so the columns of the scores, have the length of the mask.
+    let numpy = "auto_broadcast=\"numpy\"";
+    let scores = add(&mut network, "Add-1", numpy, &[scores, mask], "FP32 -1 3 -1 -1");
+    let scores = add(&mut network, "SoftMax-8", "axis=\"-1\"", &[scores], "FP32 -1 3 -1 -1");
+    let y = add(&mut network, "MatMul-1", "", &[scores, q], "FP32 -1 3 -1 8");
+    let y = add(&mut network, "Transpose-1", "", &[y, order], "FP32 -1 -1 3 8");
+    let flat = network.integers(&[0, 0, 24]);
+    let y = add(&mut network, "Reshape-1", special, &[y, flat], "FP32 -1 -1 24");
+    let y = add(&mut network, "Add-1", numpy, &[y, x], "FP32 -1 -1 24");
+    let last = network.integers(&[2]);
+    let mean = add(&mut network, "ReduceMean-1", "keep_dims=\"true\"", &[y, last], "FP32 -1 -1 1");
+    let y = add(&mut network, "Subtract-1", numpy, &[y, mean], "FP32 -1 -1 24");
+    let pair = add(&mut network, "Concat-1", "axis=\"2\"", &[y, x], "FP32 -1 -1 48");
+    let first =
+        add(&mut network, "ReduceMax-1", "keep_dims=\"false\"", &[pair, last], "FP32 -1 -1");
+    let two = network.integers(&[2]);
+    let first = add(&mut network, "Unsqueeze-1", "", &[first, two], "FP32 -1 -1 1");
+    let y = add(&mut network, "Multiply-1", numpy, &[y, first], "FP32 -1 -1 24");
+    network.result(&y.to_string());
+    assert_eq!(counts(&network), VerdictCounts { legal: 4, ..VerdictCounts::default() });
+    // Another batch is another size.
+    let other = network.parameter("f32", "?,24", "FP32 -1 24");
+    let two = network.integers(&[1]);
+    let other = add(&mut network, "Unsqueeze-1", "", &[other, two], "FP32 -1 1 24");
+    let y = add(&mut network, "Add-1", numpy, &[y, other], "FP32 -1 -1 24");
+    network.result(&y.to_string());
+    assert_eq!(
+        counts(&network),
+        VerdictCounts { legal: 4, legal_if: 1, ..VerdictCounts::default() }
+    );
 }

@@ -1,0 +1,213 @@
+//! The operand axes whose sizes the axes of a result have, for sizes that a network leaves open.
+
+use indim_shape::MAX_RANK;
+
+use crate::constants::Constants;
+use crate::layer::Layer;
+use crate::network::Network;
+
+/// Operand and axis with the size of each axis of a result.
+pub(super) type SizeSources = Vec<Option<(usize, usize)>>;
+
+/// Layers whose result has the shape of the first operand.
+const SAME_SHAPE: [&str; 16] = [
+    "BatchNormInference",
+    "ConvertLike",
+    "CumSum",
+    "GRN",
+    "GroupNormalization",
+    "LRN",
+    "MVN",
+    "NormalizeL2",
+    "PRelu",
+    "ReverseSequence",
+    "Roll",
+    "ScatterElementsUpdate",
+    "ScatterNDUpdate",
+    "ScatterUpdate",
+    "SoftMax",
+    "Swish",
+];
+
+/// Layers whose result has the batch axis of the first operand.
+const SAME_BATCH: [&str; 10] = [
+    "AvgPool",
+    "BinaryConvolution",
+    "Convolution",
+    "ConvolutionBackpropData",
+    "DeformableConvolution",
+    "DepthToSpace",
+    "GroupConvolution",
+    "GroupConvolutionBackpropData",
+    "MaxPool",
+    "SpaceToDepth",
+];
+
+/// Operand and axis with the size of each axis of the results of a layer, as far as its operation says so.
+/// Lists of axes are read from small constants.
+pub(super) fn size_sources(
+    network: &Network,
+    position: usize,
+    constants: &mut Constants<'_>,
+) -> SizeSources {
+    let layer = &network.layers[position];
+    let mut call = SourcesOfLayer { network, layer, constants };
+    let is_any = |names: &[&str]| names.iter().any(|name| layer.is(name));
+    let sources = match layer.operation.to_ascii_lowercase().as_str() {
+        _ if is_any(&SAME_SHAPE) => call.same(),
+        _ if is_any(&SAME_BATCH) => call.batch(),
+        "concat" => call.without_attribute_axis("axis"),
+        "topk" => call.without_attribute_axis("axis"),
+        "split" | "variadicsplit" => call.without_axes_of(1),
+        "transpose" => call.transposed(),
+        "gather" => call.gathered(),
+        "matmul" => call.product(),
+        "reshape" => call.reshaped(),
+        "squeeze" => call.squeezed(),
+        "unsqueeze" => call.unsqueezed(),
+        operation if operation.starts_with("reduce") => call.reduced(),
+        _ => None,
+    };
+    sources.unwrap_or_default()
+}
+
+/// A layer, and the constants that it reads.
+struct SourcesOfLayer<'n, 'c, 's> {
+    network: &'n Network,
+    layer: &'n Layer,
+    constants: &'c mut Constants<'s>,
+}
+
+type Sources = Option<SizeSources>;
+
+impl SourcesOfLayer<'_, '_, '_> {
+    /// The sizes of an operand, as its layer states them.
+    fn sizes(&self, operand: usize) -> Option<&[Option<usize>]> {
+        let source = self.layer.sources.get(operand)?;
+        Some(&self.network.layers[source.layer].outputs.get(source.output)?.sizes)
+    }
+
+    fn rank(&self, operand: usize) -> Option<usize> {
+        Some(self.sizes(operand)?.len())
+    }
+
+    fn result_rank(&self) -> Option<usize> {
+        Some(self.layer.outputs.first()?.sizes.len())
+    }
+
+    /// The elements of a short constant operand.
+    fn integers(&mut self, operand: usize) -> Option<Vec<i64>> {
+        let constant = &self.network.layers[self.layer.sources.get(operand)?.layer];
+        let sizes = &constant.outputs.first()?.sizes;
+        let is_short = sizes.iter().all(|size| size.is_some_and(|size| size <= MAX_RANK));
+        if !constant.is("Const") || sizes.len() > 1 || !is_short {
+            return None;
+        }
+        // A network may be read without its constants: then their axes are unknown.
+        let array = self.constants.read(constant).ok()?;
+        indim_model::integers(&array)
+    }
+
+    /// The axes in a constant operand, of this many.
+    fn axes(&mut self, operand: usize, rank: usize) -> Option<Vec<usize>> {
+        self.integers(operand)?.into_iter().map(|axis| normal(axis, rank)).collect()
+    }
+
+    fn same(&self) -> Sources {
+        Some((0..self.rank(0)?).map(|axis| Some((0, axis))).collect())
+    }
+
+    fn batch(&self) -> Sources {
+        Some((0..self.rank(0)?).map(|axis| (axis == 0).then_some((0, 0))).collect())
+    }
+
+    /// The axes of the first operand but the one that an attribute names.
+    fn without_attribute_axis(&self, name: &str) -> Sources {
+        let rank = self.rank(0)?;
+        let without = normal(self.layer.integer(name, None).ok()?, rank)?;
+        Some((0..rank).map(|axis| (axis != without).then_some((0, axis))).collect())
+    }
+
+    fn without_axes_of(&mut self, operand: usize) -> Sources {
+        let rank = self.rank(0)?;
+        let without = self.axes(operand, rank)?;
+        Some((0..rank).map(|axis| (!without.contains(&axis)).then_some((0, axis))).collect())
+    }
+
+    fn transposed(&mut self) -> Sources {
+        let rank = self.rank(0)?;
+        let order = self.axes(1, rank)?;
+        let order = if order.is_empty() { (0..rank).rev().collect() } else { order };
+        Some(order.into_iter().map(|axis| Some((0, axis))).collect())
+    }
+
+    /// The axes of the data before the gathered one, those of the indices, and the others of the data.
+    fn gathered(&mut self) -> Sources {
+        let (data, indices) = (self.rank(0)?, self.rank(1)?);
+        let axis = *self.axes(2, data)?.first()?;
+        let batch = normal(self.layer.integer("batch_dims", Some(0)).ok()?, indices + 1)?;
+        let before = (0..axis).map(|axis| Some((0, axis)));
+        let between = (batch..indices).map(|axis| Some((1, axis)));
+        Some(before.chain(between).chain((axis + 1..data).map(|axis| Some((0, axis)))).collect())
+    }
+
+    /// A product of stacks of matrices: its batch axes are those of the operand that has them, or whose size
+    /// is not 1.
+    fn product(&self) -> Sources {
+        let [first, second] = [self.rank(0)?, self.rank(1)?];
+        let rank = self.result_rank().filter(|&rank| rank == first.max(second))?;
+        let batch = first.min(second).checked_sub(2).map(|_| rank - 2)?;
+        let [a, b] = ["transpose_a", "transpose_b"].map(|name| self.layer.flag(name, Some(false)));
+        let row = if a.ok()? { first - 1 } else { first - 2 };
+        let column = if b.ok()? { second - 2 } else { second - 1 };
+        let of_batch = |axis: usize| {
+            let own = |operand: usize, of: usize| Some((operand, (axis + of).checked_sub(rank)?));
+            let is_one =
+                |(operand, axis): (usize, usize)| self.sizes(operand)?.get(axis).copied()?;
+            own(0, first).filter(|&of| is_one(of) != Some(1)).or(own(1, second))
+        };
+        Some((0..batch).map(of_batch).chain([Some((0, row)), Some((1, column))]).collect())
+    }
+
+    /// Zeros of the pattern keep an axis, if the layer says that they are special.
+    fn reshaped(&mut self) -> Sources {
+        let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
+        let rank = self.rank(0)?;
+        let pattern = self.integers(1)?;
+        let kept = |(axis, &size): (usize, &i64)| {
+            (is_special && size == 0 && axis < rank).then_some((0, axis))
+        };
+        Some(pattern.iter().enumerate().map(kept).collect())
+    }
+
+    fn squeezed(&mut self) -> Sources {
+        let rank = self.rank(0)?;
+        let removed = self.axes(1, rank)?;
+        Some((0..rank).filter(|axis| !removed.contains(axis)).map(|axis| Some((0, axis))).collect())
+    }
+
+    fn unsqueezed(&mut self) -> Sources {
+        let rank = self.result_rank()?;
+        let added = self.axes(1, rank)?;
+        let mut own = 0..self.rank(0)?;
+        let source = |axis: usize| {
+            let is_own = !added.contains(&axis);
+            is_own.then(|| own.next()).flatten().map(|axis| (0, axis))
+        };
+        Some((0..rank).map(source).collect())
+    }
+
+    /// A reduction that keeps its axes has them at their places; the sizes of the reduced ones are 1.
+    fn reduced(&mut self) -> Sources {
+        if self.layer.flag("keep_dims", Some(false)).ok()? {
+            return self.same();
+        }
+        self.squeezed()
+    }
+}
+
+/// The axis, counted from the front.
+fn normal(axis: i64, rank: usize) -> Option<usize> {
+    let axis = if axis < 0 { axis.checked_add(i64::try_from(rank).ok()?)? } else { axis };
+    usize::try_from(axis).ok().filter(|&axis| axis < rank)
+}

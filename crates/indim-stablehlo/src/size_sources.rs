@@ -1,0 +1,86 @@
+//! The operand axes whose sizes the axes of a result have, for sizes that the file leaves open.
+
+use super::attribute::AttributeReader;
+use super::dot;
+use super::syntax::SyntaxOperation;
+
+/// Operand and axis with the size of each axis of the first result, as far as the operation says so. `ranks`
+/// has the rank of each operand, if it is known.
+pub(super) fn size_sources(
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+    ranks: &[Option<usize>],
+) -> Vec<Option<(usize, usize)>> {
+    let sources = match operation.name.rsplit('.').next().unwrap_or_default() {
+        "transpose" => permuted(operation, attributes),
+        "reduce" => kept(operation, attributes, ranks),
+        "concatenate" => concatenated(operation, attributes, ranks),
+        "dot_general" => product(operation, attributes, ranks),
+        "reverse" | "sort" => same(ranks),
+        _ => None,
+    };
+    sources.unwrap_or_default()
+}
+
+fn rank(ranks: &[Option<usize>], operand: usize) -> Option<usize> {
+    ranks.get(operand).copied().flatten()
+}
+
+/// The axes in a list of non-negative numbers.
+fn axes(list: &[i64]) -> Option<Vec<usize>> {
+    list.iter().map(|&axis| usize::try_from(axis).ok()).collect()
+}
+
+type Sources = Option<Vec<Option<(usize, usize)>>>;
+
+/// The shape of the first operand.
+fn same(ranks: &[Option<usize>]) -> Sources {
+    Some((0..rank(ranks, 0)?).map(|axis| Some((0, axis))).collect())
+}
+
+fn permuted(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> Sources {
+    let permutation = axes(&attributes.integers(operation, "permutation").ok()?)?;
+    Some(permutation.into_iter().map(|axis| Some((0, axis))).collect())
+}
+
+/// A reduction keeps the other axes.
+fn kept(
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+    ranks: &[Option<usize>],
+) -> Sources {
+    let reduced = axes(&attributes.integers(operation, "dimensions").ok()?)?;
+    let kept = (0..rank(ranks, 0)?).filter(|axis| !reduced.contains(axis));
+    Some(kept.map(|axis| Some((0, axis))).collect())
+}
+
+fn concatenated(
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+    ranks: &[Option<usize>],
+) -> Sources {
+    let joined = usize::try_from(attributes.integer(operation, "dimension").ok()?).ok()?;
+    Some((0..rank(ranks, 0)?).map(|axis| (axis != joined).then_some((0, axis))).collect())
+}
+
+/// A product has the batch axes, the other axes of its first operand, then those of its second.
+fn product(
+    operation: &SyntaxOperation,
+    attributes: &AttributeReader<'_>,
+    ranks: &[Option<usize>],
+) -> Sources {
+    let dimensions = dot::general(operation, attributes).ok()?.dimensions?;
+    let batch = axes(&dimensions.lhs_batch)?;
+    let gone = [
+        [&dimensions.lhs_batch[..], &dimensions.lhs_contracting].concat(),
+        [&dimensions.rhs_batch[..], &dimensions.rhs_contracting].concat(),
+    ];
+    let mut sources: Vec<Option<(usize, usize)>> =
+        batch.into_iter().map(|axis| Some((0, axis))).collect();
+    for (operand, gone) in gone.iter().enumerate() {
+        let gone = axes(gone)?;
+        let free = (0..rank(ranks, operand)?).filter(|axis| !gone.contains(axis));
+        sources.extend(free.map(|axis| Some((operand, axis))));
+    }
+    Some(sources)
+}
