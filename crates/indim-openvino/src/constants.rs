@@ -7,9 +7,10 @@ use bytes::Bytes;
 use indim_graph::Array;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_bytes};
 use indim_ops::{ArrayType, DType};
-use indim_shape::Shape;
+use indim_shape::{MAX_RANK, Shape};
 
 use crate::layer::Layer;
+use crate::network::Network;
 
 /// Maximum bytes read as constants, as a multiple of the size of the external file. Constants can
 /// overlap with different types and offsets.
@@ -54,6 +55,23 @@ impl<'s> Constants<'s> {
         let array = array_of_bytes(&array_type, &bytes).map_err(at)?;
         self.read.insert(key, array.clone());
         Ok(array)
+    }
+
+    /// The elements of an operand that is a short list of integers, such as axes or a shape, in a constant.
+    /// `None` for another operand, and for a network without its external file.
+    pub(super) fn short_list(
+        &mut self,
+        network: &Network,
+        layer: &Layer,
+        operand: usize,
+    ) -> Option<Vec<i64>> {
+        let constant = &network.layers[layer.sources.get(operand)?.layer];
+        let sizes = &constant.outputs.first()?.sizes;
+        let is_short = sizes.iter().all(|size| size.is_some_and(|size| size <= MAX_RANK));
+        if !constant.is("Const") || sizes.len() > 1 || !is_short {
+            return None;
+        }
+        indim_model::integers(&self.read(constant).ok()?)
     }
 
     /// The first `needed` of the `size` bytes of a layer at `offset`.

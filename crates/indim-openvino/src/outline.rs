@@ -71,7 +71,8 @@ fn walk(
             continue;
         }
         let size_sources = size_sources(network, position, constants);
-        let node = StatedNode { size_sources, ..node(layer, operands, results) };
+        let axes = layer.is("Broadcast").then(|| constants.short_list(network, layer, 2)).flatten();
+        let node = StatedNode { size_sources, ..node(layer, operands, results, axes) };
         let (is_opaque, region) = (is_opaque[position], region.clone());
         values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });
     }
@@ -87,10 +88,12 @@ fn tail(path: &str) -> &str {
     &path[start..]
 }
 
+/// The node of a layer; `axes` are those of a `Broadcast` in the mode `explicit`.
 fn node(
     layer: &Layer,
     operands: Vec<Option<ValueIndex>>,
     results: Vec<(String, ValueType)>,
+    axes: Option<Vec<i64>>,
 ) -> StatedNode {
     let lowering = operation_of(layer).ok().map(|operation| operation.meaning);
     let shortened = |text: &str| shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
@@ -108,7 +111,7 @@ fn node(
     let rule = layer.rule().ok().filter(|_| is_broadcast && operands.len() > 1).map(AnyRule::from);
     let is_broadcast = rule.is_some();
     let target = layer.is("Broadcast").then(|| known_sizes(&results)).flatten();
-    let rule = rule.or_else(|| target_rule(layer).filter(|_| target.is_some()));
+    let rule = rule.or_else(|| target_rule(layer, axes).filter(|_| target.is_some()));
     // The other operands of a `Broadcast` are its target and the axes of it.
     let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || !operands.is_empty());
     StatedNode {
@@ -131,12 +134,12 @@ fn known_sizes(results: &[(String, ValueType)]) -> Option<Vec<SymbolicSize>> {
     sizes.iter().all(|size| size.number().is_some()).then_some(sizes)
 }
 
-/// The rule of a `Broadcast` onto its stated result. The axes of the mode `explicit` are elements, which are
-/// not read.
-fn target_rule(layer: &Layer) -> Option<AnyRule> {
+/// The rule of a `Broadcast` onto its stated result; `axes` are its third operand, if they are constant.
+fn target_rule(layer: &Layer, axes: Option<Vec<i64>>) -> Option<AnyRule> {
     let rule = match layer.word("mode", "numpy").as_str() {
         "numpy" | "bidirectional" => TargetRule::Unidirectional,
         "pdpd" => TargetRule::Pdpd { axis: layer.pdpd_axis(PDPD_AXIS_OF_BROADCAST).ok()? },
+        "explicit" | "none" => TargetRule::Explicit { axes: axes? },
         _ => return None,
     };
     layer.is("Broadcast").then(|| rule.into())

@@ -1,7 +1,5 @@
 //! The operand axes whose sizes the axes of a result have, for sizes that a network leaves open.
 
-use indim_shape::MAX_RANK;
-
 use crate::constants::Constants;
 use crate::layer::Layer;
 use crate::network::Network;
@@ -95,22 +93,13 @@ impl SourcesOfLayer<'_, '_, '_> {
         Some(self.layer.outputs.first()?.sizes.len())
     }
 
-    /// The elements of a short constant operand.
-    fn integers(&mut self, operand: usize) -> Option<Vec<i64>> {
-        let constant = &self.network.layers[self.layer.sources.get(operand)?.layer];
-        let sizes = &constant.outputs.first()?.sizes;
-        let is_short = sizes.iter().all(|size| size.is_some_and(|size| size <= MAX_RANK));
-        if !constant.is("Const") || sizes.len() > 1 || !is_short {
-            return None;
-        }
-        // A network may be read without its constants: then their axes are unknown.
-        let array = self.constants.read(constant).ok()?;
-        indim_model::integers(&array)
-    }
-
-    /// The axes in a constant operand, of this many.
+    /// The axes in a constant operand, of `rank` axes.
     fn axes(&mut self, operand: usize, rank: usize) -> Option<Vec<usize>> {
-        self.integers(operand)?.into_iter().map(|axis| normal(axis, rank)).collect()
+        self.constants
+            .short_list(self.network, self.layer, operand)?
+            .into_iter()
+            .map(|axis| normal(axis, rank))
+            .collect()
     }
 
     fn same(&self) -> Sources {
@@ -173,7 +162,7 @@ impl SourcesOfLayer<'_, '_, '_> {
     fn reshaped(&mut self) -> Sources {
         let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
         let rank = self.rank(0)?;
-        let pattern = self.integers(1)?;
+        let pattern = self.constants.short_list(self.network, self.layer, 1)?;
         let kept = |(axis, &size): (usize, &i64)| {
             (is_special && size == 0 && axis < rank).then_some((0, axis))
         };

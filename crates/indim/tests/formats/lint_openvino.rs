@@ -147,6 +147,27 @@ fn a_broadcast_of_openvino_onto_its_stated_result_has_a_verdict() {
     assert_eq!(network("FP32 -1 7 3").counts(), VerdictCounts::default());
 }
 
+#[test]
+fn an_explicit_broadcast_of_openvino_has_the_verdict_of_its_axes() {
+    let report = |axes: &[i64], has_constants: bool| {
+        let mut network = Network::default();
+        network.parameter("f32", "7,3", "FP32 7 3");
+        network.integers(&[7, 4, 3]);
+        network.integers(axes);
+        let broadcast = "mode=\"explicit\"";
+        let id = network.add("Broadcast-3", broadcast, &["0", "1", "2"], &["FP32 7 4 3"]);
+        network.result(&id.to_string());
+        let constants = if has_constants { &network.constants[..] } else { &[] };
+        let source = source(&network.text(), constants);
+        LintReport::new(source, &LintOptions::default()).unwrap().counts()
+    };
+    let none = VerdictCounts::default();
+    assert_eq!(report(&[0, 2], true), VerdictCounts { legal: 1, ..none });
+    assert_eq!(report(&[0, 1], true), VerdictCounts { illegal: 1, ..none });
+    // Without the file of constants the axes are unknown.
+    assert_eq!(report(&[0, 1], false), none);
+}
+
 /// The counts of the broadcasts of a network, each of whose values has a name of its own.
 fn counts(network: &Network) -> VerdictCounts {
     let mut layer = String::new();
