@@ -240,10 +240,7 @@ impl Explain {
             ErrorCode::INPUT_MISSING,
             ErrorCode::INPUT_ELEMENTS,
         ];
-        self.others.is_empty()
-            && !self.machine_code
-            && self.svg.is_none()
-            && codes.contains(&diagnostic.code)
+        self.others.is_empty() && !self.machine_code && codes.contains(&diagnostic.code)
     }
 
     fn outline_report(&self) -> Result<LintReport, Failure> {
@@ -255,7 +252,7 @@ impl Explain {
     fn explain_outline(&self) -> Result<(), Failure> {
         let report = self.outline_report()?;
         let text = report.outline().to_string();
-        self.deliver(&text, || report.to_json(), String::new)
+        self.deliver(&text, || report.to_json(), || report.to_svg())
     }
 
     fn deliver_explanation(&self, explanation: &Explanation, more: &str) -> Result<(), Failure> {

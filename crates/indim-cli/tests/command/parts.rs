@@ -58,3 +58,18 @@ fn names_of_values_that_do_not_exist_are_refused() {
     let twice = fails(&["run", &path, "--from", "2=[1, 2]", "--from", "2=[1, 2]", "k=[1, 2]"]);
     assert!(twice.contains("the input `2` is bound twice"), "{twice}");
 }
+
+#[test]
+fn a_program_with_opaque_nodes_is_drawn() {
+    let (folder, path) = foreign();
+    let drawing = folder.file("model.svg");
+    succeeds(&["explain", &path, "--svg", &drawing.display().to_string()]);
+    let drawn = std::fs::read_to_string(&drawing).expect("a drawing");
+    // The opaque node is a box with its types; only the legend shows a kept axis, as nothing is repeated.
+    assert_eq!(drawn.matches("class=\"opaque\"").count(), 1, "{drawn}");
+    assert!(drawn.contains("opaque 1#0 (stablehlo.custom_call @foreign)"), "{drawn}");
+    assert!(
+        drawn.contains("→ 1#1: f32[2]") && drawn.matches("class=\"kept\"").count() == 1,
+        "{drawn}"
+    );
+}

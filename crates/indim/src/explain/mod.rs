@@ -17,6 +17,7 @@
 //! - `inputs.rs`: graphs of expressions over typed inputs with known or symbolic sizes;
 //! - `json.rs`: explanations as JSON;
 //! - `listing.rs`: loop nests as pseudocode in the style of NumPy;
+//! - `outline_svg.rs`: models with nodes that indim does not compute, as an SVG document;
 //! - `reduction.rs`: a reduction: axes, explicit form, and attributes under other rules;
 //! - `svg.rs`: broadcasts and reductions as an SVG document.
 
@@ -26,6 +27,8 @@ mod inputs;
 #[cfg(feature = "json")]
 mod json;
 mod listing;
+#[cfg(feature = "formats")]
+mod outline_svg;
 mod reduction;
 mod svg;
 
@@ -44,6 +47,8 @@ pub use inputs::{
     InputError, InputErrorKind, InputType, SymbolicExpression, TypedInput, build_typed,
     check_axis_names,
 };
+#[cfg(feature = "formats")]
+pub(crate) use outline_svg::outline_document;
 pub use reduction::{ExplainedReduction, reductions};
 
 /// The explanation of a graph: broadcasts, reductions, nodes, loops, and the cost of a run.

@@ -36,6 +36,7 @@ text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',mon
 .repeated{fill:none;stroke:#8c959f;stroke-dasharray:4 3}
 .reduced{fill:#fbe9ff;stroke:#8250df}
 .result{fill:#dafbe1;stroke:#1a7f37}
+.opaque{fill:#fbf6ec;stroke:#b9802f}
 @media (prefers-color-scheme:dark){
 text{fill:#e6edf3}
 .page{fill:#0d1117}
@@ -46,6 +47,7 @@ text{fill:#e6edf3}
 .repeated{stroke:#6e7681}
 .reduced{fill:#2e1461;stroke:#a371f7}
 .result{fill:#04260f;stroke:#3fb950}
+.opaque{fill:#2b2111;stroke:#d9a653}
 }";
 
 /// A document with the diagrams below each other.
@@ -57,8 +59,12 @@ pub(super) fn document(
         return message("nothing is broadcast");
     }
     let of_broadcasts = broadcasts.iter().map(Diagram::of_broadcast);
-    let mut pictures: Vec<Diagram> =
-        of_broadcasts.chain(reductions.iter().map(Diagram::of_reduction)).collect();
+    let pictures = of_broadcasts.chain(reductions.iter().map(Diagram::of_reduction)).collect();
+    document_of(pictures, !reductions.is_empty())
+}
+
+/// A document of diagrams, with a legend.
+pub(super) fn document_of(mut pictures: Vec<Diagram>, has_reductions: bool) -> String {
     // Align the columns of all diagrams.
     let left = pictures.iter().map(|picture| picture.left).max().unwrap_or(0);
     let cell_width = pictures.iter().map(|picture| picture.cell_width).max().unwrap_or(0);
@@ -72,7 +78,7 @@ pub(super) fn document(
         picture.draw(top, &mut text);
         top += picture.height();
     }
-    legend(top, !reductions.is_empty(), &mut text);
+    legend(top, has_reductions, &mut text);
     text + "</svg>\n"
 }
 
@@ -118,16 +124,18 @@ fn legend(top: usize, has_reductions: bool, text: &mut String) {
 }
 
 /// CSS class and text of a cell.
-type DiagramCell = (&'static str, String);
+pub(super) type DiagramCell = (&'static str, String);
 
 /// The diagram of a broadcast or reduction, with its layout.
-struct Diagram {
+pub(super) struct Diagram {
     title: String,
     /// Label and cells of each row; the last row is the result.
     rows: Vec<(String, Vec<DiagramCell>)>,
     /// Left edge of the first cell, in pixels.
     left: usize,
     cell_width: usize,
+    /// Whether a box surrounds it.
+    pub(super) is_boxed: bool,
 }
 
 impl Diagram {
@@ -165,13 +173,18 @@ impl Diagram {
         Diagram::new(explained.title(), rows, widest)
     }
 
-    fn new(title: String, rows: Vec<(String, Vec<DiagramCell>)>, widest_cell: usize) -> Diagram {
+    pub(super) fn new(
+        title: String,
+        rows: Vec<(String, Vec<DiagramCell>)>,
+        widest_cell: usize,
+    ) -> Diagram {
         let longest = rows.iter().map(|(label, _)| width(label)).max().unwrap_or(0);
         Diagram {
             title,
             rows,
             left: MARGIN + text_width(longest) + 2 * GAP,
             cell_width: (text_width(widest_cell) + 16).max(MIN_CELL_WIDTH),
+            is_boxed: false,
         }
     }
 
@@ -189,6 +202,10 @@ impl Diagram {
     }
 
     fn draw(&self, top: usize, text: &mut String) {
+        if self.is_boxed {
+            let (width, height) = (self.width() - MARGIN, self.height() - 2 * GAP);
+            rectangle(text, "opaque", MARGIN / 2, top + GAP, width, height);
+        }
         write_text(text, "title", MARGIN, top + TITLE_HEIGHT - 14, &self.title);
         for axis in 0..self.rank() {
             let center = self.cell_left(axis) + self.cell_width / 2;

@@ -25,7 +25,7 @@
 //! - `error.rs`: errors of loading, compiling and running;
 //! - `lint.rs`: findings about the broadcasts of a model;
 //! - `loaded.rs`: a loaded model, and its programs for sets of input types;
-//! - `page.rs`: a model as one HTML page;
+//! - `page.rs`: a model as one HTML page, or as a drawing;
 //! - `registry.rs`: the formats of this build, each with its reader and writer;
 //! - `sarif.rs`: findings as a SARIF log;
 //! - `save.rs`: saves a written model with its external file.

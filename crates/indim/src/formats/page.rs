@@ -1,4 +1,4 @@
-//! A model as one HTML page: its nodes with types and broadcasts, its findings, a search.
+//! A model as one HTML page, with its nodes, types, broadcasts and findings, and a search; or as a drawing.
 
 use core::fmt::{self, Write as _};
 
@@ -80,6 +80,27 @@ impl LintReport {
         // Writing to a `String` does not fail.
         let _ = self.body(&mut page);
         page
+    }
+
+    /// The model as an SVG document: opaque nodes as boxes with their types, and the broadcasts that repeat
+    /// elements, that have conditions, or that are illegal or unknown.
+    ///
+    /// ```
+    /// use indim::formats::{LintOptions, LintReport, SourceFile};
+    ///
+    /// let text = "
+    /// func.func @main(%x: tensor<4xf32>) -> tensor<2x4xf32> {
+    ///   %0 = stablehlo.mine %x : (tensor<4xf32>) -> tensor<4xf32>
+    ///   %1 = stablehlo.broadcast_in_dim %0, dims = [1] : (tensor<4xf32>) -> tensor<2x4xf32>
+    ///   return %1 : tensor<2x4xf32>
+    /// }";
+    /// let report = LintReport::new(SourceFile::new("mine.mlir", text), &LintOptions::default())?;
+    /// let drawing = report.to_svg();
+    /// assert!(drawing.contains("opaque 0 (stablehlo.mine)") && drawing.contains("× 2"));
+    /// # Ok::<(), indim::formats::LoadError>(())
+    /// ```
+    pub fn to_svg(&self) -> String {
+        crate::explain::outline_document(self.outline())
     }
 
     fn body(&self, page: &mut String) -> fmt::Result {

@@ -1,0 +1,92 @@
+//! Models with nodes that indim does not compute, as an SVG document.
+
+use indim_graph::terminal::{shown, width};
+use indim_model::outline::{
+    NamedCondition, Outline, OutlineBroadcast, OutlineNode, ValueType, Verdict,
+};
+
+use super::svg::{Diagram, DiagramCell, document_of, message};
+
+/// Maximum operands, and results, of a node that are drawn.
+const MAX_ROWS: usize = 32;
+
+/// A document about a model with nodes that indim does not compute: its broadcasts that repeat elements, that
+/// have conditions, or that are illegal or unknown, and each opaque node as a box with its types.
+pub(crate) fn outline_document(outline: &Outline) -> String {
+    let pictures: Vec<Diagram> =
+        outline.nodes.iter().flat_map(|node| Diagram::of_node(outline, node)).collect();
+    match pictures.is_empty() {
+        true => message("nothing is broadcast"),
+        false => document_of(pictures, false),
+    }
+}
+
+impl Diagram {
+    /// The diagrams of a node of an outline.
+    fn of_node(outline: &Outline, node: &OutlineNode) -> Vec<Diagram> {
+        let label = format!("{} ({})", outline.label(node), shown(&node.operator));
+        if node.is_opaque {
+            let title = format!("opaque {label}");
+            let mut diagram = Diagram::of_values(outline, title, node);
+            diagram.is_boxed = true;
+            return vec![diagram];
+        }
+        let is_drawn = |it: &&OutlineBroadcast| {
+            let operands = 0..it.operands.len();
+            !matches!(it.verdict, Verdict::Legal(_))
+                || operands.into_iter().any(|operand| it.expands(operand))
+        };
+        let drawn = node.broadcasts.iter().filter(is_drawn);
+        drawn.map(|it| Diagram::of_outlined(outline, &label, node, it)).collect()
+    }
+
+    /// A broadcast of symbolic sizes.
+    fn of_outlined(
+        outline: &Outline,
+        label: &str,
+        node: &OutlineNode,
+        broadcast: &OutlineBroadcast,
+    ) -> Diagram {
+        let verdict = match &broadcast.verdict {
+            Verdict::Legal(_) => "legal".to_owned(),
+            Verdict::LegalIf(_, conditions) => {
+                let conditions: Vec<String> =
+                    conditions.iter().map(NamedCondition::shown).collect();
+                format!("legal if {}", conditions.join(" and "))
+            }
+            Verdict::Illegal(_) => "illegal".to_owned(),
+            Verdict::Unknown => "unknown".to_owned(),
+        };
+        let title = format!("{label}, {}: {verdict}", broadcast.rule);
+        let Some(form) = broadcast.form() else { return Diagram::of_values(outline, title, node) };
+        let result: Vec<String> = form.result.iter().map(ToString::to_string).collect();
+        let row = |(index, (name, value_type)): (usize, &(String, ValueType))| {
+            let sizes = value_type.sizes.as_deref().unwrap_or_default();
+            let map = form.maps.get(index).map_or(&[][..], |map| &map[..]);
+            let cell = |axis: usize| {
+                let own = map.iter().position(|&to| to == axis).map(|from| &sizes[from]);
+                match own {
+                    None => ("repeated", format!("× {}", result[axis])),
+                    Some(own) if *own == form.result[axis] => ("kept", own.to_string()),
+                    Some(own) => ("expanded", format!("{own} → {}", result[axis])),
+                }
+            };
+            (format!("{name} : {value_type}"), (0..result.len()).map(cell).collect())
+        };
+        let mut rows: Vec<(String, Vec<DiagramCell>)> =
+            broadcast.operands.iter().take(MAX_ROWS).enumerate().map(row).collect();
+        let of_result = result.iter().map(|size| ("result", size.clone())).collect();
+        rows.push((format!("result : [{}]", result.join(", ")), of_result));
+        let cells = rows.iter().flat_map(|(_, cells)| cells);
+        let widest = cells.map(|(_, size)| width(size)).max().unwrap_or(0);
+        Diagram::new(title, rows, widest)
+    }
+
+    /// The types of operands and results, without cells.
+    fn of_values(outline: &Outline, title: String, node: &OutlineNode) -> Diagram {
+        let operands = node.operands.iter().flatten().map(|&it| outline.typed(it));
+        let results = node.results.iter().flatten().map(|&it| format!("→ {}", outline.typed(it)));
+        let rows = operands.take(MAX_ROWS).chain(results.take(MAX_ROWS));
+        Diagram::new(title, rows.map(|label| (label, Vec::new())).collect(), 0)
+    }
+}
