@@ -4,6 +4,7 @@
 use indim_ops::InstructionSet;
 use indim_ops::{DType, Level, bf16, f16};
 
+use crate::axes::{Axes, Groups, ProductArray};
 use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
 use crate::pack::PackFn;
@@ -19,6 +20,9 @@ use crate::vector::Vector;
 
 /// Maximum rows of a register tile.
 pub(crate) const MAX_ROWS: usize = 8;
+
+/// Maximum rows of any register tile, those of bytes by AMX included.
+pub(crate) const MAX_TILE_ROWS: usize = 32;
 
 /// Maximum columns of a register tile.
 pub(crate) const MAX_COLUMNS: usize = 48;
@@ -50,6 +54,10 @@ pub(crate) struct Kernels {
     pub(crate) wide_size: usize,
     /// Register tiles: tile `[m - 1][n - 1]` has `m` rows and `n` vectors.
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
+    /// The register tile of any rows and vectors, for which `x` is read in place, instead of `tiles`.
+    whole_tile: Option<TileFn>,
+    /// What a thread calls before it runs register tiles, and after.
+    pub(crate) around_tiles: Option<[unsafe fn(); 2]>,
     /// Whether `x` has the element type of panels, so that packing converts nothing.
     pub(crate) is_x_native: bool,
     /// Whether `y` has the element type of panels, so that packing converts nothing.
@@ -166,7 +174,50 @@ impl Kernels {
     ) -> impl Iterator<Item = (Kernels, usize)> {
         let pairs = Kernels::of_pairs(product, level);
         let quads = pairs.and_then(|pairs| Kernels::of_quads(product, level, pairs));
-        quads.map(|quads| (quads, 4)).into_iter().chain(pairs.map(|pairs| (pairs, 2)))
+        let tiles = quads.and_then(|quads| Kernels::of_byte_tiles(product, quads));
+        let quads = tiles.into_iter().chain(quads).map(|kernels| (kernels, 4));
+        quads.chain(pairs.map(|pairs| (pairs, 2)))
+    }
+
+    /// The kernels for groups of four products with register tiles of AMX, which need no other signs.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
+    fn of_byte_tiles(product: &Product, quads: Kernels) -> Option<Kernels> {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use crate::shells::avx512_vnni::pack_quads;
+            use crate::vector::amx;
+            let tile: TileFn = match (product.x, product.y) {
+                (DType::I8, DType::I8) => amx::signed_by_signed,
+                (DType::I8, _) => amx::signed_by_unsigned,
+                (_, DType::I8) => amx::unsigned_by_signed,
+                _ => amx::unsigned_by_unsigned,
+            };
+            amx::is_available().then_some(Kernels {
+                rows: amx::ROWS,
+                vectors: amx::VECTORS,
+                whole_tile: Some(tile),
+                around_tiles: Some([amx::begin, amx::end]),
+                pack_y: pack_quads::<false>,
+                starts: None,
+                ..quads
+            })
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        None
+    }
+
+    /// Whether the kernels compute a product of groups with these axes: rows, columns, summed. Tiles of AMX
+    /// read whole tiles of rows in place, and only large ones are better than others.
+    pub(crate) fn takes(&self, [rows, columns, summed]: [&Axes; 3], groups: Groups) -> bool {
+        const MIN_SIZE: usize = 16;
+        self.whole_tile.is_none()
+            || groups.rest == 0
+                && summed.size > 0
+                && summed.size.is_multiple_of(MIN_SIZE)
+                && rows.size >= MIN_SIZE
+                && columns.size >= MIN_SIZE
+                && rows.single(ProductArray::X).is_some()
+                && summed.single(ProductArray::X) == Some(self.size as isize)
     }
 
     /// The kernels for groups of four products of bytes, which differ in tiles and packing from those for
@@ -226,6 +277,9 @@ impl Kernels {
 
     /// The register tile of some rows and vectors, at least one and at most the largest.
     pub(crate) fn tile(&self, rows: usize, vectors: usize) -> TileFunctions {
+        if let Some(tile) = self.whole_tile {
+            return TileFunctions { packed: tile, in_place: tile };
+        }
         self.tiles[rows - 1][vectors - 1].expect("invariant: tiles up to the largest exist")
     }
 
@@ -335,6 +389,8 @@ where
         size: size_of::<V::Element>(),
         wide_size: size_of::<<V::Element as Real>::Wide>(),
         tiles,
+        whole_tile: None,
+        around_tiles: None,
         is_x_native: V::Element::is_native(product.x),
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),

@@ -113,7 +113,9 @@ impl ProductPlan {
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
         let mut groups = Groups::default();
         for (of_groups, count) in Kernels::of_groups(product, level) {
-            if let Some((axes, of_axes)) = summed.grouped(count) {
+            if let Some((axes, of_axes)) = summed.grouped(count)
+                && of_groups.takes([&rows, &columns, &axes], of_axes)
+            {
                 (kernels, summed, groups) = (of_groups, axes, of_axes);
                 kernels.is_x_native &= groups.rest == 0;
                 break;

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::Method;
-use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
+use crate::kernels::{MAX_COLUMNS, MAX_TILE_ROWS};
 use crate::plan::{ProductPlan, ProductPointers};
 use crate::store::{AddArguments, StoreArguments, StoreFn};
 
@@ -223,7 +223,7 @@ impl ProductPlan {
         from: *const u8,
         width: usize,
     ) {
-        let mut row_offsets = [0; MAX_ROWS];
+        let mut row_offsets = [0; MAX_TILE_ROWS];
         let mut column_offsets = [0; MAX_COLUMNS];
         self.rows.offsets(rows.start, ProductArray::Out, &mut row_offsets[..rows.len()]);
         self.columns.offsets(

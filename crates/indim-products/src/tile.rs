@@ -29,6 +29,9 @@ pub(crate) struct TileArguments {
     pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
+    /// Number of rows; most tiles are compiled for it.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
+    pub(crate) rows: usize,
     /// Number of columns that are stored as rounded elements: all but the padding of the last vector.
     pub(crate) columns: usize,
     /// For elements without an order of summation, the first sum of each row; null for zeros.

@@ -25,6 +25,10 @@ impl ProductPlan {
         let blocking = &self.blocking;
         let are_rows_resident = blocking.packed_rows >= region.rows.len();
         let unit = self.kernels.rows;
+        if let Some([begin, _]) = self.kernels.around_tiles {
+            // SAFETY: the plan has a level of this processor.
+            unsafe { begin() }
+        }
         if are_rows_resident {
             // SAFETY: the packed rows lie in scratch memory, which has room for them.
             unsafe {
@@ -55,6 +59,10 @@ impl ProductPlan {
                     );
                 }
             }
+        }
+        if let Some([_, end]) = self.kernels.around_tiles {
+            // SAFETY: the plan has a level of this processor.
+            unsafe { end() }
         }
     }
 
@@ -254,6 +262,7 @@ impl ProductPlan {
             y_step: self.summed.fastest(ProductArray::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
+            rows: rows.len(),
             columns: columns.len(),
             starts: self.starts_of(region, rows.start, scratch),
             results: direct.unwrap_or(buffered),

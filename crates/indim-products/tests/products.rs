@@ -363,6 +363,18 @@ fn products_of_bytes() {
         // Pieces of the sum.
         check(&dense(types, 2, 3, 9001), || f64::from(random.next() as i8));
     }
+    // Whole tiles of bytes, and parts of them.
+    for (types, (rows, columns)) in BYTES.into_iter().zip([(16, 17), (33, 16), (50, 35), (32, 80)])
+    {
+        for length in [64, 192] {
+            check(&dense(types, rows, columns, length), || f64::from(random.next() as i8));
+            check(&contiguous(types, columns, rows, length), || f64::from(random.next() as i8));
+            let narrow = [types[0], types[1], types[2], DType::I16];
+            check(&dense(narrow, rows, columns, length), || f64::from(random.next() as i8));
+        }
+    }
+    check(&dense(BYTES[0], 16, 16, 8192 + 128), || f64::from(random.next() as i8));
+    check(&dense(BYTES[3], 17, 18, 640), || 255.0);
     // Regions.
     check(&dense(BYTES[0], 150, 130, 9), || f64::from(random.next() as i8));
     check(&dense(BYTES[3], 40, 50, 131), || f64::from(random.next() as i8));

@@ -4,8 +4,11 @@
 //! - `avx2.rs`: 256 bits, AVX2 and FMA;
 //! - `avx512.rs`: 512 bits, AVX-512;
 //! - `vnni.rs`: 512 bits, AVX-512 VNNI;
+//! - `amx.rs`: register tiles of bytes by AMX, without vectors;
 //! - `neon.rs`: 128 bits, NEON.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod amx;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
