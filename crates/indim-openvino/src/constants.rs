@@ -57,23 +57,6 @@ impl<'s> Constants<'s> {
         Ok(array)
     }
 
-    /// The elements of an operand that is a short list of integers, such as axes or a shape, in a constant.
-    /// `None` for another operand, and for a network without its external file.
-    pub(super) fn short_list(
-        &mut self,
-        network: &Network,
-        layer: &Layer,
-        operand: usize,
-    ) -> Option<Vec<i64>> {
-        let constant = &network.layers[layer.sources.get(operand)?.layer];
-        let sizes = &constant.outputs.first()?.sizes;
-        let is_short = sizes.iter().all(|size| size.is_some_and(|size| size <= MAX_RANK));
-        if !constant.is("Const") || sizes.len() > 1 || !is_short {
-            return None;
-        }
-        indim_model::integers(&self.read(constant).ok()?)
-    }
-
     /// The first `needed` of the `size` bytes of a layer at `offset`.
     fn piece(
         &mut self,
@@ -118,6 +101,39 @@ impl<'s> Constants<'s> {
             true => Err(FormatErrorKind::Limit { what: "bytes of constants", limit }),
             false => Ok(()),
         }
+    }
+}
+
+/// Reads short lists of integers, such as axes, from constants, without the rest of the external file.
+pub(super) struct ShortLists<'s> {
+    source: &'s SourceFile,
+    limits: &'s FormatLimits,
+}
+
+impl<'s> ShortLists<'s> {
+    pub(super) fn new(source: &'s SourceFile, limits: &'s FormatLimits) -> Self {
+        ShortLists { source, limits }
+    }
+
+    /// The elements of an operand that is a constant list. `None` for another operand, and for a network
+    /// without its external file.
+    pub(super) fn read(
+        &self,
+        network: &Network,
+        layer: &Layer,
+        operand: usize,
+    ) -> Option<Vec<i64>> {
+        let constant = &network.layers[layer.sources.get(operand)?.layer];
+        let shape = shape(constant, self.limits).ok().filter(|_| constant.is("Const"))?;
+        if shape.rank() > 1 || shape.iter().any(|&size| size > MAX_RANK) {
+            return None;
+        }
+        let array_type = ArrayType::new(constant.element_type("element_type").ok()?, shape);
+        let needed = array_type.shape.byte_count(array_type.dtype.size()).ok()?;
+        let start = usize::try_from(range_end(constant, "offset").ok()?).ok()?;
+        let range = start..start.checked_add(needed)?;
+        let bytes = self.source.external_file_range(&name(self.source), range).ok()?;
+        indim_model::integers(&array_of_bytes(&array_type, &bytes).ok()?)
     }
 }
 

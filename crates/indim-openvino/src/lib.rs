@@ -76,8 +76,8 @@ impl Reader for OpenVino {
         outline: &OutlineOptions,
     ) -> Result<Outline, FormatError> {
         let network = network::Network::read(model::text(source)?, &options.limits)?;
-        let mut constants = constants::Constants::new(source, &options.limits);
-        Ok(outline::outline(&network, outline, &mut constants))
+        let lists = constants::ShortLists::new(source, &options.limits);
+        Ok(outline::outline(&network, outline, &lists))
     }
 
     fn operations(&self) -> Vec<String> {

@@ -9,7 +9,7 @@ use indim_model::outline::{
 use indim_shape::{AnyRule, TargetRule};
 
 use crate::attributes::PDPD_AXIS_OF_BROADCAST;
-use crate::constants::Constants;
+use crate::constants::ShortLists;
 use crate::element_type::element_type;
 use crate::layer::{Layer, Port};
 use crate::network::Network;
@@ -25,11 +25,11 @@ const MAX_ATTRIBUTES: usize = 8;
 pub(super) fn outline(
     network: &Network,
     options: &OutlineOptions,
-    constants: &mut Constants<'_>,
+    lists: &ShortLists<'_>,
 ) -> Outline {
     let mut outline = Outline::default();
     let region = Arc::from("");
-    (outline.inputs, outline.outputs) = walk(&mut outline, network, (&region, options), constants);
+    (outline.inputs, outline.outputs) = walk(&mut outline, network, (&region, options), lists);
     outline
 }
 
@@ -39,7 +39,7 @@ fn walk(
     outline: &mut Outline,
     network: &Network,
     (region, options): (&Arc<str>, &OutlineOptions),
-    constants: &mut Constants<'_>,
+    lists: &ShortLists<'_>,
 ) -> (Vec<ValueIndex>, Vec<ValueIndex>) {
     let is_opaque = opaque(network);
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -55,7 +55,7 @@ fn walk(
         }
         for body in &network.bodies[network.bodies_of(position)] {
             let path = format!("{}/{}.{}", tail(region), shown(&layer.name), body.name);
-            walk(outline, &body.network, (&Arc::from(path.as_str()), options), constants);
+            walk(outline, &body.network, (&Arc::from(path.as_str()), options), lists);
         }
         let ports = layer.outputs.iter().enumerate();
         let results: Vec<(String, ValueType)> =
@@ -70,8 +70,8 @@ fn walk(
             inputs.extend(values[position].iter().copied());
             continue;
         }
-        let size_sources = size_sources(network, position, constants);
-        let axes = layer.is("Broadcast").then(|| constants.short_list(network, layer, 2)).flatten();
+        let size_sources = size_sources(network, position, lists);
+        let axes = layer.is("Broadcast").then(|| lists.read(network, layer, 2)).flatten();
         let node = StatedNode { size_sources, ..node(layer, operands, results, axes) };
         let (is_opaque, region) = (is_opaque[position], region.clone());
         values[position] = outline.add_node(StatedNode { is_opaque, region, ..node });

@@ -1,6 +1,6 @@
 //! The operand axes whose sizes the axes of a result have, for sizes that a network leaves open.
 
-use crate::constants::Constants;
+use crate::constants::ShortLists;
 use crate::layer::Layer;
 use crate::network::Network;
 
@@ -46,10 +46,10 @@ const SAME_BATCH: [&str; 10] = [
 pub(super) fn size_sources(
     network: &Network,
     position: usize,
-    constants: &mut Constants<'_>,
+    lists: &ShortLists<'_>,
 ) -> SizeSources {
     let layer = &network.layers[position];
-    let mut call = SourcesOfLayer { network, layer, constants };
+    let call = SourcesOfLayer { network, layer, lists };
     let is_any = |names: &[&str]| names.iter().any(|name| layer.is(name));
     let sources = match layer.operation.to_ascii_lowercase().as_str() {
         _ if is_any(&SAME_SHAPE) => call.same(),
@@ -70,15 +70,15 @@ pub(super) fn size_sources(
 }
 
 /// A layer, and the constants that it reads.
-struct SourcesOfLayer<'n, 'c, 's> {
+struct SourcesOfLayer<'n, 's> {
     network: &'n Network,
     layer: &'n Layer,
-    constants: &'c mut Constants<'s>,
+    lists: &'n ShortLists<'s>,
 }
 
 type Sources = Option<SizeSources>;
 
-impl SourcesOfLayer<'_, '_, '_> {
+impl SourcesOfLayer<'_, '_> {
     /// The sizes of an operand, as its layer states them.
     fn sizes(&self, operand: usize) -> Option<&[Option<usize>]> {
         let source = self.layer.sources.get(operand)?;
@@ -93,10 +93,10 @@ impl SourcesOfLayer<'_, '_, '_> {
         Some(self.layer.outputs.first()?.sizes.len())
     }
 
-    /// The axes in a constant operand, of `rank` axes.
-    fn axes(&mut self, operand: usize, rank: usize) -> Option<Vec<usize>> {
-        self.constants
-            .short_list(self.network, self.layer, operand)?
+    /// The axes in a constant operand, counted from the front of `rank` axes.
+    fn axes(&self, operand: usize, rank: usize) -> Option<Vec<usize>> {
+        self.lists
+            .read(self.network, self.layer, operand)?
             .into_iter()
             .map(|axis| normal(axis, rank))
             .collect()
@@ -117,13 +117,13 @@ impl SourcesOfLayer<'_, '_, '_> {
         Some((0..rank).map(|axis| (axis != without).then_some((0, axis))).collect())
     }
 
-    fn without_axes_of(&mut self, operand: usize) -> Sources {
+    fn without_axes_of(&self, operand: usize) -> Sources {
         let rank = self.rank(0)?;
         let without = self.axes(operand, rank)?;
         Some((0..rank).map(|axis| (!without.contains(&axis)).then_some((0, axis))).collect())
     }
 
-    fn transposed(&mut self) -> Sources {
+    fn transposed(&self) -> Sources {
         let rank = self.rank(0)?;
         let order = self.axes(1, rank)?;
         let order = if order.is_empty() { (0..rank).rev().collect() } else { order };
@@ -131,7 +131,7 @@ impl SourcesOfLayer<'_, '_, '_> {
     }
 
     /// The axes of the data before the gathered one, those of the indices, and the others of the data.
-    fn gathered(&mut self) -> Sources {
+    fn gathered(&self) -> Sources {
         let (data, indices) = (self.rank(0)?, self.rank(1)?);
         let axis = *self.axes(2, data)?.first()?;
         let batch = normal(self.layer.integer("batch_dims", Some(0)).ok()?, indices + 1)?;
@@ -159,23 +159,23 @@ impl SourcesOfLayer<'_, '_, '_> {
     }
 
     /// Zeros of the pattern keep an axis, if the layer says that they are special.
-    fn reshaped(&mut self) -> Sources {
+    fn reshaped(&self) -> Sources {
         let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
         let rank = self.rank(0)?;
-        let pattern = self.constants.short_list(self.network, self.layer, 1)?;
+        let pattern = self.lists.read(self.network, self.layer, 1)?;
         let kept = |(axis, &size): (usize, &i64)| {
             (is_special && size == 0 && axis < rank).then_some((0, axis))
         };
         Some(pattern.iter().enumerate().map(kept).collect())
     }
 
-    fn squeezed(&mut self) -> Sources {
+    fn squeezed(&self) -> Sources {
         let rank = self.rank(0)?;
         let removed = self.axes(1, rank)?;
         Some((0..rank).filter(|axis| !removed.contains(axis)).map(|axis| Some((0, axis))).collect())
     }
 
-    fn unsqueezed(&mut self) -> Sources {
+    fn unsqueezed(&self) -> Sources {
         let rank = self.result_rank()?;
         let added = self.axes(1, rank)?;
         let mut own = 0..self.rank(0)?;
@@ -187,7 +187,7 @@ impl SourcesOfLayer<'_, '_, '_> {
     }
 
     /// A reduction that keeps its axes has them at their places; the sizes of the reduced ones are 1.
-    fn reduced(&mut self) -> Sources {
+    fn reduced(&self) -> Sources {
         if self.layer.flag("keep_dims", Some(false)).ok()? {
             return self.same();
         }
