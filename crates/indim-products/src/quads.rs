@@ -7,6 +7,9 @@ use crate::vector::vnni::{FactorQuad, QuadVector};
 /// Bytes of a group.
 const GROUP: usize = size_of::<FactorQuad>();
 
+/// Groups of each row or column that are packed together: those of 16 bytes.
+const GROUPS_OF_BLOCK: usize = 4;
+
 /// The highest bit of each byte of a group.
 const HIGHEST_BITS: u32 = 0x8080_8080;
 
@@ -16,7 +19,18 @@ const HIGHEST_BITS: u32 = 0x8080_8080;
 /// Like [`PackFn`](crate::pack::PackFn); the source is also valid for reads of every byte of each group.
 #[inline(always)]
 pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments) {
-    for index in 0..pack.count {
+    let mut index = 0;
+    while index < pack.count {
+        let is_block = pack.within == 1
+            && pack.step == GROUP as isize
+            && index + GROUPS_OF_BLOCK < pack.count
+            && pack.live == pack.width;
+        if is_block {
+            // SAFETY: the caller ensures panel, runs and source. The last index is not among these.
+            unsafe { pack_block::<V, FLIP>(pack, index) }
+            index += GROUPS_OF_BLOCK;
+            continue;
+        }
         let from = pack.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
         let row = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
         let is_last = index + 1 == pack.count;
@@ -31,6 +45,36 @@ pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments)
                 let to = row.wrapping_add(run.first * GROUP);
                 let from = from.wrapping_offset(run.offset);
                 pack_run::<V, FLIP>(run, from, to, pack.within, bytes);
+            }
+        }
+        index += 1;
+    }
+}
+
+/// Packs a block of whole groups, from `index` on, which are contiguous in each row or column.
+///
+/// # Safety
+/// Like [`pack`], for the groups of these indices.
+#[inline(always)]
+unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, index: usize) {
+    let from = pack.from.wrapping_add(index * GROUP);
+    let to = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
+    // SAFETY: the caller ensures panel, runs and source.
+    unsafe {
+        for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
+            let from = from.wrapping_offset(run.offset);
+            let to = to.wrapping_add(run.first * GROUP);
+            if run.count == V::LANES {
+                let block = V::transposed(from, run.step);
+                for (index, groups) in block.into_iter().enumerate() {
+                    let groups = if FLIP { groups.with_flipped_bits() } else { groups };
+                    groups.store(to.wrapping_add(index * pack.width * GROUP));
+                }
+                continue;
+            }
+            for index in 0..GROUPS_OF_BLOCK {
+                let to = to.wrapping_add(index * pack.width * GROUP);
+                pack_run::<V, FLIP>(run, from.wrapping_add(index * GROUP), to, 1, GROUP);
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Vectors of 512 bits of groups of four bytes, by AVX-512 (F, BW, VL) and VNNI. Holds unsafe code.
 
 use core::arch::x86_64::{
-    __m512i, __mmask16, _mm_maskz_loadu_epi8, _mm512_add_epi32, _mm512_cvtepu8_epi32,
-    _mm512_dpbusd_epi32, _mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32,
-    _mm512_or_si512, _mm512_reduce_add_epi32, _mm512_set1_epi8, _mm512_set1_epi32,
-    _mm512_setzero_si512, _mm512_slli_epi32, _mm512_storeu_si512, _mm512_xor_si512,
+    __m512i, __mmask16, _mm_loadu_si128, _mm_maskz_loadu_epi8, _mm512_add_epi32,
+    _mm512_castsi128_si512, _mm512_cvtepu8_epi32, _mm512_dpbusd_epi32, _mm512_inserti32x4,
+    _mm512_loadu_si512, _mm512_mask_storeu_epi32, _mm512_maskz_loadu_epi32, _mm512_or_si512,
+    _mm512_reduce_add_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setzero_si512,
+    _mm512_slli_epi32, _mm512_storeu_si512, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
 use crate::real::Real;
@@ -66,6 +68,13 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     ///   `LANES` columns;
     /// - the processor has the instructions of the vector.
     unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self;
+
+    /// The transposition of `LANES` columns of four contiguous groups: a vector has one group of each column.
+    ///
+    /// # Safety
+    /// - `from` is valid for reads of 16 bytes at each of `LANES` steps;
+    /// - the processor has the instructions of the vector.
+    unsafe fn transposed(from: *const u8, step: isize) -> [Self; 4];
 
     /// The vector with the highest bit of each byte changed.
     ///
@@ -168,6 +177,33 @@ impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
             let low = _mm512_or_si512(row(0), _mm512_slli_epi32::<8>(row(1)));
             let high = _mm512_or_si512(row(2), _mm512_slli_epi32::<8>(row(3)));
             QuadX16(_mm512_or_si512(low, _mm512_slli_epi32::<16>(high)))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn transposed(from: *const u8, step: isize) -> [Self; 4] {
+        // SAFETY: the caller ensures the bytes and the instructions.
+        unsafe {
+            // Lane `l` of 128 bits of vector `v` is column `4 l + v`.
+            let column = |column: usize| {
+                let from = from.wrapping_offset(step.wrapping_mul(column as isize));
+                _mm_loadu_si128(from.cast())
+            };
+            let lanes = |first: usize| {
+                let lanes = _mm512_castsi128_si512(column(first));
+                let lanes = _mm512_inserti32x4::<1>(lanes, column(first + 4));
+                let lanes = _mm512_inserti32x4::<2>(lanes, column(first + 8));
+                _mm512_inserti32x4::<3>(lanes, column(first + 12))
+            };
+            let [a, b, c, d] = [lanes(0), lanes(1), lanes(2), lanes(3)];
+            let [low_ab, low_cd] = [_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d)];
+            let [high_ab, high_cd] = [_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d)];
+            [
+                QuadX16(_mm512_unpacklo_epi64(low_ab, low_cd)),
+                QuadX16(_mm512_unpackhi_epi64(low_ab, low_cd)),
+                QuadX16(_mm512_unpacklo_epi64(high_ab, high_cd)),
+                QuadX16(_mm512_unpackhi_epi64(high_ab, high_cd)),
+            ]
         }
     }
 
