@@ -20,16 +20,16 @@
 //! - `stencil.rs`: sums of short chains;
 //! - `pack.rs`: packing of panels;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
-//! - `starts.rs`: first sums of rows;
+//! - `starts.rs`: first sums of rows, as functions of a level; `first_sums.rs`: those of a region;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;
 //! - `shells/`: the functions compiled for each level;
 //! - `kernels.rs`: the table of these functions.
 //!
-//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `pack.rs`, `plan.rs`,
-//! `quads.rs`, `run.rs`, `shells/`, `starts.rs`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`,
-//! `tiles.rs` and `vector/`.
+//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `first_sums.rs`, `pack.rs`,
+//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs`
+//! and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(target_arch = "x86_64"),
@@ -42,6 +42,7 @@ mod axpys;
 mod blocking;
 mod dot;
 mod dots;
+mod first_sums;
 mod kernels;
 mod order;
 mod pack;
