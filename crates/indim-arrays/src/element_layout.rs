@@ -3,7 +3,8 @@
 
 use core::slice;
 
-use indim_ops::{Element, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{Element, for_each_element};
 
 /// A type with the memory layout of an element type: the element types themselves, and with the features
 /// `half` and `num-complex` the types of these crates.

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use indim_ops::{DType, Element, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{DType, Element, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::array::Array;

@@ -9,7 +9,7 @@ use crate::strides::row_major_byte_strides;
 use crate::view::{ArrayError, ArrayView};
 
 /// The element types of both `safetensors` and indim.
-const COMMON: [(Dtype, DType); 14] = [
+const COMMON: [(Dtype, DType); 18] = [
     (Dtype::BOOL, DType::Bool),
     (Dtype::U8, DType::U8),
     (Dtype::I8, DType::I8),
@@ -24,6 +24,10 @@ const COMMON: [(Dtype, DType); 14] = [
     (Dtype::F32, DType::F32),
     (Dtype::F64, DType::F64),
     (Dtype::C64, DType::C64),
+    (Dtype::F8_E4M3, DType::F8E4m3fn),
+    (Dtype::F8_E5M2, DType::F8E5m2),
+    (Dtype::F8_E4M3FNUZ, DType::F8E4m3fnuz),
+    (Dtype::F8_E5M2FNUZ, DType::F8E5m2fnuz),
 ];
 
 /// The element type of a tensor, if indim has it.
@@ -34,7 +38,8 @@ const COMMON: [(Dtype, DType); 14] = [
 /// use safetensors::Dtype;
 ///
 /// assert_eq!(dtype_of(Dtype::BF16), Some(DType::Bf16));
-/// assert_eq!(dtype_of(Dtype::F8_E4M3), None);
+/// assert_eq!(dtype_of(Dtype::F8_E4M3), Some(DType::F8E4m3fn));
+/// assert_eq!(dtype_of(Dtype::F8_E8M0), None);
 /// ```
 pub fn dtype_of(tensor: Dtype) -> Option<DType> {
     COMMON.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
@@ -64,7 +69,7 @@ pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
 /// let tensor = TensorView::new(Dtype::F32, vec![1, 2], &bytes)?;
 /// # #[cfg(target_endian = "little")]
 /// assert_eq!(ArrayView::try_from(&tensor)?.array_type().to_string(), "f32[1, 2]");
-/// let scales = TensorView::new(Dtype::F8_E4M3, vec![2], &[0, 0])?;
+/// let scales = TensorView::new(Dtype::F8_E8M0, vec![2], &[0, 0])?;
 /// assert_eq!(ArrayView::try_from(&scales).unwrap_err().code(), "unsupported-type");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

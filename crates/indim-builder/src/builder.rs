@@ -201,13 +201,13 @@ impl GraphBuilder {
     /// The index of each element along `axis`, converted to `dtype`.
     ///
     /// # Errors
-    /// `axis-out-of-range`; `element-type-not-allowed` for bool; [E5](indim_shape::rules#the-explicit-form-e)
-    /// `too-large`.
+    /// `axis-out-of-range`; `element-type-not-allowed` for bool and storage types;
+    /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`.
     #[track_caller]
     pub fn iota(&self, dtype: DType, shape: impl Into<Shape>, axis: i64) -> BuildResult {
         let array_type = ArrayType::new(dtype, shape);
         self.check_size("iota", &array_type, &[])?;
-        if dtype == DType::Bool {
+        if dtype == DType::Bool || dtype.is_storage() {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
             return Err(self.error("iota", &[], kind));
         }

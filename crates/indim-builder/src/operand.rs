@@ -4,7 +4,8 @@
 //! operands it keeps its own type.
 
 use indim_graph::{GraphError, GraphErrorKind, Literal, ValueId};
-use indim_ops::{DType, DTypeClass, Element, Op, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{DType, DTypeClass, Element, Op, for_each_element};
 use indim_shape::RuleSet;
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
@@ -75,7 +76,9 @@ impl GraphBuilder {
             (Some(value), DType::U8) => Ok(self.scalar(value as u8)),
             (Some(value), DType::U16) => Ok(self.scalar(value as u16)),
             (Some(value), DType::U32) => Ok(self.scalar(value as u32)),
-            // 16-bit floats, complex types, and floats to integers, such as `i32(2.5)`.
+            (Some(value), DType::I4) => self.convert(self.scalar(value as i8), dtype),
+            (Some(value), DType::U4) => self.convert(self.scalar(value as u8), dtype),
+            // Narrow floats, complex types, and floats to integers, such as `i32(2.5)`.
             _ => self.convert(self.scalar(literal.to_float()), dtype),
         }
     }
@@ -106,6 +109,10 @@ macro_rules! numbers {
     (@unsigned $number:ident, $own:expr) => { OperandArg::Number(Literal::Int(i128::from($number)), $own) };
     (@half $number:ident, $own:expr) => {
         OperandArg::Number(Literal::Float(f64::from($number.to_f32())), $own)
+    };
+    (@float8 $number:ident, $own:expr) => { OperandArg::Number(Literal::Float($number.to_f64()), $own) };
+    (@nibble $number:ident, $own:expr) => {
+        OperandArg::Number(Literal::Int($number.to_f64() as i128), $own)
     };
     (@float $number:ident, $own:expr) => { OperandArg::Number(Literal::Float(f64::from($number)), $own) };
     (@complex $number:ident, $own:expr) => {

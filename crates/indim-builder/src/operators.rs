@@ -5,7 +5,8 @@
 
 use core::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-use indim_ops::{DType, Op, bf16, c64, c128, f16, for_each_element, shift_right};
+use indim_ops::elements::*;
+use indim_ops::{DType, Op, for_each_element, shift_right};
 use indim_shape::RuleSet;
 
 use crate::builder::{GraphBuilder, Value};
@@ -162,10 +163,14 @@ binary_operators! {
 }
 
 macro_rules! numbers_first {
-    ($($variant:ident $number:ident $class:ident;)*) => {$(
+    ($($variant:ident $number:ident $class:ident;)*) => {$(numbers_first!(@$class $number);)*};
+    // No operator takes storage types.
+    (@float8 $number:ident) => {};
+    (@nibble $number:ident) => {};
+    (@$class:ident $number:ident) => {
         with_number_first!($number Value);
         with_number_first!($number &Value);
-    )*};
+    };
 }
 
 for_each_element!(numbers_first);

@@ -13,8 +13,8 @@ use crate::output::print;
 /// List the functions of expressions, or describe one.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128. The type after an arrow is that
-of the result, if it differs.
+Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128, N types that are only stored,
+as f8e4m3fn and i4. The type after an arrow is that of the result, if it differs.
 docs/ops.md is the same list as a page; docs/expressions.md describes the language.
 
 Examples:

@@ -52,8 +52,8 @@ impl LaneType {
         matches!(self, LaneType::I8 | LaneType::I16 | LaneType::I32 | LaneType::I64)
     }
 
-    /// Lane type and number of lanes of an element. A 16-bit float is one lane with its bits, a complex
-    /// number two lanes.
+    /// Lane type and number of lanes of an element. A 16-bit float or a storage type is one lane with
+    /// its bits, a complex number two lanes.
     pub fn of_element(dtype: DType) -> (LaneType, usize) {
         match dtype {
             DType::Bool => (LaneType::Bool, 1),
@@ -62,6 +62,8 @@ impl LaneType {
             DType::I32 => (LaneType::I32, 1),
             DType::I64 => (LaneType::I64, 1),
             DType::U8 => (LaneType::U8, 1),
+            DType::F8E4m3fn | DType::F8E5m2 | DType::F8E4m3fnuz => (LaneType::U8, 1),
+            DType::F8E5m2fnuz | DType::F8E4m3b11fnuz | DType::I4 | DType::U4 => (LaneType::U8, 1),
             DType::U16 => (LaneType::U16, 1),
             DType::U32 => (LaneType::U32, 1),
             DType::U64 => (LaneType::U64, 1),

@@ -226,6 +226,14 @@ impl ConvertVisitor for ConversionRecorder {
             Some(B::into_any(A::over::<RecordingBackend>(A::from_any(operands[0])?)))
         })
     }
+
+    fn convert_through(self, from: DType, through: DType, to: DType) -> Body {
+        let [first, second] = [(from, through), (through, to)].map(|(from, to)| {
+            let body = Definition::Conversion(from, to).body();
+            body.expect("invariant: there is a conversion between any two types")
+        });
+        compose(&first, &second)
+    }
 }
 
 /// Records the combination of two elements in a reduction.

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 
 use indim_ops::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
-use indim_ops::{AnyLane, Complex, DType, for_each_element};
+use indim_ops::{AnyLane, Complex, DType, Stored, for_each_element};
 
 use crate::body::{Body, LaneType, Primitive, SsaValue};
 use crate::builder::BodyBuilder;
@@ -108,6 +108,10 @@ macro_rules! define_elements {
     (@operand half $input:ident) => {
         FloatBits::from_bits(push(Primitive::Load { input: $input, part: 0 }, &[]))
     };
+    (@operand float8 $input:ident) => {
+        Stored::new(push(Primitive::Load { input: $input, part: 0 }, &[]))
+    };
+    (@operand nibble $input:ident) => { define_elements!(@operand float8 $input) };
     (@operand complex $input:ident) => {
         Complex::new(
             push(Primitive::Load { input: $input, part: 0 }, &[]),
@@ -116,6 +120,8 @@ macro_rules! define_elements {
     };
     (@operand $class:ident $input:ident) => { push(Primitive::Load { input: $input, part: 0 }, &[]) };
     (@lanes half $x:ident) => { vec![FloatBits::to_bits($x).value] };
+    (@lanes float8 $x:ident) => { vec![$x.bits().value] };
+    (@lanes nibble $x:ident) => { vec![$x.bits().value] };
     (@lanes complex $x:ident) => { vec![$x.re.value, $x.im.value] };
     (@lanes $class:ident $x:ident) => { vec![$x.value] };
 }

@@ -9,9 +9,10 @@ use indim_codegen::{Definition, LaneType, NestBody, record_nest, record_nest_wit
 use indim_graph::{Array, Graph, TakeMode, evaluate};
 use indim_loops::loop_nest::{BufferId, InstructionKind, Local, LoopNest};
 use indim_loops::lower;
+use indim_ops::elements::*;
 use indim_ops::{
     AnyLane, ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend,
-    bf16, c64, c128, f16, for_each_element,
+    for_each_element,
 };
 use indim_shape::RuleSet;
 

@@ -69,7 +69,7 @@ fn graph(dtype: DType, shape: &[usize], axis: i64) -> Graph {
 
 #[test]
 fn every_reduction_of_every_type() {
-    for &dtype in DType::ALL {
+    for &dtype in DType::ALL.iter().filter(|dtype| !dtype.is_storage()) {
         for length in 2..=9 {
             for (shape, axis) in [(vec![3, length, 37], 1), (vec![41, length], 1)] {
                 let x = elements(&ArrayType::new(dtype, &shape[..]), length as u64);

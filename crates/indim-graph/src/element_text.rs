@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use indim_ops::{Complex, bf16, f16};
+use indim_ops::Complex;
+use indim_ops::elements::*;
 
 /// An element that has a text form.
 pub trait ElementText: Sized {
@@ -25,7 +26,7 @@ macro_rules! plain {
     )*};
 }
 
-plain!(bool i8 i16 i32 i64 u8 u16 u32 u64);
+plain!(bool i8 i16 i32 i64 u8 u16 u32 u64 i4 u4);
 
 macro_rules! float {
     ($($type:ident $bits:ident;)*) => {$(
@@ -53,7 +54,10 @@ macro_rules! float {
     )*};
 }
 
-float! { f16 u16; bf16 u16; f32 u32; f64 u64; }
+float! {
+    f16 u16; bf16 u16; f32 u32; f64 u64;
+    f8e4m3fn u8; f8e5m2 u8; f8e4m3fnuz u8; f8e5m2fnuz u8; f8e4m3b11fnuz u8;
+}
 
 /// Both parts as floats: `1.5-0.0j`.
 impl<F: ElementText + Copy> ElementText for Complex<F> {

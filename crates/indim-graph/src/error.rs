@@ -505,6 +505,15 @@ impl GraphError {
             GraphErrorKind::ElementTypeMismatch { operand, expected, .. } => {
                 Some(format!("convert it: {expected}({})", self.operand_name(*operand)))
             }
+            GraphErrorKind::ElementTypeNotAllowed { operand, dtype } if dtype.is_storage() => {
+                Some(match self.operands.get(*operand) {
+                    Some((name, _)) => {
+                        let name = shown(name);
+                        format!("{dtype} is a storage type: convert to f32 first, f32({name})")
+                    }
+                    None => format!("{dtype} is a storage type: convert an array of f32 to it"),
+                })
+            }
             GraphErrorKind::ElementTypeNotAllowed { dtype, .. }
                 if dtype.class() == DTypeClass::Complex && is_ordering(self.operation) =>
             {

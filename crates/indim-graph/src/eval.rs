@@ -6,11 +6,12 @@
 
 use core::fmt;
 
+use indim_ops::elements::*;
 use indim_ops::{
     ArrayData, ArrayType, Binary, ContractionElement, ConvertTo, ConvertVisitor, DType, Element,
     Fold, FoldVisitor, FromWide, NarrowElement, OpVisitor, ReduceOp, ScalarBackend, ScanElement,
-    ScanVisitor, ScatterFold, ScatterOp, ScatterVisitor, Ternary, Unary, bf16, c64, c128, contract,
-    f16, fold, scan, visit_convert, visit_scan,
+    ScanVisitor, ScatterFold, ScatterOp, ScatterVisitor, Ternary, Unary, contract, fold, scan,
+    visit_convert, visit_scan,
 };
 use indim_shape::{AxisMap, Shape};
 
@@ -309,6 +310,13 @@ impl ConvertVisitor for Conversion<'_> {
         let elements = self.operand.element_slice().expect("invariant: visited with its own type");
         B::into_data(of_one(elements, A::convert))
     }
+
+    fn convert_through(self, _: DType, through: DType, to: DType) -> ArrayData {
+        let data = visit_convert(self.operand.dtype(), through, Conversion { ..self });
+        let shape = self.operand.shape().clone();
+        let converted = Array::from_data(shape, data).expect("invariant: of the operand's size");
+        visit_convert(through, to, Conversion { operand: &converted })
+    }
 }
 
 /// For each element of the result in row-major order, the position of its source in the operand.
@@ -422,6 +430,8 @@ fn contracted(operands: &[&Array], summed: usize) -> ArrayData {
         (@boolean $type:ident) => { unreachable!("invariant: the builder checked the signature") };
         (@half $type:ident) => { contract!(@boolean $type) };
         (@complex $type:ident) => { contract!(@boolean $type) };
+        (@float8 $type:ident) => { contract!(@boolean $type) };
+        (@nibble $type:ident) => { contract!(@boolean $type) };
         (@$class:ident $type:ident) => { sums_of_products::<$type>(operands, count, length) };
     }
     indim_ops::for_each_element!(contract)

@@ -4,8 +4,9 @@
 
 use core::fmt;
 
+use indim_ops::elements::*;
 use indim_ops::meaning::convert::ConvertTo;
-use indim_ops::{DType, DTypeClass, Element, bf16, c64, c128, f16};
+use indim_ops::{DType, DTypeClass, Element};
 
 use indim_arrays::Array;
 
@@ -116,6 +117,13 @@ impl Literal {
             (_, DType::F64) => Array::from_scalar(float),
             (_, DType::C64) => Array::from_scalar(converted::<c64>(float)),
             (_, DType::C128) => Array::from_scalar(converted::<c128>(float)),
+            (_, DType::F8E4m3fn) => Array::from_scalar(converted::<f8e4m3fn>(float)),
+            (_, DType::F8E5m2) => Array::from_scalar(converted::<f8e5m2>(float)),
+            (_, DType::F8E4m3fnuz) => Array::from_scalar(converted::<f8e4m3fnuz>(float)),
+            (_, DType::F8E5m2fnuz) => Array::from_scalar(converted::<f8e5m2fnuz>(float)),
+            (_, DType::F8E4m3b11fnuz) => Array::from_scalar(converted::<f8e4m3b11fnuz>(float)),
+            (_, DType::I4) => Array::from_scalar(converted::<i4>(float)),
+            (_, DType::U4) => Array::from_scalar(converted::<u4>(float)),
         }
     }
 
@@ -133,7 +141,11 @@ impl Literal {
         match self {
             Literal::Bool(_) => dtype == DType::Bool,
             Literal::Int(_) => dtype != DType::Bool,
-            Literal::Float(_) => matches!(dtype.class(), DTypeClass::Float | DTypeClass::Complex),
+            Literal::Float(_) => match dtype.class() {
+                DTypeClass::Float | DTypeClass::Complex => true,
+                DTypeClass::Storage => !dtype.is_nibble(),
+                DTypeClass::Bool | DTypeClass::Signed | DTypeClass::Unsigned => false,
+            },
         }
     }
 
@@ -167,8 +179,10 @@ where
 
 /// The smallest and the largest value of an integer type; `None` for other types.
 pub fn integer_range(dtype: DType) -> Option<(i128, i128)> {
-    let bits = 8 * dtype.size() as u32;
+    let bits = dtype.bits() as u32;
     match dtype.class() {
+        DTypeClass::Storage if dtype == DType::I4 => Some((-8, 7)),
+        DTypeClass::Storage if dtype == DType::U4 => Some((0, 15)),
         DTypeClass::Signed => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
         DTypeClass::Unsigned => Some((0, (1 << bits) - 1)),
         _ => None,

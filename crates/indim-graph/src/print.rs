@@ -4,7 +4,8 @@
 
 use core::fmt::{self, Display, Formatter, Write};
 
-use indim_ops::{DType, bf16, c64, c128, f16};
+use indim_ops::DType;
+use indim_ops::elements::*;
 use indim_shape::is_printable;
 
 use crate::element_text::ElementText;

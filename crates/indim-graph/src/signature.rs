@@ -61,12 +61,13 @@ pub fn check_operands(
     Ok(last.dtype)
 }
 
-/// Checks a bitcast from `from` to `to`: both must be integers or floats of one width.
+/// Checks a bitcast from `from` to `to`: both must be integers or floats of one width, 8-bit floats too.
 ///
 /// # Errors
 /// TY1 `element-type-not-allowed`; `bitcast-width`.
 pub fn check_bitcast(from: DType, to: DType) -> Result<(), GraphErrorKind> {
-    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float();
+    let is_float8 = |dtype: DType| dtype.is_storage() && !dtype.is_nibble();
+    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float() || is_float8(dtype);
     if !is_plain(from) {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: from });
     }

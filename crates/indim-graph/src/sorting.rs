@@ -57,8 +57,8 @@ impl core::str::FromStr for SortResult {
 /// The checked axis and the result type of a sort by these keys.
 ///
 /// # Errors
-/// `wrong-operand-count` without keys, and for [`SortResult::Values`] of several keys; `shapes-differ`;
-/// `axis-out-of-range`.
+/// `wrong-operand-count` without keys, and for [`SortResult::Values`] of several keys; TY1 for storage types;
+/// `shapes-differ`; `axis-out-of-range`.
 pub fn check_sort(
     axis: i64,
     result: SortResult,
@@ -70,6 +70,9 @@ pub fn check_sort(
     };
     if !others.is_empty() && result == SortResult::Values {
         return Err(GraphErrorKind::WrongOperandCount { expected: 1, given });
+    }
+    if let Some(operand) = keys.iter().position(|key| key.dtype.is_storage()) {
+        return Err(GraphErrorKind::ElementTypeNotAllowed { operand, dtype: keys[operand].dtype });
     }
     let shapes: Vec<Shape> = keys.iter().map(|key| key.shape.clone()).collect();
     if let Err(error) = RuleSet::None.elaborate(&shapes) {
@@ -86,9 +89,9 @@ pub fn check_sort(
 /// The result type of a search in `table` for each element of `values`.
 ///
 /// # Errors
-/// TY2; `table-rank` for a table that does not have one axis.
+/// TY1 for storage types; TY2; `table-rank` for a table that does not have one axis.
 pub fn check_search(table: &ArrayType, values: &ArrayType) -> Result<ArrayType, GraphErrorKind> {
-    check_operands(&[table.clone(), values.clone()], 2, false, |_| true)?;
+    check_operands(&[table.clone(), values.clone()], 2, false, |dtype| !dtype.is_storage())?;
     match table.shape.rank() {
         1 => Ok(ArrayType::new(DType::I64, &values.shape)),
         rank => Err(GraphErrorKind::TableRank { rank }),
@@ -114,6 +117,7 @@ macro_rules! by_type {
             DType::F64 => $function::<f64> $arguments,
             DType::C64 => $function::<c64> $arguments,
             DType::C128 => $function::<c128> $arguments,
+            _ => unreachable!("invariant: the builder refuses storage types"),
         }
     };
 }

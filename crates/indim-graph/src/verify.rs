@@ -353,7 +353,7 @@ fn check_operand_shapes(operands: &[ArrayType], result: &ArrayType) -> Result<()
 
 fn check_iota(axis: usize, result: &ArrayType) -> Result<(), GraphErrorKind> {
     let rank = result.shape.rank();
-    if result.dtype == DType::Bool {
+    if result.dtype == DType::Bool || result.dtype.is_storage() {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: result.dtype });
     }
     match axis < rank {

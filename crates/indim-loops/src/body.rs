@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_ops::{ArrayType, DType};
+use indim_ops::{ArrayType, DType, conversion_through};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
@@ -83,7 +83,8 @@ impl NestBuilder<'_> {
             return;
         }
         let operand_views = operand_views(self.graph, value, view);
-        let operands = operand_views.into_iter().map(|operand| self.local(operand)).collect();
+        let mut operands: Vec<Local> =
+            operand_views.into_iter().map(|operand| self.local(operand)).collect();
         let kind = match node.kind {
             NodeKind::Take { axis, mode } => InstructionKind::Take {
                 mode,
@@ -115,13 +116,23 @@ impl NestBuilder<'_> {
             _ => unreachable!("invariant: other kinds are views or leaves"),
         };
         let last = node.operands.last();
-        self.instructions.push(NestInstruction {
-            kind,
-            operands,
-            // A loop without states has no operands.
-            operand_dtype: last.map_or(DType::Bool, |&last| self.graph[last].array_type.dtype),
-            dtype: node.array_type.dtype,
-        });
+        // A loop without states has no operands.
+        let mut operand_dtype = last.map_or(DType::Bool, |&last| self.graph[last].array_type.dtype);
+        let dtype = node.array_type.dtype;
+        while let (InstructionKind::Convert, Some(through)) =
+            (&kind, conversion_through(operand_dtype, dtype))
+        {
+            let kind = InstructionKind::Convert;
+            self.instructions.push(NestInstruction {
+                kind,
+                operands,
+                operand_dtype,
+                dtype: through,
+            });
+            operands = vec![Local::Instruction(self.instructions.len() - 1)];
+            operand_dtype = through;
+        }
+        self.instructions.push(NestInstruction { kind, operands, operand_dtype, dtype });
         let local = Local::Instruction(self.instructions.len() - 1);
         self.locals.insert(value, local);
     }

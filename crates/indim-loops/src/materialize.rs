@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::{HashMap, HashMapExt};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
-use indim_ops::Fact;
+use indim_ops::{Fact, conversion_through};
 
 use crate::value_source::{
     OperandView, ValueSource, first_results, is_arg_reduction, is_computed, iteration,
@@ -221,7 +221,10 @@ fn conversions(
                 _ => false,
             };
             let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
-            (is_reduced && is_used_once).then_some((operand, value))
+            // A fold ends with one kernel.
+            let [from, to] = [operand, value].map(|value| graph[value].array_type.dtype);
+            let is_one_step = conversion_through(from, to).is_none();
+            (is_reduced && is_used_once && is_one_step).then_some((operand, value))
         }
         _ => None,
     };

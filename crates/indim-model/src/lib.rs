@@ -53,7 +53,9 @@ pub use model::{
     DeclaredSize, Expectation, InputBinding, Model, ModelInput, ModelProgram, Tolerance,
     check_inputs,
 };
-pub use model_builder::{Census, ModelBuilder, array_of_bytes, integers};
+pub use model_builder::{
+    Census, ModelBuilder, array_of_bytes, array_of_packed_bytes, integers, packed_bytes,
+};
 pub use part::{ProgramPart, remaining_positions};
 pub use search_rows::search_rows;
 pub use source::{Folder, SourceFile};

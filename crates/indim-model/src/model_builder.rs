@@ -192,6 +192,36 @@ pub fn array_of_bytes(array_type: &ArrayType, bytes: &[u8]) -> Result<Array, For
     Array::from_data(array_type.shape.clone(), data).map_err(|_| wrong())
 }
 
+/// Bytes of the elements in a file that packs integers of 4 bits, two in a byte.
+///
+/// # Errors
+/// `wrong-element-count` if they overflow.
+pub fn packed_bytes(array_type: &ArrayType) -> Result<usize, FormatErrorKind> {
+    let bytes = array_type.shape.byte_count(array_type.dtype.size());
+    let bytes = bytes.map_err(|_| FormatErrorKind::ElementCount {
+        array_type: array_type.clone(),
+        given: "too few bytes".to_owned(),
+    })?;
+    Ok(if array_type.dtype.is_nibble() { bytes.div_ceil(2) } else { bytes })
+}
+
+/// Like [`array_of_bytes`], for a file that packs integers of 4 bits, two in a byte: the first has the low
+/// bits.
+///
+/// # Errors
+/// `wrong-element-count`.
+pub fn array_of_packed_bytes(
+    array_type: &ArrayType,
+    bytes: &[u8],
+) -> Result<Array, FormatErrorKind> {
+    if !array_type.dtype.is_nibble() || packed_bytes(array_type)? != bytes.len() {
+        return array_of_bytes(array_type, bytes);
+    }
+    let mut nibbles: Vec<u8> = bytes.iter().flat_map(|byte| [byte & 0xf, byte >> 4]).collect();
+    nibbles.truncate(array_type.shape.element_count().unwrap_or_default());
+    array_of_bytes(array_type, &nibbles)
+}
+
 /// The elements of an integer array, for shapes and axes.
 pub fn integers(array: &Array) -> Option<Vec<i64>> {
     let data = match array.dtype() {

@@ -1,7 +1,8 @@
 //! Comparison of results with expected results.
 
 use indim_graph::Array;
-use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{Complex, DType, for_each_element};
 
 use crate::model::Tolerance;
 
@@ -124,6 +125,22 @@ impl Comparable for bool {
     }
 }
 
+macro_rules! nibbles {
+    ($($type:ty)*) => {$(
+        impl Comparable for $type {
+            fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
+                self == expected
+            }
+
+            fn distance(&self, expected: &Self) -> u64 {
+                (self.to_f64() - expected.to_f64()).abs() as u64
+            }
+        }
+    )*};
+}
+
+nibbles! { i4 u4 }
+
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(
         impl Comparable for $type {
@@ -150,6 +167,11 @@ floats! {
     bf16, i16, bf16::to_f64;
     f32, i32, f64::from;
     f64, i64, f64::from;
+    f8e4m3fn, i8, f8e4m3fn::to_f64;
+    f8e5m2, i8, f8e5m2::to_f64;
+    f8e4m3fnuz, i8, f8e4m3fnuz::to_f64;
+    f8e5m2fnuz, i8, f8e5m2fnuz::to_f64;
+    f8e4m3b11fnuz, i8, f8e4m3b11fnuz::to_f64;
 }
 
 impl<F: Comparable> Comparable for Complex<F> {

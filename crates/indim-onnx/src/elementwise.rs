@@ -7,6 +7,7 @@ use indim_ops::{DType, DTypeClass, Op};
 use indim_shape::{RuleSet, Shape, TargetRule, saturating_size};
 
 use super::call::{Call, LoweringResult, one};
+use super::quantization::converted;
 use super::types::{dtype_named, dtype_of};
 
 /// Element types of an operator, as a subset of those of its operation.
@@ -145,11 +146,11 @@ pub(super) fn cast(call: &Call<'_>) -> LoweringResult {
         true => dtype_named(&call.text("to", "")?)?,
         false => dtype_of(call.required_int("to")?)?,
     };
-    one(call.builder.convert(call.value(0)?, dtype)?)
+    one(converted(call, call.value(0)?, dtype)?)
 }
 
 pub(super) fn cast_like(call: &Call<'_>) -> LoweringResult {
-    one(call.builder.convert(call.value(0)?, call.dtype(1)?)?)
+    one(converted(call, call.value(0)?, call.dtype(1)?)?)
 }
 
 /// Booleans are bytes with the values 0 and 1.

@@ -1,9 +1,10 @@
-//! Quantization of floats to small integers and back, by a scale and a zero point.
+//! Quantization of floats to small integers and 8-bit floats and back, by a scale and a zero point.
 
 use indim_builder::Value;
 use indim_graph::Literal;
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
+use indim_ops::elements::*;
 use indim_shape::Shape;
 
 use super::call::{Call, LoweringResult, one};
@@ -59,7 +60,7 @@ fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
 
 /// Whether this is a type of quantised elements.
 fn is_quantized(dtype: DType) -> bool {
-    matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16)
+    matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16) || dtype.is_storage()
 }
 
 /// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which represents all these integers
@@ -77,7 +78,46 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
     }
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
     let zero = zero.map(|zero| spread(call, &zero.convert(DType::F32))).transpose()?;
-    one(rounded_to(call, call.value(0)?.convert(DType::F32) / scale, zero, dtype)?)
+    let scaled = call.value(0)?.convert(DType::F32) / scale;
+    if !is_float8(dtype) {
+        return one(rounded_to(call, scaled, zero, dtype)?);
+    }
+    let shifted = match zero {
+        Some(zero) => scaled + zero,
+        None => scaled,
+    };
+    one(converted(call, &shifted, dtype)?)
+}
+
+/// Whether this is a type of 8-bit floats.
+fn is_float8(dtype: DType) -> bool {
+    dtype.is_storage() && !dtype.is_nibble()
+}
+
+/// `x` converted to `dtype`. With `saturate`, the default, numbers beyond the largest 8-bit float become it;
+/// infinities too, except in types without -0, where they become NaN.
+pub(super) fn converted(
+    call: &Call<'_>,
+    x: &Value,
+    dtype: DType,
+) -> Result<Value, FormatErrorKind> {
+    let from = x.array_type()?.dtype;
+    if !is_float8(dtype) || call.int("saturate", 1)? == 0 {
+        return Ok(call.builder.convert(x, dtype)?);
+    }
+    let x = if from.is_float() { x.clone() } else { x.convert(DType::F32) };
+    let (largest, has_negative_zero) = match dtype {
+        DType::F8E4m3fn => (f8e4m3fn::MAX.to_f64(), true),
+        DType::F8E5m2 => (f8e5m2::MAX.to_f64(), true),
+        DType::F8E4m3fnuz => (f8e4m3fnuz::MAX.to_f64(), false),
+        _ => (f8e5m2fnuz::MAX.to_f64(), false),
+    };
+    let limited = x.clamp(-largest, largest);
+    let limited = match has_negative_zero {
+        true => limited,
+        false => x.is_inf().select(&x, limited),
+    };
+    Ok(limited.convert(dtype))
 }
 
 /// `saturate(round_even(x) + zero_point)` of `f32`.
@@ -103,6 +143,8 @@ fn limits(dtype: DType) -> (f64, f64) {
         DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
         DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
         DType::U16 => (0.0, f64::from(u16::MAX)),
+        DType::I4 => (-8.0, 7.0),
+        DType::U4 => (0.0, 15.0),
         _ => (0.0, f64::from(u8::MAX)),
     }
 }
@@ -112,9 +154,10 @@ pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
     let result = stated_dtype(call)?.unwrap_or(call.dtype(1)?);
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
-    let mut distance = call.value(0)?.convert(DType::I32);
+    let exact = if is_float8(call.dtype(0)?) { DType::F32 } else { DType::I32 };
+    let mut distance = call.value(0)?.convert(exact);
     if let Some(zero) = call.optional(2) {
-        distance = distance - spread(call, &zero.value.convert(DType::I32))?;
+        distance = distance - spread(call, &zero.value.convert(exact))?;
     }
     one((distance.convert(DType::F32) * scale).convert(result))
 }

@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use indim_graph::Array;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_bytes};
+use indim_model::{
+    FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_packed_bytes, packed_bytes,
+};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{Shape, saturating_size};
 use prost::Message;
@@ -57,11 +59,11 @@ impl Tensors {
             return Err(FormatErrorKind::Unsupported { what });
         }
         if tensor.data_location == EXTERNAL {
-            return array_of_bytes(&array_type, &self.external(tensor, &array_type)?);
+            return array_of_packed_bytes(&array_type, &self.external(tensor, &array_type)?);
         }
         match &tensor.raw_data {
-            Some(raw) if !raw.is_empty() => array_of_bytes(&array_type, raw),
-            _ => array_of_bytes(&array_type, &typed_bytes(tensor, array_type.dtype)?),
+            Some(raw) if !raw.is_empty() => array_of_packed_bytes(&array_type, raw),
+            _ => array_of_packed_bytes(&array_type, &typed_bytes(tensor, array_type.dtype)?),
         }
     }
 
@@ -96,7 +98,7 @@ impl Tensors {
         let external_file =
             |problem: String| FormatErrorKind::ExternalFile { file: location.to_owned(), problem };
         let offset = number("offset")?.unwrap_or(0);
-        let needed = array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX);
+        let needed = packed_bytes(array_type)?;
         let length = number("length")?.unwrap_or(needed);
         // Checked before the read.
         if length != needed {
@@ -137,13 +139,15 @@ fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErro
     Ok(bytes)
 }
 
-/// Encodes numbers in the byte width of the type, with a range check; 16-bit floats are given as their
-/// bits.
+/// Encodes numbers in the byte width of the type, with a range check; 16-bit floats and storage types are
+/// given as their bits.
 fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>, FormatErrorKind> {
     let size = dtype.size();
     let bits = match dtype {
         DType::Bool => DType::U8,
         DType::F16 | DType::Bf16 => DType::U16,
+        // Two of 4 bits are one number.
+        dtype if dtype.is_storage() => DType::U8,
         dtype => dtype,
     };
     let (low, high) = indim_graph::literal::integer_range(bits).unwrap_or((0, 0));

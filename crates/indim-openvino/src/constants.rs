@@ -5,7 +5,9 @@ use std::path::Path;
 
 use bytes::Bytes;
 use indim_graph::Array;
-use indim_model::{FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_bytes};
+use indim_model::{
+    FormatError, FormatErrorKind, FormatLimits, SourceFile, array_of_packed_bytes, packed_bytes,
+};
 use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, Shape};
 
@@ -41,7 +43,7 @@ impl<'s> Constants<'s> {
         let array_type = ArrayType::new(dtype, shape.clone());
         let [offset, size] =
             [range_end(layer, "offset").map_err(at)?, range_end(layer, "size").map_err(at)?];
-        let needed = array_type.shape.byte_count(dtype.size());
+        let needed = packed_bytes(&array_type);
         let needed = needed.ok().filter(|&needed| needed as u64 <= size).ok_or_else(|| {
             let given = format!("{size} bytes");
             at(FormatErrorKind::ElementCount { array_type: array_type.clone(), given })
@@ -52,7 +54,7 @@ impl<'s> Constants<'s> {
             return known.reshaped(shape).map_err(|_| at(wrong_count(&array_type)));
         }
         self.count(needed).map_err(at)?;
-        let array = array_of_bytes(&array_type, &bytes).map_err(at)?;
+        let array = array_of_packed_bytes(&array_type, &bytes).map_err(at)?;
         self.read.insert(key, array.clone());
         Ok(array)
     }

@@ -4,7 +4,7 @@ use indim_model::FormatErrorKind;
 use indim_ops::DType;
 
 /// Each element type with its names in attributes and in ports.
-const NAMES: [(DType, &str, &str); 13] = [
+const NAMES: [(DType, &str, &str); 17] = [
     (DType::Bool, "boolean", "BOOL"),
     (DType::I8, "i8", "I8"),
     (DType::I16, "i16", "I16"),
@@ -18,6 +18,10 @@ const NAMES: [(DType, &str, &str); 13] = [
     (DType::Bf16, "bf16", "BF16"),
     (DType::F32, "f32", "FP32"),
     (DType::F64, "f64", "FP64"),
+    (DType::F8E4m3fn, "f8e4m3", "F8E4M3"),
+    (DType::F8E5m2, "f8e5m2", "F8E5M2"),
+    (DType::I4, "i4", "I4"),
+    (DType::U4, "u4", "U4"),
 ];
 
 /// Names of an unknown element type; the arrays at run time determine it.

@@ -70,4 +70,9 @@ impl<L: LaneBackend> ConvertVisitor for ApplyVisitor<'_, L> {
         let &[x] = self.operands else { return None };
         Some(B::into_any(A::over::<L>(A::from_any(x)?)))
     }
+
+    fn convert_through(self, _: DType, through: DType, to: DType) -> Option<AnyLane<L>> {
+        let &[x] = self.operands else { return None };
+        Some(x.convert(through).convert(to))
+    }
 }

@@ -12,7 +12,7 @@ use indim_shape::Shape;
 ///
 /// ```
 /// use indim_ops::DTypeClass;
-/// assert_eq!(DTypeClass::ALL.map(DTypeClass::letter), ["P", "S", "U", "F", "C"]);
+/// assert_eq!(DTypeClass::ALL.map(DTypeClass::letter), ["P", "S", "U", "F", "C", "N"]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DTypeClass {
@@ -26,16 +26,19 @@ pub enum DTypeClass {
     Float,
     /// Pairs of floats.
     Complex,
+    /// Narrow numbers that are stored, moved, selected and converted, but not computed with.
+    Storage,
 }
 
 impl DTypeClass {
     /// Every class.
-    pub const ALL: [DTypeClass; 5] = [
+    pub const ALL: [DTypeClass; 6] = [
         DTypeClass::Bool,
         DTypeClass::Signed,
         DTypeClass::Unsigned,
         DTypeClass::Float,
         DTypeClass::Complex,
+        DTypeClass::Storage,
     ];
 
     /// The letter by which the page of operations names the class.
@@ -46,6 +49,7 @@ impl DTypeClass {
             DTypeClass::Unsigned => "U",
             DTypeClass::Float => "F",
             DTypeClass::Complex => "C",
+            DTypeClass::Storage => "N",
         }
     }
 }
@@ -95,7 +99,8 @@ macro_rules! dtypes {
             }
 
             /// The type in the header of a `.npy` file, after the byte order: `f4`. NumPy has no bfloat16; it
-            /// writes that of ml_dtypes as two bytes without a meaning, `V2`.
+            /// writes that of ml_dtypes as two bytes without a meaning, `V2`, and its narrower types as one,
+            /// `V1`, except `float8_e5m2`, which it writes as `f1`.
             pub const fn npy_code(self) -> &'static str {
                 match self { $(DType::$variant => $npy,)* }
             }
@@ -150,11 +155,25 @@ dtypes! {
     C64 = "c64", Complex, 8, "complex64" "c8", [];
     /// Pairs of binary64.
     C128 = "c128", Complex, 16, "complex128" "c16", [];
+    /// 8-bit floats: 4 bits of exponent, 3 of significand; no infinities, one NaN of each sign.
+    F8E4m3fn = "f8e4m3fn", Storage, 1, "float8_e4m3fn" "V1", ["f8E4M3FN"];
+    /// 8-bit floats: 5 bits of exponent, 2 of significand; the upper half of a binary16.
+    F8E5m2 = "f8e5m2", Storage, 1, "float8_e5m2" "f1", ["f8E5M2"];
+    /// 8-bit floats like `f8e4m3fn`, with half the values, without -0, and one NaN, the bits of -0.
+    F8E4m3fnuz = "f8e4m3fnuz", Storage, 1, "float8_e4m3fnuz" "V1", ["f8E4M3FNUZ"];
+    /// 8-bit floats like `f8e5m2`, with half the values, without infinities and -0, and one NaN.
+    F8E5m2fnuz = "f8e5m2fnuz", Storage, 1, "float8_e5m2fnuz" "V1", ["f8E5M2FNUZ"];
+    /// 8-bit floats like `f8e4m3fnuz`, with an exponent bias of 11.
+    F8E4m3b11fnuz = "f8e4m3b11fnuz", Storage, 1, "float8_e4m3b11fnuz" "V1", ["f8E4M3B11FNUZ"];
+    /// 4-bit signed integers, each in the low bits of a byte.
+    I4 = "i4", Storage, 1, "int4" "V1", ["s4", "si4"];
+    /// 4-bit unsigned integers, each in the low bits of a byte.
+    U4 = "u4", Storage, 1, "uint4" "V1", ["ui4"];
 }
 
 impl DType {
-    /// Whether this type is wider than another one: by class, from `bool` over integers and floats to complex
-    /// numbers, then by size.
+    /// Whether this type is wider than another one: by class, from `bool` over storage types, integers and
+    /// floats to complex numbers, then by size.
     ///
     /// ```
     /// use indim_ops::DType;
@@ -166,9 +185,10 @@ impl DType {
     pub fn is_wider_than(self, other: DType) -> bool {
         let rank = |dtype: DType| match dtype.class() {
             DTypeClass::Bool => 0,
-            DTypeClass::Signed | DTypeClass::Unsigned => 1,
-            DTypeClass::Float => 2,
-            DTypeClass::Complex => 3,
+            DTypeClass::Storage => 1,
+            DTypeClass::Signed | DTypeClass::Unsigned => 2,
+            DTypeClass::Float => 3,
+            DTypeClass::Complex => 4,
         };
         (rank(self), self.size()) > (rank(other), other.size())
     }
@@ -178,9 +198,33 @@ impl DType {
         matches!(self.class(), DTypeClass::Signed | DTypeClass::Unsigned)
     }
 
-    /// Whether this is one of the float types.
+    /// Whether this is one of the float types that compute.
     pub const fn is_float(self) -> bool {
         matches!(self.class(), DTypeClass::Float)
+    }
+
+    /// Whether this is a type that only stores elements: every operation on them but moves, selections and
+    /// conversions is refused.
+    ///
+    /// ```
+    /// use indim_ops::DType;
+    ///
+    /// assert!(DType::F8E5m2.is_storage() && DType::I4.is_storage() && !DType::F16.is_storage());
+    /// assert!(DType::I4.is_nibble() && !DType::F8E5m2.is_nibble());
+    /// assert_eq!((DType::I4.size(), DType::I4.bits(), DType::F8E5m2.bits()), (1, 4, 8));
+    /// ```
+    pub const fn is_storage(self) -> bool {
+        matches!(self.class(), DTypeClass::Storage)
+    }
+
+    /// Whether an element has 4 bits: one byte in memory, half a byte in files that pack them.
+    pub const fn is_nibble(self) -> bool {
+        matches!(self, DType::I4 | DType::U4)
+    }
+
+    /// The number of bits of an element that have a meaning.
+    pub const fn bits(self) -> usize {
+        if self.is_nibble() { 4 } else { 8 * self.size() }
     }
 }
 

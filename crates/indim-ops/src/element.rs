@@ -6,14 +6,14 @@
 use alloc::vec::Vec;
 use core::hash::{Hash, Hasher};
 
-use crate::complex::{Complex, c64, c128};
+use crate::complex::Complex;
 use crate::dtype::{DType, DTypeClass};
 use crate::element_lanes::ElementLanes;
-use crate::half::{bf16, f16};
+use elements::*;
 use indim_lanes::ScalarBackend;
 
 /// Passes the table of element types (`Variant rust_type class`) to another macro, which needs the
-/// types `f16`, `bf16`, `c64` and `c128` in scope.
+/// types of [`elements`] in scope.
 #[macro_export]
 macro_rules! for_each_element {
     ($callback:ident) => {
@@ -33,8 +33,22 @@ macro_rules! for_each_element {
             F64 f64 float;
             C64 c64 complex;
             C128 c128 complex;
+            F8E4m3fn f8e4m3fn float8;
+            F8E5m2 f8e5m2 float8;
+            F8E4m3fnuz f8e4m3fnuz float8;
+            F8E5m2fnuz f8e5m2fnuz float8;
+            F8E4m3b11fnuz f8e4m3b11fnuz float8;
+            I4 i4 nibble;
+            U4 u4 nibble;
         }
     };
+}
+
+/// The Rust types of `for_each_element!` that Rust itself does not have.
+pub mod elements {
+    pub use crate::complex::{c64, c128};
+    pub use crate::half::{bf16, f16};
+    pub use crate::storage::{f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, i4, u4};
 }
 
 mod sealed {
@@ -219,12 +233,16 @@ macro_rules! define_elements {
     (@read half $bytes:ident $type:ident) => {
         $type::from_bits(u16::from_le_bytes(first_bytes($bytes)))
     };
+    (@read float8 $bytes:ident $type:ident) => { $type::from_bits(first_bytes::<1>($bytes)[0]) };
+    (@read nibble $bytes:ident $type:ident) => { $type::from_bits(first_bytes::<1>($bytes)[0]) };
     (@read complex $bytes:ident $type:ident) => {{
         let (re, im) = $bytes.split_at($bytes.len() / 2);
         Complex { re: Element::read_bytes(re), im: Element::read_bytes(im) }
     }};
     (@read $class:ident $bytes:ident $type:ident) => { $type::from_le_bytes(first_bytes($bytes)) };
     (@bits_of half $element:ident) => { $element.to_bits() };
+    (@bits_of float8 $element:ident) => { $element.to_bits() };
+    (@bits_of nibble $element:ident) => { $element.to_bits() };
     (@bits_of float $element:ident) => { $element.to_bits() };
     (@bits_of complex $element:ident) => { ($element.re.to_bits(), $element.im.to_bits()) };
     (@bits_of $class:ident $element:ident) => { $element };
@@ -232,6 +250,8 @@ macro_rules! define_elements {
     (@bytes half $self:ident $bytes:ident) => {
         $bytes.extend_from_slice(&$self.to_bits().to_le_bytes())
     };
+    (@bytes float8 $self:ident $bytes:ident) => { $bytes.push($self.to_bits()) };
+    (@bytes nibble $self:ident $bytes:ident) => { $bytes.push($self.to_bits()) };
     (@bytes complex $self:ident $bytes:ident) => {{
         $bytes.extend_from_slice(&$self.re.to_le_bytes());
         $bytes.extend_from_slice(&$self.im.to_le_bytes());

@@ -1,10 +1,12 @@
 //! Mapping of element types to the lanes of a back end, and types that compute in a wider type.
 
-use crate::complex::{Complex, c64, c128};
+use crate::complex::Complex;
 use crate::dtype::DType;
 use crate::element::Element;
-use crate::half::{Bf16, F16, bf16, f16};
+use crate::element::elements::*;
+use crate::half::{Bf16, F16};
 use crate::meaning::half;
+use crate::storage::{F8E4m3b11fnuz, F8E4m3fn, F8E4m3fnuz, F8E5m2, F8E5m2fnuz, I4, U4};
 use indim_lanes::lane::{Cast, FloatBits, LaneBackend};
 
 /// The lanes of an element type in any back end.
@@ -18,8 +20,8 @@ use indim_lanes::lane::{Cast, FloatBits, LaneBackend};
 /// assert_eq!(canonical_nan::<f16, ScalarBackend>(f16::from_bits(0xfe01)).to_bits(), 0x7e00);
 /// ```
 pub trait ElementLanes {
-    /// One element in the back end `L`: a lane; for a 16-bit float its bits, for a complex number two
-    /// lanes. In `ScalarBackend` it is the element itself.
+    /// One element in the back end `L`: a lane; for a 16-bit float or a storage type its bits, for a
+    /// complex number two lanes. In `ScalarBackend` it is the element itself.
     type In<L: LaneBackend>: Copy;
 
     /// The element with any NaN in it replaced by the canonical quiet NaN of the type.
@@ -81,6 +83,8 @@ macro_rules! define_element_lanes {
         )*
     };
     (@in half $variant:ident $type:ident $lanes:ident) => { $variant<$lanes::I16> };
+    (@in float8 $variant:ident $type:ident $lanes:ident) => { $variant<$lanes::U8> };
+    (@in nibble $variant:ident $type:ident $lanes:ident) => { $variant<$lanes::U8> };
     (@in complex $variant:ident $type:ident $lanes:ident) => {
         Complex<<<$type as Element>::Component as ElementLanes>::In<$lanes>>
     };

@@ -1,8 +1,8 @@
 //! Operations: element types, the table of operations, and the definition of each.
 //!
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations) and `meaning/`
-//! (the definitions, in the algebra of `indim-lanes`). `element.rs`, `half.rs` and
-//! `complex.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
+//! (the definitions, in the algebra of `indim-lanes`). `element.rs`, `half.rs`,
+//! `complex.rs` and `storage.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
 //!
 //! - `accuracy.rs`: measured accuracy of the functions;
 //! - `apply.rs`: dynamic dispatch: any operation, or conversion, on lanes of any back end;
@@ -30,11 +30,12 @@ pub mod meaning;
 mod op;
 mod operator;
 mod reduction;
+mod storage;
 
 pub use accuracy::{Accuracy, accuracies};
 pub use complex::{Complex, c64, c128};
 pub use dtype::{ArrayType, DType, DTypeClass, UnknownDType};
-pub use element::{ArrayData, Element};
+pub use element::{ArrayData, Element, elements};
 pub use element_lanes::{AnyLane, ElementLanes, FromWide, NarrowElement};
 pub use half::{Bf16, F16, bf16, f16};
 pub use indim_lanes::{ScalarBackend, lane};
@@ -43,7 +44,7 @@ pub use level::{InstructionSet, Level, UnknownLevel};
 pub use meaning::contraction::{
     ContractionElement, contract, contraction_dtype, contraction_widens,
 };
-pub use meaning::convert::{ConvertTo, ConvertVisitor, visit_convert};
+pub use meaning::convert::{ConvertTo, ConvertVisitor, conversion_through, visit_convert};
 pub use meaning::scan::{ScanCarry, ScanElement, ScanVisitor, scan, scan_accumulator, visit_scan};
 pub use meaning::scatter::{LastUpdate, ScatterFold, ScatterOp, ScatterVisitor};
 pub use meaning::sort::{SearchSide, TotalOrder, search_sorted, sort_positions};
@@ -52,3 +53,8 @@ pub use op::{
 };
 pub use operator::{BinaryOperator, UNARY_PRECEDENCE, shift_right};
 pub use reduction::{Fold, FoldVisitor, ReduceOp, fold};
+pub use storage::{
+    E4m3b11fnuz, E4m3fn, E4m3fnuz, E5m2, E5m2fnuz, F8E4m3b11fnuz, F8E4m3fn, F8E4m3fnuz, F8E5m2,
+    F8E5m2fnuz, Float8, I4, Signed4, Specials, Stored, U4, Unsigned4, f8e4m3b11fnuz, f8e4m3fn,
+    f8e4m3fnuz, f8e5m2, f8e5m2fnuz, i4, u4,
+};

@@ -4,6 +4,8 @@
 //! documentation with the edge cases. The definition has the same name in `meaning/`, in the module of each
 //! class. To add an operation, write its row here and its definition there; the compiler names a missing one.
 //!
+//! Storage types have only `select`: views move them, and conversions read them.
+//!
 //! The table has three words for element types besides the classes:
 //!
 //! - `float_exact`: floats of an operation on each type's own bits; `float` computes in `f32` for the 16-bit
@@ -16,11 +18,10 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
 
-use crate::complex::{c64, c128};
 use crate::dtype::DType;
 use crate::element::Element;
+use crate::element::elements::*;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
-use crate::half::{bf16, f16};
 use crate::meaning;
 use indim_lanes::ScalarBackend;
 use indim_lanes::lane::LaneBackend;
@@ -248,7 +249,7 @@ macro_rules! for_each_op {
             ternary {
                 /// `on_true` if the first operand, a `bool`, holds, else `on_false`; the unselected value
                 /// never affects the result.
-                select = Select (boolean, same, same) [boolean signed unsigned float complex] -> same,
+                select = Select (boolean, same, same) [boolean signed unsigned float complex storage] -> same,
                     [exact cheap], ["where"];
                 /// `min(max(x, low), high)` for the operands low, x, high. A NaN in any gives a NaN; `low >
                 /// high` gives `high`.
@@ -487,6 +488,9 @@ macro_rules! is_of_word {
     (complex_widened $dtype:ident) => {
         matches!($dtype.class(), $crate::DTypeClass::Complex)
     };
+    (storage $dtype:ident) => {
+        matches!($dtype.class(), $crate::DTypeClass::Storage)
+    };
     // Reductions and compositions.
     (f64_c128 $dtype:ident) => {
         matches!($dtype, $crate::DType::F64 | $crate::DType::C128)
@@ -579,6 +583,12 @@ macro_rules! for_class {
     };
     (complex_widened, $with:ident, $args:tt) => {
         $with!($args, C64 c64 widened); $with!($args, C128 c128 complex);
+    };
+    (storage, $with:ident, $args:tt) => {
+        $with!($args, F8E4m3fn f8e4m3fn storage); $with!($args, F8E5m2 f8e5m2 storage);
+        $with!($args, F8E4m3fnuz f8e4m3fnuz storage); $with!($args, F8E5m2fnuz f8e5m2fnuz storage);
+        $with!($args, F8E4m3b11fnuz f8e4m3b11fnuz storage);
+        $with!($args, I4 i4 storage); $with!($args, U4 u4 storage);
     };
 }
 
@@ -762,7 +772,7 @@ macro_rules! define_ops {
                 ScalarBackend, Ternary, Unary,
             };
             use super::meaning;
-            use super::{bf16, c64, c128, f16};
+            use crate::element::elements::*;
             $($(#[doc = $udoc])+ #[derive(Debug, Clone, Copy)] pub struct $uop;)*
             $($(#[doc = $bdoc])+ #[derive(Debug, Clone, Copy)] pub struct $bop;)*
             $($(#[doc = $tdoc])+ #[derive(Debug, Clone, Copy)] pub struct $top;)*

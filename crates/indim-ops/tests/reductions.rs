@@ -1,9 +1,9 @@
 //! Reductions: the tree that combines elements, and the results of each fold for special elements.
 
+use indim_ops::elements::*;
 use indim_ops::operations::{Add, Mul};
 use indim_ops::{
-    DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend, bf16, c64, c128, f16, fold,
-    for_each_element,
+    DType, Element, Fold, FoldVisitor, Op, ReduceOp, ScalarBackend, fold, for_each_element,
 };
 
 /// Pseudo-random numbers (SplitMix64).

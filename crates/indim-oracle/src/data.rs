@@ -5,7 +5,8 @@ use core::str::FromStr;
 use std::io::{self, Write};
 
 use indim_graph::Array;
-use indim_ops::{ArrayData, ArrayType, Complex, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, ArrayType, Complex, DType, for_each_element};
 use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -24,6 +25,7 @@ pub(super) fn read_array(array_type: &ArrayType, data: &RawValue) -> Result<Arra
         (@one boolean $type:ident) => { truth };
         (@one float $type:ident) => { float };
         (@one half $type:ident) => { float };
+        (@one float8 $type:ident) => { float };
         (@one complex $type:ident) => { complex };
         (@one $class:ident $type:ident) => { number };
     }
@@ -118,6 +120,7 @@ pub(super) fn write_elements(array: &Array, output: &mut impl Write) -> io::Resu
             }
         };
         (@one float) => { |&element, output| write_float(element.into(), element, output) };
+        (@one float8) => { |&element, output| write_float(element.into(), element, output) };
         (@one half) => { |&element, output| write_float(element.into(), element, output) };
         (@one complex) => {
             |element, output| write_list(&[element.re, element.im], output, |&part, output| {

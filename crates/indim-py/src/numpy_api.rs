@@ -73,8 +73,8 @@ struct Api {
     descr_from_type: DescrFromType,
     new_from_descr: NewFromDescr,
     set_base_object: SetBaseObject,
-    /// NumPy's type number of `ml_dtypes.bfloat16`, if that package is installed.
-    bfloat16: Option<c_int>,
+    /// NumPy's type numbers of the element types of `ml_dtypes`, if that package is installed.
+    ml_dtypes: Vec<(c_int, DType)>,
 }
 
 // SAFETY: the table is part of a loaded module, never changes and is never freed.
@@ -119,21 +119,27 @@ fn load(py: Python<'_>) -> PyResult<Api> {
             set_base_object: core::mem::transmute::<*mut c_void, SetBaseObject>(
                 *table.add(SET_BASE_OBJECT).as_ptr(),
             ),
-            bfloat16: None,
+            ml_dtypes: Vec::new(),
         }
     };
     let ndarray = py.import("numpy")?.getattr("ndarray")?;
     if api.array_type.cast() != ndarray.as_ptr() {
         return Err(PyImportError::new_err("NumPy's C interface is not the one that indim knows"));
     }
-    api.bfloat16 = bfloat16_number(py);
+    api.ml_dtypes = ml_dtypes(py).unwrap_or_default();
     Ok(api)
 }
 
-fn bfloat16_number(py: Python<'_>) -> Option<c_int> {
-    let scalar = py.import("ml_dtypes").ok()?.getattr("bfloat16").ok()?;
-    let dtype = py.import("numpy").ok()?.getattr("dtype").ok()?.call1((scalar,)).ok()?;
-    dtype.getattr("num").ok()?.extract().ok()
+/// The type numbers of the package's element types; `None` if it is not installed. Old versions have fewer.
+fn ml_dtypes(py: Python<'_>) -> Option<Vec<(c_int, DType)>> {
+    let package = py.import("ml_dtypes").ok()?;
+    let dtype_class = py.import("numpy").ok()?.getattr("dtype").ok()?;
+    let number = |dtype: DType| {
+        let scalar = package.getattr(dtype.numpy_name()).ok()?;
+        dtype_class.call1((scalar,)).ok()?.getattr("num").ok()?.extract().ok()
+    };
+    let all = DType::ALL.iter().filter(|&&dtype| dtype == DType::Bf16 || dtype.is_storage());
+    Some(all.filter_map(|&dtype| Some((number(dtype)?, dtype))).collect())
 }
 
 /// The element type of a NumPy type number. The width of C's `long` depends on the system.
@@ -158,14 +164,13 @@ fn dtype_of_number(number: c_int, api: &Api) -> Option<DType> {
         14 => DType::C64,
         15 => DType::C128,
         23 => DType::F16,
-        _ if Some(number) == api.bfloat16 => DType::Bf16,
-        _ => return None,
+        _ => return api.ml_dtypes.iter().find(|known| known.0 == number).map(|known| known.1),
     })
 }
 
 fn number_of_dtype(dtype: DType, api: &Api) -> Option<c_int> {
-    if dtype == DType::Bf16 {
-        return api.bfloat16;
+    if let Some((number, _)) = api.ml_dtypes.iter().find(|known| known.1 == dtype) {
+        return Some(*number);
     }
     // `long` has the smaller numbers. If it has 64 bits, it is NumPy's int64.
     (0..24).find(|&number| dtype_of_number(number, api) == Some(dtype))

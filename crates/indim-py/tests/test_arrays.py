@@ -424,3 +424,47 @@ def test_order_k_is_that_of_numpy(seed):
     result = indim.evaluate("x + y")
     np.testing.assert_array_equal(result, expected)
     assert result.strides == expected.strides
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "float8_e4m3fn",
+        "float8_e5m2",
+        "float8_e4m3fnuz",
+        "float8_e5m2fnuz",
+        "float8_e4m3b11fnuz",
+        "int4",
+        "uint4",
+    ],
+)
+def test_storage_types_of_ml_dtypes(name):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    every = np.arange(16 if "int" in name else 256, dtype=np.uint8).view(dtype)
+    # Exact values, and back.
+    wide = indim.evaluate("every.astype(f32)")
+    np.testing.assert_array_equal(wide, every.astype(np.float32))
+    back = indim.jit(lambda x: x.astype(dtype))(wide)
+    assert back.dtype == dtype
+    np.testing.assert_array_equal(back.astype(np.float32), wide)
+    # Moves keep the bits.
+    moved = indim.jit(lambda x: np.concatenate([x.reshape(4, -1).T[::-1], x.reshape(4, -1).T]))(every)
+    expected = np.concatenate([every.reshape(4, -1).T[::-1], every.reshape(4, -1).T])
+    assert moved.dtype == dtype
+    np.testing.assert_array_equal(moved.view(np.uint8), expected.view(np.uint8))
+    chosen = indim.evaluate("where(wide > 0, every, every[::-1])")
+    np.testing.assert_array_equal(
+        chosen.view(np.uint8), np.where(wide > 0, every, every[::-1]).view(np.uint8)
+    )
+    # Numbers as ml_dtypes converts them.
+    numbers = np.arange(-8, 8) if name == "int4" else np.arange(16)
+    np.testing.assert_array_equal(
+        indim.astype(numbers, dtype).view(np.uint8), numbers.astype(dtype).view(np.uint8)
+    )
+    out = np.empty(16, dtype)
+    indim.evaluate("numbers", out=out)
+    np.testing.assert_array_equal(out.view(np.uint8), numbers.astype(dtype).view(np.uint8))
+    for refused in ("every + every", "sum(every)", "sort(every)", "every < every"):
+        with pytest.raises(TypeError, match="convert to f32 first"):
+            indim.evaluate(refused)

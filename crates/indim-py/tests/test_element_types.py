@@ -6,7 +6,7 @@ import pytest
 import indim
 from indim._arrays import NUMPY_NAMES, indim_name
 
-TYPES = [np.dtype(name) for name in NUMPY_NAMES.values() if name != "bfloat16"]
+TYPES = [np.dtype(name) for name in NUMPY_NAMES.values() if hasattr(np, name)]
 
 #: NumPy's spellings of the element types that indim has: names, codes, byte orders, classes.
 SPELLINGS = sorted(
@@ -53,12 +53,15 @@ def test_values_beyond_8_bits_stay():
 
 def test_indims_own_names_that_numpy_has_not():
     for name, meaning in NUMPY_NAMES.items():
-        if name not in ("i8", "u8", "f16", "bf16"):
+        if hasattr(np, meaning) and name not in ("i8", "u8", "f16"):
             assert indim_name(name) == indim_name(meaning) == name
             if name != "bool":
                 with pytest.raises(TypeError):
                     np.dtype(name)
-    assert indim_name("bf16") == indim_name("bfloat16") == "bf16"
+    for name in ("bf16", "f8e4m3fn", "f8e5m2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e4m3b11fnuz"):
+        assert indim_name(name) == indim_name(NUMPY_NAMES[name]) == name
+    assert (indim_name("int4"), indim_name("uint4")) == ("i4", "u4")
+    assert (indim_name("i4"), indim_name("u4")) == ("i32", "u32"), "strings have NumPy's meaning"
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ use indim_model::{FormatError, FormatErrorKind, array_of_bytes};
 use indim_ops::{ArrayType, DType, bf16, f16};
 use indim_shape::Shape;
 use indim_text::Span;
+use indim_xla::element::storage_bits;
 
 use super::attribute::{AttributeReader, unquoted};
 use super::lexer::{Lexer, Token, TokenKind};
@@ -292,6 +293,10 @@ impl<'t> Elements<'t> {
                 _ => None,
             },
             TokenKind::Integer => integer_bits(text, is_negative, dtype),
+            TokenKind::Float if dtype.is_storage() => {
+                let sign = if is_negative { "-" } else { "" };
+                storage_bits(&format!("{sign}{text}"), dtype)
+            }
             TokenKind::Float if dtype.is_float() => float_bits(text, is_negative, dtype),
             _ => None,
         };
@@ -309,16 +314,17 @@ fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
         Some(digits) => u64::from_str_radix(digits, 16).ok()?,
         None => text.parse().ok()?,
     };
-    let bits = 8 * dtype.size() as u32;
+    let bits = dtype.bits() as u32;
     let max = u64::MAX >> (64 - bits);
-    let is_signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32 | DType::I64);
+    let is_signed = matches!(dtype, DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64);
+    let is_float = dtype.is_float() || dtype.is_storage() && !dtype.is_nibble();
     let fits = match dtype {
         DType::Bool => magnitude <= 1 && !is_negative,
-        _ if dtype.is_float() => hexadecimal.is_some() && !is_negative && magnitude <= max,
+        _ if is_float => hexadecimal.is_some() && !is_negative && magnitude <= max,
         _ if is_negative => is_signed && magnitude <= max / 2 + 1 || magnitude == 0,
         _ => magnitude <= max,
     };
-    fits.then_some(if is_negative { magnitude.wrapping_neg() } else { magnitude })
+    fits.then_some(if is_negative { magnitude.wrapping_neg() & max } else { magnitude })
 }
 
 /// The bits of a decimal: parsed as f64, then rounded, as MLIR does.

@@ -58,10 +58,13 @@ fn element_types_are_those_of_numpy() {
 }
 
 #[test]
-fn promotion_is_symmetric_and_bf16_stands_alone() {
+fn promotion_is_symmetric_and_bf16_and_storage_types_stand_alone() {
     for &x in DType::ALL {
         for &y in DType::ALL {
             assert_eq!(promote(x, y), promote(y, x));
+        }
+        for alone in DType::ALL.iter().copied().filter(|dtype| dtype.is_storage()) {
+            assert_eq!(promote(x, alone), (x == alone).then_some(x));
         }
         let with_bf16 = (x == DType::Bf16).then_some(x);
         assert_eq!(promote(x, DType::Bf16), with_bf16);

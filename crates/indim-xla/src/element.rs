@@ -1,7 +1,8 @@
 //! Elements as text, shared by StableHLO and HLO.
 
-use indim_graph::Array;
-use indim_ops::{DType, bf16, f16};
+use indim_graph::{Array, Literal};
+use indim_ops::DType;
+use indim_ops::elements::*;
 
 /// A number of a real type as text.
 pub enum NumberText {
@@ -41,7 +42,19 @@ fn number(bytes: &[u8], dtype: DType) -> NumberText {
     // Sign-extends the bits of an integer.
     let unused = 64 - 8 * dtype.size() as u32;
     let signed = ((bits << unused) as i64) >> unused;
+    macro_rules! float8 {
+        ($type:ident) => {
+            float($type::from_bits(bits as u8).to_f64(), bits, signed < 0, |x| format!("{x:?}"))
+        };
+    }
     match dtype {
+        DType::F8E4m3fn => float8!(f8e4m3fn),
+        DType::F8E5m2 => float8!(f8e5m2),
+        DType::F8E4m3fnuz => float8!(f8e4m3fnuz),
+        DType::F8E5m2fnuz => float8!(f8e5m2fnuz),
+        DType::F8E4m3b11fnuz => float8!(f8e4m3b11fnuz),
+        DType::I4 => NumberText::Finite(i4::from_bits(bits as u8).to_string()),
+        DType::U4 => NumberText::Finite(u4::from_bits(bits as u8).to_string()),
         DType::Bool => NumberText::Finite((bits != 0).to_string()),
         DType::I8 | DType::I16 | DType::I32 | DType::I64 => NumberText::Finite(signed.to_string()),
         DType::U8 | DType::U16 | DType::U32 | DType::U64 => NumberText::Finite(bits.to_string()),
@@ -59,6 +72,27 @@ fn number(bytes: &[u8], dtype: DType) -> NumberText {
             float(x.to_f64(), bits, signed < 0, |_| format!("{:?}", x.shortest_decimal()))
         }
     }
+}
+
+/// The bits of a number of a storage type, rounded once; `None` if it is not one, or a finite number
+/// overflows.
+pub fn storage_bits(text: &str, dtype: DType) -> Option<u64> {
+    let number: f64 = text.parse().ok()?;
+    let literal = match dtype.is_nibble() {
+        true => Literal::Int(text.parse().ok()?),
+        false => Literal::Float(number),
+    };
+    if !literal.fits(dtype) {
+        return None;
+    }
+    let element = literal.element(dtype);
+    let is_overflow = match numbers(&element).first() {
+        Some(NumberText::NotFinite { is_nan, .. }) => {
+            number.is_finite() || *is_nan != number.is_nan()
+        }
+        _ => false,
+    };
+    (!is_overflow).then(|| u64::from(element.bytes()[0]))
 }
 
 /// A decimal always has a dot, because MLIR requires one.

@@ -123,6 +123,7 @@ pub fn order_of(dtype: DType, is_total: bool) -> &'static str {
         DTypeClass::Float | DTypeClass::Complex => "FLOAT",
         DTypeClass::Signed => "SIGNED",
         DTypeClass::Unsigned | DTypeClass::Bool => "UNSIGNED",
+        DTypeClass::Storage => unreachable!("invariant: storage types are not compared"),
     }
 }
 

@@ -24,6 +24,7 @@ pub use indim_cpu::{
     set_memory_pool_limit,
 };
 pub use indim_ops::{
-    ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128, f16,
+    ArrayData, ArrayType, Complex, DType, DTypeClass, Element, UnknownDType, bf16, c64, c128,
+    f8e4m3b11fnuz, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f16, i4, u4,
 };
 pub use indim_shape::{MAX_RANK, RankLimitError, Shape};

@@ -63,8 +63,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`f16`](crate::array::f16), [`bf16`](crate::array::bf16), [`c64`](crate::array::c64) and
-//! [`c128`](crate::array::c128) are types of this crate; the others are Rust's own.
+//! [`f16`](crate::array::f16), [`bf16`](crate::array::bf16), [`c64`](crate::array::c64),
+//! [`c128`](crate::array::c128) and the storage types, such as [`f8e4m3fn`](crate::array::f8e4m3fn) and
+//! [`i4`](crate::array::i4), are types of this crate; the others are Rust's own.
 //!
 //! # Rule sets
 //!

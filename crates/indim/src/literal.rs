@@ -18,7 +18,8 @@ use core::ops::Range;
 
 use indim_graph::Array;
 use indim_graph::terminal::diagnose_text;
-use indim_ops::{ArrayData, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, DType, for_each_element};
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError, Shape};
 
 /// An error in an array literal.
@@ -439,6 +440,7 @@ fn is_value(word: &str, dtype: DType) -> bool {
         };
         (@one boolean $type:ident) => { is_truth(&word) };
         (@one half $type:ident) => { is_value!(@one float $type) };
+        (@one float8 $type:ident) => { is_value!(@one float $type) };
         (@one float $type:ident) => {
             word.parse::<$type>().is_ok_and(|read| is_written(&word, read.into()))
         };

@@ -53,6 +53,7 @@ fn tensors_of_the_library_are_read() {
         ("layer.0/weight:0", TensorView::new(Dtype::F32, vec![2, 3, 4], &floats).unwrap()),
         ("bf", TensorView::new(Dtype::BF16, vec![2], &halves).unwrap()),
         ("f8", TensorView::new(Dtype::F8_E4M3, vec![2], &halves[..2]).unwrap()),
+        ("e8", TensorView::new(Dtype::F8_E8M0, vec![2], &halves[..2]).unwrap()),
         ("none", TensorView::new(Dtype::F64, vec![0, 3], &[]).unwrap()),
         ("one", TensorView::new(Dtype::U8, vec![], &[7]).unwrap()),
     ];
@@ -68,7 +69,10 @@ fn tensors_of_the_library_are_read() {
     assert_eq!(bf.bytes(), bits.collect::<Vec<u8>>());
     assert_eq!(read_tensor_type(&path, "none").unwrap().to_string(), "f64[0, 3]");
     assert_eq!(read_tensor(&path, "one", usize::MAX).unwrap().bytes(), [7]);
-    assert_eq!(kept.code("f8"), "unknown-element-type");
+    let f8 = read_tensor(&path, "f8", usize::MAX).unwrap();
+    assert_eq!(f8.array_type().to_string(), "f8e4m3fn[2]");
+    assert_eq!(f8.bytes(), &halves[..2]);
+    assert_eq!(kept.code("e8"), "unknown-element-type");
     assert_eq!(read_tensor(&path, "one", 0).unwrap_err().code(), "memory-limit");
 
     let source = SafetensorsSource::open(&path, "layer.0/weight:0").unwrap();

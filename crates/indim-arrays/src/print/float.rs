@@ -6,7 +6,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use indim_ops::{bf16, f16};
+use indim_ops::elements::*;
 
 use super::{ElementText, Style};
 
@@ -41,6 +41,11 @@ float! {
     bf16: 1e3, 1e3, bf16::from_f64;
     f32: 1e6, 1e6, |value| value as f32;
     f64: 1e8, 1e16, |value: f64| value;
+    f8e4m3fn: 1e3, 1e3, f8e4m3fn::from_f64;
+    f8e5m2: 1e3, 1e3, f8e5m2::from_f64;
+    f8e4m3fnuz: 1e3, 1e3, f8e4m3fnuz::from_f64;
+    f8e5m2fnuz: 1e3, 1e3, f8e5m2fnuz::from_f64;
+    f8e4m3b11fnuz: 1e3, 1e3, f8e4m3b11fnuz::from_f64;
 }
 
 /// The parts of a number, which are aligned separately.

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use indim_ops::{Complex, DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{Complex, DType, for_each_element};
 
 use crate::array::Array;
 
@@ -53,6 +54,7 @@ fn elements_text(array: &Array) -> Box<ElementText<'_>> {
             }
         };
         (@one half $elements:ident) => { Box::new(|position| float_text($elements[position])) };
+        (@one float8 $elements:ident) => { Box::new(|position| float_text($elements[position])) };
         (@one float $elements:ident) => { Box::new(|position| float_text($elements[position])) };
         (@one complex $elements:ident) => { Box::new(|position| complex_text($elements[position])) };
         (@one $class:ident $elements:ident) => { Box::new(|position| $elements[position].to_string()) };

@@ -25,7 +25,8 @@ mod json;
 
 use core::fmt::Write as _;
 
-use indim_ops::{DType, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{DType, for_each_element};
 use indim_shape::{MAX_RANK, Shape};
 
 use crate::array::Array;
@@ -159,6 +160,7 @@ fn elements_format<'a>(array: &'a Array, shown: &[usize], style: Style) -> Box<E
         };
         (@one boolean $elements:ident) => { bool_format($elements, style) };
         (@one half $elements:ident) => { float_format($elements, shown, style) };
+        (@one float8 $elements:ident) => { float_format($elements, shown, style) };
         (@one float $elements:ident) => { float_format($elements, shown, style) };
         (@one complex $elements:ident) => { complex_format($elements, shown, style) };
         (@one $class:ident $elements:ident) => { integer_format($elements, shown) };

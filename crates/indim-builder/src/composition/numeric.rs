@@ -47,7 +47,10 @@ pub(super) fn nan_to_num(
     posinf: Option<f64>,
     neginf: Option<f64>,
 ) -> BuildResult {
-    use DType::{Bool, I8, I16, I32, I64, U8, U16, U32, U64};
+    use DType::{
+        Bool, F8E4m3b11fnuz, F8E4m3fn, F8E4m3fnuz, F8E5m2, F8E5m2fnuz, I4, I8, I16, I32, I64, U4,
+        U8, U16, U32, U64,
+    };
     let largest = match x.array_type()?.dtype {
         DType::F16 => f16::MAX.to_f64(),
         DType::Bf16 => bf16::MAX.to_f64(),
@@ -57,6 +60,9 @@ pub(super) fn nan_to_num(
             return by_parts(x, |part| nan_to_num(part, nan, posinf, neginf));
         }
         Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 => return Ok(x.clone()),
+        F8E4m3fn | F8E5m2 | F8E4m3fnuz | F8E5m2fnuz | F8E4m3b11fnuz | I4 | U4 => {
+            unreachable!("invariant: no composition takes storage types")
+        }
     };
     let below = x.eq(f64::NEG_INFINITY).select(neginf.unwrap_or(-largest), x);
     let finite = x.eq(f64::INFINITY).select(posinf.unwrap_or(largest), below);

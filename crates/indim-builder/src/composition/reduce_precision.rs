@@ -19,6 +19,8 @@ pub(crate) const fn float_format(dtype: DType) -> Option<(DType, u32, u32)> {
         DType::F32 => Some((U32, 8, 23)),
         DType::F64 => Some((U64, 11, 52)),
         Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | C64 | C128 => None,
+        DType::F8E4m3fn | DType::F8E5m2 | DType::F8E4m3fnuz | DType::F8E5m2fnuz => None,
+        DType::F8E4m3b11fnuz | DType::I4 | DType::U4 => None,
     }
 }
 

@@ -336,6 +336,7 @@ impl Reduction {
     /// Whether the function accepts elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
         match self {
+            _ if dtype.is_storage() => false,
             Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
             Reduction::CumMax | Reduction::CumMin => dtype.class() != DTypeClass::Complex,
             _ if self.is_extreme() || self.is_arg_reduction() => {

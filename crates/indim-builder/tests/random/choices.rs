@@ -186,6 +186,9 @@ fn random_take(choices: &mut Choices<'_>, b: &GraphBuilder, x: Value, axis: usiz
         return taken;
     }
     let ops: Vec<ScatterOp> = ScatterOp::ALL.into_iter().filter(|op| op.takes(dtype)).collect();
+    if ops.is_empty() {
+        return taken;
+    }
     let mode = if choices.chance(25) { ScatterMode::Drop } else { mode.into() };
     b.scatter(*choices.pick(&ops), &x, indices, taken, axis as i64, mode).unwrap()
 }
@@ -224,6 +227,12 @@ fn random_slice(choices: &mut Choices<'_>, size: usize) -> AxisSlice {
     AxisSlice::python(start, stop, Some(step), size).unwrap()
 }
 
+/// `x`, or its numbers in a type that computes if it has a storage type.
+pub(crate) fn computable(b: &GraphBuilder, x: Value) -> Value {
+    let dtype = x.array_type().unwrap().dtype;
+    if dtype.is_storage() { b.convert(x, DType::F32).unwrap() } else { x }
+}
+
 fn wide(dtype: DType) -> DType {
     match dtype.class() {
         DTypeClass::Float => DType::F64,
@@ -241,6 +250,9 @@ pub(crate) fn random_operation(
     x: Value,
     among: &[Op],
 ) -> Value {
+    let own = x.array_type().unwrap().dtype;
+    // Storage types have few operations.
+    let x = if among.iter().any(|op| op.takes(own)) { x } else { computable(b, x) };
     let dtype = x.array_type().unwrap().dtype;
     let takes: Vec<Op> = among.iter().copied().filter(|op| op.takes(dtype)).collect();
     let op = *choices.pick(&takes);

@@ -6,7 +6,8 @@ use choices::{
 };
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, Graph};
-use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, ArrayType, Complex, DType, Op};
 use product::random_product;
 use region::random_region;
 use scan::random_scan;
@@ -40,6 +41,8 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
                 false => *$choices.pick(&[0.0, -0.0, 1.5, $type::NAN, -$type::NAN, $type::INFINITY, -1e-40]),
             }
         };
+        (@one float8 $type:ident $choices:ident) => { $type::from_bits(random_bits($choices) as _) };
+        (@one nibble $type:ident $choices:ident) => { $type::from_bits(random_bits($choices) as u8 & 0xf) };
         (@one half $type:ident $choices:ident) => { $type::from_bits(random_bits($choices) as _) };
         (@one complex c64 $choices:ident) => {
             Complex::new(elements!(@one float f32 $choices), elements!(@one float f32 $choices))

@@ -4,7 +4,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_ops::{ArrayType, DType};
 use indim_shape::ContractionRule;
 
-use super::choices::Choices;
+use super::choices::{Choices, computable};
 
 /// Maximum products of elements in a contraction of a random graph.
 const MAX_PRODUCTS: usize = 100_000;
@@ -17,6 +17,7 @@ pub(crate) fn random_product(
     values: &[Value],
     x: Value,
 ) -> Value {
+    let x = computable(b, x);
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let y = b.convert(choices.pick(values), dtype).unwrap();
     let y_rank = y.array_type().unwrap().shape.rank();
@@ -47,6 +48,8 @@ pub(crate) fn random_product(
         let [wide_x, wide_y] = [&x, &y].map(|value| b.convert(value, DType::I32).unwrap());
         return b.product(&rule, wide_x, wide_y, None).unwrap_or(x);
     }
-    let result = if choices.chance(30) { Some(*choices.pick(DType::ALL)) } else { None };
+    let computing: Vec<DType> =
+        DType::ALL.iter().copied().filter(|dtype| !dtype.is_storage()).collect();
+    let result = if choices.chance(30) { Some(*choices.pick(&computing)) } else { None };
     b.product(&rule, &x, y, result).unwrap_or(x)
 }

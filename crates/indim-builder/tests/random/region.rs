@@ -5,7 +5,7 @@ use indim_builder::{GraphBuilder, Value};
 use indim_graph::TakeMode;
 use indim_ops::{DType, Op};
 
-use super::choices::{Choices, random_operation};
+use super::choices::{Choices, computable, random_operation};
 
 /// A loop of a few steps over `x` and another value, or a branch between values of its type. Bodies are one
 /// operation, so that they cost little.
@@ -15,6 +15,8 @@ pub(crate) fn random_region(
     values: &[Value],
     x: Value,
 ) -> Value {
+    // The bodies compute with the states.
+    let x = if choices.chance(80) { computable(b, x) } else { x };
     let x_type = x.array_type().unwrap();
     let other = choices.pick(values).clone();
     let next = |choices: &mut Choices<'_>, b: &GraphBuilder, x: &Value| {
@@ -38,7 +40,7 @@ pub(crate) fn random_region(
             };
             b.fori_loop(0..steps, &[&x, &x], body).unwrap().swap_remove(choices.below(2))
         }
-        1 if x_type.shape.rank() > 0 => {
+        1 if x_type.shape.rank() > 0 && !x_type.dtype.is_storage() => {
             let length = x_type.shape[0];
             let step = |b: &GraphBuilder, s: &[Value], x: &[Value]| {
                 let next = b.elementwise(Op::Eq, &[&s[0], &x[0]], &indim_shape::RuleSet::None)?;

@@ -4,7 +4,7 @@
 use indim_builder::{GraphBuilder, Value};
 use indim_ops::{ArrayType, SearchSide};
 
-use super::choices::Choices;
+use super::choices::{Choices, computable};
 
 /// A sort of `x`, which has axes, by its elements or by those and others, or the positions of its elements in
 /// another value.
@@ -14,6 +14,7 @@ pub(crate) fn random_sort(
     values: &[Value],
     x: Value,
 ) -> Value {
+    let x = computable(b, x);
     let ArrayType { dtype, shape } = x.array_type().unwrap();
     let axis = choices.below(shape.rank()) as i64;
     let descending = choices.chance(40);
@@ -23,7 +24,8 @@ pub(crate) fn random_sort(
             let same = |value: &&Value| value.array_type().unwrap().shape == shape;
             let others: Vec<Value> = values.iter().filter(same).cloned().collect();
             let count = 1 + choices.below(3);
-            let keys: Vec<Value> = (0..count).map(|_| choices.pick(&others).clone()).collect();
+            let keys: Vec<Value> =
+                (0..count).map(|_| computable(b, choices.pick(&others).clone())).collect();
             b.argsort_by(&[keys, vec![x]].concat(), axis, descending).unwrap()
         }
         2 => {

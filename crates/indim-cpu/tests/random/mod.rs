@@ -8,11 +8,14 @@ use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, RunOptions, Threads, compile, compile_symbolic,
 };
 use indim_graph::{Array, Graph, SizeFacts, SymbolicGraph, ValueId, evaluate};
-use indim_ops::{ArrayData, ArrayType, Complex, DType, Op, bf16, f16};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, ArrayType, Complex, DType, Op};
 use indim_shape::{RuleSet, Shape};
 
 pub(crate) use choices::{Choices, pseudo_random};
-use choices::{partial_shape, random_conversion, random_operation, random_reduction, random_view};
+use choices::{
+    computable, partial_shape, random_conversion, random_operation, random_reduction, random_view,
+};
 use executors::{EXECUTORS, executors};
 use product::random_product;
 use region::random_region;
@@ -82,6 +85,8 @@ fn random_array(choices: &mut Choices<'_>, array_type: &ArrayType) -> Array {
         };
         (@one boolean $type:ident $choices:ident) => { $choices.chance(50) };
         (@one half $type:ident $choices:ident) => { $type::from_f64(random_float($choices)) };
+        (@one float8 $type:ident $choices:ident) => { $type::from_bits($choices.below(256) as u8) };
+        (@one nibble $type:ident $choices:ident) => { $type::from_bits($choices.below(16) as u8) };
         (@one float $type:ident $choices:ident) => { random_float($choices) as $type };
         (@one complex $type:ident $choices:ident) => {
             Complex::new(random_float($choices) as _, random_float($choices) as _)
@@ -230,14 +235,18 @@ fn random_node(choices: &mut Choices<'_>, b: &GraphBuilder, values: &[Value], x:
             permutation.reverse();
             let transposed = b.transpose(x, &permutation).unwrap();
             // Back again, so that it still broadcasts with the others.
-            let computed = b.under(RuleSet::Numpy).eq(&transposed, &transposed).unwrap();
+            let compared = computable(b, transposed);
+            let computed = b.under(RuleSet::Numpy).eq(&compared, &compared).unwrap();
             b.convert(b.transpose(computed, &permutation).unwrap(), x_type.dtype).unwrap()
         }
         2 => {
             let flat = b.reshape(x, [x_type.shape.element_count().unwrap()]).unwrap();
             b.reshape(flat, x_type.shape).unwrap()
         }
-        3 if x_type.shape.rank() > 0 && x_type.dtype != DType::Bool => {
+        3 if x_type.shape.rank() > 0
+            && x_type.dtype != DType::Bool
+            && !x_type.dtype.is_storage() =>
+        {
             let axis = choices.below(x_type.shape.rank()) as i64;
             b.iota(x_type.dtype, x_type.shape, axis).unwrap()
         }

@@ -13,7 +13,8 @@ use indim_loops::loop_nest::{
 };
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
-use indim_ops::{ArrayData, ArrayType, DType, Element, Op, bf16, c64, c128, f16, for_each_element};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, ArrayType, DType, Element, Op, for_each_element};
 use indim_shape::RuleSet;
 
 use indim_executors::{Bases, BoundNest, Executor, NestCode};

@@ -269,7 +269,8 @@ codes! {
     UNKNOWN_ELEMENT_TYPE = "unknown-element-type" {
         title: "No element type has this name",
         explanation: "The types are `bool`, `i8` to `i64`, `u8` to `u64`, `f16`, `bf16`, `f32`, `f64`, \
-            `c64` and `c128`. indim reads no other types from files.",
+            `c64` and `c128`; `f8e4m3fn`, `f8e5m2`, `f8e4m3fnuz`, `f8e5m2fnuz`, `f8e4m3b11fnuz`, `i4` and \
+            `u4` are only stored. indim reads no other types from files.",
         example: Command(&["indim explain 'x' 'x=f33[2]'"]),
         raised_by: ["indim", "indim-stores", "indim-text"],
     }

@@ -1,6 +1,7 @@
 //! Reference evaluation of slices, windows, gathers and concatenations.
 
-use indim_ops::{ArrayData, DType, Element, bf16, c64, c128, f16};
+use indim_ops::elements::*;
+use indim_ops::{ArrayData, DType, Element};
 use indim_shape::Shape;
 
 use super::{AxisSlice, AxisWindow, ScatterMode, TakeMode};

@@ -1,11 +1,16 @@
 //! Sign-agnostic operations: signed integers share the kernels of unsigned integers if the result bits are
-//! equal.
+//! equal. Storage types share them too.
 
 use indim_ops::{DType, DTypeClass, Op};
 
 /// The element type whose kernel of `op` computes elements of type `dtype`.
 pub(super) fn kernel_dtype(op: Op, dtype: DType) -> DType {
-    if is_compiled(op, dtype) { dtype } else { unsigned(dtype) }
+    match is_compiled(op, dtype) {
+        true => dtype,
+        false if !op.takes(dtype) => dtype,
+        false if dtype.is_storage() => DType::U8,
+        false => unsigned(dtype),
+    }
 }
 
 /// The element types whose conversion kernel converts `from` to `to`.
@@ -21,7 +26,7 @@ pub(super) const fn is_compiled(op: Op, dtype: DType) -> bool {
         op,
         Add | And | Clz | Eq | Mul | Ne | Neg | Not | Or | Popcnt | Select | Sub | Xor
     );
-    depends_on_sign || !is_signed(dtype)
+    !dtype.is_storage() && (depends_on_sign || !is_signed(dtype))
 }
 
 /// Whether the conversion has its own kernel.

@@ -44,6 +44,9 @@ pub fn elementwise_kernel(op: Op, dtype: DType, level: Level) -> Option<KernelFn
 }
 
 /// The kernel that converts elements.
+///
+/// # Panics
+/// If the conversion is composed of two ([`indim_ops::conversion_through`]).
 pub fn convert_kernel(from: DType, to: DType, level: Level) -> KernelFn {
     let (from, to) = kernel_conversion(from, to);
     visit_convert(from, to, Lookup { level })
@@ -320,5 +323,9 @@ impl ConvertVisitor for Lookup {
             true => self.kernel::<ConvertBody<A, B>>(),
             false => unreachable!("{NOT_COMPILED}"),
         }
+    }
+
+    fn convert_through(self, _: DType, _: DType, _: DType) -> KernelFn {
+        unreachable!("invariant: lowering divides composed conversions")
     }
 }

@@ -171,6 +171,10 @@ impl ModelWriter<'_> {
             let reason = Some("ONNX computes nothing with complex numbers".to_owned());
             self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
         }
+        if dtype.is_storage() {
+            let reason = Some(format!("results of type {dtype} are not written to ONNX"));
+            self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+        }
         match &node.kind {
             NodeKind::Parameter { name, .. } => self.set(value, name.clone(), shape),
             NodeKind::Constant(array) => {

@@ -75,7 +75,8 @@ struct NetworkWriter<'g> {
 
 impl NetworkWriter<'_> {
     fn check_types(&self) -> Result<(), FormatError> {
-        let wrong = self.graph.iter().find(|(_, node)| !has_name(node.array_type.dtype));
+        let is_written = |dtype: DType| has_name(dtype) && !dtype.is_storage();
+        let wrong = self.graph.iter().find(|(_, node)| !is_written(node.array_type.dtype));
         let Some((value, node)) = wrong else { return Ok(()) };
         let name = node.array_type.dtype.name().to_owned();
         Err(FormatErrorKind::UnsupportedType { name }.at(place_of(self.graph, value)))

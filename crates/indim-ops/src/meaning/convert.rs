@@ -4,14 +4,18 @@
 //! - anything → bool is `≠ 0`, which holds for a NaN; bool → number is 0 or 1;
 //! - int → int keeps the low bits or extends by the source's sign;
 //! - anything → float gives the nearest, half to even, rounded once, and an infinity on overflow;
-//! - real → complex has the imaginary part 0; complex → real drops it.
+//! - real → complex has the imaginary part 0; complex → real drops it;
+//! - to and from a storage type: through the type that computes its values, see [`conversion_through`].
+//!   Overflow of an 8-bit float without infinities gives its NaN. A 4-bit integer keeps the low bits of an
+//!   integer, and saturates floats.
 
 use super::half::round_to_odd;
-use crate::complex::{Complex, c64, c128};
+use super::storage;
+use crate::complex::Complex;
 use crate::dtype::DType;
 use crate::element::Element;
+use crate::element::elements::*;
 use crate::element_lanes::{ElementLanes, FromWide, NarrowElement};
-use crate::half::{bf16, f16};
 use indim_lanes::ScalarBackend;
 use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
 
@@ -33,6 +37,39 @@ pub trait ConvertVisitor {
     type Output;
     /// Called with the two types.
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Self::Output;
+    /// Called for a conversion that is one to the type `through`, then one from it.
+    fn convert_through(self, from: DType, through: DType, to: DType) -> Self::Output;
+}
+
+/// The type through which elements convert from `from` to `to`; `None` if the conversion is not composed.
+///
+/// Conversions to and from storage types are compositions, but for a few. The first step is exact, or its
+/// error does not change the result: an integer that `f32` rounds overflows every 8-bit float. So few
+/// conversions are compiled.
+///
+/// ```
+/// use indim_ops::{DType, conversion_through};
+///
+/// assert_eq!(conversion_through(DType::F8E5m2, DType::I16), Some(DType::F32));
+/// assert_eq!(conversion_through(DType::F64, DType::F8E5m2), None);
+/// assert_eq!(conversion_through(DType::F32, DType::I16), None);
+/// ```
+pub const fn conversion_through(from: DType, to: DType) -> Option<DType> {
+    let through = match (from, to) {
+        (DType::I4, _) => DType::I8,
+        (DType::U4, _) => DType::U8,
+        (from, _) if from.is_storage() => DType::F32,
+        (_, to) if !to.is_storage() => return None,
+        (DType::F64 | DType::C128, _) => DType::F64,
+        (DType::F16 | DType::Bf16 | DType::F32 | DType::C64, _) => DType::F32,
+        (_, DType::I4) => DType::I8,
+        (_, DType::U4) => DType::U8,
+        _ => DType::F32,
+    };
+    if through as usize == from as usize || through as usize == to as usize {
+        return None;
+    }
+    Some(through)
 }
 
 /// Defines the conversion of each type of one list to each type of another. In the expression `Self` and `To`
@@ -118,6 +155,59 @@ convert_each! {
     [c64 c128] to [c64 c128]: |x| Complex::new(x.re.cast(), x.im.cast()).with_canonical_nans()
 }
 
+// 8-bit floats.
+convert_each! {
+    [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz] to [f32]: |x| storage::widen_float::<_, L>(x)
+}
+convert_each! {
+    [f32] to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz]: |x| storage::round_to_float::<_, L>(x)
+}
+convert_each! {
+    [f64] to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz]:
+    |x| storage::round_to_float::<_, L>(round_to_odd(x))
+}
+
+// 4-bit integers.
+convert_each! { [i4] to [i8]: |x| storage::widen_i4::<_, L>(x) }
+convert_each! { [u4] to [u8]: |x| storage::widen_u4::<_, L>(x) }
+convert_each! { [i8] to [i4]: |x| storage::wrap_to_nibble::<_, L, _>(x) }
+convert_each! { [u8] to [u4]: |x| storage::wrap_to_nibble::<_, L, _>(x) }
+convert_each! {
+    [f32 f64] to [i4]:
+    |x| storage::wrap_to_nibble::<_, L, L::I8>(storage::clamp(x.cast(), -8, 7))
+}
+convert_each! {
+    [f32 f64] to [u4]:
+    |x| storage::wrap_to_nibble::<_, L, L::U8>(storage::clamp(x.cast(), 0, 15))
+}
+
+/// Defines conversions as compositions: those of `conversion_through`.
+macro_rules! convert_through {
+    ($($from:tt to $to:tt: $through:ident;)*) => {$(
+        convert_each! {
+            $from to $to:
+            |x| <$through as ConvertTo<To>>::over::<L>(<Self as ConvertTo<$through>>::over::<L>(x))
+        }
+    )*};
+}
+
+convert_through! {
+    [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz]
+        to [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f64 c64 c128]: f32;
+    [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz]
+        to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz i4 u4]: f32;
+    [bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 c64]
+        to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz]: f32;
+    [c128] to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz i4 u4]: f64;
+    [i4] to [bool i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128]: i8;
+    [i4] to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz i4 u4]: i8;
+    [u4] to [bool i8 i16 i32 i64 u16 u32 u64 f16 bf16 f32 f64 c64 c128]: u8;
+    [u4] to [f8e4m3fn f8e5m2 f8e4m3fnuz f8e5m2fnuz f8e4m3b11fnuz i4 u4]: u8;
+    [bool i16 i32 i64 u8 u16 u32 u64] to [i4]: i8;
+    [bool i8 i16 i32 i64 u16 u32 u64] to [u4]: u8;
+    [f16 bf16 c64] to [i4 u4]: f32;
+}
+
 /// Whether a float is not 0; true for a NaN.
 #[inline(always)]
 fn is_nonzero<F: FloatLane>(x: F) -> F::Bool {
@@ -151,7 +241,10 @@ macro_rules! define_visits {
             A: $(ConvertTo<$type> +)* Element,
         {
             match to {
-                $(DType::$variant => visitor.convert::<A, $type>(),)*
+                $(DType::$variant => match const { conversion_through(A::DTYPE, DType::$variant) } {
+                    Some(through) => visitor.convert_through(A::DTYPE, through, to),
+                    None => visitor.convert::<A, $type>(),
+                },)*
             }
         }
     };

@@ -23,7 +23,8 @@
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
 //! - `scan.rs`: scans: at each position the fold of all elements up to it, and its order;
 //! - `scatter.rs`: scatters: the operation that combines an element with its updates, in order;
-//! - `sort.rs`: the total order of elements, stable sorts, and searches in sorted tables.
+//! - `sort.rs`: the total order of elements, stable sorts, and searches in sorted tables;
+//! - `storage.rs`: storage types: widening, rounding and selection.
 
 pub mod boolean;
 pub mod complex;
@@ -38,3 +39,4 @@ pub mod reduction;
 pub mod scan;
 pub mod scatter;
 pub mod sort;
+pub mod storage;

@@ -51,9 +51,13 @@ impl ScatterOp {
     /// Whether the operation takes elements of this type.
     pub const fn takes(self, dtype: DType) -> bool {
         match self {
-            ScatterOp::Set => true,
-            ScatterOp::Add | ScatterOp::Mul => !matches!(dtype.class(), DTypeClass::Bool),
-            ScatterOp::Min | ScatterOp::Max => !matches!(dtype.class(), DTypeClass::Complex),
+            ScatterOp::Set => !dtype.is_storage(),
+            ScatterOp::Add | ScatterOp::Mul => {
+                !matches!(dtype.class(), DTypeClass::Bool | DTypeClass::Storage)
+            }
+            ScatterOp::Min | ScatterOp::Max => {
+                !matches!(dtype.class(), DTypeClass::Complex | DTypeClass::Storage)
+            }
         }
     }
 }

@@ -20,16 +20,16 @@ _ARRAY_PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__")
 
 #: indim's names with another meaning in NumPy, which counts bytes while indim counts bits. Strings in Python
 #: have NumPy's meaning, and indim has no type for NumPy's long double.
-_NAMES_IN_BYTES = ("i8", "u8", "f16")
+_NAMES_IN_BYTES = ("i4", "i8", "u4", "u8", "f16")
 
 
 def numpy_dtype(name):
     """The NumPy dtype of an element type, given by indim's name."""
-    if name == "bf16":
-        import ml_dtypes
+    if hasattr(np, NUMPY_NAMES[name]):
+        return np.dtype(NUMPY_NAMES[name])
+    import ml_dtypes
 
-        return np.dtype(ml_dtypes.bfloat16)
-    return np.dtype(NUMPY_NAMES[name])
+    return np.dtype(getattr(ml_dtypes, NUMPY_NAMES[name]))
 
 
 def indim_name(dtype):

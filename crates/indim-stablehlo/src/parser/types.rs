@@ -9,7 +9,7 @@ use crate::lexer::TokenKind;
 use crate::syntax::{Signature, Type};
 
 /// Element types by their name in StableHLO.
-const NAMES: [(&str, DType); 15] = [
+const NAMES: [(&str, DType); 22] = [
     ("i1", DType::Bool),
     ("i8", DType::I8),
     ("i16", DType::I16),
@@ -25,6 +25,13 @@ const NAMES: [(&str, DType); 15] = [
     ("f64", DType::F64),
     ("complex<f32>", DType::C64),
     ("complex<f64>", DType::C128),
+    ("f8E4M3FN", DType::F8E4m3fn),
+    ("f8E5M2", DType::F8E5m2),
+    ("f8E4M3FNUZ", DType::F8E4m3fnuz),
+    ("f8E5M2FNUZ", DType::F8E5m2fnuz),
+    ("f8E4M3B11FNUZ", DType::F8E4m3b11fnuz),
+    ("i4", DType::I4),
+    ("ui4", DType::U4),
 ];
 
 /// The element type with this name in StableHLO.

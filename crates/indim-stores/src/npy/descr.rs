@@ -7,7 +7,8 @@ const NATIVE: char = if cfg!(target_endian = "little") { '<' } else { '>' };
 
 /// NumPy's description of an element type.
 pub(crate) fn to_descr(dtype: DType) -> String {
-    let order = if dtype.size() == 1 { '|' } else { NATIVE };
+    // NumPy writes the types of ml_dtypes with a byte order.
+    let order = if dtype.size() == 1 && !dtype.is_storage() { '|' } else { NATIVE };
     format!("{order}{}", dtype.npy_code())
 }
 
@@ -15,6 +16,10 @@ pub(crate) fn to_descr(dtype: DType) -> String {
 pub(crate) fn from_descr(descr: &str) -> Option<(DType, bool)> {
     let order = descr.chars().next().filter(|order| "<>|=".contains(*order))?;
     let dtype = *DType::ALL.iter().find(|dtype| dtype.npy_code() == &descr[1..])?;
+    // One raw byte may be of many types.
+    if dtype.npy_code() == "V1" {
+        return None;
+    }
     // `bf16` has the code of two raw bytes, which without a byte order are not a number.
     if dtype == DType::Bf16 && !matches!(order, '<' | '>') {
         return None;

@@ -210,12 +210,13 @@ fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
     let takes =
         "integers and floats of 8 to 64 bits, of shape [height, width] or [height, width, bands]";
     let help = match array_type.dtype {
-        DType::Bf16 => "f32(x) has a place in TIFF",
+        dtype if dtype == DType::Bf16 || dtype.is_storage() => "f32(x) has a place in TIFF",
         DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
         _ => image::advice(array_type),
     };
     let is_known =
-        !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128);
+        !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128)
+            && !array_type.dtype.is_storage();
     let fits = |&size: &usize| 0 < size && size < 1 << 31;
     let has_sizes = image::sizes(&array_type.shape).is_some_and(|(height, width, bands)| {
         fits(&height) && fits(&width) && (1..1 << 16).contains(&bands)

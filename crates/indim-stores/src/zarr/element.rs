@@ -32,14 +32,13 @@ pub(super) fn dtype(name: &str) -> Option<DType> {
 
 /// The element type of a NumPy description in version 2, and whether its bytes are in the other order.
 pub(super) fn dtype_of_descr(descr: &str) -> Option<(DType, bool)> {
-    // Version 2 has no number type for two raw bytes.
-    from_descr(descr).filter(|(dtype, _)| *dtype != DType::Bf16)
+    // Version 2 has no number type for two raw bytes, and no floats of 8 bits.
+    from_descr(descr).filter(|(dtype, _)| *dtype != DType::Bf16 && !dtype.is_storage())
 }
 
-/// The name of an element type in version 3.
-pub(super) fn name(dtype: DType) -> &'static str {
-    let known = NAMES.into_iter().find(|(known, _)| *known == dtype);
-    known.expect("invariant: Zarr has every element type").1
+/// The name of an element type in version 3; `None` for storage types.
+pub(super) fn name(dtype: DType) -> Option<&'static str> {
+    NAMES.into_iter().find(|(known, _)| *known == dtype).map(|(_, name)| name)
 }
 
 /// The bytes of a fill value, in native byte order; `None` if the value is not of this type.

@@ -110,7 +110,7 @@ impl ZarrSink {
         let chunk_folder = folder.path().join(place.array());
         let axis_names = options.axis_names.as_deref();
         let ArrayType { dtype, shape } = array_type;
-        let text = metadata::of_result(shape, *dtype, &chunks, axis_names);
+        let text = metadata::of_result(shape, *dtype, &chunks, axis_names)?;
         write_metadata(&chunk_folder, &text)?;
         let array_type = array_type.clone();
         Ok(ZarrSink { place, array_type, chunks, chunk_folder, elements_written: 0, folder })

@@ -4,7 +4,7 @@ use core::cmp::max;
 
 use indim_ops::{DType, DTypeClass};
 
-/// The common type of two array types; `None` for `bf16` with another type.
+/// The common type of two array types; `None` for `bf16` or a storage type with another type.
 ///
 /// ```
 /// use indim_ops::DType;
@@ -13,14 +13,16 @@ use indim_ops::{DType, DTypeClass};
 /// assert_eq!(promote(DType::I32, DType::F32), Some(DType::F64));
 /// ```
 pub fn promote(x: DType, y: DType) -> Option<DType> {
-    use DTypeClass::{Bool, Complex, Float, Signed, Unsigned};
+    use DTypeClass::{Bool, Complex, Float, Signed, Storage, Unsigned};
     if x == y {
         return Some(x);
     }
-    if x == DType::Bf16 || y == DType::Bf16 {
+    let is_alone = |dtype: DType| dtype == DType::Bf16 || dtype.is_storage();
+    if is_alone(x) || is_alone(y) {
         return None;
     }
     match (x.class(), y.class()) {
+        (Storage, _) | (_, Storage) => None,
         (Bool, _) => Some(y),
         (_, Bool) => Some(x),
         (Signed, Signed) | (Unsigned, Unsigned) | (Float, Float) | (Complex, Complex) => {

@@ -214,8 +214,11 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         _ if is_whole && op.takes(DType::F64) => {
             Ok(TypingPlan::Compute { op, dtype: float_dtype(dtype, operands) })
         }
-        // The builder's own error is clear for one operand, and for complex numbers, which NumPy orders.
-        _ if op.arity() == Arity::Unary || dtype.class() == DTypeClass::Complex => {
+        // The builder's own error is clear for one operand, for complex numbers, which NumPy orders, and for
+        // storage types.
+        _ if op.arity() == Arity::Unary
+            || matches!(dtype.class(), DTypeClass::Complex | DTypeClass::Storage) =>
+        {
             Ok(TypingPlan::Compute { op, dtype })
         }
         _ => refuse(None),
@@ -271,7 +274,7 @@ fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<TypingPlan> {
     let (Literal::Int(value), Some((low, _))) = (literal, integer_range(dtype)) else {
         return None;
     };
-    if literal.fits(dtype) {
+    if literal.fits(dtype) || dtype.is_storage() {
         return None;
     }
     // Every element is greater than a number below the range, and less than one above it.

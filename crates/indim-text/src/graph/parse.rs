@@ -9,7 +9,8 @@ use indim_graph::{
     Array, AxisSlice, AxisWindow, Graph, GraphAssembler, GraphError, GraphErrorKind, NodeKind,
     Region, ValueId, VerifyErrorKind,
 };
-use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, ScatterOp, bf16, c64, c128, f16};
+use indim_ops::elements::*;
+use indim_ops::{ArrayType, DType, Element, Op, ReduceOp, ScatterOp};
 use indim_shape::{AxisMap, MAX_RANK, RankLimitError, Shape, saturating_size};
 
 use super::error::{ParseError, ParseErrorKind};

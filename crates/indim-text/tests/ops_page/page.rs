@@ -14,9 +14,10 @@ This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/
 `indim ops` lists the same, `indim ops NAME` shows one.
 
 An operation takes operands of one element type; it never promotes. The column of types has classes:
-P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`. The result has
-the operands' type unless the meaning states another. Every result NaN is the canonical one of its type.
-The 16-bit floats compute in `f32` and round after every operation.
+P is `bool`, S `i8 i16 i32 i64`, U `u8 u16 u32 u64`, F `f16 bf16 f32 f64`, C `c64 c128`, N the
+[storage types](storage-types.md). The result has the operands' type unless the meaning states another.
+Every result NaN is the canonical one of its type. The 16-bit floats compute in `f32` and round after every
+operation.
 
 ";
 

@@ -7,6 +7,7 @@ use indim_text::Span;
 
 use super::lexer::{Lexer, Token, TokenKind};
 use super::syntax::HloShape;
+use crate::element::storage_bits;
 
 const ELIDED_ADVICE: &str = "constants of more than 10 elements are left out by default: \
      as_hlo_text(print_large_constants=True) in JAX, XLA_FLAGS=--xla_dump_large_constants for dumps";
@@ -168,6 +169,7 @@ impl Literal<'_> {
                 "false" | "0" => Some(0),
                 _ => None,
             },
+            _ if dtype.is_storage() => storage_bits(text, dtype),
             _ if dtype.is_float() => match text {
                 "nan" | "-nan" => Some(nan_bits(dtype, text.starts_with('-'), self.payload())),
                 _ => float_bits(text, dtype),

@@ -8,7 +8,7 @@ use super::parser::{ParseResult, Parser};
 use super::syntax::{HloLayout, HloShape};
 
 /// Element types by their name in HLO and their number in protobufs.
-const NAMES: [(&str, DType, i32); 15] = [
+const NAMES: [(&str, DType, i32); 22] = [
     ("pred", DType::Bool, 1),
     ("s8", DType::I8, 2),
     ("s16", DType::I16, 3),
@@ -24,6 +24,13 @@ const NAMES: [(&str, DType, i32); 15] = [
     ("f64", DType::F64, 12),
     ("c64", DType::C64, 15),
     ("c128", DType::C128, 18),
+    ("f8e4m3fn", DType::F8E4m3fn, 20),
+    ("f8e5m2", DType::F8E5m2, 19),
+    ("f8e4m3fnuz", DType::F8E4m3fnuz, 25),
+    ("f8e5m2fnuz", DType::F8E5m2fnuz, 24),
+    ("f8e4m3b11fnuz", DType::F8E4m3b11fnuz, 23),
+    ("s4", DType::I4, 21),
+    ("u4", DType::U4, 22),
 ];
 
 /// The element type with this name in HLO.

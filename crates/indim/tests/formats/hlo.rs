@@ -165,7 +165,7 @@ fn mistakes_have_a_code_and_a_line() {
         ("f32[2,3] call(x), to_apply=nothing", "undefined"),
         ("f32[2,<=3] negate(x)", "unsupported"),
         ("f32[2,3]{0,0} negate(x)", "attribute"),
-        ("s4[2,3] convert(x)", "unsupported-type"),
+        ("s2[2,3] convert(x)", "unsupported-type"),
         ("token[] after-all()", "unsupported-op"),
         ("f32[2,3] is_finite(x)", "unsupported-op"),
         ("f32[2,3] custom-call(x), custom_call_target=\"mine\"", "unsupported-op"),

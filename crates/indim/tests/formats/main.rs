@@ -33,6 +33,7 @@ mod samples_stablehlo;
 mod scans;
 mod sorts;
 mod stablehlo;
+mod storage_types;
 mod support;
 mod xla_gathers;
 mod xla_windows;

@@ -448,8 +448,8 @@ fn quantized_elements_saturate_and_come_back() {
     let columns = result(13, "QuantizeLinear", &rows, &[]);
     assert_eq!(columns.elements::<u8>(), Ok(&[2u8, 1, 6, 3][..]));
     assert_eq!(code(21, "QuantizeLinear", &rows, &[int("block_size", 2)]), "unsupported-op");
-    // indim lacks the element type INT4.
-    let int4 = [int("output_dtype", 22)];
-    assert_eq!(code(21, "QuantizeLinear", &rows, &int4), "unsupported-op");
+    // indim lacks the element type FLOAT4E2M1.
+    let float4 = [int("output_dtype", 23)];
+    assert_eq!(code(23, "QuantizeLinear", &rows, &float4), "unsupported-op");
     assert_eq!(code(12, "QuantizeLinear", &rows, &[]), "attribute");
 }

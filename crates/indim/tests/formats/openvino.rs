@@ -275,7 +275,7 @@ fn mistakes_have_their_codes() {
         ("Add-1", "", &["2", "3"], "size-mismatch"),
         ("LogicalAnd-1", "", &["2", "2"], "unexpected"),
         ("Add-1", "", &["2"], "wrong-count"),
-        ("Convert-1", "destination_type=\"f8e4m3\"", &["2"], "unsupported-type"),
+        ("Convert-1", "destination_type=\"f4e2m1\"", &["2"], "unsupported-type"),
     ];
     for (name, attributes, shapes, code) in cases {
         let sizes = shapes.iter().map(|size| size.parse().unwrap());

@@ -72,7 +72,7 @@ fn numbers(dtype: DType, shape: &[usize], from: i32) -> Array {
 }
 
 fn is_real(dtype: DType) -> bool {
-    !matches!(dtype, DType::C64 | DType::C128)
+    !matches!(dtype, DType::C64 | DType::C128) && !dtype.is_storage()
 }
 
 /// An operation on a matrix and, if it has more operands, a row and a column.
@@ -386,11 +386,17 @@ fn names_of_the_graph_are_kept_with_any_characters() {
 }
 
 #[test]
-fn complex_numbers_are_refused() {
+fn complex_numbers_and_storage_types_are_refused() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::C64, [2]).unwrap();
     let graph = b.finish(&[b.exp(x).unwrap()]).unwrap();
     assert_eq!(written(&graph, false).unwrap_err().code(), "unsupported-type");
+    for &dtype in DType::ALL.iter().filter(|dtype| dtype.is_storage()) {
+        let b = GraphBuilder::new();
+        let x = b.parameter("x", dtype, [2]).unwrap();
+        let graph = b.finish(&[b.convert(x, DType::F32).unwrap()]).unwrap();
+        assert_eq!(written(&graph, false).unwrap_err().code(), "unsupported-type");
+    }
 }
 
 #[test]

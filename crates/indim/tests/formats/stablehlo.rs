@@ -366,8 +366,8 @@ fn errors_name_unsupported_types() {
         mistake(&format!("func.func @main(%x: {of}) -> {of} {{\n  return %x : {of}\n}}"))
     };
     for name in [
-        "tensor<2xi4>",
-        "tensor<f8E4M3FN>",
+        "tensor<2xi2>",
+        "tensor<f8E3M4>",
         "!stablehlo.token",
         "tensor<2x!quant.uniform<i8:f32, 1.0>>",
     ] {

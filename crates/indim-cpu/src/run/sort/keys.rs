@@ -187,6 +187,7 @@ macro_rules! for_sort_element {
             DType::F64 => $this.$method::<f64> $arguments,
             DType::C64 => $this.$method::<c64> $arguments,
             DType::C128 => $this.$method::<c128> $arguments,
+            _ => unreachable!("invariant: no sort takes storage types"),
         }
     };
 }
@@ -206,6 +207,7 @@ macro_rules! for_sort_width {
             DType::F64 => $this.$method::<f64> $arguments,
             DType::C64 => $this.$method::<c64> $arguments,
             DType::C128 => $this.$method::<c128> $arguments,
+            _ => unreachable!("invariant: no sort takes storage types"),
         }
     };
 }

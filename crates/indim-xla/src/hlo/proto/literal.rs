@@ -89,6 +89,13 @@ fn elements(literal: &LiteralProto, dtype: DType) -> Bytes {
         DType::F64 => bytes(&literal.f64s, f64::to_le_bytes),
         DType::C64 => bytes(&literal.c64s, f32::to_le_bytes),
         DType::C128 => bytes(&literal.c128s, f64::to_le_bytes),
+        DType::F8E4m3fn => literal.f8e4m3fns.clone(),
+        DType::F8E5m2 => literal.f8e5m2s.clone(),
+        DType::F8E4m3fnuz => literal.f8e4m3fnuzs.clone(),
+        DType::F8E5m2fnuz => literal.f8e5m2fnuzs.clone(),
+        DType::F8E4m3b11fnuz => literal.f8e4m3b11fnuzs.clone(),
+        DType::I4 => literal.s4s.iter().map(|byte| byte & 0xf).collect(),
+        DType::U4 => literal.u4s.iter().map(|byte| byte & 0xf).collect(),
     }
 }
 

@@ -283,4 +283,20 @@ pub(super) struct LiteralProto {
     /// Alternating real and imaginary parts.
     #[prost(double, repeated, tag = "18")]
     pub(super) c128s: Vec<f64>,
+    #[prost(bytes = "bytes", tag = "19")]
+    pub(super) f8e5m2s: Bytes,
+    #[prost(bytes = "bytes", tag = "20")]
+    pub(super) f8e4m3fns: Bytes,
+    /// One byte for each element.
+    #[prost(bytes = "bytes", tag = "21")]
+    pub(super) s4s: Bytes,
+    /// One byte for each element.
+    #[prost(bytes = "bytes", tag = "22")]
+    pub(super) u4s: Bytes,
+    #[prost(bytes = "bytes", tag = "23")]
+    pub(super) f8e4m3b11fnuzs: Bytes,
+    #[prost(bytes = "bytes", tag = "24")]
+    pub(super) f8e5m2fnuzs: Bytes,
+    #[prost(bytes = "bytes", tag = "25")]
+    pub(super) f8e4m3fnuzs: Bytes,
 }

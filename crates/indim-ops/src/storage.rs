@@ -1,0 +1,239 @@
+//! The storage types, represented by their bits in any lane back end: 8-bit floats and 4-bit integers.
+//!
+//! `meaning/storage.rs` widens them and rounds to them.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::str::FromStr;
+
+use crate::element::Element;
+use crate::meaning::convert::ConvertTo;
+use indim_lanes::lane::IntLane;
+
+/// An element of the storage type `K`, by its bits. An integer of 4 bits has them in the low half.
+#[repr(transparent)]
+pub struct Stored<K, Bits>(Bits, PhantomData<K>);
+
+impl<K, Bits: Copy> Copy for Stored<K, Bits> {}
+
+impl<K, Bits: Copy> Clone for Stored<K, Bits> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, Bits: Default> Default for Stored<K, Bits> {
+    fn default() -> Self {
+        Stored(Bits::default(), PhantomData)
+    }
+}
+
+impl<K, Bits: IntLane> Stored<K, Bits> {
+    /// The element with these bits.
+    #[inline(always)]
+    pub fn new(bits: Bits) -> Self {
+        Stored(bits, PhantomData)
+    }
+
+    /// The bits.
+    #[inline(always)]
+    pub fn bits(self) -> Bits {
+        self.0
+    }
+}
+
+/// The values of a float type that are not finite numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Specials {
+    /// Infinities and NaNs, as in IEEE 754.
+    Ieee,
+    /// No infinities; the largest magnitude is a NaN.
+    NoInfinity,
+    /// No infinities and no -0, whose bits are the only NaN.
+    NoInfinityOrNegativeZero,
+}
+
+/// The format of an 8-bit float type.
+pub trait Float8: 'static {
+    /// Bits of the significand without the hidden one.
+    const MANTISSA_BITS: i64;
+    /// The exponent bias.
+    const BIAS: i64;
+    /// The values that are not finite numbers.
+    const SPECIALS: Specials;
+
+    /// The bits of the largest finite number.
+    const MAX_BITS: i64 = match Self::SPECIALS {
+        Specials::Ieee => (0x7f >> Self::MANTISSA_BITS << Self::MANTISSA_BITS) - 1,
+        Specials::NoInfinity => 0x7e,
+        Specials::NoInfinityOrNegativeZero => 0x7f,
+    };
+    /// The bits of infinity; no magnitude in a type without it.
+    const INFINITY_BITS: i64 = match Self::SPECIALS {
+        Specials::Ieee => Self::MAX_BITS + 1,
+        Specials::NoInfinity | Specials::NoInfinityOrNegativeZero => -1,
+    };
+    /// The bits of the canonical NaN.
+    const NAN_BITS: i64 = match Self::SPECIALS {
+        Specials::Ieee => Self::INFINITY_BITS | 1 << (Self::MANTISSA_BITS - 1),
+        Specials::NoInfinity => 0x7f,
+        Specials::NoInfinityOrNegativeZero => 0x80,
+    };
+}
+
+/// Defines kinds of storage types, with the generic type and the element type of each.
+macro_rules! storage_types {
+    ($($(#[doc = $doc:literal])+ $kind:ident $any:ident $type:ident $wide:ident;)*) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug)]
+        pub enum $kind {}
+
+        $(#[doc = $doc])+
+        pub type $any<Bits> = Stored<$kind, Bits>;
+
+        $(#[doc = $doc])+
+        #[allow(non_camel_case_types, reason = "element types have the names that every framework uses")]
+        pub type $type = Stored<$kind, u8>;
+
+        impl $type {
+            /// The element with this bit pattern.
+            pub const fn from_bits(bits: u8) -> Self { Stored(bits, PhantomData) }
+
+            /// The bit pattern.
+            pub const fn to_bits(self) -> u8 { self.0 }
+
+            /// The nearest to a float, half to even, rounded once; an integer truncates and saturates.
+            pub fn from_f64(value: f64) -> Self { ConvertTo::<$type>::convert(value) }
+
+            /// The same value in 64 bits.
+            pub fn to_f64(self) -> f64 { ConvertTo::<f64>::convert(self) }
+
+            /// Whether this is a NaN.
+            pub fn is_nan(self) -> bool { self.to_f64().is_nan() }
+        }
+
+        impl From<$type> for f64 {
+            fn from(value: $type) -> f64 { value.to_f64() }
+        }
+
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool { self.to_f64() == other.to_f64() }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+            }
+        }
+
+        impl fmt::LowerExp for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::LowerExp::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+            }
+        }
+
+        impl FromStr for $type {
+            type Err = <$wide as FromStr>::Err;
+
+            /// Parses a number of the wider type, and rounds it; an integer must be in range.
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                let wide = text.parse::<$wide>()?;
+                let element = ConvertTo::<$type>::convert(wide);
+                let is_wrapped = ConvertTo::<$wide>::convert(element) != wide;
+                if Self::DTYPE.is_nibble() && is_wrapped {
+                    // The error of an integer that is out of range.
+                    return "999".parse::<$wide>().map(|_| element);
+                }
+                Ok(element)
+            }
+        }
+    )*};
+}
+
+storage_types! {
+    /// 8-bit floats: 4 bits of exponent, 3 of significand; no infinities. The largest number is 448.
+    ///
+    /// ```
+    /// use indim_ops::f8e4m3fn;
+    /// assert_eq!(f8e4m3fn::from_f64(0.1).to_f64(), 0.1015625);
+    /// assert!(f8e4m3fn::from_f64(500.0).is_nan());
+    /// ```
+    E4m3fn F8E4m3fn f8e4m3fn f64;
+    /// 8-bit floats: 5 bits of exponent, 2 of significand. The largest number is 57344.
+    ///
+    /// ```
+    /// use indim_ops::f8e5m2;
+    /// assert_eq!(f8e5m2::from_f64(0.1).to_f64(), 0.09375);
+    /// assert_eq!(f8e5m2::from_f64(-1e5).to_f64(), f64::NEG_INFINITY);
+    /// ```
+    E5m2 F8E5m2 f8e5m2 f64;
+    /// 8-bit floats: 4 bits of exponent, 3 of significand; no infinities, no -0. The largest number is 240.
+    ///
+    /// ```
+    /// use indim_ops::f8e4m3fnuz;
+    /// assert_eq!(f8e4m3fnuz::from_f64(240.0).to_bits(), 0x7f);
+    /// assert_eq!(f8e4m3fnuz::from_f64(-0.0).to_bits(), 0);
+    /// ```
+    E4m3fnuz F8E4m3fnuz f8e4m3fnuz f64;
+    /// 8-bit floats: 5 bits of exponent, 2 of significand; no infinities, no -0. The largest number is
+    /// 57344.
+    ///
+    /// ```
+    /// use indim_ops::f8e5m2fnuz;
+    /// assert_eq!(f8e5m2fnuz::from_f64(57344.0).to_bits(), 0x7f);
+    /// ```
+    E5m2fnuz F8E5m2fnuz f8e5m2fnuz f64;
+    /// 8-bit floats: 4 bits of exponent with a bias of 11, 3 of significand; no infinities, no -0. The
+    /// largest number is 30.
+    ///
+    /// ```
+    /// use indim_ops::f8e4m3b11fnuz;
+    /// assert_eq!(f8e4m3b11fnuz::from_f64(30.0).to_bits(), 0x7f);
+    /// ```
+    E4m3b11fnuz F8E4m3b11fnuz f8e4m3b11fnuz f64;
+    /// 4-bit signed integers, each in the low bits of a byte.
+    ///
+    /// ```
+    /// use indim_ops::i4;
+    /// assert_eq!((i4::from_bits(0xf).to_string(), i4::from_f64(9.0).to_f64()), ("-1".to_owned(), 7.0));
+    /// ```
+    Signed4 I4 i4 i8;
+    /// 4-bit unsigned integers, each in the low bits of a byte.
+    ///
+    /// ```
+    /// use indim_ops::u4;
+    /// assert_eq!((u4::from_bits(0xf).to_string(), u4::from_f64(-1.0).to_f64()), ("15".to_owned(), 0.0));
+    /// ```
+    Unsigned4 U4 u4 u8;
+}
+
+macro_rules! formats {
+    ($($kind:ident $type:ident $mantissa:literal $bias:literal $specials:ident;)*) => {$(
+        impl $type {
+            /// The canonical NaN.
+            pub const NAN: $type = $type::from_bits(<$kind as Float8>::NAN_BITS as u8);
+            /// The largest number.
+            pub const MAX: $type = $type::from_bits(<$kind as Float8>::MAX_BITS as u8);
+        }
+
+        impl Float8 for $kind {
+            const MANTISSA_BITS: i64 = $mantissa;
+            const BIAS: i64 = $bias;
+            const SPECIALS: Specials = Specials::$specials;
+        }
+    )*};
+}
+
+formats! {
+    E4m3fn f8e4m3fn 3 7 NoInfinity;
+    E5m2 f8e5m2 2 15 Ieee;
+    E4m3fnuz f8e4m3fnuz 3 8 NoInfinityOrNegativeZero;
+    E5m2fnuz f8e5m2fnuz 2 16 NoInfinityOrNegativeZero;
+    E4m3b11fnuz f8e4m3b11fnuz 3 11 NoInfinityOrNegativeZero;
+}
