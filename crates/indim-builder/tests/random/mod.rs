@@ -100,7 +100,7 @@ fn random_node(
             b.transpose(x, &permutation).unwrap()
         }
         2 => b.reshape(x, [x_type.shape.element_count().unwrap()]).unwrap(),
-        3 if rank > 0 && x_type.dtype != DType::Bool => {
+        3 if rank > 0 && x_type.dtype != DType::Bool && !x_type.dtype.is_storage() => {
             b.iota(x_type.dtype, x_type.shape, choices.below(rank) as i64).unwrap()
         }
         5 if rank > 0 => random_reduction(choices, b, x),

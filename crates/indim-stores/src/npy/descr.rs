@@ -35,3 +35,18 @@ pub(crate) fn number_size(dtype: DType) -> usize {
         _ => dtype.size(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_of_ml_dtypes_are_written_as_numpy_writes_them() {
+        assert_eq!(to_descr(DType::F8E5m2), format!("{NATIVE}f1"));
+        assert_eq!(from_descr(&to_descr(DType::F8E5m2)), Some((DType::F8E5m2, false)));
+        for dtype in [DType::F8E4m3fn, DType::F8E5m2fnuz, DType::I4, DType::U4] {
+            assert_eq!(to_descr(dtype), format!("{NATIVE}V1"));
+            assert_eq!(from_descr(&to_descr(dtype)), None, "one raw byte may be of many types");
+        }
+    }
+}

@@ -169,11 +169,11 @@ impl Literal<'_> {
                 "false" | "0" => Some(0),
                 _ => None,
             },
+            _ if matches!(text, "nan" | "-nan") && !dtype.is_integer() && !dtype.is_nibble() => {
+                Some(nan_bits(dtype, text.starts_with('-'), self.payload()))
+            }
             _ if dtype.is_storage() => storage_bits(text, dtype),
-            _ if dtype.is_float() => match text {
-                "nan" | "-nan" => Some(nan_bits(dtype, text.starts_with('-'), self.payload())),
-                _ => float_bits(text, dtype),
-            },
+            _ if dtype.is_float() => float_bits(text, dtype),
             _ => integer_bits(text, dtype),
         };
         let bits = bits.ok_or_else(|| bad(token, dtype))?;
@@ -215,11 +215,18 @@ fn infinity(dtype: DType) -> (u64, u32) {
         DType::F64 => (f64::INFINITY.to_bits(), 52),
         DType::F32 => (u64::from(f32::INFINITY.to_bits()), 23),
         DType::F16 => (0x7C00, 10),
+        DType::F8E5m2 => (0x7C, 2),
         _ => (0x7F80, 7),
     }
 }
 
 fn nan_bits(dtype: DType, is_negative: bool, payload: Option<u64>) -> u64 {
+    match dtype {
+        DType::F8E5m2 => {}
+        DType::F8E4m3fn => return 0x7F | u64::from(is_negative) << 7,
+        dtype if dtype.is_storage() => return 0x80,
+        _ => {}
+    }
     let (infinity, mantissa) = infinity(dtype);
     let quiet = 1 << (mantissa - 1);
     // A payload of 0 would make it an infinity.

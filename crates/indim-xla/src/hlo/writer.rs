@@ -69,6 +69,10 @@ fn number(number: NumberText, dtype: DType) -> String {
         DType::F64 => 52,
         DType::F32 => 23,
         DType::F16 => 10,
+        DType::F8E5m2 => 2,
+        // One NaN of each sign, or one.
+        DType::F8E4m3fn => return format!("{sign}nan"),
+        dtype if dtype.is_storage() => return "nan".to_owned(),
         _ => 7,
     };
     let payload = bits & ((1 << mantissa) - 1);

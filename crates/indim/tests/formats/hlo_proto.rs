@@ -257,12 +257,12 @@ fn mistakes_name_the_instruction() {
     let direction = error(&replaced(b"\x02LT", b"\x02XY"));
     assert_eq!(direction.code(), "attribute");
     assert_eq!(described(&direction), "instruction `less` (compare) of `main`");
-    // A type of XLA that indim lacks: 8-bit floats.
-    let f8 = [number(2, 19), field(3, &[2, 3])].concat();
+    // A type of XLA that indim lacks: `f8e4m3`, whose number is 28.
+    let f8 = [number(2, 28), field(3, &[2, 3])].concat();
     let content = module(&[computation(1, &[instruction("x", "parameter", &f8)])], 1);
     let f8 = error(&content);
     let FormatErrorKind::UnsupportedType { name } = &f8.kind else { panic!("{f8}") };
-    assert_eq!(name, "f8e5m2[2, 3]");
+    assert_eq!(name, "f8e4m3[2, 3]");
     assert_eq!(described(&f8), "instruction `x` (parameter) of `c1`");
 }
 
