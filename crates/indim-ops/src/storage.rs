@@ -6,8 +6,9 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::str::FromStr;
 
-use crate::element::Element;
-use crate::meaning::convert::ConvertTo;
+use crate::meaning::half::round_to_odd;
+use crate::meaning::storage::{clamp, round_to_float, widen_float, widen_i4, widen_u4};
+use indim_lanes::ScalarBackend;
 use indim_lanes::lane::IntLane;
 
 /// An element of the storage type `K`, by its bits. An integer of 4 bits has them in the low half.
@@ -81,9 +82,33 @@ pub trait Float8: 'static {
     };
 }
 
+fn float8_to_f64<K: Float8>(x: Stored<K, u8>) -> f64 {
+    f64::from(widen_float::<K, ScalarBackend>(x))
+}
+
+fn float8_from_f64<K: Float8>(value: f64) -> Stored<K, u8> {
+    round_to_float::<K, ScalarBackend>(round_to_odd(value))
+}
+
+fn i4_to_i8(x: i4) -> i8 {
+    widen_i4::<_, ScalarBackend>(x)
+}
+
+fn i4_from_f64(value: f64) -> i4 {
+    i4::from_bits(clamp(value as i8, -8, 7) as u8 & 0xf)
+}
+
+fn u4_to_u8(x: u4) -> u8 {
+    widen_u4::<_, ScalarBackend>(x)
+}
+
+fn u4_from_f64(value: f64) -> u4 {
+    u4::from_bits(clamp(value as u8, 0, 15))
+}
+
 /// Defines kinds of storage types, with the generic type and the element type of each.
 macro_rules! storage_types {
-    ($($(#[doc = $doc:literal])+ $kind:ident $any:ident $type:ident $wide:ident;)*) => {$(
+    ($($(#[doc = $doc:literal])+ $kind:ident $any:ident $type:ident $wide:ident $widen:ident $narrow:ident;)*) => {$(
         $(#[doc = $doc])+
         #[derive(Debug)]
         pub enum $kind {}
@@ -103,10 +128,10 @@ macro_rules! storage_types {
             pub const fn to_bits(self) -> u8 { self.0 }
 
             /// The nearest to a float, half to even, rounded once; an integer truncates and saturates.
-            pub fn from_f64(value: f64) -> Self { ConvertTo::<$type>::convert(value) }
+            pub fn from_f64(value: f64) -> Self { $narrow(value) }
 
             /// The same value in 64 bits.
-            pub fn to_f64(self) -> f64 { ConvertTo::<f64>::convert(self) }
+            pub fn to_f64(self) -> f64 { f64::from($widen(self)) }
 
             /// Whether this is a NaN.
             pub fn is_nan(self) -> bool { self.to_f64().is_nan() }
@@ -122,19 +147,19 @@ macro_rules! storage_types {
 
         impl fmt::Display for $type {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+                fmt::Display::fmt(&$widen(*self), formatter)
             }
         }
 
         impl fmt::LowerExp for $type {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::LowerExp::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+                fmt::LowerExp::fmt(&$widen(*self), formatter)
             }
         }
 
         impl fmt::Debug for $type {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&ConvertTo::<$wide>::convert(*self), formatter)
+                fmt::Debug::fmt(&$widen(*self), formatter)
             }
         }
 
@@ -144,9 +169,8 @@ macro_rules! storage_types {
             /// Parses a number of the wider type, and rounds it; an integer must be in range.
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 let wide = text.parse::<$wide>()?;
-                let element = ConvertTo::<$type>::convert(wide);
-                let is_wrapped = ConvertTo::<$wide>::convert(element) != wide;
-                if Self::DTYPE.is_nibble() && is_wrapped {
+                let element = Self::from_f64(wide.into());
+                if size_of::<$wide>() == 1 && $widen(element) != wide {
                     // The error of an integer that is out of range.
                     return "999".parse::<$wide>().map(|_| element);
                 }
@@ -164,7 +188,7 @@ storage_types! {
     /// assert_eq!(f8e4m3fn::from_f64(0.1).to_f64(), 0.1015625);
     /// assert!(f8e4m3fn::from_f64(500.0).is_nan());
     /// ```
-    E4m3fn F8E4m3fn f8e4m3fn f64;
+    E4m3fn F8E4m3fn f8e4m3fn f64 float8_to_f64 float8_from_f64;
     /// 8-bit floats: 5 bits of exponent, 2 of significand. The largest number is 57344.
     ///
     /// ```
@@ -172,7 +196,7 @@ storage_types! {
     /// assert_eq!(f8e5m2::from_f64(0.1).to_f64(), 0.09375);
     /// assert_eq!(f8e5m2::from_f64(-1e5).to_f64(), f64::NEG_INFINITY);
     /// ```
-    E5m2 F8E5m2 f8e5m2 f64;
+    E5m2 F8E5m2 f8e5m2 f64 float8_to_f64 float8_from_f64;
     /// 8-bit floats: 4 bits of exponent, 3 of significand; no infinities, no -0. The largest number is 240.
     ///
     /// ```
@@ -180,7 +204,7 @@ storage_types! {
     /// assert_eq!(f8e4m3fnuz::from_f64(240.0).to_bits(), 0x7f);
     /// assert_eq!(f8e4m3fnuz::from_f64(-0.0).to_bits(), 0);
     /// ```
-    E4m3fnuz F8E4m3fnuz f8e4m3fnuz f64;
+    E4m3fnuz F8E4m3fnuz f8e4m3fnuz f64 float8_to_f64 float8_from_f64;
     /// 8-bit floats: 5 bits of exponent, 2 of significand; no infinities, no -0. The largest number is
     /// 57344.
     ///
@@ -188,7 +212,7 @@ storage_types! {
     /// use indim_ops::f8e5m2fnuz;
     /// assert_eq!(f8e5m2fnuz::from_f64(57344.0).to_bits(), 0x7f);
     /// ```
-    E5m2fnuz F8E5m2fnuz f8e5m2fnuz f64;
+    E5m2fnuz F8E5m2fnuz f8e5m2fnuz f64 float8_to_f64 float8_from_f64;
     /// 8-bit floats: 4 bits of exponent with a bias of 11, 3 of significand; no infinities, no -0. The
     /// largest number is 30.
     ///
@@ -196,21 +220,21 @@ storage_types! {
     /// use indim_ops::f8e4m3b11fnuz;
     /// assert_eq!(f8e4m3b11fnuz::from_f64(30.0).to_bits(), 0x7f);
     /// ```
-    E4m3b11fnuz F8E4m3b11fnuz f8e4m3b11fnuz f64;
+    E4m3b11fnuz F8E4m3b11fnuz f8e4m3b11fnuz f64 float8_to_f64 float8_from_f64;
     /// 4-bit signed integers, each in the low bits of a byte.
     ///
     /// ```
     /// use indim_ops::i4;
     /// assert_eq!((i4::from_bits(0xf).to_string(), i4::from_f64(9.0).to_f64()), ("-1".to_owned(), 7.0));
     /// ```
-    Signed4 I4 i4 i8;
+    Signed4 I4 i4 i8 i4_to_i8 i4_from_f64;
     /// 4-bit unsigned integers, each in the low bits of a byte.
     ///
     /// ```
     /// use indim_ops::u4;
     /// assert_eq!((u4::from_bits(0xf).to_string(), u4::from_f64(-1.0).to_f64()), ("15".to_owned(), 0.0));
     /// ```
-    Unsigned4 U4 u4 u8;
+    Unsigned4 U4 u4 u8 u4_to_u8 u4_from_f64;
 }
 
 macro_rules! formats {

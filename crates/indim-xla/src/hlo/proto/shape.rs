@@ -17,12 +17,12 @@ const TUPLE: i32 = 13;
 const UNSUPPORTED_TYPES: [(i32, &str); 8] = [
     (14, "opaque"),
     (17, "token"),
-    (19, "f8e5m2"),
-    (20, "f8e4m3fn"),
-    (21, "s4"),
-    (22, "u4"),
     (26, "s2"),
     (27, "u2"),
+    (28, "f8e4m3"),
+    (29, "f8e3m4"),
+    (32, "f4e2m1fn"),
+    (33, "f8e8m0fnu"),
 ];
 
 type ReadResult<T> = Result<T, FormatErrorKind>;
