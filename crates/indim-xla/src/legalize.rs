@@ -143,7 +143,9 @@ impl Legalizer<'_, '_> {
         operands: &[Value],
         summed: usize,
     ) -> Result<Value, FormatErrorKind> {
-        if ProductMatch::of_contraction(self.graph, id).is_some() {
+        // The builder makes a constant without elements a broadcast, along an axis that the product may need.
+        let is_empty = self.graph[id].array_type.shape.contains(&0);
+        if !is_empty && ProductMatch::of_contraction(self.graph, id).is_some() {
             return Ok(self.builder.contract(&operands[0], &operands[1], summed)?);
         }
         self.notes.multiplied_and_added(self.graph, id);

@@ -84,11 +84,11 @@ fn tensors_of_the_library_are_read() {
     assert_eq!(dense(&mapped.unwrap().view()).elements::<f32>().unwrap(), expected);
 
     let error = read_tensor(&path, "weight", usize::MAX).unwrap_err().to_string();
-    let names = "there is no member `weight`; there are: bf, f8, layer.0/weight:0, none, one";
+    let names = "there is no member `weight`; there are: bf, e8, f8, layer.0/weight:0, none, one";
     assert!(error.ends_with(names), "{error}");
     let error = ArrayFile::open(&path).unwrap_err();
     assert_eq!(error.code(), "member-not-named");
-    let message = "as in `.safetensors:bf`; there are: bf, f8,";
+    let message = "as in `.safetensors:bf`; there are: bf, e8, f8,";
     assert!(error.to_string().contains(message), "{error}");
 }
 
