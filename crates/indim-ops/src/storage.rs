@@ -108,7 +108,10 @@ fn u4_from_f64(value: f64) -> u4 {
 
 /// Defines kinds of storage types, with the generic type and the element type of each.
 macro_rules! storage_types {
-    ($($(#[doc = $doc:literal])+ $kind:ident $any:ident $type:ident $wide:ident $widen:ident $narrow:ident;)*) => {$(
+    ($(
+        $(#[doc = $doc:literal])+
+        $kind:ident $any:ident $type:ident $wide:ident $widen:ident $narrow:ident;
+    )*) => {$(
         $(#[doc = $doc])+
         #[derive(Debug)]
         pub enum $kind {}

@@ -139,7 +139,8 @@ fn openvino_packs_two_integers_of_4_bits_in_a_byte() {
 
 #[test]
 fn texts_have_decimals_and_bits() {
-    let stablehlo = "func.func @main() -> (tensor<3xf8E4M3FN>, tensor<2xf8E5M2>, tensor<3xi4>, tensor<2xui4>) {\n  \
+    let stablehlo = "func.func @main() -> \
+        (tensor<3xf8E4M3FN>, tensor<2xf8E5M2>, tensor<3xi4>, tensor<2xui4>) {\n  \
         %a = stablehlo.constant dense<[0.1, -448.0, 0x7F]> : tensor<3xf8E4M3FN>\n  \
         %b = stablehlo.constant dense<[0x7C, 1.0]> : tensor<2xf8E5M2>\n  \
         %c = stablehlo.constant dense<[-8, 7, -1]> : tensor<3xi4>\n  \
