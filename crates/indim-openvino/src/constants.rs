@@ -131,11 +131,11 @@ impl<'s> ShortLists<'s> {
             return None;
         }
         let array_type = ArrayType::new(constant.element_type("element_type").ok()?, shape);
-        let needed = array_type.shape.byte_count(array_type.dtype.size()).ok()?;
+        let needed = packed_bytes(&array_type).ok()?;
         let start = usize::try_from(range_end(constant, "offset").ok()?).ok()?;
         let range = start..start.checked_add(needed)?;
         let bytes = self.source.external_file_range(&name(self.source), range).ok()?;
-        indim_model::integers(&array_of_bytes(&array_type, &bytes).ok()?)
+        indim_model::integers(&array_of_packed_bytes(&array_type, &bytes).ok()?)
     }
 }
 
