@@ -18,7 +18,7 @@ const MAX_CRATES: [(&str, usize); 3] = [
 
 /// Largest number of bytes of the stripped release command for x86-64 Linux: what it has now, and 400 KB of
 /// room for features.
-const MAX_COMMAND_BYTES: u64 = 19_150_000;
+const MAX_COMMAND_BYTES: u64 = 19_700_000;
 
 /// The dependencies of one system, so that every machine counts the same crates.
 const TARGET: &str = "x86_64-unknown-linux-gnu";

@@ -80,5 +80,6 @@ fn examples_do_what_the_pages_say() {
     run_examples("docs/files.md", 7);
     run_examples("docs/literals.md", 11);
     run_examples("docs/oracle.md", 6);
+    run_examples("docs/storage-types.md", 2);
     run_examples("docs/numpy-differences.md", 29);
 }
