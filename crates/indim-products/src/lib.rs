@@ -28,8 +28,8 @@
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `first_sums.rs`, `pack.rs`,
-//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `stencil.rs`, `stencils.rs`, `store.rs`, `tile.rs`, `tiles.rs`
-//! and `vector/`.
+//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `starts.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
+//! `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(target_arch = "x86_64"),
