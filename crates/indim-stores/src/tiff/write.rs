@@ -15,7 +15,7 @@ use crate::sink::{CompleteResult, Sink};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
 /// Larger files are BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.
-const MAX_CLASSIC_BYTES: usize = (1 << 32) - (1 << 26);
+const MAX_CLASSIC_BYTES: u64 = (1 << 32) - (1 << 26);
 
 /// Tag types.
 const BYTE: u16 = 1;
@@ -59,7 +59,8 @@ impl TiffSink {
         let create = || {
             check(array_type)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
-            let is_big = bytes.map_err(indim_arrays::ArrayError::TooLarge)? > MAX_CLASSIC_BYTES;
+            let bytes = bytes.map_err(indim_arrays::ArrayError::TooLarge)?;
+            let is_big = bytes as u64 > MAX_CLASSIC_BYTES;
             let [height, width] = [array_type.shape[0], array_type.shape[1]];
             let geography = geography.filter(|geography| geography.fits(height, width)).cloned();
             let rows = ImageRows::new(array_type);

@@ -78,7 +78,8 @@ impl DumpComparison {
     ///   return %1 : tensor<2xf32>
     /// }";
     /// let source = SourceFile::new("exp.mlir", text);
-    /// let [x, sum, result] = [[0.0f32, 1.0], [0.0, 2.5], [1.0, 12.182494]].map(|it| Array::from_iter(it));
+    /// let array = |elements: [f32; 2]| Array::new([2], elements.to_vec());
+    /// let (x, sum, result) = (array([0.0, 1.0])?, array([0.0, 2.5])?, array([1.0, 12.182494])?);
     /// let dump = [("arg0", &x), ("0", &sum), ("1", &result)];
     /// let dump = dump.map(|(name, array)| (name.to_owned(), ArrayView::from(array)));
     /// let close = Tolerance::Close { absolute: 0.0, relative: 1e-5 };
