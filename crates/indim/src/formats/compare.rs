@@ -80,7 +80,7 @@ impl DumpComparison {
     /// let source = SourceFile::new("exp.mlir", text);
     /// let array = |elements: [f32; 2]| Array::new([2], elements.to_vec());
     /// let (x, sum, result) = (array([0.0, 1.0])?, array([0.0, 2.5])?, array([1.0, 12.182494])?);
-    /// let dump = [("arg0", &x), ("0", &sum), ("1", &result)];
+    /// let dump = [("x", &x), ("0", &sum), ("1", &result)];
     /// let dump = dump.map(|(name, array)| (name.to_owned(), ArrayView::from(array)));
     /// let close = Tolerance::Close { absolute: 0.0, relative: 1e-5 };
     /// let comparison = DumpComparison::new(&source, &ReadOptions::default(), &dump, close)?;
