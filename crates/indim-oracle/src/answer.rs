@@ -126,8 +126,8 @@ fn request(case: &Case<'_>, attributes: &Attributes) -> Result<CaseRequest, Case
     Ok(CaseRequest { rule: AnyRule::Elementwise(rule), task })
 }
 
-/// The rule of a broadcast to a target. The rule name, the operation, or a target without an operation
-/// selects it.
+/// The rule of a broadcast to a target; `None` for an element-wise case. A case is a broadcast to a
+/// target by the name of its rule, by its operation, or if it has a target and no operation.
 fn target_rule(case: &Case<'_>, name: RuleSetName) -> Result<Option<RuleSetName>, CaseError> {
     use RuleSetName as R;
     let onto = match (case.op.as_deref(), name) {

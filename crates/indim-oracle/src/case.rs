@@ -54,7 +54,7 @@ pub(super) struct CaseOperand<'a> {
     pub(super) data: Option<&'a RawValue>,
 }
 
-/// The fields of a JSON object, as text of the line.
+/// The fields of a JSON object. Their values are unparsed text of the line.
 pub(super) struct Fields<'a> {
     names: &'static [&'static str],
     values: Vec<Option<&'a RawValue>>,
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
         let Some(raw) = self.raw(name) else { return Ok(None) };
         serde_json::from_str(raw.get()).map_err(|error| {
             let error = error.to_string();
-            // The position is one in the text of the field, not of the line.
+            // Removes the position, which counts within the field, not within the line.
             let error = error.rsplit_once(" at line ").map_or(&*error, |(message, _)| message);
             bad_request(format!("`{name}`: {}", shown(error)))
         })
@@ -102,7 +102,7 @@ impl<'a> Fields<'a> {
         self.fault.as_ref().map_or(Ok(()), |fault| Err(bad_request(fault)))
     }
 
-    /// The case.
+    /// Parses the case. Fails if a field is unknown, repeated, missing or of the wrong type.
     pub(super) fn case(&self) -> Result<Case<'a>, CaseError> {
         self.refuse_faults()?;
         let operands: Vec<&'a RawValue> = self.required("operands")?;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! - `case.rs`: reads the fields of a case;
-//! - `answer.rs`: answers it; `reduction.rs`: answers a case of a reduction; `reduction_attributes.rs`: the
-//!   attributes of a reduction under any rule;
+//! - `answer.rs`: answers a case; `reduction.rs`: answers a case of a reduction;
+//!   `reduction_attributes.rs`: the attributes of a reduction under any rule;
 //! - `data.rs`: reads and writes elements;
 //! - `kit/`: random cases with their verdicts.
 //!
@@ -44,8 +44,8 @@ pub use kit::native_rules;
 pub use kit::{Kit, KitCase};
 pub use reduction_attributes::ReductionAttributes;
 
-/// The number of elements above which a result is not evaluated unless the caller raises the limit, because
-/// a short line can ask for terabytes.
+/// Default limit of the number of elements of a result. A result with more elements is refused, because a
+/// short line can ask for terabytes.
 ///
 /// ```
 /// use indim_oracle::{DEFAULT_ELEMENT_LIMIT, write_verdict};

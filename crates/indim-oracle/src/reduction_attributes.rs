@@ -16,7 +16,7 @@ use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName};
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReductionAttributes {
-    /// The axes; if absent, all, or those of the rule.
+    /// The axes; if absent, all axes (for ONNX see `noop_with_empty_axes`).
     pub axes: Option<Vec<i64>>,
     /// The axes as an input of ONNX.
     pub axes_input: Option<Vec<i64>>,
@@ -29,8 +29,9 @@ pub struct ReductionAttributes {
 }
 
 impl ReductionAttributes {
-    /// The rule of this name with these attributes, for an operand of this rank. `is_sum`: the function is
-    /// the sum, whose axes ONNX made an input in opset 13, before those of other reductions.
+    /// The rule of this name with these attributes, for an operand of this rank. `is_sum` tells whether
+    /// the function is the sum: ONNX made the axes of the sum an input in opset 13, the axes of other
+    /// reductions in a later opset.
     ///
     /// # Errors
     /// A message: the rule lacks an attribute, or both `axes` and `axes_input` are given.

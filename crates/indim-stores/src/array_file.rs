@@ -12,7 +12,7 @@ use crate::npy::read;
 use crate::safetensors::{read_tensor, tensors};
 use crate::{FileError, FileErrorKind};
 
-/// An array in a file, or read from one.
+/// An array from a file. Its elements are a mapped range of the file, or a copy in memory.
 ///
 /// ```
 /// use indim_stores::{ArrayFile, FileErrorKind, write_npy};
@@ -61,8 +61,9 @@ impl ArrayFile {
         read::open_npy(path, limit)
     }
 
-    /// A mapped `.npy` file: the system reads elements when they are first accessed. Elements in the other
-    /// byte order, at most `limit` bytes, are copied. `path` is for messages.
+    /// The array of a mapped `.npy` file: the system reads elements when they are first accessed.
+    /// Elements in non-native byte order are copied, at most `limit` bytes. `path` names the file in
+    /// errors.
     ///
     /// # Errors
     /// Like [`ArrayFile::open_within`].

@@ -98,8 +98,8 @@ pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: BlockOrigin<'_>, 
     });
 }
 
-/// Calls `run` with both byte offsets and the length of each run that is contiguous in both arrays. The runs
-/// are not collected: a block may have as many runs as elements.
+/// Calls `run` for each run that is contiguous in both arrays, with its byte offsets in `from` and `to`
+/// and its length in bytes. The runs are not collected: a block may have as many runs as elements.
 fn for_each_run(
     from: BlockOrigin<'_>,
     to: BlockOrigin<'_>,

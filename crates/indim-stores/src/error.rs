@@ -1,4 +1,4 @@
-//! Errors of stored arrays.
+//! Errors of sources and sinks.
 
 use core::fmt;
 use std::io;
@@ -50,7 +50,7 @@ pub enum StoreErrorKind {
         /// The expected type.
         expected: ArrayType,
     },
-    /// The result to finish misses elements.
+    /// The result was finished before all its elements were written.
     Incomplete {
         /// Number of elements written.
         written: usize,
@@ -70,7 +70,7 @@ pub enum StoreErrorKind {
         /// The byte of the first element asked for.
         asked: usize,
     },
-    /// Another error of the format, without the place.
+    /// Another error of the format; the diagnostic does not name the place.
     Other(Box<Diagnostic>),
 }
 
@@ -168,8 +168,9 @@ pub fn system_message(error: &io::Error) -> String {
 
 impl core::error::Error for StoreError {}
 
-/// The error has no place. For `?` and [`Array::filled`](indim_arrays::Array::filled) in your own
-/// implementation of [`Source`](crate::Source).
+/// The error gets an empty `place`. This conversion is for `?` and
+/// [`Array::filled`](indim_arrays::Array::filled) in your own implementation of
+/// [`Source`](crate::Source).
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Array};

@@ -1,4 +1,5 @@
-//! Opens regular files for reading. Others are refused: a pipe may never answer, a device may never end.
+//! Opens regular files for reading. Pipes and devices are refused: a pipe may never answer, a device may
+//! never end.
 
 use std::fs::{self, File};
 #[cfg(feature = "zarr")]

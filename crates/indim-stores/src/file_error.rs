@@ -1,4 +1,5 @@
-//! Errors of array files.
+//! Errors of `.npy`, `.npz` and `.safetensors` files and of output files, which convert to errors of
+//! sources and sinks.
 
 use core::fmt;
 use std::path::{Path, PathBuf};
@@ -49,7 +50,7 @@ pub enum FileErrorKind {
     NotAFile,
     /// A folder at the path of a result.
     Folder,
-    /// The existing file has another owner, and the new file cannot get this owner.
+    /// The existing file has another owner, to whom the new file cannot be given.
     OwnerNotKept,
     /// The file does not begin like a `.npy` file.
     NotNpy,
@@ -83,7 +84,7 @@ pub enum FileErrorKind {
     ElementTypeNotInFormat {
         /// The type.
         dtype: DType,
-        /// The ending of such a file's name.
+        /// The ending of the format's file names, without the dot.
         format: &'static str,
     },
     /// Allocation of the elements failed.
@@ -100,7 +101,7 @@ pub enum FileErrorKind {
     },
     /// The array has more axes than the limit.
     RankLimit(RankLimitError),
-    /// The array is too large (rule E5).
+    /// The array is too large: its number of elements or bytes exceeds `isize::MAX` (rule E5).
     TooLarge(ShapeError),
     /// The file has fewer bytes than the shape needs. Or, when writing, the number of bytes does not match
     /// the shape.
@@ -114,9 +115,9 @@ pub enum FileErrorKind {
     },
     /// The archive cannot be read.
     BadArchive(String),
-    /// An archive without the name of a member.
+    /// The path of an archive does not name a member.
     MemberNotNamed {
-        /// The ending of such a file's name.
+        /// The ending of the format's file names, without the dot.
         extension: &'static str,
         /// The existing members.
         members: Vec<String>,
@@ -131,7 +132,8 @@ pub enum FileErrorKind {
 }
 
 impl FileErrorKind {
-    /// The error of an archive without the name of a member, or of an archive whose members cannot be read.
+    /// The error of a path of an archive that names no member; the error of reading `members` if that
+    /// failed.
     pub(crate) fn member_not_named(
         extension: &'static str,
         members: Result<Vec<String>, FileErrorKind>,
@@ -189,7 +191,7 @@ impl From<std::io::Error> for FileErrorKind {
     }
 }
 
-/// The path becomes the place, apart from the message.
+/// The path becomes the place; the message does not repeat it.
 impl From<FileError> for StoreError {
     fn from(error: FileError) -> Self {
         let place = error.path.to_string_lossy();

@@ -123,20 +123,20 @@ pub struct ArrayFormat {
     /// Names of files; each alone identifies a folder of the format.
     folder_files: &'static [&'static str],
     members: Members,
-    /// Whether results are written.
+    /// Whether results can be written in the format.
     is_written: bool,
     /// `None` if the feature is off.
     code: Option<&'static dyn FormatCode>,
 }
 
-/// The arrays in a file, selected by a text after a colon.
+/// The arrays that a file contains. A text after a colon in the path selects one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Members {
     /// One array.
     None,
-    /// Arrays with names; a member must be named; any number of results is written to one file.
+    /// Arrays with names, of which the path must name one. Any number of results is written to one file.
     Named,
-    /// Columns or pages; without a text the only one or the first.
+    /// Columns or pages. Without a text after the colon, the file must have only one.
     Optional,
 }
 
@@ -154,7 +154,7 @@ impl ArrayFormat {
         &FORMATS
     }
 
-    /// The format `.npy`, which results have if their name has no ending.
+    /// The format `.npy`: that of results whose names have no ending.
     pub fn npy() -> &'static ArrayFormat {
         &FORMATS[0]
     }
@@ -174,12 +174,12 @@ impl ArrayFormat {
         self.code.is_some()
     }
 
-    /// Whether results are written in the format.
+    /// Whether results can be written in the format.
     pub fn is_written(&self) -> bool {
         self.is_written
     }
 
-    /// Whether one file has any number of arrays with names.
+    /// Whether a file of the format is an archive: any number of arrays with names.
     pub fn is_archive(&self) -> bool {
         self.members == Members::Named
     }
@@ -199,7 +199,8 @@ impl ArrayFormat {
         }
     }
 
-    /// The format that a name implies: by its ending, or for a folder format by that of a folder around it.
+    /// The format that a name implies: by its ending, or, for a folder format, by the ending of a parent
+    /// folder.
     pub fn of_name(path: &Path) -> Option<&'static ArrayFormat> {
         let ends_so = |format: &ArrayFormat, path: &Path| {
             let ending = path.extension().and_then(OsStr::to_str);
@@ -252,15 +253,15 @@ impl ArrayFormat {
         }
     }
 
-    /// Whether a text has the ending of a format in it, as `x.npy[time, lat]` has.
+    /// Whether a text contains the ending of a format, such as `x.npy[time, lat]`.
     pub fn occurs_in(text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
         let mut endings = FORMATS.iter().flat_map(|format| format.endings);
         endings.any(|ending| lower.contains(&format!(".{ending}")))
     }
 
-    /// Path, member and format of an array that a text names. The name decides on the format of a member,
-    /// otherwise the content does. Returns no format if neither is known.
+    /// Path, member and format of an array that a text names. For a text with a member the name of the
+    /// file determines the format, otherwise its content. The format is `None` if it is unknown.
     ///
     /// ```
     /// use indim_stores::ArrayFormat;
@@ -306,7 +307,7 @@ impl ArrayFormat {
         self.code?.load(path, member, limit, map)
     }
 
-    /// Whether whole arrays are read or mapped by [`ArrayFormat::load`].
+    /// Whether [`ArrayFormat::load`] reads or maps whole arrays of the format.
     pub fn is_loaded(&self) -> bool {
         self.code.is_some_and(FormatCode::is_loaded)
     }
@@ -320,7 +321,7 @@ impl ArrayFormat {
         Some(members.map_err(|kind| FileError::new(path, kind)))
     }
 
-    /// The error of an archive without the name of a member; `None` if the format has no archives.
+    /// The error of an archive path that names no member; `None` if the format has no archives.
     pub(crate) fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
         let members = self.code?.members(path)?;
         Some(FileErrorKind::member_not_named(self.name, members))

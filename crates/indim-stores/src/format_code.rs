@@ -1,4 +1,4 @@
-//! The code of an array format, as the registry of formats calls it: reading, and writing of results.
+//! The trait of the code behind a row of the registry of formats: reading, and writing of results.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,10 +13,12 @@ use crate::{
 /// A dense row-major array of an archive: name (without `.npy`), type, and bytes of its elements.
 pub type NamedArray<'a> = (&'a str, &'a ArrayType, &'a [u8]);
 
-/// Maps the file of an array of this many bytes; `None` if the array should be read, or mapping fails.
+/// Maps the file of an array. The argument is the size in bytes, by which the caller decides whether to
+/// map: of the array, or of the whole file for `.npy`. Returns `None` if the array should be read, or if
+/// mapping fails.
 pub type MapFile<'a> = &'a dyn Fn(u64) -> Option<MappedFile>;
 
-/// The code of a format.
+/// The functions of a format.
 pub(crate) trait FormatCode: core::fmt::Debug + Sync {
     /// Opens an array for reading by regions; decoding holds at most `limit` bytes.
     fn open(
@@ -83,9 +85,9 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
 pub(crate) enum FormatWriter {
     /// Results are not written.
     None,
-    /// Elements in an open file.
+    /// By functions that write to an open file.
     File(&'static FileWriter),
-    /// A path for one result.
+    /// By a function that creates the sink of one result at a path.
     Path(CreateSink),
 }
 
@@ -100,7 +102,7 @@ pub struct FileWriter {
     pub(crate) sinks: CreateSinks,
     /// Writes whole results in sequence.
     pub(crate) write: WriteArrays,
-    /// Whether the elements of a result can be mapped memory of the file; see [`OutputFile::map_npy`].
+    /// Whether a result can be computed in mapped memory of the file; see [`OutputFile::map_npy`].
     pub(crate) is_mapped: bool,
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct GeoTag {
 }
 
 impl Geography {
-    /// Whether the file has no such tags.
+    /// Whether there are no tags.
     ///
     /// ```
     /// use indim_stores::Geography;

@@ -1,4 +1,5 @@
-//! Hidden names of incomplete files, and their removal when a signal ends the process.
+//! The hidden names of the incomplete files of this process, and their removal when a signal ends the
+//! process.
 
 use std::fs::remove_file;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static NAMES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// The locked list of names. [`remove_unfinished_files`] waits for the lock.
+/// The locked list of names. [`remove_unfinished_files`] waits until the lock is released.
 pub(crate) struct HiddenNames(MutexGuard<'static, Vec<PathBuf>>);
 
 impl HiddenNames {
@@ -28,8 +29,9 @@ impl HiddenNames {
     }
 }
 
-/// Removes incomplete files, for a process that a signal is about to end. From then on an output that begins
-/// or ends blocks. Do not call it in the signal handler itself.
+/// Removes incomplete files, for a process that a signal is about to end. The list of names then stays
+/// locked: a thread that creates, finishes or drops an output may block. Do not call this function in the
+/// signal handler itself, because it waits for a lock.
 ///
 /// On Linux most file systems support unnamed files, which need no removal.
 ///

@@ -113,7 +113,7 @@ impl ImageRows {
     }
 }
 
-/// Advice for arrays that are not images.
+/// Advice for an array that an image format cannot store.
 pub(crate) fn advice(array_type: &ArrayType) -> &'static str {
     match array_type.dtype {
         _ if sizes(&array_type.shape).is_none() => {

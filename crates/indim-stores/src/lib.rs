@@ -1,10 +1,11 @@
 //! Arrays in files and folders: `.npy`, `.npz`, `.safetensors`, Zarr, PNG, TIFF and columns of CSV.
 //!
 //! Sources are read by regions, sinks are written by regions; a result appears complete or not at all.
-//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`, `climate.zarr/temperature`
-//! or `table.csv:height`. [`create`] creates a result in the format of its name. [`read_whole`] and
-//! [`write_whole`] take whole arrays. [`ArrayFile`] reads or maps a `.npy` file. `docs/files.md` lists the
-//! element types and shapes of each format.
+//! [`open`] takes the names of the command line, such as `x.npy`, `arrays.npz:x`,
+//! `climate.zarr/temperature` or `table.csv:height`. [`create`] creates a result in the format of its
+//! name. [`read_whole`] and [`write_whole`] take whole arrays. [`ArrayFile`] reads or maps a `.npy` file
+//! or a tensor of a `.safetensors` file. `docs/files.md` lists the element types and shapes of each
+//! format.
 //!
 //! - `format.rs`: the registry of formats: one row per format, with its endings, first bytes and code;
 //! - `format_code.rs`: the trait of the code behind a row, for reading and for writing of results;
@@ -18,13 +19,14 @@
 //!   read concurrently by offset; `runs.rs`: contiguous runs of a region in a file;
 //! - `output_file.rs`: a file that appears under its name complete or not at all; `shared_output.rs`: one
 //!   file that several sinks write;
-//! - `hidden_names.rs`: hidden names of incomplete files, and their removal when a signal ends the process;
-//!   `stale_files.rs`: removal of those that a killed process left;
+//! - `hidden_names.rs`: the hidden names of the incomplete files of this process, and their removal when
+//!   a signal ends the process; `stale_files.rs`: removal of incomplete results that a killed process
+//!   left;
 //! - `copy.rs`: copies regions between dense arrays;
 //! - `file.rs`: opens regular files, and refuses pipes and devices;
 //! - `image.rs`: shapes and strips of images; `geography.rs`: the GeoTIFF tags of a grid;
-//! - `error.rs`: errors of sources and sinks; `file_error.rs`: errors of array files; `memory_limit.rs`: the
-//!   error of a read that exceeds the memory limit.
+//! - `error.rs`: errors of sources and sinks; `file_error.rs`: errors of `.npy`, `.npz`, `.safetensors`
+//!   and output files; `memory_limit.rs`: the error of a read that exceeds the memory limit.
 //!
 //! Each format has a folder of its name: `npy/`, and, behind features of these names, `npz/`, `safetensors/`,
 //! `csv/`, `png/`, `tiff/` and `zarr/`. `zstd/` is a decoder for Zarr and TIFF.

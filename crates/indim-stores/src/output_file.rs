@@ -22,9 +22,10 @@ const MAX_TRIES: usize = 8;
 
 /// A file being written. It appears under its name complete and on disk, or not at all.
 ///
-/// Until then it has no name, if the system supports that. Otherwise it has a hidden name in the same folder
-/// and is locked. [`remove_unfinished_files`](crate::remove_unfinished_files) removes it, or, after a kill,
-/// the next file written to the folder.
+/// Before that, the file has no name, if the system supports unnamed files. Otherwise it has a hidden
+/// name in the same folder, and is locked. [`remove_unfinished_files`](crate::remove_unfinished_files)
+/// removes such files before a signal ends the process. If the process is killed, the next output in the
+/// folder removes them.
 ///
 /// An existing file is replaced; the new file gets its owner and permissions. If the path is a link, its
 /// target is replaced. Bytes for a pipe or a device are written directly.
@@ -308,10 +309,12 @@ fn map_npy<'a>(
     Ok(Some(view.expect("invariant: the file has a header and the elements")))
 }
 
+/// The target of a result at `path`: an existing pipe or device itself, otherwise a new file in the
+/// folder of the path.
 fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     let old = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.as_os_str().is_empty() => {
-            // A path that ends in a slash means a folder.
+            // A path that ends in a slash names a folder.
             let ends_in_name = path.file_name().is_some_and(|name| {
                 path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes())
             });
@@ -382,8 +385,8 @@ fn folder(path: &Path) -> &Path {
 }
 
 /// Links the file to its final name. A link cannot replace an existing name. In that case the file gets a
-/// hidden name and is renamed; [`remove_unfinished_files`](crate::remove_unfinished_files) waits between the
-/// two steps.
+/// hidden name and is renamed; a lock makes [`remove_unfinished_files`](crate::remove_unfinished_files)
+/// wait until both steps are done.
 fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
     match file.link(target) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -396,7 +399,7 @@ fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
     }
 }
 
-/// Unused names for hidden files, which listings omit unless asked for hidden ones.
+/// Unused names for hidden files, which listings of folders omit by default.
 fn hidden() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);
@@ -441,7 +444,7 @@ impl HiddenFile {
 impl Drop for HiddenFile {
     fn drop(&mut self) {
         let mut names = HiddenNames::lock();
-        // After the rename the file has another name.
+        // After a rename the hidden name does not exist, and the removal fails.
         let _ = fs::remove_file(&self.name);
         names.forget(&self.name);
     }

@@ -12,7 +12,8 @@ pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
     sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
 }
 
-/// Advice for a limit below `decoding`, the bytes that decoding a chunk takes.
+/// Advice for a memory limit that is too low: the limit that suffices to read the whole array. `decoding`
+/// is the number of bytes that decoding a chunk takes.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
 pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
     let array = chunk_bytes(array_type.dtype, &array_type.shape);
@@ -22,11 +23,11 @@ pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
     )
 }
 
-/// Bytes of all other memory of a read, rounded up.
+/// Bytes of everything else that a read allocates, rounded up.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
 const READ_BYTES: usize = 1 << 20;
 
-/// Bytes of chunks encoded concurrently; a larger chunk is encoded alone.
+/// Maximum bytes of the chunks that are encoded concurrently; a larger chunk is encoded alone.
 const ENCODED_BYTES: usize = 16 << 20;
 
 /// Maximum number of chunks encoded concurrently.
@@ -37,7 +38,8 @@ pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
     (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
 }
 
-/// Bytes of concurrently encoded chunks and of their encodings, taken as no larger than the chunks.
+/// Bytes of the chunks that are encoded concurrently, and of their encodings, which are assumed to be no
+/// larger than the chunks.
 pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
     chunk_bytes.saturating_mul(2 * encoded_at_a_time(chunk_bytes))
 }
@@ -97,7 +99,8 @@ impl ResultMetadata {
         metadata
     }
 
-    /// Halves the chunk shape of a result along its longest axis. Returns whether a chunk size was above 1.
+    /// Halves the chunk shape of a result along its longest axis. Returns `false` if all chunk sizes are
+    /// 1 already.
     ///
     /// ```
     /// use indim_ops::{ArrayType, DType};
@@ -109,7 +112,7 @@ impl ResultMetadata {
     /// ```
     pub fn halve_chunks(&mut self, result: &ArrayType) -> bool {
         let chunks = self.chunks.get_or_insert_with(|| default_chunks(result));
-        // The first of equals.
+        // A tie goes to the first axis.
         match chunks.iter_mut().rev().max_by_key(|size| **size).filter(|size| **size > 1) {
             Some(size) => *size = size.div_ceil(2),
             None => return false,

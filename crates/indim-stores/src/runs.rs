@@ -15,8 +15,10 @@ pub(crate) struct FileRun {
 
 /// The runs of a region, in the order of the file.
 pub(crate) struct FileRuns {
-    /// Sizes and strides, in elements, of the axes outside a run, slowest first.
+    /// Extents in the region and strides in the file, in elements, of the axes outside a run, slowest
+    /// first.
     outer: Vec<(usize, usize)>,
+    /// Position in the region along each of these axes.
     index: Vec<usize>,
     next: Option<FileRun>,
 }

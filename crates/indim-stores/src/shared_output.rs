@@ -46,7 +46,7 @@ impl<T> SharedOutput<T> {
     }
 }
 
-/// The complete file, for its last sink; `None` for the other sinks and for a pipe.
+/// The complete file for the sink that completed last; `None` for the sinks before it, and for a pipe.
 #[derive(Debug)]
 pub(crate) struct CompleteSharedOutput(pub(crate) Option<CompleteOutput>);
 

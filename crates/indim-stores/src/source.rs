@@ -49,8 +49,9 @@ pub trait Source: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Whether the array is one compressed stream. A read before the end of the last read starts again at the
-    /// beginning, so read regions in storage order.
+    /// Whether the array is one stream, such as deflated data. A read before the end of the last read
+    /// decodes the stream from its beginning again, so read regions in storage order. See
+    /// [`Source::is_read_once`] for pipes.
     fn is_sequential(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Hidden names of incomplete results, and removal of those that a killed process left.
+//! Removal of incomplete results that a killed process left; the form of their hidden names.
 
 use std::fs::{self, DirEntry, File};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// The prefix of the hidden names of incomplete results.
 pub const HIDDEN_PREFIX: &str = ".indim-";
 
-/// The suffix of those names.
+/// The suffix of the hidden names of incomplete results.
 pub const HIDDEN_SUFFIX: &str = ".tmp";
 
 /// Maximum number of folder entries examined.
@@ -29,7 +29,7 @@ pub fn remove_stale_files(folder: &Path) {
     entries.take(MAX_NAMES).flatten().filter(is_hidden).for_each(|entry| {
         let (path, kind) = (entry.path(), entry.file_type());
         let Ok(kind) = kind else { return };
-        // Some systems cannot lock folders; there they stay.
+        // Some systems cannot lock folders; stale folders stay there.
         let opened = match kind.is_dir() {
             true => File::open(&path),
             false if kind.is_file() => File::options().write(true).open(&path),

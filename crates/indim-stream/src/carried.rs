@@ -1,5 +1,9 @@
 //! Reductions that carry the lanes of an incomplete block from piece to piece, so that a piece may end within
 //! a block.
+//!
+//! A row is one position along the reduced axis. A block is 512 rows of the summation tree; row `i` of a
+//! block goes to lane `i % 32`, as `indim_ops::meaning::reduction` defines. A row of lanes is up to 32
+//! consecutive rows, one for each lane.
 
 use core::ops::Range;
 
@@ -15,19 +19,20 @@ use crate::pair_tree::PairTree;
 use crate::programs::{Programs, Use};
 use crate::rows::{Piece, RowOrder};
 
-/// Maximum number of rows of lanes that one program adds. Each row repeats the program of a piece.
+/// Maximum number of rows of lanes that one program adds. The program repeats the operations of a piece
+/// for each row of lanes.
 pub(crate) const MAX_ROWS_AT_ONCE: usize = 4;
 
 /// An input of one piece.
 pub(crate) enum PieceInput<'a> {
-    /// The same for all rows.
+    /// The input is the same for all rows: the reduced axis does not cut it.
     Common(ArrayView<'a>),
-    /// The elements of each part of the piece, for an input that is cut along these of its axes.
+    /// The elements of each part of the piece, and the axes of the input that the reduced axis cuts.
     Parts(Vec<ArrayView<'a>>, Vec<usize>),
 }
 
 impl<'a> PieceInput<'a> {
-    /// The elements of some rows of a part of the piece.
+    /// The elements of some rows of a part of the piece; `rows` counts from the first row of the part.
     fn rows(&self, part: usize, rows: &Range<usize>) -> ArrayView<'a> {
         match self {
             PieceInput::Common(view) => view.clone(),
@@ -43,11 +48,11 @@ impl<'a> PieceInput<'a> {
     }
 }
 
-/// The reduction of the elements read so far along the reduced axis, for one set of kept elements.
+/// The reduction of the elements read so far along the reduced axis, for one region along the other axes.
 pub(crate) struct CarriedReduction<'a> {
     job: &'a Job,
     axis: usize,
-    /// The results of blocks.
+    /// The results of complete blocks, combined by pairs.
     blocks: PairTree,
     open: Option<OpenBlock>,
 }
@@ -55,17 +60,19 @@ pub(crate) struct CarriedReduction<'a> {
 /// An incomplete block.
 #[derive(Default)]
 struct OpenBlock {
+    /// Index of the block along the reduced axis.
     index: usize,
-    /// The lanes of each output that rows are added to: all lanes, or a group of neighbouring ones.
+    /// The lanes of each output to which rows are added: all lanes, or a group of neighbouring lanes.
     lanes: Vec<Array>,
-    /// The position of the group among those of the block.
+    /// Position of the open group in [`lane_groups`].
     position: usize,
-    /// The lanes of the groups of a run that are complete.
+    /// The lanes of the complete groups of the current run, combined by pairs.
     run: PairTree,
-    /// The position of the run, and the number of its complete groups.
+    /// Position of the current run in the block.
     run_position: usize,
+    /// Number of groups in `run`, with or without elements.
     run_count: usize,
-    /// The result of the complete runs.
+    /// The fold of the complete runs, one array for each output.
     folded: Option<Vec<Array>>,
 }
 
@@ -94,7 +101,8 @@ impl<'a> CarriedReduction<'a> {
         self.blocks.finish_each(programs).map(Some)
     }
 
-    /// Adds the rows that follow those added before.
+    /// Adds the next rows: whole blocks by the program of a piece, other rows to the lanes of their
+    /// block.
     fn add_rows(
         &mut self,
         region: &ArrayRegion,
@@ -149,8 +157,8 @@ impl<'a> CarriedReduction<'a> {
         }
     }
 
-    /// Adds the first of these rows of a block to its lanes, as one program does; returns their number. The
-    /// first row is row `offset` of the piece.
+    /// Adds the first of these rows to the lanes of their block, as many as one program can add; returns
+    /// their number. The first row is row `offset` of the piece.
     fn add_some(
         &mut self,
         rows: Range<usize>,
@@ -204,7 +212,8 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Adds rows of the parts of a piece to lanes.
+    /// Adds rows of a piece to the lanes from `lane` on. Each entry of `parts` is a part of the piece,
+    /// and `length` rows of it.
     fn add_parts(
         &mut self,
         lane: usize,
@@ -236,7 +245,7 @@ impl<'a> CarriedReduction<'a> {
         programs.add_to_lanes(sizes, parts.len(), lanes, views)
     }
 
-    /// Opens a block, or a group of lanes of it, unless it is open.
+    /// Begins a block, or a group of lanes of a block, with identities, unless one is open.
     fn open(
         &mut self,
         index: usize,
@@ -256,7 +265,8 @@ impl<'a> CarriedReduction<'a> {
         Ok(())
     }
 
-    /// Adds the open group of lanes to the groups before it.
+    /// Adds the open group of lanes to its run. If the group begins a new run, the previous run is folded
+    /// first.
     fn close_group(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
         let RowOrder::LaneGroups(group) = self.job.row_order else { return Ok(()) };
         let Some(open) = self.open.as_mut().filter(|open| !open.lanes.is_empty()) else {
@@ -269,7 +279,7 @@ impl<'a> CarriedReduction<'a> {
             open.close_run(programs)?;
             open.run_position = run;
         }
-        // Groups without elements keep their places.
+        // A group without elements still takes its position in the pairs of the run.
         while open.run_count < group {
             open.run.add(0, None, programs)?;
             open.run_count += 1;
@@ -310,7 +320,7 @@ impl<'a> CarriedReduction<'a> {
 }
 
 impl OpenBlock {
-    /// Folds the lanes of a run of groups.
+    /// Folds the lanes of the current run, and continues `folded` with the result.
     fn close_run(&mut self, programs: &mut Programs<'_>) -> Result<(), StreamError> {
         self.run_count = 0;
         let Some(lanes) = self.run.finish(programs)? else { return Ok(()) };

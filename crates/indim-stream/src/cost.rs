@@ -38,7 +38,8 @@ pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let begun = pieces.saturating_mul(PIECE_BYTES);
     let carried = match job.row_order {
         RowOrder::Independent => 0,
-        // Every few rows the lanes are read and written once.
+        // The lanes are read and written once for every few rows. The estimate is one byte for each
+        // element of the job.
         RowOrder::Carried | RowOrder::LaneGroups(_) => {
             job.shape.iter().map(|&size| size as u128).product::<u128>()
         }
@@ -67,7 +68,7 @@ pub(crate) fn decoded_bytes(
     };
     let once = operand.axes.iter().zip(shape.iter()).zip(chunks).map(decoded);
     let once = once.fold(operand.array_type.dtype.size() as u128, u128::saturating_mul);
-    // Visits due to axes that do not cut the operand.
+    // Pieces along axes that do not cut the operand visit it again.
     let moves = |axis: &usize| operand.axes.contains(&Some(*axis));
     let own = (0..counts.len()).filter(moves).map(|axis| counts[axis] as u128).product::<u128>();
     Some(once.saturating_mul(visits(job, operand, &counts) / own.max(1)))
@@ -84,6 +85,7 @@ pub(crate) fn stored_bytes(array_type: &ArrayType, chunks: &[usize]) -> u128 {
 /// borders of pieces and of chunks.
 fn touched(size: usize, extent: usize, chunk: usize) -> usize {
     let (pieces, chunks) = (size.div_ceil(extent.max(1)), size.div_ceil(chunk));
+    // Borders of both pieces and chunks are counted once.
     let common = common_multiple(extent.max(1), chunk, size);
     let shared = size.saturating_sub(1) / common.max(1);
     (pieces + chunks).saturating_sub(1 + shared)
@@ -107,7 +109,7 @@ fn moved(operand: &JobOperand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     elements.saturating_mul(size).saturating_add(runs.saturating_mul(RUN_BYTES))
 }
 
-/// The number of contiguous elements in one run of a region.
+/// The number of elements in one contiguous run of a region.
 fn run(shape: &Shape, extents: &Shape, is_column_major: bool) -> u128 {
     let rank = shape.rank();
     let mut run = 1;

@@ -42,13 +42,14 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
     inputs.chain(outputs).fold(0, usize::saturating_add)
 }
 
-/// Number of rows of lanes in memory at a time, for a reduced axis of this length.
+/// Number of lanes in memory at a time, for a reduced axis of this length. Each lane is as large as the
+/// outputs of a piece.
 fn carried_rows(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
         RowOrder::Carried => size.min(LANES),
         // The open group, one group for each level of pairs, and the result of combining two groups; then
-        // the folded row before and after a run.
+        // the fold of the complete runs, before and after another run is added.
         RowOrder::LaneGroups(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
     }
 }
@@ -91,7 +92,8 @@ pub(crate) fn largest_pieces(job: &Job, limit: usize, first: CutOrder) -> Vec<us
     piece
 }
 
-/// Whether pieces follow the order of the elements, for each sink and source that is sequential.
+/// Whether pieces follow the order of the elements for each sequential sink, and the storage order for
+/// each sequential source.
 pub(crate) fn is_in_order(job: &Job, piece: &[usize]) -> bool {
     let is_cut = |axis: usize| piece[axis] < job.shape[axis];
     let order: Vec<usize> = job.order().into_iter().filter(|&axis| is_cut(axis)).collect();
@@ -122,7 +124,7 @@ fn is_order_of(
     let moved = |&axis: &usize| operand.axes[axis].filter(|along| order.contains(along));
     let along: Vec<usize> = axes.iter().filter_map(moved).collect();
     let last = axes.iter().rposition(|axis| moved(axis).is_some());
-    // Regions are contiguous in storage.
+    // A region is contiguous in storage if its extent is 1 along all axes outside the innermost cut axis.
     let is_dense = last.is_none_or(|last| axes[..last].iter().all(|&axis| extents[axis] == 1));
     is_dense && order.starts_with(&along)
 }
@@ -160,7 +162,8 @@ impl ExtentUnit {
         let of_sources = of_sources.filter_map(|(it, stored)| chunk(&stored.chunks, &it.axes));
         let must = of_sinks.fold(1, |unit, chunk| common_multiple(unit, chunk, size));
         let wanted = of_sources.fold(must, |unit, chunk| common_multiple(unit, chunk, size));
-        // A common multiple that exceeds a piece is useless.
+        // If no multiple of all chunks is shorter than the axis, only the chunks of sinks count, which
+        // are mandatory.
         ExtentUnit::MultipleOf(if wanted < size { wanted } else { must })
     }
 

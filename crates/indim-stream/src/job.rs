@@ -54,12 +54,13 @@ pub(crate) struct JobOutput {
     pub(crate) is_kept: bool,
     /// The reduction that computes it, in a reducing job.
     pub(crate) reduction: Option<ReduceOp>,
-    /// Element type of the second result of an arg-reduction of a piece: the extremes.
+    /// For an arg-reduction, the element type of the extremes, which are the second array of its partial
+    /// result.
     extremes: Option<DType>,
 }
 
 impl JobOutput {
-    /// The bytes that a piece computes of it.
+    /// The bytes of the results that a piece computes for this output.
     pub(crate) fn bytes(&self, piece: &[usize]) -> usize {
         let indices = self.operand.bytes(piece);
         let Some(extremes) = self.extremes else { return indices };
@@ -104,7 +105,7 @@ impl Job {
         }
     }
 
-    /// The program that adds `count` rows to the lanes; `sizes` is the shape of a row.
+    /// The program that adds `count` rows of lanes to the lanes; `sizes` is the shape of a row of lanes.
     ///
     /// # Errors
     /// If an array would be too large.
@@ -179,7 +180,8 @@ impl Job {
             Some(stored.chunks.as_ref()?[position].max(1))
         };
         let chunks: Option<Vec<usize>> = moving.map(chunk).collect();
-        // Arrays without short chunks are read in long runs instead.
+        // Lane groups are for chunks along the reduced axis that have fewer elements than there are
+        // lanes. Arrays with longer chunks are read in long runs instead.
         let is_group = |chunk: &usize| chunk.is_power_of_two() && *chunk < LANES;
         let Some(chunks) = chunks.filter(|chunks| chunks.iter().all(is_group)) else {
             return orders;
@@ -263,7 +265,7 @@ impl CutGraph<'_> {
         }
     }
 
-    /// Outputs that are inputs belong to no stage.
+    /// The jobs of outputs that are inputs: no stage computes such outputs.
     fn copies(&self) -> impl Iterator<Item = Job> {
         let parameters = self.graph.parameters().iter();
         let given = parameters.filter(|value| self.graph.outputs().contains(value));
@@ -290,7 +292,7 @@ impl CutGraph<'_> {
         })
     }
 
-    /// The element type that an arg-reduction searches; `None` for other values.
+    /// The element type of the operand of an arg-reduction; `None` for other values.
     fn searched(&self, value: ValueId) -> Option<DType> {
         let Node { kind, operands, .. } = &self.graph[value];
         let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction());

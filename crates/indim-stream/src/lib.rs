@@ -1,12 +1,15 @@
 //! Programs over arrays larger than memory: read, computed and written piece by piece.
 //!
-//! `indim_graph::chunks` cuts a graph into stages; each stage is one pass over its inputs. The pieces of a
-//! stage are read, computed and written in order, by three threads at the same time.
+//! `indim_graph::chunks` cuts a graph into stages; each stage is one pass over its inputs. A job is a
+//! stage with the storage of its inputs and outputs, or the copy of an input to an output. A `Pass` is a
+//! job with the shape of its pieces and its compiled programs. The pieces of a stage are read, computed
+//! and written in order, by three threads at the same time.
 //!
 //! Planning:
 //! - `input.rs`: inputs, and the storage of inputs and outputs; `options.rs`: options of a run;
-//! - `job.rs`: jobs: the passes of a graph; `counter.rs`: element indices as an input;
-//! - `extents.rs`: the largest piece shapes within a memory limit; `cost.rs`: the bytes that they move;
+//! - `job.rs`: the jobs of a graph; `counter.rs`: element indices as an input;
+//! - `extents.rs`: the largest piece shapes within a memory limit; `cost.rs`: the I/O cost of piece
+//!   shapes;
 //! - `plan.rs`: the plan that moves the fewest bytes.
 //!
 //! Running:

@@ -32,8 +32,8 @@ impl PairTree {
         Ok(())
     }
 
-    /// The results of the whole tree. A subtree without a neighbour moves up unchanged. `None` without
-    /// elements.
+    /// The results of the whole tree. A subtree without a neighbour moves up unchanged. `None` if the
+    /// tree has no elements.
     pub(crate) fn finish(
         &mut self,
         programs: &mut Programs<'_>,

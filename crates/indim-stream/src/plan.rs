@@ -19,7 +19,7 @@ use crate::options::StreamOptions;
 use crate::programs::{ProgramKey, graph_of};
 use crate::rows::RowOrder;
 
-/// Maximum number of cuts, those of the longest axes, that are tried in all combinations.
+/// Maximum number of cuts that are tried in all combinations; cuts of longer axes come first.
 const MAX_CUTS: usize = 5;
 
 /// Memory budgets of a job, in bytes, for which piece shapes are tried; the last is the whole limit. Small
@@ -57,7 +57,7 @@ pub struct Plan {
     /// The input slice that each parameter of the graph stands for.
     pub(crate) parts: Vec<InputSlice>,
     pub(crate) passes: Vec<Pass>,
-    /// Results that stay in memory from pass to pass.
+    /// Memory of the results that stay in memory from pass to pass.
     kept: KeptBytes,
     input_bytes: usize,
 }
@@ -286,7 +286,8 @@ fn thread_count() -> usize {
     1
 }
 
-/// A graph that computes the outputs, and the storage of its parameters.
+/// A graph that computes the outputs, and the storage of its parameters. The variants are the unchanged
+/// graph, and graphs in which slices of inputs or counters are parameters.
 struct GraphVariant {
     sliced: SlicedGraph,
     cuts: Cuts,
@@ -396,7 +397,8 @@ struct CutChoice {
     cost: u128,
 }
 
-/// The variant that moves the fewest bytes, with its jobs; or the minimum memory of all variants, in bytes.
+/// The variant that moves the fewest bytes, with its jobs. If no variant fits into `limit`, the variant
+/// that needs the least memory, with this memory in bytes.
 fn cheapest<'a>(
     variants: &'a [GraphVariant],
     outputs: &[StorageInfo],
@@ -417,8 +419,8 @@ fn cheapest<'a>(
     Ok(cheapest.expect("invariant: the unchanged graph is a variant"))
 }
 
-/// The jobs that move the fewest bytes and hold at most `limit` bytes; or the minimum memory of any jobs, in
-/// bytes.
+/// The jobs that move the fewest bytes and hold at most `limit` bytes. If there are none, the least
+/// memory of all combinations of cuts, in bytes.
 fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>, StreamError> {
     let mut best: Option<(u128, CutChoice)> = None;
     let mut min_bytes = usize::MAX;
@@ -454,8 +456,8 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
     Ok(best.map(|(_, chosen)| chosen).ok_or(min_bytes))
 }
 
-/// The cheapest pieces of a job with their cost; without a cost if no pieces fit. Sets the row order of the
-/// job to that of the pieces.
+/// The shape of the cheapest pieces of a job, and their cost. If no pieces fit into `limit`, the cost is
+/// `None`. Sets the row order of the job to that of the pieces.
 fn pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     let mut best: Option<(RowOrder, Vec<usize>, u128)> = None;
     let mut smallest: Option<(RowOrder, Vec<usize>, usize)> = None;

@@ -20,7 +20,7 @@ pub(crate) enum Use {
     Piece,
     /// Fills lanes with identities.
     Identities,
-    /// Adds this number of rows of lanes to lanes.
+    /// Adds this number of rows of lanes to the lanes.
     AddToLanes(usize),
     /// Folds lanes to the result of a block.
     FoldLanes {
@@ -57,6 +57,7 @@ pub(crate) struct Programs<'a> {
     planned: &'a [(ProgramKey, Executable)],
     reductions: Vec<ReduceOp>,
     options: &'a CompileOptions,
+    /// Programs compiled during the run.
     others: HashMap<ProgramKey, Executable>,
 }
 
@@ -91,8 +92,8 @@ impl<'a> Programs<'a> {
         Ok(executable.run_with(&[], &RunOptions::default())?)
     }
 
-    /// Adds `count` rows to the lanes. `sizes` is the shape of a row, and `inputs` has the inputs of all
-    /// rows.
+    /// Adds `count` rows of lanes to the lanes. `sizes` is the shape of a row of lanes, and `inputs`
+    /// contains the inputs of all rows of lanes.
     pub(crate) fn add_to_lanes(
         &mut self,
         sizes: Vec<usize>,

@@ -11,10 +11,11 @@ use crate::job::Job;
 /// How pieces along a reduced axis are read and combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// In order, each reduced independently: nodes of the summation tree, or pieces of any size if the order
-    /// does not affect the result.
+    /// In order, and each piece is reduced independently. The pieces are nodes of the summation tree, or
+    /// have any size if the order does not affect the result.
     Independent,
-    /// In order, of any size: the lanes of an incomplete block are carried to the next piece.
+    /// In order, and pieces have any size: the lanes of an incomplete block are carried to the next
+    /// piece.
     Carried,
     /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with
     /// the elements of one group.
@@ -39,7 +40,8 @@ impl Piece {
 }
 
 impl RowOrder {
-    /// Maximum extent of a piece along the reduced axis, which has this length.
+    /// Maximum extent of a piece along the reduced axis, which has this length. The extent of a piece
+    /// with several parts is the sum of the extents of its parts.
     pub(crate) fn max_extent(self, size: usize) -> usize {
         match self {
             RowOrder::Independent | RowOrder::Carried => size,
@@ -62,7 +64,7 @@ impl RowOrder {
         }
     }
 
-    /// The rows of each piece along the reduced axis.
+    /// For each piece, the rows of each of its parts along the reduced axis.
     fn rows(
         self,
         size: usize,

@@ -23,8 +23,8 @@ use crate::plan::{Pass, Plan};
 use crate::programs::Programs;
 use crate::rows::{Piece, RowOrder};
 
-/// Computes a graph piece by piece: reads the inputs, writes the outputs, and gives them their names, all or
-/// none.
+/// Computes a graph piece by piece: reads the inputs, writes the outputs, and, once all outputs are
+/// complete, gives them their names.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -45,7 +45,8 @@ use crate::rows::{Piece, RowOrder};
 /// ```
 ///
 /// # Errors
-/// Like [`Plan::new`] and [`Plan::run`]; no output appears then.
+/// Like [`Plan::new`] and [`Plan::run`], and those of sinks. No output appears before all of them are
+/// complete.
 ///
 /// # Panics
 /// Like [`Plan::new`] and [`Plan::run`].
@@ -64,23 +65,26 @@ pub fn run(
     Ok(plan)
 }
 
-/// The data read from each input for a piece, of each of its parts or of all together; `None` for inputs in
-/// memory.
+/// The data read for a piece: for each input an array for each part of the piece, or one array for all
+/// parts if the reduced axis does not cut the input. `None` for inputs in memory.
 type Pieces = Vec<Option<Arc<Vec<Array>>>>;
 
-/// The last regions read of an input, with their data, for the next piece if it needs the same ones.
+/// The regions of an input that were read for the last piece, with their data, in case the next piece
+/// needs the same regions.
 type LastRead = Option<(Vec<ArrayRegion>, Arc<Vec<Array>>)>;
 
 /// The data of one operand of a job.
 #[derive(Debug, Clone, Copy)]
 enum OperandData<'a> {
+    /// An input in memory.
     Held(&'a ArrayView<'a>),
+    /// A result of an earlier pass.
     Kept(&'a Array),
     /// Part of a source, from these indices on.
     Stored(&'a dyn Source, &'a [usize]),
 }
 
-/// The data of one parameter: a slice of an input.
+/// The data of one parameter: an input, a slice of an input, or a counter.
 enum ParameterData<'a> {
     Held(ArrayView<'a>),
     Stored(&'a dyn Source, &'a [usize]),
@@ -161,7 +165,7 @@ impl Plan {
             values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
         };
         let given: Vec<ArrayType> = inputs.iter().map(|input| input.array_type().clone()).collect();
-        // The parameters for slices of inputs follow.
+        // The parameters after these are slices of inputs and counters.
         let parameters = &self.graph.parameters()[..given.len()];
         assert_eq!(given, types(parameters), "inputs of the types of the parameters");
         let given: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
@@ -197,6 +201,7 @@ impl<'a> RunningPass<'a> {
                     [region] => vec![source.read(region)?],
                     regions => source.read_each(regions)?,
                 });
+                // Only an operand that some cut axis does not cut can need the same regions again.
                 if operand.axes.iter().flatten().count()
                     < job.is_cut.iter().filter(|&&it| it).count()
                 {
@@ -341,12 +346,13 @@ impl<'a> ReductionOutputs<'a> {
         Ok(ReductionOutputs { job, sinks, kept })
     }
 
-    /// Adds a complete block, whose last piece is `piece`.
+    /// Writes the complete results for one region along the kept axes. `piece` is the last piece that was
+    /// reduced to them.
     fn add(&mut self, piece: &ArrayRegion, results: Vec<Array>) -> Result<(), StreamError> {
         for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
             let region = output.operand.region(piece);
             let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
-            // The reduced axis has size 1.
+            // The results have the reduced axis, with size 1; the outputs lack this axis.
             let result = Array::filled(array_type, |bytes| {
                 bytes.copy_from_slice(result.bytes());
                 Ok::<(), indim_cpu::ArrayError>(())
@@ -374,7 +380,7 @@ impl<'a> ReductionOutputs<'a> {
     }
 }
 
-/// A region of a part of an array, which begins at `starts`, as a region of the array.
+/// Converts a region of a slice of an array to a region of the array. The slice begins at `starts`.
 fn region_of_array(region: &ArrayRegion, starts: &[usize]) -> ArrayRegion {
     let both = region.starts().iter().zip(starts);
     let starts: Vec<usize> = both.map(|(of_part, of_array)| of_part + of_array).collect();

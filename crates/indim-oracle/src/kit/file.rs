@@ -60,8 +60,9 @@ impl Kit {
 }
 
 impl KitCase {
-    /// The case as a model file, whose inputs are the operands in their order. Its external file, if any,
-    /// belongs to `model.xml`. `None` if the format lacks the rule or the operation.
+    /// The case as a model file, whose inputs are the operands in their order. The name of its external
+    /// file, if any, assumes that the model is stored as `model.xml`. `None` if the format lacks the rule
+    /// or the operation.
     pub fn file(&self, format: ModelFormat) -> Option<WrittenModel> {
         if !native_rules(format).contains(&self.rule) {
             return None;

@@ -40,6 +40,7 @@ pub(super) fn generate(
     }
 }
 
+/// Shapes and attributes of an element-wise case with `count` operands.
 fn elementwise(rule: Rule, count: usize, random: &mut SplitMix64) -> Draft {
     let result = shape(random);
     match rule {
@@ -96,8 +97,8 @@ fn with_scalars(result: &[usize], random: &mut SplitMix64) -> Draft {
     Draft { shapes: shapes.collect(), ..Draft::default() }
 }
 
-/// One operand has the shape of the result: the first of two, the second of three. The others have
-/// consecutive axes of it.
+/// One operand has the shape of the result: the first of two, the second of three. Each other operand has
+/// consecutive axes of the result.
 fn onto_one(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     let (axis, start) = match random.below(3) {
         0 => (random.pick(&[None, Some(-1)]), None),
@@ -113,6 +114,7 @@ fn onto_one(result: &[usize], count: usize, random: &mut SplitMix64) -> Draft {
     Draft { shapes: shapes.collect(), axis, ..Draft::default() }
 }
 
+/// Two operands under ONNX's legacy rule: equal shapes with `broadcast` 0, or shapes as in [`onto_one`].
 fn legacy(result: &[usize], random: &mut SplitMix64) -> Draft {
     if random.one_in(6) {
         let shapes = vec![result.to_vec(); 2];
@@ -123,6 +125,7 @@ fn legacy(result: &[usize], random: &mut SplitMix64) -> Draft {
     Draft { axis, broadcast: random.pick(&[None, Some(1)]), ..draft }
 }
 
+/// Shapes and attributes of a broadcast of one operand to a target.
 fn onto_target(rule: Rule, random: &mut SplitMix64) -> Draft {
     let result = shape(random);
     let (operand, target, axis, dims) = match rule {
@@ -172,10 +175,12 @@ fn shape(random: &mut SplitMix64) -> Vec<usize> {
     }
 }
 
+/// Replaces each size by 1 with probability 1/3.
 fn with_ones(sizes: Vec<usize>, random: &mut SplitMix64) -> Vec<usize> {
     sizes.into_iter().map(|size| if random.one_in(3) { 1 } else { size }).collect()
 }
 
+/// Like [`with_ones`] in half of the cases, otherwise the sizes unchanged.
 fn with_few_ones(sizes: Vec<usize>, random: &mut SplitMix64) -> Vec<usize> {
     if random.one_in(2) { sizes } else { with_ones(sizes, random) }
 }
@@ -186,7 +191,8 @@ fn suffix(sizes: &[usize], random: &mut SplitMix64) -> Vec<usize> {
     sizes[dropped..].to_vec()
 }
 
-/// Consecutive axes from `start`, or the last ones.
+/// The sizes of a random number of consecutive axes, from axis `start` on; without `start`, of the last
+/// axes.
 fn run(sizes: &[usize], start: Option<usize>, random: &mut SplitMix64) -> Vec<usize> {
     match start {
         None => sizes[random.below(sizes.len() + 1)..].to_vec(),
@@ -203,6 +209,7 @@ fn some_axes(sizes: &[usize], random: &mut SplitMix64) -> (Vec<usize>, Vec<i64>)
     (axes.iter().map(|&axis| sizes[axis]).collect(), axes.iter().map(|&axis| axis as i64).collect())
 }
 
+/// Shuffles both lists by the same random permutation.
 fn shuffle_both(sizes: &mut [usize], axes: &mut [i64], random: &mut SplitMix64) {
     for last in (1..sizes.len()).rev() {
         let other = random.below(last + 1);

@@ -30,7 +30,7 @@ fn dims_text(dims: &[i64]) -> String {
     format!(", dimensions={{{}}}", dims.join(","))
 }
 
-/// `f32[2,3]`.
+/// The text of a type, such as `f32[2,3]`.
 fn type_text(array_type: &ArrayType) -> String {
     let sizes: Vec<String> = array_type.shape.iter().map(ToString::to_string).collect();
     let dtype = match array_type.dtype {

@@ -43,9 +43,10 @@ pub use file::native_rules;
 
 /// One in this many cases is illegal.
 const ILLEGAL_EVERY: usize = 3;
-/// The number of drafts tried for one case, because some rules refuse hardly any.
+/// Maximum number of drafts tried for one case: some rules refuse hardly any draft.
 const MAX_TRIES: usize = 100;
-/// The number of illegal drafts, from which the one with the rarest mistake so far is taken.
+/// Number of illegal drafts collected for one case. The draft with the rarest mistake so far becomes the
+/// case.
 const CANDIDATES: usize = 12;
 
 /// The mistake of a case: the label of the broken rule, if any, and the error code.

@@ -60,6 +60,7 @@ fn mutate_names(draft: &mut Draft, operand: usize, random: &mut SplitMix64) {
     }
 }
 
+/// Adds, removes, exchanges or replaces an entry of `dims`, or removes the list.
 fn mutate_dims(draft: &mut Draft, random: &mut SplitMix64) {
     let entry = random.between(-1, 1 + MAX_RANK as i64);
     let dims = draft.dims.get_or_insert_default();

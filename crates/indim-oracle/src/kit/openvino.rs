@@ -53,13 +53,15 @@ fn attributes(case: &KitCase) -> String {
     text
 }
 
-/// The text of a network. Layers are numbered in order: first the inputs of its single operation.
+/// The text of a network. Layers are numbered in order: the inputs of the single operation, the
+/// operation, the result.
 #[derive(Default)]
 struct IrNetwork {
     layers: String,
     constants: Vec<u8>,
     /// Whether the network has constants, which may all be empty.
     has_lists: bool,
+    /// Number of inputs so far, which is the number of the next layer.
     count: usize,
 }
 

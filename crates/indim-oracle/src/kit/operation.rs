@@ -11,7 +11,7 @@ pub(super) struct KitOperation {
     pub(super) operands: usize,
     /// The tested element types.
     pub(super) dtypes: &'static [DType],
-    /// Element types in ONNX before opset 7, if its operands broadcast there.
+    /// Element types in ONNX before opset 7; empty if the operation does not broadcast there.
     pub(super) legacy_dtypes: &'static [DType],
     pub(super) onnx: Option<&'static str>,
     pub(super) openvino: Option<&'static str>,
@@ -23,6 +23,7 @@ const NUMBERS: &[DType] = &[DType::F32, DType::I32];
 const BOOLEANS: &[DType] = &[DType::Bool];
 const ALL: &[DType] = &[DType::F32, DType::I32, DType::Bool];
 
+/// An operation that ONNX, OpenVINO and StableHLO have under these names.
 const fn named(
     op: Op,
     operands: usize,
@@ -36,6 +37,7 @@ const fn named(
     KitOperation { op, operands, dtypes, legacy_dtypes, onnx, openvino, stablehlo }
 }
 
+/// A comparison: in StableHLO the operation `compare` with a direction.
 const fn comparison(
     op: Op,
     dtypes: &'static [DType],
@@ -49,7 +51,7 @@ const fn comparison(
     comparison
 }
 
-/// StableHLO and XLA only.
+/// Only StableHLO and XLA have this operation.
 const CLAMP: KitOperation = {
     let mut clamp = named(Op::Clamp, 3, NUMBERS, &[], "", "", "clamp");
     (clamp.onnx, clamp.openvino) = (None, None);

@@ -20,7 +20,7 @@ impl SplitMix64 {
         (self.bits() % limit as u64) as usize
     }
 
-    /// A number between `least` and `most`, both included.
+    /// A number between `min` and `max`, both included.
     pub(super) fn between(&mut self, min: i64, max: i64) -> i64 {
         min + self.below((max - min + 1) as usize) as i64
     }

@@ -34,7 +34,7 @@ fn dims_text(dims: &[i64]) -> String {
     format!(" {{broadcast_dimensions = array<i64{colon}{}>}}", dims.join(", "))
 }
 
-/// `tensor<2x3xf32>`.
+/// The text of a type, such as `tensor<2x3xf32>`.
 fn type_text(array_type: &ArrayType) -> String {
     let sizes: String = array_type.shape.iter().map(|size| format!("{size}x")).collect();
     let dtype = if array_type.dtype == DType::Bool { "i1" } else { array_type.dtype.name() };

@@ -1,4 +1,4 @@
-//! The values of a column, in the narrowest type of bool, i64 and f64 that has all its fields.
+//! The values of a column. Their type is the narrowest of bool, i64 and f64 that holds all fields.
 
 use csv::StringRecord;
 use indim_arrays::Array;
@@ -15,7 +15,7 @@ fn is_whole(field: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The values read so far, in the narrowest type that has them all.
+/// The values read so far, in the narrowest type that holds all of them.
 enum ColumnValues {
     Empty,
     Bools(Vec<bool>),
@@ -26,8 +26,10 @@ enum ColumnValues {
 /// A parsed column.
 pub(super) struct ParsedColumn {
     elements: ColumnValues,
+    /// Number of empty fields.
     empty: u64,
-    /// The first empty field: while reading the byte offset of its record, afterwards its line.
+    /// Position of the first empty field: the byte offset of its record while the column is read, its
+    /// line number afterwards.
     first_empty: u64,
 }
 
@@ -62,6 +64,7 @@ pub(super) fn is_number(field: &str) -> bool {
 }
 
 impl ParsedColumn {
+    /// The error of a field that is not a value of this column, `name`.
     fn no_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
         let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
         let is = if is_beyond { "beyond f64" } else { "not a number" };

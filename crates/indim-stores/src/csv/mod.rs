@@ -82,7 +82,7 @@ impl Source for CsvColumn {
     }
 }
 
-/// The format of tables.
+/// The format CSV.
 #[derive(Debug)]
 pub(crate) struct Csv;
 

@@ -50,7 +50,7 @@ impl CsvTable {
         Ok(CsvTable { path, reader, first: is_data.then_some(header), column, name })
     }
 
-    /// The next field of the column, with the byte offset of its record.
+    /// The next field of the column, with the byte offset of its record; `None` at the end of the table.
     pub(super) fn next(
         &mut self,
         record: &mut StringRecord,
@@ -72,7 +72,7 @@ impl CsvTable {
         let (mut line, mut before) = (1, 0);
         for position in 0.. {
             let byte = bytes.next().transpose()?.unwrap_or(0);
-            // Line ends before a record belong to the previous line.
+            // `start` may point to line ends before the record. These belong to the previous line.
             if position >= start && !matches!(byte, b'\r' | b'\n') {
                 break;
             }
@@ -84,7 +84,7 @@ impl CsvTable {
     }
 }
 
-/// Reads a record of at most `MAX_RECORD_BYTES`.
+/// Reads a record of at most `MAX_RECORD_BYTES`; returns `false` at the end of the table.
 fn read_record(
     reader: &mut Reader<Take<File>>,
     record: &mut StringRecord,

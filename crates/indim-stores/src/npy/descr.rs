@@ -12,15 +12,15 @@ pub(crate) fn to_descr(dtype: DType) -> String {
     format!("{order}{}", dtype.npy_code())
 }
 
-/// The element type of a description, and whether its bytes are in the other order.
+/// The element type of a description, and whether the elements are in non-native byte order.
 pub(crate) fn from_descr(descr: &str) -> Option<(DType, bool)> {
     let order = descr.chars().next().filter(|order| "<>|=".contains(*order))?;
     let dtype = *DType::ALL.iter().find(|dtype| dtype.npy_code() == &descr[1..])?;
-    // One raw byte may be of many types.
+    // `V1`, one raw byte, is the code of several element types, so it identifies none.
     if dtype.npy_code() == "V1" {
         return None;
     }
-    // `bf16` has the code of two raw bytes, which without a byte order are not a number.
+    // The code of `bf16` is `V2`, two raw bytes. Without a byte order these are not a number.
     if dtype == DType::Bf16 && !matches!(order, '<' | '>') {
         return None;
     }

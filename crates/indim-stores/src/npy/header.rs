@@ -30,7 +30,7 @@ pub(crate) struct ArrayHeader {
     pub(crate) array_type: ArrayType,
     /// Whether the elements are column-major.
     pub(crate) is_fortran: bool,
-    /// Whether the elements are in the other byte order.
+    /// Whether the elements are in non-native byte order.
     pub(crate) is_swapped: bool,
     /// Byte range of the elements. NumPy ignores bytes after them, such as a second array.
     pub(crate) elements: Range<usize>,
@@ -63,7 +63,7 @@ impl ArrayHeader {
         }
     }
 
-    /// Swaps the bytes of elements in the other byte order.
+    /// Converts elements in non-native byte order.
     pub(crate) fn to_native(&self, elements: &mut [u8]) {
         if self.is_swapped {
             swap_bytes(self.array_type.dtype, elements);
@@ -85,8 +85,8 @@ pub(crate) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
     }
 }
 
-/// Parses the header at the start of a file, and checks it against the length of the file. `start` needs at
-/// most [`START_BYTES`].
+/// Parses the header at the start of a file, and checks it against the length of the file. `start` is the
+/// beginning of the file; its first [`START_BYTES`] suffice.
 pub(crate) fn parse(start: &[u8], file_length: usize) -> Result<ArrayHeader, FileErrorKind> {
     let rest = start.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
     let (length, text_offset) = match *rest {
@@ -210,7 +210,7 @@ impl<'a> HeaderParser<'a> {
         }
     }
 
-    /// The element type, and whether its bytes are in the other order.
+    /// The element type, and whether the elements are in non-native byte order.
     fn descr(&mut self) -> Result<(DType, bool), FileErrorKind> {
         self.skip_spaces();
         if self.file.get(self.position) == Some(&b'[') {

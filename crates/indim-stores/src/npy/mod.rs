@@ -1,9 +1,9 @@
 //! Files in NumPy's format `.npy`.
 //!
 //! - `header.rs`: the header; `descr.rs`: element types in it;
-//! - `read.rs`: reads arrays into memory; `stream.rs`: from a pipe of unknown length;
+//! - `read.rs`: reads arrays into memory; `stream.rs`: reads arrays from a pipe of unknown length;
 //! - `source.rs`: a file as a source;
-//! - `write.rs`: writes arrays; `sink.rs`: a file or stream as a sink.
+//! - `write.rs`: writes `.npy` files and text files; `sink.rs`: a file or stream as a sink.
 
 pub(crate) mod descr;
 pub(crate) mod header;

@@ -42,7 +42,8 @@ pub(crate) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError
     read().map_err(|kind| not_npy_but_archive(path, kind))
 }
 
-/// The error of a file that is not `.npy`; for an archive, that no member is named.
+/// Adds the path to an error of reading `.npy`. If the file is an archive instead, the error becomes that
+/// of a path that names no member.
 pub(crate) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError {
     let kind = match kind {
         FileErrorKind::NotNpy => ArrayFormat::of_content(path)
@@ -53,8 +54,8 @@ pub(crate) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError
     FileError::new(path, kind)
 }
 
-/// Opens a regular file and returns its length. Others are refused before they are opened: opening a pipe
-/// blocks until a writer comes.
+/// Opens a regular file and returns its length in bytes. Other file types are refused before they are
+/// opened: opening a pipe blocks until a writer comes.
 pub(crate) fn open(path: &Path) -> Result<(File, usize), FileErrorKind> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(FileErrorKind::NotAFile);
@@ -88,8 +89,8 @@ pub(crate) fn read_npy(
     read_elements(input, &start, header, limit, all)
 }
 
-/// Reads the elements. `start` is the prefix of the file already read. The buffer begins with capacity for
-/// `room` bytes and doubles when it is full.
+/// Reads the elements, at most `limit` bytes. `start` is the prefix of the file already read. The buffer
+/// begins with capacity for `room` bytes and doubles when it is full.
 pub(crate) fn read_elements(
     mut input: impl Read,
     start: &[u8],

@@ -17,9 +17,10 @@ const FIRST_BYTES: usize = 1 << 20;
 
 /// A `.npy` array whose header has been read, but not its elements.
 ///
-/// The stream is a [`Source`] that is sequential and read once: each region begins at the end of the region
-/// before it, or later. A header may claim more than the pipe delivers. Memory is at most twice the bytes
-/// received, or 1 MiB.
+/// The stream is a [`Source`] that is sequential and read once: each region begins at the end of the
+/// region before it, or later. A header may claim more than the pipe delivers. The buffer of
+/// [`ArrayStream::read_all`] therefore grows with the bytes received: it has at most twice as many bytes,
+/// or 1 MiB if that is more.
 ///
 /// ```
 /// use indim_stores::{ArrayStream, ArrayRegion, Source, write_npy_to};

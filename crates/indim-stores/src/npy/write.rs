@@ -1,4 +1,4 @@
-//! Writes `.npy` files.
+//! Writes `.npy` files and text files.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -127,8 +127,8 @@ pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     header
 }
 
-/// Padded length of a header of `length` characters, with its line feed. `before` bytes precede it, and its
-/// end is aligned. Like NumPy, an aligned header gets a full padding.
+/// Padded length of a header of `length` characters, with its line feed. `before` bytes precede it, and
+/// its end is aligned. As in NumPy, a header that is already aligned gets another `ALIGNMENT` bytes.
 fn padded(before: usize, length: usize) -> usize {
     let unpadded = length + 1;
     unpadded + ALIGNMENT - (before + unpadded) % ALIGNMENT

@@ -20,7 +20,8 @@ use crate::open_file::{FileRange, OpenFile};
 use crate::runs::FileRuns;
 use crate::{FileError, FileErrorKind};
 
-/// Maximum number of cursors: one for each slice of the array that a program reads.
+/// Maximum number of cursors. A program that reads several slices of the array in turn needs one for each
+/// slice.
 const MAX_CURSORS: usize = 64;
 
 /// Approximate bytes of a cursor: window, tables and compressed input.
@@ -34,7 +35,7 @@ const SKIPPED_BYTES: usize = 64 << 10;
 pub(crate) struct MemberLocation {
     pub(crate) start: u64,
     pub(crate) compressed_bytes: u64,
-    /// The checksum of the whole member.
+    /// The CRC-32 of the whole member.
     pub(crate) checksum: u32,
 }
 
@@ -44,7 +45,7 @@ pub(crate) struct DeflatedFile {
     file: Arc<OpenFile>,
     header: ArrayHeader,
     place: MemberLocation,
-    /// In the order of use, the last used at the end.
+    /// The most recently used cursor is at the end.
     cursors: Mutex<Vec<InflateCursor>>,
 }
 
@@ -107,6 +108,7 @@ impl DeflatedFile {
         }
     }
 
+    /// Keeps a cursor for later regions, in place of the least recently used one if there are too many.
     fn keep(&self, cursor: InflateCursor) {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
         if cursors.len() == MAX_CURSORS {

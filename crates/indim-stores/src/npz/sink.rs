@@ -1,7 +1,7 @@
 //! Members of a `.npz` archive as sinks.
 //!
-//! An archive is written sequentially. One member streams into it; the others go to unnamed temporary files
-//! in the same folder, and are copied into the archive at the end.
+//! An archive is written sequentially. One member streams into the archive. The other members are written
+//! to unnamed temporary files in the same folder, and are copied into the archive at the end.
 
 use core::fmt;
 use std::fs::File;
@@ -39,10 +39,10 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
     (0..results.len()).rev().max_by_key(bytes)
 }
 
-/// Sinks for the members of an uncompressed `.npz` archive. It appears once all of them are complete and put
-/// in place. The [`largest`] member is a sequential sink and the first in the archive. The others accept
-/// regions in any order; they are written to unnamed temporary files in the same folder, and copied at the
-/// end.
+/// Sinks for the members of an uncompressed `.npz` archive. The archive appears once all members are
+/// complete and put in place. The [`largest`] member is a sequential sink and the first in the archive.
+/// The sinks of the other members accept regions in any order; they write to unnamed temporary files in
+/// the same folder, which are copied into the archive at the end.
 ///
 /// ```
 /// use indim_stores::{OutputFile, npz_sinks, read_npz_member};

@@ -15,9 +15,10 @@ use crate::{FileError, FileErrorKind};
 /// A member of a `.npz` archive. Stored members (`numpy.savez`) have random access; deflated members
 /// (`numpy.savez_compressed`) are sequential.
 ///
-/// A region of a deflated member before the last region is inflated from the beginning again. Its checksum is
-/// compared at the end of the member. The checksum of a stored member is not compared, because that would
-/// read the whole member first.
+/// A deflated member has no random access: a region that begins before every kept decoder position is
+/// inflated from the beginning again. The checksum of a deflated member is compared when a read reaches
+/// the end of its elements. The checksum of a stored member is not compared, because that would read the
+/// whole member first.
 ///
 /// ```
 /// use indim_stores::{NpzSource, write_npz_to};

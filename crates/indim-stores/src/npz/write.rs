@@ -77,8 +77,8 @@ impl<W: Write> Write for NpzWriter<W> {
     }
 }
 
-/// A writer that discards all bytes after its first error. `ZipWriter` completes the archive when it is
-/// dropped, and prints to standard error if that fails too.
+/// A writer that discards all bytes after its first error, so that later writes succeed. `ZipWriter`
+/// completes the archive when it is dropped, and prints to standard error if that fails.
 struct FusedWriter<W> {
     output: W,
     has_failed: bool,

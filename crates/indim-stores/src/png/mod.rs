@@ -2,7 +2,7 @@
 //!
 //! - `read.rs`: images as sources;
 //! - `write.rs`: results as images;
-//! - `output_handle.rs`: a handle to an output stream that the encoder owns a copy of.
+//! - `output_handle.rs`: a shared handle to the output file, for the encoder and the sink.
 
 mod output_handle;
 mod read;
@@ -21,7 +21,7 @@ use crate::format_code::{FormatCode, FormatWriter};
 use crate::result_metadata::chunk_bytes;
 use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
 
-/// The format of images.
+/// The format PNG.
 #[derive(Debug)]
 pub(crate) struct Png;
 

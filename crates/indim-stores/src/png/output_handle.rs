@@ -1,12 +1,12 @@
-//! A handle to an output file that the PNG encoder owns a copy of.
+//! A shared handle to the output file of a PNG image, for the encoder and the sink.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::output_file::OutputFile;
 
-/// A shared handle to an output file. The encoder writes through one copy; the sink takes the file back
-/// through the other, to complete it.
+/// A shared handle to an output file. The encoder owns one copy and writes through it; the sink takes the
+/// file back through the other copy, to complete it.
 #[derive(Debug, Clone)]
 pub(super) struct OutputHandle(Arc<Mutex<Option<OutputFile>>>);
 

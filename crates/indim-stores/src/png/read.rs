@@ -19,11 +19,12 @@ use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, i
 
 /// Memory limit of the library `png` for one row and for metadata chunks.
 const WORKING_BYTES: usize = 64 << 20;
-/// Bytes of the inflate state of the library, for images of any size.
+/// Bytes of the inflate state of the library, which does not depend on the size of the image.
 const DECODER_BYTES: usize = 128 << 10;
-/// Maximum bytes of decompressed rows in the library, beyond `HELD_ROWS`.
+/// Maximum bytes of decompressed data in the library, in addition to `HELD_ROWS` rows.
 const DECOMPRESSED_BYTES: usize = 512 << 10;
-/// Maximum number of rows held, of any length: in the library, and the one copied from.
+/// Maximum number of rows in memory at a time: those in buffers of the library, and the row that
+/// `read_rows` copies from.
 const HELD_ROWS: usize = 10;
 /// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: u64 = 1032;
@@ -34,8 +35,8 @@ const DEFLATE_RATIO: u64 = 1032;
 /// Palettes become RGB, or RGBA if colours are transparent. Grey of fewer than eight bits is scaled to
 /// 0..=255. Gamma and colour profiles are not applied.
 ///
-/// Rows are decoded in order and not cached. An interlaced image is decoded as a whole at the first read of a
-/// part, and cached.
+/// Rows are decoded in order and not cached. An interlaced image is decoded as a whole: for each read of
+/// the whole image, or once, and cached, at the first read of a smaller region.
 pub struct PngFile {
     path: PathBuf,
     array_type: ArrayType,
@@ -45,7 +46,7 @@ pub struct PngFile {
     /// The decoder after the last region; `None` before the first read, after the last row and after an
     /// error.
     rows: Mutex<Option<RowDecoder>>,
-    /// An interlaced image, decoded at the first read of a part.
+    /// An interlaced image, decoded at the first read of a smaller region.
     decoded: Mutex<Option<MemorySource>>,
 }
 
@@ -120,7 +121,7 @@ impl PngFile {
         source.read(region).map_err(|error| error.kind)
     }
 
-    /// Decodes a region into `to`, which has its size.
+    /// Decodes a region into `to`, which has the size of the region.
     fn read_rows(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         if to.is_empty() {
             return Ok(());

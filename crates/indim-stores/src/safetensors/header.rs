@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 
 use crate::FileErrorKind;
 
-/// The reserved name of a header's metadata.
+/// The name that a header reserves for its metadata; no tensor has this name.
 pub(crate) const NO_TENSOR: &str = "__metadata__";
 
 /// The header's entry for one tensor, and the bytes of all tensors.
@@ -44,7 +44,7 @@ pub(crate) fn find(header: &[u8], wanted: &str) -> Result<HeaderEntry, FileError
     Ok(HeaderEntry { tensor, data_bytes: end })
 }
 
-/// The names of all tensors, in their order.
+/// The names of all tensors, sorted.
 pub(crate) fn names(header: &[u8]) -> Result<Vec<String>, FileErrorKind> {
     let mut names = Vec::new();
     for_each(header, |name, _| {

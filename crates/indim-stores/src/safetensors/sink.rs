@@ -14,7 +14,7 @@ use crate::runs::write_runs;
 use crate::shared_output::{CompleteSharedOutput, SharedOutput};
 use crate::{FileError, FileErrorKind};
 
-/// Sinks for the tensors of a file. It appears once all of them are complete and put in place.
+/// Sinks for the tensors of a file. The file appears once all tensors are complete and put in place.
 ///
 /// ```
 /// use indim_stores::{OutputFile, read_tensor, safetensors_sinks};
@@ -72,7 +72,7 @@ struct TensorSink {
     path: PathBuf,
     array_type: ArrayType,
     file: SharedOutput<OutputFile>,
-    /// The file offset of its elements.
+    /// The file offset of the elements.
     start: u64,
     elements_written: usize,
 }

@@ -1,8 +1,8 @@
 //! Tensors in `.safetensors` files.
 //!
 //! A file is a length, a JSON header with type, shape and byte range of each tensor, and the tensors,
-//! row-major and little-endian, without gaps. `safetensors_header.rs` parses and checks the header. The
-//! format: <https://huggingface.co/docs/safetensors>.
+//! row-major and little-endian, without gaps. `header.rs` parses and checks the header. The format:
+//! <https://huggingface.co/docs/safetensors>.
 
 use std::borrow::Cow;
 use std::collections::HashSet;

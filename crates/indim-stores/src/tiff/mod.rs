@@ -1,9 +1,9 @@
 //! Images and grids as TIFF, with GeoTIFF tags.
 //!
 //! - `read.rs`: pages as sources, with the library `tiff`;
-//! - `patched_file.rs`: the file as the library sees it;
-//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles; `zstd_page.rs`:
-//!   those that zstd compresses;
+//! - `patched_file.rs`: a file with some bytes replaced, for tiles that cross the edge of a page;
+//! - `lists.rs`: checks of tag lists; `page_storage.rs`: stored bytes of strips and tiles;
+//!   `zstd_page.rs`: strips and tiles compressed by zstd;
 //! - `write.rs`: results; `geo.rs`: reads the geographic tags.
 
 mod geo;
@@ -26,7 +26,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 use crate::format_code::{FormatCode, FormatWriter};
 use crate::{OutputFile, ResultMetadata, Source, StoreError, StoreErrorKind, image};
 
-/// The format of images and grids.
+/// The format TIFF.
 #[derive(Debug)]
 pub(crate) struct Tiff;
 

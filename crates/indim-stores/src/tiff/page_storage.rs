@@ -85,7 +85,7 @@ impl PageStorage {
         let copies = match self.compression {
             // The library holds the whole image, its coefficients and its samples before it returns any.
             JPEG => 6,
-            // The encoded bytes.
+            // The encoded bytes are in memory too.
             ZSTD => 2,
             _ => 1,
         };

@@ -36,6 +36,7 @@ impl PatchedFile {
         Ok(padded)
     }
 
+    /// The patches that replace the tags of width and height of a page by these sizes.
     fn patches_of_sizes(&mut self, page: usize, sizes: [u32; 2]) -> io::Result<Vec<Patch>> {
         let header = self.bytes_at(0, 4)?;
         let is_little = header[0] == b'I';

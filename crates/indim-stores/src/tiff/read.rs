@@ -44,7 +44,7 @@ pub struct TiffFile {
     array_type: ArrayType,
     grid: ChunkGrid,
     page_storage: PageStorage,
-    /// If zstd compresses the page.
+    /// `Some` if the page is compressed by zstd.
     zstd_page: Option<ZstdPage>,
     geography: Geography,
     decoder: Mutex<FileDecoder>,
@@ -57,9 +57,11 @@ pub struct TiffFile {
 struct ChunkGrid {
     height: usize,
     width: usize,
-    /// Number of bands of a pixel, and of planes: 1 if bands are interleaved, otherwise one per band.
+    /// Number of bands of a pixel.
     bands: usize,
+    /// Number of planes: 1 if bands are interleaved, otherwise one for each band.
     planes: usize,
+    /// Rows and columns of a strip or tile.
     chunk: [usize; 2],
     /// Whether the chunks are tiles. Tiles at the edges are stored whole, strips are not.
     is_tiled: bool,
@@ -74,7 +76,7 @@ impl ChunkGrid {
         self.height.div_ceil(self.chunk[0]) * self.across()
     }
 
-    /// Width and height rounded up to whole tiles; `None` if no tile crosses an edge.
+    /// Width and height rounded up to whole tiles; `None` for strips, or if no tile crosses an edge.
     fn of_whole_tiles(&self) -> Option<[u32; 2]> {
         let sizes = [(self.width, self.chunk[1]), (self.height, self.chunk[0])];
         let is_across = sizes.iter().any(|(size, tile)| !size.is_multiple_of(*tile));
@@ -231,7 +233,7 @@ impl TiffFile {
         Ok(elements)
     }
 
-    /// Copies the intersection of a strip or tile with the region.
+    /// Copies the intersection of a strip or tile with the region to `to`, the array of the region.
     fn place(&self, elements: &[u8], chunk: &PageChunk, region: &ArrayRegion, to: &mut [u8]) {
         let rank = self.array_type.shape.rank();
         let whole = [chunk.sizes[0], chunk.sizes[1], self.grid.bands_of_chunk()];

@@ -1,7 +1,8 @@
 //! Results as uncompressed TIFF, written strip by strip.
 //!
-//! The encoder of the library `tiff` borrows itself while it writes a page, so a sink cannot own it and take
-//! regions. A file is a header, the strips, and a list of a dozen tags, written here.
+//! The encoder of the library `tiff` borrows itself while it writes a page, so a sink that takes regions
+//! cannot own it. The code here writes the file itself: a header, the strips, and a list of about a dozen
+//! tags.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -14,7 +15,8 @@ use crate::output_file::OutputFile;
 use crate::sink::{CompleteResult, Sink};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
-/// Larger files are BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.
+/// Maximum bytes of the elements in a classic TIFF file, which has 32-bit offsets. Larger arrays are
+/// written as BigTIFF, with 64-bit offsets. The 64 MiB below 4 GiB are for tags and strip lists.
 const MAX_CLASSIC_BYTES: u64 = (1 << 32) - (1 << 26);
 
 /// Tag types.
@@ -30,8 +32,8 @@ const RGB: u16 = 2;
 /// A TIFF result: integers and floats of 8 to 64 bits, of shape `[height, width]` or `[height, width,
 /// bands]`, with interleaved bands.
 ///
-/// Three or four bands of `u8` or `u16` are colours, unless the file has geographic tags. Files larger than 4
-/// GiB are BigTIFF.
+/// Three or four bands of `u8` or `u16` are colours, unless the file has geographic tags. Arrays larger
+/// than 4 GiB less 64 MiB are written as BigTIFF.
 #[derive(Debug)]
 pub struct TiffSink {
     place: String,
@@ -80,7 +82,7 @@ impl TiffSink {
         create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
     }
 
-    /// Writes the header, with 0 for the offset of the tags.
+    /// Writes the header, with 0 for the offset of the tags, which `write_tags` fills in.
     fn write_header(&mut self) -> Result<(), StoreErrorKind> {
         let order = if cfg!(target_endian = "little") { b"II" } else { b"MM" };
         let mut header = order.to_vec();

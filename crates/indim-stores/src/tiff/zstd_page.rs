@@ -1,4 +1,4 @@
-//! Strips and tiles compressed by zstd, which the library reads only with a C library.
+//! Strips and tiles compressed by zstd, which the library `tiff` reads only with a C library.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -26,19 +26,21 @@ pub(super) struct ZstdPage {
     /// Offset of each strip or tile.
     offsets: Vec<u64>,
     predictor: u16,
-    /// Whether elements are in the other byte order than this machine's.
+    /// Whether elements are in non-native byte order.
     is_swapped: bool,
 }
 
-/// The elements of a strip or tile.
+/// Element type and sizes of a strip or tile.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkLayout {
     pub(super) dtype: DType,
-    /// Pixels of a row, and elements of a pixel.
+    /// Pixels of a row.
     pub(super) columns: usize,
+    /// Elements of a pixel.
     pub(super) bands: usize,
-    /// Bytes of the elements, and the most that are stored: a last strip may be filled up.
+    /// Bytes of the elements.
     pub(super) bytes: usize,
+    /// Maximum decoded bytes, more than `bytes` if an encoder has padded the last strip to full height.
     pub(super) max_bytes: usize,
 }
 
@@ -122,8 +124,9 @@ fn undo_horizontal(row: &mut [u8], bands: usize, size: usize) {
     }
 }
 
-/// Adds to each byte that of the pixel before it, and joins the bytes of each element: a row has the highest
-/// bytes of all elements first.
+/// Undoes the floating-point predictor. First it adds to each byte the byte that is `bands` positions
+/// before it. Then it reassembles the elements: a row stores the most significant bytes of all its
+/// elements, then their second bytes, and so on.
 fn undo_float(row: &mut [u8], bands: usize, size: usize) {
     for at in bands..row.len() {
         row[at] = row[at].wrapping_add(row[at - bands]);

@@ -82,8 +82,9 @@ fn behind_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
     }
 }
 
-/// The groups above an array, innermost first, each with the name of its child on the path. They end at the
-/// outermost folder `*.zarr`, or at the parent folder without one.
+/// The groups above an array, innermost first, each with the name of its child on the path: all parent
+/// folders up to the outermost one called `*.zarr`. Without such a parent there are no groups if the
+/// array itself is called `*.zarr`; otherwise its parent folder is the only group.
 fn groups_around(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
     let is_called_zarr = |path: &&Path| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))

@@ -16,7 +16,8 @@ use crate::zstd;
 const HEADER_BYTES: usize = 16;
 /// Latest supported format version. Blosc2 has other headers and another bit shuffle.
 const NEWEST_FORMAT: u8 = 2;
-/// Limits for splitting: maximum element bytes, and minimum elements of a block.
+/// Limits for splitting a block into one stream per byte of an element: maximum number of streams, and
+/// minimum bytes of a stream.
 const MAX_SPLITS: usize = 16;
 const MIN_SPLIT_BYTES: usize = 128;
 
@@ -29,8 +30,11 @@ const IS_NOT_SPLIT: u8 = 0x10;
 /// The header of a buffer.
 struct BloscHeader {
     flags: u8,
+    /// Bytes of an element.
     element: usize,
+    /// Bytes of the decompressed buffer.
     bytes: usize,
+    /// Decompressed bytes of a block; the last block may be shorter.
     block: usize,
 }
 
@@ -106,7 +110,7 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     Ok(decompressed)
 }
 
-/// Decompresses the streams of one block; each follows its size.
+/// Decompresses the streams of one block. The size of each stream, in 4 bytes, precedes it.
 fn decompress_block(
     header: &BloscHeader,
     mut parts: &[u8],
@@ -156,7 +160,7 @@ fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<()
 const MAX_BYTES: usize = i32::MAX as usize - HEADER_BYTES;
 /// Bytes of a block of results: a block and its shuffled copy fit into L2.
 const BLOCK_BYTES: usize = 128 << 10;
-/// The numbers of LZ4's library and of its format.
+/// The numbers by which a header names the library LZ4 and its format.
 const LZ4: u8 = 1;
 const LZ4_FORMAT: u8 = 1;
 

@@ -1,6 +1,7 @@
 //! Decompressor of BloscLZ: runs of literal bytes, and matches with earlier output.
 
-/// Larger distances have two more bytes.
+/// The largest value of the 13 bits of a distance. Two more bytes follow this value, which are added to
+/// it.
 const FAR: usize = 8191;
 
 /// Decompresses into `to` and returns the number of bytes written; `None` if the data is damaged.

@@ -1,4 +1,5 @@
-//! The chain of codecs of an array: a transposition, the bytes of elements or shards, codecs of bytes.
+//! The chain of codecs of an array: a transposition, a codec from elements to bytes (dense or sharded),
+//! and codecs from bytes to bytes.
 
 use indim_graph::terminal::shown;
 use indim_ops::DType;
@@ -14,7 +15,7 @@ use crate::npy::header::swap_bytes;
 const MAX_NESTED_SHARDS: usize = 4;
 /// Bytes of an entry in the index of a shard: offset and length.
 pub(super) const INDEX_ENTRY_BYTES: u64 = 16;
-/// The codec of a result's bytes, in the order of metadata.
+/// Whether this machine is little-endian.
 const NATIVE_IS_LITTLE: bool = cfg!(target_endian = "little");
 
 /// Element type and fill value of an array, for decoding.
@@ -37,14 +38,15 @@ pub(super) struct CodecChain {
 /// The codec from elements to bytes.
 #[derive(Debug, Clone)]
 pub(super) enum ElementCodec {
-    /// The elements in row-major order, in the native or the other byte order.
+    /// The elements in row-major order, in native or non-native byte order.
     Dense {
         is_swapped: bool,
     },
     Shards(Box<Sharding>),
 }
 
-/// Chunks within a chunk, with an index of their places.
+/// The codec of shards. A shard is a chunk that consists of inner chunks, and an index of their offsets
+/// and lengths.
 #[derive(Debug, Clone)]
 pub(super) struct Sharding {
     /// Shape of an inner chunk.
@@ -158,7 +160,7 @@ impl CodecChain {
         Ok(CodecChain { permutation, elements: ElementCodec::Dense { is_swapped }, bytes })
     }
 
-    /// Shape of a chunk behind the transposition.
+    /// Shape of a chunk after the transposition.
     pub(super) fn transposed(&self, chunk: &[u64]) -> Vec<u64> {
         match &self.permutation {
             None => chunk.to_vec(),
@@ -175,7 +177,8 @@ impl CodecChain {
         decoded
     }
 
-    /// Upper bounds of the bytes behind each codec of bytes; the first is that before them.
+    /// Upper bounds of numbers of bytes: first `encoded_elements`, the input of the codecs of bytes, then
+    /// the output of each of these codecs.
     pub(super) fn byte_stages(&self, encoded_elements: u64) -> Vec<u64> {
         let mut stages = vec![encoded_elements];
         for codec in &self.bytes {
@@ -217,7 +220,7 @@ impl CodecChain {
         Ok(self.turned_back(elements, &shape, coding.dtype.size()))
     }
 
-    /// The elements in the order of the decoded chunk. `shape` is the shape behind the transposition.
+    /// The elements in the order of the decoded chunk. `shape` is the shape after the transposition.
     pub(super) fn turned_back(&self, elements: Vec<u8>, shape: &[u64], size: usize) -> Vec<u8> {
         match &self.permutation {
             None => elements,
@@ -309,7 +312,7 @@ fn unknown_codec(name: &str) -> StoreErrorKind {
     bad_text(&format!("the codec `{}` is not read", shown(name)))
 }
 
-/// Whether elements are in the other byte order than this machine's.
+/// Whether elements are in non-native byte order.
 fn is_swapped(configuration: &Value, size: usize) -> Result<bool, StoreErrorKind> {
     match configuration["endian"].as_str() {
         Some("little") => Ok(!NATIVE_IS_LITTLE),
@@ -337,6 +340,7 @@ fn composed(first: &[usize], second: &[usize]) -> Vec<usize> {
     second.iter().map(|&axis| first[axis]).collect()
 }
 
+/// The codec of shards from its configuration, for shards of shape `shard`.
 fn sharding(
     configuration: &Value,
     dtype: DType,
@@ -357,6 +361,7 @@ fn sharding(
             IndexCodec { is_swapped: !NATIVE_IS_LITTLE, has_checksum: false, is_at_start: false }
         }
         codecs => {
+            // At this depth, codecs of the index that are shards are refused.
             let codecs = CodecChain::of_version_3(codecs, DType::U64, &[1, 2], MAX_NESTED_SHARDS)?;
             let (has_checksum, is_read) = match codecs.bytes[..] {
                 [] => (false, codecs.permutation.is_none()),

@@ -12,11 +12,13 @@ use crate::zstd;
 
 /// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: usize = 1032;
-/// Bound for the header of incompressible data; its body grows by less than a quarter.
+/// Bound for the bytes of the header of an encoding. The body grows by less than a quarter, even if the
+/// data are incompressible.
 const HEADER_BYTES: u64 = 1 << 10;
-/// The same for gzip, whose header may have an extra field of 64 KiB, a name and a comment.
+/// Bound for the bytes of the header of gzip, which may have an extra field of 64 KiB, a name and a
+/// comment.
 const GZIP_HEADER_BYTES: u64 = 1 << 17;
-/// Bytes of a checksum behind the bytes that it covers.
+/// Bytes of a checksum, which follows the bytes that it covers.
 const CHECKSUM_BYTES: usize = 4;
 
 /// A codec from bytes to bytes.
@@ -28,13 +30,13 @@ pub(super) enum ByteCodec {
     },
     Crc32c,
     Gzip,
-    /// Bytes of elements of this size by significance.
+    /// A byte shuffle for elements of this many bytes.
     Shuffle(usize),
     Zlib,
     Zstd,
 }
 
-/// Names in metadata of both versions. Version 3 also has those of numcodecs with the prefix `numcodecs.`.
+/// Names in metadata of both versions. In version 3, names of numcodecs have the prefix `numcodecs.`.
 const NAMES: [(&str, ByteCodec); 4] = [
     ("crc32c", ByteCodec::Crc32c),
     ("gzip", ByteCodec::Gzip),

@@ -3,7 +3,8 @@
 /// The reflected polynomial.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// Table `i` advances the checksum of a byte by `i` further bytes.
+/// Entry `b` of table `i` is the checksum of the byte `b` followed by `i` zero bytes, without the
+/// inversions of its initial value and its result.
 static TABLES: [[u32; 256]; 8] = tables();
 
 const fn tables() -> [[u32; 256]; 8] {

@@ -29,7 +29,7 @@ pub(super) struct DecodePlan {
     pub(super) decode_bytes: u64,
     /// Bytes of the index of a shard, all copies.
     pub(super) index_bytes: u64,
-    /// Bytes of the largest stage.
+    /// Bytes of the largest single buffer: an encoded chunk, the output of a codec, or an index.
     pub(super) largest_stage_bytes: u64,
 }
 
@@ -40,6 +40,7 @@ struct ChainMemory {
     encoded: u64,
     /// Memory held, including the decoded elements.
     held: u64,
+    /// The largest single buffer.
     largest: u64,
 }
 
@@ -110,7 +111,7 @@ fn chain(codecs: &CodecChain, chunk: &[u64], dtype: DType) -> ChainMemory {
     if codecs.permutation.is_some() {
         stages.push(elements);
     }
-    // The elements are swapped in place, without a copy.
+    // The codec `bytes` swaps elements in place, so it is not a stage with a buffer of its own.
     let encoded = shard.as_ref().map_or(elements, |shard| shard.encoded);
     if shard.is_some() {
         stages.push(encoded);
@@ -121,6 +122,7 @@ fn chain(codecs: &CodecChain, chunk: &[u64], dtype: DType) -> ChainMemory {
         scratch = scratch.max(codec.scratch_bytes(two[0]));
         stages.push(two[1]);
     }
+    // A codec holds its input and its output.
     let of_two = stages.windows(2).map(|two| two[0].saturating_add(two[1]));
     let held = of_two.max().unwrap_or(stages[0]).saturating_add(scratch);
     let largest = stages.iter().copied().max().unwrap_or(0);

@@ -30,7 +30,8 @@ pub(super) fn dtype(name: &str) -> Option<DType> {
     NAMES.into_iter().find(|(_, known)| *known == name).map(|(dtype, _)| dtype)
 }
 
-/// The element type of a NumPy description in version 2, and whether its bytes are in the other order.
+/// The element type of a NumPy description in version 2, and whether the elements are in non-native byte
+/// order.
 pub(super) fn dtype_of_descr(descr: &str) -> Option<(DType, bool)> {
     // Version 2 has no number type for two raw bytes, and no floats of 8 bits.
     from_descr(descr).filter(|(dtype, _)| *dtype != DType::Bf16 && !dtype.is_storage())
@@ -44,7 +45,7 @@ pub(super) fn name(dtype: DType) -> Option<&'static str> {
 /// The bytes of a fill value, in native byte order; `None` if the value is not of this type.
 pub(super) fn fill_bytes(value: &Value, dtype: DType) -> Option<Vec<u8>> {
     match (dtype.class(), value) {
-        // Undefined in version 2.
+        // In version 2, `null` leaves missing elements undefined; here they are 0.
         (_, Value::Null) => Some(vec![0; dtype.size()]),
         (DTypeClass::Complex, Value::Array(parts)) if parts.len() == 2 => {
             let part = if dtype == DType::C64 { DType::F32 } else { DType::F64 };
@@ -62,7 +63,7 @@ pub(super) fn fill_bytes(value: &Value, dtype: DType) -> Option<Vec<u8>> {
                 Some(whole) => Literal::Int(whole),
                 None => {
                     let float = number.as_f64()?;
-                    // A whole number with a point.
+                    // A whole number that is written with a decimal point, such as `1.0`.
                     let is_whole = float.fract() == 0.0 && float.abs() < 1e18;
                     if is_whole { Literal::Int(float as i128) } else { Literal::Float(float) }
                 }

@@ -1,5 +1,5 @@
-//! The cells of a chunk grid that intersect a region. They come one by one: a region may have as many cells
-//! as elements.
+//! The cells of a chunk grid that intersect a region. An iterator yields the cells, because a region may
+//! have as many cells as elements.
 
 use crate::ArrayRegion;
 
@@ -30,7 +30,7 @@ impl GridCell {
         GridCell { index, origin, common: ArrayRegion::new(starts, extents) }
     }
 
-    /// Start of the intersection relative to `origin`: of the cell, or of the region.
+    /// Start of the intersection relative to `origin`, the first element of the cell or of the region.
     pub(super) fn starts_from(&self, origin: &[usize]) -> Vec<usize> {
         self.common.starts().iter().zip(origin).map(|(start, origin)| start - origin).collect()
     }

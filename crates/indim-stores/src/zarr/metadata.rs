@@ -10,7 +10,8 @@ use super::{bad_text, blosc, element};
 use crate::StoreErrorKind;
 use crate::result_metadata::chunk_bytes;
 
-/// Members of version 3 that are read.
+/// The known members of a `zarr.json`. Any other member is an error, unless its `must_understand` is
+/// false.
 const MEMBERS: [&str; 11] = [
     "attributes",
     "chunk_grid",
@@ -29,7 +30,7 @@ const MEMBERS: [&str; 11] = [
 #[derive(Debug, Clone)]
 pub(super) struct ArrayMetadata {
     pub(super) shape: Vec<u64>,
-    /// Shape of a stored chunk, without a zero.
+    /// Shape of a stored chunk; every size is positive.
     pub(super) chunk: Vec<u64>,
     pub(super) coding: ElementCoding,
     pub(super) codecs: CodecChain,
@@ -39,7 +40,7 @@ pub(super) struct ArrayMetadata {
     pub(super) attributes: Map<String, Value>,
 }
 
-/// The names of chunk files.
+/// The form of the names of chunk files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkKeys {
     /// Whether a `c` precedes the indices.
@@ -245,7 +246,7 @@ fn axis_name(name: &Value) -> Option<String> {
     }
 }
 
-/// xarray's attribute of axis names.
+/// The axis names that xarray stores in an attribute.
 fn named_by_xarray(attributes: &Map<String, Value>) -> Option<Vec<String>> {
     let names = attributes.get("_ARRAY_DIMENSIONS")?.as_array()?;
     names.iter().map(|name| name.as_str().map(str::to_owned)).collect()

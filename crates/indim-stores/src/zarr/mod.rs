@@ -145,7 +145,7 @@ impl ZarrArray {
     }
 }
 
-/// The array type, if the array has fewer bytes than the address space.
+/// The array type; `too-large` if its bytes exceed `isize::MAX`.
 fn array_type(metadata: &ArrayMetadata) -> Result<ArrayType, StoreErrorKind> {
     let sizes = metadata.shape.iter().map(|&size| usize_of(size));
     let array_type = ArrayType::new(metadata.coding.dtype, sizes.collect::<Shape>());
@@ -238,7 +238,8 @@ impl Source for ZarrArray {
         read().map_err(|kind| at(&self.path, kind))
     }
 
-    /// Regions of one chunk each are read side by side, as the chunks of one region are.
+    /// Reads regions that lie within one chunk each concurrently. Other regions are read one after
+    /// another; each read decodes its chunks concurrently.
     fn read_each(&self, regions: &[ArrayRegion]) -> Result<Vec<Array>, StoreError> {
         let is_one_chunk =
             |region: &ArrayRegion| grid_cells::cells(region, &self.chunks).nth(1).is_none();
@@ -256,7 +257,7 @@ impl Source for ZarrArray {
     }
 }
 
-/// The format of chunked arrays in folders.
+/// The format Zarr.
 #[derive(Debug)]
 pub(crate) struct Zarr;
 
@@ -305,7 +306,7 @@ pub fn is_zarr(path: &Path) -> bool {
     ["zarr.json", ".zarray", ".zgroup"].iter().any(|name| path.join(name).is_file())
 }
 
-/// The metadata of the array at a path, from files of at most `most` bytes each.
+/// The metadata of the array at a path, from files of at most `max_bytes` bytes each.
 fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // An absent name in a group is probably misspelt, so list the arrays of the group.

@@ -23,14 +23,14 @@ const MAX_BATCH: usize = 128;
 /// A part of an uncompressed chunk is read alone if its contiguous runs have at least this many bytes.
 const MIN_RUN_BYTES: usize = 4 << 10;
 
-/// The shard read last, with its parsed index, for the next region.
+/// The shard read last, with its parsed index. The next region may need it again.
 pub(super) struct CachedShard {
     index: Vec<u64>,
     /// `None` if the shard is not stored.
     stored: Option<StoredShard>,
 }
 
-/// The file of a shard, and the places of its inner chunks in row-major order.
+/// The file of a shard, and the offsets and lengths of its inner chunks in row-major order.
 struct StoredShard {
     file: ChunkFile,
     entries: Vec<ShardEntry>,
@@ -46,7 +46,7 @@ enum DecodedChunk {
 }
 
 impl ZarrArray {
-    /// Reads a region into `to`, which has its size.
+    /// Reads a region into `to`, which has the size of the region.
     pub(super) fn read_into(
         &self,
         region: &ArrayRegion,
@@ -152,7 +152,7 @@ impl ZarrArray {
         codecs.decode(bytes, &self.decode_plan.stored_chunk, coding).map(DecodedChunk::Whole)
     }
 
-    /// Reads the part of an uncompressed chunk in the region.
+    /// Reads the part of an uncompressed chunk that the region needs.
     fn read_part(&self, file: &ChunkFile, cell: &GridCell) -> Result<Vec<u8>, StoreErrorKind> {
         let (dtype, expected) = (self.array_type.dtype, self.chunk_len());
         if file.length() != expected as u64 {
@@ -172,7 +172,8 @@ impl ZarrArray {
         Ok(bytes)
     }
 
-    /// Whether the part of an uncompressed chunk consists of long runs.
+    /// Whether the region needs only a part of an uncompressed chunk, and this part consists of runs of
+    /// at least `MIN_RUN_BYTES`.
     fn is_worth_a_part(&self, cell: &GridCell) -> bool {
         let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
         let is_whole = |axis: &usize| extents[*axis] == self.chunks[*axis];
@@ -182,6 +183,7 @@ impl ZarrArray {
         whole < extents.rank() && run >= MIN_RUN_BYTES
     }
 
+    /// Decodes the inner chunk `cell` of the shard `shard`.
     fn decode_inner(
         &self,
         sharding: &Sharding,
@@ -193,6 +195,7 @@ impl ZarrArray {
         let offsets = cell.index_in(&shard.origin, &self.chunks);
         let counts = sharding.counts(&codecs.transposed(&self.decode_plan.stored_chunk));
         let offsets = codecs.transposed(&offsets);
+        // The index of a shard has the row-major order of the transposed shard.
         let position = offsets.iter().zip(&counts);
         let position = position.fold(0, |position, (index, count)| position * count + index);
         let entry = usize::try_from(position).ok().and_then(|it| stored.entries.get(it));
@@ -205,6 +208,7 @@ impl ZarrArray {
         Ok(DecodedChunk::Whole(codecs.turned_back(elements, &sharding.chunk, coding.dtype.size())))
     }
 
+    /// Opens the file of the shard with this index in the grid, and reads the index of its inner chunks.
     fn open_shard(
         &self,
         sharding: &Sharding,

@@ -1,4 +1,4 @@
-//! Inverse of Blosc's byte and bit shuffle.
+//! Blosc's byte shuffle, and the inverses of its byte and bit shuffles.
 
 /// Unshuffles bytes: `from` has the first byte of each element of `element` bytes, then the second byte of
 /// each, and so on. A remainder shorter than an element follows unchanged.

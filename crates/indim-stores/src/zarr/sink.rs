@@ -60,8 +60,9 @@ impl ZarrOptions {
 
 /// A Zarr result; [`ZarrArray`](super::ZarrArray) has an example.
 ///
-/// Until it is complete, its folder has a hidden name in the same folder. It replaces an existing array, but
-/// not a group or anything else.
+/// Until the result is complete, it lies in a folder with a hidden name, in the folder that will contain
+/// the array or its outermost new group. A complete result replaces an existing array, but not a group or
+/// anything else.
 pub struct ZarrSink {
     place: ArrayPath,
     array_type: ArrayType,

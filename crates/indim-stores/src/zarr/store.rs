@@ -44,7 +44,8 @@ impl ChunkFile {
         self.read(0, self.length, limit)
     }
 
-    /// Reads a byte range of at most `limit` bytes. Both are checked before the allocation.
+    /// Reads a byte range of at most `limit` bytes. The range is checked against `limit` and the length
+    /// of the file before the allocation.
     pub(super) fn read(
         &self,
         start: u64,

@@ -13,11 +13,11 @@ fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
     FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shared lock while a file is written into an unfinished folder; exclusive and never released once all of
-/// them are removed.
+/// A thread that writes a file into an unfinished folder holds the read lock.
+/// [`remove_unfinished_folders`] takes the write lock, and never releases it.
 static WRITING: RwLock<()> = RwLock::new(());
 
-/// The lock to hold while writing a file. It blocks forever once the process is ending.
+/// Takes the lock to hold while writing a file. Blocks forever after [`remove_unfinished_folders`].
 pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
@@ -57,8 +57,10 @@ impl UnfinishedFolder {
         &self.path
     }
 
-    /// Renames the folder, or one in it, to its final name. An existing folder of that name is exchanged and
-    /// removed with this handle. [`remove_unfinished_folders`] waits meanwhile.
+    /// Renames the folder, or a folder in it, to its final name `to`. An existing folder `to` is
+    /// replaced: it is exchanged with the new folder and removed when this handle is dropped, or, on
+    /// systems without an atomic exchange, removed at once. A lock makes [`remove_unfinished_folders`]
+    /// wait until the rename is done.
     pub(super) fn put(&self, from: &Path, to: &Path) -> io::Result<()> {
         let _names = lock();
         match to.exists() {
@@ -111,14 +113,15 @@ fn one_by_one(from: &Path, to: &Path) -> io::Result<()> {
 impl Drop for UnfinishedFolder {
     fn drop(&mut self) {
         let mut names = lock();
-        // After the rename the folder has another name.
+        // After a rename this path is absent, or contains the replaced folder.
         let _ = fs::remove_dir_all(&self.path);
         names.retain(|name| *name != self.path);
     }
 }
 
-/// Removes the folders of incomplete results, for a process that a signal is about to end. From then on a
-/// sink that begins, writes or finishes a result blocks. Do not call it in the signal handler itself.
+/// Removes the folders of incomplete results, for a process that a signal is about to end. A thread that
+/// then creates, writes, finishes or drops a sink blocks. Do not call this function in the signal handler
+/// itself, because it waits for locks.
 ///
 /// ```no_run
 /// indim_stores::zarr::remove_unfinished_folders(); // from here on results would block

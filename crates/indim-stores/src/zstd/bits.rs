@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) struct ForwardBits<'a> {
     data: &'a [u8],
-    /// Bits read.
+    /// Number of bits read.
     position: usize,
 }
 
@@ -37,7 +37,7 @@ impl<'a> ForwardBits<'a> {
     }
 }
 
-/// Bits from the end of some bytes. A set bit in the last byte marks the end.
+/// Bits from the end of some bytes. The highest set bit of the last byte marks the end, and is not data.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BackwardBits<'a> {
     data: &'a [u8],
@@ -56,7 +56,8 @@ impl<'a> BackwardBits<'a> {
         self.left
     }
 
-    /// The next `count` bits, at most 56, which a word of 64 bits has at any alignment.
+    /// The next `count` bits, which are not consumed; at most 56, so that a word of 8 bytes contains them
+    /// at any bit offset.
     #[inline]
     pub(super) fn peek(&self, count: u32) -> u64 {
         debug_assert!(count <= 56);
@@ -85,6 +86,7 @@ impl<'a> BackwardBits<'a> {
         bits
     }
 
+    /// Like `peek` if fewer than `count` bits are left: the missing low bits are zero.
     #[cold]
     fn peek_beyond(&self, count: u32) -> u64 {
         let real = self.left.max(0) as u32;
@@ -96,7 +98,7 @@ impl<'a> BackwardBits<'a> {
     }
 }
 
-/// Fewer than nine bytes as a word.
+/// Up to eight bytes as a little-endian word.
 fn last_word(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word[..bytes.len()].copy_from_slice(bytes);

@@ -6,7 +6,7 @@ use super::huffman::HuffmanTable;
 
 /// Maximum bytes of a decoded block.
 pub(super) const MAX_BLOCK_BYTES: usize = 128 << 10;
-/// Maximum number of bits of an offset.
+/// Maximum code of an offset: the number of its extra bits.
 const MAX_OFFSET_CODE: u8 = 31;
 /// Bytes copied at a time if the output has room beyond the match.
 const COPIED_BYTES: usize = 16;
@@ -19,8 +19,9 @@ const LITERALS_LENGTHS: [(u32, u8); 36] =
 const MATCH_LENGTHS: [(u32, u8); 53] =
     lengths(3, 32, [1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
-/// The table of a length: `single` codes of one value from `first` on, then a code for each entry of `extra`,
-/// its number of extra bits. A code begins where the values of the code before it end.
+/// The base and the number of extra bits of each code of a length. The first `single` codes stand for one
+/// value each, from `first` on; the codes after these have the numbers of extra bits in `extra`. The
+/// values of a code begin where those of the previous code end.
 const fn lengths<const CODES: usize, const EXTRA: usize>(
     first: u32,
     single: usize,
@@ -74,14 +75,15 @@ const MATCH_LENGTH: CodeKind = CodeKind {
     ],
 };
 
-/// Tables and offsets that blocks of a frame inherit from earlier ones.
+/// Tables and offsets that blocks of a frame inherit from earlier blocks.
 #[derive(Debug)]
 pub(super) struct BlockDecoder {
     huffman: Option<HuffmanTable>,
     /// Tables of literals lengths, offsets and match lengths.
     tables: [Option<FseTable>; 3],
-    /// The last three offsets.
+    /// The last three offsets, the most recent first.
     offsets: [usize; 3],
+    /// Buffer of the literals of a block.
     literals: Vec<u8>,
 }
 
@@ -157,6 +159,8 @@ impl BlockDecoder {
     fn decode_literals(&mut self, block: &[u8], literals: &mut Vec<u8>) -> Option<usize> {
         let byte = |at: usize| block.get(at).map(|&byte| u64::from(byte));
         let first = byte(0)?;
+        // Kinds: 0 stored, 1 one repeated byte, 2 compressed with a new Huffman table, 3 with the
+        // previous one.
         let (kind, format) = (first & 3, first >> 2 & 3);
         if kind < 2 {
             let (size, header) = match format {
@@ -235,6 +239,7 @@ impl BlockDecoder {
         for ((table, kind), mode) in
             self.tables.iter_mut().zip(kinds).zip([modes >> 6, modes >> 4 & 3, modes >> 2 & 3])
         {
+            // Modes: 0 predefined table, 1 one symbol, 2 new table, 3 previous table.
             match mode {
                 0 => *table = FseTable::of_counts(kind.counts, kind.accuracy),
                 1 => {
@@ -286,7 +291,7 @@ fn advance(table: &FseTable, state: &mut FseDecoder, bits: &mut BackwardBits<'_>
     table.advance(state, bits);
 }
 
-/// Copies literals to the output; returns those left.
+/// Copies `length` literals to the output; returns the remaining literals.
 #[inline]
 fn copy_literals<'a>(
     literals: &'a [u8],
@@ -310,7 +315,9 @@ fn copy_literals<'a>(
     }
 }
 
-/// The offset of a match: a new one, or one of the last three.
+/// The offset of a match: a new one, or one of the last three. A `value` above 3 is a new offset plus 3.
+/// A `value` of 1 to 3 selects the first, second or third of the last offsets. Without literals before
+/// the match it selects the second, the third, or the first less 1.
 #[inline]
 fn next_offset(last: &mut [usize; 3], value: usize, literals_length: usize) -> Option<usize> {
     if value > 3 {

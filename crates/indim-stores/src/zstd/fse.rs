@@ -5,7 +5,7 @@ use super::bits::{BackwardBits, ForwardBits};
 /// Maximum accuracy of any table: 2^9 states.
 const MAX_ACCURACY: u32 = 9;
 
-/// A state: its symbol, and how the next state follows.
+/// A state: its symbol, and the next state, which is `base` plus the number in the next `bits` bits.
 #[derive(Debug, Clone, Copy, Default)]
 struct FseState {
     symbol: u8,
@@ -76,7 +76,8 @@ impl FseTable {
         Some((Self::of_counts(&counts, accuracy)?, bits.bytes_read()))
     }
 
-    /// The table of a distribution; -1 stands for less than one state.
+    /// The table of a distribution: the number of states of each symbol. A count of -1 marks a rare
+    /// symbol, which gets one state at the end of the table.
     pub(super) fn of_counts(counts: &[i16], accuracy: u32) -> Option<Self> {
         let size = 1usize << accuracy;
         let mut states = vec![FseState::default(); size];

@@ -9,7 +9,7 @@ const MAX_BITS: u32 = 11;
 const WEIGHT_ACCURACY: u32 = 6;
 /// Weights from this header byte on are stored in four bits each.
 const DIRECT_WEIGHTS: u8 = 128;
-/// Symbols decoded from one word of 56 bits.
+/// Symbols decoded from one word: five codes of at most 11 bits fit into the 56 bits that `peek` returns.
 const SYMBOLS_OF_WORD: usize = 5;
 const WORD_BITS: u32 = MAX_BITS * SYMBOLS_OF_WORD as u32;
 
@@ -43,7 +43,7 @@ impl HuffmanTable {
         if bits > MAX_BITS || !left.is_power_of_two() || weights.len() > 255 {
             return None;
         }
-        // The last weight fills the table.
+        // The last weight is not stored: it fills the table.
         weights.push(left.ilog2() as u8 + 1);
         Some((Self::of_weights(&weights, bits)?, 1 + length))
     }
@@ -78,7 +78,8 @@ impl HuffmanTable {
         (bits.left() == 0).then_some(())
     }
 
-    /// Decodes four streams of these lengths together: their loads and look-ups overlap.
+    /// Decodes four streams in one loop, so that their loads and look-ups overlap. Each stream has a
+    /// quarter of the symbols, rounded up; the last stream has the rest.
     pub(super) fn decode_four(&self, data: [&[u8]; 4], to: &mut [u8]) -> Option<()> {
         let quarter = to.len().div_ceil(4);
         let [mut first, mut second, mut third, mut fourth] = {
@@ -145,7 +146,7 @@ fn coded_weights(data: &[u8]) -> Option<Vec<u8>> {
         weights.push(table.symbol(states[turn]));
         table.advance(&mut states[turn], &mut bits);
         if bits.left() < 0 {
-            // The other state has one more symbol.
+            // The bits are exhausted; the state of the other decoder holds the last symbol.
             weights.push(table.symbol(states[1 - turn]));
             break;
         }

@@ -26,13 +26,15 @@ const SKIPPED_MAGIC: u32 = 0x184d_2a50;
 
 /// The descriptor and the sizes at the beginning of a frame.
 struct FrameHeader {
+    /// Bytes of the header, without the magic number.
     length: usize,
+    /// Decompressed bytes of the frame, if the header states them.
     content: Option<u64>,
     has_checksum: bool,
 }
 
 impl FrameHeader {
-    /// Parses the bytes behind the magic number.
+    /// Parses the bytes after the magic number.
     fn parse(data: &[u8]) -> Result<Self, &'static str> {
         let cut_off = "a frame is cut off";
         let (&descriptor, rest) = data.split_first().ok_or(cut_off)?;
@@ -74,7 +76,7 @@ pub(crate) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Decompresses frames to the beginning of `bytes`; returns how many bytes they have.
+/// Decompresses frames to the beginning of `bytes`; returns the number of bytes written.
 pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize, String> {
     let mut output = OutputBuffer { bytes, written: 0, frame: 0 };
     while !data.is_empty() {
@@ -92,7 +94,7 @@ pub(crate) fn decompress_into(mut data: &[u8], bytes: &mut [u8]) -> Result<usize
     Ok(output.written)
 }
 
-/// Decompresses a frame, without its magic number; returns the bytes behind it.
+/// Decompresses a frame; `data` begins after its magic number. Returns the bytes after the frame.
 fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result<&'a [u8], String> {
     let header = FrameHeader::parse(data)?;
     let max_bytes = output.bytes.len();
@@ -110,6 +112,7 @@ fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result
         if size > MAX_BLOCK_BYTES {
             return Err("a block that is too long".to_owned());
         }
+        // Kinds: 0 stored, 1 one repeated byte, 2 compressed.
         let stored = if kind == 1 { 1 } else { size };
         let (block, behind) = behind.split_at_checked(stored).ok_or("a frame is cut off")?;
         rest = behind;
