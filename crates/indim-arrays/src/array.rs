@@ -1,7 +1,7 @@
-//! The owned array: inputs, constants and results. Holds unsafe code.
+//! The owned array, for inputs, constants and results. Holds unsafe code.
 //!
-//! `memory.rs` has its memory, `values.rs` arrays of given values, `elements.rs` the way to Rust numbers,
-//! `bits.rs` equality.
+//! `memory.rs` has the memory of arrays, `values.rs` constructors of arrays with given values,
+//! `elements.rs` conversions to Rust numbers, `bits.rs` equality.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -15,7 +15,8 @@ use crate::memory::Memory;
 use crate::strides::{advance, is_row_major, row_major_byte_strides, shared_byte_strides};
 use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 
-/// An array that owns its memory: dense, and row-major unless a run was asked for another memory order.
+/// An array that owns its memory. It is dense, and row-major unless the call that created it requested
+/// another memory order.
 ///
 /// ```
 /// use indim_arrays::Array;
@@ -29,12 +30,14 @@ use crate::view::{ArrayError, ArrayView, ArrayViewMut, bytes_of};
 /// ```
 ///
 /// A clone shares the memory; [`Array::view_mut`] copies it first if it is shared. Two arrays are equal if
-/// their types and the bits of their elements are equal, in any memory order. `{}` is NumPy's text.
+/// their types and the bits of their elements are equal, in any memory order. `{}` prints an array as NumPy
+/// does.
 #[derive(Clone)]
 pub struct Array {
     array_type: ArrayType,
     byte_strides: Arc<[isize]>,
     is_row_major: bool,
+    /// The size of all elements in bytes.
     bytes: usize,
     memory: Arc<Memory>,
 }
@@ -82,8 +85,8 @@ impl Array {
         Self::copied(view.array_type().clone(), None, bytes_of(as_elements(elements)))
     }
 
-    /// Memory for a row-major array, aligned to [`ALIGNMENT`](crate::ALIGNMENT). Nothing is allocated unless
-    /// its size fits the address space.
+    /// A row-major array with uninitialised memory, aligned to [`ALIGNMENT`](crate::ALIGNMENT). Nothing is
+    /// allocated if the size does not fit the address space.
     ///
     /// # Errors
     /// [E5](indim_shape::rules#the-explicit-form-e) `too-large`; `out-of-memory`.
@@ -97,7 +100,7 @@ impl Array {
         unsafe { Self::uninitialised_in_order(array_type, None) }
     }
 
-    /// Like [`Array::uninitialised`], with the strides of a dense array in bytes; `None` is row-major.
+    /// Like [`Array::uninitialised`], for a dense array with these strides, in bytes; `None` is row-major.
     ///
     /// ```
     /// use indim_arrays::Array;
@@ -143,8 +146,8 @@ impl Array {
         Array { array_type, byte_strides, is_row_major: true, bytes, memory }
     }
 
-    /// A row-major array whose bytes `fill` writes; they are zero before. For bools every byte except 0 is
-    /// true.
+    /// A row-major array whose bytes `fill` writes; before, they are zero. In an array of bools, every byte
+    /// except 0 becomes true.
     ///
     /// ```
     /// use indim_arrays::{Array, ArrayError};
@@ -202,10 +205,13 @@ impl Array {
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Self, E> {
         let is_bool = array_type.dtype == DType::Bool;
-        // SAFETY: every element is written before the array is handed out, as 0 or 1 if it is a bool.
+        // SAFETY: all bytes are zeroed below, and `fill` overwrites them, before the array is handed out;
+        // the loop turns the bytes of bools into 0 and 1. The strides are `None`, or those that
+        // `filled_column_major` computes for a dense array.
         let array = unsafe { Self::uninitialised_in_order(array_type, byte_strides)? };
         let first = array.memory.first();
-        // SAFETY: the memory is owned and of this size; zeros are initialised bytes.
+        // SAFETY: the memory is new, so only `array` owns it and nothing else refers to it. It has
+        // `array.bytes` bytes, which `write_bytes` initialises first.
         let bytes = unsafe {
             first.write_bytes(0, array.bytes);
             core::slice::from_raw_parts_mut(first.as_ptr(), array.bytes)
@@ -223,11 +229,12 @@ impl Array {
         byte_strides: Option<Vec<isize>>,
         bytes: &[u8],
     ) -> Result<Self, ArrayError> {
-        // SAFETY: every byte is written below.
+        // SAFETY: every byte is written below. The callers pass the strides of a dense array, or `None`.
         let array = unsafe { Self::uninitialised_in_order(array_type, byte_strides)? };
         assert_eq!(array.bytes, bytes.len(), "the bytes are those of the array");
-        // SAFETY: the new memory is owned, does not overlap `bytes`, and has the same length; the bytes are
-        // elements of the type.
+        // SAFETY: the memory is new, so it does not overlap `bytes`, and the assertion checks that it has
+        // the same length. The bytes are elements of the type, because the callers take them from such
+        // elements.
         unsafe {
             let to = array.memory.first().as_ptr();
             core::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len());
@@ -271,15 +278,16 @@ impl Array {
         self.is_row_major
     }
 
-    /// The bytes of the elements in native byte order and memory order: row-major, unless the run was asked
-    /// for another order.
+    /// The bytes of the elements, in native byte order, in the order in which they are in memory; see
+    /// [`Array::is_row_major`].
     pub fn bytes(&self) -> &[u8] {
-        // SAFETY: the memory is owned, of this size, and initialised before the array was handed out.
+        // SAFETY: the array owns the memory, which has `self.bytes` bytes. The contract of `uninitialised`
+        // has every element written before the array is handed out.
         unsafe { core::slice::from_raw_parts(self.memory.first().as_ptr(), self.bytes) }
     }
 
-    /// The address of the first byte, for callers that own the array and lend its memory themselves. It is
-    /// valid until the array is cloned.
+    /// The address of the first byte, for callers that own the array and lend its memory themselves. The
+    /// address must not be used for writes after the array is cloned, because the clone shares the memory.
     ///
     /// # Panics
     /// Like [`Array::view_mut`].
@@ -291,6 +299,7 @@ impl Array {
     /// Makes this array the only owner of its memory, by a copy if other arrays share it.
     fn make_unique(&mut self) {
         match Arc::get_mut(&mut self.memory) {
+            // The caller may change the bytes, so the stored hash becomes invalid.
             Some(memory) => drop(memory.hash.take()),
             None => {
                 let strides = Some(self.byte_strides.to_vec());
@@ -304,15 +313,16 @@ impl Array {
         &self.memory
     }
 
-    /// The elements in memory order, row-major unless the run was asked for another order.
+    /// The elements in the order in which they are in memory; see [`Array::is_row_major`].
     ///
     /// # Errors
     /// `element-type` unless they are of type `T`.
     pub fn elements_in_memory<T: ElementLayout>(&self) -> Result<&[T], ArrayError> {
         self.check_dtype(T::Element::DTYPE)?;
         let first = self.memory.first().as_ptr().cast();
-        // SAFETY: T has the layout of the array's element type, and the memory is aligned for it and
-        // initialised; kernels write only 0 and 1 as bool.
+        // SAFETY: `check_dtype` found that T has the layout of the array's element type. The memory holds
+        // `element_count` elements, is aligned for any element type, and is initialised; kernels write only
+        // 0 and 1 as bool.
         Ok(unsafe { core::slice::from_raw_parts(first, self.element_count()) })
     }
 
@@ -324,7 +334,8 @@ impl Array {
         self.check_row_major()?;
         self.check_dtype(T::DTYPE)?;
         let first = self.memory.first().as_ptr().cast();
-        // SAFETY: the memory is owned, initialised and aligned for the element type, which is `T`.
+        // SAFETY: `check_dtype` found that the element type is `T`. The memory holds `element_count`
+        // elements, is aligned for any element type, and is initialised.
         Ok(unsafe { core::slice::from_raw_parts(first, self.element_count()) })
     }
 
@@ -348,21 +359,24 @@ impl Array {
     pub fn elements_in_memory_mut<T: ElementLayout>(&mut self) -> Result<&mut [T], ArrayError> {
         self.check_dtype(T::Element::DTYPE)?;
         let first = self.as_mut_ptr().as_ptr().cast();
-        // SAFETY: T has the layout of the array's element type, the memory is aligned for it and initialised,
-        // and this array, borrowed exclusively, is its only owner.
+        // SAFETY: `check_dtype` found that T has the layout of the array's element type. The memory holds
+        // `element_count` elements, is aligned for any element type, and is initialised. `as_mut_ptr` made
+        // this array, which is borrowed exclusively, the only owner.
         Ok(unsafe { core::slice::from_raw_parts_mut(first, self.element_count()) })
     }
 
-    /// The elements as a vector, without a copy if they were one and are not shared.
+    /// The elements as a vector, without a copy, if the array was made of a vector that no clone shares.
     ///
     /// # Errors
-    /// The array, unless its elements are of type `T`, in row-major order, and the memory of a vector.
+    /// Returns the array itself unless its elements are of type `T`, in row-major order, in memory of a
+    /// vector that only this array owns.
     pub(crate) fn into_own_vec<T: ElementLayout>(self) -> Result<Vec<T>, Array> {
         if !self.is_row_major || self.check_dtype(T::Element::DTYPE).is_err() {
             return Err(self);
         }
         let (count, Array { array_type, bytes, memory, .. }) = (self.element_count(), self);
-        // SAFETY: the memory holds the elements, and they are of type `T`.
+        // SAFETY: `check_dtype` found that the elements are of type `T`; the memory holds `count` of them,
+        // initialised.
         let elements = unsafe { Memory::into_vec(memory, count) };
         elements.map_err(|memory| Self::row_major(array_type, bytes, memory))
     }
@@ -394,13 +408,14 @@ impl Array {
         let (from, to) = (self.memory.first().as_ptr(), copy.memory.first().as_ptr());
         for (position, offset) in self.row_major_offsets().enumerate() {
             let from = from.wrapping_add(offset).cast_const();
-            // SAFETY: both arrays have the same number of elements of this size.
+            // SAFETY: `position` counts the elements, so both addresses are those of an element, of `size`
+            // bytes, in its own array. The arrays do not overlap, because the memory of the copy is new.
             unsafe { core::ptr::copy_nonoverlapping(from, to.wrapping_add(position * size), size) }
         }
         Ok(copy)
     }
 
-    /// Like [`Array::to_row_major`], for callers without errors.
+    /// Like [`Array::to_row_major`], for callers that cannot return an error.
     ///
     /// # Panics
     /// If memory for a copy is exhausted.
@@ -437,7 +452,9 @@ impl Array {
 
     /// A view for reading.
     pub fn view(&self) -> ArrayView<'_> {
-        // SAFETY: the array owns the memory and lends it.
+        // SAFETY: the strides are those of a dense array over the whole memory. The array owns the memory,
+        // and the borrow of the array for the life of the view keeps it alive and unwritten, since only a
+        // sole owner writes.
         unsafe {
             let memory = self.lent();
             ArrayView::of_dense(&self.array_type, &self.byte_strides, self.is_row_major, memory)
@@ -450,7 +467,8 @@ impl Array {
     /// If memory for that copy is exhausted.
     pub fn view_mut(&mut self) -> ArrayViewMut<'_> {
         self.make_unique();
-        // SAFETY: the array is the only owner of the memory and lends it exclusively.
+        // SAFETY: the strides are those of a dense array over the whole memory. `make_unique` made this
+        // array the only owner, and the view borrows the array exclusively.
         unsafe {
             let memory = self.lent();
             ArrayViewMut::of_dense(&self.array_type, &self.byte_strides, self.is_row_major, memory)

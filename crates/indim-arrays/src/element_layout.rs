@@ -11,7 +11,7 @@ use indim_ops::{Element, for_each_element};
 ///
 /// # Safety
 /// - size and alignment are those of the element;
-/// - the bits of each value are a value of the other type.
+/// - the bits of each value of either type are a value of the other type.
 pub unsafe trait ElementLayout: Copy + 'static {
     /// The element type.
     type Element: Element;

@@ -31,7 +31,7 @@ use crate::view::ArrayError;
 /// ```
 pub struct IntoElementsError {
     reason: ArrayError,
-    /// Boxed, which keeps results small.
+    /// Boxed, to keep a `Result` with this error small.
     array: Box<Array>,
 }
 
@@ -184,8 +184,8 @@ impl Array {
         for_each_element!(element)
     }
 
-    /// The elements in row-major order as a `Vec`: their own memory if the array was made of a vector and no
-    /// clone shares it, else a copy.
+    /// The elements in row-major order as a `Vec`: the memory of the array if it was made of a vector and
+    /// no clone shares it, else a copy.
     ///
     /// ```
     /// use indim_arrays::Array;

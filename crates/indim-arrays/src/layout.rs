@@ -18,7 +18,7 @@ const MAX_STEPS: usize = 1 << 16;
 pub struct StridedLayout<'a> {
     /// The addresses of the bytes, from the lowest to one past the highest; empty without elements.
     pub range: Range<usize>,
-    /// The bytes of an element.
+    /// The size of an element in bytes.
     pub element_size: usize,
     /// The size of each axis.
     pub sizes: &'a [usize],
@@ -104,7 +104,7 @@ impl<'a> StridedLayout<'a> {
         is_decided.then_some(true)
     }
 
-    /// One term for each axis of more than one element.
+    /// The unknowns of this array: one term for each axis of more than one element.
     fn terms(&self) -> impl Iterator<Item = Term> {
         let axes = self.sizes.iter().zip(self.byte_strides).filter(|&(&size, _)| size > 1);
         axes.map(|(&size, stride)| Term::new(stride.unsigned_abs(), size - 1))
@@ -134,7 +134,8 @@ impl Term {
         Term { coefficient: coefficient as i128, max: max as i128 }
     }
 
-    /// The largest value. Distances inside an array fit an address, so nothing overflows.
+    /// The largest value of the term. Distances inside an array fit an address, so the product does not
+    /// overflow.
     fn reach(&self) -> i128 {
         self.coefficient.saturating_mul(self.max)
     }
@@ -143,9 +144,10 @@ impl Term {
 /// The left side of `Σ coefficient · unknown = total`, largest coefficients first.
 struct Equation {
     terms: Vec<Term>,
-    /// For each position, the largest value of the terms from it on; a last 0.
+    /// For each position, the largest sum of the terms from this position on; then a last entry, 0.
     reaches: Vec<i128>,
-    /// For each position, the greatest common divisor of the coefficients from it on; a last 0.
+    /// For each position, the greatest common divisor of the coefficients from this position on; then a
+    /// last entry, 0.
     divisors: Vec<i128>,
 }
 
@@ -191,7 +193,7 @@ impl Equation {
         }
         let Term { coefficient, max } = self.terms[position];
         let rest = self.reaches[position + 1];
-        // The remainder must be in the range of the other terms, and a multiple of their divisor.
+        // The remainder must be in the range of the later terms, and a multiple of their divisor.
         let lowest = (total - rest + coefficient - 1).div_euclid(coefficient).max(0);
         let highest = (total / coefficient).min(max);
         let (first, step) = self.fitting(total, position);

@@ -1,10 +1,10 @@
 //! Arrays in memory: owned arrays, views of memory of any owner, and allocation.
 //!
-//! - `array.rs`: arrays that own their memory; `memory.rs`: that memory, which clones share; `values.rs`:
-//!   arrays of given values; `bits.rs`: equality;
+//! - `array.rs`: arrays that own their memory; `memory.rs`: the memory of arrays, which clones share;
+//!   `values.rs`: arrays of given values; `bits.rs`: equality;
 //! - `view.rs`: views of arrays in any memory, with any strides;
 //! - `strides.rs`: strides of dense arrays in any memory order; `layout.rs`: overlap of strided arrays;
-//! - `elements.rs`: the elements of an array as Rust numbers; `print/`: as text;
+//! - `elements.rs`: the elements of an array as Rust numbers; `print/`: arrays as text;
 //! - `pages.rs`: a pool of memory for large arrays; `system_memory.rs`: memory mapped by the system;
 //! - `element_layout.rs`: types of other crates with the memory layout of elements; `ndarray.rs` and
 //!   `safetensors.rs`: arrays of these crates as views, behind features of these names;

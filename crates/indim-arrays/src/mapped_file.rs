@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use crate::system_memory::Mmap;
 
-/// The bytes of a file, which the system reads at the first access.
+/// The bytes of a file, mapped into memory. The system reads each page at its first access.
 ///
 /// ```
 /// use indim_arrays::MappedFile;

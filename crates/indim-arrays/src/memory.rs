@@ -19,7 +19,7 @@ pub(crate) struct Memory {
     pub(crate) hash: OnceLock<u64>,
 }
 
-/// The origin of memory, by which it is freed.
+/// The origin of memory, which determines how it is freed.
 enum Allocation {
     /// Memory of the allocator, with its start and layout.
     Block(NonNull<u8>, Layout),
@@ -29,9 +29,9 @@ enum Allocation {
     Pages { _pages: Pages },
 }
 
-// SAFETY: the memory is owned and holds plain numbers.
+// SAFETY: the memory has no other owner and is not tied to a thread; it holds plain numbers.
 unsafe impl Send for Memory {}
-// SAFETY: the memory is owned, and only the sole owner writes it.
+// SAFETY: shared memory is only read. An array writes only after `make_unique` has made it the sole owner.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -51,8 +51,8 @@ impl Memory {
         Arc::new(Memory { first, allocation: Allocation::Vector(layout), hash: OnceLock::new() })
     }
 
-    /// The memory as a vector of `count` elements again, without a copy; the memory itself if it is shared,
-    /// or was not a vector of elements of this layout.
+    /// Converts the memory back to a vector of `count` elements, without a copy. Returns the memory
+    /// unchanged if it is shared, or did not come from a vector of elements of this layout.
     ///
     /// # Safety
     /// The memory holds `count` initialised values of type `T`.
@@ -68,8 +68,9 @@ impl Memory {
         let memory = ManuallyDrop::new(memory);
         // SAFETY:
         // - the memory was allocated by a vector with this capacity and layout;
-        // - its owner is not dropped, so nothing else frees it;
-        // - the caller promises `count` values of type `T`.
+        // - `try_unwrap` succeeded, so nothing shares the memory, and `ManuallyDrop` keeps its owner from
+        //   freeing it;
+        // - the caller guarantees `count` initialised values of type `T`, the contract of this function.
         Ok(unsafe { Vec::from_raw_parts(memory.first.as_ptr().cast(), count, capacity) })
     }
 
@@ -86,13 +87,14 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Allocation)> {
     {
         return Some((first, Allocation::Pages { _pages: pages }));
     }
-    // Small arrays, and machines that cannot map memory, such as WebAssembly. Allocators are slow for aligned
-    // small blocks, but fast for slightly larger ones.
+    // For small arrays, and on machines that cannot map memory, such as WebAssembly. Allocators are slow
+    // for aligned small blocks, but fast for slightly larger blocks that are aligned here.
     let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
-    // SAFETY: the layout is not of size zero.
+    // SAFETY: the size of the layout is at least `ALIGNMENT`, so it is not zero.
     let start = NonNull::new(unsafe { std::alloc::alloc(layout) })?;
     let before = start.addr().get().next_multiple_of(ALIGNMENT) - start.addr().get();
-    // SAFETY: the memory has `ALIGNMENT` bytes more than needed, and `before` is less than that.
+    // SAFETY: the block has `ALIGNMENT` bytes more than `bytes`, and `before` is less than `ALIGNMENT`, so
+    // the result is inside the block.
     Some((unsafe { start.add(before) }, Allocation::Block(start, layout)))
 }
 
@@ -104,7 +106,8 @@ impl Drop for Memory {
             // A vector without capacity has no memory; pages free themselves.
             Allocation::Vector(_) | Allocation::Pages { .. } => return,
         };
-        // SAFETY: the memory was allocated with this layout and is freed once.
+        // SAFETY: the memory was allocated by the global allocator with this layout, in `allocate` or by
+        // the vector, and this drop of its only owner frees it once.
         unsafe { std::alloc::dealloc(start.as_ptr(), layout) }
     }
 }

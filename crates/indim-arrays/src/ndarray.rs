@@ -11,7 +11,8 @@ use crate::element_layout::ElementLayout;
 use crate::elements::IntoElementsError;
 use crate::view::{ArrayError, ArrayView, ArrayViewMut};
 
-/// Element type, shape, and strides in bytes.
+/// The element type, the shape, and the strides in bytes of an array of `ndarray`, whose strides count
+/// elements.
 ///
 /// # Panics
 /// If the array repeats elements by strides of 0 so often that its bytes exceed the address space.
@@ -19,7 +20,7 @@ fn view_layout<T: ElementLayout>(sizes: &[usize], strides: &[isize]) -> (ArrayTy
     let array_type = ArrayType::new(T::Element::DTYPE, Shape::from(sizes));
     let bytes = array_type.shape.byte_count(size_of::<T>());
     assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond the address space");
-    // For one element or none, `ndarray` may have meaningless strides.
+    // For one element or none, the strides of `ndarray` may be arbitrary, so they become 0.
     let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
     let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
     (array_type, strides.iter().map(in_bytes).collect())
@@ -115,7 +116,8 @@ impl<'a, T: ElementLayout, D: Dimension> From<ndarray::ArrayViewMut<'a, T, D>>
         let first =
             NonNull::new(view.as_mut_ptr().cast()).expect("invariant: arrays have an address");
         let (array_type, strides) = view_layout::<T>(view.shape(), view.strides());
-        // SAFETY: as for a borrowed array; the memory is borrowed exclusively for 'a, and `view` ends here.
+        // SAFETY: as for a borrowed array; the memory is borrowed exclusively for 'a, and `view`, taken by
+        // value, is not used after this.
         unsafe { Self::from_raw(array_type, strides, first) }
     }
 }
@@ -192,9 +194,9 @@ impl<'a, T: ElementLayout, D: Dimension> TryFrom<&'a Array> for ndarray::ArrayVi
     }
 }
 
-/// The elements as an array of `ndarray`: their own memory if the array was made of a vector and no clone
-/// shares it, else a copy. The error keeps the array. To compute in an array of your own, without a copy, run
-/// into a view of it.
+/// The elements as an array of `ndarray`: the memory of the array if it was made of a vector and no clone
+/// shares it, else a copy. The error keeps the array. To compute in an array of your own, without a copy,
+/// run into a view of it.
 ///
 /// ```
 /// use indim_arrays::Array;

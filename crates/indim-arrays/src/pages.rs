@@ -1,4 +1,4 @@
-//! Memory of large arrays: a pool of pages, reused by the next array.
+//! Memory of large arrays: a pool of pages, which later arrays reuse.
 //!
 //! The first write to each new page costs more than an element-wise operation on it. Large memory is
 //! therefore allocated in huge pages, and freed pages stay in the pool, up to a limit.
@@ -20,7 +20,7 @@ const DEFAULT_POOL_BYTES: usize = 1 << 30;
 /// Bytes of a huge page.
 const HUGE_BYTES: usize = 2 << 20;
 
-/// The free pages, most recently freed last.
+/// The free maps, most recently freed last, and the limit of their bytes.
 struct PagePool {
     maps: Vec<MmapMut>,
     limit: usize,
@@ -39,7 +39,7 @@ impl Pages {
         Some(Pages(Some(map)))
     }
 
-    /// The first byte; pages are aligned to more than any element.
+    /// The first byte. Pages have a larger alignment than any element.
     pub(crate) fn first(&mut self) -> *mut u8 {
         self.0.as_mut().map_or(core::ptr::null_mut(), |map| map.as_mut_ptr())
     }

@@ -45,7 +45,7 @@ pub fn dtype_of(tensor: Dtype) -> Option<DType> {
     COMMON.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
 }
 
-/// The element type of a tensor with these elements; the format has no pairs of `f64`.
+/// The element type of a tensor with these elements; `None` if the format lacks it, such as `c128`.
 ///
 /// ```
 /// use indim_arrays::safetensors::tensor_dtype;
@@ -75,8 +75,8 @@ pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
 /// ```
 ///
 /// # Errors
-/// `unsupported-type` if indim lacks the element type, or, on a big-endian machine, if its bytes are in the
-/// other order; `out-of-bounds`; `too-large`.
+/// `unsupported-type` if indim lacks the element type, or, on a big-endian machine, if elements have
+/// several bytes, which the format stores in little-endian order; `out-of-bounds`; `too-large`.
 impl<'a> TryFrom<&TensorView<'a>> for ArrayView<'a> {
     type Error = ArrayError;
 

@@ -43,7 +43,7 @@ pub(crate) fn is_row_major(array_type: &ArrayType, strides: &[isize]) -> bool {
         || is_dense(array_type.shape.iter().zip(strides).rev(), array_type.dtype)
 }
 
-/// Moves an index to the next element in row-major order; after the last one to the first.
+/// Moves an index to the next element in row-major order; after the last element, to the first.
 pub(crate) fn advance(index: &mut [usize], sizes: &[usize]) {
     for (index, &size) in index.iter_mut().zip(sizes).rev() {
         *index += 1;
@@ -60,7 +60,8 @@ pub fn is_column_major(array_type: &ArrayType, strides: &[isize]) -> bool {
         || is_dense(array_type.shape.iter().zip(strides), array_type.dtype)
 }
 
-/// Whether the stride of each axis, from the innermost on, is the bytes of all axes before it.
+/// Whether the stride of each axis is the number of bytes of all axes inside it. `axes` begins with the
+/// innermost axis.
 fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: DType) -> bool {
     let mut dense = dtype.size() as isize;
     axes.all(|(&size, &stride)| {
@@ -71,8 +72,8 @@ fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: D
     })
 }
 
-/// The strides in bytes of a dense array with this memory order of its axes, outermost first; `None` for
-/// row-major.
+/// The strides in bytes of a dense array whose axes are in this order in memory, outermost first; `None`
+/// for row-major order.
 pub fn dense_byte_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
     if axes.is_sorted() {
         return None;

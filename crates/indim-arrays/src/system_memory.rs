@@ -1,5 +1,6 @@
-//! Memory mapped by the system: the types of `memmap2`, or substitutes without that feature. The substitutes
-//! read files, and never provide pages, so callers use the allocator's memory.
+//! Memory mapped by the system: the types of `memmap2`, or substitutes if that feature is off.
+//!
+//! The substitutes read whole files, and never provide pages, so that callers use the allocator's memory.
 
 #[cfg(feature = "memmap2")]
 pub(crate) use memmap2::{Mmap, MmapMut};
@@ -13,7 +14,7 @@ mod substitute {
     use std::io::{Error, ErrorKind, Read, Result};
     use std::ops::{Deref, DerefMut};
 
-    /// The bytes of a file, read at once.
+    /// The bytes of a file, read by `map`.
     #[derive(Debug)]
     pub(crate) struct Mmap(Vec<u8>);
 

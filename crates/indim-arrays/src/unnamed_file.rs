@@ -27,7 +27,8 @@ impl UnnamedFile {
     /// [`io::ErrorKind::Unsupported`] if the system has no such files; if the folder is not writable.
     pub fn create_in(folder: &Path) -> io::Result<Self> {
         let file = system::create_in(folder)?;
-        // If the file system has no locks, no process removes unlocked files either.
+        // On a file system without locks the attempt fails. There, no process removes files for lacking a
+        // lock either.
         let _ = file.try_lock();
         Ok(UnnamedFile { file, map: None })
     }
@@ -48,8 +49,8 @@ impl UnnamedFile {
         copy_owner_and_mode(of, &self.file)
     }
 
-    /// The file as memory of `bytes` zeros, with disk space reserved; `None` if the file
-    /// system cannot reserve space, or map the file.
+    /// Maps the file as memory of `bytes` zeros, with disk space reserved; `None` if the file system cannot
+    /// reserve space, or map the file.
     ///
     /// # Errors
     /// If the disk is full.
@@ -93,8 +94,8 @@ impl CompleteFile {
     /// Gives the file a name, in the file system in which it was created.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if the name exists, because no system links over one; if the system
-    /// refuses.
+    /// [`io::ErrorKind::AlreadyExists`] if the name exists, because a link never replaces a file; if the
+    /// system refuses.
     pub fn link(&self, path: &Path) -> io::Result<()> {
         system::link(&self.0, path)
     }
@@ -159,7 +160,7 @@ mod system {
             {
                 Err(io::ErrorKind::Unsupported.into())
             }
-            // The file gets its name through this path, so it must exist.
+            // `link` names the file through this path, which therefore must exist.
             Ok(file) if !own_path(&file).exists() => Err(io::ErrorKind::Unsupported.into()),
             opened => opened,
         }

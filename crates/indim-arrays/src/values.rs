@@ -1,4 +1,4 @@
-//! Arrays of given values: scalars, one value everywhere, elements by their index, identities of reductions.
+//! Arrays of given values: scalars, repeated and computed elements, identities of reductions.
 
 use indim_ops::{
     ArrayData, ArrayType, DType, Element, Fold, FoldVisitor, ReduceOp, ScalarBackend,
@@ -61,7 +61,7 @@ impl Array {
         Self::filled(ArrayType::new(dtype, shape), |_| Ok(()))
     }
 
-    /// An array with `value` everywhere.
+    /// An array whose elements all are `value`.
     ///
     /// # Errors
     /// Like [`Array::zeros`].
@@ -71,7 +71,7 @@ impl Array {
         Ok(array)
     }
 
-    /// An array whose elements are those of `element` at each index, in row-major order.
+    /// An array with the element `element(index)` at each index, computed in row-major order.
     ///
     /// # Errors
     /// Like [`Array::zeros`].

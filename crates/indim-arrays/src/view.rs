@@ -1,8 +1,9 @@
 //! Views of arrays in the caller's memory. Holds unsafe code.
 //!
-//! Executables run on views; `array.rs` has arrays that own their memory. A view consists of an element
-//! type, a shape, a stride in bytes for each axis, and a pointer to the first element. Safe constructors
-//! check that every element is inside the given memory. Elements need no alignment.
+//! Compiled programs read and write arrays through views; `array.rs` has arrays that own their memory. A
+//! view consists of an element type, a shape, a stride in bytes for each axis, and a pointer to the first
+//! element. Safe constructors check that every element is inside the given memory. Elements need no
+//! alignment.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -214,7 +215,8 @@ fn check_within(
     }
 }
 
-/// The type of a slice of `given` elements as an array of this shape.
+/// The array type of a slice of `given` elements of type `T` with this shape; an error unless the shape has
+/// as many elements.
 fn type_of_slice<T: ElementLayout>(shape: Shape, given: usize) -> Result<ArrayType, ArrayError> {
     let array_type = ArrayType::new(T::Element::DTYPE, shape);
     array_type.shape.byte_count(size_of::<T>()).map_err(ArrayError::TooLarge)?;
@@ -224,8 +226,8 @@ fn type_of_slice<T: ElementLayout>(shape: Shape, given: usize) -> Result<ArrayTy
     }
 }
 
-/// The type of an array of `T`, with strides and offset converted from elements to bytes. Values that
-/// overflow saturate, so that the check of bounds refuses them.
+/// The type of an array of `T`, and the strides and the offset, converted from elements to bytes. Values
+/// that overflow saturate, so that the check of bounds refuses them.
 fn strided<T: ElementLayout>(
     shape: Shape,
     strides: &[isize],
@@ -251,13 +253,14 @@ macro_rules! define_view {
             memory: PhantomData<$slice>,
         }
 
-        // SAFETY: a view is a slice with strides; its elements are plain numbers.
+        // SAFETY: like a slice of numbers, a view may move to another thread; its lifetime bounds the
+        // borrow of the memory.
         unsafe impl Send for $name<'_> {}
-        // SAFETY: a view is a slice with strides, and a shared view is only read.
+        // SAFETY: like a shared slice of numbers, a shared view is only read.
         unsafe impl Sync for $name<'_> {}
 
         impl<'a> $name<'a> {
-            /// A view of memory that the caller vouches for.
+            /// A view of memory whose validity the caller guarantees.
             ///
             /// # Safety
             /// - every element that shape and strides reach from `first` is valid for the lifetime
@@ -361,10 +364,10 @@ define_view! {
     ArrayViewMut, &'a mut [u8], &'a mut [T], mut
 }
 
-/// The address of the first element of a part of an array.
+/// The address of the first element of the part that begins at index `starts` and has the sizes `extents`.
 ///
 /// # Panics
-/// When the array has not all of the part.
+/// If the part exceeds the array.
 fn first_of_part(
     ArrayType { shape, .. }: &ArrayType,
     strides: &[isize],
@@ -464,7 +467,9 @@ impl<'a> ArrayView<'a> {
         let first =
             first_of_part(&self.array_type, &self.byte_strides, self.first, starts, extents);
         let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
-        // SAFETY: the elements of a part are elements of this array, which are valid for 'a.
+        // SAFETY: `first_of_part` asserts that the part is within the array, so its elements are elements
+        // of this array, which are valid for 'a. The part has the strides of the array, and no more
+        // elements.
         unsafe { ArrayView::from_raw(array_type, self.byte_strides.to_vec(), first) }
     }
 }
@@ -482,13 +487,15 @@ impl<'a> ArrayViewMut<'a> {
     /// ```
     ///
     /// # Panics
-    /// When the array has not all of the part.
+    /// If the part exceeds the array.
     #[must_use]
     pub fn into_part(self, starts: &[usize], extents: &Shape) -> ArrayViewMut<'a> {
         let first =
             first_of_part(&self.array_type, &self.byte_strides, self.first, starts, extents);
         let array_type = ArrayType::new(self.array_type.dtype, extents.clone());
-        // SAFETY: the elements of a part are elements of this array, which is valid for 'a and given up.
+        // SAFETY: `first_of_part` asserts that the part is within the array, so its elements are elements
+        // of this array, which are valid for 'a. The array is taken by value, so nothing else uses its
+        // memory.
         unsafe { ArrayViewMut::from_raw(array_type, self.byte_strides.to_vec(), first) }
     }
 
@@ -503,7 +510,9 @@ impl<'a> ArrayViewMut<'a> {
         let array_type = type_of_slice::<T>(shape.into(), elements.len())?;
         let strides = row_major_byte_strides(&array_type);
         let first = NonNull::from(as_elements_mut(elements)).cast::<u8>();
-        // SAFETY: the elements are of the view's type, and borrowed mutably for 'a.
+        // SAFETY: `type_of_slice` has checked that the slice has as many elements as the shape, and that
+        // their bytes fit `isize`; the dense row-major strides reach only these elements. They are of the
+        // view's type, and borrowed mutably for 'a.
         Ok(unsafe { Self::from_raw(array_type, strides, first) })
     }
 
@@ -558,7 +567,7 @@ impl<'a> ArrayViewMut<'a> {
         Self::from_bytes(array_type, strides, memory, offset)
     }
 
-    /// Calls `run` with these views, and with views that read the same memory, in the same order.
+    /// Calls `run` with these views, and with a read-only view of the memory of each, in the same order.
     ///
     /// # Safety
     /// `run` does not read an element through one view while it is written through the other, unless it

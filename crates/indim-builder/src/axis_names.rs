@@ -1,7 +1,7 @@
 //! Names of axes: given for parameters, propagated to other values (`named_values.rs`).
 //!
-//! Names are not part of the graph. The rule set [`RuleSet::Named`] uses them, which is elaborated like every
-//! other one, and reductions along named axes.
+//! Names are not part of the graph. The rule set [`RuleSet::Named`], which is elaborated like every other
+//! rule set, and reductions along named axes use them.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,8 @@ impl GraphBuilder {
             return Err(self.error("parameter", &[id], GraphErrorKind::NotAParameter));
         }
         let given = AxisNames::of_each(names.iter().filter(|name| name.is_some()));
-        // An axis without a name is an error only when an operation matches it by name.
+        // Checks only the named axes, because an axis without a name is an error only when an operation
+        // matches it by name. A wrong number of names is checked too, and refused.
         let is_whole = names.len() != self.type_of(id).shape.rank() || given.len() == names.len();
         let (shape, checked) = match is_whole {
             true => (self.type_of(id).shape, &names),
@@ -92,7 +93,7 @@ impl GraphBuilder {
     }
 
     /// Broadcasts the operand to the shape of another value. Axes are matched by name, and the operand is
-    /// repeated along the others.
+    /// repeated along the axes of `like` that it lacks.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -121,7 +122,7 @@ impl GraphBuilder {
         Ok(value)
     }
 
-    /// The operand with its axes in the order of these names, which must be all its axis names.
+    /// The operand, transposed to the order of `names`, which must contain the name of every axis.
     #[track_caller]
     pub fn transpose_to(&self, operand: impl Operand, names: &AxisNames) -> BuildResult {
         let id = self.operand_id("transpose", operand)?;
@@ -130,8 +131,9 @@ impl GraphBuilder {
         self.transpose(&value, &axes.collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// Names the axes of `to`, a reshape of `from` that only adds or drops axes of size 1. `axis_of` returns
-    /// the axis of `from` for an axis of `to`, because sizes alone may be ambiguous.
+    /// Gives the axes of `to` the names of the axes of `from`, which was reshaped to it by adding or
+    /// dropping axes of size 1. `axis_of` returns the axis of `from` for an axis of `to`, because sizes
+    /// alone may be ambiguous.
     pub(crate) fn keep_axis_names(
         &self,
         from: &Value,
@@ -149,7 +151,7 @@ impl GraphBuilder {
         to
     }
 
-    /// The rule with the axis names of these values, if it is [`RuleSet::Named`] without names.
+    /// The rule; [`RuleSet::Named`] without names gets the axis names of these values.
     pub(crate) fn with_axis_names<'r>(
         &self,
         rule: &'r RuleSet,

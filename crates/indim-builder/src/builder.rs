@@ -4,9 +4,10 @@
 //! asks `indim-shape` to elaborate the rule of an operation into `BroadcastInDim` nodes. An assembler
 //! verifies each node again, so a bug in the builder cannot make an invalid graph.
 //!
-//! `methods.rs` defines the methods of the table of operations, `structural.rs` those that move or convert
-//! elements, `operand.rs` their operands. Operators on values (`2.0 * x + y`, in `operators.rs`) take equal
-//! shapes and scalars; [`GraphBuilder::finish`] returns the first error of an operator.
+//! `methods.rs` defines the methods of the table of operations, `structural.rs` the methods that move or
+//! convert elements, and `operand.rs` the operands of both. Operators on values (`2.0 * x + y`, in
+//! `operators.rs`) take equal shapes and scalars; [`GraphBuilder::finish`] returns the first error of an
+//! operator.
 
 use core::fmt;
 use core::panic::Location;
@@ -79,8 +80,8 @@ impl BuilderState {
 /// A value of a graph under construction.
 ///
 /// Its operators and methods take equal shapes, or a scalar and any shape. Operands are values, owned or
-/// borrowed, and numbers, which take the value's element type. They return no errors: the builder defers the
-/// first one to [`GraphBuilder::finish`].
+/// borrowed, and numbers, which take the value's element type. Operators and methods of a value return no
+/// errors: the builder defers the first error to [`GraphBuilder::finish`].
 ///
 /// ```
 /// use indim_ops::DType;
@@ -153,7 +154,8 @@ impl GraphBuilder {
         Self::default()
     }
 
-    /// Locks the graph. A method must not call another one while it holds this guard.
+    /// Locks the graph. The lock is not reentrant: while a method holds this guard, it must not call
+    /// another method that locks.
     fn state(&self) -> MutexGuard<'_, BuilderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -263,7 +265,7 @@ impl GraphBuilder {
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
         let (expanded, _) = self.expand(name, &ids, types, rule, dtype)?;
-        // Every expanded operand has the same sizes.
+        // All operands now have the shape of the result.
         expanded[1..].iter().for_each(|&other| self.equate(expanded[0], other));
         Ok(core::array::from_fn(|position| self.value(expanded[position])))
     }
@@ -286,10 +288,11 @@ impl GraphBuilder {
             Ok(broadcast) => broadcast,
             Err(error) => return Err(self.shape_error(operation, ids, error)),
         };
-        // Shares the allocation of an operand's shape that equals the result's.
+        // If an operand already has the shape of the result, the result shares its allocation.
         let same = broadcast.operands().iter().find(|shape| *shape == broadcast.result());
         let result = ArrayType::new(dtype, same.unwrap_or(broadcast.result()).clone());
-        // Operands may have wider elements than the result, as in a comparison.
+        // The broadcast operands must fit into memory too, and may have wider elements than the result,
+        // as in a comparison.
         self.check_size(operation, &ArrayType::new(widest, &result.shape), ids)?;
         let expanded = ids
             .iter()
@@ -351,7 +354,7 @@ impl GraphBuilder {
     }
 
     /// A scalar constant that depends on sizes: the number of elements along these axes of a value, minus
-    /// `less`.
+    /// `less`. Equal counts share one constant.
     pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
         let shape = self.type_of(of).shape;
         let mut state = self.state();
@@ -388,7 +391,7 @@ impl GraphBuilder {
         matches!(self.state().assembler[id].kind, NodeKind::Parameter { .. })
     }
 
-    /// The operand of a value that is a conversion.
+    /// The operand of a conversion; `None` if the value is not one.
     pub(crate) fn operand_of_conversion(&self, id: ValueId) -> Option<ValueId> {
         let node = &self.state().assembler[id];
         matches!(node.kind, NodeKind::Convert).then(|| node.operands[0])
@@ -398,7 +401,7 @@ impl GraphBuilder {
         self.state().assembler[id].array_type.clone()
     }
 
-    /// A builder for the body of a loop or branch of this one.
+    /// A builder for the body of a loop or branch in the graph of this builder.
     pub(crate) fn nested(&self) -> GraphBuilder {
         let nested = GraphBuilder::new();
         nested.state().outer = Some(self.clone());
@@ -424,7 +427,8 @@ impl GraphBuilder {
         outers.into_iter().any(|outer| Arc::ptr_eq(&outer.state, &other.state))
     }
 
-    /// The parameter of a body for a value of an outer builder.
+    /// The parameter of a body that stands for a value of an outer builder, added at its first use. Every
+    /// builder between the two captures the value as well.
     #[track_caller]
     fn capture(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
         let Some(outer) = self.enclosing().filter(|_| self.is_inside(&value.builder)) else {
@@ -484,7 +488,8 @@ impl GraphBuilder {
         }
     }
 
-    /// An axis counted from the front, of `rank` axes.
+    /// The axis counted from the front; `rank` is the number of axes, and a negative `axis` counts from
+    /// the end.
     #[track_caller]
     pub(crate) fn checked_axis(
         &self,
@@ -520,7 +525,8 @@ impl GraphBuilder {
         GraphError::new(kind, operation, operands).at(Location::caller())
     }
 
-    /// The value of an operator's result. The builder stores the first error for [`GraphBuilder::finish`].
+    /// The value of an operator, which cannot return an error. The builder stores the first error for
+    /// [`GraphBuilder::finish`].
     pub(crate) fn defer_error(&self, result: BuildResult) -> Value {
         result.unwrap_or_else(|error| {
             self.state().first_error.get_or_insert(error);

@@ -1,4 +1,4 @@
-//! Inlining of a graph into a builder: its nodes are added with values in place of its parameters.
+//! Inlining of a graph into a builder: its nodes, with values in place of its parameters.
 
 use indim_graph::{Graph, GraphError, GraphErrorKind, NodeKind, ValueId};
 use indim_ops::ArrayType;
@@ -47,8 +47,8 @@ impl GraphBuilder {
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
-    /// The value in this builder of each node of `graph`. The arguments, nodes of this builder, must have the
-    /// types of the parameters.
+    /// Adds the nodes of `graph`, and returns the value in this builder of each node. The arguments are
+    /// values of this builder and have the types of the parameters.
     pub(crate) fn inlined(&self, graph: &Graph, arguments: &[ValueId]) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
         for &argument in arguments {
@@ -61,7 +61,7 @@ impl GraphBuilder {
                     let operand = |operand: &ValueId| ids[operand.index()];
                     let operands: Vec<ValueId> = node.operands.iter().map(operand).collect();
                     let id = self.add_id(kind.clone(), &operands, node.array_type.clone());
-                    // Size facts of the inlined graph's builder are unknown here.
+                    // A graph does not keep the size facts of its builder, so every size counts as fixed.
                     self.pin_all(id, "an inlined graph has this size");
                     id
                 }

@@ -25,7 +25,8 @@ impl GraphBuilder {
         self.under(RuleSet::Numpy)
     }
 
-    /// Operations under the PDPD rule with `axis`.
+    /// Operations under Paddle's element-wise rule: the second operand is broadcast onto the first, from
+    /// `axis` on.
     pub fn pdpd(&self, axis: i64) -> RuleScope {
         self.under(RuleSet::Pdpd { axis: Some(axis) })
     }
@@ -51,8 +52,9 @@ pub struct RuleScope {
     pub(crate) rule: RuleSet,
 }
 
-/// The method of a binary operation, called like the operation. Those of `max` and `min` are called `maximum`
-/// and `minimum`, as in NumPy, because `max` and `min` of a value are reductions.
+/// Defines the method of a binary operation, with the name of the operation. The methods of `max` and
+/// `min` are called `maximum` and `minimum`, as in NumPy, because `max` and `min` of a value are
+/// reductions.
 macro_rules! binary_method {
     (max $(#[$attribute:meta])+ pub fn $($method:tt)+) => {
         $(#[$attribute])+

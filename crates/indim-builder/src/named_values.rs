@@ -25,7 +25,7 @@ impl NamedValues {
         self.0.get(&value)
     }
 
-    /// Propagates axis names to a node.
+    /// Propagates the axis names of the operands to a node. A node that has names already keeps them.
     pub(crate) fn follow(
         &mut self,
         value: ValueId,
@@ -43,8 +43,8 @@ impl NamedValues {
         }
     }
 
-    /// Restricts the axis names of a node to those that agree with `names`. Hash-consing may have shared the
-    /// node with another expression.
+    /// Names the axes of a node. An axis that already has another name becomes unnamed, because
+    /// hash-consing may share the node between two expressions.
     pub(crate) fn agree(&mut self, value: ValueId, names: AxisNames) {
         let unnamed = AxisNames::unnamed(0);
         let known = self.0.get(&value).unwrap_or(&unnamed);
@@ -56,7 +56,7 @@ impl NamedValues {
         self.0.insert(value, agreed);
     }
 
-    /// The axis names of a result.
+    /// The axis names of the result of a node, by its kind.
     fn followed(
         &self,
         kind: &NodeKind,
@@ -66,7 +66,7 @@ impl NamedValues {
         let unnamed = AxisNames::unnamed(0);
         let of = |operand: usize| self.get(operands[operand].0).unwrap_or(&unnamed);
         let rank = result.rank();
-        // Names from the first operand, whose axis `axis_of` returns for each axis of the result.
+        // Takes names from the first operand; `axis_of` returns its axis for an axis of the result.
         let taken = |axis_of: &dyn Fn(usize) -> Option<usize>| {
             AxisNames::gather((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
         };
@@ -119,8 +119,8 @@ impl NamedValues {
     }
 }
 
-/// The source axis of each axis of a reshape that only adds or drops axes of size 1; `None` if it is
-/// ambiguous.
+/// The source axis of each axis of a reshape that only adds or drops axes of size 1. `None` for an added
+/// or ambiguous axis, and for every axis of another reshape.
 fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     let others =
         |shape: &Shape| shape.iter().copied().filter(|&size| size != 1).collect::<Vec<_>>();

@@ -63,7 +63,8 @@ impl GraphBuilder {
     /// Like [`GraphBuilder::convert`].
     #[track_caller]
     pub fn literal(&self, literal: Literal, dtype: DType) -> BuildResult {
-        // Only 64-bit integers need more precision than `f64` has.
+        // Literals of integer types do not go through `f64`, which does not represent all 64-bit
+        // integers.
         match (literal.to_int(), dtype) {
             (_, DType::Bool) => Ok(self.scalar(literal.is_true())),
             (Some(value), DType::I64) => Ok(self.scalar(value as i64)),
@@ -131,8 +132,8 @@ impl GraphBuilder {
         self.elementwise_ids(op, &ids, rule)
     }
 
-    /// The values of operands. Operands from `equal_from` on must have one element type; numbers among them
-    /// take this type.
+    /// The values of operands. Operands from position `equal_from` on must have one element type; numbers
+    /// among them take this type.
     #[track_caller]
     pub(crate) fn ids_of(
         &self,
@@ -172,7 +173,8 @@ impl GraphBuilder {
             OperandArg::Number(literal, own) => {
                 self.number(operation, *literal, dtype.unwrap_or(*own))?
             }
-            // With real operands it keeps its complex type, and the operation reports the mismatch.
+            // A complex number with real operands keeps its complex type, so that the operation reports
+            // the mismatch.
             OperandArg::Complex(number, own) => {
                 let complex = dtype.filter(|dtype| dtype.class() == DTypeClass::Complex);
                 self.convert(self.scalar(*number), complex.unwrap_or(*own))?

@@ -1,4 +1,6 @@
-//! Rust operators on values, and methods of three operands: for equal shapes, or a scalar and any shape.
+//! Rust operators on values, and the methods of three operands.
+//!
+//! Operands have equal shapes, or are scalars.
 //!
 //! An operator cannot return an error; the builder defers the first one, see `builder.rs`. `methods.rs`
 //! generates the methods of one and two operands from the table.
@@ -86,7 +88,8 @@ impl Value {
 /// The operation on equal shapes, or on a scalar and any shape.
 #[track_caller]
 pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) -> Value {
-    // In the body of a loop an operand may be of the outer builder.
+    // In the body of a loop an operand may belong to an outer builder. The innermost builder gets the
+    // node.
     let builder = match operands.len() {
         1 => builder,
         _ => operands.iter().fold(builder, inner),
@@ -102,7 +105,7 @@ pub(crate) fn operator(builder: &GraphBuilder, op: Op, operands: &[OperandArg]) 
     builder.defer_error(builder.operation(op, operands, &rule))
 }
 
-/// The builder of the operand if it is that of a body inside `builder`, or else `builder`.
+/// The builder of the operand if it builds a body inside the graph of `builder`, else `builder`.
 fn inner<'a>(builder: &'a GraphBuilder, operand: &'a OperandArg) -> &'a GraphBuilder {
     match operand {
         OperandArg::Value(value) if value.builder().is_inside(builder) => value.builder(),

@@ -1,7 +1,7 @@
 //! Size facts, so that one graph is valid for many sizes: sizes pinned to a number, and equal shapes.
 //!
-//! A method that takes sizes from its caller pins them. A method that passes on the sizes of a value uses
-//! this file, or nodes that imply the equality.
+//! A method that takes sizes from its caller pins them. A method that takes sizes from another value
+//! states the equality (`equate`), or adds nodes that imply it.
 
 use indim_graph::{SizeFacts, ValueId};
 use indim_shape::{Shape, check_broadcast_in_dim};
@@ -15,8 +15,8 @@ impl GraphBuilder {
         self.facts()
     }
 
-    /// Pins the size of an axis, because the graph depends on it. `reason` is text such as "the mean divides
-    /// by it". Does nothing if the value has no such axis.
+    /// Pins the size of an axis: the graph is then valid for this size only. `reason` is text such as
+    /// "the mean divides by it". Does nothing if the value has no such axis.
     pub fn pin(&self, value: &Value, axis: usize, reason: &'static str) {
         if let Ok(id) = self.id("pin", value)
             && axis < self.type_of(id).shape.rank()
@@ -55,7 +55,7 @@ impl GraphBuilder {
         }
     }
 
-    /// A reshape that only adds or drops axes of size 1, which pins no size.
+    /// A reshape that only adds or drops axes of size 1, and therefore pins no size.
     #[track_caller]
     pub(crate) fn reshape_units(
         &self,

@@ -113,7 +113,8 @@ impl GraphBuilder {
         self.with_given_sizes(self.broadcast_onto(operand, rule, target)?)
     }
 
-    /// Like [`GraphBuilder::broadcast_to_target`], to sizes of values, which are not pinned.
+    /// Like [`GraphBuilder::broadcast_to_target`], for a target shape taken from other values, whose
+    /// sizes are not pinned.
     #[track_caller]
     pub(crate) fn broadcast_onto(
         &self,

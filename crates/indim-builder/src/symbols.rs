@@ -1,8 +1,8 @@
 //! Parameters with named sizes: `["n", "3"]`.
 //!
-//! While the graph is built, each name has a placeholder, a size that no other axis has. Broadcasting rules
-//! thus never find a named size equal to another size or to 1. `indim_graph::SymbolicGraph` derives the
-//! guards.
+//! While the graph is built, each name has a placeholder: a size that no other axis has. Broadcasting
+//! rules thus never find a named size equal to another size or to 1. `indim_graph::SymbolicGraph` derives
+//! the guards.
 
 use indim_graph::GraphErrorKind;
 use indim_ops::DType;
@@ -22,9 +22,9 @@ enum SizeArg<'a> {
 }
 
 impl GraphBuilder {
-    /// Like [`GraphBuilder::parameter`], with each size a number or a name. Equal names are equal sizes of at
-    /// least 2. If one parameter of a graph is symbolic, make all its parameters by this method: a size given
-    /// to `parameter` could equal a placeholder by chance.
+    /// Like [`GraphBuilder::parameter`], with each size a number or a name. Equal names stand for equal
+    /// sizes, of at least 2. If one parameter of a graph is symbolic, make all its parameters by this
+    /// method: a size given to `parameter` could equal a placeholder by chance.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

@@ -1,4 +1,4 @@
-//! Functions of floats that are operations and that the elementary functions use.
+//! Simple functions of floats, which are operations themselves and serve the elementary functions.
 
 use crate::lane::{BoolLane, FloatLane, IntLane};
 
@@ -10,13 +10,13 @@ crate::shared_by_recordings! {
     }
 }
 
-/// Whether `x - x` is a number.
+/// Whether `x` is neither infinite nor a NaN.
 #[inline(always)]
 pub fn is_finite<F: FloatLane>(x: F) -> F::Bool {
     x.abs().less(F::constant(f64::INFINITY))
 }
 
-/// Whether `x` differs from itself.
+/// Whether `x` is a NaN, the only value that differs from itself.
 #[inline(always)]
 pub fn is_nan<F: FloatLane>(x: F) -> F::Bool {
     x.equal(x).not()

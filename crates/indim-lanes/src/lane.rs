@@ -1,4 +1,4 @@
-//! The algebra in which the meaning of every operation is written.
+//! The algebra in which every operation is defined: lanes and lane back ends.
 //!
 //! A lane is one element in a computation. A *lane back end* ([`LaneBackend`]) has one lane type for each
 //! machine type, with primitives and conversions. `scalars.rs` is the back end of Rust's scalars: with it a
@@ -11,8 +11,8 @@
 //!
 //! `indim-ops` holds the definitions, and maps element types to lanes.
 
-/// Defines functions over a [`FloatLane`] that other definitions use. They are inlined into each of them, so
-/// that the compiler vectorises it. A recording back end calls one copy.
+/// Defines functions over a [`FloatLane`] that other definitions call. Each call is inlined, so that Rust's
+/// compiler vectorises the caller. With a recording back end, all callers share one compiled copy instead.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_by_recordings {
@@ -58,7 +58,7 @@ pub trait LaneBackend: Sized + 'static {
     type Bool: BoolLane;
     /// 8-bit signed integers.
     type I8: IntLane + NumericLane<Self>;
-    /// 16-bit signed integers; the 16-bit floats are these, see `half.rs`.
+    /// 16-bit signed integers; also the bits of the 16-bit floats, see `half.rs` of `indim-ops`.
     type I16: IntLane + NumericLane<Self>;
     /// 32-bit signed integers.
     type I32: IntLane + NumericLane<Self>;
@@ -114,15 +114,15 @@ pub trait Lane: Copy {
 
 /// A truth value.
 pub trait BoolLane: Lane<Bool = Self> {
-    /// The same truth value in every lane.
+    /// The constant `value`.
     fn constant(value: bool) -> Self;
-    /// Both.
+    /// Whether both are true.
     fn and(self, other: Self) -> Self;
-    /// Either.
+    /// Whether either is true.
     fn or(self, other: Self) -> Self;
-    /// Exactly one.
+    /// Whether exactly one is true.
     fn xor(self, other: Self) -> Self;
-    /// The opposite.
+    /// The opposite truth value.
     fn not(self) -> Self;
 }
 
@@ -131,7 +131,7 @@ pub trait IntLane: Lane {
     /// The width in bits.
     const BITS: u32;
 
-    /// The low bits of `value` in every lane.
+    /// The constant with the low bits of `value`.
     fn constant(value: i64) -> Self;
     /// The smallest value of the type.
     fn minimum() -> Self;
@@ -188,9 +188,9 @@ pub trait FloatBits: Lane {
     fn to_bits(self) -> Self::Bits;
     /// The float of this bit pattern.
     fn from_bits(bits: Self::Bits) -> Self;
-    /// The float, with any NaN replaced by the canonical one, the positive quiet one. Processors differ in
-    /// their NaNs: x86 makes negative ones and propagates payloads, others do not. A back end may override
-    /// this with an instruction.
+    /// The float, with any NaN replaced by the canonical, positive quiet NaN. Processors produce different
+    /// NaNs: x86 makes them negative and propagates payloads, other processors do not. A back end may
+    /// override this with an instruction.
     ///
     /// The bits are compared as integers. Rust's compiler treats all NaNs as equal floats, so in optimised
     /// builds it drops a float selection between two NaNs (seen after `sqrt`).
@@ -208,11 +208,11 @@ pub trait FloatBits: Lane {
 pub trait FloatLane:
     FloatBits<Bits: Cast<Self>> + Cast<<Self as FloatBits>::Bits> + Cast<<Self as FloatLane>::Wide>
 {
-    /// The float of 64 bits, in which a definition may compute when 32 bits do not suffice.
+    /// The 64-bit float of the back end, in which a definition may compute when 32 bits do not suffice.
     type Wide: FloatLane<Bool = Self::Bool> + Cast<Self>;
 
-    /// Whether the back end records definitions. It then calls the large functions of
-    /// [`shared_by_recordings`], each compiled once, and inlines none of them.
+    /// Whether the back end records definitions. If so, functions defined by [`shared_by_recordings`],
+    /// which are large, are compiled once and called, not inlined.
     const IS_RECORDED: bool = false;
 
     /// The same value in 64 bits.
@@ -225,7 +225,7 @@ pub trait FloatLane:
     fn narrow(value: Self::Wide) -> Self {
         value.cast()
     }
-    /// Truncates; for values outside the integer's range saturates, NaN gives 0.
+    /// Truncates to an integer. Values outside the integer's range saturate, and a NaN gives 0.
     #[inline(always)]
     fn to_int(self) -> Self::Bits {
         self.cast()
@@ -236,7 +236,7 @@ pub trait FloatLane:
         value.cast()
     }
 
-    /// `value` rounded to the type, in every lane.
+    /// The constant `value`, rounded to the type.
     fn constant(value: f64) -> Self;
     /// Sum.
     fn add(self, other: Self) -> Self;
@@ -256,9 +256,9 @@ pub trait FloatLane:
     fn abs(self) -> Self;
     /// The sign bit flipped.
     fn neg(self) -> Self;
-    /// Largest integer not above.
+    /// The largest integer not above `self`.
     fn floor(self) -> Self;
-    /// Smallest integer not below.
+    /// The smallest integer not below `self`.
     fn ceil(self) -> Self;
     /// The integer part.
     fn trunc(self) -> Self;

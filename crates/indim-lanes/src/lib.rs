@@ -1,9 +1,10 @@
-//! Lanes: the algebra of definitions, Rust's scalars as its back end, and the elementary functions in it.
+//! Lanes: the algebra of operations, its back end of Rust's scalars, and the elementary functions.
 //!
 //! - `lane.rs`: the traits of lanes and of lane back ends;
 //! - `scalars.rs`: the lane back end of Rust's scalars, for the reference evaluator and, vectorised, the
 //!   kernels; `exact_float.rs`: exact float functions that `core` lacks;
-//! - `float.rs`: functions of floats that the elementary functions use;
+//! - `float.rs`: simple functions of floats, which are operations themselves and serve the elementary
+//!   functions;
 //! - `elementary/`: the elementary functions, such as `exp` and `sin`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]

@@ -10,7 +10,8 @@ pub struct Accuracy {
     pub name: &'static str,
     /// The element type.
     pub dtype: &'static str,
-    /// For f32 in ULP of the exact value, for other types in floats from the correctly rounded result.
+    /// The largest error. For f32 in ULP, relative to the exact value; for other types the distance from
+    /// the correctly rounded result, in floats of the type.
     pub error: &'static str,
     /// The number of arguments tried.
     pub tried: &'static str,

@@ -1,6 +1,6 @@
-//! Dynamic dispatch: any operation, or conversion, on lanes of any back end.
+//! Dynamic dispatch of operations and conversions on lanes of any back end.
 //!
-//! A code generator, which knows operations and types only at run time, calls these functions.
+//! A code generator calls these functions, because it knows operations and types only at run time.
 
 use crate::dtype::DType;
 use crate::element::Element;

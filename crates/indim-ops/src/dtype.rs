@@ -98,9 +98,9 @@ macro_rules! dtypes {
                 match self { $(DType::$variant => $numpy,)* }
             }
 
-            /// The type in the header of a `.npy` file, after the byte order: `f4`. NumPy has no bfloat16; it
-            /// writes that of ml_dtypes as two bytes without a meaning, `V2`, and its narrower types as one,
-            /// `V1`, except `float8_e5m2`, which it writes as `f1`.
+            /// The type in the header of a `.npy` file, after the byte order: `f4`. NumPy lacks the types
+            /// of ml_dtypes. It writes bfloat16 as two uninterpreted bytes, `V2`, and the narrower types as
+            /// one, `V1`, except `float8_e5m2`, which becomes `f1`.
             pub const fn npy_code(self) -> &'static str {
                 match self { $(DType::$variant => $npy,)* }
             }
@@ -159,9 +159,11 @@ dtypes! {
     F8E4m3fn = "f8e4m3fn", Storage, 1, "float8_e4m3fn" "V1", ["f8E4M3FN"];
     /// 8-bit floats: 5 bits of exponent, 2 of significand; the upper half of a binary16.
     F8E5m2 = "f8e5m2", Storage, 1, "float8_e5m2" "f1", ["f8E5M2"];
-    /// 8-bit floats like `f8e4m3fn`, with half the values, without -0, and one NaN, the bits of -0.
+    /// 8-bit floats like `f8e4m3fn`, with each value halved (exponent bias 8), without -0; its bits are the
+    /// only NaN.
     F8E4m3fnuz = "f8e4m3fnuz", Storage, 1, "float8_e4m3fnuz" "V1", ["f8E4M3FNUZ"];
-    /// 8-bit floats like `f8e5m2`, with half the values, without infinities and -0, and one NaN.
+    /// 8-bit floats like `f8e5m2`, with each value halved (exponent bias 16), without infinities and -0;
+    /// the bits of -0 are the only NaN.
     F8E5m2fnuz = "f8e5m2fnuz", Storage, 1, "float8_e5m2fnuz" "V1", ["f8E5M2FNUZ"];
     /// 8-bit floats like `f8e4m3fnuz`, with an exponent bias of 11.
     F8E4m3b11fnuz = "f8e4m3b11fnuz", Storage, 1, "float8_e4m3b11fnuz" "V1", ["f8E4M3B11FNUZ"];
@@ -203,8 +205,8 @@ impl DType {
         matches!(self.class(), DTypeClass::Float)
     }
 
-    /// Whether this is a type that only stores elements: every operation on them but moves, selections and
-    /// conversions is refused.
+    /// Whether this type only stores elements: operations other than moves, selections and conversions are
+    /// refused.
     ///
     /// ```
     /// use indim_ops::DType;

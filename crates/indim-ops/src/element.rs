@@ -52,7 +52,7 @@ pub mod elements {
 }
 
 mod sealed {
-    /// Only the types of `for_each_element!` carry elements.
+    /// Implemented only for the types of `for_each_element!`.
     pub trait Sealed {}
 }
 

@@ -1,4 +1,4 @@
-//! Mapping of element types to the lanes of a back end, and types that compute in a wider type.
+//! Mapping of element types to the lanes of a back end, and element types that compute in a wider type.
 
 use crate::complex::Complex;
 use crate::dtype::DType;
@@ -99,8 +99,8 @@ crate::for_each_element!(define_element_lanes);
 
 /// An element type whose operations compute in a wider type, and round once at the end.
 ///
-/// All operations on the 16-bit floats do so, and those on `c64` that the table of operations marks as
-/// `complex_widened`.
+/// This holds for all operations on the 16-bit floats, and for operations on `c64` that the table of
+/// operations marks as `complex_widened`.
 pub trait NarrowElement: Element {
     /// The type in which operations compute.
     type Wide: Element;
@@ -108,7 +108,7 @@ pub trait NarrowElement: Element {
     fn widen<L: LaneBackend>(x: Self::In<L>) -> <Self::Wide as ElementLanes>::In<L>;
 }
 
-/// Rounding of a result from the wider type. A truth value stays unchanged.
+/// Rounding of a result from the wider type. A truth value is unchanged.
 pub trait FromWide<Wide: Element>: Element {
     /// The nearest value, half to even; overflow gives an infinity.
     fn from_wide<L: LaneBackend>(wide: Wide::In<L>) -> Self::In<L>;

@@ -53,7 +53,7 @@ macro_rules! half_float {
             #[inline(always)]
             fn magnitude(self) -> Bits { self.0.and(Bits::minimum().not()) }
 
-            /// An integer with the order of the numbers.
+            /// An integer with the same order as the numbers; -0 and +0 are equal.
             #[inline(always)]
             fn ordered(self) -> Bits {
                 let (zero, magnitude) = (Bits::constant(0), self.magnitude());
@@ -102,7 +102,7 @@ macro_rules! half_float {
             pub const NEG_INFINITY: $type = $type::from_bits(Self::INFINITY.to_bits() | SIGN);
             #[doc = concat!("The largest number, ", $maximum, ".")]
             pub const MAX: $type = $type::from_bits(Self::INFINITY.to_bits() - 1);
-            /// The smallest number.
+            /// The most negative number.
             pub const MIN: $type = $type::from_bits(Self::MAX.to_bits() | SIGN);
 
             /// The number with this bit pattern.
@@ -117,11 +117,12 @@ macro_rules! half_float {
             #[inline(always)]
             pub fn to_f32(self) -> f32 { $widen::<ScalarBackend>(self) }
 
-            /// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
+            /// The nearest number, half to even. Overflow gives an infinity, and a NaN gives the canonical
+            /// NaN.
             #[inline(always)]
             pub fn from_f32(value: f32) -> Self { $round::<ScalarBackend>(value) }
 
-            /// The nearest, half to even, rounded once; overflow gives an infinity.
+            /// The nearest number, half to even, rounded once; overflow gives an infinity.
             #[inline(always)]
             pub fn from_f64(value: f64) -> Self { Self::from_f32(round_to_odd(value)) }
 
@@ -139,7 +140,7 @@ macro_rules! half_float {
 
             /// The shortest decimal that reads back as this number, nearest to it among those.
             ///
-            /// Converted to `f64` it prints with just these digits.
+            /// As an `f64`, the result prints with just the digits of this decimal.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
                 let mut decimals = (0..9).flat_map(|digits| nearest_decimals(exact, digits));
@@ -201,7 +202,8 @@ half_float! {
     bf16 Bf16 widen_bf16 round_to_bf16, 7, "about 3.39e38";
 }
 
-/// The decimal nearest to `exact` with `digits` digits after the first, and the next one away from zero.
+/// The decimal nearest to `exact` with `digits` digits after the first digit, and the next such decimal
+/// away from zero.
 ///
 /// The nearest text of a power of two may lie below it, where numbers are twice as dense, and parse as
 /// another number.

@@ -12,8 +12,9 @@ use std::vec::Vec;
 /// a loop nest, and the register tiles of products, use all instructions of their level: AVX2 and AVX-512 on
 /// x86-64, NEON on aarch64.
 ///
-/// A level exists only on a processor that has its instructions: no constructor returns another one. So the
-/// processor can run the kernels and the machine code of a level.
+/// A `Level` value exists only if this processor has its instructions: the baseline is the target's
+/// minimum, and no constructor returns a level that the processor lacks. Code that has a `Level` may
+/// therefore run the kernels and the machine code of this level.
 ///
 /// ```
 /// use indim_ops::Level;
@@ -30,9 +31,9 @@ pub struct Level(InstructionSet);
 pub enum InstructionSet {
     /// The target's minimum: SSE2 on x86-64, NEON on aarch64.
     Baseline,
-    /// AVX2 with fused multiply-add and conversions of f16.
+    /// AVX2 with FMA, F16C (conversions of f16), BMI1, BMI2, LZCNT and POPCNT.
     Avx2,
-    /// AVX-512 (F, BW, CD, DQ, VL) in addition.
+    /// The instructions of `Avx2`, and AVX-512 (F, BW, CD, DQ, VL).
     Avx512,
 }
 

@@ -1,13 +1,14 @@
-//! Operations: element types, the table of operations, and the definition of each.
+//! Operations: the element types, the table of operations, and the definition of each operation.
 //!
 //! Read in this order: `dtype.rs` (the element types), `op.rs` (the table of operations) and `meaning/`
 //! (the definitions, in the algebra of `indim-lanes`). `element.rs`, `half.rs`,
 //! `complex.rs` and `storage.rs` hold the Rust types of elements, `element_lanes.rs` maps them to lanes.
 //!
 //! - `accuracy.rs`: measured accuracy of the functions;
-//! - `apply.rs`: dynamic dispatch: any operation, or conversion, on lanes of any back end;
+//! - `apply.rs`: dynamic dispatch of operations and conversions on lanes of any back end;
 //! - `level.rs`: the instruction sets of this processor, for kernels and machine code;
-//! - `operator.rs`: operators of operations, as in Python: symbols and precedence;
+//! - `operator.rs`: operators of expressions, as in Python: the symbol, the precedence and the operation of
+//!   each;
 //! - `reduction.rs`: the table of reductions, and code generated from it.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![no_std]

@@ -1,18 +1,20 @@
 //! The table of element-wise operations, and code generated from it.
 //!
-//! A row has the name, the classes of element types, the result type, facts, names in other systems, and the
-//! documentation with the edge cases. The definition has the same name in `meaning/`, in the module of each
-//! class. To add an operation, write its row here and its definition there; the compiler names a missing one.
+//! A row has the name, the classes of element types, the result type, facts, names in other systems, and
+//! the documentation with the edge cases. The definition has the same name in `meaning/`, in the module of
+//! each class. To add an operation, write its row here and its definition in `meaning/`; the compiler
+//! reports a missing definition.
 //!
-//! Storage types have only `select`: views move them, and conversions read them.
+//! The only operation on storage types is `select`. Views, which move them, and conversions are no
+//! operations of this table.
 //!
 //! The table has three words for element types besides the classes:
 //!
-//! - `float_exact`: floats of an operation on each type's own bits; `float` computes in `f32` for the 16-bit
-//!   types;
-//! - `complex_widened`: complex numbers, computed in `c128` also for `c64`; `complex` computes in the type
+//! - `float_exact`: floats; each type computes on its own bits, while `float` computes in `f32` for the
+//!   16-bit types;
+//! - `complex_widened`: complex numbers; `c64` too computes in `c128`, while `complex` computes in the type
 //!   itself;
-//! - `f32_f64`: the floats that have complex numbers.
+//! - `f32_f64`: the floats that are parts of a complex type.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -316,9 +318,9 @@ impl ResultType {
 pub enum Fact {
     /// Exchanging the operands gives the same bits, for every element type.
     Commutative,
-    /// With exchanged operands it is this operation.
+    /// With exchanged operands it is this other operation.
     Mirrors(Op),
-    /// It needs an order of its elements.
+    /// It depends on an order of the elements.
     Orders,
     /// Results of real operands are exact.
     Exact,
@@ -416,10 +418,10 @@ pub trait Ternary<T: Element>: OpType {
     fn call(first: Self::First, x: T, y: T) -> Self::Result;
 }
 
-/// A function of an operation at one element type; see [`Op::visit`].
+/// A visitor that gets an operation and an element type as types; see [`Op::visit`].
 ///
-/// The `widened` methods are called for operations that compute in a wider type. By default they call the
-/// others.
+/// The `widened` methods are called for operations that compute in a wider type. By default each calls the
+/// method without `widened` in its name.
 pub trait OpVisitor: Sized {
     /// The result of each method.
     type Output;
@@ -491,7 +493,7 @@ macro_rules! is_of_word {
     (storage $dtype:ident) => {
         matches!($dtype.class(), $crate::DTypeClass::Storage)
     };
-    // Reductions and compositions.
+    // Only for reductions and compositions.
     (f64_c128 $dtype:ident) => {
         matches!($dtype, $crate::DType::F64 | $crate::DType::C128)
     };
@@ -554,8 +556,8 @@ macro_rules! fact {
     };
 }
 
-/// Expands `$with!(args, Variant type module)` for each element type of a word. `module` contains the
-/// definition; `widened` stands for the definition of the wider type.
+/// Expands `$with!(args, Variant type module)` for each element type of a word. `module` is the module of
+/// the definition in `meaning/`; the word `widened` stands for the definition of the wider type.
 macro_rules! for_class {
     (boolean, $with:ident, $args:tt) => { $with!($args, Bool bool boolean); };
     (signed, $with:ident, $args:tt) => {
@@ -901,7 +903,7 @@ impl Op {
         (self.row().takes)(dtype)
     }
 
-    /// Whether the first operand is a `bool` for any other operands.
+    /// Whether the first operand is always a `bool`, for every type of the other operands.
     pub const fn first_is_bool(self) -> bool {
         self.row().first_is_bool
     }
@@ -923,7 +925,7 @@ impl fmt::Display for Op {
     }
 }
 
-/// A text that names no operation, or no composition.
+/// The error for a text that names no operation, composition or reduction.
 ///
 /// ```
 /// use indim_ops::{Op, UnknownOp};
@@ -943,7 +945,7 @@ impl core::error::Error for UnknownOp {}
 impl FromStr for Op {
     type Err = UnknownOp;
 
-    /// Parses indim's name or one of XLA, OpenVINO or NumPy, in any of their spellings (`less_equal`,
+    /// Parses indim's name, or the name in XLA, OpenVINO or NumPy, in any spelling (`less_equal`,
     /// `less-equal`, `LessEqual`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
         let is_meant = |op: &Op| is_called(text, op.name(), op.aliases());

@@ -1,4 +1,4 @@
-//! Operators of operations, as in Python: symbols and precedence.
+//! Operators of expressions, as in Python: the symbol, the precedence and the operation of each.
 
 use crate::dtype::{DType, DTypeClass};
 use crate::op::Op;
@@ -28,7 +28,7 @@ macro_rules! binary_operators {
                 match self { $(BinaryOperator::$name => $precedence,)* }
             }
 
-            /// The operation of the operator. On unsigned integers `>>` is another one: see [`shift_right`].
+            /// The operation of the operator. For `>>` it depends on the element type: see [`shift_right`].
             pub const fn op(self) -> Op {
                 match self { $(BinaryOperator::$name => Op::$op,)* }
             }
@@ -66,7 +66,7 @@ impl BinaryOperator {
         self.precedence() == BinaryOperator::Less.precedence()
     }
 
-    /// `a ** b ** c` is `a ** (b ** c)`; the others group to the left.
+    /// Whether `a ∘ b ∘ c` is `a ∘ (b ∘ c)`: true only for `**`.
     pub const fn groups_to_the_right(self) -> bool {
         matches!(self, BinaryOperator::Power)
     }

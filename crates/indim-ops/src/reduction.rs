@@ -1,10 +1,10 @@
 //! The table of reductions, and code generated from it.
 //!
 //! A reduction folds the elements along one axis by an operation of the table of operations, in the element
-//! type of the operand. A row has the name, that operation, the identity (its function in
-//! `meaning/identity.rs`), the classes of element types, those of them for which the order of the elements
-//! changes the bits (`ordered`), and the documentation. An arg-reduction finds the
-//! index of an extreme. `meaning/reduction.rs` defines the order of the elements.
+//! type of the operand. A row has the name, the operation, the definition of the operation, the identity (a
+//! function in `meaning/identity.rs`), the classes of element types, the classes for which the order of the
+//! elements changes the bits (`ordered`), and the documentation. An arg-reduction returns the index of an
+//! extreme. `meaning/reduction.rs` defines the order of the elements.
 
 use core::fmt;
 use core::str::FromStr;
@@ -59,8 +59,8 @@ macro_rules! for_each_reduction {
 /// Passes the table of widening sums to another macro: `narrow lane wide;`.
 ///
 /// A sum of type `wide` may read elements of type `narrow` directly, because they convert without rounding.
-/// `lane` is the accumulator type of one lane in a block of the tree; if it differs from `wide`, a block
-/// cannot overflow it.
+/// `lane` is the accumulator type of one lane in a block of the tree; if `lane` is narrower than `wide`,
+/// the elements of one block still cannot overflow it.
 #[macro_export]
 macro_rules! for_each_widening {
     ($callback:ident) => {
@@ -72,9 +72,10 @@ macro_rules! for_each_widening {
     };
 }
 
-/// The fold of an operation of the table over elements of type `T`.
+/// The fold of elements of type `T` by an operation of the table.
 pub trait Fold<T: Element>: OpType {
-    /// The identity: combining with it changes no element, and it is the result without elements.
+    /// The identity, which is the result without elements. Combining with it changes no element, except -0
+    /// in a sum of floats, which becomes +0.
     fn identity<L: LaneBackend>() -> T::In<L>;
     /// The combination of two elements, or of two partial folds; a NaN may have any bits.
     fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
@@ -204,7 +205,7 @@ macro_rules! define_reductions {
                 }
             }
 
-            /// For an arg-reduction the fold of its extreme; for a fold itself.
+            /// For an arg-reduction, the fold that gives its extreme; for a fold, the fold itself.
             pub const fn extremum(self) -> ReduceOp {
                 match self {
                     $(ReduceOp::$op => self,)*
@@ -303,7 +304,7 @@ impl FromStr for ReduceOp {
 /// assert_eq!(fold::<Max, i32>(&[3, 9, 4]), 9);
 /// ```
 pub fn fold<F: Fold<T>, T: Element>(elements: &[T]) -> T {
-    // A function pointer, so that folds of one element type share the code of the tree.
+    // `combine` is a function pointer, so that all folds of one element type share the code of the tree.
     let combine: fn(T, T) -> T = F::combine::<ScalarBackend>;
     meaning::reduction::tree(elements, F::identity::<ScalarBackend>(), combine).canonical()
 }

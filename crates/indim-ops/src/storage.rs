@@ -11,7 +11,8 @@ use crate::meaning::storage::{clamp, round_to_float, widen_float, widen_i4, wide
 use indim_lanes::ScalarBackend;
 use indim_lanes::lane::IntLane;
 
-/// An element of the storage type `K`, by its bits. An integer of 4 bits has them in the low half.
+/// An element of the storage type `K`, represented by its bits. A 4-bit integer is in the low half of its
+/// byte.
 #[repr(transparent)]
 pub struct Stored<K, Bits>(Bits, PhantomData<K>);
 
@@ -69,7 +70,7 @@ pub trait Float8: 'static {
         Specials::NoInfinity => 0x7e,
         Specials::NoInfinityOrNegativeZero => 0x7f,
     };
-    /// The bits of infinity; no magnitude in a type without it.
+    /// The bits of infinity. In a type without infinities -1, which equals no magnitude.
     const INFINITY_BITS: i64 = match Self::SPECIALS {
         Specials::Ieee => Self::MAX_BITS + 1,
         Specials::NoInfinity | Specials::NoInfinityOrNegativeZero => -1,
@@ -106,7 +107,8 @@ fn u4_from_f64(value: f64) -> u4 {
     u4::from_bits(clamp(value as u8, 0, 15))
 }
 
-/// Defines kinds of storage types, with the generic type and the element type of each.
+/// Defines storage types. Each has a marker type (the `K` of [`Stored`]), a type that is generic over the
+/// bits, and an element type.
 macro_rules! storage_types {
     ($(
         $(#[doc = $doc:literal])+
@@ -130,7 +132,8 @@ macro_rules! storage_types {
             /// The bit pattern.
             pub const fn to_bits(self) -> u8 { self.0 }
 
-            /// The nearest to a float, half to even, rounded once; an integer truncates and saturates.
+            /// Converts a float. An 8-bit float type gives the nearest value, half to even, rounded once; a
+            /// 4-bit integer type truncates and saturates.
             pub fn from_f64(value: f64) -> Self { $narrow(value) }
 
             /// The same value in 64 bits.
@@ -174,7 +177,8 @@ macro_rules! storage_types {
                 let wide = text.parse::<$wide>()?;
                 let element = Self::from_f64(wide.into());
                 if size_of::<$wide>() == 1 && $widen(element) != wide {
-                    // The error of an integer that is out of range.
+                    // No 8-bit integer is 999, so parsing it returns the error of an integer that is out of
+                    // range.
                     return "999".parse::<$wide>().map(|_| element);
                 }
                 Ok(element)

@@ -58,8 +58,9 @@ pub fn csv_shape(array_type: &ArrayType) -> Result<(usize, usize), TooManyAxes> 
     }
 }
 
-/// Writes an array of at most two axes, without a header: numbers with the digits that reading back needs,
-/// `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers in Python's notation, `(1-2.5j)`.
+/// Writes an array of at most two axes, without a header: numbers with as many digits as are needed to read
+/// back the same number, `nan`, `inf`, `-inf`, `True`, `False`, and complex numbers in Python's notation,
+/// `(1-2.5j)`.
 ///
 /// ```
 /// use indim_arrays::{Array, print::write_csv};
@@ -91,7 +92,7 @@ pub fn write_csv(output: &mut dyn Write, array: &Array) -> io::Result<()> {
     Ok(())
 }
 
-/// The number of elements of a shape whose array is in memory.
+/// The number of elements of a shape. An array in memory has this shape, so the product of its sizes fits.
 pub(super) fn count(shape: &Shape) -> usize {
     shape.element_count().unwrap_or(0)
 }

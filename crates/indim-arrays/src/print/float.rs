@@ -21,7 +21,7 @@ pub(super) trait Float:
     const LARGE: f64;
     /// A scalar of at least this has an exponent.
     const LARGE_SCALAR: f64;
-    /// The nearest value of the type; NumPy compares in it.
+    /// The nearest value of the type. NumPy compares magnitudes with limits in this type.
     fn rounded(value: f64) -> f64;
 }
 
@@ -76,12 +76,14 @@ impl Decimal {
         let text = format!("{x}");
         let digits = Decimal::split(&text).fraction.len();
         let nearest = format!("{:.digits$}", x.into());
-        // Rust sometimes takes the odd one, and writes zeros for low digits of whole numbers.
+        // Of two equally near decimals, Rust sometimes takes the odd one, and it writes zeros for the low
+        // digits of large whole numbers. The decimal in `nearest` is used only if it has a fraction and
+        // reads back the same.
         let is_shortest = digits > 0 && reads_back(&nearest, x);
         Decimal::split(if is_shortest { &nearest } else { &text })
     }
 
-    /// `shortest` with an exponent.
+    /// Like [`Decimal::shortest`], with an exponent.
     fn shortest_scientific<F: Float>(x: F) -> Decimal {
         let text = format!("{x:e}");
         let digits = Decimal::split(&text).fraction.len();
@@ -89,7 +91,8 @@ impl Decimal {
         Decimal::split(if reads_back(&nearest, x) { &nearest } else { &text })
     }
 
-    /// The shortest decimal; the exact value rounded half to even if that has more digits than `precision`.
+    /// The shortest decimal; if it has more than `precision` digits after the point, the exact value
+    /// rounded half to even.
     fn positional<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest(x);
         if decimal.fraction.len() > precision {
@@ -98,7 +101,7 @@ impl Decimal {
         decimal.without_zeros()
     }
 
-    /// `positional` with an exponent.
+    /// Like [`Decimal::positional`], with an exponent.
     fn scientific<F: Float>(x: F, precision: usize) -> Decimal {
         let mut decimal = Decimal::shortest_scientific(x);
         if decimal.fraction.len() > precision {
@@ -107,8 +110,8 @@ impl Decimal {
         decimal.without_zeros()
     }
 
-    /// The number with `digits` digits after the point; digits beyond the shortest decimal are exact, not
-    /// zero.
+    /// The number with an exponent and `digits` digits after the point. Digits beyond the shortest decimal
+    /// are those of the exact value, not zeros.
     fn scientific_to<F: Float>(x: F, digits: usize) -> Decimal {
         let shortest = Decimal::shortest_scientific(x);
         match shortest.fraction.len() == digits {
@@ -123,8 +126,8 @@ impl Decimal {
     }
 }
 
-/// Whether the text parses as `x`. At a power of two, whose gap below is half of that above, the nearest
-/// decimal of a length may parse as the neighbour.
+/// Whether the text parses as `x`. At a power of two, where the gap to the next float below is half of the
+/// gap above, the nearest decimal of a given length may parse as the neighbour.
 fn reads_back<F: Float>(text: &str, x: F) -> bool {
     text.parse::<F>().is_ok_and(|read| read == x)
 }
@@ -166,8 +169,9 @@ pub(super) struct Widths {
     whole: usize,
     /// Whether positive numbers have a sign too, like imaginary parts.
     has_plus: bool,
-    /// Digits after the point, and their maximum.
+    /// Digits after the point.
     fraction: usize,
+    /// The maximum of digits after the point.
     precision: usize,
     /// Digits of the exponent; `None` without exponents.
     exponent: Option<usize>,
@@ -236,7 +240,7 @@ fn has_exponents<F: Float>(finite: &[F]) -> bool {
     largest >= F::LARGE || smallest < F::rounded(SMALL) || ratio > 1000.0
 }
 
-/// A function from the position of a float to its text, with equal widths for all printed ones.
+/// A function from the position of a float to its text. All printed floats have texts of equal width.
 pub(super) fn float_format<'a, F: Float>(
     elements: &'a [F],
     shown: &[usize],

@@ -53,8 +53,8 @@ const EDGE_ITEMS: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrintOptions {
-    /// Maximum digits after the point. `None` is 8 in arrays, and the digits that read back the same for a
-    /// scalar.
+    /// Maximum digits after the point. `None` means 8 in arrays, and for a scalar as many digits as are
+    /// needed to read back the same number.
     pub precision: Option<usize>,
     /// Arrays with more elements are summarised: the first and last 3 along each axis.
     pub threshold: usize,
@@ -97,7 +97,8 @@ enum Style {
 
 /// The text of NumPy's `print` for an array.
 ///
-/// For an array of more than 64 axes, which NumPy does not support, the text is a note.
+/// For an array of more than 64 axes, which NumPy does not support, the text says that the array has too
+/// many axes.
 ///
 /// ```
 /// use indim_arrays::{Array, print::array_text};

@@ -1,7 +1,8 @@
 //! Activation functions of neural networks.
 //!
-//! Their derivatives follow from those of their operations. Therefore a branch that is not selected gets a
-//! number at which its derivative is finite: 0 times an infinite derivative would be NaN.
+//! Their derivatives follow from the derivatives of their operations. A `select` multiplies the
+//! derivative of the unselected branch by 0, and 0 times infinity would be NaN. Therefore the unselected
+//! branch gets an operand at which its derivative is finite.
 
 use crate::builder::{BuildResult, Value};
 
@@ -12,7 +13,8 @@ const SELU_SCALE: f64 = 1.050_700_987_355_480_5;
 /// `sqrt(2 / π)`.
 const SQRT_2_OVER_PI: f64 = 0.797_884_560_802_865_4;
 
-/// A `select` has derivative 0 at 0; `max` would share the cotangent of the tie.
+/// A `select` gives derivative 0 at 0; `max(x, 0)` would have derivative 1/2 there, because it shares the
+/// cotangent of a tie.
 pub(super) fn relu(x: &Value) -> BuildResult {
     Ok(x.le(0).select(0, x))
 }

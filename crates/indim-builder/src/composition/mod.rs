@@ -1,10 +1,11 @@
 //! The table of compositions: functions composed of several operations of `op.rs`, and the code generated
 //! from the table.
 //!
-//! A row has the name, the parameters with their defaults, the accepted element types, the promotion of other
-//! integers and `bool` under NumPy's rule, the result type, other names, and the documentation. If the
-//! documentation begins with a text in backquotes, the text is the formula in the language of expressions,
-//! and a test compares it with the definition. The definition has the same name, in one of the modules here.
+//! A row has the name, the parameters with their defaults, the accepted element types, the promotion
+//! under NumPy's rule of integers and `bool` that are not accepted, the result type, other names, and the
+//! documentation. If the documentation begins with a text in backquotes, the text is the formula in the
+//! language of expressions, and a test compares it with the definition. The function of the same name in
+//! one of the modules here is the definition.
 //!
 //! The executors fuse the nodes of a composition. Unless its documentation states otherwise, every step is
 //! rounded to the operands' element type, and so are the parameters.
@@ -112,7 +113,7 @@ macro_rules! for_each_composition {
     };
 }
 
-/// NumPy's promotion of integers and `bool` that a composition does not accept.
+/// The promotion, under NumPy's rule, of integers and `bool` that a composition does not accept.
 ///
 /// ```
 /// use indim_builder::{Composition, IntegerPromotion};
@@ -223,7 +224,8 @@ macro_rules! define_compositions {
             }
         }
 
-        /// The compositions of the table, with XLA's `broadcast_dimensions` on those of two operands.
+        /// The compositions of the table, with XLA's `broadcast_dimensions` for compositions of two
+        /// operands.
         impl GraphBuilder {
             $(
                 $(#[doc = $udoc])+
@@ -408,7 +410,7 @@ impl fmt::Display for Composition {
 impl FromStr for Composition {
     type Err = UnknownOp;
 
-    /// Reads the name or another one, in any of their spellings (`hard_swish`, `HardSwish`).
+    /// Reads the name or an alias, in any spelling (`hard_swish`, `HardSwish`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
         let is_meant =
             |composition: &Composition| is_called(text, composition.name(), composition.aliases());

@@ -46,8 +46,8 @@ impl Parameter {
         self.expected
     }
 
-    /// The default in Python's syntax; `None` if the parameter is required. The text `None` stands for the
-    /// default in the documentation of the composition.
+    /// The default in Python's syntax; `None` if the parameter is required. The text `"None"` means that
+    /// the documentation of the composition states the default.
     pub fn default(&self) -> Option<&'static str> {
         self.default.map(|text| if text == "false" { "False" } else { text })
     }

@@ -1,7 +1,7 @@
 //! `reduce_precision`, rounding to a float format with fewer bits.
 //!
-//! The method is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on the bit
-//! pattern round half to even, and two comparisons limit the exponent.
+//! The algorithm is XLA's (`EmitReducePrecisionIR` in its elemental IR emitter): integer operations on
+//! the bit pattern round half to even, and two comparisons limit the exponent.
 
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::DType;
@@ -53,7 +53,8 @@ pub(super) fn reduce_precision(x: &Value, exponent_bits: u32, mantissa_bits: u32
     Ok(if mantissa_bits == 0 { x.is_nan().select(f64::INFINITY, reduced) } else { reduced })
 }
 
-/// Rounds the last `dropped` bits away. A carry into the exponent gives the next power of two.
+/// Rounds the lowest `dropped` bits away, half to even. A carry into the exponent gives the next power of
+/// two.
 fn round_pattern(bits: &Value, dropped: u32) -> Value {
     let is_odd = bits.shr_logical(dropped) & 1;
     let below_half = (1u64 << (dropped - 1)) - 1;
@@ -61,8 +62,8 @@ fn round_pattern(bits: &Value, dropped: u32) -> Value {
     raised.shr_logical(dropped).shl(dropped)
 }
 
-/// Replaces numbers above the range of normal numbers with `reduced` exponent bits by infinity, and those
-/// below by zero.
+/// Limits numbers to the normal range of a format with `reduced` exponent bits: numbers above the range
+/// become infinity, numbers below it become zero, both with their sign.
 fn limit_exponent(bits: &Value, exponent: u32, mantissa: u32, reduced: u32) -> Value {
     let (bias, reduced_bias) = ((1u64 << (exponent - 1)) - 1, (1u64 << (reduced - 1)) - 1);
     let infinity = ((1u64 << exponent) - 1) << mantissa;

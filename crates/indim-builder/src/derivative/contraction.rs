@@ -1,5 +1,7 @@
-//! The rule of contractions: the cotangent of a factor is a contraction again, of the cotangent and the other
-//! factor, summed along the axes that the factor's array does not have.
+//! The rule of contractions.
+//!
+//! The cotangent of a factor is again a contraction: of the cotangent and the other factor, summed along the
+//! axes that the factor's array lacks.
 
 use indim_graph::{GraphError, Node, NodeKind, ValueId};
 use indim_ops::DType;
@@ -9,8 +11,9 @@ use crate::builder::{GraphBuilder, Value};
 
 /// A factor of a contraction, before its broadcast.
 pub(super) struct Factor {
-    /// The value that is broadcast, or the factor itself.
+    /// The operand of the broadcast; the factor itself if it is no broadcast.
     pub(super) source: ValueId,
+    /// The axis of the factor for each axis of the source.
     map: AxisMap,
     shape: Shape,
 }
@@ -44,6 +47,8 @@ impl Factor {
     ) -> Result<Value, GraphError> {
         let factors = other.array_type()?;
         let (dtype, rank) = (factors.dtype, factors.shape.rank());
+        // The axes of the factors along which the source varies. They become the first axes; the sum runs
+        // along the other axes, which become the last.
         let own = self.map.iter().zip(self.shape.iter()).filter(|(_, size)| **size != 1);
         let own: Vec<usize> = own.map(|(&axis, _)| axis).collect();
         let others = (0..rank).filter(|axis| !own.contains(axis));
@@ -54,6 +59,7 @@ impl Factor {
             let map = AxisMap::from((0..rank).map(place).collect::<Vec<usize>>());
             b.checked_broadcast("contract", value.known_id(), &map, &shape)
         };
+        // The result of a contraction has the leading axes of its factors.
         let kept = cotangent.array_type()?.shape.rank();
         let cotangent = placed(&unwidened(b, cotangent, dtype)?, kept)?;
         let sum = b.contract(&cotangent, placed(other, rank)?, rank - own.len())?;
@@ -62,7 +68,8 @@ impl Factor {
     }
 }
 
-/// A cotangent in the element type of the factors.
+/// The cotangent in the element type of the factors. If it was widened from this type, the value before
+/// the conversion.
 fn unwidened(b: &GraphBuilder, cotangent: &Value, dtype: DType) -> Result<Value, GraphError> {
     match b.operand_of_conversion(cotangent.known_id()) {
         Some(narrow) if b.type_of(narrow).dtype == dtype => Ok(b.value(narrow)),

@@ -5,10 +5,11 @@
 //! a value are added. Rules build graphs of the same operations and reductions, so a derivative is optimised,
 //! compiled and differentiated like any other graph.
 //!
-//! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function of its name in
-//! `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the operations without a
-//! derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and `contraction.rs` have the
-//! rules of other kinds of nodes; `rule.rs` defines the arguments and results of rules.
+//! Read `sweep.rs` first, then `dispatch.rs`. The rule of an operation is the function with the name of
+//! the operation in `elementary.rs`, `arithmetic.rs`, `choice.rs` or `complex.rs`; `flat.rs` lists the
+//! operations without a derivative. `structural.rs`, `take.rs`, `sort.rs`, `reduction.rs`, `scan.rs` and
+//! `contraction.rs` have the rules of other kinds of nodes; `rule.rs` defines the arguments and results
+//! of rules.
 //!
 //! For complex numbers, the cotangent of `x` is that of `y` times the conjugate of `∂y/∂x`, like in PyTorch:
 //! the gradient of a real output is the direction of ascent, `∂/∂re + i ∂/∂im`. JAX returns its conjugate.
@@ -160,7 +161,7 @@ fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphErr
     graph.parameters().iter().enumerate().map(parameter).collect()
 }
 
-/// The parameter `index`, if it is differentiable.
+/// The value of parameter `index`; an error unless it is differentiable.
 #[track_caller]
 fn differentiable(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
     let refused = |kind, operands| {
@@ -237,7 +238,7 @@ pub(crate) fn without_derivative(x: &Value) -> BuildResult {
     x.builder().bitcast(x.builder().bitcast(x, bits)?, dtype)
 }
 
-/// Whether values of the type have derivatives.
+/// Whether values of this type can have derivatives.
 fn has_derivatives(of: &ArrayType) -> bool {
     matches!(of.dtype.class(), DTypeClass::Float | DTypeClass::Complex)
 }

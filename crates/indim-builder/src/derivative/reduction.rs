@@ -1,5 +1,6 @@
 //! Derivatives of reductions. A sum passes its cotangent to every element, a product passes it times the
-//! product of the other elements. An extreme shares it evenly among the elements that equal the extreme.
+//! product of the other elements. An extreme shares its cotangent evenly among the elements that equal
+//! the extreme.
 
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, ReduceOp};
@@ -78,8 +79,8 @@ pub(super) fn cotangent(
     }
 }
 
-/// The derivative of an element is the product of the others. With one zero, only the derivative of the zero
-/// is not 0; with two zeros, all derivatives are 0.
+/// The derivative with respect to an element is the product of the other elements. With one zero, only
+/// the derivative with respect to the zero is not 0; with two zeros, all derivatives are 0.
 fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult {
     let is_zero = x.eq(0);
     let count = chain.spread(&chain.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;

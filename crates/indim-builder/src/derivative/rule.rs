@@ -12,12 +12,12 @@ pub(super) struct UnaryArguments<'a> {
 }
 
 impl UnaryArguments<'_> {
-    /// The cotangent of `x` for this derivative.
+    /// The cotangent of `x`, if `derivative` is the derivative of `y` with respect to `x`.
     pub(super) fn times(&self, derivative: &Value) -> Value {
         self.cotangent * conjugate(derivative)
     }
 
-    /// The cotangent of `x` for the derivative `1 / divisor`.
+    /// The cotangent of `x`, if the derivative is `1 / divisor`.
     pub(super) fn over(&self, divisor: &Value) -> Value {
         self.cotangent / conjugate(divisor)
     }

@@ -1,8 +1,9 @@
-//! Derivatives of scans. The cotangent of an element, along one line of the axis:
+//! Derivatives of scans. Along one line of the axis, the cotangent of an element is:
 //! - sums: the sum of the cotangents of the results from its position on;
-//! - products: the sum of cotangent times result from its position on, divided by the element. For the first
-//!   zero, the results are computed with 1 in its place and nothing is divided. Elements behind it have the
-//!   cotangent 0, because their results contain the zero as a factor;
+//! - products: the sum of cotangent times result from its position on, divided by the element. The first
+//!   zero gets the same sum without the division, of results that are computed with 1 in its place.
+//!   Elements after the first zero have the cotangent 0, because their results contain the zero as a
+//!   factor;
 //! - extremes: each result's cotangent goes to the first element that attains the result.
 
 use indim_graph::{AxisSlice, GraphError, TakeMode};

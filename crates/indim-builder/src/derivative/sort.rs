@@ -1,4 +1,6 @@
-//! The derivative of sorts: the cotangent of an element is that of the result at its sorted position.
+//! The derivative of sorts.
+//!
+//! The cotangent of an element is the cotangent of the result at the sorted position of the element.
 
 use indim_graph::TakeMode;
 
@@ -14,6 +16,6 @@ pub(super) fn values(
 ) -> BuildResult {
     let (b, axis) = (cotangent.builder(), axis as i64);
     let positions = b.argsort(b.argsort(operand, axis, descending)?, axis, false)?;
-    // All positions are within the axis, so no mode needs a check.
+    // All positions are within the axis, so the mode has no effect.
     b.take_along_axis(cotangent, positions, axis, TakeMode::Clip)
 }

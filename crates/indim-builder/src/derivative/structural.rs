@@ -56,8 +56,8 @@ pub(super) fn concatenate(
     Ok(parts)
 }
 
-/// Sums the cotangent over the axes that the broadcast added or expanded; puts the others in the operand's
-/// order.
+/// Sums the cotangent over the axes that the broadcast added or expanded, and puts the remaining axes in
+/// the operand's order.
 pub(super) fn broadcast_in_dim(map: &AxisMap, operand: &Value, cotangent: &Value) -> BuildResult {
     let shape = operand.array_type()?.shape;
     let result = cotangent.array_type()?.shape;

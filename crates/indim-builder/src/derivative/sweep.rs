@@ -10,15 +10,15 @@ use super::dispatch::elementwise;
 use super::rule::NotDifferentiable;
 use super::{has_derivatives, reduction, scan, sort, structural, take};
 
-/// A reverse sweep through `graph`. One builder has the inlined graph and its derivatives.
+/// A reverse sweep through `graph`. The builder contains the inlined graph, then its derivatives.
 pub(super) struct Sweep<'a> {
     graph: &'a Graph,
     builder: &'a GraphBuilder,
-    /// The values of the graph in the builder.
+    /// The value in the builder of each node of the graph.
     values: Vec<Value>,
     /// For each value, whether it depends differentiably on a requested parameter.
     depends: Vec<bool>,
-    /// The sum of the cotangents so far.
+    /// For each value, the sum of the cotangents so far; `None` is 0.
     cotangents: Vec<Option<Value>>,
 }
 
@@ -34,6 +34,7 @@ impl<'a> Sweep<'a> {
         let mut depends = vec![false; graph.len()];
         wrt.iter().for_each(|value| depends[value.index()] = true);
         for (value, node) in graph.iter() {
+            // The bits of a number have no derivative.
             let passes_on = !matches!(node.kind, NodeKind::Bitcast);
             let is_reached = node.operands.iter().any(|operand| depends[operand.index()]);
             depends[value.index()] |= is_reached && passes_on && has_derivatives(&node.array_type);
@@ -43,7 +44,7 @@ impl<'a> Sweep<'a> {
         Sweep { graph, builder, values, depends, cotangents: vec![None; graph.len()] }
     }
 
-    /// A value of the graph in the builder.
+    /// The value in the builder of a value of the graph.
     pub(super) fn value(&self, value: ValueId) -> Value {
         self.values[value.index()].clone()
     }
@@ -60,7 +61,8 @@ impl<'a> Sweep<'a> {
         });
     }
 
-    /// Propagates the cotangents, the last node first, so that all uses of a value come before it.
+    /// Propagates the cotangents, the last node first, so that all uses of a value are visited before the
+    /// value.
     #[track_caller]
     pub(super) fn run(&mut self) -> Result<(), GraphError> {
         for (value, node) in self.graph.iter().rev() {
@@ -77,7 +79,7 @@ impl<'a> Sweep<'a> {
         Ok(())
     }
 
-    /// The cotangents of a node's operands, from the node's cotangent.
+    /// The cotangents of a node's operands, computed from the node's cotangent.
     #[track_caller]
     fn handed_on(
         &self,

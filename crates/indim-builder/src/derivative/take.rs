@@ -5,7 +5,8 @@ use indim_ops::{ArrayType, DType, ScatterOp};
 
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// The cotangent of the table: the sum of cotangents at all indices of each element.
+/// The cotangent of the operand: for each element, the sum of the cotangents of all results that were
+/// gathered from it.
 pub(super) fn take(
     axis: usize,
     mode: TakeMode,
@@ -63,8 +64,8 @@ impl ScatterRule<'_> {
         b.broadcast_like(of_indices, &dims, self.updates)
     }
 
-    /// The cotangents of `set`: the last update of an element gets the whole cotangent; the element that it
-    /// replaces, and earlier updates, get 0.
+    /// The cotangents of `set`: the last update of an element gets the whole cotangent; the replaced
+    /// element and earlier updates get 0.
     fn set_cotangents(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
         let b = cotangent.builder();
         let axis = self.axis as i64;
@@ -73,6 +74,8 @@ impl ScatterRule<'_> {
             b.scatter(ScatterOp::Set, cotangent, self.indices, &none, axis, self.mode)?;
         let shape = self.indices.array_type()?.shape;
         let count = shape.element_count().unwrap_or(usize::MAX);
+        // Scatters the numbers of the updates in the same way: an update whose number arrives is the
+        // last.
         let numbers = b.reshape(b.iota(DType::I64, [count], 0)?, shape)?;
         let size = self.operand.array_type()?.shape[self.axis];
         let first = b.zeros(&ArrayType::new(DType::I64, [size]))?;
@@ -91,7 +94,7 @@ impl ScatterRule<'_> {
     }
 
     /// The cotangents of `min` and `max`: the element and the updates that equal the result share the
-    /// cotangent equally; if there are NaNs, they share it.
+    /// cotangent equally; NaNs, if any, share it instead.
     fn extreme_cotangents(&self, cotangent: &Value) -> Result<[Value; 2], GraphError> {
         let b = cotangent.builder();
         let dtype = cotangent.array_type()?.dtype;
@@ -133,6 +136,6 @@ pub(super) fn window(
     // The axis of the elements of a window moves next to the axis of positions.
     let order = (0..=axis).chain([rank]).chain(axis + 1..rank).map(|from| from as i64);
     let updates = b.transpose(cotangent, &order.collect::<Vec<i64>>())?;
-    // No index is out of range, so no mode needs a check.
+    // No index is out of range, so the mode has no effect.
     b.scatter_add(b.zeros(&of_operand)?, indices, updates, axis as i64, TakeMode::Clip)
 }

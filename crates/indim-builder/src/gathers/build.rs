@@ -114,7 +114,8 @@ impl GraphBuilder {
         self.reshape_units(taken, shape)
     }
 
-    /// The checked axis of a function with an index for each element, counted from the front.
+    /// The axis, counted from the front, of a function that has an index for each element. Operand and
+    /// indices must have equal ranks.
     #[track_caller]
     pub(super) fn axis_of_indices(
         &self,

@@ -1,4 +1,4 @@
-//! Slices at starts that are data, read or replaced: XLA's dynamic slices.
+//! Slices whose starts are data: reads and replacements, as XLA's dynamic slices.
 
 use core::borrow::Borrow;
 
@@ -13,15 +13,16 @@ use crate::operand::Operand;
 /// An axis along which a slice is shorter than its array.
 struct ShorterAxis {
     axis: usize,
-    /// Positions of the slice along the axis.
+    /// The position along the axis of each element of the slice.
     positions: Value,
     /// Sizes of the slice and of the array.
     sizes: [usize; 2],
 }
 
 impl GraphBuilder {
-    /// XLA's `dynamic_slice`: a slice of these sizes, with a start for each axis. Starts are scalars of any
-    /// type of integers. Each is clamped so that the slice is within the array; a negative one is 0.
+    /// XLA's `dynamic_slice`: a slice of these sizes, with a start for each axis. Starts are scalars of
+    /// any integer type. Each start is clamped so that the slice is within the array; a negative start
+    /// becomes 0.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -99,8 +100,8 @@ impl GraphBuilder {
         self.check_slice_sizes(NAME, id, &sizes)?;
         self.pin_all(update, PINNED);
         let shorter = self.shorter_axes(NAME, id, starts, &sizes)?;
-        // The array, then the part that the first axis selects, the first two axes, and so on. Each is the
-        // operand of a scatter, from the last to the first.
+        // `parts[k]` is the array sliced along the first `k` shorter axes. Each part is the operand of
+        // one scatter; the scatters run from the last part to the first.
         let mut parts = vec![self.value(id)];
         for (part, ShorterAxis { axis, positions, .. }) in
             shorter.iter().take(shorter.len().saturating_sub(1)).enumerate()
@@ -115,8 +116,8 @@ impl GraphBuilder {
         Ok(updated)
     }
 
-    /// Starts of slices as Python counts them: a negative one counts from the end of an axis of `size`
-    /// elements. The result has 64 bits.
+    /// Converts Python's starts of slices, where a negative start counts from the end of an axis of
+    /// `size` elements, to starts counted from the front, of 64 bits.
     ///
     /// # Errors
     /// TY1 for starts that are not integers.
@@ -161,7 +162,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The axes along which a slice is shorter than the array, the most selective first.
+    /// The axes along which a slice is shorter than the array. The axis with the smallest share of its
+    /// elements is first, because it shrinks the later gathers most.
     #[track_caller]
     fn shorter_axes(
         &self,
@@ -198,7 +200,8 @@ impl GraphBuilder {
         Ok(shorter)
     }
 
-    /// Checks that starts are integers.
+    /// Checks that starts are integers. `operands` are the array and the starts; `operand` is the
+    /// position of the starts in the error.
     ///
     /// # Errors
     /// TY1.
@@ -234,7 +237,7 @@ impl GraphBuilder {
         self.convert(start, dtype)
     }
 
-    /// Starts as integers of 64 bits.
+    /// Starts as integers of 64 bits: `u64` stays, other types become `i64`.
     #[track_caller]
     fn wide_start(&self, start: &Value) -> BuildResult {
         match start.array_type()?.dtype {

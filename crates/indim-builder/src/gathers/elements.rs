@@ -10,8 +10,9 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// ONNX's `GatherElements`: like [`GraphBuilder::take_along_axis`], but other axes do not broadcast. They
-    /// may be shorter in the indices, which then select from the operand's first elements.
+    /// ONNX's `GatherElements`: like [`GraphBuilder::take_along_axis`], but other axes do not broadcast.
+    /// Along another axis the indices may be shorter than the operand; only the operand's first elements
+    /// are then used.
     ///
     /// # Errors
     /// Those of [`GraphBuilder::take_along_axis`]; `slice-out-of-range` if another axis of the indices is
@@ -156,8 +157,8 @@ impl GraphBuilder {
         self.scattered(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
-    /// Index vectors along the last axis as one array of indices for each axis of the operand behind the
-    /// batch axes; and the shape of these arrays.
+    /// Splits the index vectors, which lie along the last axis: returns one array of indices for each
+    /// indexed axis of the operand, counted after the batch axes, and the shape of these arrays.
     #[track_caller]
     fn vector_indices(
         &self,

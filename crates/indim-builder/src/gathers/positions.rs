@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, Shape, TargetRule};
 use super::dynamic::position_type;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// The reason why the sizes of these axes cannot be symbols.
+/// The reason for pinning the sizes of flattened axes, in messages.
 pub(super) const PINNED: &str = "positions in several axes depend on their sizes";
 
 /// Several axes of a shape, which are made adjacent and flattened to one.
@@ -78,8 +78,9 @@ impl FlatAxes {
         b.transpose(b.reshape(flat, self.transposed.clone())?, &inverse)
     }
 
-    /// The positions in the flattened axis, in this shape, of the elements at these indices. Each index is in
-    /// range of its axis and broadcasts to the shape.
+    /// The positions, in the flattened axis, of the elements at these indices: an array of this shape.
+    /// `indices` has pairs of an axis and its index, which is in range and broadcasts to the shape. An
+    /// axis without an index has index 0.
     #[track_caller]
     pub(super) fn positions(
         &self,
@@ -140,14 +141,14 @@ impl GraphBuilder {
         dtype: DType,
     ) -> BuildResult {
         let [table, index] = [operand, indices].map(|id| self.type_of(id));
-        // A gather from a counter resolves indices. The counter has the operand's rank, so that errors name
-        // the operand's axis.
+        // A gather from a counter returns the resolved indices. The counter has the operand's rank, so
+        // that errors name the operand's axis.
         let counter = self.counter(dtype, table.shape.rank(), axis, table.shape[axis])?;
         let taken = self.take(counter, self.value(indices), axis as i64, mode)?;
         self.reshape_units(taken, index.shape)
     }
 
-    /// For each index, whether it is in range of an axis of `size` elements; negative ones are not.
+    /// For each index, whether it is from 0 to `size - 1`; a negative index does not count from the end.
     #[track_caller]
     pub(crate) fn in_range(&self, indices: &Value, size: usize) -> BuildResult {
         let indices = match indices.array_type()?.dtype.size() {

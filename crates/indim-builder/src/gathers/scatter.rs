@@ -16,7 +16,7 @@ pub(super) struct ScatterIndices {
     pub(super) indices: Vec<(usize, Value)>,
     /// For the other axes, counters: positions along the axis, all in range.
     pub(super) counters: Vec<(usize, Value)>,
-    /// The shape to which all of them broadcast.
+    /// The shape to which all indices and counters broadcast.
     pub(super) shape: Shape,
 }
 

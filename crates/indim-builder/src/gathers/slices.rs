@@ -1,4 +1,4 @@
-//! Slices of one size at many starts that are data, read or updated: XLA's `gather` and `scatter`.
+//! Slices of one size at many starts that are data: reads and updates, as XLA's `gather` and `scatter`.
 
 use indim_graph::{AxisSlice, GraphError, GraphErrorKind, Literal, ScatterMode, TakeMode, ValueId};
 use indim_ops::{Op, ScatterOp};
@@ -16,18 +16,20 @@ pub struct StartedSlices {
     /// For some axes of the array, the starts along them: arrays of integers of this shape. Along other axes
     /// slices start at 0.
     pub starts: Vec<(usize, Value)>,
-    /// Pairs of a batch axis of the array and an axis of the starts of the same size: a slice starts at its
-    /// index along the axis of the starts, and has size 1 along the batch axis.
+    /// Pairs of a batch axis of the array and an axis of the starts, of equal sizes. The slice at index
+    /// `i` of the axis of the starts begins at `i` along the batch axis, and has size 1 there.
     pub batches: Vec<(usize, usize)>,
     /// The size of a slice along each axis of the array.
     pub sizes: Vec<usize>,
 }
 
-/// Slices of an array as a gather or scatter along one axis, to which other axes are flattened.
+/// A plan that expresses slices of an array by a gather or scatter along one axis, to which several axes
+/// are flattened.
 struct SlicePlan<'s> {
     slices: &'s StartedSlices,
     flat: FlatAxes,
-    /// The flattened axes along which slices have several elements. The positions have an axis for each.
+    /// The flattened axes along which the size of a slice is not 1. The positions have an axis for each
+    /// of these.
     windows: Vec<usize>,
     /// The axes of the array before the flattened axis, and those after it.
     around: [Vec<usize>; 2],
@@ -50,7 +52,8 @@ impl<'s> SlicePlan<'s> {
         self.slices.shape.iter().copied().chain(windows).collect()
     }
 
-    /// The starts along the only flattened axis if slices have size 1 along it: they are the positions then.
+    /// The starts along the flattened axis, if it is the only one and slices have size 1 along it. These
+    /// starts are the positions.
     fn only_start(&self) -> Option<&Value> {
         match (self.flat.axes(), &self.windows[..]) {
             (&[axis], []) => self.slices.start(axis),
@@ -58,7 +61,8 @@ impl<'s> SlicePlan<'s> {
         }
     }
 
-    /// The axes of a gather's result: each an axis of the starts, or, counted after them, of the array.
+    /// The axes of a gather's result, in order. With starts of rank `r`, a number below `r` is an axis of
+    /// the starts; `r + i` is axis `i` of the array.
     fn order(&self) -> Vec<usize> {
         let rank = self.slices.shape.rank();
         let [before, after] =
@@ -281,7 +285,7 @@ impl GraphBuilder {
         plan.flat.positions(self, &of_axes, &positions)
     }
 
-    /// The positions, with -1 for slices that are not within the array.
+    /// The positions, with -1, which drops the update, for slices that are not within the array.
     #[track_caller]
     fn dropped_slices(&self, shape: &Shape, plan: &SlicePlan<'_>, positions: Value) -> BuildResult {
         let slices = plan.slices;
@@ -303,11 +307,12 @@ impl GraphBuilder {
 }
 
 impl StartedSlices {
+    /// The starts along an axis, if given.
     fn start(&self, axis: usize) -> Option<&Value> {
         self.starts.iter().find(|(started, _)| *started == axis).map(|(_, start)| start)
     }
 
-    /// Whether slices start elsewhere than at 0 along an axis.
+    /// Whether slices may start at another position than 0 along an axis.
     fn is_moved(&self, axis: usize) -> bool {
         self.start(axis).is_some() || self.batches.iter().any(|&(of, _)| of == axis)
     }

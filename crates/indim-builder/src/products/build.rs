@@ -13,7 +13,7 @@ impl GraphBuilder {
     /// The sum of the products of two values of one shape along their last `summed` axes, in row-major order.
     ///
     /// It takes integers, `f32` and `f64`. The result of floats is an `f64`, the sum before its rounding;
-    /// integers keep their type and wrap. The other methods here express matrix products by it.
+    /// integers keep their type and wrap. The other methods in this file are built on this one.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -70,8 +70,9 @@ impl GraphBuilder {
         self.product(&ContractionRule::Matmul, x, y, None)
     }
 
-    /// NumPy's `dot`: the last axis of `x` with the second last of `y`, or with its only one. The result has
-    /// the other axes of `x`, then those of `y`. A scalar multiplies.
+    /// NumPy's `dot`: sums products along the last axis of `x` and the second last axis of `y`, or the
+    /// only axis of `y`. The result has the remaining axes of `x`, then those of `y`. If an operand is a
+    /// scalar, the product is element-wise.
     ///
     /// # Errors
     /// Like [`GraphBuilder::matmul`].
@@ -80,7 +81,8 @@ impl GraphBuilder {
         self.product(&ContractionRule::Dot, x, y, None)
     }
 
-    /// NumPy's `inner`: the last axis of `x` with the last of `y`. A scalar multiplies.
+    /// NumPy's `inner`: sums products along the last axis of each operand. If an operand is a scalar, the
+    /// product is element-wise.
     ///
     /// # Errors
     /// Like [`GraphBuilder::matmul`].
@@ -129,8 +131,9 @@ impl GraphBuilder {
         self.product(&ContractionRule::Vecdot { axis }, x, y, None)
     }
 
-    /// NumPy's `tensordot`: the listed axes of `x` with those of `y`, in pairs and in this order. The result
-    /// has the other axes of `x`, then those of `y`. Without axes it is the outer product.
+    /// NumPy's `tensordot`: sums products along pairs of axes, the first of `x_axes` with the first of
+    /// `y_axes` and so on. The result has the remaining axes of `x`, then those of `y`. Without axes it
+    /// is the outer product.
     ///
     /// # Errors
     /// Like [`GraphBuilder::matmul`].
@@ -146,9 +149,9 @@ impl GraphBuilder {
         self.product(&rule, x, y, None)
     }
 
-    /// XLA's `dot_general`. `dtype` is the element type of the result, `preferred_element_type`; without it
-    /// the operands' type. If it is wider, by class and then by size, operands are converted to it first, as
-    /// in [`GraphBuilder::product`].
+    /// XLA's `dot_general`. `dtype` is the element type of the result, XLA's `preferred_element_type`;
+    /// the default is the operands' type. If `dtype` is wider, by class and then by size, operands are
+    /// converted to it first, as in [`GraphBuilder::product`].
     ///
     /// # Errors
     /// Like [`GraphBuilder::matmul`].
@@ -163,10 +166,11 @@ impl GraphBuilder {
         self.product(&ContractionRule::DotGeneral(dimensions.clone()), lhs, rhs, dtype)
     }
 
-    /// The product of two operands under a rule. `dtype` is the element type of the result; without it the
-    /// operands' type. If it is wider, operands are converted to it first; otherwise the sum is. A type is
-    /// wider by class (`bool`, integers, floats, complex numbers), then by size. The conversion of operands
-    /// rounds where the wider type has fewer digits: `i64` to `f32`, `i32` to `f16`, `f64` to `c64`.
+    /// The product of two operands under a rule. `dtype` is the element type of the result; the default
+    /// is the operands' type. If `dtype` is wider, the operands are converted to it first; otherwise the
+    /// sum is converted. A type is wider by class (`bool`, integers, floats, complex numbers), then by
+    /// size. The conversion of operands rounds where the wider type has fewer digits: `i64` to `f32`,
+    /// `i32` to `f16`, `f64` to `c64`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -212,7 +216,7 @@ impl GraphBuilder {
         Ok([self.value(ids[0]), self.value(ids[1])])
     }
 
-    /// The element type of operands, which have one.
+    /// The common element type of the operands; an error if their types differ.
     #[track_caller]
     pub(crate) fn check_types(
         &self,

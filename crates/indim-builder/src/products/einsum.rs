@@ -1,4 +1,4 @@
-//! `einsum` of any number of operands.
+//! `einsum`, for any number of operands.
 
 use core::borrow::Borrow;
 
@@ -36,8 +36,8 @@ impl GraphBuilder {
         self.einsum_as(equation, operands, None)
     }
 
-    /// Like [`GraphBuilder::einsum`], for a result of type `dtype`; without it the operands' type. If it is
-    /// wider, operands are converted to it first.
+    /// Like [`GraphBuilder::einsum`], with a result of type `dtype`; the default is the operands' type.
+    /// If `dtype` is wider, operands are converted to it first.
     ///
     /// # Errors
     /// Like [`GraphBuilder::einsum`].
@@ -90,7 +90,7 @@ impl GraphBuilder {
         self.checked_broadcast("einsum", value.known_id(), &plan.result, &sizes.into())
     }
 
-    /// The diagonals and sums of one operand.
+    /// Takes the diagonals of one operand, then the sums along axes that no product needs.
     fn prepared(&self, value: Value, steps: &EinsumOperand) -> BuildResult {
         let mut value = value;
         for &axes in &steps.diagonals {

@@ -1,4 +1,4 @@
-//! The element types of a product.
+//! The element types of a product, and the contraction of operands of each type.
 
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op};

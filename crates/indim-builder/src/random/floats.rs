@@ -9,8 +9,8 @@ use crate::composition::float_format;
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// Random floats from 0 to below 1, those of `jax.random.uniform`: the random bits of the mantissa of a
-    /// number from 1 to below 2, less 1. `key` is a `u32[2]`.
+    /// Random floats from 0 to below 1, equal to those of `jax.random.uniform`: random bits are the
+    /// mantissa of a number from 1 to below 2, from which 1 is subtracted. `key` is a `u32[2]`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -38,7 +38,7 @@ impl GraphBuilder {
         self.uniform_of("random_uniform", key, dtype, shape)
     }
 
-    /// Uniform numbers, for a function with this name.
+    /// Uniform numbers; `operation` is the name of the function in errors.
     #[track_caller]
     fn uniform_of(
         &self,
@@ -51,7 +51,7 @@ impl GraphBuilder {
             let kind = GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype };
             return Err(self.error(operation, &[], kind));
         };
-        // A mantissa of fewer than 8 bits takes a byte.
+        // A mantissa of fewer than 8 bits needs one random byte only.
         let drawn = if mantissa < 8 { DType::U8 } else { pattern };
         let bits = self.bits_of(operation, key, drawn, shape)?;
         let mantissas = bits.shr_logical(8 * drawn.size() as u32 - mantissa).convert(pattern);

@@ -1,4 +1,6 @@
-//! Threefry-2x32 with 20 rounds: two words that depend on every bit of a key and a counter of two words each.
+//! Threefry-2x32 with 20 rounds: two random words from a key and a counter of two words each.
+//!
+//! Each result word depends on every bit of the key and of the counter.
 //!
 //! From J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011. The test
 //! has the known answers of the authors' library, Random123.

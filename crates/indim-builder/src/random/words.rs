@@ -1,4 +1,4 @@
-//! Keys made from keys, and random bits.
+//! Keys derived from keys, and random bits.
 
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{ArrayType, DType, DTypeClass};
@@ -10,9 +10,9 @@ use crate::operand::Operand;
 use crate::views::Index;
 
 impl GraphBuilder {
-    /// New keys of a key, a `u32[2]`: an array of this shape and a last axis of 2. They are independent of
-    /// each other and of `key`, and those of `jax.random.split`. The same key always makes the same numbers,
-    /// so use each for one array of numbers, or for new keys.
+    /// New keys from `key`, a `u32[2]`: an array of this shape, with an additional last axis of size 2.
+    /// The keys are independent of each other and of `key`, and equal those of `jax.random.split`. A key
+    /// always gives the same numbers, so use each key for one array of numbers, or for new keys.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -39,7 +39,7 @@ impl GraphBuilder {
         self.stack(&[x, y], shape.rank() as i64)
     }
 
-    /// A new key made of a key, a `u32[2]`, and a number, the lower 32 bits of an integer: that of
+    /// A new key from `key`, a `u32[2]`, and the lower 32 bits of `data`, an integer; equal to the key of
     /// `jax.random.fold_in`.
     ///
     /// # Errors
@@ -58,8 +58,9 @@ impl GraphBuilder {
         self.stack(&threefry(key, [self.scalar(0u32), data]), 0)
     }
 
-    /// Random bits as unsigned integers, those of `jax.random.bits`: element `i` in row-major order depends
-    /// on `key`, a `u32[2]`, and `i`. Types of 8 and 16 bits have the lower bits of the `u32`.
+    /// Random bits as unsigned integers, equal to those of `jax.random.bits`: element `i` in row-major
+    /// order depends on `key`, a `u32[2]`, and `i`. Types of 8 and 16 bits get the lower bits of the
+    /// `u32`.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -91,7 +92,7 @@ impl GraphBuilder {
         self.bits_of("random_bits", key, dtype, shape)
     }
 
-    /// Random bits of an unsigned type, for a function with this name.
+    /// Random bits of an unsigned type; `operation` is the name of the function in errors.
     #[track_caller]
     pub(super) fn bits_of(
         &self,
@@ -122,8 +123,8 @@ impl GraphBuilder {
         Ok([self.index(&key, &[Index::At(0)])?, self.index(&key, &[Index::At(1)])?])
     }
 
-    /// The positions of the elements of an array in row-major order, as upper and lower words of 64 bits with
-    /// one axis. The upper word is a scalar if it is 0 for all.
+    /// The positions of the elements of an array in row-major order, as 64-bit numbers: their upper and
+    /// lower words, each with one axis. The upper word is a scalar if it is 0 for all positions.
     #[track_caller]
     fn counters(&self, operation: &'static str, shape: &Shape) -> Result<[Value; 2], GraphError> {
         self.check_size(operation, &ArrayType::new(DType::U64, shape), &[])?;

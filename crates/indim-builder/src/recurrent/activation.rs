@@ -30,8 +30,8 @@ pub enum CellActivation {
 }
 
 impl CellActivation {
-    /// The function with this name, in any case; `numbers` gives the next `alpha` and the next `beta`, and is
-    /// asked only by functions that have them.
+    /// The function with this name, in upper or lower case. `alpha` and `beta` return the next number of
+    /// their list, or `None` for the default; they are called only for a function that has the parameter.
     ///
     /// ```
     /// use indim_builder::CellActivation;
@@ -47,7 +47,7 @@ impl CellActivation {
         mut alpha: impl FnMut() -> Option<f64>,
         mut beta: impl FnMut() -> Option<f64>,
     ) -> Option<CellActivation> {
-        // The defaults are `f32` numbers in model files.
+        // Model files have `f32` numbers, so the defaults are `f32` too.
         let mut alpha = |default: f32| alpha().unwrap_or(default.into());
         let mut beta = |default: f32| beta().unwrap_or(default.into());
         Some(match name.to_ascii_lowercase().as_str() {
@@ -66,7 +66,7 @@ impl CellActivation {
         })
     }
 
-    /// The function of a value.
+    /// Applies the function to a value.
     pub(super) fn of(self, x: &Value) -> BuildResult {
         let b = x.builder();
         match self {

@@ -21,7 +21,8 @@ pub enum CellKind {
     },
     /// Gated recurrent unit: state `h`, gates `z`, `r` and `h` in this order.
     Gru {
-        /// Whether the reset gate multiplies the product of `h` and its weights, not `h` itself.
+        /// Whether the reset gate multiplies the product of `h` and the recurrent weights, instead of
+        /// `h`.
         resets_product: bool,
     },
     /// A cell with one function: state `h`.
@@ -36,11 +37,11 @@ pub struct RecurrentCell {
     /// Its functions: `f`, `g` and `h` of [`CellKind::Lstm`], `f` and `g` of [`CellKind::Gru`], `f` of
     /// [`CellKind::Rnn`].
     pub activations: Vec<CellActivation>,
-    /// The operands of the functions of gates are limited to this number and its negation.
+    /// If given, the operands of the gates' functions are clamped to the range from `-clip` to `clip`.
     pub clip: Option<f64>,
 }
 
-/// The weights of a cell, for `gates * hidden` rows, gate by gate.
+/// The weights of a cell. Their `gates * hidden` rows are ordered gate by gate.
 #[derive(Debug, Clone)]
 pub struct CellWeights {
     /// Weights of the input, `[gates * hidden, input]`.
@@ -160,7 +161,7 @@ impl GraphBuilder {
     }
 }
 
-/// The operands of a step that all steps share.
+/// The operands that all steps share.
 pub(super) struct Step<'s> {
     builder: &'s GraphBuilder,
     cell: &'s RecurrentCell,
@@ -214,7 +215,7 @@ impl<'s> Step<'s> {
         };
         let new_c = forget * c + input * self.activated(1, &gate(g)?)?;
         let output = self.activated(0, &peeping(gate(o)?, 1, &new_c)?)?;
-        // ONNX Runtime and OpenVINO limit the gates alone.
+        // Not clipped: ONNX Runtime and OpenVINO clip only the gates.
         let new_h = output * self.cell.activations[2].of(&new_c)?;
         Ok(vec![new_h, new_c])
     }
@@ -243,18 +244,18 @@ impl<'s> Step<'s> {
         self.builder.biased(product, bias.as_ref())
     }
 
-    /// A function of a value that is limited first.
+    /// Applies activation number `function` to `x`, after clipping.
     fn activated(&self, function: usize, x: &Value) -> BuildResult {
         let x = self.cell.clip.map_or_else(|| x.clone(), |clip| x.clamp(-clip, clip));
         self.cell.activations[function].of(&x)
     }
 
-    /// The part of gate `gate` along the last axis.
+    /// The part of `of` that belongs to gate `gate`, along the last axis.
     fn part(&self, of: &Value, gate: usize) -> BuildResult {
         self.builder.index(of, &[Index::Ellipsis, self.rows(&(gate..gate + 1))?])
     }
 
-    /// The rows of weights of some gates.
+    /// The rows of the weights that belong to some gates.
     fn rows(&self, gates: &Range<usize>) -> Result<Index, GraphError> {
         let shape = self.weights.recurrent.array_type()?.shape;
         let hidden = shape.last().copied().unwrap_or_default();

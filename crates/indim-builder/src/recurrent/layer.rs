@@ -25,7 +25,8 @@ pub struct RecurrentDirection {
 pub struct RecurrentSequence {
     /// The inputs, `[length, batch, input]`.
     pub x: Value,
-    /// The length of each sequence, integers of shape `[batch]`; `None` if all are whole.
+    /// The length of each sequence, integers of shape `[batch]`; `None` if every sequence has `length`
+    /// steps.
     pub lengths: Option<Value>,
 }
 
@@ -39,8 +40,8 @@ pub struct RecurrentResults {
 }
 
 impl GraphBuilder {
-    /// A recurrent layer. The product of the input and its weights is one product over all steps; a scan
-    /// computes the rest. A step after the end of a sequence keeps the states.
+    /// A recurrent layer. One product of the input and its weights serves all steps; a scan computes the
+    /// rest. A step after the end of a sequence keeps the states.
     ///
     /// ```
     /// use indim_builder::{
@@ -125,7 +126,8 @@ impl GraphBuilder {
             }
         }
         let state = initial[0].array_type()?.shape;
-        // States without elements need no loop, whose length would not be bounded by the memory of its stack.
+        // States without elements need no loop. The memory of the stacked results would not bound the
+        // length of such a loop.
         if length == 0 || state.contains(&0) {
             let sizes: Shape = [length].into_iter().chain(state.iter().copied()).collect();
             return Ok((self.zeros(&ArrayType::new(dtype, sizes))?, initial.clone()));

@@ -21,6 +21,7 @@ pub(super) struct ReductionContext<'a> {
     pub(super) axes: Vec<usize>,
     /// A mask in the shape of `x`; `None` if all elements are selected.
     pub(super) selected: Option<Value>,
+    /// The options of the call.
     pub(super) along: &'a ReduceOptions,
 }
 
@@ -87,7 +88,8 @@ impl ReductionContext<'_> {
         self.to_result_shape(&self.fold_keepdims(op, value)?)
     }
 
-    /// A reduced value with axes of size 1, in the shape of the result, which depends on `keepdims`.
+    /// A reduced value whose reduced axes have size 1, in the shape of the result: without these axes,
+    /// unless `keepdims` is set.
     pub(super) fn to_result_shape(&self, kept: &Value) -> BuildResult {
         match self.along.keepdims {
             true => Ok(kept.clone()),
@@ -131,8 +133,8 @@ impl ReductionContext<'_> {
         self.selected.is_none().then(|| count_of(sizes, less))
     }
 
-    /// A value divided by the number of elements along the axes minus `less`, as a constant that follows the
-    /// sizes.
+    /// `value` divided by the number of elements along the axes minus `less`. The divisor is a constant
+    /// that depends on the sizes.
     pub(super) fn divide_by_fixed_count(&self, value: Value, less: f64) -> BuildResult {
         let b = self.builder();
         let (of, dtype) = (b.id("mean", &self.x)?, value.array_type()?.dtype);
@@ -187,8 +189,8 @@ impl ReductionContext<'_> {
         self.to_result_shape(&self.kept(found)?)
     }
 
-    /// Broadcasts an operand with one axis for each reduced axis along these. A scalar and an operand in the
-    /// shape of `x` stay.
+    /// Broadcasts an operand whose axes are the reduced axes to the shape of `x`. A scalar and an operand
+    /// in the shape of `x` are unchanged.
     pub(super) fn broadcast_along(&self, value: &Value) -> BuildResult {
         let shape = value.array_type()?.shape;
         if shape.is_scalar() || shape == self.array_type.shape {
@@ -200,7 +202,7 @@ impl ReductionContext<'_> {
 }
 
 impl Initial {
-    /// The number or scalar as an element of type `dtype`.
+    /// The initial value as an element of type `dtype`; an error if `dtype` cannot hold it.
     fn element(&self, b: &GraphBuilder, dtype: DType) -> BuildResult {
         match self {
             Initial::Number(Literal::Bool(truth)) if dtype != DType::Bool => {

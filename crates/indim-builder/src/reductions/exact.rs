@@ -12,7 +12,8 @@ use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-/// Number of digits. Elements have up to 66 digits, and the sum of [`MAX_ELEMENTS`] carries into the next.
+/// Number of digits. Elements have up to 66 digits, and the sum of [`MAX_ELEMENTS`] elements carries into
+/// the next digit.
 const DIGITS: usize = 68;
 
 /// Maximum number of elements: the sum of this number of 32-bit digits is less than 2^63.
@@ -47,20 +48,21 @@ impl ReductionContext<'_> {
     }
 }
 
-/// The sums of `x`, an array of `f64`, along its last axis.
+/// The sums of `x`, an array of `f64`, along `axis`, its last axis.
 fn exact_sum(x: &Value, axis: usize) -> BuildResult {
     let b = x.builder();
     let is_finite = x.is_finite();
     let digits = Digits::new(&is_finite.select(x, 0), axis)?;
     let sum = digits.carried()?.carried()?.rounded()?;
-    // Digits are bits, which have no derivative. This is 0 for finite elements, with derivative 1.
+    // The digits come from bits, which have no derivative. `others` is 0 for finite elements, with
+    // derivative 1, and the element itself for other elements.
     let others = is_finite.select(x - without_derivative(x)?, x);
     let others = b.reduce(ReduceOp::Add, others, axis as i64)?;
     let are_finite = b.reduce(ReduceOp::And, is_finite, axis as i64)?;
     Ok(are_finite.select(sum + &others, others))
 }
 
-/// The digits of numbers along a last axis, the least significant digit first.
+/// Numbers as digits along the last axis, the least significant digit first.
 struct Digits {
     digits: Value,
     /// The axis of the digits.
@@ -68,8 +70,8 @@ struct Digits {
 }
 
 impl Digits {
-    /// The digits of the sums of `x`, which is finite, along its last axis: each is the sum of the elements'
-    /// digits.
+    /// The sums of `x`, which is finite, along its last axis: each digit is the sum of the elements'
+    /// digits at that position.
     fn new(x: &Value, axis: usize) -> Result<Digits, GraphError> {
         let b = x.builder();
         let bits = b.bitcast(x, DType::U64)?;
@@ -100,7 +102,8 @@ impl Digits {
         let digits = &self.digits;
         let carry = (digits + (1i64 << 31)).shr_arithmetic(32);
         let kept = digits - carry.shl(32);
-        // Moves each carry to the next digit by a table of digits by digits.
+        // Moves each carry to the next digit: a matrix has carry `from` in row `to = from + 1`, and its
+        // rows are summed.
         let b = digits.builder();
         let mut sizes = digits.array_type()?.shape.to_vec();
         sizes.push(DIGITS);

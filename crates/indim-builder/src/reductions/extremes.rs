@@ -18,7 +18,8 @@ impl ReductionContext<'_> {
         )?)
     }
 
-    /// The extreme of the elements that are not NaN: by `op` for floats, and by `whole` for other types.
+    /// The extreme of the elements that are not NaN: by `op` for floats, and by `whole` for other types,
+    /// which have no NaN.
     fn number_extreme(&self, op: ReduceOp, whole: ReduceOp) -> BuildResult {
         self.extreme(if self.is_float() { op } else { whole })
     }

@@ -1,10 +1,10 @@
 //! The table of functions along axes: sums, means, softmax and others, composed of operations and reductions.
 //!
-//! A row has the name, the operands, the numeric parameters, the default axes, whether the result keeps the
-//! shape, the other options, the names in other systems, and the documentation. The definition has the same
-//! name, in one of the modules here, and takes a `ReductionContext` (`context.rs`): operands, axes and mask,
-//! which `options.rs` has checked. Rule sets differ only in the sums and products of integers, which have 64
-//! bits under NumPy's rule.
+//! A row has the name, the operands, the numeric parameters, the default axes, whether the result keeps
+//! the operand's shape, the accepted options, the names in other systems, and the documentation. The
+//! definition has the same name, in one of the modules here, and takes a `ReductionContext`
+//! (`context.rs`): operands, axes and mask, which `options.rs` has checked. Rule sets differ only in the
+//! sums and products of integers, which have 64 bits under NumPy's rule.
 //!
 //! - `exact.rs`: correctly rounded sums, by a superaccumulator;
 //! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
@@ -383,7 +383,7 @@ impl Reduction {
 impl FromStr for Reduction {
     type Err = UnknownOp;
 
-    /// Reads the name or another one, in any of their spellings (`log_softmax`, `LogSoftmax`).
+    /// Reads the name or an alias, in any spelling (`log_softmax`, `LogSoftmax`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
         let is_meant = |function: &Reduction| is_called(text, function.name(), function.aliases());
         Reduction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)

@@ -48,7 +48,7 @@ pub struct ReduceOptions {
     pub names: Option<Vec<String>>,
     /// Whether the result keeps the axes, with size 1.
     pub keepdims: bool,
-    /// The rule for the axes: the default, and the legal axes.
+    /// The rule set for axes: which axes are the default, and which are legal.
     pub rule: ReductionRuleName,
     /// Whether integers are summed in 64 bits, like under the numpy rule.
     pub widens_integers: bool,
@@ -58,8 +58,8 @@ pub struct ReduceOptions {
     pub selected: Option<Value>,
     /// An initial value, combined with the result; an element of the result's type.
     pub initial: Option<Initial>,
-    /// The numbers of the function's [parameters](Reduction::parameters), by name; the others have their
-    /// defaults.
+    /// The numbers of the function's [parameters](Reduction::parameters), by name; other parameters have
+    /// their defaults.
     pub numbers: Vec<(&'static str, Literal)>,
 }
 
@@ -114,7 +114,7 @@ impl ReduceOptions {
         ReduceOptions { keepdims, ..self }
     }
 
-    /// The rule for the axes: the default, and the legal axes.
+    /// The rule set for axes: which axes are the default, and which are legal.
     pub fn rule(self, rule: ReductionRuleName) -> Self {
         ReduceOptions { rule, ..self }
     }
@@ -363,8 +363,8 @@ impl GraphBuilder {
         function.define(&reduced, &along.numbers_of(function))
     }
 
-    /// A function along axes as a method of its first operand: pairs have equal shapes, or one is a scalar.
-    /// The builder defers an error.
+    /// A function along axes, as a method of its first operand. Two operands have equal shapes, or one is
+    /// a scalar. The builder defers an error.
     #[track_caller]
     pub(super) fn along_of_args(
         &self,
@@ -476,8 +476,8 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
     }
 }
 
-/// The reduced axes, counted from the front, in ascending order. An error if one has size 0, the result has
-/// elements, and the function has no value for no elements.
+/// The reduced axes, counted from the front, in ascending order. An error if an axis has size 0, the
+/// result has elements, and the function has no value without elements.
 fn checked_axes(
     function: Reduction,
     along: &ReduceOptions,
@@ -503,8 +503,8 @@ fn checked_axes(
     }
 }
 
-/// Whether an extreme of no elements has a value: the initial value, or the identity under rules that allow
-/// it.
+/// Whether an extreme of no elements has a value: the initial value, or, under rule sets that allow it,
+/// the identity.
 fn has_start_value(along: &ReduceOptions) -> bool {
     use ReductionRuleName::{Onnx, StableHlo, Xla};
     along.initial.is_some() || matches!(along.rule, Xla | StableHlo | Onnx)

@@ -16,8 +16,8 @@ struct ScanOptions {
 }
 
 impl ReductionContext<'_> {
-    /// The scan of `value`, which has the operand's shape. Elements that are not selected are replaced by the
-    /// identity.
+    /// The scan of `value`, which has the operand's shape, with the identity in place of unselected
+    /// elements. Without an axis, all elements in row-major order are one vector.
     fn scan(&self, op: ReduceOp, value: &Value, options: ScanOptions) -> BuildResult {
         let ScanOptions { reverse, exclusive } = options;
         let b = self.builder();
@@ -36,7 +36,7 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// The scan in the element type that sums of the operand have.
+    /// The scan of the operand in the result type of its sum.
     fn sums(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, options)
     }

@@ -72,6 +72,8 @@ impl ReductionContext<'_> {
         let sum =
             self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
         if let Some(degrees) = self.fixed_count(correction) {
+            // With a smaller correction the divisor is positive for every size that a symbol stands for.
+            // Otherwise the sizes decide between the quotient and NaN, so they are pinned.
             let is_always_free = correction < MIN_SYMBOL;
             if !is_always_free {
                 self.pin_count("a variance without a degree of freedom is NaN");
@@ -90,8 +92,8 @@ impl ReductionContext<'_> {
         self.divide_by_count(self.sum_of_squares(&self.wide()?)?)
     }
 
-    /// The sum of the squared magnitudes of the selected elements of `x`. The others become 0 before the
-    /// square, because the derivative of the square of NaN is NaN.
+    /// The sum of the squared magnitudes of the selected elements of `x`. Unselected elements become 0
+    /// before the square, because the derivative of the square of NaN is NaN.
     fn sum_of_squares(&self, x: &Value) -> BuildResult {
         let masked = self.masked(ReduceOp::Add, x)?;
         self.fold_unmasked(ReduceOp::Add, squared_magnitudes(&masked)?)

@@ -13,7 +13,7 @@ use indim_ops::ArrayType;
 use super::capture::RegionBody;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 
-/// The results of a loop or branch.
+/// The results of a body, a loop or a branch, or an error.
 type Values = Result<Vec<Value>, GraphError>;
 
 /// The function that builds one region of a branch.
@@ -23,9 +23,9 @@ impl GraphBuilder {
     /// A loop: while `condition` of the states is true, `body` computes the next states. Returns the final
     /// states, which are the initial ones if no step runs.
     ///
-    /// Both closures get a builder of their own and its values of the states. They may use values of this
-    /// builder too: the loop reads those and does not change them. A run that needs more than
-    /// [`DEFAULT_STEP_LIMIT`] steps is an error; see [`GraphBuilder::while_loop_up_to`].
+    /// Each closure gets its own builder, and the states as values of that builder. The closures may also
+    /// use values of the outer builder, which the loop reads and does not change. A run that needs more
+    /// than [`DEFAULT_STEP_LIMIT`] steps is an error; see [`GraphBuilder::while_loop_up_to`].
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -78,7 +78,7 @@ impl GraphBuilder {
         self.loop_of(limit, &initial, &condition, &body)
     }
 
-    /// Like [`GraphBuilder::while_loop_up_to`], for bodies that exist already.
+    /// Like [`GraphBuilder::while_loop_up_to`], for existing bodies.
     ///
     /// # Errors
     /// Like [`GraphBuilder::while_loop`].
@@ -190,7 +190,7 @@ impl GraphBuilder {
         self.branch_between(index, &branches.iter().map(body).collect::<Result<Vec<_>, _>>()?)
     }
 
-    /// Like [`GraphBuilder::switch`], for bodies that exist already, without parameters.
+    /// Like [`GraphBuilder::switch`], for existing bodies, which have no parameters.
     ///
     /// # Errors
     /// Like [`GraphBuilder::switch`].
@@ -203,7 +203,7 @@ impl GraphBuilder {
         self.branch_of_ids("switch", &regions, &[&[index], &captured[..]].concat())
     }
 
-    /// A loop by regions that exist already: the parameters of both are the operands, the states first.
+    /// A loop of existing regions. Both regions take all operands as parameters, the states first.
     ///
     /// # Errors
     /// Like [`GraphBuilder::while_loop`].
@@ -219,7 +219,7 @@ impl GraphBuilder {
         self.while_of_ids("while", condition, body, &operands, limit)
     }
 
-    /// A branch by regions that exist already: their parameters are the operands.
+    /// A branch between existing regions, which take the operands as parameters.
     ///
     /// # Errors
     /// Like [`GraphBuilder::switch`].

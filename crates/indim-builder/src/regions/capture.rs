@@ -1,4 +1,6 @@
-//! Bodies of loops and branches, with the values of outer builders that they use: each has a parameter.
+//! Bodies of loops and branches, and their captured values.
+//!
+//! A value of an outer builder that a body uses becomes a parameter of the body.
 
 use indim_graph::{Graph, GraphError, Region, ValueId};
 use indim_ops::ArrayType;
@@ -26,13 +28,13 @@ use crate::builder::{GraphBuilder, Value};
 #[derive(Debug, Clone)]
 pub struct RegionBody {
     graph: Graph,
-    /// The outer values; their parameters follow the first ones.
+    /// The outer values; their parameters follow the body's own parameters.
     captured: Vec<ValueId>,
 }
 
 impl GraphBuilder {
-    /// A builder for the body of a loop or branch, with parameters of these types. It may use values of this
-    /// builder; [`GraphBuilder::end_region`] ends it.
+    /// A builder for the body of a loop or branch, and its parameters, of these types. The body may use
+    /// values of this builder; [`GraphBuilder::end_region`] completes it.
     ///
     /// # Errors
     /// E5 `too-large`.
@@ -45,8 +47,8 @@ impl GraphBuilder {
         Ok((inner, states))
     }
 
-    /// The value that stands for `value` in this builder: `value` itself, or the parameter of a body for a
-    /// value outside it.
+    /// The value that stands for `value` in this builder: `value` itself, or, in a body, the parameter
+    /// for a value of an outer builder.
     ///
     /// # Errors
     /// `foreign-value`; the first error of an operator.
@@ -78,8 +80,8 @@ impl RegionBody {
         self.graph.outputs().iter().map(|&output| &self.graph[output].array_type)
     }
 
-    /// Adds the nodes of the body to `b`, the builder `outer` or that of another body inside it; returns the
-    /// results.
+    /// Adds the nodes of the body to `b` and returns the results. `b` is `outer`, or the builder of a
+    /// body inside it.
     ///
     /// # Errors
     /// `wrong-operand-count` for another number of `arguments` than parameters; `foreign-value`.
@@ -94,7 +96,7 @@ impl RegionBody {
         b.inline(&self.graph, &arguments)
     }
 
-    /// The outer values of several bodies, each once.
+    /// The outer values that several bodies use, each value once.
     pub(super) fn all_captured<'a>(
         bodies: impl IntoIterator<Item = &'a RegionBody>,
     ) -> Vec<ValueId> {
@@ -107,7 +109,8 @@ impl RegionBody {
         all
     }
 
-    /// The region whose parameters are those of the body and all of these outer values.
+    /// The region of this body, whose parameters are those of the body, then all values of `captured`,
+    /// which several bodies share.
     pub(super) fn region(
         &self,
         outer: &GraphBuilder,

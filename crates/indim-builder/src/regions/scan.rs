@@ -10,12 +10,13 @@ use super::capture::RegionBody;
 use crate::builder::{GraphBuilder, Value};
 
 impl GraphBuilder {
-    /// A loop over the parts of arrays along axis 0: for each position, `body` gets the states and the part
-    /// of each array of `xs`, and returns the next states and results. Returns the final states, and the
-    /// results of all steps, stacked along a new axis 0. `length` is the number of steps, the size of axis 0
-    /// of `xs`.
+    /// A loop over the slices of arrays along axis 0: for each position, `body` gets the states and the
+    /// slice of each array of `xs`, and returns the next states and the results of the step. Returns the
+    /// final states, and the results of all steps, stacked along a new axis 0. `length` is the number of
+    /// steps, the size of axis 0 of `xs`.
     ///
-    /// `reverse` begins at the last position; results stay at the positions of their parts.
+    /// With `reverse` the loop begins at the last position; each result stays at the position of its
+    /// slice.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -148,7 +149,7 @@ impl GraphBuilder {
         Ok((finals, stacked))
     }
 
-    /// The type of the parts of input `index` along axis 0, whose size must be `length`.
+    /// The type of the slices of input `index` along axis 0, whose size must be `length`.
     #[track_caller]
     fn part_type(&self, index: usize, x: &Value, length: usize) -> Result<ArrayType, GraphError> {
         let id = self.id("scan", x)?;

@@ -8,9 +8,9 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::{Operand, OperandArg};
 
 impl GraphBuilder {
-    /// The elements sorted along an axis, with their bits: a stable sort in the total order of
-    /// [`indim_ops::TotalOrder`]. NaN comes last, in descending order first; equal elements, such as -0 and
-    /// +0, keep their order either way.
+    /// The elements sorted along an axis, with unchanged bits: a stable sort in the total order of
+    /// [`indim_ops::TotalOrder`]. NaN comes last, or first in descending order. Equal elements, such as
+    /// -0 and +0, keep their order in both directions.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -33,7 +33,8 @@ impl GraphBuilder {
         self.sort_node("sort", vec![x.into_arg()], axis, descending, SortResult::Values)
     }
 
-    /// The positions along an axis that sort it, as `i64`, like NumPy's `argsort(kind="stable")`.
+    /// The positions of the elements along an axis in sorted order, as `i64`, like NumPy's
+    /// `argsort(kind="stable")`.
     ///
     /// # Errors
     /// `axis-out-of-range`.
@@ -42,8 +43,8 @@ impl GraphBuilder {
         self.sort_node("argsort", vec![x.into_arg()], axis, descending, SortResult::Positions)
     }
 
-    /// The positions along an axis that sort by several keys of one shape, as `i64`. The first key is the
-    /// most significant; NumPy's `lexsort` takes the keys in reverse.
+    /// The positions along an axis in the sorted order of several keys of one shape, as `i64`. The first
+    /// key is the most significant; NumPy's `lexsort` takes the keys in reverse.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

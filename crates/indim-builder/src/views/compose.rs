@@ -8,7 +8,7 @@ use indim_shape::Shape;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// The contents of a padding: see [`GraphBuilder::extend`].
+/// The elements of a padding, for [`GraphBuilder::extend`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PadMode {
     /// The element at the edge, repeated.
@@ -95,7 +95,7 @@ impl GraphBuilder {
     pub fn roll(&self, operand: impl Operand, shift: i64, axis: i64) -> BuildResult {
         let (x, shape, axis) = self.along_axis("roll", operand, axis)?;
         let size = shape[axis];
-        // The remainder is undefined for an empty axis, on which nothing moves.
+        // The remainder is undefined for an empty axis, where nothing moves.
         let moved = i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
         let front = self.part(&x, axis, AxisSlice::new(size - moved, moved, 1))?;
         let back = self.part(&x, axis, AxisSlice::new(0, size - moved, 1))?;
@@ -105,8 +105,9 @@ impl GraphBuilder {
         }
     }
 
-    /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` elements of `value` before and
-    /// `high` after the elements, and `interior` between any two; negative `low` and `high` remove elements.
+    /// XLA's `Pad`. Each axis has an entry `(low, high, interior)`: `low` elements of `value` before the
+    /// elements, `high` after them, and `interior` between each two neighbours; negative `low` and `high`
+    /// remove elements.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -225,7 +226,7 @@ impl GraphBuilder {
         }
     }
 
-    /// `width` elements of a repeated axis: the last ones, or the first ones.
+    /// `width` elements of the axis repeated cyclically: the last elements if `is_last`, else the first.
     #[track_caller]
     fn repeated(&self, x: &Value, axis: usize, width: usize, is_last: bool) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -251,7 +252,7 @@ impl GraphBuilder {
         self.broadcast_in_dim(x, &dims, sizes)
     }
 
-    /// Inserts `count` elements of `value` between any two elements of an axis.
+    /// Inserts `count` elements of `value` between each two neighbours along an axis.
     #[track_caller]
     fn spaced(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
@@ -269,7 +270,7 @@ impl GraphBuilder {
         self.part(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
     }
 
-    /// Removes the elements at negative widths.
+    /// Removes elements at the ends whose width is negative.
     #[track_caller]
     fn cut(&self, x: &Value, axis: usize, low: i64, high: i64) -> BuildResult {
         let size = x.array_type()?.shape[axis];
@@ -319,7 +320,7 @@ impl GraphBuilder {
         self.sliced("slice", self.id("slice", x)?, &slices)
     }
 
-    /// An operand, its shape, and an axis of it counted from the front.
+    /// The operand as a value, its shape, and `axis` counted from the front.
     #[track_caller]
     pub(crate) fn along_axis(
         &self,

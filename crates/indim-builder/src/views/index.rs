@@ -6,7 +6,7 @@ use indim_shape::{AxisMap, Shape};
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::operand::Operand;
 
-/// One item of a Python index `x[...]`; `A` is the type of arrays in it.
+/// One item of a Python index `x[...]`; `A` is the type of an index array.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Index<A = Value> {
     /// `3`: one element of the axis, which is removed; a negative index counts from the end.
@@ -46,14 +46,14 @@ struct IndexPlan {
     sizes: Vec<usize>,
     /// The positions in `sizes` of the kept axes.
     kept: Vec<usize>,
-    /// The operand's axis of each kept axis.
+    /// For each kept axis, its number in the operand.
     old: Vec<usize>,
-    /// The axes of the operand to pin: their slice depends on the size.
+    /// The axes of the operand to pin, because their slice depends on the size.
     bounded: Vec<usize>,
     /// The gathered axes, as positions in `sizes`, and their indices.
     taken: Vec<(usize, Value)>,
-    /// Whether the axes of the indices come first in the result: NumPy's place for those of arrays that are
-    /// not all adjacent.
+    /// Whether the axes of the index arrays come first in the result, as in NumPy if index arrays and
+    /// integers are not all adjacent.
     is_in_front: bool,
 }
 
@@ -99,7 +99,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The axes of the indices, which begin at `first`, before all others.
+    /// Moves the axes of the index arrays, which begin at `first`, before all other axes.
     #[track_caller]
     fn with_axes_in_front(&self, x: &Value, first: usize, indices: &[Value]) -> BuildResult {
         let count = self.common_shape("index", &self.ids("index", indices)?)?.rank();
@@ -122,6 +122,7 @@ impl GraphBuilder {
     }
 }
 
+/// The steps of an index of an array of this shape.
 fn plan(shape: &Shape, indices: &[Index]) -> Result<IndexPlan, GraphErrorKind> {
     let named = indices.iter().filter(|index| index.names_axis()).count();
     let ellipses = indices.iter().filter(|index| matches!(index, Index::Ellipsis)).count();
@@ -143,6 +144,7 @@ fn plan(shape: &Shape, indices: &[Index]) -> Result<IndexPlan, GraphErrorKind> {
 }
 
 impl IndexPlan {
+    /// Adds an item. `others` is the number of axes that an ellipsis stands for.
     fn add(&mut self, shape: &Shape, index: &Index, others: usize) -> Result<(), GraphErrorKind> {
         let axis = self.slices.len();
         match index {
@@ -171,6 +173,7 @@ impl IndexPlan {
         Ok(())
     }
 
+    /// Keeps the next axis of the operand, sliced.
     fn keep(&mut self, slice: AxisSlice) {
         self.kept.push(self.sizes.len());
         self.old.push(self.slices.len());

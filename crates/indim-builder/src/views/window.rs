@@ -7,8 +7,8 @@ use crate::builder::{BuildResult, GraphBuilder};
 use crate::operand::Operand;
 
 impl GraphBuilder {
-    /// The windows along `axis`: their positions replace the axis, and the elements of a window are a new
-    /// last axis. The result is a view: windows that overlap share elements.
+    /// The windows along `axis`. In the result, `axis` counts the windows, and a new last axis counts the
+    /// elements of a window. The result is a view: windows that overlap share elements.
     ///
     /// A reduction along the last axis is a moving sum or extreme; a product with a kernel of the window's
     /// size is a convolution.

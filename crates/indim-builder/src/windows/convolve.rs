@@ -156,14 +156,14 @@ impl GraphBuilder {
         self.transpose(value, &order)
     }
 
-    /// Transposes from the order batch, feature, spatial axes to these axes.
+    /// Transposes from the order batch, feature, spatial axes to the order that `axes` states.
     fn stated_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
         let order: Vec<usize> = axes.order().collect();
         let place = |axis| order.iter().position(|&of| of == axis).unwrap_or(axis) as i64;
         self.transpose(value, &(0..order.len()).map(place).collect::<Vec<i64>>())
     }
 
-    /// The result of a convolution without products: zeros, or no elements.
+    /// The result of a convolution of an array or kernel without elements: zeros, or no elements.
     fn without_products(
         &self,
         x: &Value,
@@ -198,7 +198,8 @@ impl GraphBuilder {
             self.window_error("convolution", &operands, problem)
         };
         if of_kernel[0] == convolution.feature_groups && of_kernel[1] == 1 {
-            // Each feature of the result is that of one feature of the operand, so no axis has to be divided.
+            // Each feature of the result depends on one feature of the operand only, so no axis is
+            // divided into groups.
             let equation = depthwise_equation(windows.len()).ok_or_else(too_many)?;
             let sizes: Vec<usize> = [of_kernel[0]].iter().chain(&of_kernel[2..]).copied().collect();
             return self.einsum_as(&equation, &[view, self.reshape(&kernel, sizes)?], dtype);
@@ -235,7 +236,8 @@ impl GraphBuilder {
         self.reshape(result, sizes)
     }
 
-    /// The windows of the padded operand, as a view, and the kernel, reversed along the axes that demand it.
+    /// The windows of the padded operand, as a view, and the kernel, reversed along axes with reversed
+    /// windows.
     #[track_caller]
     fn windows_and_kernel(
         &self,

@@ -113,8 +113,8 @@ impl GraphBuilder {
         self.convert(sums / divisors, of_x.dtype)
     }
 
-    /// The product of the counts of all axes, in the shape of the sums. Each axis has a count for each of its
-    /// positions; equal counts are one number.
+    /// The product of the counts of all axes, in the shape of the sums. `counts` has a count for each
+    /// position along each axis; an axis with equal counts becomes a scalar factor.
     #[track_caller]
     fn divisors(&self, sums: &Value, counts: Vec<(usize, Vec<f64>)>) -> BuildResult {
         let shape = sums.array_type()?.shape;
@@ -141,7 +141,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The reduced windows in the wide type of sums and products.
+    /// Reduces the windows; sums and products of floats keep the wide type in which they were computed.
     #[track_caller]
     fn reduced_windows(
         &self,
@@ -175,10 +175,12 @@ impl GraphBuilder {
         let mut windows: Vec<(usize, PaddedWindow)> = windows.to_vec();
         windows.sort_by_key(|(axis, _)| core::cmp::Reverse(*axis));
         if !op.is_ordered(wide) {
-            // Fewer rows are left for the last axis, whose windows take more time than those of others.
+            // The order of the axes has no effect then. The last axis comes last, when fewer rows are
+            // left, because its windows take more time than those of other axes.
             windows.reverse();
         }
-        // One axis after another, so that windows that overlap share the reductions of the axes before.
+        // Reduces one axis after another, so that overlapping windows share the reductions along earlier
+        // axes.
         for (axis, window) in windows {
             if window.size == 1 && window.stride == 1 {
                 continue;
@@ -196,11 +198,11 @@ struct ReducedWindows {
     dtype: DType,
 }
 
-/// Maximum number of counts of an axis: 128 MiB.
+/// Maximum number of counts of an axis: 128 MiB of `f64`.
 const MAX_COUNTS: usize = 1 << 24;
 
-/// The number of elements of each window that the divisor counts, for an axis of `size` elements. One number
-/// if all elements of all windows count, `None` for more than [`MAX_COUNTS`] counts.
+/// For each window of an axis of `size` elements, the number of elements that the divisor counts. A
+/// single number if all elements of all windows count; `None` for more than [`MAX_COUNTS`] windows.
 fn counts(
     window: &PaddedWindow,
     size: usize,

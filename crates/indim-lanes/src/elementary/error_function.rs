@@ -1,7 +1,8 @@
 //! The error function and its complement.
 //!
-//! Up to 1/2 `erf` is an odd polynomial; beyond, `1 - erfc` with a polynomial for the logarithm of `erfc`,
-//! which is smooth. The fit weights its error by `erfc`, as the result does.
+//! Up to 1/2, `erf` is computed by an odd polynomial. Beyond 1/2 it is `1 - erfc`, with a polynomial for
+//! the logarithm of `erfc`, which is smooth. The fit weights the error of this polynomial by `erfc`,
+//! because the result does.
 
 use super::exp::exponential_of_pair;
 use super::pair::{Pair, two_product, two_sum, two_sum_ordered};
@@ -24,7 +25,8 @@ const ERF_TAIL_DOUBLE: [f64; 9] = [
     -1.4787220389294386e-07,
 ];
 
-/// `(log erfc(1/2 + u) - log erfc(1/2)) / u`, up to 4 and to 6 in `1/2 + u`.
+/// `(log erfc(1/2 + u) - log erfc(1/2)) / u` in `u`, for `1/2 + u` up to 4 in 32 bits and up to 6 in 64
+/// bits.
 const LOG_ERFC_SLOPE_SINGLE: [f64; 8] = [
     -1.8327058066665767,
     -0.7630481665495012,
@@ -69,13 +71,13 @@ pub fn erf<F: FloatLane>(x: F) -> F {
     copysign(result, x)
 }
 
-/// `x + x * slope`, so that the rounding error of the small slope is negligible.
+/// `erf(x)` near 0, as `x + x * slope`, so that the rounding error of the small slope is negligible.
 #[inline(always)]
 fn near_zero<F: FloatLane>(x: F) -> F {
     x.mul_add(slope_less_one(x), x)
 }
 
-/// `near_zero` as a pair.
+/// `erf(x)` near 0 as a pair, like `near_zero`.
 #[inline(always)]
 fn near_zero_pair<F: FloatLane>(x: F) -> Pair<F> {
     two_sum_ordered(x, x.mul(slope_less_one(x)))
@@ -89,7 +91,7 @@ fn slope_less_one<F: FloatLane>(x: F) -> F {
     square.mul_add(tail, F::constant(core::f64::consts::FRAC_2_SQRT_PI - 1.0))
 }
 
-/// `1 - erfc(x)`, as twice the difference of the halves.
+/// `1 - erfc(x)` for `x` from 1/2 on, as twice the difference of the halves.
 #[inline(always)]
 fn beyond_half<F: FloatLane>(x: F) -> F {
     let u = x.sub(F::constant(0.5));
@@ -131,13 +133,13 @@ const ERFC_SCALED: [f64; 23] = [
     -4.028036508259656e-09,
 ];
 
-/// `1 - erf(x)` without cancellation; 0 and 2 at the infinities. In 64 bits.
+/// `1 - erf(x)` without cancellation; 0 and 2 at the infinities. Computed in 64 bits.
 #[inline(always)]
 pub fn erfc<F: FloatLane>(x: F) -> F {
     F::narrow(complement(x.widen()))
 }
 
-/// Up to 1/2 from `erf`, beyond from `e^(-x²)`; reflected for `x < 0`.
+/// `erfc(x)`: up to 1/2 from `erf`, beyond from `e^(-x²)`, reflected for `x < 0`.
 #[inline(always)]
 fn complement<F: FloatLane>(x: F) -> F {
     let erf = near_zero_pair(x);
@@ -147,7 +149,7 @@ fn complement<F: FloatLane>(x: F) -> F {
     F::select(x.abs().less(F::constant(0.5)), near, reflected)
 }
 
-/// `erfc |x|` as `e^(-x²)` times the scaled function, all as pairs.
+/// `erfc |x|` as `e^(-x²)` times the scaled function `e^(x²) erfc |x|`, all as pairs.
 #[inline(always)]
 fn scaled_complement<F: FloatLane>(x: F) -> F {
     // Beyond this, the result rounds to 0.

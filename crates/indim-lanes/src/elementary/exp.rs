@@ -38,7 +38,8 @@ const EXP_TAIL_DOUBLE: [f64; 11] = [
 /// `ln 2` minus the double nearest to it.
 const LN_2_LOW: f64 = 2.3190468138462996e-17;
 
-/// `2^exponent * (1 + linear + tail)`; `linear` is exact, `tail` is small against it.
+/// The value `2^exponent * (1 + linear + tail)`, not yet rounded; `linear` is exact, and `tail` is small
+/// against `linear`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Exponential<F: FloatLane> {
     exponent: F::Bits,
@@ -57,7 +58,7 @@ impl<F: FloatLane> Exponential<F> {
         Exponential { exponent, linear, tail }
     }
 
-    /// The significand, between 0.7 and 1.42. Its low part is up to a tenth of it.
+    /// The significand, between 0.7 and 1.42. Its low part is at most a tenth of its high part.
     #[inline(always)]
     fn significand(self) -> Pair<F> {
         two_sum_ordered(F::constant(1.0), self.linear).add_low(self.tail)
@@ -104,8 +105,8 @@ impl<F: FloatLane> Exponential<F> {
         }
     }
 
-    /// Half the value minus 1/2, without cancellation, for an exponent in the range of the type.
-    /// The low part is up to a tenth of the high one.
+    /// Half the value minus 1/2, without cancellation, for an exponent in the range of the type. The low
+    /// part is at most a tenth of the high part.
     #[inline(always)]
     pub(super) fn half_minus_half(self) -> Pair<F> {
         let half_power: F = power_of_two(self.exponent.sub(F::Bits::constant(1)));
@@ -177,22 +178,23 @@ pub fn exp2<F: FloatLane>(x: F) -> F {
 crate::shared_by_recordings! {
     /// `e^x - 1`.
     pub fn expm1<F: FloatLane>(x: F) -> F {
-        // Below the bounds the result rounds to -1, above to infinity.
+        // Below the bounds the result rounds to -1, above the bounds to infinity.
         let inside = clamp_keeping_nan(by_width(-20.0, -40.0), x, by_width(89.0, 710.0));
         let half = exponential(inside).half_minus_half().value();
-        // If x²/2 is below the last bit; this also keeps subnormals and the sign of zero.
+        // For a tiny `x` the result is `x`, because x²/2 is below its last bit. This also keeps subnormals
+        // and the sign of zero.
         let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
         F::select(is_tiny, x, half.add(half))
     }
 }
 
 /// `log(e^x + e^y)` as `max + log(1 + e^(min - max))`, with every step except the last as a pair. Near the
-/// zeros of the function its error is that of the logarithm.
+/// zeros of the function, the error is that of the logarithm.
 #[inline(always)]
 pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
     let (larger, smaller) = (max(x, y), min(x, y));
     let difference = two_sum(smaller, larger.neg());
-    // Below the limit, the logarithm is the exponential itself, which may be subnormal.
+    // Below the limit, `log(1 + e^d)` rounds to `e^d`, which may be subnormal.
     let limit: F = by_width(-80.0, -690.0);
     let is_low = difference.high.less(limit);
     let power = exponential_of_pair(Pair {
@@ -214,7 +216,8 @@ pub fn logaddexp<F: FloatLane>(x: F, y: F) -> F {
 pub fn logistic<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);
     let power = exponential(bounded(x.abs().neg()));
-    // The power itself may underflow; it is then negligible in the sum with 1.
+    // The power itself may underflow, so its exponent is limited here; so small a power is negligible in
+    // the sum with 1.
     let min_exponent = F::Bits::constant(-70);
     let sum_exponent =
         F::Bits::select(power.exponent.less(min_exponent), min_exponent, power.exponent);

@@ -17,7 +17,8 @@ pub fn tanh<F: FloatLane>(x: F) -> F {
     let numerator = exponential(bounded.add(bounded)).half_minus_half().normalized();
     let denominator = two_sum(F::constant(1.0), numerator.high).add_low(numerator.low);
     let quotient = numerator.div(denominator).value();
-    // If x³/3 is below the last bit; this also keeps subnormals and the sign of zero.
+    // For a tiny `x` the result is `x`, because x³/3 is below its last bit. This also keeps subnormals and
+    // the sign of zero.
     let is_tiny = magnitude.less(by_width(2.4e-4, 1.0e-8));
     F::select(is_tiny, x, copysign(quotient, x))
 }
@@ -37,7 +38,7 @@ crate::shared_by_recordings! {
 }
 
 crate::shared_by_recordings! {
-    /// The hyperbolic sine of the logarithm of a moderate power.
+    /// `sinh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
     fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
         let half = power.at_most_moderate().half_minus_half().normalized();
         let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
@@ -48,7 +49,7 @@ crate::shared_by_recordings! {
 }
 
 crate::shared_by_recordings! {
-    /// The hyperbolic cosine of the logarithm of a moderate power.
+    /// `cosh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
     fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
         let half = power.at_most_moderate().half();
         let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
@@ -66,7 +67,7 @@ crate::shared_by_recordings! {
         let is_negative = x.less(F::constant(0.0));
         let low = F::select(is_negative, low.neg(), low);
         let signed = Pair { high: copysign(high, x), low };
-        // If the cube is negligible; keeps subnormals.
+        // For a tiny `x` the cube is negligible and `sinh` is `x`, also if `x` is subnormal.
         let itself = Pair { high: x, low: F::constant(0.0) };
         let sine = Pair::select(magnitude.less(F::constant(1.0e-8)), itself, signed);
         (sine, cosh_of_moderate(power).normalized())

@@ -1,8 +1,8 @@
 //! The inverse of the error function.
 //!
 //! `erf_inv(x) = x P(w)` with `w = -log(1 - x²)`. `P` grows from `sqrt(π) / 2` like `sqrt(w)`, and has no
-//! singularity nearer than `±2πi`, so piecewise polynomials in `1 + w` cover the whole range. The variable is
-//! that of Giles, Approximating the erfinv function (GPU Computing Gems, 2011).
+//! singularity nearer than `±2πi`. Therefore polynomials on pieces of `1 + w` cover the whole range. The
+//! variable is that of Giles, Approximating the erfinv function (GPU Computing Gems, 2011).
 
 use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum};
@@ -45,7 +45,8 @@ fn factor<F: FloatLane>(w: Pair<F>) -> Pair<F> {
     polynomial_at(&FACTOR, piece.index, offset)
 }
 
-/// `erf_inv(x) / x` in `w` minus the centre of its piece; 42 pieces, from `1 + w = 1` to 40.
+/// `erf_inv(x) / x` in `w` minus the centre of its piece: 42 pieces, from `1 + w = 1` to 40. Zeros pad the
+/// table to 64 columns, because a lookup needs a power of two.
 #[rustfmt::skip]
 const FACTOR: Table<64, 13> = table([
     [

@@ -40,7 +40,8 @@ const ASIN_TAIL: [f64; 13] = [
     0.02877844261259304,
 ];
 
-/// `quarters * π / 4` as a pair; both parts are multiples of those of `π`, and as exact.
+/// `quarters * π / 4` as a pair, for a whole number of quarters up to 4. Both parts are multiples of the
+/// parts of `π / 4`, without rounding.
 #[inline(always)]
 fn quarter_turns<F: FloatLane>(quarters: f64) -> Pair<F> {
     let low = 1.2246467991473532e-16 / 4.0 * quarters;
@@ -72,7 +73,8 @@ pub fn atan2<F: FloatLane>(y: F, x: F) -> F {
 }
 
 crate::shared_by_recordings! {
-    /// `asin t`, for `t = |x|` up to 1/2, and beyond for `t = sqrt((1 - |x|) / 2)`, half the arc cosine.
+    /// `asin t` as a pair. Up to 1/2, `t` is `|x|`. Beyond 1/2, `t` is `sqrt((1 - |x|) / 2)`, and the
+    /// result is half of the arc cosine of `|x|`.
     fn half_angle<F: FloatLane>(magnitude: F, is_large: F::Bool) -> Pair<F> {
         let half = F::constant(0.5);
         let square_above = magnitude.mul_add(half.neg(), half);
@@ -105,7 +107,7 @@ fn asin_wide<F: FloatLane>(x: F) -> F {
     let angle = half_angle(magnitude, is_large);
     let large = complement(quarter_turns(2.0), twice(angle));
     let result = copysign(Pair::select(is_large, large, angle).value(), x);
-    // If the cube is negligible; keeps subnormals.
+    // For a tiny `x` the cube is negligible and the result is `x`, also if `x` is subnormal.
     F::select(magnitude.less(F::constant(7.450580596923828e-9)), x, result)
 }
 
@@ -164,7 +166,7 @@ fn atan_wide<F: FloatLane>(x: F) -> F {
 crate::shared_by_recordings! {
     fn atan2_wide<F: FloatLane>(y: F, x: F) -> F {
         let (zero, one) = (F::constant(0.0), F::constant(1.0));
-        // Scaled far from overflow and underflow, which does not change the quotient.
+        // Scales both operands away from overflow and underflow, which does not change their quotient.
         let largest = max(x.abs(), y.abs());
         let down =
             F::select(F::constant(1.0e300).less(largest), F::constant(9.313225746154785e-10), one);

@@ -21,7 +21,7 @@ const LOG_TAIL_DOUBLE: [f64; 7] = [
     0.14621061714227743,
 ];
 
-/// The terms after 2/3 of this series, divided by `s²`.
+/// The series above without its first term, 2/3, divided by `s²`.
 const LOG_THIRD_SINGLE: [f64; 3] = [0.4000001520706263, 0.28562174267387197, 0.23051039703233206];
 const LOG_THIRD_DOUBLE: [f64; 8] = [
     0.4,
@@ -40,13 +40,14 @@ struct FloatParts<F> {
     significand: F,
 }
 
-/// The parts of a positive number; any other gives arbitrary finite numbers or a NaN.
+/// The parts of a positive number. Other floats give arbitrary finite numbers or a NaN.
 #[inline(always)]
 fn split<F: FloatLane>(x: F) -> FloatParts<F> {
     let is_subnormal = x.less(by_width(f64::from(f32::MIN_POSITIVE), f64::MIN_POSITIVE));
     let normal = F::select(is_subnormal, x.mul(by_width(16_777_216.0, 9_007_199_254_740_992.0)), x);
     let bits = normal.to_bits();
-    // Relative to the pattern of sqrt ½ the exponent changes there, and not at 1.
+    // The exponent is computed relative to the pattern of sqrt ½, so that it changes at sqrt ½ and not at
+    // 1.
     let offset = F::constant(core::f64::consts::FRAC_1_SQRT_2).to_bits();
     let exponent_bits = bits.sub(offset).shr_arithmetic(mantissa_bits::<F>());
     let significand = F::from_bits(bits.sub(exponent_bits.shl(mantissa_bits::<F>())));
@@ -64,15 +65,15 @@ fn log_deficit<F: FloatLane>(f: F) -> F {
     s.neg().mul_add(tail, half_square)
 }
 
-/// `exponent * unit + significand part`, where the upper part of `unit` has so few bits that its product is
-/// exact.
+/// `exponent * unit + part`: the logarithm of a float from its exponent and from `part`, the logarithm of
+/// its significand. The high part of `unit` has so few bits that its product with the exponent is exact.
 #[inline(always)]
 fn add_exponent<F: FloatLane>(exponent: F, unit: Pair<F>, part: Pair<F>) -> Pair<F> {
     let sum = two_sum_ordered(exponent.mul(unit.high), part.high);
     sum.add_low(exponent.mul_add(unit.low, part.low))
 }
 
-/// `ln 2` with an upper part of 16 or 42 bits.
+/// `ln 2` with a high part of 16 or 42 bits.
 #[inline(always)]
 fn ln_2_short<F: FloatLane>() -> Pair<F> {
     Pair {
@@ -81,7 +82,8 @@ fn ln_2_short<F: FloatLane>() -> Pair<F> {
     }
 }
 
-/// The logarithm, with its values at zero, below zero, at infinity and for a NaN.
+/// `ordinary` for a positive finite `x`; otherwise the logarithm of zero, a negative number, infinity or a
+/// NaN.
 #[inline(always)]
 fn with_special_values<F: FloatLane>(x: F, ordinary: F) -> F {
     let infinity = F::constant(f64::INFINITY);
@@ -104,7 +106,8 @@ crate::shared_by_recordings! {
     /// The natural logarithm of `1 + x`.
     pub fn log1p<F: FloatLane>(x: F) -> F {
         let ordinary = log_of_pair(two_sum(F::constant(1.0), x), F::constant(0.0));
-        // If x²/2 is below the last bit; this also keeps the sign of zero.
+        // For a tiny `x` the result is `x`, because x²/2 is below its last bit. This also keeps the sign of
+        // zero.
         let is_tiny = x.abs().less(by_width(2.9e-8, 5.5e-17));
         F::select(is_tiny, x, ordinary)
     }
@@ -116,13 +119,14 @@ pub(super) fn log_of_pair<F: FloatLane>(x: Pair<F>, doublings: F) -> F {
     with_special_values(x.high, ordinary_log(x, doublings).value())
 }
 
-/// The logarithm of a positive number as a pair; the low part is small against the high one.
+/// The logarithm of a positive number as a pair; the low part is small against the high part.
 #[inline(always)]
 pub(super) fn log_pair<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     ordinary_log(x, F::constant(0.0))
 }
 
 crate::shared_by_recordings! {
+    /// `log(x) + doublings * log(2)` of a positive number, as a pair.
     fn ordinary_log<F: FloatLane>(x: Pair<F>, doublings: F) -> Pair<F> {
         let FloatParts { exponent, significand } = split(x.high);
         let f = significand.sub(F::constant(1.0));
@@ -153,7 +157,7 @@ pub fn log2<F: FloatLane>(x: F) -> F {
 pub fn log10<F: FloatLane>(x: F) -> F {
     let FloatParts { exponent, significand } = split(x);
     let part = log_in_base(significand, pair_constant(LOG10_E, 1.098319650216765e-17));
-    // log10(2) with an upper part of 16 or 42 bits.
+    // log10(2) with a high part of 16 or 42 bits.
     let unit = Pair {
         high: by_width(0.301025390625, 0.30102999566395283),
         low: by_width(4.605038981195214e-06, 2.8363394551044964e-14),

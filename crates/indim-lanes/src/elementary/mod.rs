@@ -1,22 +1,27 @@
 //! The elementary functions over the `Lane` algebra: one file per family.
 //!
 //! Every function is straight-line code over the primitives of `lane.rs`, so its bits are the same on every
-//! machine, and the compiler vectorises it. Every result is within 1 ULP of the exact value
-//! (`tests/accuracy/` and `examples/accuracy.rs` of `indim-ops`). Most functions compute the last steps as an
-//! unevaluated sum of two floats (`pair.rs`) and round once.
+//! machine, and the compiler vectorises it. Results are within 1 ULP of the exact value (`tests/accuracy/`
+//! and `examples/accuracy.rs` of `indim-ops` measure this), except near the zeros of `logaddexp` and near
+//! the negative zeros of `digamma`. Most functions compute the last steps as an unevaluated sum of two
+//! floats (`pair.rs`) and round once.
 //!
 //! `coefficients.py` in this folder fits the polynomials; `gamma/coefficients.py` makes the tables of
-//! `gamma/` and `inverse_error_function.rs`. `indim-ops` exports them as `meaning::float`.
+//! `gamma/` and `inverse_error_function.rs`. `indim-ops` exports the functions as `meaning::float`.
 //!
 //! - `error_function.rs`: the error function and its complement;
 //! - `exp.rs`: exponentials: `exp`, `exp2`, `expm1`, `logistic`, `logaddexp`;
+//! - `gamma/`: the logarithm of the gamma function, and its derivatives;
 //! - `hyperbolic.rs`: hyperbolic functions and their inverses;
+//! - `inverse_error_function.rs`: the inverse of the error function;
 //! - `inverse_trigonometric.rs`: inverse trigonometric functions: `asin`, `acos`, `atan`, `atan2`; computed
 //!   in 64 bits;
 //! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and a more precise one for `pow`;
+//! - `pair.rs`: unevaluated sums of two floats, with twice the precision of one;
 //! - `pieces.rs`: piecewise polynomials: eight pieces for each power of two, with tables of coefficients;
 //! - `power.rs`: powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`;
-//! - `short_power.rs`: powers with small whole exponents, or halves, as a few products and a square root;
+//! - `short_power.rs`: powers with small exponents that are whole or half-integers, as a few products and a
+//!   square root;
 //! - `trigonometric/`: trigonometric functions: `sin`, `cos`, `tan`.
 
 mod error_function;
@@ -81,7 +86,7 @@ fn by_width<F: FloatLane>(single: f64, double: f64) -> F {
     F::constant(if is_single::<F>() { single } else { double })
 }
 
-/// The constant `high + low`, given with twice 53 bits, as a pair of the lane's width.
+/// The constant `high + low` as a pair of the lane's width. The arguments state it to twice 53 bits.
 #[inline(always)]
 fn pair_constant<F: FloatLane>(high: f64, low: f64) -> Pair<F> {
     let rest = if is_single::<F>() { high - f64::from(high as f32) } else { low };
@@ -108,8 +113,9 @@ fn power_of_two<F: FloatLane>(exponent: F::Bits) -> F {
 }
 
 crate::shared_by_recordings! {
-    /// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. In two
-    /// steps: the first is exact if `x` is about 1, so a subnormal result is rounded once here.
+    /// `x * 2^exponent` for exponents between minus and plus twice the range of normal floats. The
+    /// multiplication takes two steps. If `x` is about 1, the first step is exact, so a subnormal result is
+    /// rounded only once.
     pub fn scale<F: FloatLane>(x: F, exponent: F::Bits) -> F {
         let half = exponent.shr_arithmetic(F::Bits::constant(1));
         x.mul(power_of_two(half)).mul(power_of_two(exponent.sub(half)))

@@ -45,8 +45,8 @@ impl<F: FloatLane> Pair<F> {
         self.high.add(self.low)
     }
 
-    /// The same value with the low part below the last bit of the high part, if it is smaller than the high
-    /// part.
+    /// The same value with a low part below the last bit of the high part. The low part must already be
+    /// smaller than the high part.
     #[inline(always)]
     pub(super) fn normalized(self) -> Self {
         two_sum_ordered(self.high, self.low)
@@ -73,7 +73,7 @@ impl<F: FloatLane> Pair<F> {
         product.add_low(cross)
     }
 
-    /// The quotient: an estimate by the reciprocal, corrected by its remainder.
+    /// The quotient: an estimate by the reciprocal of the divisor, corrected by the remainder.
     #[inline(always)]
     #[allow(clippy::should_implement_trait, reason = "lanes have named primitives, no operators")]
     pub fn div(self, divisor: Self) -> Self {

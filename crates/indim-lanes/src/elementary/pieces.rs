@@ -1,8 +1,8 @@
 //! Piecewise polynomials: eight pieces for each power of two, with tables of coefficients.
 //!
-//! A piece is so narrow that the first two coefficients dominate. These and the last steps are pairs, so the
-//! value of the polynomial is exact to about 58 bits. Coefficients are gathered, so a lane of any piece costs
-//! the same.
+//! A piece is so narrow that the first two coefficients dominate. These coefficients and the last steps are
+//! pairs, so the value of the polynomial is exact to about 58 bits. Coefficients are gathered, so every
+//! piece costs the same.
 
 use super::pair::{Pair, two_product, two_sum_ordered};
 use crate::lane::{FloatLane, IntLane};
@@ -35,7 +35,7 @@ pub(super) struct Piece<F: FloatLane> {
 }
 
 impl<F: FloatLane> Piece<F> {
-    /// The piece that contains `x`, a 64-bit float; `first`, a power of two, is the start of the first piece.
+    /// The piece that contains `x`, a 64-bit float. The first piece starts at `first`, a power of two.
     #[inline(always)]
     pub(super) fn around(x: F, first: f64) -> Self {
         // The upper 3 of the 52 bits of the fraction are the index of the piece within a power of two.
@@ -58,8 +58,8 @@ pub(super) fn entry<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     F::from_bits(index.lookup(&table[row]))
 }
 
-/// The polynomial of piece `index` at `x`, which is so small that the constant coefficient dominates; the low
-/// part is small against the high one.
+/// The polynomial of piece `index` at `x`, which is so small that the constant coefficient dominates. The
+/// low part of the result is small against the high part.
 #[inline(always)]
 pub(super) fn polynomial_at<F: FloatLane, const PIECES: usize, const ROWS: usize>(
     table: &Table<PIECES, ROWS>,

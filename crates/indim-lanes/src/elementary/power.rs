@@ -8,7 +8,7 @@ use super::{by_width, horner, power_of_two};
 use crate::float::{copysign, is_finite, is_inf, is_nan, max, min};
 use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
 
-/// `1 / sqrt(x)`: the quotient of the rounded root, corrected by the rounding errors of both.
+/// `1 / sqrt(x)`: the quotient by the rounded root, corrected by the rounding errors of root and quotient.
 #[inline(always)]
 pub fn rsqrt<F: FloatLane>(x: F) -> F {
     let one = F::constant(1.0);
@@ -23,7 +23,7 @@ pub fn rsqrt<F: FloatLane>(x: F) -> F {
     let half_relative = F::constant(0.5).mul(root_error.mul(quotient).mul(quotient));
     let refined = quotient.mul_add(quotient_error.sub(half_relative), quotient);
     let result = F::select(is_small, refined.mul(two_to_n), refined);
-    // 1 / sqrt already gives the values at ±0, infinity and below zero.
+    // At ±0, infinity and below zero, the uncorrected quotient already is the result.
     let is_ordinary = F::constant(0.0).less(x).and(is_finite(x));
     F::select(is_ordinary, result, quotient)
 }
@@ -94,8 +94,9 @@ pub fn cbrt<F: FloatLane>(x: F) -> F {
 
 /// The cube root of a positive number.
 ///
-/// Method (Kahan; fdlibm): a first estimate from the pattern, whose exponent is divided by -3; a polynomial
-/// improves it to 23 bits, and one step of Halley's rule with an exact residual to twice 53.
+/// Method (Kahan; fdlibm): the first estimate, of the inverse root, comes from the bit pattern, whose
+/// exponent is divided by -3. A polynomial improves it to 23 bits. One step of Halley's rule, with an exact
+/// residual, gives the root to more than 53 bits before the last rounding.
 #[inline(always)]
 fn cube_root<F: FloatLane>(x: F) -> F {
     let is_small = x.less(F::constant(1.0e-290));
@@ -123,7 +124,8 @@ fn cube_root<F: FloatLane>(x: F) -> F {
     F::select(is_small, result.mul(F::constant(9.5367431640625e-7)), result)
 }
 
-/// `sqrt(x² + y²)` without overflow; infinite if either is, even if the other is a NaN. Computed in 64 bits.
+/// `sqrt(x² + y²)` without overflow; infinite if either operand is infinite, even if the other is a NaN.
+/// Computed in 64 bits.
 #[inline(always)]
 pub fn hypot<F: FloatLane>(x: F, y: F) -> F {
     let (x, y) = (x.widen().abs(), y.widen().abs());

@@ -1,4 +1,4 @@
-//! Powers with small whole exponents, or halves, as a few products and a square root.
+//! Powers with small exponents that are whole or half-integers, as a few products and a square root.
 //!
 //! In 64 bits every factor is a pair, so that only the last step rounds. Narrower floats compute in 64 bits,
 //! where plain products are exact enough. If the exponent is known at compile time, little code is left.
@@ -7,7 +7,8 @@ use super::pair::Pair;
 use super::power::rsqrt;
 use crate::lane::{BoolLane, FloatBits, FloatLane, IntLane, Lane};
 
-/// Whether `x^y` is computed here: `y` whole from -3 to 16, or half of an odd number between -3 and 3; not 0.
+/// Whether this file computes `x^y`: for a whole `y` from -3 to 16 except 0, and for -2.5, -1.5, -0.5, 0.5,
+/// 1.5 and 2.5.
 #[inline(always)]
 pub fn is_short_exponent<F: FloatLane>(y: F) -> F::Bool {
     let (zero, three) = (F::constant(0.0), F::constant(3.0));
@@ -17,7 +18,7 @@ pub fn is_short_exponent<F: FloatLane>(y: F) -> F::Bool {
     is_near.or(is_further).and(y.equal(zero).not())
 }
 
-/// `x^y` for `x >= 0` and an exponent of [`is_short_exponent`]; arbitrary for any other.
+/// `x^y` for `x >= 0` and an exponent that [`is_short_exponent`] accepts; arbitrary for any other exponent.
 #[inline(always)]
 pub(super) fn short_power<F: FloatLane>(x: F, y: F) -> F {
     let is_narrow = 2 * (F::MANTISSA_BITS + 1) <= F::Wide::MANTISSA_BITS;
@@ -78,7 +79,8 @@ fn reciprocal<F: FloatLane>(x: F, is_exact: bool) -> Pair<F> {
     if is_exact { Pair { high, low } } else { single(high) }
 }
 
-/// The rounded pair. If the high part is 0 or infinite, the low part is arbitrary.
+/// The rounded pair. The low part is ignored unless it is finite, because it is arbitrary if the high part
+/// is 0 or infinite.
 #[inline(always)]
 fn value<F: FloatLane>(x: Pair<F>, is_exact: bool) -> F {
     let is_number = x.low.abs().less(F::constant(f64::INFINITY));

@@ -62,25 +62,25 @@ pub fn ne<B: BoolLane>(x: B, y: B) -> B {
     x.xor(y)
 }
 
-/// False and true.
+/// Less than: `x` is false and `y` is true.
 #[inline(always)]
 pub fn lt<B: BoolLane>(x: B, y: B) -> B {
     x.not().and(y)
 }
 
-/// Not true and false.
+/// Less than or equal: `x` is false or `y` is true.
 #[inline(always)]
 pub fn le<B: BoolLane>(x: B, y: B) -> B {
     x.not().or(y)
 }
 
-/// True and false.
+/// Greater than: `x` is true and `y` is false.
 #[inline(always)]
 pub fn gt<B: BoolLane>(x: B, y: B) -> B {
     lt(y, x)
 }
 
-/// Not false and true.
+/// Greater than or equal: `x` is true or `y` is false.
 #[inline(always)]
 pub fn ge<B: BoolLane>(x: B, y: B) -> B {
     le(y, x)

@@ -1,11 +1,11 @@
 //! Sums of products: the definition of a contraction for one element of its result.
 //!
-//! The products are cut into the blocks of a sum, of 512 each. A block of at most 64 products is one chain:
-//! from +0 on, `fma` in the type of the elements adds one product after another. A longer block has 8 lanes.
-//! Lane `l` is such a chain over products `l`, `l + 8`, `l + 16`, ...; the value of the block is
-//! ((lane 0 + lane 1) + ...) + lane 7. The value of a block is converted to `f64`, and +0 is added to it.
-//! The values of blocks are added by pairs, as those of a sum (`reduction.rs`). Without products the result
-//! is +0.
+//! The products are divided into blocks of 512, like the elements of a sum. A block of at most 64 products
+//! is one chain: from +0 on, `fma` in the type of the elements adds one product after another. A longer
+//! block has 8 lanes. Lane `l` is such a chain over products `l`, `l + 8`, `l + 16`, ...; the value of the
+//! block is ((lane 0 + lane 1) + ...) + lane 7. The value of a block is converted to `f64`, and +0 is added
+//! to it. The values of blocks are added by pairs, like the blocks of a sum (`reduction.rs`). Without
+//! products the result is +0.
 //!
 //! In `f32` the error is at most 72 roundings of the sum of magnitudes, for any number of products. Integers
 //! wrap, so their order has no effect.

@@ -5,9 +5,9 @@
 //! - int → int keeps the low bits or extends by the source's sign;
 //! - anything → float gives the nearest, half to even, rounded once, and an infinity on overflow;
 //! - real → complex has the imaginary part 0; complex → real drops it;
-//! - to and from a storage type: through the type that computes its values, see [`conversion_through`].
-//!   Overflow of an 8-bit float without infinities gives its NaN. A 4-bit integer keeps the low bits of an
-//!   integer, and saturates floats.
+//! - to and from a storage type: mostly through another type, see [`conversion_through`]. Overflow of an
+//!   8-bit float without infinities gives its NaN. A 4-bit integer keeps the low bits of an integer, and
+//!   saturates floats.
 
 use super::half::round_to_odd;
 use super::storage;
@@ -37,15 +37,15 @@ pub trait ConvertVisitor {
     type Output;
     /// Called with the two types.
     fn convert<A: ConvertTo<B>, B: Element>(self) -> Self::Output;
-    /// Called for a conversion that is one to the type `through`, then one from it.
+    /// Called for a conversion that is composed of two: to the type `through`, then from `through` to `to`.
     fn convert_through(self, from: DType, through: DType, to: DType) -> Self::Output;
 }
 
 /// The type through which elements convert from `from` to `to`; `None` if the conversion is not composed.
 ///
-/// Conversions to and from storage types are compositions, but for a few. The first step is exact, or its
-/// error does not change the result: an integer that `f32` rounds overflows every 8-bit float. So few
-/// conversions are compiled.
+/// Most conversions to and from storage types are composed of two, which keeps the number of compiled
+/// conversions small. The first step is exact, or its error does not change the result: an integer that
+/// `f32` rounds overflows every 8-bit float.
 ///
 /// ```
 /// use indim_ops::{DType, conversion_through};
@@ -72,8 +72,8 @@ pub const fn conversion_through(from: DType, to: DType) -> Option<DType> {
     Some(through)
 }
 
-/// Defines the conversion of each type of one list to each type of another. In the expression `Self` and `To`
-/// are the types, and `L` is the lane back end.
+/// Defines the conversion of each type of one list to each type of another. In the expression, `Self` is
+/// the source type, `To` the target type, and `L` the lane back end.
 macro_rules! convert_each {
     ([$($from:ident)*] to $to:tt: |$x:ident| $result:expr) => {
         $(convert_each!(@from $from to $to: |$x| $result);)*
@@ -181,7 +181,7 @@ convert_each! {
     |x| storage::wrap_to_nibble::<_, L, L::U8>(storage::clamp(x.cast(), 0, 15))
 }
 
-/// Defines conversions as compositions: those of `conversion_through`.
+/// Defines the conversions that are composed of two, with the type `through` of `conversion_through`.
 macro_rules! convert_through {
     ($($from:tt to $to:tt: $through:ident;)*) => {$(
         convert_each! {

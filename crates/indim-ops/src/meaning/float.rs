@@ -41,13 +41,13 @@ pub fn sign<F: FloatLane>(x: F) -> F {
     F::select(is_nonzero, copysign(one(), x), x)
 }
 
-/// Largest integer not above.
+/// The largest integer not above `x`.
 #[inline(always)]
 pub fn floor<F: FloatLane>(x: F) -> F {
     x.floor()
 }
 
-/// Smallest integer not below.
+/// The smallest integer not below `x`.
 #[inline(always)]
 pub fn ceil<F: FloatLane>(x: F) -> F {
     x.ceil()
@@ -216,19 +216,19 @@ pub fn fma<F: FloatLane>(x: F, y: F, z: F) -> F {
     x.mul_add(y, z)
 }
 
-/// The operand.
+/// The real part of a float: the float itself.
 #[inline(always)]
 pub fn real<F: FloatLane>(x: F) -> F {
     x
 }
 
-/// Zero.
+/// The imaginary part of a float: zero.
 #[inline(always)]
 pub fn imag<F: FloatLane>(_: F) -> F {
     zero()
 }
 
-/// The operand.
+/// The conjugate of a float: the float itself.
 #[inline(always)]
 pub fn conj<F: FloatLane>(x: F) -> F {
     x

@@ -31,13 +31,13 @@ pub fn nextafter<F: FloatBits>(x: F, y: F) -> F {
     F::select(is_x_nan, x, F::select(is_y_nan, y, result))
 }
 
-/// Equality of the patterns.
+/// Equality in the total order, which is equality of the bit patterns.
 #[inline(always)]
 pub fn total_eq<F: FloatBits>(x: F, y: F) -> F::Bool {
     total_order(x).equal(total_order(y))
 }
 
-/// Inequality of the patterns.
+/// Inequality in the total order.
 #[inline(always)]
 pub fn total_ne<F: FloatBits>(x: F, y: F) -> F::Bool {
     total_eq(x, y).not()

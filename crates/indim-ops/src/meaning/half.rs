@@ -28,14 +28,15 @@ pub fn widen_f16<L: LaneBackend>(x: F16<L::I16>) -> L::F32 {
     L::F32::from_bits(value.or(bits.and(int(SIGN)).shl(int(16))))
 }
 
-/// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
+/// The nearest number, half to even. Overflow gives an infinity, and a NaN gives the canonical NaN.
 #[inline(always)]
 pub fn round_to_f16<L: LaneBackend>(x: L::F32) -> F16<L::I16> {
     let int = L::I32::constant;
     let bits = x.to_bits();
     let sign = bits.shr_logical(int(16)).and(int(SIGN));
     let magnitude = bits.and(int(0x7fff_ffff));
-    // Adding 1/2 rounds to the last bit of a subnormal, because that is the last bit of the sum.
+    // Adding 1/2 rounds to the last bit of a subnormal `f16`, because the last bit of the sum has the same
+    // weight.
     let sum = L::F32::from_bits(magnitude).add(FloatLane::constant(0.5));
     let subnormal = sum.to_bits().sub(int(126 << 23));
     let is_odd = magnitude.shr_logical(int(13)).and(int(1));
@@ -55,7 +56,7 @@ pub fn widen_bf16<L: LaneBackend>(x: Bf16<L::I16>) -> L::F32 {
     L::F32::from_bits(bits.shl(IntLane::constant(16)))
 }
 
-/// The nearest, half to even; overflow gives an infinity, a NaN the canonical one.
+/// The nearest number, half to even. Overflow gives an infinity, and a NaN gives the canonical NaN.
 #[inline(always)]
 pub fn round_to_bf16<L: LaneBackend>(x: L::F32) -> Bf16<L::I16> {
     let int = L::I32::constant;

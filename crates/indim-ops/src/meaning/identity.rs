@@ -1,4 +1,6 @@
-//! Identities of reductions, for each class of element types: combining with one changes no element.
+//! Identities of reductions, for each class of element types.
+//!
+//! Combining with an identity changes no element, except -0 in a sum of floats, which becomes +0.
 
 /// Identities of truth values.
 pub mod boolean {
@@ -92,7 +94,7 @@ pub mod float {
         F::constant(f64::INFINITY)
     }
 
-    /// A NaN, which loses to any number.
+    /// A NaN; in `fmax` and `fmin` any number wins over it.
     #[inline(always)]
     pub fn nan<F: FloatLane>() -> F {
         F::constant(f64::NAN)

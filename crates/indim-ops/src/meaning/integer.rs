@@ -79,13 +79,13 @@ pub fn mulhi<I: IntLane>(x: I, y: I) -> I {
     x.mul_high(y)
 }
 
-/// Truncated quotient; by zero all ones; `MIN / -1 = MIN`.
+/// Truncated quotient. Division by zero gives all one bits; `MIN / -1 = MIN`.
 #[inline(always)]
 pub fn div<I: IntLane>(x: I, y: I) -> I {
     I::select(y.equal(zero()), zero::<I>().not(), x.div_or_zero(y))
 }
 
-/// Remainder with the sign of the dividend; by zero the dividend.
+/// Remainder with the sign of the dividend. Division by zero gives the dividend.
 #[inline(always)]
 pub fn rem<I: IntLane>(x: I, y: I) -> I {
     I::select(y.equal(zero()), x, x.rem_or_zero(y))
@@ -98,14 +98,14 @@ fn rounds_up<I: IntLane>(remainder: I, divisor: I) -> I::Bool {
     inexact.and(is_negative(remainder.xor(divisor)))
 }
 
-/// Quotient rounded down; by zero 0, as in NumPy.
+/// Quotient rounded down. Division by zero gives 0, as in NumPy.
 #[inline(always)]
 pub fn floor_div<I: IntLane>(x: I, y: I) -> I {
     let quotient = x.div_or_zero(y);
     I::select(rounds_up(x.rem_or_zero(y), y), quotient.sub(one()), quotient)
 }
 
-/// Remainder with the sign of the divisor; by zero 0, as in NumPy.
+/// Remainder with the sign of the divisor. Division by zero gives 0, as in NumPy.
 #[inline(always)]
 pub fn py_mod<I: IntLane>(x: I, y: I) -> I {
     let remainder = x.rem_or_zero(y);

@@ -1,9 +1,9 @@
 //! Definitions of operations on one element, written once over the algebra of `indim-lanes`.
 //!
 //! A row of the table of operations names its classes; the module of each class has a function of the same
-//! name. The reference evaluator runs these functions one element at a time, and the compiler vectorises them
-//! in the kernels of `indim-kernels`. Therefore every function is `#[inline(always)]`, contains no `if` on a
-//! lane, and cannot panic.
+//! name. The reference evaluator runs these functions one element at a time, and Rust's compiler vectorises
+//! them in the kernels of `indim-kernels`. Therefore each of these functions is `#[inline(always)]`,
+//! contains no `if` on a lane, and cannot panic.
 //!
 //! The orders of reductions, contractions, scans and scatters are definitions too. `tests/reductions.rs`
 //! restates the order of a sum. In `indim-cpu`, `tests/reductions.rs`, `contractions.rs`, `scans.rs` and
@@ -17,8 +17,7 @@
 //! - `float.rs`: arithmetic and comparisons of floats: IEEE 754, nothing contracted;
 //! - `float_bits.rs`: operations on the bit patterns of floats, for every width;
 //! - `half.rs`: the 16-bit floats: widening to 32 bits, and rounding to 16;
-//! - `identity.rs`: identities of reductions, for each class of element types: combining with one changes
-//!   no element;
+//! - `identity.rs`: identities of reductions, for each class of element types;
 //! - `integer.rs`: the operations on integers, signed and unsigned;
 //! - `reduction.rs`: the order of a reduction along its axis: a fixed tree over positions;
 //! - `scan.rs`: scans: at each position the fold of all elements up to it, and its order;

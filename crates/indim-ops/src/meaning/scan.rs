@@ -10,9 +10,9 @@
 //! Each fold begins at the identity and adds one value after another, in the order of positions. The total
 //! of a run is its last `v`. A block's total folds the totals of its runs, a group's those of its blocks.
 //!
-//! So a result depends only on the elements up to its position, and cumulative sums of elements that are not
-//! negative never decrease. Sums and products fold floats in `f64` and complex numbers in `c128`, and round
-//! each result. For all other scans the order has no effect.
+//! Therefore a result depends only on the elements up to its position, and cumulative sums of elements that
+//! are not negative never decrease. Sums and products fold floats in `f64` and complex numbers in `c128`,
+//! and round each result. For all other scans the order has no effect.
 
 use alloc::vec::Vec;
 
@@ -120,8 +120,9 @@ pub trait ScanVisitor {
 /// Calls `visitor` with the types of the scan `op` of elements of type `dtype`; `None` if the scan does not
 /// take the type ([`scan_accumulator`]).
 ///
-/// Few types of folds keep the code small: operations that wrap ignore the sign, so signed integers are
-/// folded as unsigned ones, and the extremes of narrow floats are found in `f32`, which has all of them.
+/// To keep the code small, several element types share a fold. Operations that wrap ignore the sign, so
+/// signed integers are folded as unsigned integers; the extremes of narrow floats are found in `f32`, which
+/// represents all their values.
 pub fn visit_scan<V: ScanVisitor>(op: ReduceOp, dtype: DType, visitor: V) -> Option<V::Output> {
     macro_rules! of_types {
         ($op:ident $($variant:ident $type:ident $fold:ident;)*) => {

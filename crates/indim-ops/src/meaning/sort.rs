@@ -70,7 +70,7 @@ floats!(f32 f64);
 halves!(f16 bf16);
 complexes!(c64 c128);
 
-/// Sorts positions in `keys` by their elements, stably: position `p` has the key `keys[p]`.
+/// Sorts `positions` stably by their keys; the key of position `p` is `keys[p]`.
 ///
 /// ```
 /// use indim_ops::sort_positions;

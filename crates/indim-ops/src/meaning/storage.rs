@@ -1,7 +1,7 @@
 //! Storage types: widening to the type in which their values compute, rounding to them, and selection.
 //!
 //! The 8-bit floats widen to `f32`, which has all their values, and round from it. The 4-bit integers
-//! convert to and from 8-bit integers. Rounding is that of `half.rs`, for any format.
+//! convert to and from 8-bit integers. Floats are rounded by the algorithm of `half.rs`, for any format.
 
 use crate::storage::{Float8, Specials, Stored};
 use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};
@@ -48,15 +48,16 @@ pub fn widen_float<K: Float8, L: LaneBackend>(x: Stored<K, L::U8>) -> L::F32 {
     L::F32::from_bits(L::I32::select(is_number, signed, int(L::F32::NAN_BITS)))
 }
 
-/// The nearest, half to even; overflow gives an infinity, or the NaN of a type without infinities. A NaN is
-/// canonical.
+/// The nearest number, half to even. Overflow gives an infinity, or the NaN of a type without infinities. A
+/// NaN gives the canonical NaN.
 #[inline(always)]
 pub fn round_to_float<K: Float8, L: LaneBackend>(x: L::F32) -> Stored<K, L::U8> {
     let int = L::I32::constant;
     let lost_bits = WIDE_MANTISSA - K::MANTISSA_BITS;
     let bits = x.to_bits();
     let magnitude = bits.and(int(0x7fff_ffff));
-    // The sum's last bit is that of a subnormal of the type, so the addition rounds to it.
+    // The last bit of the sum has the weight of the last bit of a subnormal of the type, so the addition
+    // rounds to this bit.
     let rounder = int((WIDE_BIAS + 1 - K::BIAS + lost_bits) << WIDE_MANTISSA);
     let sum = L::F32::from_bits(magnitude).add(L::F32::from_bits(rounder));
     let subnormal = sum.to_bits().sub(rounder);
@@ -100,7 +101,7 @@ pub fn wrap_to_nibble<K, L: LaneBackend, I: IntLane + Cast<L::U8>>(x: I) -> Stor
     Stored::new(x.and(IntLane::constant(0xf)).cast())
 }
 
-/// The nearest of the integers from `low` to `high`.
+/// `x`, limited to the integers from `low` to `high`.
 #[inline(always)]
 pub fn clamp<I: IntLane>(x: I, low: i64, high: i64) -> I {
     let (low, high) = (I::constant(low), I::constant(high));

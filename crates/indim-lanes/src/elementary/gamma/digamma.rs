@@ -29,7 +29,8 @@ pub fn digamma<F: FloatLane>(x: F) -> F {
     F::narrow(derivative(x.widen(), !is_single::<F>()))
 }
 
-/// `has_zeros` is false for narrower types, whose floats are not close enough to the negative zeros.
+/// `digamma(x)`. With `has_zeros`, tables give the results near the negative zeros. Narrower types do
+/// without them, because none of their floats is close enough to a zero.
 #[inline(always)]
 fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
@@ -48,7 +49,8 @@ fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     with_poles(&argument, inverse.high, result.value())
 }
 
-/// The result at the poles, and for arguments whose inverse overflows: the inverse dominates there.
+/// `ordinary`, with the results at the poles, at infinity, and for arguments whose inverse overflows, where
+/// the inverse dominates.
 #[inline(always)]
 fn with_poles<F: FloatLane>(argument: &Argument<F>, inverse: F, ordinary: F) -> F {
     let infinity = F::constant(f64::INFINITY);
@@ -57,7 +59,7 @@ fn with_poles<F: FloatLane>(argument: &Argument<F>, inverse: F, ordinary: F) -> 
     F::select(argument.x.equal(infinity), infinity, at_zero)
 }
 
-/// `y` minus the positive zero, times a factor without zeros.
+/// `digamma(y)` from 1/2 to 8: `y` minus the positive zero, times a factor without zeros.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     let zero = pair_constant::<F>(1.4616321449683622, 9.549995429965697e-17);
@@ -67,7 +69,7 @@ fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     distance.mul(polynomial_at(&FACTOR, piece.index, offset)).normalized()
 }
 
-/// `log(y) - 1 / (2 y)` minus the series.
+/// `digamma(y)` from 8 on: `log(y) - 1 / (2 y)` minus the series.
 #[inline(always)]
 fn asymptotic<F: FloatLane>(y: F) -> Pair<F> {
     let inverse = exactly(F::constant(1.0)).div(exactly(y));

@@ -29,7 +29,8 @@ const COSINE_TAIL: [f64; 6] = [
     -0.00010383432135634779,
 ];
 
-/// The distance of the half turns from the nearest integer, with the sine and the cosine of its magnitude.
+/// A number of half turns (multiples of `π`) minus the nearest integer, with the sine and the cosine of the
+/// magnitude of this angle.
 pub(super) struct HalfTurns<F> {
     pub(super) fraction: F,
     pub(super) sine: Pair<F>,
@@ -37,7 +38,7 @@ pub(super) struct HalfTurns<F> {
 }
 
 crate::shared_by_recordings! {
-    /// `π x` minus the nearest multiple of `π`. The pairs are exact to about 60 bits.
+    /// Reduces `π x` by the nearest multiple of `π`. The pairs are exact to about 60 bits.
     pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
         let fraction = x.sub(x.round_even());
         let size = fraction.abs();

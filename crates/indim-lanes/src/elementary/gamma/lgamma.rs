@@ -26,7 +26,8 @@ pub fn lgamma<F: FloatLane>(x: F) -> F {
     F::narrow(log_of_size(x.widen(), !is_single::<F>()))
 }
 
-/// `has_zeros` is false for narrower types, whose floats are not close enough to the negative zeros.
+/// `lgamma(x)`. With `has_zeros`, tables give the results near the negative zeros. Narrower types do
+/// without them, because none of their floats is close enough to a zero.
 #[inline(always)]
 fn log_of_size<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
@@ -39,7 +40,7 @@ fn log_of_size<F: FloatLane>(x: F, has_zeros: bool) -> F {
     F::select(is_infinite, F::constant(f64::INFINITY), value)
 }
 
-/// The value of a pair; the high part if that overflowed.
+/// The value of a pair; the high part if the high part is infinite.
 #[inline(always)]
 fn value_or_infinity<F: FloatLane>(x: Pair<F>) -> F {
     let infinity = F::constant(f64::INFINITY);
@@ -56,7 +57,7 @@ fn of_size<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     Pair::select(argument.is_near, near, ordinary)
 }
 
-/// `(y - 1) (y - 2)` times a factor without zeros.
+/// `lgamma(y)` from 1/2 to 8: `(y - 1) (y - 2)` times a factor without zeros.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     let Argument { x, size, is_near, middle, .. } = *argument;
@@ -69,7 +70,7 @@ fn between_half_and_8<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
     less_two.mul(exactly(less_one)).mul(factor).normalized()
 }
 
-/// `(y - 1/2) (log(y) - 1) + (log(2 π) - 1) / 2` and the series.
+/// `lgamma(y)` from 8 on: `(y - 1/2) (log(y) - 1) + (log(2 π) - 1) / 2` plus the series.
 #[inline(always)]
 fn stirling<F: FloatLane>(y: F, log: Pair<F>) -> Pair<F> {
     let less_one = two_sum_ordered(log.high, F::constant(-1.0)).add_low(log.low);
@@ -81,7 +82,8 @@ fn stirling<F: FloatLane>(y: F, log: Pair<F>) -> Pair<F> {
     high.add_low(product.low.add(constant.low)).add_low(series)
 }
 
-/// `-log(a |sin(π a)| / π) - lgamma(a)`; near a zero `-log(1 + u)` with `1 / |Γ| = 1 + u`.
+/// `lgamma(-a)` as `-log(a |sin(π a)| / π) - lgamma(a)`; near a zero as `-log(1 + u)`, where
+/// `1 + u = 1 / |Γ|`.
 #[inline(always)]
 fn reflected<F: FloatLane>(size: F, of_size: Pair<F>, has_zeros: bool) -> Pair<F> {
     let turns = half_turns(size);
@@ -104,7 +106,8 @@ fn log_of<F: FloatLane>(x: Pair<F>) -> Pair<F> {
 }
 
 /// Whether `-a` is near a zero of the function, and the value of `1 / |Γ(-a)| - 1` near it. Each interval
-/// between two multiples of 1/2 from 2 to 18 contains one zero; beyond, no float is between it and the pole.
+/// between two multiples of 1/2 from 2 to 18 contains one zero; beyond 18, no float lies between a zero and
+/// its pole.
 #[inline(always)]
 fn near_zero<F: FloatLane>(size: F, fraction: F) -> (F::Bool, Pair<F>) {
     // The low bits of this sum are twice the magnitude, rounded down; `lookup` takes it modulo 32.
@@ -278,7 +281,8 @@ const ZEROS: Table<32, 2> = table([
     ],
 ]);
 
-/// `(1 / |Γ| - 1) / d` in the distance `d` from the zero, away from the integer; up to 1/8 of the way to it.
+/// `(1 / |Γ| - 1) / d` in `d`, the distance from the zero, counted away from the integer; for distances up
+/// to 1/8 of the distance between zero and integer.
 #[rustfmt::skip]
 const SLOPES: Table<32, 12> = table([
     [

@@ -8,8 +8,8 @@
 //! - below 1/2, for either sign: the recurrence from `x` to `x + 1`;
 //! - `x` below -1/2: the reflection from `x` to `-x`, by the sine and the cosine of `π x`.
 //!
-//! The reflection cancels near the negative zeros of `lgamma` and `digamma`. In 64 bits tables have these
-//! zeros, with a polynomial around each.
+//! The reflection cancels near the negative zeros of `lgamma` and `digamma`. For 64-bit floats, tables hold
+//! these zeros, and a polynomial around each zero.
 //!
 //! - `digamma.rs`: the derivative of the logarithm of the gamma function;
 //! - `half_turns.rs`: the sine and the cosine of `π x`, without an error of reduction;
@@ -28,13 +28,14 @@ pub use trigamma::trigamma;
 use super::pair::{Pair, two_sum};
 use crate::lane::{BoolLane, FloatLane};
 
-/// An argument, and the range that contains it.
+/// An argument, with the values by which the functions choose their case.
 struct Argument<F: FloatLane> {
     x: F,
+    /// The magnitude of `x`.
     size: F,
     /// Whether the magnitude is below 1/2.
     is_near: F::Bool,
-    /// The magnitude; `x + 1` if that is below 1/2.
+    /// The argument of the piecewise polynomials: the magnitude, or `x + 1` if the magnitude is below 1/2.
     middle: Pair<F>,
 }
 

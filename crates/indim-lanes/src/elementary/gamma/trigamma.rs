@@ -54,7 +54,7 @@ fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     polynomial_at(&VALUES, piece.index, offset)
 }
 
-/// `1 / y + 1 / (2 y²)` and the series.
+/// `trigamma(y)` from 8 on: `1 / y + 1 / (2 y²)` plus the series; `inverse` is `1 / y`.
 #[inline(always)]
 fn asymptotic<F: FloatLane>(inverse: Pair<F>) -> Pair<F> {
     let square = inverse.high.mul(inverse.high);

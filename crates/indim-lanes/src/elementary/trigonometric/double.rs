@@ -116,7 +116,8 @@ fn quarter_turns<F: FloatLane>(x: F) -> Int128<F::Bits> {
 /// The 64 bits that start `shift` modulo 64 bits into two words.
 #[inline(always)]
 fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::Bits {
-    // A shift by 64 takes two steps, since amounts count modulo 64; `not` is 63 minus the amount.
+    // The shift by 64 minus `shift` takes two steps, since amounts count modulo 64: by 1, then by 63 minus
+    // `shift`, which is `shift.not()` modulo 64.
     let rest = second.shr_logical(F::Bits::constant(1)).shr_logical(shift.not());
     first.shl(shift).or(rest)
 }
@@ -143,7 +144,7 @@ crate::shared_by_recordings! {
     }
 }
 
-/// A signed fraction of a quarter turn in units of `2^-126`, in radians.
+/// Converts a signed fraction of a quarter turn, in units of `2^-126`, to radians.
 #[inline(always)]
 fn radians<F: FloatLane>(fraction: &Int128<F::Bits>) -> Pair<F> {
     let half = F::Bits::constant(32);
@@ -204,7 +205,8 @@ fn is_tiny<F: FloatLane>(x: F) -> F::Bool {
     x.abs().less(F::constant(7.450580596923828e-9))
 }
 
-/// `result` with the sign of the odd function at `x`; `x` itself if it is tiny.
+/// The result of an odd function: `result`, with its sign flipped if `x` is negative; `x` itself if it is
+/// tiny.
 #[inline(always)]
 fn odd<F: FloatLane>(x: F, result: F) -> F {
     let signed = flip_sign(result, x.to_bits().and(F::Bits::minimum()));

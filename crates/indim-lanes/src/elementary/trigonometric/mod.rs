@@ -1,8 +1,8 @@
 //! Trigonometric functions: `sin`, `cos`, `tan`.
 //!
-//! The argument is reduced exactly over the whole range, by integer arithmetic (Payne and Hanek,
-//! 1983): the significand times those bits of `1 / π` or `2 / π` that can change the result, as a
-//! fixed-point fraction of a turn. One path serves all magnitudes, so the code vectorises.
+//! The argument is reduced exactly over the whole range, by integer arithmetic (Payne and Hanek, 1983): the
+//! product of the significand and those bits of `1 / π` or `2 / π` that can change the result is a
+//! fixed-point fraction of a half or quarter turn. One path serves all magnitudes, so the code vectorises.
 //!
 //! - `single.rs`: 32-bit floats, computed in 64 bits;
 //! - `double.rs`: 64-bit floats.

@@ -9,7 +9,7 @@ use core::f64::consts::{FRAC_PI_2, PI};
 use crate::elementary::{exponent_bias, horner, mantissa_bits};
 use crate::lane::{FloatLane, IntLane, Lane};
 
-/// `sin(r) / r` in `r²`, to `2^-35`.
+/// `sin(r) / r` in `r²`, with an error of at most `2^-35`.
 const SINC: [f64; 6] = [
     0.999999999982915,
     -0.16666666616805534,
@@ -49,7 +49,8 @@ crate::shared_by_recordings! {
 /// The 64 bits that start `shift` modulo 64 bits into two words.
 #[inline(always)]
 fn window<F: FloatLane>(first: F::Bits, second: F::Bits, shift: F::Bits) -> F::Bits {
-    // A shift by 64 takes two steps, since amounts count modulo 64; `not` is 63 minus the amount.
+    // The shift by 64 minus `shift` takes two steps, since amounts count modulo 64: by 1, then by 63 minus
+    // `shift`, which is `shift.not()` modulo 64.
     let rest = second.shr_logical(F::Bits::constant(1)).shr_logical(shift.not());
     first.shl(shift).or(rest)
 }
@@ -74,7 +75,7 @@ fn flip_sign<F: FloatLane>(x: F, sign: F::Bits) -> F {
     F::from_bits(x.to_bits().xor(sign))
 }
 
-/// The sine from the half turns; from `x` itself below 1.
+/// The sine of `x`, from the half turns, or from `x` itself if its magnitude is below 1.
 #[inline(always)]
 fn sin_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     let (r, parity) = remainder::<F>(half_turns);
@@ -83,7 +84,7 @@ fn sin_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     sin_of_remainder(F::select(is_small, x, flip_sign(r, sign)))
 }
 
-/// The cosine from the half turns; from `π / 2 - |x|` below 1.
+/// The cosine of `x`, from the half turns, or from `π / 2 - |x|` if the magnitude is below 1.
 #[inline(always)]
 fn cos_with<F: FloatLane>(x: F, half_turns: F::Bits) -> F {
     let (r, parity) = remainder::<F>(half_turns.add(F::Bits::constant(1 << 62)));

@@ -8,8 +8,8 @@ use crate::meaning::float;
 use indim_lanes::elementary::{scale, sum_of_squares_less_one};
 use indim_lanes::lane::{BoolLane, FloatLane, IntLane};
 
-/// Threshold above which a real exponential is split into factors, so that it does not overflow before its
-/// product does.
+/// The exponential of a real number above this threshold is split into factors, so that it does not
+/// overflow before its product with another factor does.
 const SPLIT: f64 = 700.0;
 
 /// `e^SPLIT`.
@@ -34,8 +34,8 @@ indim_lanes::shared_by_recordings! {
     }
 }
 
-/// `e^x * factor` for a factor of at most 1, without an early overflow: the split parts of the exponential
-/// scale the factor first, also if it is subnormal.
+/// `e^x * factor` for a factor of at most 1. The exponential is split into parts that multiply the factor
+/// one after another, so that nothing overflows before the result does, even for a subnormal factor.
 #[inline(always)]
 pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
     let (once, rest) = split_exponential(x);
@@ -52,7 +52,7 @@ indim_lanes::shared_by_recordings! {
     }
 }
 
-/// `e^x` as a finite factor and the exponential of the returned rest.
+/// A finite factor and a rest such that `e^x = factor * e^rest`.
 #[inline(always)]
 fn split_exponential<F: FloatLane>(x: F) -> (F, F) {
     let split = F::constant(SPLIT);

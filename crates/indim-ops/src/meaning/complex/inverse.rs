@@ -32,8 +32,9 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
     x.re.mul(y.re).sub(x.im.mul(y.im))
 }
 
-/// A scaled argument whose products of roots do not overflow, and the correction of the logarithm in their
-/// `asinh`. If 1 is negligible, these are a quarter of the argument and `log 4`.
+/// An argument whose products of roots do not overflow, and the number to add to their `asinh`. For an
+/// argument so large that 1 is negligible, these are a quarter of the argument and `log 4`; otherwise the
+/// argument and 0.
 #[inline(always)]
 fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
@@ -56,7 +57,7 @@ indim_lanes::shared_by_recordings! {
 }
 
 indim_lanes::shared_by_recordings! {
-    /// With the roots of `asin`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
+    /// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
     pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
         let (near, missing) = without_overflow(x);
         let (lower, upper) = roots(near);
@@ -96,7 +97,8 @@ pub fn acosh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(angle.im.abs(), copysign(angle.re, x.im))
 }
 
-/// From the magnitudes: each part has the sign of the same part of the argument.
+/// Computed from the magnitudes of the parts. Each part of the result has the sign of the same part of the
+/// argument.
 #[inline(always)]
 pub fn atanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let result = atanh_of_magnitudes(x.re.abs(), x.im.abs());

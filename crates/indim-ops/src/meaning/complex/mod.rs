@@ -1,10 +1,11 @@
 //! The operations on complex numbers, over pairs of lanes.
 //!
-//! Each function states its formula and source. Error bounds of the parts are relative to the modulus of the
-//! result, because a part may be a difference of large terms. Special values are those of C99, annex G, as in
-//! NumPy and XLA. Products are the plain formula, as in both.
+//! Each function states its formula and source. Error bounds of the parts are relative to the modulus of
+//! the result, because a part may be a difference of large terms. Special values are those of C99, annex G,
+//! as in NumPy and XLA. Products use the plain formula, as NumPy and XLA do.
 //!
-//! Use the `copysign` of this file, never that of `float`: it does not depend on the sign of a NaN.
+//! In this module, use the `copysign` of this file, which ignores the sign of a NaN, and never the
+//! `copysign` of `float`.
 //!
 //! `c64` computes in `c128`, except for functions of a few additions and products.
 //!
@@ -43,9 +44,9 @@ fn real_one<F: FloatLane>() -> Complex<F> {
 }
 
 indim_lanes::shared_by_recordings! {
-    /// The magnitude of `x` with the sign of `sign`; a NaN counts as positive. IEEE 754 leaves the sign of a
-    /// NaN that an operation makes to the processor, so no result may depend on it. C99 defines the signs of
-    /// zeros and infinities, and leaves the sign of a NaN open.
+    /// The magnitude of `x` with the sign of `sign`; a NaN counts as positive. IEEE 754 leaves the sign of
+    /// a NaN that an operation produces to the processor, so no result may depend on this sign. C99 defines
+    /// the signs of zeros and infinities only.
     fn copysign<F: FloatLane>(x: F, sign: F) -> F {
         float::copysign(x, F::select(float::is_nan(sign), one(), sign))
     }
@@ -208,6 +209,8 @@ indim_lanes::shared_by_recordings! {
 }
 
 indim_lanes::shared_by_recordings! {
+    /// The quotient with the results of C99, annex G.5.1, for a zero divisor and for infinite operands;
+    /// otherwise `ordinary`.
     fn with_special_quotients<F: FloatLane>(
         x: Complex<F>,
         y: Complex<F>,
@@ -258,7 +261,7 @@ pub fn eq<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F::Bool {
     x.re.equal(y.re).and(x.im.equal(y.im))
 }
 
-/// Not equal; true with a NaN.
+/// Inequality of any part; true with a NaN.
 #[inline(always)]
 pub fn ne<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F::Bool {
     eq(x, y).not()

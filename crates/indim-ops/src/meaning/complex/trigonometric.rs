@@ -68,7 +68,8 @@ indim_lanes::shared_by_recordings! {
 }
 
 indim_lanes::shared_by_recordings! {
-    /// `(sinh(re) cosh(re) + j sin(im) cos(im)) / (sinh(re)² + cos(im)²)`, every step but the last as a pair.
+    /// `(sinh(re) cosh(re) + j sin(im) cos(im)) / (sinh(re)² + cos(im)²)`, every step except the last as a
+    /// pair of floats.
     pub fn tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
         let (hyperbolic_sine, hyperbolic_cosine) = sinh_cosh(F::select(is_large(x.re), zero(), x.re));
         let (sine, cosine) = sin_cos(x.im);
@@ -93,7 +94,7 @@ fn far_tanh<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(copysign(one(), x.re), im)
 }
 
-/// The result, with parts of the argument that are 0 kept.
+/// The result; a part of the argument that is 0 is also that part of the result, with its sign.
 #[inline(always)]
 fn with_kept_zeros<F: FloatLane>(x: Complex<F>, result: Complex<F>) -> Complex<F> {
     Complex::new(
