@@ -1,4 +1,4 @@
-//! Activation functions of neural networks with parameters.
+//! Activation functions with parameters, such as `Elu` and `PRelu`, and `Dropout`.
 
 use indim_builder::Value;
 use indim_graph::{Array, Literal};
@@ -17,7 +17,7 @@ pub(super) fn elu(call: &Call<'_>) -> LoweringResult {
     one(call.builder.elu(call.value(0)?, call.float("alpha", 1.0)?)?)
 }
 
-/// The version that gave the default factors all their digits.
+/// The opset since which the defaults of `alpha` and `gamma` have all digits of an `f32`.
 const SELU_DIGITS_SINCE: i64 = 6;
 
 pub(super) fn selu(call: &Call<'_>) -> LoweringResult {
@@ -62,7 +62,8 @@ pub(super) fn thresholded_relu(call: &Call<'_>) -> LoweringResult {
     one(x.gt(call.float("alpha", 1.0)?).select(x, 0))
 }
 
-/// Integers are computed in double precision too, because the threshold and the bias are not integers.
+/// Computes floats in their own type and integers in `f64`, because the threshold and the bias are
+/// floats.
 pub(super) fn shrink(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     let computed = if dtype.is_float() { dtype } else { DType::F64 };
@@ -88,8 +89,8 @@ pub(super) fn prelu(call: &Call<'_>) -> LoweringResult {
     one(x.lt(0).select(below, x))
 }
 
-/// The operand itself, and a mask that keeps every element. In the first versions the mask has the
-/// operand's type.
+/// The operand itself, and a mask that keeps every element. Before version 10 the mask has the operand's
+/// type.
 pub(super) fn dropout(call: &Call<'_>) -> LoweringResult {
     if call.version() >= 12 && call.optional(2).is_some() {
         let is_training = call.elements(2)?;

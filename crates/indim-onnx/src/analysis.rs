@@ -3,7 +3,8 @@
 use super::flat_node::ValueNumber;
 use super::step::Step;
 
-/// For each value whether it determines shapes: it is a shape operand, or an operand's value depends on it.
+/// For each value, whether it determines shapes: it is a shape operand, or a value that determines shapes
+/// is computed from its elements.
 pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
     let mut leads = vec![false; value_count];
     mark_shapes(nodes, &mut leads);
@@ -21,8 +22,8 @@ fn mark_shapes(nodes: &[Step], leads: &mut [bool]) {
         for &position in operator.shape_operands {
             mark(leads, node.operands.get(position).copied().flatten());
         }
-        // The number of steps, which the trip count and the condition decide, is the size of what a loop
-        // stacks.
+        // If the node stacks results, operands 0 and 1 (trip count and condition) determine the number of
+        // steps, which is the size of the stacked axis.
         let states = node.node.proto.input.len().saturating_sub(2);
         if node.operator == "Loop" && node.results.iter().skip(states).any(Option::is_some) {
             node.operands.iter().take(2).for_each(|&operand| mark(leads, operand));

@@ -5,7 +5,7 @@ use indim_model::FormatErrorKind;
 
 use super::body::Attributes;
 
-/// An attribute and its first and last opset.
+/// An attribute, and the first and the last opset that have it.
 struct AttributeVersions {
     first: i64,
     last: i64,
@@ -157,7 +157,7 @@ const ATTRIBUTES: &[(&[&str], &[AttributeVersions])] = &[
 ];
 
 /// # Errors
-/// `attribute`: this version of the operator lacks the attribute; `duplicate`.
+/// `attribute`: this version of the operator lacks an attribute; `duplicate`: an attribute occurs twice.
 pub(super) fn check(
     operator: &'static str,
     version: i64,
@@ -166,8 +166,8 @@ pub(super) fn check(
     let row = ATTRIBUTES.iter().find(|(operators, _)| operators.contains(&operator));
     let declared = row.map_or(&[][..], |(_, declared)| declared);
     for (position, (name, _)) in attributes.iter().enumerate() {
-        // A name that begins with `__` is for the writer's own use. The reduction rule reports misplaced
-        // axes.
+        // A name that begins with `__` is private to the program that wrote the file. The rule of ONNX's
+        // reductions reports `axes` if they must be an operand.
         if name.starts_with("__") || name == "axes" && operator.starts_with("Reduce") {
             continue;
         }
@@ -183,7 +183,8 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The versions that have the attribute, or the attributes of this version.
+/// The end of the error message: the first or last opset with the attribute, or else the attributes of
+/// this version.
 fn why_unknown(name: &str, version: i64, declared: &[AttributeVersions]) -> String {
     match declared.iter().find(|known| known.name == name) {
         Some(once) if once.last < version => format!(": it was up to opset {}", once.last),

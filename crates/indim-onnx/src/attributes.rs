@@ -7,7 +7,8 @@ use indim_model::FormatErrorKind;
 use super::call::Call;
 use super::messages::{AttributeProto, TensorProto};
 
-/// The kind of an attribute by its number in ONNX; old files omit it.
+/// The kind of an attribute, with its number in `AttributeProto`. Old files omit the number, which then
+/// reads as 0.
 #[derive(Clone, Copy)]
 enum Kind {
     Float = 1,
@@ -48,7 +49,8 @@ impl Call<'_> {
         }
     }
 
-    /// A value in a field of its own. Some writers omit a 0 and write only the kind.
+    /// The value of an attribute that is not a list; `field` reads it. Some writers omit a value of 0 and
+    /// write only the kind.
     fn single<'a, T: Default>(
         &'a self,
         name: &str,
@@ -72,7 +74,7 @@ impl Call<'_> {
     }
 
     /// # Errors
-    /// `attribute`: also if it is missing.
+    /// `attribute`: the attribute is missing or has another kind.
     pub(super) fn required_int(&self, name: &str) -> AttributeResult<i64> {
         self.optional_int(name)?.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"))
     }
@@ -85,7 +87,7 @@ impl Call<'_> {
         self.single(name, Kind::Float, |attribute| attribute.f.map(f64::from))
     }
 
-    /// A number. The default is an `f32` too: 0.2 is 0.20000000298.
+    /// A float attribute. The default is an `f32`, as are numbers in files: 0.2 becomes 0.20000000298.
     pub(super) fn float(&self, name: &str, default: f32) -> AttributeResult<f64> {
         Ok(self.optional_float(name)?.unwrap_or(default.into()))
     }

@@ -21,9 +21,10 @@ pub(super) struct GraphBody {
 pub(super) struct Node {
     /// The message without its attributes.
     pub(super) proto: NodeProto,
-    /// The attributes in the node itself.
+    /// The attributes whose values the node states.
     pub(super) attributes: Attributes,
-    /// References to attributes of the enclosing function: the name here and the name there.
+    /// References to attributes of the enclosing function: the name in the node, and the name in the
+    /// function.
     pub(super) references: Vec<(String, String)>,
 }
 
@@ -36,7 +37,7 @@ pub(super) struct Function {
     attributes: Vec<String>,
     /// Attributes with a default.
     pub(super) defaults: Attributes,
-    /// Its name with its domain, for messages.
+    /// Its name with its domain, for messages: `my.Scaled`.
     pub(super) shown: String,
 }
 
@@ -58,12 +59,12 @@ impl Attributes {
     }
 }
 
-/// The canonical name of a domain: ONNX's own has two names.
+/// The canonical name of a domain. ONNX's own domain is `""`, which files also write as `ai.onnx`.
 pub(super) fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
-/// Decodes a message.
+/// Decodes a protobuf message; `place` is the location for its error.
 pub(super) fn decoded<M: Message + Default>(
     bytes: Bytes,
     place: impl FnOnce() -> Location,
@@ -147,7 +148,8 @@ impl Node {
         Attributes::new(resolved)
     }
 
-    /// Work units of the node, for the limit on operations: one, and more for a large node.
+    /// Work units of the node, for the limit on operations: one, and one more per 16 operands, results
+    /// and references.
     pub(super) fn work(&self) -> usize {
         let proto = &self.proto;
         let parts = proto.input.len() + proto.output.len() + self.references.len();
@@ -192,12 +194,13 @@ impl Function {
         self.attributes.iter().any(|known| known == name) || self.defaults.get(name).is_some()
     }
 
-    /// Work units of a call, without those of its nodes.
+    /// Work units of a call, without those of the function's nodes.
     pub(super) fn work(&self) -> usize {
         (self.inputs.len() + self.outputs.len() + self.defaults.0.len()) / 16
     }
 
-    /// The attributes inside a call with these attributes.
+    /// The attributes to which nodes of the function can refer: those that the call states (`said`), and
+    /// defaults for the rest.
     pub(super) fn arguments(&self, said: &Attributes) -> Attributes {
         let is_said = |name: &str| said.get(name).is_some();
         let defaults = self.defaults.iter().filter(|(name, _)| !is_said(name));
@@ -206,7 +209,7 @@ impl Function {
 }
 
 /// # Errors
-/// `limit` for more than the limit on operations.
+/// `limit`: `count` exceeds the limit on operations.
 pub(super) fn check_many(
     what: &'static str,
     count: usize,

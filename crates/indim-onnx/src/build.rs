@@ -82,8 +82,8 @@ impl<'m> ProgramBuilder<'m> {
         }
     }
 
-    /// The value of an operand for the current builder: few known elements are a constant of their own in
-    /// the body of a loop or branch.
+    /// The value of an operand for the current builder. In the body of a loop or branch, known elements
+    /// become a constant of the body; other values from outside are captured.
     pub(super) fn operand(
         &self,
         number: ValueNumber,
@@ -136,7 +136,7 @@ impl<'m> ProgramBuilder<'m> {
         let place = || node.place();
         let meaning = &operator.becomes;
         let operand = |number: &Option<ValueNumber>| match *number {
-            // A body need not read a value whose type is all that matters.
+            // Only the type of the operand matters, so a body does not capture its value.
             Some(number) if operator.reads_types => Ok(self.values[number].clone()),
             Some(number) => self.operand(number),
             None => Ok(None),
@@ -164,7 +164,8 @@ impl<'m> ProgramBuilder<'m> {
             return Err(FormatErrorKind::Count { what: "results", expected, given }.at(place()));
         }
         for (known, number) in made.into_iter().zip(&node.results) {
-            // Errors of Rust operators on values are reported here.
+            // The builder defers errors of Rust operators on values, such as `x + y`, until a type is
+            // read: here.
             known.value.array_type().map_err(|error| FormatErrorKind::from(error).at(place()))?;
             if let Some(number) = number {
                 self.values[*number] = Some(known);
@@ -173,7 +174,8 @@ impl<'m> ProgramBuilder<'m> {
         Ok(())
     }
 
-    /// Adds the names of the values from which an unknown operand is computed; that operand is the last.
+    /// Completes `depends-on-data`, which names an unknown operand, by the chain of values from which
+    /// that operand is computed. The operand is the last of the chain.
     fn with_chain(&self, kind: FormatErrorKind, node: &FlatNode) -> FormatErrorKind {
         let FormatErrorKind::DependsOnData { chain } = &kind else { return kind };
         let Some(name) = chain.first() else { return kind };
@@ -231,7 +233,7 @@ impl<'m> ProgramBuilder<'m> {
     }
 }
 
-/// The results of a node: constants if all its dependencies are known.
+/// The results of a node: constants if the elements of all operands are known and the results are small.
 pub(super) fn make_known(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
     let again = folded(call.operands, |builder, operands| {
         make(meaning, &Call { builder, operands, ..*call })

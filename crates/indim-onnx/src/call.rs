@@ -29,12 +29,13 @@ pub(super) fn one(value: Value) -> LoweringResult {
 }
 
 impl Call<'_> {
-    /// The operator's version: the newest opset up to the model's that changed the operator.
+    /// The operator's version: the last opset, up to that of the model, that introduced or changed the
+    /// operator.
     pub(super) fn version(&self) -> i64 {
         self.node.version
     }
 
-    /// An optional operand.
+    /// The operand at this position, if the node has it.
     pub(super) fn optional(&self, position: usize) -> Option<&KnownValue> {
         self.operands.get(position)?.as_ref()
     }
@@ -77,7 +78,7 @@ impl Call<'_> {
     /// The elements of an operand as integers.
     ///
     /// # Errors
-    /// `depends-on-data`; `unexpected` for other elements.
+    /// `depends-on-data`; `unexpected` if the elements are not whole numbers.
     pub(super) fn integers(&self, position: usize) -> Result<Vec<i64>, FormatErrorKind> {
         let elements = self.elements(position)?;
         indim_model::integers(elements)
@@ -95,7 +96,7 @@ impl Call<'_> {
         self.optional(position).map(|_| self.integers(position)).transpose()
     }
 
-    /// A single number: a scalar operand, or one with one element.
+    /// An operand with one element, reshaped to a scalar.
     pub(super) fn scalar(&self, position: usize) -> Result<Value, FormatErrorKind> {
         Ok(self.builder.reshape(self.value(position)?, Shape::scalar())?)
     }
@@ -138,7 +139,7 @@ impl Call<'_> {
         Ok(axes)
     }
 
-    /// The error of this node as an error of the graph.
+    /// The error with the operator's name, and the names and types of its operands.
     pub(super) fn graph_error(&self, kind: GraphErrorKind) -> FormatErrorKind {
         let operand = |(position, known): (usize, &Option<KnownValue>)| {
             let name = self.node.node.proto.input.get(position)?.clone();
@@ -178,7 +179,7 @@ impl Call<'_> {
         }))
     }
 
-    /// An operand broadcast to the last axes of `shape`; `shape` itself does not grow.
+    /// Broadcasts an operand to `shape`, with the last axes aligned. The result has exactly this shape.
     pub(super) fn onto(&self, value: &Value, shape: &Shape) -> Result<Value, FormatErrorKind> {
         let rule = self.rule.of(TargetRule::Unidirectional);
         Ok(self.builder.broadcast_to_target(value, &rule, shape)?)

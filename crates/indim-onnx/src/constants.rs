@@ -14,7 +14,7 @@ use indim_model::shape_values::KnownValue;
 /// The array of a `Constant` node.
 ///
 /// # Errors
-/// `attribute` if it has none; those of [`super::tensor::Tensors::array`].
+/// `attribute` if the node states no value; those of [`super::tensor::Tensors::array`].
 pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
     if let Some(tensor) = call.tensor("value")? {
         return call.tensors.of_attribute(tensor);
@@ -93,6 +93,7 @@ fn number(call: &Call<'_>, position: usize) -> Result<i64, FormatErrorKind> {
     }
 }
 
+/// The number of elements of a range of integers: start, limit and delta.
 fn whole_count(numbers: &[Result<i64, FormatErrorKind>; 3]) -> Result<usize, FormatErrorKind> {
     let [start, limit, delta] = numbers.clone().map(|number| number.map(i128::from));
     let (start, limit, delta) = (start?, limit?, delta?);
@@ -106,6 +107,7 @@ fn whole_count(numbers: &[Result<i64, FormatErrorKind>; 3]) -> Result<usize, For
     Ok(usize::try_from(count).unwrap_or(usize::MAX))
 }
 
+/// The number of elements of a range of floats.
 fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     let [start, limit, delta] = [0, 1, 2].map(|position| -> Result<f64, FormatErrorKind> {
         let builder = indim_builder::GraphBuilder::new();
@@ -127,7 +129,8 @@ fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
 /// The opset since which negative indices count from the end.
 const NEGATIVE_SINCE: i64 = 11;
 
-/// The second of two values if the index along a new axis equals the operand, else the first.
+/// Operand 2 has two values. The result is the second where the index along the new axis equals the
+/// operand, else the first.
 pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let depth = depth(call)?;
     let mut sizes = call.shape(0)?.to_vec();
@@ -162,7 +165,7 @@ fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     match number {
         None => Err(FormatErrorKind::Unexpected { expected: "a number".to_owned() }),
         Some(..0) => Err(FormatErrorKind::attribute("depth", "is negative")),
-        // The builder rejects larger sizes than those of arrays.
+        // A size beyond `usize::MAX` saturates; the builder rejects it.
         Some(number) => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
     }
 }

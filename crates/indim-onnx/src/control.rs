@@ -3,8 +3,9 @@
 //! A condition that is known at build time chooses a branch of `If`; only that one is built. `Scan` and a
 //! `Loop` whose number of steps is known are counted loops, which can stack results of their steps.
 //!
-//! ONNX's text ignores the condition that the body of a `Loop` returns if the node has no condition. ONNX
-//! Runtime, ONNX's reference implementation and OpenVINO obey it, and indim does.
+//! By ONNX's specification, a `Loop` without a condition operand ignores the condition that its body
+//! returns. ONNX Runtime, ONNX's reference implementation and OpenVINO obey this condition, and so does
+//! indim.
 
 use core::ops::Range;
 
@@ -23,7 +24,7 @@ use super::step::{RegionSteps, Step};
 /// A loop or branch, or the error of a node in one of its bodies.
 type Built<T> = Result<T, FormatError>;
 
-/// The results of a loop or branch; `None` for one that nothing reads.
+/// The results of a loop or branch; `None` for a result that nothing reads.
 type Results = Vec<Option<Value>>;
 
 impl ProgramBuilder<'_> {
@@ -126,7 +127,7 @@ impl ProgramBuilder<'_> {
         let states = types_of(&initial).map_err(at)?;
         check_count("inputs of the body", states.len() + 2, region.inputs.len()).map_err(at)?;
         let mut inputs = self.begin_step(&states).map_err(at)?;
-        // A step runs only if the condition is true.
+        // The second input is the condition, which is true in every step that runs.
         inputs.insert(1, known_true(&self.model_builder.builder));
         let mut outputs = self.region(region, inputs, call)?;
         check_count("conditions of the body", 1, outputs.len().min(1)).map_err(at)?;
@@ -177,7 +178,7 @@ impl ProgramBuilder<'_> {
         Ok(results)
     }
 
-    /// Begins the body of a loop; returns the number of the step and the states.
+    /// Begins the body of a loop; returns its parameters: the number of the step, then the states.
     fn begin_step(&mut self, states: &[ArrayType]) -> Result<Vec<KnownValue>, FormatErrorKind> {
         let mut parameters = vec![ArrayType::new(DType::I64, [])];
         parameters.extend_from_slice(states);
@@ -189,9 +190,10 @@ impl ProgramBuilder<'_> {
 /// The operands of a `Scan`.
 struct ScanInputs {
     initial: Vec<Value>,
-    /// The arrays that the steps take parts of, each with its axis and whether the first step takes the last
-    /// part.
+    /// The scanned arrays, each with its axis and whether it is scanned backwards. Each step takes one
+    /// index of the axis.
     xs: Vec<(Value, usize, bool)>,
+    /// The number of steps.
     length: usize,
 }
 
@@ -223,7 +225,7 @@ impl ScanInputs {
     }
 }
 
-/// A list of `count` numbers, which are 0 without the attribute.
+/// An attribute that lists `count` integers; zeros if the node lacks it.
 fn numbers(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<i64>, FormatErrorKind> {
     match call.ints(name)? {
         None => Ok(vec![0; count]),
@@ -263,7 +265,8 @@ fn check_count(what: &'static str, expected: usize, given: usize) -> Result<(), 
     if expected == given { Ok(()) } else { Err(count()) }
 }
 
-/// Checks the outputs of a body that begin with its states, which are the operands from `first` on.
+/// Checks that the outputs of a body begin with the next states, in the types of the states. The initial
+/// states are the operands from `first` on, whose names the error states.
 fn check_states_of(
     call: &Call<'_>,
     first: usize,
@@ -285,7 +288,7 @@ fn is_read(step: &Step, position: usize) -> bool {
     step.node.results.get(position).is_some_and(Option::is_some)
 }
 
-/// The states and the outputs to stack that are read.
+/// The outputs that the body must return: all states, and the stacked outputs that anything reads.
 fn kept(
     step: &Step,
     states: usize,
@@ -296,7 +299,8 @@ fn kept(
     outputs.map(|(_, output)| output.value)
 }
 
-/// The states, then the stacks at the positions of the results that are read.
+/// All `count` results of the node: the final states, then `stacks` at the results that are read and
+/// `None` at the rest.
 fn spread(step: &Step, finals: Vec<Value>, stacks: Vec<Value>, count: usize) -> Results {
     let states = finals.len();
     let mut stacks = stacks.into_iter();

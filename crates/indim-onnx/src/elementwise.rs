@@ -10,7 +10,7 @@ use super::call::{Call, LoweringResult, one};
 use super::quantization::converted;
 use super::types::{dtype_named, dtype_of};
 
-/// Element types of an operator, as a subset of those of its operation.
+/// The element types that an ONNX operator accepts; indim's operation can accept more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum AcceptedTypes {
     /// All types.
@@ -63,7 +63,8 @@ pub(super) fn mean(call: &Call<'_>) -> LoweringResult {
     one(sum / count)
 }
 
-/// A negative amount, or one beyond the width, leaves only copies of the sign bit.
+/// An amount that is negative or not below the width gives 0, and only copies of the sign bit if a signed
+/// integer is shifted right.
 pub(super) fn bit_shift(call: &Call<'_>) -> LoweringResult {
     let is_signed = call.dtype(0)?.class() == DTypeClass::Signed;
     let op = match &call.text("direction", "")?[..] {
@@ -86,14 +87,14 @@ pub(super) fn modulo(call: &Call<'_>) -> LoweringResult {
     binary(call, if is_c { Op::Rem } else { Op::PyMod }, AcceptedTypes::Numbers)
 }
 
-/// The result has the type of the base; the exponent can have another one.
+/// The result has the element type of the base; the exponent can have another type.
 pub(super) fn power(call: &Call<'_>) -> LoweringResult {
     let (base, exponent) = (call.dtype(0)?, call.dtype(1)?);
     let common = match (base, exponent) {
         _ if base == exponent || call.version() < 12 => {
             return binary(call, Op::Pow, AcceptedTypes::Numbers);
         }
-        // Exponents from 2^63 on would be negative as `i64`; powers wrap equally as `u64`.
+        // Exponents from 2^63 on would be negative as `i64`. Powers in `u64` wrap to the same low bits.
         _ if base.is_integer() && exponent == DType::U64 => DType::U64,
         _ if base.is_integer() && exponent.is_integer() => DType::I64,
         _ if holds_all(base, exponent) => base,
@@ -119,7 +120,8 @@ pub(super) fn choose(call: &Call<'_>) -> LoweringResult {
     one(call.builder.elementwise(Op::Select, &operands, &call.rule.of(RuleSet::Numpy))?)
 }
 
-/// The result broadcasts the operand and the given shape: it can be larger than either.
+/// Broadcasts the operand and the given shape against each other, so the result can be larger than
+/// either.
 pub(super) fn expand(call: &Call<'_>) -> LoweringResult {
     let target = sizes(&call.integers(1)?)?;
     let rule = call.rule.of(TargetRule::Bidirectional);
@@ -153,7 +155,8 @@ pub(super) fn cast_like(call: &Call<'_>) -> LoweringResult {
     one(converted(call, call.value(0)?, call.dtype(1)?)?)
 }
 
-/// Booleans are bytes with the values 0 and 1.
+/// Booleans are bytes with the values 0 and 1, so a bit cast between booleans and 8-bit integers is a
+/// conversion.
 pub(super) fn bit_cast(call: &Call<'_>) -> LoweringResult {
     let dtype = dtype_of(call.required_int("to")?)?;
     let is_byte = |dtype: DType| dtype.is_integer() && dtype.size() == 1;
@@ -171,7 +174,7 @@ pub(super) fn identity(call: &Call<'_>) -> LoweringResult {
     Ok(vec![call.known(0)?.clone()])
 }
 
-/// A missing bound keeps infinities.
+/// A missing bound does not clip: infinities on its side stay.
 pub(super) fn clip(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     let dtype = call.dtype(0)?;

@@ -1,4 +1,4 @@
-//! A node of the flattened model, with all its dependencies.
+//! A node of the flattened model: its operator, attributes, operands and results.
 
 use std::sync::Arc;
 
@@ -6,24 +6,27 @@ use indim_model::Location;
 
 use super::body::{Attributes, Node};
 
-/// Index of a value.
+/// Index of a value in the flattened model.
 pub(super) type ValueNumber = usize;
 
-/// A node of an operator, with all its dependencies.
+/// A node of the flattened model. Names are resolved to indices of values, and references to attributes
+/// to their values.
 pub(super) struct FlatNode {
     pub(super) node: Arc<Node>,
     /// Name of the operator.
     pub(super) operator: &'static str,
     /// Version of the operator: the opset that introduced it or changed it last.
     pub(super) version: i64,
+    /// The opset that the model imports for the operator's domain.
     pub(super) opset: i64,
     pub(super) attributes: Attributes,
-    /// The operands; `None` for a missing optional one.
+    /// The operands; `None` for a missing optional operand.
     pub(super) operands: Vec<Option<ValueNumber>>,
-    /// Index of each result; `None` for an unnamed one.
+    /// Index of each result; `None` for an unnamed result.
     pub(super) results: Vec<Option<ValueNumber>>,
+    /// Position of the node in its graph, function or body, for messages.
     pub(super) index: usize,
-    /// The function or the body around it: `the function my.Scaled`.
+    /// The function or body that contains the node, for messages: `the function my.Scaled`.
     pub(super) within: Option<Arc<str>>,
 }
 

@@ -24,7 +24,7 @@ const MAX_REMARKS: usize = 16;
 /// The functions of a model, by domain, name and overload.
 pub(super) type Functions = HashMap<(String, String, String), Arc<Function>>;
 
-/// Builds the list.
+/// The state of the flattening: the nodes so far, and the model's functions.
 pub(super) struct Flattener<'m> {
     functions: &'m Functions,
     pub(super) limits: &'m FormatLimits,
@@ -34,8 +34,9 @@ pub(super) struct Flattener<'m> {
     pub(super) value_count: usize,
     /// Remarks about attributes that the called functions lack.
     pub(super) remarks: Vec<String>,
-    /// Decoded bodies by the address of their attribute, then by that of the body around them, which has the
-    /// operator sets. A call of a function repeats its nodes; functions may share an attribute.
+    /// Cache of decoded bodies of loops and branches. The first key is the address of the attribute: each
+    /// call of a function flattens its nodes again. The second key is the address of the enclosing body,
+    /// which has the operator sets: functions with other operator sets can share the attribute.
     pub(super) bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
     work: usize,
 }
@@ -43,9 +44,11 @@ pub(super) struct Flattener<'m> {
 /// A body during its traversal, with the values of its names.
 pub(super) struct Frame {
     pub(super) place: FramePlace,
+    /// Position of the next node.
     pub(super) next: usize,
-    /// `None` for an input that the call omits.
+    /// The value of each name; `None` for an input that the call omits.
     pub(super) names: HashMap<String, Option<ValueNumber>>,
+    /// The attributes to which the nodes can refer.
     pub(super) arguments: Attributes,
 }
 
@@ -64,7 +67,7 @@ pub(super) enum FramePlace {
     },
 }
 
-/// The next thing to flatten after a node.
+/// The work that a node leaves: nothing, a call, or the bodies of a loop or branch.
 enum Next {
     Node,
     Call(Frame),
@@ -109,7 +112,8 @@ impl Frame {
     }
 }
 
-/// The value of a name in the innermost body; the body of a loop or branch sees the names around it.
+/// The value of a name. The search begins in the innermost frame. From the body of a loop or branch it
+/// goes on to the enclosing frame; a function sees only its own names.
 pub(super) fn value_of(
     frames: &[Frame],
     name: &str,
@@ -346,7 +350,7 @@ impl<'m> Flattener<'m> {
         }
     }
 
-    /// Leaves a call: binds its outputs to their names in the caller.
+    /// Leaves a call: gives its outputs the names of the node's results in the caller.
     fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
         let Some(left) = frames.pop() else { return Ok(()) };
         let FramePlace::Call { function, node, within } = &left.place else { return Ok(()) };

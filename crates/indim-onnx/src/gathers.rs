@@ -1,7 +1,7 @@
 //! Gathers and scatters: `GatherElements`, `GatherND`, `ScatterElements` and `ScatterND`.
 //!
 //! Negative indices count from the end; other indices out of range are run-time errors. Updates of one
-//! element are combined in row-major order, where ONNX leaves the order open.
+//! element are combined in row-major order; ONNX does not define the order.
 
 use indim_graph::TakeMode;
 use indim_ops::ScatterOp;

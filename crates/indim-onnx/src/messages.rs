@@ -1,8 +1,8 @@
 //! The protobuf messages of ONNX, with the numbers of their fields.
 //!
-//! The decoder skips all other fields. Large repeated messages (nodes, functions, tensors) stay encoded as
-//! bytes, so that they count against limits before they are decoded; these bytes share the memory of the
-//! file.
+//! The decoder skips fields that are not declared here. Large repeated messages (nodes, functions,
+//! tensors) stay encoded as bytes, so that they count against limits before they are decoded; these bytes
+//! share the memory of the file.
 
 use bytes::Bytes;
 
@@ -154,7 +154,7 @@ pub(super) struct ValueInfoProto {
     pub(super) r#type: Option<TypeProto>,
 }
 
-/// A type: of arrays, or one that the reader does not support.
+/// A type: a tensor type, or a type that the reader does not support.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct TypeProto {
     #[prost(message, optional, tag = "1")]

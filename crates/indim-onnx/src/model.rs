@@ -22,7 +22,7 @@ use super::part;
 use super::step::Step;
 use super::types::{declared_at, dtype_of, input_of};
 
-/// The version of the format since which a model states the operator sets that it imports.
+/// The IR version since which a model states the operator sets that it imports.
 pub(super) const OPSETS_SINCE: i64 = 3;
 
 /// A model read from a file.
@@ -31,7 +31,7 @@ pub(super) struct OnnxModel {
     pub(super) limits: FormatLimits,
     pub(super) inputs: Vec<ModelInput>,
     pub(super) input_numbers: Vec<ValueNumber>,
-    /// Arrays of the file and their values.
+    /// The initializers (arrays of the file), each with its value in the flattened model.
     pub(super) initializers: Vec<(TensorProto, ValueNumber)>,
     pub(super) nodes: Vec<Step>,
     pub(super) value_count: usize,
@@ -40,7 +40,7 @@ pub(super) struct OnnxModel {
     /// Outputs as the file declares them.
     pub(super) outputs: Vec<ModelInput>,
     pub(super) output_numbers: Vec<ValueNumber>,
-    /// The imported version of ONNX's own operators.
+    /// The imported opset of ONNX's own operators.
     opset: Option<u32>,
 }
 
@@ -132,7 +132,8 @@ impl OnnxModel {
         Ok(model)
     }
 
-    /// Keeps the values that the outputs depend on, with the starts of the part as further inputs.
+    /// Keeps only the nodes, initializers and inputs on which the outputs depend, and adds the starts of
+    /// the part as inputs.
     fn keep_part(&mut self, live: &[bool], starts: Vec<ModelInput>, numbers: Vec<ValueNumber>) {
         let is_live = |number: &ValueNumber| live[*number] || numbers.contains(number);
         self.nodes.retain(|step| step.node.results.iter().flatten().any(|it| live[*it]));
@@ -150,7 +151,7 @@ impl OnnxModel {
     }
 
     /// Marks inputs that have a default and inputs that determine shapes. Moves required inputs first:
-    /// before IR version 4 a file lists every array as an input too.
+    /// before IR version 4 a file lists every initializer as an input too.
     fn find_shapes(&mut self) {
         let leads = make_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];
@@ -167,7 +168,8 @@ impl OnnxModel {
     }
 }
 
-/// Integers and booleans can determine shapes, and scalars the bounds of a range.
+/// Whether the elements of an input can determine shapes: integers and booleans can, and single elements
+/// of any type, such as the bounds of a range.
 fn may_say_shapes(input: &ModelInput) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let is_one = |sizes: &[DeclaredSize]| sizes.iter().all(|size| *size == DeclaredSize::Known(1));
@@ -201,7 +203,7 @@ impl Names {
         Ok(inputs)
     }
 
-    /// The arrays of the file; those with the name of an input are its defaults.
+    /// The arrays of the file. An array with the name of an input is the default of that input.
     fn initializers(
         &mut self,
         graph: &GraphProto,
@@ -237,6 +239,7 @@ impl Names {
     }
 }
 
+/// Decodes the declarations of inputs or outputs; `what` names them in errors.
 pub(super) fn declared(
     infos: &[bytes::Bytes],
     what: &'static str,
@@ -251,6 +254,7 @@ pub(super) fn declared(
     infos.iter().enumerate().map(one).collect()
 }
 
+/// Decodes the functions of a model.
 pub(super) fn functions_of(
     functions: &[bytes::Bytes],
     limits: &FormatLimits,

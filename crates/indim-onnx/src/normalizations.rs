@@ -32,7 +32,7 @@ impl NormalizationOperand<'_> {
     }
 }
 
-/// The type for the statistics.
+/// The element type in which mean and deviation are computed.
 fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
     match call.int("stash_type", 1)? {
         0 => call.dtype(0),
@@ -93,7 +93,7 @@ pub(super) fn instance(call: &Call<'_>) -> LoweringResult {
 /// The opset since which each channel has a scale, instead of each group.
 const SCALES_OF_CHANNELS_SINCE: i64 = 21;
 
-/// Normalises over the channels of each group.
+/// Normalises over the channels of each group and their images.
 pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let groups = usize::try_from(call.required_int("num_groups")?).unwrap_or(0);
@@ -136,7 +136,7 @@ pub(super) fn batch(call: &Call<'_>) -> LoweringResult {
     one(standard * statistic(1)? + statistic(2)?)
 }
 
-/// The epsilon in the standard's definition.
+/// The epsilon in ONNX's definition of `MeanVarianceNormalization`.
 const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 
 pub(super) fn mean_variance(call: &Call<'_>) -> LoweringResult {

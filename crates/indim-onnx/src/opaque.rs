@@ -1,4 +1,4 @@
-//! Nodes without a lowering: an output that does not depend on them can be computed.
+//! Opaque nodes, which have no lowering: outputs that do not depend on them can still be computed.
 
 use core::ops::Range;
 
@@ -7,7 +7,7 @@ use indim_model::Census;
 use super::flat_node::ValueNumber;
 use super::step::{OpaqueStep, Step};
 
-/// Removes the nodes that depend on opaque ones. Counts the opaque nodes on which an output depends.
+/// Removes the nodes that depend on opaque nodes. Counts the opaque nodes on which an output depends.
 pub(super) fn prune(
     nodes: &mut Vec<Step>,
     opaque: &[OpaqueStep],
@@ -38,7 +38,7 @@ pub(super) fn prune(
     census
 }
 
-/// Whether an output depends on each of these values.
+/// For each value in the range, whether an output depends on it.
 pub(super) fn live(
     nodes: &[Step],
     opaque: &[OpaqueStep],
@@ -54,7 +54,7 @@ pub(super) fn live(
     let mut live = vec![false; values.len()];
     let mut open = outputs.to_vec();
     while let Some(value) = open.pop() {
-        // A body also reads values outside it.
+        // A body also captures values from outside, which are before the range.
         let Some(value) = value.checked_sub(values.start) else { continue };
         if !core::mem::replace(&mut live[value], true) {
             open.extend(operands[value].iter().flatten());
@@ -63,8 +63,8 @@ pub(super) fn live(
     live
 }
 
-/// Drops nodes on which nothing depends, and such results of loops and branches: nobody stacks them then.
-/// `first` is the number of the first of the values of `live`.
+/// Drops nodes whose results are all dead. In the remaining loops and branches it drops the dead results,
+/// so that they are not stacked. `live` begins at the value `first`.
 pub(super) fn drop_dead(nodes: &mut Vec<Step>, live: &[bool], first: ValueNumber) {
     let is_live = |number: &ValueNumber| live[*number - first];
     nodes.retain(|step| step.node.results.iter().flatten().any(is_live));

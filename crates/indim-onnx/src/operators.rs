@@ -1,8 +1,8 @@
 //! The table of supported operators: opset range and lowering.
 //!
 //! A row has the name, the versions (opsets that introduced or changed the operator), the number of
-//! operands, and the lowering. Some rows also mark operands that determine shapes, or that only the types
-//! of the operands matter.
+//! operands, and the lowering. Some rows also mark operands that determine shapes, operators whose
+//! results depend only on the types of their operands, and attributes that are bodies.
 
 use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
@@ -25,7 +25,7 @@ pub(super) struct Operator {
     pub(super) shape_operands: &'static [usize],
     /// Whether the results depend only on the types of the operands.
     pub(super) reads_types: bool,
-    /// The attributes with bodies.
+    /// Names of the attributes that are bodies of a loop or branch.
     pub(super) regions: &'static [&'static str],
 }
 
@@ -126,7 +126,8 @@ impl Operator {
         OPERATORS.iter().find(|operator| operator.name == name)
     }
 
-    /// The version for an opset: the last one that is not newer.
+    /// The version of the operator in an opset: the last entry of `since` up to this opset. `None` if the
+    /// opset lacks the operator.
     pub(super) fn version(&self, opset: i64) -> Option<i64> {
         self.since.iter().copied().rfind(|&since| since <= opset)
     }

@@ -18,7 +18,7 @@ pub(super) fn starts(
     if part.from.is_empty() {
         return Vec::new();
     }
-    // Errors of the file are those of reading it.
+    // The reader reports errors of the file; here an outline with an error only leaves the types unknown.
     let outline = outline().unwrap_or_default();
     let start = |name: &str| {
         let mut values = outline.values.iter();
@@ -68,7 +68,7 @@ pub(super) fn outputs(
     part.ends().into_iter().map(output).collect()
 }
 
-/// Removes the results that the caller gives, so that no node makes them.
+/// Removes the results at which the part starts: their values are inputs, so no node computes them.
 pub(super) fn cut(nodes: &mut [Step], opaque: &mut [OpaqueStep], given: &[ValueNumber]) {
     let computed = nodes.iter_mut().map(|step| &mut step.node.results);
     let results = computed.chain(opaque.iter_mut().map(|step| &mut step.results));

@@ -1,4 +1,4 @@
-//! Matrix products.
+//! Matrix products, also of quantised matrices, and `Einsum`.
 
 use indim_builder::{Reduction, Value};
 use indim_graph::{Array, Literal};
@@ -28,7 +28,8 @@ const BROADCASTS_SINCE: i64 = 7;
 pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, is_of_products)?;
     let (a, b) = (matrix(call, 0, "transA")?, matrix(call, 1, "transB")?);
-    // The bias broadcasts by another rule than the matrices.
+    // A bias broadcasts by another rule than the matrices. A note holds one rule, so with a bias it stays
+    // empty.
     if call.optional(2).is_none() {
         call.rule.of(ContractionRule::Matmul);
     }
@@ -88,7 +89,8 @@ fn factor_literal(factor: f64, dtype: DType) -> Option<Literal> {
     if !dtype.is_integer() {
         return Some(Literal::Float(factor));
     }
-    // The cast is exact for numbers of up to 64 bits; larger ones become numbers that do not fit either.
+    // The cast to `i128` is exact for whole numbers of up to 64 bits. A larger number stays too large for
+    // `fits`.
     let literal = Literal::Int(factor as i128);
     (factor.fract() == 0.0 && literal.fits(dtype)).then_some(literal)
 }
@@ -109,13 +111,13 @@ pub(super) fn einsum(call: &Call<'_>) -> LoweringResult {
 /// The side of a quantised matrix in a product, which determines the axis of its scales and zero points.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MatrixSide {
-    /// The vector has a number for each row.
+    /// A vector of scales or zero points has one element per row.
     Left,
-    /// The vector has a number for each column.
+    /// A vector of scales or zero points has one element per column.
     Right,
 }
 
-/// Elements as `i32`, minus their zero points.
+/// The elements of operand `position` as `i32`, minus the zero points in operand `zero`.
 fn centred(
     call: &Call<'_>,
     position: usize,
@@ -126,12 +128,13 @@ fn centred(
     let value = call.value(position)?;
     let Some(zero) = call.optional(zero) else { return Ok(value.convert(DType::I32)) };
     let shape = value.array_type()?.shape;
-    // Differences fit 16 bits, which take less memory and time than 32.
+    // Differences of bytes fit 16 bits, which take less memory and time than 32.
     let zero = broadcast_parameter(call, &zero.value.convert(DType::I16), &shape, side)?;
     Ok((value.convert(DType::I16) - zero).convert(DType::I32))
 }
 
-/// Broadcasts scales or zero points, of each row or column or of the whole matrix, to the matrix.
+/// Broadcasts scales or zero points to the shape of the matrix: one for the matrix, or one per row or
+/// column.
 fn broadcast_parameter(
     call: &Call<'_>,
     parameter: &Value,
@@ -171,9 +174,9 @@ fn integer_product(
     Ok(call.builder.matmul(a, b)?)
 }
 
-/// The same product as `sum(a * b) - a_zero * sum(b - b_zero) - b_zero * sum(a)`: the factors stay bytes,
-/// whose products are the fastest, and sums that wrap are equal. `None` for vectors, or zero points that
-/// differ along the summed axis.
+/// The same product, as `sum(a * b) - a_zero * sum(b - b_zero) - b_zero * sum(a)`. The factors of
+/// `sum(a * b)` are unchanged bytes, for which the matrix product is fastest; both forms are equal
+/// because sums wrap. `None` for vectors, or zero points that differ along the summed axis.
 fn product_of_bytes(
     call: &Call<'_>,
     (a, a_zero): (usize, usize),
@@ -191,7 +194,7 @@ fn product_of_bytes(
     let length = call.shape(b)?.iter().rev().nth(1).copied().unwrap_or(1);
     let [a, b] = [call.value(a)?.convert(DType::I32), call.value(b)?.convert(DType::I32)];
     let numpy = call.builder.numpy();
-    // The sums along the last axis but `from_last`, which is kept.
+    // The sums along axis `rank - 1 - from_last`, which stays with size 1.
     let sum = |value: &Value, from_last: usize| -> Result<Value, FormatErrorKind> {
         let axis = value.array_type()?.shape.rank() - 1 - from_last;
         Ok(call.builder.along(Reduction::Sum, value, along(&[axis], true))?)
@@ -200,7 +203,7 @@ fn product_of_bytes(
     if let Some(zero) = &a_zero {
         let mut sums = sum(&b, 1)?;
         if let Some(zero) = &b_zero {
-            // Modulo the range of `i32`, like all of these numbers.
+            // `length` wraps to `i32`, as all sums here do.
             let length = call.builder.scalar(length as i32);
             sums = numpy.sub(sums, numpy.mul(zero, length)?)?;
         }
@@ -212,8 +215,8 @@ fn product_of_bytes(
     Ok(Some(product))
 }
 
-/// The zero points of a matrix in 32 bits, with size 1 along the summed axis; the inner `None` for zeros, the
-/// outer one if they differ along this axis, or if the operand is a vector.
+/// The zero points of a matrix in 32 bits, with size 1 along the summed axis. `Some(None)`: all are 0.
+/// `None`: they differ along the summed axis, or the operand is a vector.
 fn zero_points(
     call: &Call<'_>,
     (position, zero): (usize, usize),
@@ -240,7 +243,8 @@ fn zero_points(
     Ok(Some(Some(zero)))
 }
 
-/// The quotient of the scales times a product in 32 bits, rounded to the type of the last zero point.
+/// `a_scale * b_scale / y_scale` times the integer product in 32 bits, plus the zero point of the result,
+/// rounded to its type.
 pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let product = integer_product(call, (0, 2), (3, 5))?.convert(DType::F32);
@@ -248,7 +252,7 @@ pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     let scale = |position: usize, side| {
         broadcast_parameter(call, &call.value(position)?.convert(DType::F32), &shape, side)
     };
-    // The product with a vector has one axis less: its last axis has the rows, if there are any.
+    // A product with a vector has one axis less: if it has rows, they are its last axis.
     let has_vector = [0, 3].iter().any(|&of| call.shape(of).is_ok_and(|shape| shape.rank() == 1));
     let rows = if has_vector { MatrixSide::Right } else { MatrixSide::Left };
     let scale = scale(1, rows)? * scale(4, MatrixSide::Right)? / scale(6, rows)?;

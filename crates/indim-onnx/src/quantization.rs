@@ -1,4 +1,4 @@
-//! Quantization of floats to small integers and 8-bit floats and back, by a scale and a zero point.
+//! Quantisation of floats to small integers and 8-bit floats and back, by a scale and a zero point.
 
 use indim_builder::Value;
 use indim_graph::Literal;
@@ -10,11 +10,11 @@ use indim_shape::Shape;
 use super::call::{Call, LoweringResult, one};
 use super::types::dtype_of;
 
-/// The opset since which scales can lie along an axis.
+/// The opset since which a scale can have one element per index of an axis.
 const AXES_SINCE: i64 = 13;
 
-/// Broadcasts a scale or zero point to the shape of the operand: one number, or one for each index of
-/// `axis`.
+/// Broadcasts a scale or zero point to the shape of the operand: one number, or one for each index of the
+/// axis in the attribute `axis`.
 fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
     let shape = call.shape(0)?;
     let own = value.array_type()?.shape;
@@ -50,7 +50,7 @@ pub(super) fn spread_over(
     }
 }
 
-/// The element type in the attribute, if any.
+/// The element type in the attribute `output_dtype`, if the node has it.
 fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
     match call.int("output_dtype", 0)? {
         0 => Ok(None),
@@ -94,8 +94,8 @@ fn is_float8(dtype: DType) -> bool {
     dtype.is_storage() && !dtype.is_nibble()
 }
 
-/// `x` converted to `dtype`. With `saturate`, the default, numbers beyond the largest 8-bit float become it;
-/// infinities too, except in types without -0, where they become NaN.
+/// `x` converted to `dtype`. With `saturate`, the default, numbers beyond the largest 8-bit float become
+/// that float. Infinities do so too, except in types without -0, where they become NaN.
 pub(super) fn converted(
     call: &Call<'_>,
     x: &Value,
@@ -137,7 +137,7 @@ pub(super) fn rounded_to(
     Ok(result.clamp(limit(low)?, limit(high)?).convert(dtype))
 }
 
-/// The smallest and the largest integer.
+/// The smallest and the largest integer of a quantised type.
 fn limits(dtype: DType) -> (f64, f64) {
     match dtype {
         DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),

@@ -64,7 +64,8 @@ fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
     Ok(values)
 }
 
-/// The functions of each direction. Those with numbers take them in order.
+/// The activation functions of each direction. A function with parameters takes the next elements of
+/// `activation_alpha` and `activation_beta`.
 fn activations(
     call: &Call<'_>,
     kind: CellKind,
@@ -95,6 +96,7 @@ fn activations(
     Ok(functions.chunks(default.len()).map(<[CellActivation]>::to_vec).collect())
 }
 
+/// The weights, biases and peepholes of the direction `number`.
 fn weights(
     call: &Call<'_>,
     kind: CellKind,
@@ -142,7 +144,7 @@ fn part(
     Ok(call.builder.index(value, &[Index::At(number as i64)])?)
 }
 
-/// The initial state without an operand.
+/// The initial state if the node has no operand for it: zeros.
 fn zeros(call: &Call<'_>, x: &Value, weights: &CellWeights) -> Result<Value, FormatErrorKind> {
     let ArrayType { dtype, shape } = x.array_type()?;
     let hidden = weights.recurrent.array_type()?.shape[1];

@@ -24,7 +24,8 @@ pub(super) enum ReduceOperator {
 }
 
 impl ReduceOperator {
-    /// The element-wise part before the reduction; with no axes it is the whole result, such as the square.
+    /// The element-wise operation before the reduction, such as the square; it also applies if no axes
+    /// are reduced.
     fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         let is_negative_free = !dtype.is_float() && x.builder().neg(x).is_err();
         Ok(match self {
@@ -34,7 +35,7 @@ impl ReduceOperator {
         })
     }
 
-    /// The element-wise part of a reduction over no axes.
+    /// The element-wise operation in place of a reduction over no axes, on the result of `prepared`.
     fn of_one(self, x: &Value) -> Result<Value, FormatErrorKind> {
         Ok(match self {
             ReduceOperator::L2 => x.builder().abs(x)?,
@@ -59,7 +60,8 @@ impl ReduceOperator {
     }
 }
 
-/// Options for checked axes; extremes of empty axes have a value too.
+/// Options for axes that are already checked. Under XLA's rule, the maximum and minimum of an empty axis
+/// have a value too.
 pub(super) fn along(axes: &[usize], keepdims: bool) -> ReduceOptions {
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     ReduceOptions::axes(axes).keepdims(keepdims).rule(ReductionRuleName::Xla)
@@ -93,7 +95,8 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
     one(call.builder.convert(reduced, dtype)?)
 }
 
-/// The source and the legal values of axes depend on the opset.
+/// The rule of the opset. It states whether the axes are an attribute or an operand, and their legal
+/// values.
 fn rule(call: &Call<'_>, reduction: ReduceOperator) -> Result<ReductionRule, FormatErrorKind> {
     let opset = u32::try_from(call.version()).unwrap_or(u32::MAX);
     let onnx = OnnxReduction::new(opset, reduction == ReduceOperator::Sum);
@@ -167,6 +170,7 @@ pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
     search(call, Reduction::ArgMin)
 }
 
+/// An arg-reduction along one axis: the index of the first or last extreme element.
 fn search(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let takes_last = call.int("select_last_index", 0)? != 0;

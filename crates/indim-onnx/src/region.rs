@@ -15,7 +15,7 @@ use super::operators::Operator;
 use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
 use super::unsupported::refusal;
 
-/// A body, decoded.
+/// The decoded body of a loop or branch.
 pub(super) struct RegionGraph {
     pub(super) body: GraphBody,
     inputs: Vec<String>,
@@ -71,11 +71,11 @@ impl RegionGraph {
 }
 
 impl Flattener<'_> {
-    /// Flattens the bodies of a loop or branch and appends the node. Values outside that a body reads become
-    /// further operands.
+    /// Flattens the bodies of a loop or branch and appends the node. Values that a body captures are
+    /// appended to the operands of the node.
     ///
     /// # Errors
-    /// Those of [`Flattener::graph`]; `attribute` without a body.
+    /// Those of [`Flattener::graph`]; `attribute` if the node lacks a body.
     pub(super) fn regions(
         &mut self,
         frames: &mut Vec<Frame>,
@@ -170,6 +170,7 @@ impl Flattener<'_> {
         Ok((RegionSteps { inputs, initializers, nodes, outputs }, unsupported))
     }
 
+    /// The body in the attribute `name` within the body `outer`, decoded or from the cache.
     fn decoded_region(
         &mut self,
         outer: &GraphBody,

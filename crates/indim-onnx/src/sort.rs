@@ -6,8 +6,8 @@ use indim_model::shape_values::KnownValue;
 
 use super::call::{Call, LoweringResult};
 
-/// The greatest or smallest elements along an axis, and their positions: a slice of a sort. They are sorted
-/// even if ONNX allows any order (`sorted` is 0).
+/// The greatest or smallest elements along an axis, and their positions: a slice of a sort. The results
+/// are sorted even if ONNX allows any order (`sorted` is 0).
 pub(super) fn top_k(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let axis = call.axis(call.int("axis", -1)?, shape.rank())?;

@@ -1,4 +1,4 @@
-//! The nodes of a flattened model: those of operators with their bodies, and those without a lowering.
+//! The nodes of a flattened model: nodes with a lowering and their bodies, and opaque nodes.
 
 use std::sync::Arc;
 
@@ -8,19 +8,20 @@ use super::flat_node::{FlatNode, ValueNumber};
 use super::messages::TensorProto;
 use super::operators::Operator;
 
-/// A node of an operator, with the bodies of a loop or branch.
+/// A node with a lowering. A loop or branch has its bodies in `regions`.
 pub(super) struct Step {
     pub(super) node: FlatNode,
     pub(super) operator: &'static Operator,
     pub(super) regions: Vec<RegionSteps>,
 }
 
-/// A body as a list of nodes.
+/// The body of a loop or branch, flattened.
 pub(super) struct RegionSteps {
     pub(super) inputs: Vec<ValueNumber>,
     pub(super) initializers: Vec<(Arc<TensorProto>, ValueNumber)>,
     pub(super) nodes: Vec<Step>,
-    /// `None` for an input that the call of a function omits.
+    /// The value of each output. `None`: the output is an input of the enclosing function, which its call
+    /// omits.
     pub(super) outputs: Vec<Option<ValueNumber>>,
 }
 
@@ -39,7 +40,7 @@ pub(super) struct OpaqueStep {
 }
 
 impl RegionSteps {
-    /// The values that the body reads, also those outside it.
+    /// The values that the body reads, its own and captured ones.
     pub(super) fn read(&self) -> impl Iterator<Item = ValueNumber> {
         let operands = self.nodes.iter().flat_map(|step| &step.node.operands);
         operands.chain(&self.outputs).flatten().copied()

@@ -23,7 +23,8 @@ const EXTERNAL: i32 = 1;
 pub(super) struct Tensors {
     source: SourceFile,
     limits: FormatLimits,
-    /// Cache of attribute arrays by the address of their message: a call of a function repeats its nodes.
+    /// Cache of attribute arrays by the address of their message. Each call of a function reads the same
+    /// messages again.
     arrays: Mutex<HashMap<usize, Array>>,
 }
 
@@ -100,7 +101,7 @@ impl Tensors {
         let offset = number("offset")?.unwrap_or(0);
         let needed = packed_bytes(array_type)?;
         let length = number("length")?.unwrap_or(needed);
-        // Checked before the read.
+        // Both checks precede the read, so a wrong length reads nothing.
         if length != needed {
             let (array_type, given) = (array_type.clone(), format!("{length} bytes"));
             return Err(FormatErrorKind::ElementCount { array_type, given });
@@ -119,7 +120,7 @@ impl Tensors {
     }
 }
 
-/// The little-endian bytes of elements in the typed field of their type.
+/// The elements in the typed field for `dtype`, such as `float_data`, as little-endian bytes.
 fn typed_bytes(tensor: &TensorProto, dtype: DType) -> Result<Vec<u8>, FormatErrorKind> {
     let words = |words: &[i32]| narrowed(dtype, words.iter().map(|&word| word.into()));
     let bytes = match dtype {
@@ -146,7 +147,7 @@ fn narrowed(dtype: DType, numbers: impl Iterator<Item = i128>) -> Result<Vec<u8>
     let bits = match dtype {
         DType::Bool => DType::U8,
         DType::F16 | DType::Bf16 => DType::U16,
-        // Two of 4 bits are one number.
+        // Two 4-bit elements share one number.
         dtype if dtype.is_storage() => DType::U8,
         dtype => dtype,
     };

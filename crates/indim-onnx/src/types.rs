@@ -6,7 +6,7 @@ use indim_shape::saturating_size;
 
 use super::messages::{TensorShapeProto, TypeProto, ValueInfoProto};
 
-/// ONNX's element types by their number: name, and type of indim.
+/// ONNX's element types, indexed by their number: ONNX's name, and indim's type if it has one.
 const ELEMENT_TYPES: [(&str, Option<DType>); 29] = [
     ("UNDEFINED", None),
     ("FLOAT", Some(DType::F32)),
@@ -106,6 +106,7 @@ pub(super) fn input_of(
     Ok(input)
 }
 
+/// The kind of a type that is no tensor type, for an error message.
 fn kind_of(declared: &TypeProto) -> &'static str {
     match declared {
         TypeProto { sequence_type: Some(_), .. } => "sequence",
@@ -116,6 +117,7 @@ fn kind_of(declared: &TypeProto) -> &'static str {
     }
 }
 
+/// The declared sizes of the axes.
 pub(super) fn sizes_of(
     shape: &TensorShapeProto,
     limits: &FormatLimits,

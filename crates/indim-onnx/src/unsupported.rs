@@ -1,4 +1,4 @@
-//! Unsupported nodes, as far as the file alone determines them.
+//! Unsupported nodes, found from the file alone, without types of inputs.
 
 use indim_model::FormatErrorKind;
 
@@ -54,7 +54,8 @@ fn pad_mode(node: &FlatNode) -> Option<String> {
     (!is_constant).then(|| format!("in the mode {}", String::from_utf8_lossy(mode)))
 }
 
-/// An additional reason for an operator that is not in the table, if any.
+/// A reason why an operator is not in the table. `None` for an operator of ONNX that is known to be
+/// unsupported.
 pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
     let domain = super::body::domain_of(&proto.domain);
     match domain {

@@ -9,7 +9,8 @@ use super::elementwise::sizes;
 use indim_model::FormatErrorKind;
 use indim_model::shape_values::KnownValue;
 
-/// A size of 0 is that of the operand; the size -1 is inferred.
+/// A target size of 0 copies the size of the operand, unless `allowzero` is set. The target size -1 is
+/// inferred.
 pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     let from = call.shape(0)?;
     let missing = || FormatErrorKind::attribute("shape", "is missing");
@@ -28,7 +29,7 @@ pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
     one(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
 }
 
-/// The inferred size of an axis.
+/// The size for -1 at axis `open`: the number of elements divided by the other target sizes.
 fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErrorKind> {
     let others = target.iter().enumerate().filter(|(axis, _)| *axis != open);
     let product = others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
@@ -112,7 +113,7 @@ pub(super) fn gather(call: &Call<'_>) -> LoweringResult {
     one(call.builder.take(call.value(0)?, call.value(1)?, axis, TakeMode::Error)?)
 }
 
-/// The axes of a list with one value per axis: the given ones, or the first ones.
+/// The axes to which a list of `values` numbers refers: `axes`, or else the first `values` axes.
 fn listed_axes(
     call: &Call<'_>,
     axes: Option<Vec<i64>>,
@@ -155,7 +156,8 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     one(call.builder.slice(call.value(0)?, &slices)?)
 }
 
-/// A start before the axis: backwards, ONNX begins at its first element; Python has none.
+/// The start of a slice for Python's rule. With a negative step, ONNX moves a start before the axis to
+/// its first element; Python's slice is empty.
 pub(super) fn first_place(start: i64, step: i64, size: usize) -> i64 {
     match i64::try_from(size) {
         Ok(size) if step < 0 => start.max(-size),
@@ -163,7 +165,7 @@ pub(super) fn first_place(start: i64, step: i64, size: usize) -> i64 {
     }
 }
 
-/// The list has all beginnings, then all ends; negative padding crops.
+/// `pads` lists the padding before each axis, then the padding behind each axis. Negative padding crops.
 pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (rank, dtype) = (call.shape(0)?.rank(), call.dtype(0)?);
     let name = if call.version() < 2 { "paddings" } else { "pads" };
@@ -215,7 +217,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult {
     Ok(made)
 }
 
-/// Since opset 18 the last piece can be smaller.
+/// The sizes of the results without `split`. Since opset 18 the last pieces can be smaller.
 fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let outputs = call.node.results.len();
     let count = match call.optional_int("num_outputs")? {
@@ -270,7 +272,7 @@ fn single_repeat(call: &Call<'_>, rank: usize) -> Result<Vec<i64>, FormatErrorKi
     Ok(repeats)
 }
 
-/// The sizes of a batch of images with channels, and the block size.
+/// The sizes `[batch, channels, height, width]` of the operand, and the block size.
 fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     let block = usize::try_from(call.required_int("blocksize")?).ok().filter(|&block| block > 0);
     let block = block.filter(|block| block.checked_mul(*block).is_some());
@@ -280,6 +282,7 @@ fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     Ok((shape.map_err(|_| FormatErrorKind::Unexpected { expected })?, block))
 }
 
+/// Reshapes to `apart`, permutes the axes by `order`, and reshapes to `joined`.
 fn rearranged(
     call: &Call<'_>,
     apart: &[usize],

@@ -15,7 +15,8 @@ use super::quantization::{rounded_to, spread_over};
 /// Windows, and the number of padding elements that `ceil_mode` adds to each.
 type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
 
-/// An attribute that lists a number from `min` on for each of `count` axes; `default` if it is absent.
+/// An attribute that lists `count` numbers, each at least `min`. Without the attribute, each is
+/// `default`.
 fn list(
     call: &Call<'_>,
     name: &str,
@@ -30,7 +31,7 @@ fn spatial(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
     spatial_sizes(&call.shape(0)?)
 }
 
-/// The windows of the attributes without padding, for kernels of these sizes.
+/// Windows with the strides and dilations of the attributes, without padding; `kernel` has their sizes.
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
@@ -139,7 +140,8 @@ fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, Forma
     Ok(&value - spread_over(call, &zero.value.convert(DType::I16), &shape, Some(0))?)
 }
 
-/// `ConvInteger`: sums in 32 bits. Padding has the value of the zero point, so it is 0 here.
+/// `ConvInteger`: sums in 32 bits. Padding has the value of the zero point, so it is 0 after the
+/// subtraction.
 pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
     let (x, w) = (centred(call, 0, 2)?, centred(call, 1, 3)?);
     one(convolved(call, (&x, &w), 1, Some(DType::I32))?)
@@ -160,7 +162,8 @@ pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     one(rounded_to(call, product, Some(parameter(7)?), call.dtype(7)?)?)
 }
 
-/// `ConvTranspose`: the convolution with the reversed weights of the operand with zeros between its elements.
+/// `ConvTranspose`: inserts zeros between the elements of the operand and convolves it with the reversed
+/// weights.
 pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
     let (sizes, kernel, groups) = (spatial(call)?, kernel_of(call, 1)?, groups(call)?);
@@ -169,7 +172,7 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     let stated = match call.ints("output_shape")? {
         None => None,
         Some(shape) if shape.len() == rank => Some(shape),
-        // Some files state all axes.
+        // Some files also state the sizes of the batch and channel axes.
         Some(shape) if shape.len() == rank + 2 => Some(shape[2..].to_vec()),
         Some(_) => {
             return Err(FormatErrorKind::attribute("output_shape", "has not a size for each axis"));

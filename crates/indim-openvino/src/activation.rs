@@ -1,4 +1,4 @@
-//! Activation functions that need several operations.
+//! Activation functions that need several operations, and `FakeQuantize`.
 
 use indim_builder::{Composition, Value};
 use indim_graph::Literal;
@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, TargetRule};
 
 use crate::call::{Call, LoweringResult};
 
-/// A composition of indim with these numbers.
+/// A composition of indim with these parameters.
 pub(super) fn composition(
     call: &Call<'_>,
     composition: Composition,
@@ -72,7 +72,7 @@ pub(super) fn hsigmoid(call: &Call<'_>) -> LoweringResult {
     Ok((call.value(0) + 3).clamp(0, 6) / 6)
 }
 
-/// Quantizes to `levels` values between input bounds and maps these to output bounds.
+/// Quantises to `levels` values between the input bounds and maps these values to the output bounds.
 pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let levels = call.layer.integer("levels", None)?;

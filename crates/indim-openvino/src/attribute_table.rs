@@ -5,7 +5,7 @@ use indim_graph::terminal::shown;
 
 use crate::layer::Layer;
 
-/// Operations with windows of the spatial axes.
+/// Operations with windows over the spatial axes.
 const WINDOWED: &str = "Convolution GroupConvolution ConvolutionBackpropData \
                         GroupConvolutionBackpropData AvgPool MaxPool";
 

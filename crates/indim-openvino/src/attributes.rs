@@ -78,8 +78,8 @@ impl Layer {
         }
     }
 
-    /// The axis of the PDPD rule, in the first of these attributes; the default is -1, as OpenVINO
-    /// documents.
+    /// The axis of the PDPD rule, from the first of these attributes that the layer has. `None` if it has
+    /// none: the rule then takes -1, as OpenVINO documents.
     pub(super) fn pdpd_axis(&self, names: &[&str]) -> AttributeResult<Option<i64>> {
         let given = names.iter().find(|name| self.attribute(name).is_some());
         given.map(|name| self.integer(name, None)).transpose()
@@ -96,7 +96,7 @@ impl Layer {
     }
 }
 
-/// The attribute with the axis.
+/// The attribute with the axis of the PDPD rule.
 const PDPD_AXIS: &[&str] = &["auto_broadcast.auto_broadcast_axis"];
 /// The attributes of `Broadcast` with the axis, by version.
 pub(super) const PDPD_AXIS_OF_BROADCAST: &[&str] = &["mode.mode.axis", "mode.auto_broadcast_axis"];

@@ -30,7 +30,8 @@ pub(super) struct Frame<'m> {
     pub(super) plan: &'m NetworkPlan,
     /// The results of each layer built so far; `None` for a result of a loop that no layer reads.
     pub(super) values: Vec<Vec<Option<KnownValue>>>,
-    /// The layer and the output of each edge; empty without loops and branches.
+    /// The outputs that some layer reads, each as layer and output. Empty without loops and branches,
+    /// which alone need it.
     pub(super) read: HashSet<(usize, usize)>,
 }
 
@@ -57,12 +58,14 @@ impl<'m> Frame<'m> {
     }
 }
 
+/// The builder of the program of one model.
 pub(super) struct ProgramBuilder<'m> {
     model: &'m IrModel,
     pub(super) model_builder: ModelBuilder,
-    /// Whether some value in the file has no known rank; a port without sizes can then have any rank.
+    /// Whether some input has no known rank; a port without sizes can then have any rank.
     has_open_rank: bool,
-    /// Position of the current layer in the whole network: for a layer of a body, that of its loop or branch.
+    /// Position of the current layer in the whole network: for a layer of a body, the position of the
+    /// outermost loop or branch around it.
     number: usize,
     /// The number of bodies around the current layer.
     pub(super) depth: usize,

@@ -66,7 +66,7 @@ impl Call<'_> {
         }
     }
 
-    /// A shape operand.
+    /// The shape that an operand lists, whose elements must be known.
     pub(super) fn target(&self, operand: usize) -> LoweringResult<Shape> {
         let sizes = self.integers(operand)?;
         self.check_rank(sizes.len())?;

@@ -117,8 +117,8 @@ impl<'s> ShortLists<'s> {
         ShortLists { source, limits }
     }
 
-    /// The elements of an operand that is a constant list. `None` for another operand, and for a network
-    /// without its external file.
+    /// The elements of an operand that is a short constant list. `None` for any other operand, and for a
+    /// network without its external file.
     pub(super) fn read(
         &self,
         network: &Network,
@@ -149,6 +149,7 @@ fn name(source: &SourceFile) -> String {
     format!("{}.bin", stem.to_string_lossy())
 }
 
+/// The number of bytes in an attribute: `offset` or `size`.
 fn range_end(layer: &Layer, name: &str) -> Result<u64, FormatErrorKind> {
     let wrong = |_| FormatErrorKind::attribute(name, "is not a number of bytes");
     layer.text(name)?.trim().parse().map_err(wrong)

@@ -1,7 +1,8 @@
 //! Loops and branches: `TensorIterator`, `Loop` and `If`.
 //!
-//! A back edge makes a state of the parameter that it leads to. A port with an axis takes a part of an array
-//! in each step, or joins the results of all steps along that axis.
+//! A back edge passes a result of the body to a parameter of the next step: this parameter is a state of
+//! the loop. An input port with an axis slices an array: each step takes one part. An output port with an
+//! axis concatenates the results of all steps along this axis.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,16 +20,16 @@ use crate::layer::{Layer, Port};
 use crate::network::Body;
 use crate::port_map::{MappedPort, Parts};
 
-/// The results of a loop or branch; `None` for one that no layer reads.
+/// The results of a loop or branch; `None` for a result that no layer reads.
 type Results = Result<Vec<Option<KnownValue>>, FormatError>;
 
 /// A loop or branch with its operands.
 struct ControlLayer<'m> {
     layer: &'m Layer,
     operands: Vec<KnownValue>,
-    /// The operand of each port.
+    /// Index of the operand at each input port, by the identifier of the port.
     inputs: HashMap<u64, usize>,
-    /// The output of each port.
+    /// Index of the output at each output port, by the identifier of the port.
     outputs: HashMap<u64, usize>,
     /// Whether a layer reads each output.
     is_read: Vec<bool>,
@@ -67,8 +68,9 @@ impl<'m> ControlLayer<'m> {
         position.ok_or_else(|| missing(port))
     }
 
-    /// The ports of a branch, one for each output of the layer from the first on. OpenVINO takes the rank of
-    /// `external_port_id` among the outputs of the body's port map, whether or not it is a port of the layer.
+    /// The output ports of a branch, in the order of the layer's outputs. As in OpenVINO, the n-th
+    /// smallest `external_port_id` of the body's port map belongs to output n of the layer, whether or
+    /// not the layer has a port with this identifier.
     fn branch_outputs<'p>(&self, body: &'p Body) -> LoweringResult<Vec<&'p MappedPort>> {
         let mut ports = BTreeMap::new();
         for port in &body.ports.outputs {
@@ -116,7 +118,8 @@ impl<'m> ProgramBuilder<'m> {
         }
     }
 
-    /// Gives parameters of a body their values; those of known elements are constants in the body.
+    /// Sets the value of the body's parameter at position `internal`. Known elements become a constant in
+    /// the body; another value is captured.
     fn define(
         &self,
         frame: &mut Frame<'m>,
@@ -131,7 +134,7 @@ impl<'m> ProgramBuilder<'m> {
         Ok(())
     }
 
-    /// Runs a body; its parameters have values.
+    /// Builds the layers of a body, after a check that each of its parameters has a value.
     fn run_body(
         &mut self,
         control: &ControlLayer<'m>,
@@ -237,7 +240,8 @@ impl<'m> ProgramBuilder<'m> {
         let found = types_of(&states).map_err(at)?;
         check_states("Loop", name, &types, &found).map_err(at)?;
         results.extend(states);
-        // Values of the last step, which the body does not read, are states too.
+        // Results of which only the value in the last step is read become states too. The body does not
+        // read these states, so they start as zeros.
         let mut initial = plan.initial.clone();
         for &internal in &plan.last {
             let last = result(internal)?.value;
@@ -301,24 +305,28 @@ impl<'m> ProgramBuilder<'m> {
     }
 }
 
-/// The purposes of ports of the loop itself.
+/// The `purpose` of the output port that has the condition of the loop.
 const CONDITION: &str = "execution_condition";
+/// The `purpose` of the input port that gets the number of the step.
 const ITERATION: &str = "current_iteration";
 
 /// The states, parts and results of a loop.
 struct LoopPlan<'p> {
     end: LoopEnd,
-    /// The result and the parameter of each state.
+    /// For each state, the result of the body that gives its next value, and the parameter that receives
+    /// it.
     states: &'p [(usize, usize)],
+    /// Index of the state of each parameter.
     state_of_parameter: HashMap<usize, usize>,
-    /// The states of results, and the values of the last step behind them.
+    /// Index of the state of each result. The results in `last` are states behind those of back edges.
     state_of_result: HashMap<usize, usize>,
     initial: Vec<Value>,
-    /// For a parameter the array of its parts along an axis, and whether the first step takes the last one.
+    /// For each sliced parameter: the array, split into parts, the axis that counts the parts, and
+    /// whether the first step takes the last part.
     slices: HashMap<usize, (Value, usize, bool)>,
-    /// Results whose values of the last step are read and that are no states.
+    /// Results whose value in the last step is read, and that no back edge makes states.
     last: Vec<usize>,
-    /// The ports that join results of all steps and are read.
+    /// The output ports that concatenate the results of all steps, and that a layer reads.
     stacked: Vec<&'p MappedPort>,
 }
 
@@ -381,7 +389,8 @@ impl<'p> LoopPlan<'p> {
     }
 }
 
-/// The end of the loop, by the first two operands of a `Loop`, or by the number of the parts.
+/// The trip count and the first condition. A `Loop` has them as operands 0 and 1; a `TensorIterator` runs
+/// once per part of its sliced inputs, or once without such inputs.
 fn end_of(
     control: &ControlLayer<'_>,
     builder: &GraphBuilder,
@@ -419,7 +428,8 @@ fn end_of(
 }
 
 impl Parts {
-    /// The array with its axis split into the number of parts and a part, and the position of that axis.
+    /// The array with its axis split into two, `[number of parts, size of a part]`, and the position of
+    /// the first of them.
     fn split(&self, builder: &GraphBuilder, x: &Value) -> LoweringResult<(Value, usize)> {
         let shape = x.array_type()?.shape;
         let axis = self.axis_of(shape.rank())?;
@@ -432,7 +442,7 @@ impl Parts {
             let problem = format!("gives no parts of {part} between {low} and {high} of {space}");
             return Err(FormatErrorKind::attribute("start", problem));
         }
-        // The numbers are at most the size of the axis.
+        // These numbers are at most the size of the axis, so the casts are exact.
         let [low, count, part] = [low, (high - low) / part, part].map(|number| number as usize);
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = AxisSlice::new(low, count * part, 1);
@@ -441,7 +451,7 @@ impl Parts {
         Ok((builder.reshape(builder.slice(x, &slices)?, sizes)?, axis))
     }
 
-    /// The results of all steps, stacked along axis 0, joined along the axis.
+    /// Concatenates the results of all steps along the axis of the port; `stack` has them along axis 0.
     fn joined(&self, builder: &GraphBuilder, stack: &Value) -> LoweringResult<Value> {
         let shape = stack.array_type()?.shape;
         let axis = self.axis_of(shape.rank() - 1)?;

@@ -24,7 +24,7 @@ const NAMES: [(DType, &str, &str); 17] = [
     (DType::U4, "u4", "U4"),
 ];
 
-/// Names of an unknown element type; the arrays at run time determine it.
+/// Names for an unknown element type, which the input arrays determine.
 const UNKNOWN_TYPES: [&str; 3] = ["dynamic", "undefined", "unspecified"];
 
 /// The element type with this name, in either spelling; `None` if the file leaves it open.

@@ -67,7 +67,7 @@ pub(super) fn predicate(call: &Call<'_>, op: Op) -> LoweringResult {
     Ok(call.builder.elementwise(op, &[call.value(0)], &RuleSet::None)?)
 }
 
-/// Signed types shift in copies of the sign bit, unsigned ones zeros.
+/// Signed integers shift in copies of the sign bit, unsigned integers shift in zeros.
 pub(super) fn right_shift(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_integer, "integers")?;
     let is_signed = matches!(call.dtype(0)?, DType::I8 | DType::I16 | DType::I32 | DType::I64);

@@ -65,7 +65,7 @@ fn batch_dims(call: &Call<'_>, max: usize) -> LoweringResult<usize> {
     usize::try_from(counted).ok().filter(|&count| count <= max).ok_or_else(wrong)
 }
 
-/// For each index, whether it is in range; negative ones are not.
+/// For each index, whether it is in range; negative indices are not.
 fn within(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResult {
     let b = call.builder;
     let wide = match indices.array_type()?.dtype {
@@ -113,16 +113,16 @@ fn taken(
     Ok(b.transpose(b.reshape(gathered, sizes)?, &order)?)
 }
 
-/// `GatherElements`: an index for each element. Negative indices count from the end; others out of range are
-/// errors.
+/// `GatherElements`: an index for each element. Negative indices count from the end; other indices out of
+/// range are errors.
 pub(super) fn gather_elements(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.layer.integer("axis", None)?, call.shape(0)?.rank())?;
     let [data, indices] = [0, 1].map(|operand| call.value(operand));
     Ok(call.builder.gather_elements(data, indices, axis as i64, TakeMode::Error)?)
 }
 
-/// `GatherND`: index vectors. Negative indices count from the end. Others out of range are errors here;
-/// OpenVINO does not check them.
+/// `GatherND`: index vectors. Negative indices count from the end. Other indices out of range are errors
+/// here; OpenVINO does not check them.
 pub(super) fn gather_nd(call: &Call<'_>) -> LoweringResult {
     let batches = batch_dims(call, call.shape(1)?.rank().saturating_sub(1))?;
     let [data, indices] = [0, 1].map(|operand| call.value(operand));

@@ -77,7 +77,7 @@ impl Layer {
         })
     }
 
-    /// Compares the operation, without case.
+    /// Whether the layer has this operation; letter case does not matter.
     pub(super) fn is(&self, operation: &str) -> bool {
         self.operation.eq_ignore_ascii_case(operation)
     }
@@ -133,7 +133,7 @@ impl Layer {
         port.is_called(name) || (port.names.is_empty() && self.value_name(output) == name)
     }
 
-    /// An input with the type of an output of this layer.
+    /// A `Parameter` layer with the type of an output of this layer.
     pub(super) fn as_parameter(&self, id: u64, name: &str, output: usize) -> Layer {
         let port = Port { names: vec![name.to_owned()], ..self.outputs[output].clone() };
         let stated = port.precision.as_deref().or_else(|| self.attribute("element_type"));
@@ -157,7 +157,7 @@ impl Layer {
         }
     }
 
-    /// An output of the network with the value of this layer's `edge`.
+    /// A `Result` layer for the output of this layer that `edge` names.
     pub(super) fn as_result(&self, id: u64, name: &str, edge: Edge) -> Layer {
         let port = self.outputs[edge.output].clone();
         Layer {

@@ -8,8 +8,8 @@
 //!   names of element types; `constants.rs`: the external file.
 //! * `survey.rs`: finds unsupported operations and operands that must be known at build time; `model.rs`:
 //!   the model.
-//! * `outline.rs`: every layer with the types of its ports; `size_sources.rs`: sizes that the ports leave
-//!   open.
+//! * `outline.rs`: every layer with the types of its ports; `size_sources.rs`: operand axes that give the
+//!   sizes which ports leave open.
 //! * `build.rs`: builds the graph, with constant folding of shapes; `control.rs`: its loops and branches;
 //!   `call.rs`: a layer with its operands; `operation.rs`: the table of operations. The lowerings are in
 //!   `activation.rs`, `elementwise.rs`, `gather.rs`, `product.rs`, `recurrent.rs`, `reduction.rs`,

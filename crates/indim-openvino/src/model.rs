@@ -32,7 +32,7 @@ pub(super) struct IrModel {
     pub(super) limits: FormatLimits,
 }
 
-/// The rows and constants of a network, and of its bodies.
+/// The table rows and constants of a network and of its bodies.
 pub(super) struct NetworkPlan {
     /// The table row of each layer.
     pub(super) operations: Vec<&'static Operation>,
@@ -87,7 +87,7 @@ impl IrModel {
         Ok(model)
     }
 
-    /// Positions of the layers with such a lowering.
+    /// Positions of the layers whose lowering `is_meant` accepts.
     fn layers(&self, is_meant: fn(Lowering) -> bool) -> Vec<usize> {
         let all = self.plan.operations.iter().enumerate();
         all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
@@ -157,7 +157,7 @@ pub(super) fn text(source: &SourceFile) -> Result<&str, FormatError> {
     }
 }
 
-/// The declaration of the input of a layer, still without its name.
+/// The declaration of the input that a `Parameter` layer makes, still without a name.
 fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatErrorKind> {
     let dtype = element_type(layer.text("element_type")?.trim())?;
     let shape = layer.text("shape")?.trim();
@@ -175,7 +175,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
     Ok(ModelInput { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
 }
 
-/// `3`, `?` or `1..5`; either bound can be missing.
+/// Parses a size: `3`, `?` or `1..5`, where either bound can be missing.
 fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
     let wrong = || FormatErrorKind::attribute("shape", "is not a list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());

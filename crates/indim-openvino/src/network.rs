@@ -21,7 +21,7 @@ pub(super) struct Network {
     pub(super) layers: Vec<Layer>,
     /// Positions in `layers`; each one follows its sources.
     pub(super) order: Vec<usize>,
-    /// The networks within its layers, in the order of the layers.
+    /// The bodies of its loops and branches, in the order of the layers.
     pub(super) bodies: Vec<Body>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Body {
     pub(super) ports: PortMap,
 }
 
-/// The elements with a network within a layer, and those with its ports.
+/// The XML elements with a body of a layer, each with the element of its port map.
 const BODIES: [(&str, &str); 3] =
     [("body", "port_map"), ("then_body", "then_port_map"), ("else_body", "else_port_map")];
 
@@ -68,7 +68,7 @@ impl Network {
         Ok(Network { layers, order, bodies })
     }
 
-    /// The positions of the bodies of a layer.
+    /// The range of the bodies of a layer in `bodies`.
     pub(super) fn bodies_of(&self, layer: usize) -> Range<usize> {
         let first = |layer: usize| self.bodies.partition_point(|body| body.layer < layer);
         first(layer)..first(layer + 1)
@@ -187,7 +187,8 @@ impl Ports {
     }
 }
 
-/// Sorts layers topologically and keeps the order of the file otherwise.
+/// Positions of the layers in topological order (Kahn's algorithm). Layers that become ready at the same
+/// time stay in the order of the file.
 pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
     let mut missing: Vec<usize> = Vec::with_capacity(layers.len());
@@ -212,7 +213,8 @@ pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     }
 }
 
-/// The error of a cycle, at one of its edges: each waiting layer has a waiting source.
+/// The error of a cycle, at one of its edges. Each waiting layer has a waiting source, so the walk from
+/// source to source ends in a cycle.
 fn cycle(layers: &[Layer], missing: &[usize], waiting: usize) -> FormatError {
     let waits_for =
         |layer: usize| layers[layer].sources.iter().find(|source| missing[source.layer] > 0);

@@ -59,17 +59,18 @@ pub(super) enum Lowering {
     Bitwise(Op),
     /// A predicate of floats.
     Predicate(Op),
-    /// A composition without numbers.
+    /// A composition without parameters.
     Compose(Composition),
     /// A reduction that keeps the element type.
     PlainReduction(Reduction),
-    /// A reduction in double precision.
+    /// A reduction that computes integers in double precision.
     WideReduction(Reduction),
     /// A reduction of booleans.
     LogicalReduction(Reduction),
     /// A function along one axis that keeps its size.
     AlongAxis(Reduction),
-    /// The positions of `[data, gamma, beta, mean, variance]` among the operands.
+    /// A batch normalisation, with the positions of `[data, gamma, beta, mean, variance]` among the
+    /// operands.
     BatchNorm([usize; 5]),
     /// A lowering function.
     Custom(fn(&Call<'_>) -> LoweringResult),
@@ -85,6 +86,7 @@ use Lowering::{
     Predicate, Result as Output, Shape, WideReduction,
 };
 
+/// No upper bound on the number of operands.
 const VARIADIC: usize = usize::MAX;
 
 /// A row without shape operands.
@@ -260,7 +262,7 @@ pub(super) fn names() -> Vec<String> {
     names
 }
 
-/// The reason for a layer without a row.
+/// The reason why a layer has no row.
 pub(super) enum MissingReason {
     /// No version of the operation is supported.
     Operation,
@@ -291,7 +293,8 @@ pub(super) fn operation_of(layer: &Layer) -> Result<&'static Operation, MissingR
 }
 
 impl Operation {
-    /// Lowers a layer to nodes, or to a constant if its result is known.
+    /// Lowers a layer to nodes; returns its results. Empty for the layers that `build.rs` and
+    /// `control.rs` build.
     ///
     /// # Errors
     /// Returns errors of its attributes or operands.

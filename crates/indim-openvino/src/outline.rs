@@ -17,8 +17,9 @@ use crate::operation::{Lowering, operation_of};
 use crate::size_sources::size_sources;
 use crate::survey::opaque;
 
-/// Characters of one attribute as text, and their number.
+/// Maximum characters of one attribute as text.
 const MAX_ATTRIBUTE: usize = 60;
+/// Maximum attributes of one layer as text.
 const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a network.
@@ -79,7 +80,7 @@ fn walk(
     (inputs, outputs)
 }
 
-/// The end of a path: regions within regions would make it long.
+/// The last 200 bytes of a region path, because nested regions make paths long.
 fn tail(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {
@@ -112,7 +113,8 @@ fn node(
     let is_broadcast = rule.is_some();
     let target = layer.is("Broadcast").then(|| known_sizes(&results)).flatten();
     let rule = rule.or_else(|| target_rule(layer, axes).filter(|_| target.is_some()));
-    // The other operands of a `Broadcast` are its target and the axes of it.
+    // A target rule applies to operand 0. The other operands of a `Broadcast` are its target shape and
+    // its axes.
     let rule = rule.filter(|rule| !matches!(rule, AnyRule::Target(_)) || !operands.is_empty());
     StatedNode {
         name: layer.name.clone(),
@@ -168,7 +170,7 @@ fn role(layer: &Layer, lowering: Option<Lowering>, is_broadcast: bool) -> NodeRo
     }
 }
 
-/// Whether the layer gives the shape of its operand and is no permutation.
+/// Whether the result has the shape of the operand, and the layer does not permute axes.
 fn has_one_shape(layer: &Layer) -> bool {
     let (input, output) = (layer.inputs.first(), layer.outputs.first());
     !layer.is("Transpose")
@@ -189,7 +191,7 @@ fn result(
     });
     let size = |(axis, size): (usize, &Option<usize>)| match size {
         Some(size) => SymbolicSize::known(i64::try_from(*size).unwrap_or(i64::MAX)),
-        // A body has names of its own.
+        // Names are unique only within a body, so the path of the body precedes them.
         None if region.is_empty() => SymbolicSize::open(&name, axis),
         None => SymbolicSize::open(&format!("{region}/{name}"), axis),
     };

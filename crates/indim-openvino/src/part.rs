@@ -55,7 +55,7 @@ impl Network {
         position
     }
 
-    /// Adds an output for a value, or for the input that replaces it.
+    /// Adds an output for a value, or for the input that replaces the value; returns its position.
     fn end(&mut self, name: &str, source: (usize, usize)) -> usize {
         let is_start = |layer: &Layer| {
             layer.is("Parameter") && layer.outputs.first().is_some_and(|it| it.is_called(name))
@@ -79,7 +79,7 @@ impl Network {
         self.layers.iter().map(|layer| layer.id).max().map_or(0, |id| id.saturating_add(1))
     }
 
-    /// The layers on which those at `open` depend, and these.
+    /// Keeps only the layers at `open` and the layers on which they depend.
     fn only(mut self, open: HashSet<usize>) -> Result<Network, FormatError> {
         let sources = |position: usize| self.layers[position].sources.iter().map(|it| it.layer);
         let places = remaining_positions(self.layers.len(), open.into_iter().collect(), sources);

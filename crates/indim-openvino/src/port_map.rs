@@ -1,4 +1,4 @@
-//! How a loop or branch passes values to its bodies and back: `port_map` and `back_edges`.
+//! Port maps: the values that a loop or branch passes to its bodies and back (`port_map`, `back_edges`).
 
 use std::collections::HashMap;
 
@@ -21,16 +21,16 @@ pub(super) struct PortMap {
 /// A port of the layer around a body, and a parameter or result of the body.
 #[derive(Debug)]
 pub(super) struct MappedPort {
-    /// The port of the layer; `None` for one of the loop itself.
+    /// Identifier of the port of the layer; `None` for a port of the loop itself, such as its condition.
     pub(super) external: Option<u64>,
-    /// Position of the layer in the body.
+    /// Position of the parameter or result in the body.
     pub(super) internal: usize,
-    /// The parts of the steps, if each takes or makes one.
+    /// The parts of the array, if each step takes or makes one part.
     pub(super) parts: Option<Parts>,
     pub(super) purpose: String,
 }
 
-/// The parts along an axis; each step takes or makes one.
+/// The division of an array into parts along an axis, as the attributes of the port state it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parts {
     pub(super) axis: i64,

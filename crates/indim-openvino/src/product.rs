@@ -10,7 +10,7 @@ fn is_number(dtype: DType) -> bool {
     dtype != DType::Bool
 }
 
-/// NumPy's `matmul` of operands whose last two axes may be exchanged first.
+/// NumPy's `matmul`; attributes exchange the last two axes of an operand first.
 pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
     let (a, b) = (transposed(call, 0, "transpose_a")?, transposed(call, 1, "transpose_b")?);

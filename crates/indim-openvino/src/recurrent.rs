@@ -1,7 +1,8 @@
 //! Recurrent layers: cells, and sequences of them.
 //!
-//! OpenVINO has the batch first and one bias for both products. That of a GRU with `linear_before_reset` has
-//! a fourth part, the bias within the reset.
+//! In OpenVINO the batch is the first axis, and one bias serves both products of a cell. The bias of a
+//! GRU with `linear_before_reset` has a fourth part: the bias of the state's product, which the reset
+//! gate multiplies.
 
 use indim_builder::{
     CellActivation, CellKind, CellWeights, Index, RecurrentCell, RecurrentDirection,
@@ -114,6 +115,7 @@ fn sequence(call: &Call<'_>, kind: CellKind) -> Values {
     Ok(values)
 }
 
+/// The weights and biases of a cell. Splits the bias of a GRU with `linear_before_reset`.
 fn cell_weights(
     call: &Call<'_>,
     kind: CellKind,
@@ -138,6 +140,7 @@ fn cell_weights(
     Ok(CellWeights { input, recurrent, input_bias, recurrent_bias, peepholes: None })
 }
 
+/// The kind of a cell with the activation functions and the clip that its attributes state.
 fn recurrent_cell(call: &Call<'_>, kind: CellKind) -> LoweringResult<RecurrentCell> {
     let default = match kind {
         CellKind::Lstm { .. } => "sigmoid,tanh,tanh",

@@ -30,7 +30,7 @@ pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
     Ok(call.builder.along(function, call.value(0), &along(call)?)?)
 }
 
-/// A reduction in double precision; results of integers are truncated.
+/// A reduction that computes integers in double precision and truncates the result.
 pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let dtype = check_numbers(call)?;
     if dtype.is_float() {
@@ -76,14 +76,14 @@ pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     Ok(call.builder.along(function, call.value(0), [axis as i64])?)
 }
 
-/// The operand in the type for statistics: 16-bit floats become `f32`.
+/// The operand in the type of the computation: 16-bit floats become `f32`.
 fn scaled_in(call: &Call<'_>, operand: usize) -> LoweringResult {
     call.check_dtype_of(operand, DType::is_float, "floats")?;
     let dtype = if call.dtype(0)? == DType::F64 { DType::F64 } else { DType::F32 };
     Ok(call.builder.convert(call.value(operand), dtype)?)
 }
 
-/// The axes are an operand.
+/// `MVN` since opset 6: operand 1 has the axes.
 pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
     let eps = call.layer.float("eps")?;
     let epsilon = match call.layer.word("eps_mode", "").as_str() {
@@ -100,7 +100,8 @@ pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
     normalized(call, &axes, epsilon)
 }
 
-/// Normalises the axes after the channels, or also the channels.
+/// `MVN` of opset 1: normalises the axes behind the channels, and also the channels if `across_channels`
+/// is set.
 pub(super) fn mvn_of_channels(call: &Call<'_>) -> LoweringResult {
     let epsilon = Epsilon::InsideRoot(call.layer.float("eps")?);
     let rank = call.shape(0)?.rank();
@@ -140,7 +141,8 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     Ok(b.convert(b.numpy().div(x, length)?, call.dtype(0)?)?)
 }
 
-/// `positions` are those of `[data, gamma, beta, mean, variance]` among the operands.
+/// Batch normalisation; `positions` has the positions of `[data, gamma, beta, mean, variance]` among the
+/// operands.
 pub(super) fn batch_norm(call: &Call<'_>, positions: [usize; 5]) -> LoweringResult {
     let epsilon = call.layer.float("epsilon")?;
     let [data, gamma, beta, mean, variance] = positions;

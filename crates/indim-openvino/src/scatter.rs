@@ -1,4 +1,4 @@
-//! Scatters. Negative indices count from the end; others out of range are errors.
+//! Scatters. Negative indices count from the end; other indices out of range are errors.
 
 use indim_builder::Value;
 use indim_graph::{Array, TakeMode};
@@ -32,7 +32,7 @@ pub(super) fn scatter_nd(call: &Call<'_>) -> LoweringResult {
     })
 }
 
-/// The result for the attribute `reduction`, composed of calls of `scatter` with other operands.
+/// The scatter with the attribute `reduction`, composed of calls of `scatter(op, data, updates)`.
 fn combined(
     call: &Call<'_>,
     scatter: impl Fn(ScatterOp, &Value, &Value) -> LoweringResult,
@@ -84,7 +84,8 @@ fn combined(
     };
     let number = |number: bool, like: &Value| full(b.convert(b.scalar(number), wide)?, like);
     let terms = scatter(ScatterOp::Add, &number(has_initial, &data)?, &number(true, &updates)?)?;
-    // Without updates an element keeps its value, also if that is not a term.
+    // An element without updates keeps its value, even if `use_init_val` is false: its number of terms is
+    // then 0, so it is divided by 1.
     let terms = b.elementwise(Op::Max, &[terms, number(true, &data)?], &RuleSet::None)?;
     let mean = b.elementwise(Op::Div, &[b.convert(result, wide)?, terms], &RuleSet::None)?;
     Ok(b.convert(mean, dtype)?)

@@ -1,10 +1,12 @@
-//! The operand axes whose sizes the axes of a result have, for sizes that a network leaves open.
+//! Size sources: for each axis of a layer's result, an operand axis of equal size. They give the sizes
+//! that the network leaves open.
 
 use crate::constants::ShortLists;
 use crate::layer::Layer;
 use crate::network::Network;
 
-/// Operand and axis with the size of each axis of a result.
+/// For each axis of a result, the operand and its axis that have the same size; `None` if there is no
+/// such axis.
 pub(super) type SizeSources = Vec<Option<(usize, usize)>>;
 
 /// Layers whose result has the shape of the first operand.
@@ -41,8 +43,8 @@ const SAME_BATCH: [&str; 10] = [
     "SpaceToDepth",
 ];
 
-/// Operand and axis with the size of each axis of the results of a layer, as far as its operation says so.
-/// Lists of axes are read from small constants.
+/// The size sources of the results of a layer; empty if the operation does not determine them. Lists of
+/// axes are read from small constants.
 pub(super) fn size_sources(
     network: &Network,
     position: usize,
@@ -69,7 +71,7 @@ pub(super) fn size_sources(
     sources.unwrap_or_default()
 }
 
-/// A layer, and the constants that it reads.
+/// A layer, with access to the constants that it reads.
 struct SourcesOfLayer<'n, 's> {
     network: &'n Network,
     layer: &'n Layer,
@@ -79,7 +81,7 @@ struct SourcesOfLayer<'n, 's> {
 type Sources = Option<SizeSources>;
 
 impl SourcesOfLayer<'_, '_> {
-    /// The sizes of an operand, as its layer states them.
+    /// The sizes that the port of an operand's source states.
     fn sizes(&self, operand: usize) -> Option<&[Option<usize>]> {
         let source = self.layer.sources.get(operand)?;
         Some(&self.network.layers[source.layer].outputs.get(source.output)?.sizes)
@@ -110,13 +112,14 @@ impl SourcesOfLayer<'_, '_> {
         Some((0..self.rank(0)?).map(|axis| (axis == 0).then_some((0, 0))).collect())
     }
 
-    /// The axes of the first operand but the one that an attribute names.
+    /// All axes of operand 0 except the one that the attribute names.
     fn without_attribute_axis(&self, name: &str) -> Sources {
         let rank = self.rank(0)?;
         let without = normal(self.layer.integer(name, None).ok()?, rank)?;
         Some((0..rank).map(|axis| (axis != without).then_some((0, axis))).collect())
     }
 
+    /// All axes of operand 0 except those that the constant operand lists.
     fn without_axes_of(&self, operand: usize) -> Sources {
         let rank = self.rank(0)?;
         let without = self.axes(operand, rank)?;
@@ -130,7 +133,8 @@ impl SourcesOfLayer<'_, '_> {
         Some(order.into_iter().map(|axis| Some((0, axis))).collect())
     }
 
-    /// The axes of the data before the gathered one, those of the indices, and the others of the data.
+    /// The axes of the data before the gathered axis, the axes of the indices behind the batch, then the
+    /// axes of the data behind the gathered axis.
     fn gathered(&self) -> Sources {
         let (data, indices) = (self.rank(0)?, self.rank(1)?);
         let axis = *self.axes(2, data)?.first()?;
@@ -140,8 +144,8 @@ impl SourcesOfLayer<'_, '_> {
         Some(before.chain(between).chain((axis + 1..data).map(|axis| Some((0, axis)))).collect())
     }
 
-    /// A product of stacks of matrices: its batch axes are those of the operand that has them, or whose size
-    /// is not 1.
+    /// A product of stacks of matrices. A batch axis has its size from operand 0, or from operand 1 if
+    /// operand 0 lacks the axis or has size 1.
     fn product(&self) -> Sources {
         let [first, second] = [self.rank(0)?, self.rank(1)?];
         let rank = self.result_rank().filter(|&rank| rank == first.max(second))?;
@@ -158,7 +162,8 @@ impl SourcesOfLayer<'_, '_> {
         Some((0..batch).map(of_batch).chain([Some((0, row)), Some((1, column))]).collect())
     }
 
-    /// Zeros of the pattern keep an axis, if the layer says that they are special.
+    /// With `special_zero`, a 0 in the target shape keeps the size of operand 0. Other sizes have no
+    /// source.
     fn reshaped(&self) -> Sources {
         let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
         let rank = self.rank(0)?;
@@ -186,7 +191,8 @@ impl SourcesOfLayer<'_, '_> {
         Some((0..rank).map(source).collect())
     }
 
-    /// A reduction that keeps its axes has them at their places; the sizes of the reduced ones are 1.
+    /// With `keep_dims` all axes stay in their places. The port states size 1 for the reduced axes, so
+    /// their source does not matter.
     fn reduced(&self) -> Sources {
         if self.layer.flag("keep_dims", Some(false)).ok()? {
             return self.same();

@@ -1,4 +1,4 @@
-//! Both slice operations.
+//! The operations `Slice` and `StridedSlice`.
 
 use indim_builder::Index;
 use indim_graph::AxisSlice;
@@ -6,7 +6,7 @@ use indim_model::FormatErrorKind;
 
 use crate::call::{Call, LoweringResult};
 
-/// Starts, stops and steps for the given axes, or for the first ones.
+/// `Slice`: a start, a stop and a step for each axis in operand 4, or without it for the first axes.
 pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let [starts, stops, steps] = [1, 2, 3].map(|operand| call.integers(operand));
@@ -31,7 +31,8 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.slice(call.value(0), &slices)?)
 }
 
-/// Python's index syntax; masks mark the entries that are not slices.
+/// `StridedSlice`: NumPy's indexing. Masks mark bounds to ignore, and entries that are an ellipsis, a new
+/// axis or a single index.
 pub(super) fn strided_slice(call: &Call<'_>) -> LoweringResult {
     let (begins, ends) = (call.integers(1)?, call.integers(2)?);
     let steps = if call.has(3) { call.integers(3)? } else { vec![1; begins.len()] };

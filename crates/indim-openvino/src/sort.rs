@@ -1,4 +1,4 @@
-//! The greatest elements, and searches in sorted tables.
+//! `TopK`, and `SearchSorted`: searches in sorted tables.
 
 use indim_builder::Value;
 use indim_graph::{AxisSlice, TakeMode};
@@ -7,8 +7,8 @@ use indim_ops::{DType, SearchSide};
 
 use crate::call::{Call, LoweringResult};
 
-/// `TopK`: the first elements of a sort and their positions. They are sorted even if OpenVINO allows any
-/// order.
+/// `TopK`: the first elements of a sort and their positions. The results are sorted even if OpenVINO
+/// allows any order.
 pub(super) fn top_k(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let (b, x, shape) = (call.builder, call.value(0), call.shape(0)?);
     let axis = call.axis(call.layer.integer("axis", None)?, shape.rank())?;

@@ -99,6 +99,7 @@ fn operations(network: &Network) -> Vec<&'static Operation> {
     rows(network, &mut Census::default()).into_iter().flatten().collect()
 }
 
+/// The table row of each layer. Layers without a row are counted in `census`.
 fn rows(network: &Network, census: &mut Census) -> Vec<Option<&'static Operation>> {
     network.layers.iter().map(|layer| row(layer, census)).collect()
 }
@@ -122,7 +123,8 @@ fn refusal(layer: &Layer) -> Option<String> {
     (layer.is("Pad") && mode != "constant").then(|| format!("with `pad_mode` {}", shown(&mode)))
 }
 
-/// Whether each layer is an integer input on which a shape operand depends.
+/// For each layer, whether it is an integer input on which a shape operand or the size of a concatenated
+/// loop output depends.
 fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
     let mut pending: Vec<usize> = Vec::new();
     for (layer, operation) in network.layers.iter().zip(operations) {
@@ -130,7 +132,7 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
             operation.shapes.iter().filter_map(|&shape| Some(layer.sources.get(shape)?.layer)),
         );
     }
-    // The trip count is the size of what a loop joins.
+    // The trip count determines the size of an output that concatenates the results of all steps.
     let edges = network.layers.iter().flat_map(|layer| &layer.sources);
     let edges = edges.filter(|_| !network.bodies.is_empty());
     let port = |edge: &Edge| (edge.layer, network.layers[edge.layer].outputs[edge.output].id);
@@ -195,6 +197,7 @@ fn check_count(layer: &Layer, operation: &Operation) -> Result<(), FormatError> 
     Err(kind.at(layer.place()))
 }
 
+/// Checks that the operands that determine shapes are known at build time.
 fn check_shapes(
     network: &Network,
     layer: &Layer,

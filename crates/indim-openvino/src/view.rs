@@ -90,7 +90,7 @@ pub(super) fn concat(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.concatenate(&operands, axis as i64)?)
 }
 
-/// Pieces of equal size.
+/// `Split`: pieces of equal size.
 pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
@@ -110,7 +110,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     }
 }
 
-/// Pieces of these sizes; the size -1 is inferred.
+/// `VariadicSplit`: pieces of the sizes in operand 2; the size -1 is inferred.
 pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
@@ -162,7 +162,7 @@ pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.pad(call.value(0), value, &widths)?)
 }
 
-/// Repeats the operand; the shorter one of shape and repeats is extended by leading ones.
+/// Repeats the operand. The shorter of shape and repeats is extended by leading 1s.
 pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
     let (repeats, shape) = (call.target(1)?, call.shape(0)?);
     let rank = repeats.rank().max(shape.rank());
@@ -199,6 +199,7 @@ pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.add(step, single(0)?, &[])?)
 }
 
+/// The number of elements of a `Range`. A number beyond `usize::MAX` saturates.
 fn range_count(call: &Call<'_>) -> LoweringResult<usize> {
     let number = |operand: usize| -> LoweringResult<f64> {
         let known = call.operands[operand].elements.as_ref();

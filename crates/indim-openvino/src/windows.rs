@@ -17,7 +17,8 @@ fn is_number(dtype: DType) -> bool {
     dtype != DType::Bool
 }
 
-/// An attribute that lists a number from `min` on for each of `count` axes; `default` if it is absent.
+/// An attribute that lists `count` numbers, each at least `min`. Without the attribute, each is
+/// `default`.
 fn list(
     call: &Call<'_>,
     name: &str,
@@ -34,7 +35,7 @@ fn spatial(call: &Call<'_>) -> LoweringResult<Vec<usize>> {
     spatial_sizes(&call.shape(0)?)
 }
 
-/// The windows of the attributes without padding, for kernels of these sizes.
+/// Windows with the strides and dilations of the attributes, without padding; `kernel` has their sizes.
 fn unpadded(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
@@ -123,8 +124,8 @@ pub(super) fn group_backward(call: &Call<'_>) -> LoweringResult {
     transposed(call, &kernel, call.builder.reshape(exchanged, joined)?, weights[0])
 }
 
-/// The convolution with the reversed weights, `[out, in / groups, ..]`, of the operand with zeros between its
-/// elements.
+/// Inserts zeros between the elements of the operand and convolves it with the reversed weights,
+/// `[out, in / groups, ..]`.
 fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) -> LoweringResult {
     let (rank, sizes) = (kernel.len(), spatial(call)?);
     let extra = list(call, "output_padding", (rank, 0), 0)?;

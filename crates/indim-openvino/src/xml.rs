@@ -6,12 +6,12 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 use indim_model::{FormatError, FormatErrorKind, FormatLimits};
 
-/// `NODES_PER_OPERATION`: XML elements and texts for each allowed operation; enough for a layer with some
-/// ports.
+/// XML elements and texts for each allowed operation; enough for a layer with some ports.
 const NODES_PER_OPERATION: usize = 64;
 /// Maximum attributes of one element, because the parser compares each with all before it.
 const MAX_ATTRIBUTES: usize = 1000;
-/// Maximum namespace declarations, because each element can repeat all those around it.
+/// Maximum namespace declarations, because each element can repeat all namespaces of the elements around
+/// it.
 const MAX_NAMESPACES: usize = 100;
 
 /// Parses the document.
@@ -52,7 +52,8 @@ fn check_text(text: &str, nodes: usize) -> Result<(), FormatError> {
     }
 }
 
-/// Nodes are in document order: each one follows its parent.
+/// Checks the depth of nesting. Nodes are in document order, so the depth of a parent is known before its
+/// children.
 fn check_depth(document: &Document<'_>, limit: usize) -> Result<(), FormatError> {
     let mut depths: Vec<usize> = Vec::new();
     for node in document.descendants() {

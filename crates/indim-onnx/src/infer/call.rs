@@ -13,12 +13,13 @@ use crate::call::Call;
 /// Maximum elements of a list that builds shapes; no shape, list of axes or list of indices has more.
 pub(super) const MAX_ELEMENTS: usize = 1024;
 
-/// An operand or a result of a node: its type, and its elements if they build shapes.
+/// An operand or a result of a node: its type, and its elements if they are few, because shapes may be
+/// computed from them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TypedValue {
     pub(super) name: String,
     pub(super) value_type: ValueType,
-    /// Symbolic elements of a short list of integers or booleans.
+    /// Symbolic elements of a short list of integers or booleans, such as the result of `Shape`.
     pub(super) elements: Option<Vec<SymbolicSize>>,
     /// All elements, if they are few and known.
     pub(super) array: Option<Array>,
@@ -34,7 +35,8 @@ impl TypedValue {
         self
     }
 
-    /// The symbolic elements, or the known ones as numbers. Floats count if they are whole.
+    /// The symbolic elements, or else the known elements as numbers. `None` if a float is not a whole
+    /// number.
     pub(super) fn symbols(&self) -> Option<Vec<SymbolicSize>> {
         if let Some(elements) = &self.elements {
             return Some(elements.clone());
@@ -61,7 +63,7 @@ impl TypedValue {
 }
 
 fn whole(numbers: impl Iterator<Item = f64>) -> Option<Vec<i64>> {
-    // 2^53: beyond it floats skip integers.
+    // Just below 2^53; larger `f64` skip integers.
     let one = |n: f64| (n.fract() == 0.0 && n.abs() < 9e15).then_some(n as i64);
     numbers.map(one).collect()
 }
@@ -136,7 +138,7 @@ impl RuleCall<'_> {
         self.optional(position).ok_or_else(missing)
     }
 
-    /// The element type of an operand; `?` if it is unknown.
+    /// The name of the element type of an operand; `RuleError::Unknown` if the type is unknown.
     pub(super) fn element(&self, position: usize) -> Result<String, RuleError> {
         let element = &self.operand(position)?.value_type.element;
         element.as_deref().map(str::to_owned).ok_or(RuleError::Unknown)
@@ -165,7 +167,7 @@ impl RuleCall<'_> {
         self.optional(position)?.symbols()
     }
 
-    /// The elements of an operand, all numbers.
+    /// The elements of an operand, if all are known numbers.
     pub(super) fn numbers(&self, position: usize) -> Option<Vec<i64>> {
         self.symbols(position)?.iter().map(SymbolicSize::number).collect()
     }
@@ -190,7 +192,8 @@ impl RuleCall<'_> {
         }
     }
 
-    /// A size that only the data or a long expression determines: a name of its own.
+    /// A new symbol, named after the result and the axis: for a size that depends on data, or whose
+    /// expression would be too long.
     pub(super) fn fresh(&self, axis: usize) -> SymbolicSize {
         SymbolicSize::atom(&format!("{}[{axis}]", self.result))
     }
@@ -199,6 +202,7 @@ impl RuleCall<'_> {
         (0..rank).map(|axis| self.fresh(axis)).collect()
     }
 
+    /// The size, or a new symbol if it is unknown.
     pub(super) fn or_fresh(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
         size.unwrap_or_else(|| self.fresh(axis))
     }
@@ -213,7 +217,7 @@ impl RuleCall<'_> {
     }
 
     /// # Errors
-    /// `RuleError::Shapes` if two numbers differ.
+    /// `RuleError::Shapes` if both sizes are numbers and differ.
     pub(super) fn agree(
         &self,
         (first, second): (&SymbolicSize, &SymbolicSize),

@@ -28,7 +28,7 @@ impl Walker<'_> {
         Ok(NodeInference { results, ..NodeInference::default() })
     }
 
-    /// Goes through a body; returns the types of its outputs. Without the attribute, nothing.
+    /// Goes through a body; returns the types of its outputs. `None` if the node lacks the attribute.
     fn region(
         &mut self,
         flat: &FlatNode,
@@ -61,7 +61,8 @@ impl Walker<'_> {
         Ok(Some(outputs))
     }
 
-    /// `If`: where the branches differ, the result is unknown, or the size.
+    /// `If`: a size that differs between the branches becomes a new symbol; a rank or element type that
+    /// differs is unknown.
     fn branches(&mut self, flat: &FlatNode) -> Result<Option<Vec<TypedValue>>, FormatError> {
         let then = self.region(flat, "then_branch", &[])?;
         let other = self.region(flat, "else_branch", &[])?;
@@ -74,8 +75,8 @@ impl Walker<'_> {
         Ok(Some(joined.collect()))
     }
 
-    /// `Loop`: the carried values, then the values of each step along a new first axis. Sizes that a step
-    /// changes are open.
+    /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If a step
+    /// changes the size of a state, the size becomes a new symbol and the body is walked again.
     fn repeated(
         &mut self,
         flat: &FlatNode,
@@ -104,7 +105,7 @@ impl Walker<'_> {
             outputs = self.region(flat, "body", &given)?.unwrap_or_default();
         }
         let trips = operand(0).and_then(|trips| trips.symbols()?.first().cloned());
-        // A condition may end the loop before.
+        // A condition may end the loop before the trip count.
         let trips = trips.filter(|_| operand(1).is_none());
         let mut results = Vec::new();
         for (at, output) in outputs.into_iter().skip(1).enumerate() {
@@ -123,7 +124,7 @@ impl Walker<'_> {
         Ok(Some(results))
     }
 
-    /// `Scan`: states, then the values of each step along an axis.
+    /// `Scan`: the final states, then the values of all steps, stacked along an axis.
     fn scanned(
         &mut self,
         flat: &FlatNode,
@@ -174,13 +175,13 @@ impl Walker<'_> {
         Ok(Some(results.collect()))
     }
 
-    /// The state before a body that may be walked again.
+    /// The lengths of the outline's lists before a body that may be walked again.
     fn mark(&self) -> [usize; 3] {
         let outline = &self.outline;
         [outline.nodes.len(), outline.values.len(), outline.contradictions.len()]
     }
 
-    /// Drops the nodes and values of a body.
+    /// Drops the nodes and values that a body has added since `mark`.
     fn reset(&mut self, [nodes, values, contradictions]: [usize; 3]) {
         self.outline.nodes.truncate(nodes);
         self.outline.values.truncate(values);
@@ -189,7 +190,8 @@ impl Walker<'_> {
     }
 }
 
-/// The type of either of two values: sizes that differ are open.
+/// The type of a value that is one of two. Sizes that differ become new symbols, named after `name`; a
+/// rank or element type that differs is unknown.
 fn joined(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
     let sizes = match (&first.sizes, &second.sizes) {
         (Some(a), Some(b)) if a.len() == b.len() => {
@@ -212,7 +214,7 @@ fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> Valu
     value_type
 }
 
-/// Elements of the first step are not those of later ones.
+/// The type without elements: a later step can have other elements than the first.
 fn without_elements(typed: TypedValue) -> TypedValue {
     TypedValue { elements: None, array: None, ..typed }
 }
@@ -225,7 +227,7 @@ fn label_in_path(flat: &FlatNode) -> String {
     indim_graph::terminal::shown(&name)
 }
 
-/// The end of a path: regions within regions would make it long.
+/// The last 200 bytes of a region path, because nested regions make paths long.
 fn tail(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {

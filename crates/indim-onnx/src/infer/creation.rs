@@ -15,7 +15,7 @@ pub(super) fn header(tensor: &TensorProto) -> ValueType {
     ValueType::new(&element_name(tensor.data_type.into()), sizes)
 }
 
-/// The array, if it is small enough to build shapes. Weights are not read.
+/// The array, if it is small enough to determine shapes. Larger arrays, such as weights, are not read.
 pub(super) fn small_array(tensors: &Tensors, tensor: &TensorProto) -> Option<Array> {
     let size = |count: usize, &size: &i64| count.checked_mul(usize::try_from(size).ok()?);
     let count = tensor.dims.iter().try_fold(1, size)?;
@@ -52,7 +52,7 @@ fn constant_type(call: &Call<'_>) -> Result<ValueType, RuleError> {
     Ok(ValueType::new(element, Vec::new()))
 }
 
-/// Sizes from an operand with elements; open ones if only their number is known.
+/// The sizes that a shape operand lists. New symbols if only the number of sizes is known.
 pub(super) fn shape_of_elements(
     call: &RuleCall<'_>,
     position: usize,

@@ -16,7 +16,7 @@ pub(super) fn identity(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue { name: String::new(), ..call.operand(0)?.clone() }])
 }
 
-/// The floor of whole numbers is themselves.
+/// `Ceil`, `Floor`, `Round`: whole numbers stay as they are, so known elements do too.
 pub(super) fn rounded(call: &RuleCall<'_>) -> RuleResult {
     let elements = call.symbols(0);
     Ok(vec![TypedValue::of(call.operand(0)?.value_type.clone()).with_elements(elements)])
@@ -33,7 +33,7 @@ pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
 }
 
-/// Operands under NumPy's rule, or the rule of opsets before 7.
+/// The sizes of the result: by NumPy's rule, or before opset 7 by the attributes.
 fn binary_sizes(call: &RuleCall<'_>) -> Result<Vec<SymbolicSize>, RuleError> {
     call.broadcast(call.call.rule()?, call.named(&[0, 1])?, None)
 }
@@ -70,7 +70,8 @@ pub(super) fn comparison(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
 }
 
-/// Whether two sizes are equal, if that is certain. No size is negative.
+/// 1 or 0 if it is certain whether two elements are equal. A symbol stands for a size, so it differs from
+/// a negative number.
 fn is_equal(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
     let difference = a.minus(b)?.number();
     let is_negative = |size: &SymbolicSize| size.number().is_some_and(|n| n < 0);
@@ -81,7 +82,7 @@ fn is_equal(a: &SymbolicSize, b: &SymbolicSize) -> Option<SymbolicSize> {
     }
 }
 
-/// Pairs of elements; a single element meets each of the others.
+/// Pairs of elements of two operands. A single element is paired with each element of the other operand.
 fn paired(
     call: &RuleCall<'_>,
     first: usize,
@@ -157,7 +158,7 @@ pub(super) fn bit_cast(call: &RuleCall<'_>) -> RuleResult {
     array(&element_name(call.call.required_int("to")?), call.sizes(0)?.to_vec())
 }
 
-/// The operand, and a mask of booleans.
+/// The operand, and a mask: of booleans, or before version 10 of the operand's type.
 pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let mask = match call.call.version() < 10 {
@@ -167,7 +168,7 @@ pub(super) fn dropout(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(operand), TypedValue::of(mask)])
 }
 
-/// `QuantizeLinear`: the element type of the zero point, `u8` without one.
+/// `QuantizeLinear`: the element type of the zero point, else that of `output_dtype`, else `u8`.
 pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
     let element = match (call.optional(2), call.call.optional_int("output_dtype")?) {
         (Some(_), _) => call.element(2)?,
@@ -177,7 +178,7 @@ pub(super) fn quantize(call: &RuleCall<'_>) -> RuleResult {
     array(&element, call.sizes(0)?.to_vec())
 }
 
-/// `DequantizeLinear`: the element type of the scale.
+/// `DequantizeLinear`: the element type of `output_dtype`, else that of the scale.
 pub(super) fn dequantize(call: &RuleCall<'_>) -> RuleResult {
     let element = match call.call.optional_int("output_dtype")? {
         None | Some(0) => call.element(1)?,

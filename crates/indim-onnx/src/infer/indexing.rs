@@ -1,4 +1,4 @@
-//! Shape rules of operators by indices: gathers, scatters, sorts, reductions.
+//! Shape rules of gathers, scatters, sorts, reductions, normalisations and losses.
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
@@ -40,11 +40,12 @@ pub(super) fn gather_nd(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, [before, rest].concat())
 }
 
-/// `ScatterElements`, `ScatterND`: the shape of the data, if the updates fit.
+/// The result of a scatter has the type of the data.
 pub(super) fn scatter(call: &RuleCall<'_>) -> RuleResult {
     one(call.operand(0)?.value_type.clone())
 }
 
+/// `ScatterElements`: indices and updates have the same shape.
 pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
     let indices = call.sizes(1)?;
     let updates = call.ranked(2, indices.len())?;
@@ -54,6 +55,8 @@ pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
     scatter(call)
 }
 
+/// `ScatterND`: the updates have the shape of the indices without their last axis, then the axes of the
+/// data that the index vectors do not name.
 pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
     let (data, indices) = (call.sizes(0)?, call.sizes(1)?);
     if let Some((last, before)) = indices.split_last()
@@ -71,7 +74,7 @@ pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
     scatter(call)
 }
 
-/// Values and indices of the `k` largest.
+/// The values and the indices of the `k` largest or smallest elements.
 pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len())?;
@@ -145,7 +148,7 @@ pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(2)?, sizes)
 }
 
-/// `NonZero`: one row an axis, as many columns as there are elements other than 0.
+/// `NonZero`: a row for each axis, a column for each element other than 0.
 pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len().max(1);
     array("i64", vec![known(rank as i64), call.fresh(1)])
@@ -164,7 +167,8 @@ pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
     }
 }
 
-/// Unique elements, their first places, the inverse and the counts.
+/// `Unique`: the unique elements, the index of their first occurrence, the position of each element among
+/// them, and the counts.
 pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
@@ -188,7 +192,7 @@ pub(super) fn suppression(call: &RuleCall<'_>) -> RuleResult {
     array("i64", vec![call.fresh(0), known(3)])
 }
 
-/// The first result has the type of operand 0, statistics follow.
+/// The type of operand 0, then the two statistics, in which the normalised axes have size 1.
 pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };

@@ -1,4 +1,4 @@
-//! The types that the kernel of a node gives for operands of known types.
+//! Types of a node's results from its lowering, for operands of known types.
 
 use indim_builder::GraphBuilder;
 use indim_graph::Array;
@@ -15,14 +15,14 @@ use crate::operators::{Lowering, Operator};
 use crate::tensor::Tensors;
 use crate::unsupported::refusal;
 
-/// A result of a kernel.
+/// A result of a lowered node.
 pub(super) struct KernelResult {
     pub(super) array_type: ArrayType,
     pub(super) elements: Option<Array>,
 }
 
-/// Lowers the node in a graph of its own. `Ok(None)`: an operand has no known type, or the kernel does not
-/// take this node.
+/// Lowers the node in a graph of its own and returns the types of the results. `Ok(None)`: an operand has
+/// no known type, or indim does not support the node.
 ///
 /// # Errors
 /// The error of the node.
@@ -33,7 +33,7 @@ pub(super) fn results(
     tensors: &Tensors,
 ) -> Result<Option<Vec<KernelResult>>, FormatErrorKind> {
     attribute_table::check(node.operator, node.version, &node.attributes)?;
-    // A constant may be large: its type is in its header.
+    // The lowering of a constant reads all elements; its shape rule reads only the type.
     if refusal(node).is_some() || matches!(operator.becomes, Lowering::Constant) {
         return Ok(None);
     }
@@ -44,7 +44,7 @@ pub(super) fn results(
         let before = node.operands[..position].iter().position(|&other| other == number);
         known.push(match (operand, before) {
             (None, _) => None,
-            // A graph has each parameter once.
+            // Operands that are the same value share one parameter.
             (Some(_), Some(before)) => known[before].clone(),
             (Some(typed), None) => match value(&builder, typed, position) {
                 Some(value) => Some(value),
@@ -62,7 +62,8 @@ pub(super) fn results(
     }
 }
 
-/// Whether an error comes from an operation that indim does not compute, not from the file.
+/// Whether an error leaves the types open because it is no error of the node: indim does not support the
+/// operation, a limit is exceeded, or an external file cannot be read.
 fn is_open(kind: &FormatErrorKind) -> bool {
     kind.clone().without_location().is_out_of_scope()
         || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })
@@ -73,7 +74,7 @@ fn value(builder: &GraphBuilder, typed: &TypedValue, position: usize) -> Option<
         return Some(KnownValue::constant(builder, array.clone()));
     }
     let ArrayType { dtype, shape } = typed.value_type.array_type()?;
-    // Names of regions may repeat.
+    // Values of different regions can have the same name, but a graph takes each parameter name once.
     let value = builder.parameter(&typed.name, dtype, shape.clone());
     let value = value.or_else(|_| builder.parameter(&format!("operand {position}"), dtype, shape));
     value.ok().map(KnownValue::from)

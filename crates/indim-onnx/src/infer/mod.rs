@@ -2,8 +2,8 @@
 //!
 //! - `walker.rs`: goes through graphs, functions and regions, each with its own names; `scope.rs`: the names;
 //!   `repeated.rs`: axes along which constants repeat;
-//! - `node.rs`: the types of one node: from its rule, its kernel, the file, the caller; `kernel.rs`: from its
-//!   kernel; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
+//! - `node.rs`: the types of one node: from its shape rule, its lowering, the file, the caller;
+//!   `kernel.rs`: from its lowering; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
 //! - `rules.rs`: the table of shape rules; `call.rs`: a node with the types of its operands. The rules are in
 //!   `creation.rs`, `elementwise.rs`, `indexing.rs`, `products.rs`, `recurrent.rs`, `views.rs`, `windows.rs`.
 

@@ -1,4 +1,4 @@
-//! The types of one node's results: from its kernel or its shape rule, from the file, from the caller.
+//! The types of one node's results: from its lowering or its shape rule, from the file, from the caller.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -31,7 +31,8 @@ const MAX_ATTRIBUTE: usize = 60;
 /// Maximum attributes of one node as text.
 const MAX_ATTRIBUTES: usize = 16;
 
-/// The rule and kernel of a node.
+/// The shape rule of a node, and the row of `operators.rs` with its lowering (here also called its
+/// kernel).
 struct Meaning {
     row: Option<&'static RuleRow>,
     kernel: Option<&'static Operator>,
@@ -46,7 +47,8 @@ pub(super) struct NodeInference {
 }
 
 impl NodeInference {
-    /// With the results of the kernel, and the symbolic elements of the rule.
+    /// The same inference with the results of the lowering, and with the symbolic elements of the shape
+    /// rule.
     fn refined_by(self, results: Vec<KernelResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
         let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
@@ -58,7 +60,8 @@ impl NodeInference {
         NodeInference { results: Some(results.collect()), problems: Vec::new(), ..self }
     }
 
-    /// Without results, because the kernel refuses the node; its error counts if the rule has none.
+    /// The same inference without results, because the lowering fails. Its error is recorded if the shape
+    /// rule found none.
     fn refused(mut self, kind: FormatErrorKind) -> NodeInference {
         if !self.broadcasts.iter().any(is_illegal) && self.problems.is_empty() {
             self.problems.push(without_place(kind));
@@ -102,7 +105,7 @@ impl Walker<'_> {
             true => self.control(&flat, &typed)?,
             false => self.inferred(&flat, &meaning, &typed),
         };
-        // Nodes of its regions come before it.
+        // Nodes of its regions are in the list before it.
         let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
             broadcasts: inference.broadcasts,
@@ -136,7 +139,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The results by the kernel, or by the shape rule if the kernel does not take the node.
+    /// The results of the lowering, or of the shape rule if the lowering gives no types.
     fn inferred(
         &self,
         flat: &FlatNode,
@@ -223,6 +226,8 @@ impl Walker<'_> {
         Ok(())
     }
 
+    /// A result with its inferred type, completed by the types that the file and the caller state.
+    /// Records contradictions between them.
     fn result(
         &mut self,
         number: usize,
@@ -239,7 +244,7 @@ impl Walker<'_> {
             ..OutlineValue::default()
         };
         value.value_type = typed.value_type;
-        // An equation may have any number of letters.
+        // The result of an `Einsum` can have more axes than indim supports.
         let is_long = |sizes: &Vec<_>| sizes.len() > indim_shape::MAX_RANK;
         if value.value_type.sizes.as_ref().is_some_and(is_long) {
             value.value_type.sizes = None;
@@ -279,7 +284,8 @@ impl Walker<'_> {
         }
     }
 
-    /// The first node that makes a result of this node unknown.
+    /// The node that is the cause if a result of this node is unknown: the cause of an unknown operand,
+    /// or this node.
     fn cause(&self, number: usize) -> usize {
         let node = &self.outline.nodes[number];
         let before = node.operands.iter().flatten().find_map(|&operand| {
@@ -314,7 +320,7 @@ pub(super) fn label(flat: &FlatNode) -> String {
     operator_label(&flat.node.operator_name(), &flat.node.proto.name)
 }
 
-/// The diagnostic of an error whose place the node states.
+/// The diagnostic of an error without its place, which the node of the outline has.
 fn without_place(kind: FormatErrorKind) -> Diagnostic {
     let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
     Diagnostic { place: None, ..diagnostic }

@@ -15,7 +15,7 @@ pub(super) fn mat_mul_integer(call: &RuleCall<'_>) -> RuleResult {
     array("i32", product(call, 0, 1)?)
 }
 
-/// `QLinearMatMul`: operands 0 and 3, in the type of the last zero point.
+/// `QLinearMatMul`: the product of operands 0 and 3, in the type of the result's zero point.
 pub(super) fn mat_mul_quantized(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(7)?, product(call, 0, 3)?)
 }
@@ -45,6 +45,7 @@ fn product(
     Ok(sizes)
 }
 
+/// The batch sizes of a product: those of both operands, broadcast by NumPy's rule.
 fn batch_sizes(
     call: &RuleCall<'_>,
     batches: [(usize, Vec<SymbolicSize>); 2],

@@ -1,10 +1,11 @@
-//! Shape rules of recurrent layers and transforms of signals.
+//! Shape rules of recurrent layers, signal transforms, `Det`, `Col2Im`, `AffineGrid` and `CenterCropPad`.
 
 use indim_model::outline::{SymbolicSize, ValueType};
 
 use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wrong};
 
-/// `LSTM`, `GRU`, `RNN`: all states, the last state, and for `LSTM` the last cell.
+/// `LSTM`, `GRU`, `RNN`: the hidden states of all steps, the last one, and for `LSTM` the last cell
+/// state.
 pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
     let (x, weights) = (call.ranked(0, 3)?, call.ranked(1, 3)?);
     call.agree((&x[2], &weights[2]), "the width of the operand and the weights")?;
@@ -106,7 +107,7 @@ pub(super) fn determinant(call: &RuleCall<'_>) -> RuleResult {
     }
 }
 
-/// `Col2Im`: a picture of the given sizes from its blocks.
+/// `Col2Im`: an image of the given sizes from its blocks.
 pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     let x = call.ranked(0, 3)?;
     let (image, block) = (call.symbols(1), call.symbols(2));
@@ -118,7 +119,7 @@ pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes)
 }
 
-/// `AffineGrid`: a place for each element of the result.
+/// `AffineGrid`: a vector of coordinates for each position of the image.
 pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
     let size = call.symbols(1).filter(|size| (4..=5).contains(&size.len()));
     let size = size.ok_or(RuleError::Unknown)?;
@@ -128,7 +129,7 @@ pub(super) fn affine_grid(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes)
 }
 
-/// `CenterCropPad`: other sizes on some axes.
+/// `CenterCropPad`: the sizes in operand 1 on the axes in `axes`.
 pub(super) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axes = call.call.ints("axes")?.unwrap_or_else(|| (0..sizes.len() as i64).collect());

@@ -2,7 +2,7 @@
 
 use crate::messages::TensorProto;
 
-/// Minimum bytes of a constant whose repeated axes are found; smaller ones have nothing to save.
+/// Minimum bytes of a constant whose repeated axes are found. A smaller constant has nothing to save.
 const MIN_BYTES: usize = 4096;
 
 /// The axes along which all elements of a constant are equal. The comparison of ordinary weights ends at
@@ -28,7 +28,7 @@ pub(super) fn repeated_axes(tensor: &TensorProto) -> Vec<usize> {
     (0..sizes.len()).filter(is_repeated).collect()
 }
 
-/// Whether all parts of this length are equal: the block equals itself, shifted by one part.
+/// Whether all parts of `length` bytes of the block are equal: each one equals the first.
 fn is_one(block: &[u8], length: usize) -> bool {
     block[length..].chunks_exact(length).all(|part| part == &block[..length])
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::repeated_axes;
     use crate::messages::TensorProto;
 
-    /// The axes of a tensor `[2, 16, 64]` of floats by its index of each axis, computed element by element.
+    /// The repeated axes of an `f32` tensor `[2, 16, 64]`; `element` gives each element from its index.
     fn axes(element: impl Fn(usize, usize, usize) -> f32) -> Vec<usize> {
         let mut raw = Vec::new();
         for a in 0..2 {

@@ -43,7 +43,7 @@ const VERSIONS: &[(&str, &[i64])] = &[
     ("Upsample", &[1, 7, 9]),
 ];
 
-/// The version of an operator that indim does not compute.
+/// The version of an operator without a lowering; the opset itself if `VERSIONS` has no row.
 pub(super) fn version(name: &str, opset: i64) -> i64 {
     let row = VERSIONS.iter().find(|(known, _)| *known == name);
     row.and_then(|(_, since)| since.iter().copied().rfind(|&since| since <= opset)).unwrap_or(opset)

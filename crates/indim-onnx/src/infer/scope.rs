@@ -1,4 +1,4 @@
-//! Names of values: a graph sees those of the graphs around it, a function only its own.
+//! Names of values. A region sees the names of the graphs around it; a function sees only its own names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Scope {
     }
 }
 
-/// The value of a name, sought in the innermost scope first.
+/// The value of a name. The search begins in the innermost scope and ends with the enclosing function.
 ///
 /// # Errors
 /// `undefined`.
@@ -82,7 +82,8 @@ pub(super) fn value_of(scopes: &[Scope], name: &str) -> Result<Option<usize>, Fo
     Err(FormatErrorKind::Undefined { what: "value", name: name.to_owned() })
 }
 
-/// A type in the file: the declaration, and the type with the name of any element type.
+/// A type that the file states, in two forms: `input` has only indim's element types, `value_type` names
+/// any element type.
 #[derive(Debug, Clone)]
 pub(super) struct StatedType {
     pub(super) input: ModelInput,

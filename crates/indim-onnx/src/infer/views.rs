@@ -76,6 +76,7 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])
 }
 
+/// Checks that operand and result have the same number of elements, if both numbers are known.
 fn check_counts(operand: Option<&[SymbolicSize]>, sizes: &[SymbolicSize]) -> Result<(), RuleError> {
     let count = |sizes: &[SymbolicSize]| SymbolicSize::product(sizes)?.number();
     match (operand.and_then(count), count(sizes)) {
@@ -213,7 +214,7 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
     Ok(results)
 }
 
-/// Parts of one size, the last one smaller.
+/// The sizes of `count` parts; a remainder makes the last parts smaller.
 fn equal_parts(size: &SymbolicSize, count: i64) -> Vec<Option<SymbolicSize>> {
     let Some(number) = size.number() else {
         return vec![size.divided_exactly(&known(count)); count as usize];
@@ -345,7 +346,8 @@ fn sliced(list: &[SymbolicSize], (start, end, step): (i64, i64, i64)) -> Option<
 /// Bounds from this number on mean the end of the axis.
 const FAR: i64 = i32::MAX as i64;
 
-/// The size of a slice of an axis. Named sizes are taken to reach the numbers in the bounds.
+/// The size of a slice of an axis. A negative bound counts from the end: a symbolic size is assumed to be
+/// large enough for it.
 fn slice_size(
     size: &SymbolicSize,
     (start, end, step): (SymbolicSize, SymbolicSize, i64),
@@ -371,6 +373,7 @@ fn slice_size(
     }
 }
 
+/// The number of elements in a slice of `length` elements; `None` if the step is 0.
 fn sliced_count(length: i64, (start, end, step): (i64, i64, i64)) -> Option<i64> {
     let bound = |at: i64| if at < 0 { at.saturating_add(length) } else { at };
     let (start, end) = match step {
@@ -384,7 +387,7 @@ fn sliced_count(length: i64, (start, end, step): (i64, i64, i64)) -> Option<i64>
     Some(if distance <= 0 { 0 } else { (distance - 1) / step + 1 })
 }
 
-/// `DepthToSpace` and its inverse.
+/// `DepthToSpace`; `SpaceToDepth` is the inverse.
 pub(super) fn depth_to_space(call: &RuleCall<'_>) -> RuleResult {
     moved(call, true)
 }
@@ -393,6 +396,7 @@ pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
     moved(call, false)
 }
 
+/// The type of the result: channels become image elements if `to_space`, else the reverse.
 fn moved(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     let sizes = call.ranked(0, 4)?;
     let block = call.call.required_int("blocksize")?;

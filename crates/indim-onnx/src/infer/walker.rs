@@ -1,7 +1,7 @@
 //! Goes through all nodes of a model: graphs, functions and regions, each with its own names.
 //!
-//! Each node counts against the limit on operations, each region and call against a limit on depth, so that
-//! every file ends.
+//! Each node counts against the limit on operations, each region and call against a limit on depth, so
+//! that the walk of every file ends.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::tensor::Tensors;
 /// Maximum depth of nested regions and calls: each level takes a part of the stack.
 const MAX_DEPTH: usize = 60;
 
-/// Elements of all short lists together, so that many nodes with long lists do not fill the memory.
+/// Maximum elements in all short lists together, so that many nodes with lists do not fill the memory.
 const MAX_KEPT_ELEMENTS: usize = 1 << 22;
 
 /// Goes through the nodes of one model.
@@ -269,7 +269,7 @@ impl Walker<'_> {
         Ok(())
     }
 
-    /// Names the result of a function as the graph that calls it does.
+    /// Gives the result of a function the name that the main graph uses for it.
     fn name_result(&mut self, name: &str, result: Option<usize>) {
         let is_graph = self.scopes.len() == 1;
         let value = result.map(|result| &mut self.outline.values[result]);
@@ -279,7 +279,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The values of a graph's outputs, compared with their declared types.
+    /// The values of a graph's outputs.
     fn outputs(&mut self, graph: &GraphProto) -> Result<Vec<usize>, FormatError> {
         let mut outputs = Vec::with_capacity(graph.output.len());
         for bytes in &graph.output {
@@ -293,8 +293,9 @@ impl Walker<'_> {
     }
 }
 
-/// The operand or result `index` as a rule takes it.
+/// Conversion of values for shape rules.
 impl Walker<'_> {
+    /// The operand or result `index` as a shape rule takes it.
     pub(super) fn typed(&self, index: usize) -> TypedValue {
         let value = &self.outline.values[index];
         TypedValue {

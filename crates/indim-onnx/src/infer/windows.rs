@@ -58,7 +58,7 @@ impl Windows {
         let rest = size.plus(&known(before + behind))?.minus(&self.extent(axis)?)?;
         let round = if ceils { stride - 1 } else { 0 };
         let count = rest.plus(&known(stride + round))?.floor_divided(stride)?;
-        // The last window starts inside the axis or its first pad.
+        // With `ceil_mode`, a last window that would start in the padding behind the axis is dropped.
         match (ceils, count.number(), size.number()) {
             (true, Some(n), Some(size))
                 if (n - 1).saturating_mul(stride) >= size.saturating_add(before) =>
@@ -69,6 +69,7 @@ impl Windows {
         }
     }
 
+    /// The number of windows along each spatial axis.
     fn counts(
         &self,
         call: &RuleCall<'_>,
@@ -91,7 +92,8 @@ impl Windows {
     }
 }
 
-/// Operand and weights of a convolution, with the kernel of the attribute or the weights.
+/// The spatial sizes of the kernel of a convolution, from `kernel_shape` and the weights, which must
+/// agree.
 fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicSize>, RuleError> {
     let spatial = weights.get(2..).unwrap_or(&[]);
     match call.call.ints("kernel_shape")? {
@@ -108,6 +110,7 @@ fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicS
     }
 }
 
+/// The sizes of a convolution of the operands `data` and `weights`.
 fn convolved(
     call: &RuleCall<'_>,
     (data, weights): (usize, usize),
@@ -147,7 +150,7 @@ pub(super) fn convolution_integer(call: &RuleCall<'_>) -> RuleResult {
     array("i32", convolved(call, (0, 1))?)
 }
 
-/// `QLinearConv`: operands 0 and 3, in the type of the last zero point.
+/// `QLinearConv`: the convolution of operands 0 and 3, in the type of the result's zero point.
 pub(super) fn convolution_quantized(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(7)?, convolved(call, (0, 3))?)
 }
@@ -211,7 +214,7 @@ pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes.iter().enumerate().map(size).collect())
 }
 
-/// `RoiAlign`, `MaxRoiPool`: a fixed grid for each region.
+/// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region.
 pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
     let (x, rois) = (call.ranked(0, 4)?, call.ranked(1, 2)?);
     let (rows, columns) = match call.call.ints("pooled_shape")? {
@@ -223,7 +226,7 @@ pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes)
 }
 
-/// `Resize` and `Upsample`: sizes, or scales of the operand's.
+/// `Resize` and `Upsample`: the sizes in an operand, or the operand's sizes times scales.
 pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     let x = call.sizes(0)?;
     let (element, version) = (call.element(0)?, call.call.version());
@@ -273,7 +276,7 @@ fn scaled(size: &SymbolicSize, scale: f64) -> Option<SymbolicSize> {
     }
 }
 
-/// `GridSample`: the operand's channels at the places of the grid.
+/// `GridSample`: the channels of the operand, sampled at each coordinate vector of the grid.
 pub(super) fn grid_sample(call: &RuleCall<'_>) -> RuleResult {
     let (x, grid) = (call.sizes(0)?, call.sizes(1)?);
     if x.len() < 3 || grid.len() != x.len() {

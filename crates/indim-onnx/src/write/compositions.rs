@@ -1,10 +1,11 @@
-//! Decompositions of operations that ONNX lacks; each has a text for the list that users get.
+//! Decompositions of operations that ONNX lacks, each with a description that the writer reports to the
+//! user.
 
 use indim_ops::{DType, Op};
 
 use super::model_writer::ModelWriter;
 
-/// The name of the value and the text of its decomposition.
+/// The name of the value, and the description of its decomposition.
 type DecomposedName = Option<(String, &'static str)>;
 
 impl ModelWriter<'_> {
@@ -133,7 +134,8 @@ impl ModelWriter<'_> {
         self.op("Div", &[&log, &base])
     }
 
-    /// `2 t / (1 - t)` with `t = tanh(x / 2)`: no cancellation near 0.
+    /// `exp(x) - 1`; below a magnitude of 0.5 it is `2 t / (1 - t)` with `t = tanh(x / 2)`, which does
+    /// not cancel.
     fn expm1(&mut self, x: &str, dtype: DType) -> String {
         let [half, one] = [0.5, 1.0].map(|number| self.number(number, dtype));
         let halved = self.op("Mul", &[x, &half]);
@@ -148,7 +150,7 @@ impl ModelWriter<'_> {
         self.op("Where", &[&is_near, &near, &far])
     }
 
-    /// `log(u) * x / (u - 1)` with rounded `u = 1 + x`, or `x` if `u` is 1.
+    /// `log(u) * x / (u - 1)` with rounded `u = 1 + x`; `x` if `u` is 1, and `log(u)` if `x` is above 1.
     fn log1p(&mut self, x: &str, dtype: DType) -> String {
         let one = self.number(1.0, dtype);
         let u = self.op("Add", &[x, &one]);
@@ -169,7 +171,7 @@ impl ModelWriter<'_> {
         self.op("Mul", &[&sign, &root])
     }
 
-    /// The remainder with the sign of `x`, and whether its sign differs from that of `y`.
+    /// The remainder with the sign of `x`, and whether the signs of the remainder and of `y` differ.
     fn remainder(&mut self, x: &str, y: &str, dtype: DType) -> [String; 2] {
         let zero = self.number(0.0, dtype);
         let rest = self.node("Mod", &[x, y], vec![super::model_writer::int("fmod", 1)]);
@@ -237,8 +239,9 @@ impl ModelWriter<'_> {
         self.op("Where", &[&is_negative, &negative, &size])
     }
 
-    /// The angle of a point with the ordinate `x`, first in the first quadrant, then in its own. The
-    /// quotient of two zeros counts as 0, that of two infinities as 1.
+    /// `atan2(x, y)`: the angle of the point with ordinate `x` and abscissa `y`. It is computed in the
+    /// first quadrant, then moved to the quadrant of the point. The quotient of two zeros counts as 0,
+    /// that of two infinities as 1.
     fn angle(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one, infinity, half_turn] = [0.0, 1.0, f64::INFINITY, core::f64::consts::PI]
             .map(|number| self.number(number, dtype));

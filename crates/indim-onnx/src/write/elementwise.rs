@@ -7,7 +7,7 @@ use indim_ops::{DType, DTypeClass, Op};
 
 use super::model_writer::{CompactValue, ModelWriter, int, text};
 
-/// Operations that are one operator.
+/// Operations on numbers that are one operator.
 const NAMES: &[(Op, &str)] = &[
     (Op::Abs, "Abs"),
     (Op::Sign, "Sign"),
@@ -50,7 +50,7 @@ const NAMES: &[(Op, &str)] = &[
     (Op::Select, "Where"),
 ];
 
-/// Operators on booleans with another name.
+/// Operations on booleans that are one operator, except `Select` and `Eq`, which are in `NAMES`.
 const BOOLEAN_OPERATORS: &[(Op, &str)] = &[
     (Op::Not, "Not"),
     (Op::And, "And"),
@@ -62,7 +62,7 @@ const BOOLEAN_OPERATORS: &[(Op, &str)] = &[
     (Op::Min, "And"),
 ];
 
-/// Operators on the bits of integers.
+/// Operations on the bits of integers that are one operator.
 const BITWISE_OPERATORS: &[(Op, &str)] = &[
     (Op::Not, "BitwiseNot"),
     (Op::And, "BitwiseAnd"),
@@ -70,7 +70,7 @@ const BITWISE_OPERATORS: &[(Op, &str)] = &[
     (Op::Xor, "BitwiseXor"),
 ];
 
-/// Operations without 16-bit floats, or without some of them, before opset 22.
+/// Operations whose operators lack `f16` or `bf16` before opset 22.
 const WIDE_BEFORE_22: &[Op] = &[
     Op::Acos,
     Op::Acosh,
@@ -173,13 +173,15 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// `Clip` accepts only scalar bounds. The upper bound wins, as in all of indim.
+    /// Writes a clamp as `Max` and `Min`, because `Clip` accepts only scalar bounds. If the bounds cross,
+    /// the upper bound wins, as in all of indim.
     fn clamp(&mut self, inputs: &[&str]) -> String {
         let above = self.op("Max", &[inputs[0], inputs[1]]);
         self.op("Min", &[&above, inputs[2]])
     }
 
-    /// Integers of other widths are computed as `i64`; the results wrap equally.
+    /// Writes a power. `Pow` lacks most integer types: these are computed as `i64`, whose low bits are
+    /// the same.
     fn power(&mut self, inputs: &[&str], dtype: DType) -> Option<String> {
         if dtype.is_float() || matches!(dtype, DType::I32 | DType::I64) {
             return Some(self.op("Pow", inputs));
@@ -196,7 +198,8 @@ impl ModelWriter<'_> {
 
     /// A `u64` exponent below 2^63 with the same powers: bit 63 moves to bit 62.
     ///
-    /// Modulo 2^64, odd numbers to the power of 2^62 are 1, and even ones to any power from 64 on are 0.
+    /// Modulo 2^64, odd numbers to the power of 2^62 are 1, and even numbers to any power from 64 on are
+    /// 0.
     fn small_exponent(&mut self, exponent: &str) -> String {
         let masks = [1, 1 << 62, u64::MAX >> 1];
         let [one, bit_62, low_bits] = masks.map(|mask| self.constant(&Array::from_scalar(mask)));

@@ -1,5 +1,5 @@
-//! Idioms: subgraphs that are one ONNX operator, compositions and functions along axes. Their inner nodes
-//! are not written.
+//! Idioms: subgraphs that are written as one ONNX operator, such as a softmax or a matrix product. Their
+//! inner nodes are not written.
 
 use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
@@ -73,7 +73,7 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher
     if let Some(found) = ProductMatch::find(graph, value) {
         return Some(Idiom::Product(found));
     }
-    // Numbers are attributes, which have 32 bits.
+    // Parameters, such as epsilon, become attributes, which ONNX stores as `f32`.
     if graph[value].array_type.dtype == DType::F32 {
         let found = CompositionMatcher::shared().find(graph, value);
         if let Some(found) = found.filter(|found| operator(found, opset).is_some()) {
@@ -88,7 +88,7 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher
     Some(Idiom::Reduction(found))
 }
 
-/// The operator with its attributes, since the opset that introduced it.
+/// The operator of a composition with its attributes; `None` if this opset lacks it.
 fn operator(found: &CompositionMatch, opset: i64) -> Option<(&'static str, Vec<AttributeProto>)> {
     let number = |name: &str, index: usize| float(name, found.numbers[index] as f32);
     let (since, operator, attributes) = match found.composition {
@@ -115,8 +115,9 @@ enum AxisOperator {
     OneAxis(&'static str),
 }
 
-/// The operator for a function of elements of a type. ONNX adds 16-bit floats in 16 bits, so their sums are
-/// written in double precision, as indim computes them.
+/// The operator for a function along axes, on elements of type `dtype`. ONNX adds 16-bit floats in 16
+/// bits, so a sum of them is no idiom: it is written node by node in double precision, as indim computes
+/// it.
 fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
     use AxisOperator::{OneAxis, SeveralAxes};
     let AxisOperation::Function(function) = found.function else { return None };

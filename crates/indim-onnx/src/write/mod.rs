@@ -4,9 +4,10 @@
 //! axes are not the last ones, and an `Expand` only if a reader needs the full shape.
 //!
 //! * `model_writer.rs`: nodes, constants and names of the model.
-//! * `structure.rs`, `scatter.rs`, `sort.rs`, `elementwise.rs`, `compositions.rs`: the kinds of nodes.
-//! * `idiom.rs`: subgraphs that are one operator; `normalization.rs`: normalisations, `product.rs`: matrix
-//!   products among them.
+//! * `structure.rs`, `scatter.rs`, `sort.rs`, `elementwise.rs`, `compositions.rs`: the kinds of graph
+//!   nodes.
+//! * `idiom.rs`: subgraphs that are written as one operator; among them `normalization.rs`:
+//!   normalisations; `product.rs`: matrix products.
 //! * `one_node.rs`: models of a single node, for tests of other systems.
 
 mod compositions;
@@ -40,15 +41,17 @@ use super::messages::{
 use super::operators::NEWEST_OPSET;
 use super::types::{declared_at, number_of};
 
-/// The default operator set, unless the source has another one, and the oldest supported one.
+/// The opset of a written model, unless the caller or the source states another one.
 const DEFAULT_OPSET: i64 = 21;
+/// The oldest opset that the writer supports.
 const OLDEST_OPSET: i64 = 18;
 
-/// The opsets that introduced `BitCast`, and `BitShift` of signed integers.
+/// The opset that introduced `BitCast`.
 const BITCAST_SINCE: i64 = 26;
+/// The opset that introduced `BitShift` of signed integers.
 const SIGNED_SHIFT_SINCE: i64 = 28;
 
-/// The version of the format with this operator set.
+/// The IR version of written models: the one that came with the default opset, 21.
 const IR_VERSION: i64 = 10;
 
 /// Maximum bytes of constants in the file; more go into an external file, because a protobuf has
@@ -229,7 +232,8 @@ impl ModelWriter<'_> {
         self.set(value, name, piece.sizes);
     }
 
-    /// Gives the outputs their names.
+    /// Gives the outputs their names: renames the result of a node, or adds an `Identity` for a constant,
+    /// a parameter, or a value that is renamed already.
     fn outputs(&mut self, outputs: &[String]) -> Result<Vec<String>, FormatError> {
         let graph = self.graph;
         let wholes: Vec<String> = graph.outputs().iter().map(|&value| self.whole(value)).collect();

@@ -21,18 +21,19 @@ pub(super) struct CompactValue {
     pub(super) sizes: Shape,
 }
 
-/// Writes the model of one graph.
+/// The state of the writer of one graph.
 pub(super) struct ModelWriter<'g> {
     pub(super) graph: &'g Graph,
     pub(super) opset: i64,
     pub(super) nodes: Vec<NodeProto>,
     pub(super) initializers: Vec<TensorProto>,
     pub(super) notes: Notes,
+    /// The values written so far, by their index in the graph.
     pieces: Vec<Option<CompactValue>>,
     /// Names of values in their full shape.
     wholes: HashMap<ValueId, String>,
     constants: HashMap<Array, String>,
-    /// Names that the user chose.
+    /// Names of parameters and outputs, which the user chose: `fresh` avoids them.
     taken: HashSet<String>,
     fresh: usize,
 }
@@ -75,7 +76,7 @@ impl<'g> ModelWriter<'g> {
         }
     }
 
-    /// A name that no value has.
+    /// A new name, which no other value has.
     pub(super) fn fresh(&mut self, prefix: &str) -> String {
         loop {
             let name = format!("{prefix}{}", self.fresh);
@@ -149,7 +150,7 @@ impl<'g> ModelWriter<'g> {
         name
     }
 
-    /// A number of an element type.
+    /// Adds a scalar constant of type `dtype`; returns its name.
     pub(super) fn number(&mut self, number: f64, dtype: DType) -> String {
         let builder = GraphBuilder::new();
         let literal = match number.fract() == 0.0 {
@@ -162,17 +163,18 @@ impl<'g> ModelWriter<'g> {
         self.constant(&array)
     }
 
-    /// A list of integers.
+    /// Adds a constant list of integers; returns its name.
     pub(super) fn list(&mut self, numbers: &[i64]) -> String {
         let array = Array::new([numbers.len()], numbers.to_vec());
         self.constant(&array.expect("invariant: a list has as many elements as it has"))
     }
 
-    /// A value converted to another element type.
+    /// Adds a conversion to another element type; returns the name of its result.
     pub(super) fn cast(&mut self, input: &str, dtype: DType) -> String {
         self.node("Cast", &[input], vec![int("to", number_of(dtype).into())])
     }
 
+    /// Sets the name and the sizes that a value has in the file.
     pub(super) fn set(&mut self, value: ValueId, name: String, sizes: Shape) {
         self.pieces[value.index()] = Some(CompactValue { name, sizes });
     }

@@ -1,4 +1,4 @@
-//! Normalisations that are one node: standardisation, scale and bias.
+//! Normalisations that are one node: standardisation, then gain and bias.
 
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_model::{AxisOperation, Epsilon, ReductionMatcher};
@@ -89,7 +89,8 @@ fn both_ways(operands: &[ValueId]) -> [(ValueId, ValueId); 2] {
     [(operands[0], operands[1]), (operands[1], operands[0])]
 }
 
-/// The source of a broadcast along all axes except these, or of a scalar.
+/// The operand of a broadcast that maps its axes to exactly `axes`, or that broadcasts a scalar. The
+/// value itself if `axes` are all its axes.
 fn lying_along(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId> {
     let node = &graph[value];
     let shape = &node.array_type.shape;

@@ -13,7 +13,7 @@ use super::super::types::number_of;
 use super::model_writer::int;
 use super::{IR_VERSION, info};
 
-/// The version of the format in which operators broadcast by an attribute.
+/// The IR version of models before opset 7, in which operators broadcast by an attribute.
 const LEGACY_IR_VERSION: i64 = 3;
 
 /// An ONNX node with inputs `x0`, `x1`, ... and the output `y`; its validity is not checked.

@@ -6,8 +6,8 @@ use indim_ops::{DType, DTypeClass, ReduceOp};
 
 use super::model_writer::{ModelWriter, int};
 
-/// The type in which `MatMul` computes elements of `dtype`. `MatMul` lacks narrow integers; wider ones give
-/// the same bits after the conversion back.
+/// The type in which `MatMul` computes elements of `dtype`. `MatMul` lacks integers of 8 and 16 bits.
+/// Products in 32 bits give the same bits after the conversion back.
 fn computed(dtype: DType) -> DType {
     match (dtype.class(), dtype.size()) {
         (DTypeClass::Signed, 1 | 2) => DType::I32,
@@ -49,7 +49,7 @@ impl ModelWriter<'_> {
         self.set(value, name, shape);
     }
 
-    /// An operand as matrices. `is_transposed_later` tells that the operator transposes it if necessary.
+    /// An operand as matrices. If `is_transposed_later` is set, `Gemm` transposes it if necessary.
     fn matrices(
         &mut self,
         operand: &MatMulOperand,

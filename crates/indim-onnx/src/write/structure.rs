@@ -12,7 +12,7 @@ fn sizes_of(shape: &Shape) -> Vec<i64> {
 }
 
 impl ModelWriter<'_> {
-    /// A value reshaped in the file.
+    /// Adds a reshape of a value, unless the shapes are equal; returns the name of the result.
     pub(super) fn resized(&mut self, name: &str, from: &Shape, to: &Shape) -> String {
         if from == to {
             return name.to_owned();
@@ -23,7 +23,7 @@ impl ModelWriter<'_> {
         self.node("Reshape", &[name, &target], attributes)
     }
 
-    /// Moves axes to their positions in the map; the readers of the result broadcast it.
+    /// Moves axes to their positions in the map. The operators that read the result broadcast it.
     pub(super) fn broadcast(&mut self, value: ValueId, operand: ValueId, map: &AxisMap) {
         let rank = self.graph[value].array_type.shape.rank();
         let piece = self.piece(operand);
@@ -65,7 +65,7 @@ impl ModelWriter<'_> {
     pub(super) fn iota(&mut self, value: ValueId, axis: usize) {
         let array_type = self.graph[value].array_type.clone();
         let count = array_type.shape[axis];
-        // Floats cannot count beyond their precision, so integers count.
+        // Floats cannot count beyond their precision, so the range is one of integers.
         let counted = match array_type.dtype {
             DType::I16 | DType::I32 => array_type.dtype,
             _ => DType::I64,
@@ -180,14 +180,16 @@ impl ModelWriter<'_> {
         self.node(operator, &[whole, &axes], vec![int("keepdims", 0)])
     }
 
-    /// Booleans as 0 and 1: before opset 20 they have no extremes.
+    /// Reduces booleans as bytes 0 and 1: before opset 20 `ReduceMax` and `ReduceMin` do not accept
+    /// booleans.
     fn over_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
         let bytes = self.cast(whole, DType::U8);
         let reduced = self.reduced(operator, &bytes, axis);
         self.cast(&reduced, DType::Bool)
     }
 
-    /// Narrow integers are reduced as wider ones; sums and products wrap equally.
+    /// Writes a reduction, in the type that `widened` gives. Sums and products in a wider type have the
+    /// same low bits.
     pub(super) fn fold(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = match op {
             ReduceOp::Add => "ReduceSum",

@@ -11,7 +11,7 @@ impl LayerWriter {
     /// Writes a composition as one operation.
     ///
     /// # Errors
-    /// None: every float type has numbers.
+    /// None in practice: every float type can represent the numbers.
     pub(super) fn composition(
         &mut self,
         composition: Composition,
@@ -30,7 +30,7 @@ impl LayerWriter {
             Composition::Swish if *numbers == [1.0] => (("Swish", 4), Vec::new(), &[]),
             Composition::Swish => (("Swish", 4), Vec::new(), numbers),
             Composition::HardSigmoid => (("HardSigmoid", 1), Vec::new(), numbers),
-            // The matcher finds no other composition.
+            // `Relu`, because the matcher finds no other composition.
             _ => (("ReLU", 1), Vec::new(), &[]),
         };
         let mut inputs = vec![x.clone()];
@@ -56,7 +56,8 @@ impl LayerWriter {
         self.file.layer(("MVN", 6), &attributes, &operands, x.array_type.clone())
     }
 
-    /// A slope with one axis would belong to the channels, so it gets the rank of the operand.
+    /// Writes a PReLU. OpenVINO reads a slope with one axis as one number per channel, so the slope is
+    /// reshaped to the rank of the operand.
     pub(super) fn prelu(&mut self, x: &WriterPort, slope: &WriterPort) -> WriterPort {
         let rank = x.array_type.shape.rank();
         let own = &slope.array_type.shape;

@@ -1,4 +1,4 @@
-//! Broadcasts: operands that broadcast by NumPy's rule are only aligned, not materialised.
+//! Broadcasts. An operand that OpenVINO broadcasts by NumPy's rule is only aligned, not materialised.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::ReductionMatcher;
@@ -53,8 +53,8 @@ impl WritePlan {
     }
 }
 
-/// Values that a node reads in the file: the source of an aligned operand, and the operand of the first of
-/// merged reductions.
+/// Values that a node reads in the file. For an aligned operand this is the source of its broadcast; for
+/// merged reductions it is the operand of the innermost one.
 fn operands<'g>(graph: &'g Graph, node: &'g Node, uses: &[usize]) -> Vec<ValueId> {
     let read = |(position, &operand): (usize, &ValueId)| match node.kind {
         NodeKind::Reduce { op, axis } => reduction(graph, node, (op, axis), uses).0,
@@ -76,8 +76,8 @@ pub(super) fn aligned_source<'g>(
         _ => false,
     };
     let (shown, map) = broadcast(graph, node.operands[position])?;
-    // An axis that no operand has must be materialised in one of them: the one with the most source
-    // elements.
+    // NumPy's rule cannot make a result axis that no operand has. One operand is then materialised with
+    // this axis: the operand with the most source elements.
     (is_broadcasting && (broadcasts_to_result(graph, node) || position != largest(graph, node)))
         .then_some((shown, map))
 }
@@ -92,6 +92,7 @@ fn largest(graph: &Graph, node: &Node) -> usize {
     positions.max_by_key(|&position| count(node.operands[position])).unwrap_or(0)
 }
 
+/// The source and the axis map of a value that is a broadcast.
 fn broadcast(graph: &Graph, value: ValueId) -> Option<(ValueId, &AxisMap)> {
     match &graph[value].kind {
         NodeKind::BroadcastInDim(map) => Some((graph[value].operands[0], map)),

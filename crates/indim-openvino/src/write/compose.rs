@@ -31,7 +31,7 @@ pub(super) fn rsqrt(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult
     reciprocal(m, &[root])
 }
 
-/// Keeps the sign of a zero.
+/// Rounds towards 0 and keeps the sign of a zero.
 pub(super) fn trunc(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let zero = m.number(0.0, dtype(operands))?;
@@ -45,7 +45,7 @@ pub(super) fn exp2(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult 
     m.binary("Power", &two, &operands[0])
 }
 
-/// `tanh(x / 2) * (exp(x) + 1)`: no cancellation.
+/// `exp(x) - 1` as `tanh(x / 2) * (exp(x) + 1)`, which does not cancel.
 pub(super) fn expm1(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let [half, one] = [m.number(0.5, dtype(operands))?, m.number(1.0, dtype(operands))?];
@@ -56,7 +56,7 @@ pub(super) fn expm1(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult
     m.binary("Multiply", &tanh, &above)
 }
 
-/// `2 atanh(x / (x + 2))` near 0, where `log(1 + x)` cancels.
+/// `log(1 + x)`; below a magnitude of 0.5, where it cancels, it is `2 atanh(x / (x + 2))`.
 pub(super) fn log1p(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult {
     let x = &operands[0];
     let [half, one, two] = [0.5, 1.0, 2.0].map(|number| m.number(number, dtype(operands)));
@@ -139,7 +139,7 @@ pub(super) fn logaddexp(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerRe
     m.select(&is_equal, &doubled, &sum)
 }
 
-/// A number wins over a NaN.
+/// The result of `operation`; if one operand is a NaN, the other operand.
 fn number_first(
     m: &mut LayerWriter,
     operands: &[WriterPort],

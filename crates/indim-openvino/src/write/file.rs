@@ -28,7 +28,7 @@ struct WriterLayer {
     inputs: Vec<WriterPort>,
     /// Empty for a result layer.
     outputs: Vec<ArrayType>,
-    /// Numbers of outputs, and a name of each.
+    /// Names of outputs, each with the number of its output.
     names: Vec<(usize, String)>,
 }
 
@@ -211,7 +211,7 @@ fn write_port(text: &mut String, id: usize, array_type: &ArrayType, names: &[&st
     let precision = port_name(array_type.dtype);
     append(text, format_args!("\t\t\t\t<port id=\"{id}\" precision=\"{precision}\""));
     if !names.is_empty() {
-        // A comma separates names.
+        // Commas separate names, so a comma within a name is escaped.
         let names = names.iter().map(|name| name.replace('\\', "\\\\").replace(',', "\\,"));
         let names = names.collect::<Vec<_>>().join(",");
         append(text, format_args!(" names=\"{}\"", escaped(&names)));

@@ -12,7 +12,7 @@ use crate::write::merge_reductions::reduction;
 /// An operation that replaces a subgraph.
 #[derive(Debug, Clone)]
 pub(super) enum Idiom {
-    /// A composition with its numbers.
+    /// A composition with its parameters.
     Composition(Composition, Vec<f64>),
     /// A clamp whose bounds are attributes.
     Clamp([f64; 2]),
@@ -28,7 +28,7 @@ pub(super) enum Idiom {
     Product(Box<ProductMatch>),
 }
 
-/// The idiom whose result is this node, and its operand, the first one of a product.
+/// The idiom whose result is this node, and its operand; for a product its first operand.
 pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
@@ -79,7 +79,7 @@ fn along_axes(found: &ReductionMatch) -> Option<Idiom> {
 
 /// The number of a scalar constant or of its broadcast.
 fn number(graph: &Graph, value: ValueId) -> Option<f64> {
-    /// `EXACT`: doubles represent all smaller integers.
+    /// Just below 2^53: `f64` represents every smaller integer.
     const EXACT: f64 = 9e15;
     let shown = match graph[value].kind {
         NodeKind::BroadcastInDim(_) => graph[value].operands[0],
@@ -90,8 +90,8 @@ fn number(graph: &Graph, value: ValueId) -> Option<f64> {
     (array.dtype().is_float() || number.abs() < EXACT).then_some(number)
 }
 
-/// A sum: converts elements to double precision, adds or multiplies them, divides by their number, and
-/// rounds.
+/// The idiom of a sum, mean or product whose nodes convert elements to double precision, add or multiply
+/// them, divide by their number for a mean, and round.
 fn sum(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
     let (mut current, mut divisor) = (node.operands[0], None);
     let folded = loop {

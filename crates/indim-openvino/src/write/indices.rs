@@ -41,7 +41,8 @@ impl NetworkWriter<'_> {
         Ok(self.layers.file.layer(("Gather", 8), &[attribute], &operands, result.clone()))
     }
 
-    /// `i32` or `i64` indices under a mode; negative ones count from the end.
+    /// Indices as `i32` or `i64`, clamped or wrapped as the mode asks. In the mode `error` they stay,
+    /// because negative indices count from the end in OpenVINO too.
     fn signed_indices(&mut self, indices: &WriterPort, size: usize, mode: TakeMode) -> LayerResult {
         let signed = match indices.array_type.dtype {
             DType::I32 | DType::I64 => indices.clone(),
@@ -61,8 +62,9 @@ impl NetworkWriter<'_> {
         }
     }
 
-    /// `u64` indices under a mode. A conversion to `i64` would make indices from 2^63 on negative. They are
-    /// therefore clamped or reduced before the conversion: an index out of range stays out of range.
+    /// `u64` indices as `i64`, clamped or wrapped as the mode asks. A conversion to `i64` would make
+    /// indices from 2^63 on negative. They are therefore clamped or reduced before the conversion: an
+    /// index out of range stays out of range.
     fn unsigned_indices(
         &mut self,
         indices: &WriterPort,
@@ -79,8 +81,8 @@ impl NetworkWriter<'_> {
         Ok(self.layers.convert(&limited, DType::I64))
     }
 
-    /// Writes a scatter as `ScatterElementsUpdate`, with an index for each update. OpenVINO fails at an index
-    /// out of range, so dropped updates go to an additional element.
+    /// Writes a scatter as `ScatterElementsUpdate`, with an index for each update. OpenVINO fails at an
+    /// index out of range, so dropped updates go to an additional element, which is then cut off.
     pub(super) fn scatter(
         &mut self,
         value: ValueId,
@@ -90,7 +92,7 @@ impl NetworkWriter<'_> {
     ) -> LayerResult {
         let [x, indices, updates] = [&operands[0], &operands[1], &operands[2]];
         let (dtype, shape) = (x.array_type.dtype, x.array_type.shape.clone());
-        // An array of indices fits memory, so the number of its elements does.
+        // An array of indices fits memory, so its element count does not overflow.
         let Some(count) = indices.array_type.shape.element_count().ok().filter(|&count| count > 0)
         else {
             return Ok(x.clone());

@@ -27,7 +27,7 @@ impl LayerWriter {
     /// A layer whose operands broadcast by NumPy's rule.
     ///
     /// # Errors
-    /// The label of the rule; valid graphs do not break it.
+    /// `damaged` if the shapes break the rule, which those of a valid graph do not.
     pub(super) fn broadcasting(
         &mut self,
         operation: (&'static str, u32),
@@ -76,10 +76,10 @@ impl LayerWriter {
         self.broadcasting(("Select", 1), &[], &[condition, x, y], x.array_type.dtype)
     }
 
-    /// A number of a type.
+    /// Adds a scalar constant of type `dtype`.
     ///
     /// # Errors
-    /// None: each type has numbers.
+    /// None in practice: each type can represent the numbers.
     pub(super) fn number(&mut self, number: f64, dtype: DType) -> LayerResult {
         let b = GraphBuilder::new();
         let graph = b.finish(&[b.literal(Literal::Float(number), dtype)?])?;

@@ -23,7 +23,8 @@ pub(super) fn reduction(
         if inner != op || uses[reduced.index()] > 1 {
             break;
         }
-        // Each later axis moves by one for an axis that was removed before it.
+        // The inner reduction removes `axis`. In its operand, axes of outer reductions from `axis` on are
+        // one higher.
         axes.iter_mut().for_each(|later| *later += usize::from(*later >= axis));
         axes.push(axis);
         reduced = graph[reduced].operands[0];

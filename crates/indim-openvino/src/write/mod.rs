@@ -64,6 +64,7 @@ pub(super) fn write(
     Ok(WrittenModel { content: text.into_bytes(), external_file, composed, warnings })
 }
 
+/// The state of the writer of one graph.
 struct NetworkWriter<'g> {
     graph: &'g Graph,
     plan: WritePlan,
@@ -147,7 +148,8 @@ impl NetworkWriter<'_> {
         })
     }
 
-    /// An operand of a node, aligned instead of broadcast if NumPy's rule does the rest.
+    /// The port of an operand. Its axes are only aligned if OpenVINO then broadcasts it by NumPy's rule.
+    /// For the outermost of merged reductions it is the operand of the innermost.
     fn operand(&mut self, node: &Node, position: usize) -> Option<WriterPort> {
         if let NodeKind::Reduce { op, axis } = node.kind {
             let (reduced, _) = reduction(self.graph, node, (op, axis), &self.plan.uses);
@@ -162,7 +164,7 @@ impl NetworkWriter<'_> {
         }
     }
 
-    /// Notes an unsupported operation.
+    /// Records an unsupported operation in `notes`; returns `None`.
     fn refuse(&mut self, value: ValueId, name: &str, reason: Option<&str>) -> Option<LayerResult> {
         let reason = reason.map(str::to_owned);
         self.notes.unsupported(name, reason, place_of(self.graph, value));
@@ -225,7 +227,8 @@ impl NetworkWriter<'_> {
     ) -> LayerResult {
         if let [x] = operands {
             let array_type = ArrayType::new(dtype, x.array_type.shape.clone());
-            // Functions have only one attribute: the rounding mode.
+            // The name of a rounding has its mode behind a space: `Round half_to_even`. Other functions
+            // have no attribute.
             let (name, mode) = name.split_once(' ').unwrap_or((name, ""));
             let mode = [("mode", mode.to_owned())];
             let attributes = if mode[0].1.is_empty() { attributes } else { &mode[..] };

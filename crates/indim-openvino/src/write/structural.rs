@@ -73,7 +73,7 @@ impl NetworkWriter<'_> {
         }
     }
 
-    /// Counts in 64 bits, converts, and broadcasts along its axis.
+    /// Writes an iota: counts in 64 bits, converts, and broadcasts along its axis.
     fn iota(&mut self, axis: usize, array_type: &ArrayType) -> LayerResult {
         let size = array_type.shape[axis] as i64;
         let ends = [0, size, 1].map(|number| {
@@ -113,7 +113,7 @@ impl NetworkWriter<'_> {
         Some(Ok(self.reduced((operation, 1), axes, x)))
     }
 
-    /// Sums along an axis.
+    /// Writes cumulative sums along an axis as `CumSum`.
     fn scan(&mut self, x: &WriterPort, axis: usize, [reverse, exclusive]: [bool; 2]) -> WriterPort {
         if x.array_type.dtype.is_float() {
             self.notes.warning("CumSum of OpenVINO does not define the order of additions");
@@ -154,7 +154,7 @@ impl NetworkWriter<'_> {
             let (start, step) = (slice.start() as i64, slice.step() as i64);
             let stop = start.saturating_add(step.saturating_mul(slice.count() as i64));
             starts.push(start);
-            // No stop from the start means "before the first element"; one that counts from the end does.
+            // A negative stop counts from the end, so "before the first element" is `-size - 1`.
             stops.push(if stop < 0 { -size - 1 } else { stop });
             steps.push(step);
             axes.push(axis as i64);
