@@ -25,6 +25,7 @@ pub(crate) fn has_zero_low_half(builder: &impl Rewriter, value: SsaValue) -> boo
     is_upper(builder, value, DEPTH)
 }
 
+/// Like [`has_zero_low_half`]; follows operands to this depth.
 fn is_upper(builder: &impl Rewriter, value: SsaValue, depth: usize) -> bool {
     let instruction = builder.instruction(value);
     let is_operand_upper =
@@ -80,8 +81,8 @@ impl Body {
     }
 }
 
-/// Rounds to the nearest `bf16` value, half to even: adds just below half of the last kept bit, plus that
-/// bit, and clears the low half. A NaN becomes canonical.
+/// Rounds to the nearest `bf16` value, half to even: adds 0x7fff, plus the last bit of the upper half, and
+/// clears the low half. A NaN becomes canonical.
 fn lower_rounding(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue {
     let int = LaneType::I32;
     let [amount, one, below_half, upper] =

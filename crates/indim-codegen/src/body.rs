@@ -130,7 +130,7 @@ pub enum Primitive {
     LeadingZeros,
     /// Number of one bits.
     CountOnes,
-    /// Table lookup: the low bits of the entry at the operand modulo the table's length.
+    /// Table lookup: the entry at the operand modulo the table's length, truncated to the type.
     Lookup {
         /// Index in [`Body::tables`].
         table: u32,

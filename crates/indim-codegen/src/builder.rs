@@ -143,6 +143,7 @@ impl BodyBuilder {
         outputs.map(|(_, lanes)| lanes.map(|lane| self.inlined[lane.index()])).collect()
     }
 
+    /// Inlines `body` on these inputs; leaves the value of each instruction of `body` in `inlined`.
     fn inline_values(&mut self, body: &Body, inputs: &[[SsaValue; 2]]) {
         let tables: Vec<u32> = body.tables.iter().map(|table| self.shared_table(table)).collect();
         let mut values = core::mem::take(&mut self.inlined);
@@ -232,7 +233,8 @@ impl Rewriter for BodyBuilder {
     }
 }
 
-/// Hashes an instruction as four words; the derived hash feeds more. Most of recording time is hashing.
+/// Hashes an instruction as four words; the derived implementation would hash more. Most of the time of
+/// recording is hashing.
 fn hash(hasher: &RandomState, instruction: &SsaInstruction) -> u64 {
     let [first, second, third] = instruction.operands.map(|operand| u64::from(operand.0));
     let payload = match instruction.primitive {

@@ -1,7 +1,7 @@
 //! The bodies of operations, conversions and reductions. Each is recorded once per process.
 //!
 //! An operation that computes in a wider type is composed of three bodies: widening, operation, narrowing.
-//! Compiling one inlined Rust function for each of these operations would take a minute.
+//! One inlined Rust function for each of these operations would take the Rust compiler a minute.
 
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -24,12 +24,13 @@ pub enum Definition {
     /// A conversion of the first type to the second.
     Conversion(DType, DType),
     /// Combines an accumulator and an element of this type. Not for arg-reductions. NaNs are not canonical:
-    /// only the final result of a reduction is.
+    /// only the final result of a reduction is made canonical.
     Fold(ReduceOp, DType),
-    /// The identity of a reduction for this type, without operands. Not for arg-reductions.
+    /// The identity of a reduction for this type; the body has no inputs. Not for arg-reductions.
     Identity(ReduceOp, DType),
 }
 
+/// The bodies recorded so far.
 static BODIES: LazyLock<RwLock<HashMap<Definition, Arc<Body>>>> = LazyLock::new(RwLock::default);
 
 impl Definition {
@@ -142,6 +143,7 @@ fn compose_widened(dtypes: &[DType], widening: &Body, operation: &Body, narrowin
     builder.finish()
 }
 
+/// The body that converts `T` to the wider type in which it is computed.
 fn widening<T: NarrowElement>() -> Body {
     if T::DTYPE == DType::F16 {
         return single(DType::F16, Primitive::WidenF16, DType::F32);
@@ -151,6 +153,7 @@ fn widening<T: NarrowElement>() -> Body {
     })
 }
 
+/// The body that converts a result from the wider type to `T`.
 fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     if T::DTYPE == DType::F16 {
         return single(DType::F32, Primitive::RoundToF16, DType::F16);

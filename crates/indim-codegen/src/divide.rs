@@ -36,6 +36,7 @@ pub(crate) fn divide(
     }
 }
 
+/// The 16-bit type in which 8-bit integers are divided; `None` for wider integers.
 fn wider(lane: LaneType) -> Option<LaneType> {
     match lane {
         LaneType::I8 => Some(LaneType::I16),
@@ -44,6 +45,7 @@ fn wider(lane: LaneType) -> Option<LaneType> {
     }
 }
 
+/// The division of `x`, which has type `lane`, by a constant. Methods take the bits of the constant.
 struct Division<'a, I> {
     builder: &'a mut I,
     lane: LaneType,
@@ -51,10 +53,12 @@ struct Division<'a, I> {
 }
 
 impl<I: Rewriter> Division<'_, I> {
+    /// Bits of the type.
     fn width(&self) -> u32 {
         8 * self.lane.size() as u32
     }
 
+    /// A constant of the type with the low bits of `bits`.
     fn constant(&mut self, bits: u64) -> SsaValue {
         let unused = 64 - self.width();
         self.builder.constant(self.lane, bits << unused >> unused)
@@ -80,6 +84,7 @@ impl<I: Rewriter> Division<'_, I> {
         if self.lane.is_signed() { self.signed(bits).unsigned_abs() } else { bits }
     }
 
+    /// The quotient or remainder of 8-bit integers, computed in the 16-bit type `wide`.
     fn widened(&mut self, primitive: Primitive, wide: LaneType, bits: u64) -> SsaValue {
         let divisor = match self.lane.is_signed() {
             true => self.signed(bits) as u64 & 0xffff,
@@ -91,6 +96,7 @@ impl<I: Rewriter> Division<'_, I> {
         self.builder.push(Primitive::Cast, self.lane, &[result])
     }
 
+    /// The quotient, rounded towards zero, for a constant other than 0.
     fn quotient(&mut self, bits: u64) -> SsaValue {
         let magnitude = self.magnitude(bits);
         let is_power = magnitude.is_power_of_two();

@@ -59,7 +59,7 @@ impl Body {
     }
 }
 
-/// The bits of a reduction's identity.
+/// The bits of a reduction's identity; `None` for arg-reductions and undefined types.
 fn identity(op: ReduceOp, dtype: DType) -> Option<u64> {
     let body = Definition::Identity(op, dtype).body()?;
     match body.instruction(body.outputs[0].1[0]).primitive {

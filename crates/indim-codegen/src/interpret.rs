@@ -75,6 +75,7 @@ impl Body {
 /// The sign bit of an `f32`.
 const SIGN_F32: u64 = 1 << 31;
 
+/// The value of a loaded lane: 0 or 1 for a boolean, else the word truncated to the type.
 fn read(lane: LaneType, word: u64) -> u64 {
     match lane {
         LaneType::Bool => (word != 0).into(),

@@ -1,5 +1,7 @@
-//! Minimum and maximum of a float and a constant, without the test of equality: it only matters for the
-//! signs of zeros.
+//! Minimum and maximum of a float and a constant, without the test whether both are equal.
+//!
+//! The definitions of minimum and maximum test `x == y` only to choose between zeros of different signs. With
+//! a nonzero constant the test is redundant; with the constant 0 it merges with the test `x < y`.
 
 use crate::body::{LaneType, Primitive, SsaValue};
 use crate::rewriter::Rewriter;
@@ -19,8 +21,8 @@ pub(crate) fn simplify_min_max(
     Some(builder.push(Primitive::Select, lane, &[condition, extreme, on_false]))
 }
 
-/// `on_false`, if the select by `x == constant` is redundant: equal numbers have the same bits unless the
-/// constant is a zero, so both arms then give the same bits.
+/// `on_false`, if the select by `x == constant` is redundant. Equal numbers have the same bits unless they
+/// are zeros, so for a nonzero constant both arms give the same bits.
 fn without_equality_test(
     builder: &impl Rewriter,
     x: SsaValue,
@@ -85,7 +87,7 @@ fn ordered(
     }
 }
 
-/// The operands of a comparison.
+/// The operands of `condition`, if it is this comparison.
 fn compared(
     builder: &impl Rewriter,
     condition: SsaValue,
@@ -96,7 +98,8 @@ fn compared(
     (instruction.primitive == comparison).then_some([x, y])
 }
 
-/// Whether `value` is the bitwise `and` or `or` of `x` and the constant, which keeps equal bits.
+/// Whether `value` is the bitwise `and` or `or` of `x` and the constant: if both have the same bits, so has
+/// `value`.
 fn combines_bits(builder: &impl Rewriter, value: SsaValue, x: SsaValue, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);

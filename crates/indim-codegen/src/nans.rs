@@ -84,6 +84,7 @@ struct Facts {
 }
 
 impl Facts {
+    /// These facts with `more` values that are not NaNs, without the equality.
     fn and_numbers(&self, more: &[SsaValue]) -> Facts {
         Facts { numbers: [&self.numbers, more].concat(), equal: None }
     }
@@ -96,6 +97,7 @@ struct SelectNans<'a> {
 }
 
 impl SelectNans<'_> {
+    /// The NaNs that a select may be, given `known` facts. `depth` limits the analysis of nested selects.
     fn of(&self, select: &SsaInstruction, known: &Facts, depth: usize) -> Nans {
         let [condition, on_true, on_false] = select.operands;
         let condition = self.builder.instruction(condition);
@@ -116,6 +118,7 @@ impl SelectNans<'_> {
         self.of_arm(on_true, &if_true, depth).max(self.of_arm(on_false, &if_false, depth))
     }
 
+    /// The NaNs that an arm of a select may be, given the facts that its choice implies.
     fn of_arm(&self, value: SsaValue, known: &Facts, depth: usize) -> Nans {
         let instruction = self.builder.instruction(value);
         match instruction.primitive {
@@ -146,6 +149,7 @@ impl SelectNans<'_> {
                 || self.is_bits_of(first, y) && self.is_bits_of(second, x))
     }
 
+    /// Whether `bits` is the bitcast of `float`, or both are constants with equal bits.
     fn is_bits_of(&self, bits: SsaValue, float: SsaValue) -> bool {
         let instruction = self.builder.instruction(bits);
         match instruction.primitive {

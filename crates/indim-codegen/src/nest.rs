@@ -21,13 +21,14 @@ pub struct NestBody {
     pub body: Body,
     /// The nest's value for each input: an access, or an element gathered by a [`InstructionKind::Take`].
     pub inputs: Vec<Local>,
-    /// The nest's value for each output, in the order of first stores. Values that are gathered or read and
-    /// stored unchanged are not outputs.
+    /// The nest's value for each output, in the order of first stores. A gathered or read value that is
+    /// stored unchanged is not an output.
     pub outputs: Vec<Local>,
 }
 
-/// Records the computation of a nest's stores. `None` if no store takes an instruction's result, if the
-/// nest computes a gather index itself, or if the body exceeds [`MAX_BODY_INSTRUCTIONS`].
+/// Records the computation of a nest's stores. `None` if no store takes a computed value, if the nest
+/// computes a gather index itself or runs alone ([`LoopNest::runs_alone`]), or if the body exceeds
+/// [`MAX_BODY_INSTRUCTIONS`].
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -83,9 +84,10 @@ fn record_values<'a>(
 }
 
 /// Records the body that folds each stored value of a nest with a reduced axis into an accumulator
-/// ([`Body::with_folds`]), and the nest's values for its inputs before the accumulators.
+/// ([`Body::with_folds`]). Returns the body, and the nest's value for each input except the accumulators.
 ///
-/// `None` if [`record_nest_with`] gives none, an element is gathered, or a body cannot fold a store.
+/// `None` if an element is gathered, a store has no reduction, no body can fold a store
+/// ([`Body::with_folds`]), or the computation exceeds [`MAX_BODY_INSTRUCTIONS`].
 pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<Local>)> {
     if nest.instructions.iter().any(is_gather) {
         return None;
@@ -106,6 +108,7 @@ fn is_gather(instruction: &NestInstruction) -> bool {
     matches!(instruction.kind, InstructionKind::Take { .. })
 }
 
+/// Computed values that the nest stores, each once: [`NestBody::outputs`].
 fn outputs(nest: &LoopNest) -> Vec<Local> {
     let mut is_output = vec![false; nest.instructions.len()];
     let mut outputs = Vec::new();
@@ -168,7 +171,7 @@ impl<'a> NestRecorder<'a> {
         }
     }
 
-    /// The element of an access, if it is constant.
+    /// The array of an access, if it is a constant of one element.
     fn constant(&self, local: Local) -> Option<&'a Array> {
         let Local::Access(index) = local else { return None };
         let BufferId::Constant(index) = self.nest.accesses[index].buffer else { return None };
@@ -191,6 +194,7 @@ impl<'a> NestRecorder<'a> {
         })
     }
 
+    /// Records an instruction of the nest. A gather records nothing: its element is an input.
     fn compute(&mut self, index: usize) {
         let NestInstruction { kind, operands: given, operand_dtype, dtype } =
             &self.nest.instructions[index];

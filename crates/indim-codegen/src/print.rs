@@ -5,7 +5,7 @@ use core::fmt;
 use crate::body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::scalar::Word;
 
-/// The name of the element type.
+/// The name of the type, such as `f32`.
 impl fmt::Display for LaneType {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

@@ -128,6 +128,7 @@ fn bits(
     }
 }
 
+/// A cast of a cast or bitcast becomes one cast, if that gives the same result.
 fn cast(
     builder: &impl Rewriter,
     &SsaInstruction { lane, operands, .. }: &SsaInstruction,
@@ -285,8 +286,8 @@ fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
     let exponents = (sign - 1) >> mantissa_bits;
     let exponent = (bits & !sign) >> mantissa_bits;
     let is_power = bits & ((1 << mantissa_bits) - 1) == 0;
-    // The bias is `exponents / 2`, and `exponents` is odd: the reciprocal has exponent field
-    // `exponents - 1 - exponent`.
+    // `exponents` is the largest exponent field, which is odd, and the bias is `exponents / 2`. The
+    // reciprocal has the exponent field `2 * bias - exponent`, which is `exponents - 1 - exponent`.
     let is_inverted = (1..exponents - 1).contains(&exponent);
     (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
 }
@@ -326,8 +327,8 @@ fn integer_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Re
     }
 }
 
-/// A left shift by a constant after a right shift or a narrowing cast: the shift discards the bits that
-/// these cleared.
+/// A left shift by a constant. After a logical right shift by the same amount it becomes a bitwise `and`.
+/// After a cast to a narrower integer and back, the casts go if it shifts out all bits that they change.
 fn left_shift(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) -> Rewrite {
     let &SsaInstruction { lane, operands: [x, amount, _], .. } = given;
     let width = 8 * lane.size() as u64;

@@ -19,7 +19,8 @@ pub enum BodyError {
     Constant(SsaValue),
     /// A lookup in an undeclared table, or in one whose length is not a power of two.
     Table(SsaValue),
-    /// An output has no value of its lane type; or an accumulator is complex or has no input of its type.
+    /// An output has no value of its lane type; or an output that is an accumulator is complex or has no
+    /// input of its type.
     Output(usize),
 }
 

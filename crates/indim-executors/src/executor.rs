@@ -39,7 +39,7 @@ pub trait Executor: fmt::Debug + Sync + UnwindSafe + RefUnwindSafe {
 /// its sizes, `nest`.
 pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Binds the code to the sizes of `nest` and to `strides`. `is_over_input` tells for each output of the
-    /// graph whether it lies exactly over an input; it is empty if none does. Returns `None` for a nest
+    /// graph whether it lies exactly over an input; it is empty if no output does. Returns `None` for a nest
     /// without elements.
     fn bind(
         self: Arc<Self>,
@@ -176,14 +176,14 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
         None
     }
 
-    /// Cost of a whole run in bytes moved, if these addresses of the operands make it less than that of the
-    /// nest.
+    /// Cost of a whole run in bytes moved, if it is less than usual for these addresses of the operands, such
+    /// as for a scatter in place. `None` if it is the cost of the nest.
     fn own_work(&self, _operands: &[*mut u8]) -> Option<usize> {
         None
     }
 
-    /// The same nest, divided into other tiles for several threads; `None` if the tiles of this one suit any
-    /// number of threads. If it exists, one thread runs the tiles of this nest, in order.
+    /// The same nest, divided into other tiles for several threads; `None` if the tiles of this binding suit
+    /// any number of threads. If it is `Some`, one thread alone runs the tiles of this binding, in order.
     fn divided(&self) -> Option<&dyn BoundNest> {
         None
     }
@@ -214,8 +214,8 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// - with the strides of the binding, each access is valid for reads and each store for writes at every
     ///   point of `tiles`;
     /// - no two elements of a store share memory;
-    /// - no store overlaps another operand, except stores that `is_over_input` of the binding tells: those
-    ///   lie exactly over an access with the same strides;
+    /// - no store overlaps another operand, except stores for which `is_over_input` of the binding is true:
+    ///   those lie exactly over an access with the same strides;
     /// - during the call no other thread accesses the elements that `tiles` write;
     /// - `bases.shared` is valid for `NestCode::shared_bytes`, and only this run of the nest accesses it;
     /// - all tiles of the first pass have run, if there is one, and `prepare` has returned, with the same

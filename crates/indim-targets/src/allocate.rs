@@ -1,8 +1,8 @@
 //! Register allocation in one pass over straight-line code.
 //!
 //! The next use of each value is known. If no register is free, the allocator evicts the value with the
-//! farthest next use (Belady). A value with a home in memory is not spilled: an instruction that allows a
-//! memory operand reads it there, others reload it.
+//! farthest next use (Belady). A value with a home, memory that always holds it, is not spilled: an
+//! instruction that allows a memory operand reads it there, other instructions reload it.
 
 use crate::machine::{
     Action, Class, MachineInstruction, Memory, Opcode, Register, ResultConstraint, SourceOperand,
@@ -30,7 +30,8 @@ pub(crate) enum AllocatedInstruction {
     Instruction { index: usize, result: Option<u8>, sources: [AllocatedOperand; 3] },
 }
 
-/// The stack frame of a function: spill slots, row invariants and the lanes of calls.
+/// The stack frame of a function: spill slots, row invariants, and the lanes of operands and results of
+/// out-of-line calls.
 #[derive(Debug)]
 pub(crate) struct Frame {
     bytes: u32,
@@ -129,8 +130,8 @@ fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> 
     }
 }
 
-/// For each virtual register the machine register of the accumulator whose next value it is. The next value
-/// may be computed there, because no later instruction reads the previous value.
+/// For each virtual register that holds the next value of an accumulator, the machine register of that
+/// accumulator. The next value may be computed there, because no later instruction reads the previous value.
 fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[PinnedRegister]) -> Vec<Option<u8>> {
     let mut accumulator_of = vec![None; code.homes.len()];
     for instruction in &code.instructions {
@@ -210,7 +211,8 @@ struct Allocator<'a, O> {
     /// Bit set of the pinned machine registers.
     pinned: u64,
     elements: ElementAccess,
-    /// For each virtual register, the machine register of the accumulator whose next value it is.
+    /// For each virtual register that holds the next value of an accumulator, the accumulator's machine
+    /// register.
     accumulator_of: Vec<Option<u8>>,
     frame: &'a mut Frame,
     /// Spill slots of the current instruction's sources. They become free after the instruction.
@@ -256,6 +258,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         if next < end { self.uses.indices[next as usize] } else { NEVER }
     }
 
+    /// Appends an instruction with its registers, after the loads, spills and copies that it needs.
     fn instruction(&mut self, index: usize) {
         let instruction = &self.code.instructions[index];
         if let Some(register) = into_accumulator(instruction) {
@@ -264,8 +267,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
         match instruction.action {
             Action::Vector(_) => {}
-            // Both paths to the end of a skipped region must find values in the same places, so no value
-            // stays in a register at a skip or at its end.
+            // A call preserves no vector register. Both paths to the end of a skipped region must find
+            // values in the same places, so no value stays in a register at a skip or at its end.
             Action::Call(_) | Action::Skip | Action::Join => self.evict_all(),
         }
         let (sources, locked) = self.sources(instruction);
@@ -286,7 +289,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 self.free_dead(instruction);
                 let accumulator = instruction.result.and_then(|it| self.accumulator_of[it.index()]);
                 let class = self.result_class(instruction);
-                // Sources are read before the result is written, so it may take the register of any.
+                // Sources are read before the result is written, so the result may take the register of
+                // any source that is dead.
                 (Some(accumulator.unwrap_or_else(|| self.take(0, class))), sources)
             }
             None => {
@@ -369,8 +373,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         (places, locked)
     }
 
-    /// Position of a source that is tied to the result and must be loaded. The register is not shared: the
-    /// result overwrites it.
+    /// Position of a source that is tied to the result and must be loaded. No later use finds it in that
+    /// register, because the result overwrites it.
     fn reload_position(&self, instruction: &MachineInstruction<O>) -> Option<usize> {
         let may_be_replaced = match self.result_rule(instruction)? {
             ResultConstraint::TiedToFirst => 1,
@@ -382,6 +386,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         })
     }
 
+    /// Appends a load of a value from its home or spill slot.
     fn load(&mut self, to: u8, register: Register) {
         let home = self.homes[register.index()];
         let from = home.expect("invariant: a value without a register has a home");
@@ -466,6 +471,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
+    /// Frees the machine register and the spill slot of a value without further uses.
     fn free(&mut self, register: Register) {
         if let Some(real) = self.assigned[register.index()] {
             if self.pinned >> real & 1 == 1 {
@@ -483,6 +489,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
+    /// Frees the sources without further uses.
     fn free_dead(&mut self, instruction: &MachineInstruction<O>) {
         for register in instruction.registers() {
             if self.next_use(register) == NEVER {
@@ -491,7 +498,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         }
     }
 
-    /// Whether the value in the register of a source is needed after the instruction.
+    /// Whether the result must not overwrite a source: the source is used later or at another position, its
+    /// register is pinned, or it is in memory.
     fn is_live_after(
         &self,
         instruction: &MachineInstruction<O>,

@@ -123,7 +123,7 @@ fn passes_doubles(body: &Body) -> bool {
 }
 
 /// Allocates registers for selected code and encodes it. `room` is the number of vector registers that
-/// invariants may take.
+/// constants and row invariants may take.
 pub(crate) fn finish<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
@@ -171,8 +171,9 @@ pub(crate) fn finish<O: TargetLowering>(
 /// Maximum instructions of a body with aligned steps. Longer bodies are bound by arithmetic, not by memory.
 const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 
-/// The operand that overlapping the first two steps of a row may align: the first one, outputs before
-/// inputs, whose elements of a step fill at least a register.
+/// The operand that the code aligns by overlapping the first two steps of a row: the first one, outputs
+/// before inputs, whose elements of a step fill at least a register. `None` if steps must not overlap or if
+/// aligning does not pay.
 fn aligned<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,

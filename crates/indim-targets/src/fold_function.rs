@@ -21,7 +21,7 @@ pub struct FoldArgs<'a> {
     pub units: usize,
     /// Number of rows of a unit. They are folded in order.
     pub rows: usize,
-    /// Number of elements of a row, and of accumulators of a unit and output.
+    /// Number of elements of a row, and number of accumulators of each output in a unit.
     pub columns: usize,
     /// Whether accumulators start from the identity instead of their values in memory.
     pub begins: bool,
@@ -50,12 +50,13 @@ impl Function {
     ///
     /// # Safety
     /// - The body folds: [`Body::folds`](indim_codegen::Body::folds).
-    /// - In each row of each unit, dense inputs are valid for reads of `columns` elements, others of one.
+    /// - In each row of each unit, dense inputs are valid for reads of `columns` elements, interleaved inputs
+    ///   for reads of `columns` records, other inputs for reads of one element.
     /// - If `columns` is not a multiple of [`Function::step`], a last step overlaps the columns before the
     ///   tail. If `columns` is less than a step, the missing elements before the first one of each row of a
     ///   dense input are valid for reads.
-    /// - In each unit, `columns` accumulators of each output (one if they are joined) are valid for writes,
-    ///   and for reads unless they begin.
+    /// - In each unit, `columns` accumulators of each output (one if `joins` is set) are valid for writes,
+    ///   and for reads unless `begins` is set.
     /// - Accumulators overlap no input, and no other thread accesses them, or writes inputs, during the
     ///   call.
     pub unsafe fn fold(&self, operands: &[*mut u8], args: FoldArgs<'_>) {
@@ -84,8 +85,8 @@ impl Function {
         }
     }
 
-    /// Folds the last columns of a unit, less than a step. A whole step that ends with them folds into local
-    /// accumulators, and only theirs are copied back.
+    /// Folds the last columns of a unit, less than a step. A whole step that ends with these columns folds
+    /// into local accumulators, and only the accumulators of these columns are copied back.
     ///
     /// # Safety
     /// Like [`Function::fold`], for one unit; `columns` are its last ones, fewer than a step.

@@ -41,8 +41,9 @@ pub struct Function {
     /// The variant with non-temporal stores, and for each output whether it is streamed. It runs whole
     /// steps only, with streamed outputs at aligned addresses.
     streaming: Option<(ExecutableCode, Vec<bool>)>,
-    /// Element size of each operand in bytes, outputs first; 0 for operands with one element per row. An
-    /// accumulator is counted once, as an output.
+    /// Distance between elements of each operand in bytes, outputs first: the element size, the size of a
+    /// record of an interleaved operand, or 0 for an operand with one element per row. An accumulator is
+    /// counted once, as an output.
     pub(crate) element_bytes: Vec<usize>,
     /// Number of outputs.
     pub(crate) outputs: usize,
@@ -144,8 +145,8 @@ impl Function {
     /// If the number of operands or strides is not that of the body.
     ///
     /// # Safety
-    /// - In each row, every input is valid for reads: `elements` elements, or one if its form is `Single` or
-    ///   `Same`.
+    /// - In each row, every input is valid for reads: `elements` elements, `elements` records if its form is
+    ///   `Interleaved`, or one element if its form is `Single` or `Same`.
     /// - In each row, every output is valid for writes of `elements` elements.
     /// - An output overlaps no other operand, except that it may be identical with an input if the layout
     ///   has `is_in_place`.
@@ -190,8 +191,9 @@ impl Function {
         // SAFETY:
         // - memory is valid: the caller guarantees it for whole rows, and the tail and the whole steps of a
         //   row lie in it;
-        // - `call` needs rows of at least one step, or code with exact tails: the first call has either of
-        //   them, or whole steps, or more than a step; the second has at least one whole step;
+        // - `call` needs rows of at least one step, or code with exact tails: the first call has exact tails,
+        //   whole steps (at least one, because `elements` is positive), or more than a step; the second call
+        //   has at least one whole step;
         // - overlapping steps need outputs that alias no input: the first call has them only if
         //   `is_in_place` is false, and code that aligns the second step is never in place;
         // - `run_padded` needs less than a step: `elements - whole` is a remainder.
@@ -289,8 +291,8 @@ impl Function {
         }
     }
 
-    /// Number of elements before the first one at which all streamed outputs are aligned; `None` if they
-    /// never are together.
+    /// Number of elements before the first one at which all streamed outputs are aligned; `None` if no
+    /// element aligns all of them.
     fn alignment_head(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
             let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
@@ -384,6 +386,7 @@ fn prefetch_for_write(address: *mut u8) {
 }
 
 impl ExecutableCode {
+    /// Compiles the body and maps the code executable.
     fn compile(
         target: &dyn Target,
         body: &Body,
@@ -415,8 +418,8 @@ impl ExecutableCode {
     /// - `rows` and `elements` are greater than 0.
     /// - Rows have at least one step, or the code has exact tails.
     /// - No output aliases an input, or a row is whole steps, or the code has exact tails.
-    /// - `second` is the number of elements of a step. In code with `aligned` it may be less and greater
-    ///   than 0, if a row has at least two steps.
+    /// - `second` is the number of elements of a step. In code with `aligned` it may also be a smaller
+    ///   positive number, if a row has at least two steps.
     unsafe fn call(
         &self,
         operands: &mut [*mut u8],
@@ -460,6 +463,7 @@ pub(crate) enum Addresses {
 }
 
 impl Addresses {
+    /// A copy of these addresses, which the code may overwrite.
     pub(crate) fn of(operands: &[*mut u8]) -> Addresses {
         let mut few = [core::ptr::null_mut(); INLINE_OPERANDS];
         match few.get_mut(..operands.len()) {

@@ -1,7 +1,8 @@
 //! The operand layout that code is compiled for.
 //!
-//! Code is specialised on the form of each operand within a row, on non-temporal stores, on outputs over
-//! inputs and on prefetches. Addresses, row strides and the number and length of rows are arguments.
+//! Code is specialised on the form of each operand within a row, on non-temporal stores, on outputs that may
+//! overwrite inputs, and on prefetches. Addresses, row strides, and the number and length of rows are
+//! arguments.
 
 /// Memory layout of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,7 +18,7 @@ pub enum OperandForm {
     /// Every `of`th element, on levels that [`deinterleaves`](crate::deinterleaves) names: element `part` of
     /// consecutive records. The address of the operand is that of the first record.
     Interleaved {
-        /// The records. Inputs of the same records have the same address.
+        /// Number of the records: inputs with equal numbers read the same records and have the same address.
         record: u8,
         /// Position in a record.
         part: u8,

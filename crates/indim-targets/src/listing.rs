@@ -26,7 +26,8 @@ impl<'a> Listing<'a> {
 
     /// Writes the header: the registers of operand addresses and of the loop, and the values without
     /// instructions. `pointers` are the registers with operand addresses. `array` holds the address of the
-    /// other addresses, `index` the index of a step's first element, `limit` that of the last step.
+    /// array of all operand addresses, `index` the index of a step's first element, `limit` the last such
+    /// index.
     pub(crate) fn header<O>(
         &mut self,
         parts: &EncoderInput<'_, O>,
@@ -97,8 +98,8 @@ impl<'a> Listing<'a> {
         let _ = writeln!(self.text, "{label}:");
     }
 
-    /// Writes the value that `steps` compute next. Reloads and spills before an instruction belong to its
-    /// value.
+    /// Writes the value that the next of these allocated instructions computes. Reloads and spills before an
+    /// instruction belong to its value.
     pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[AllocatedInstruction]) {
         let value = |step: &AllocatedInstruction| match *step {
             AllocatedInstruction::Instruction { index, .. } => Some(code.instructions[index].value),

@@ -12,8 +12,9 @@ macro_rules! define_lane_function {
         ///
         /// # Safety
         /// - `result` is valid for writes of `count` lanes of the result's type.
-        /// - `operands` is valid for reads of one address per operand. Each of these is valid for reads of
-        ///   `count` lanes of the operand's type. It is equal to `result` or does not overlap it.
+        /// - `operands` is valid for reads of one address per operand. Each of these addresses is valid
+        ///   for reads of `count` lanes of the operand's type. These lanes start at `result` or do not
+        ///   overlap the result.
         /// - `table` is aligned and valid for reads of `table_length` words, or `table_length` is 0.
         #[$condition]
         pub(crate) type LaneFunction = unsafe extern $abi fn(

@@ -8,7 +8,7 @@ use crate::machine::Memory;
 /// The constant pool of a function, stored before its code. Equal constants share an entry.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Constants with equal lanes: eight bytes of a register.
+    /// Constants with equal lanes: the eight bytes that repeat in a register.
     words: Vec<u64>,
     /// Bytes stored of each constant with equal lanes: a register, or eight.
     constant_bytes: usize,
@@ -38,7 +38,7 @@ impl Pool {
         Memory::Pool(index as u32)
     }
 
-    /// The constant of a register with these words.
+    /// The constant that fills a register with these words.
     #[allow(dead_code, reason = "only AVX-512 has such constants")]
     pub(crate) fn lanes(&mut self, words: Vec<u64>) -> Memory {
         let found = self.lanes.iter().position(|known| *known == words);

@@ -8,7 +8,8 @@ pub(crate) trait Target {
     /// Whether the target has non-temporal stores. They need a second version of the code.
     fn streams(&self) -> bool;
 
-    /// Compiles a body; appends a listing if `listing` is given. Kernels run a body for which it is `None`.
+    /// Compiles a body; appends a listing if `listing` is given. Returns `None` for a body that the target
+    /// does not support; kernels run such a body.
     fn compile(
         &self,
         body: &Body,

@@ -46,7 +46,8 @@ pub(super) fn compile(
     })
 }
 
-/// Functions that fold the values they compute, for a nest with a reduced axis. Their outputs are the stores.
+/// Functions that fold the values they compute, for a nest with a reduced axis. Each store has one output, an
+/// accumulator.
 fn fold_functions(
     level: Level,
     nest: &LoopNest,

@@ -97,7 +97,8 @@ struct TieredNestCode {
     tier_up: Arc<TierUp>,
     /// Upper bound of the blocks that the machine code needs for results.
     max_blocks: usize,
-    /// The code with machine code, once recorded; the inner `None` means that it does not support the nest.
+    /// The tile code with machine code, once recorded; the inner `None` means that machine code does not
+    /// support the nest.
     recorded: OnceLock<Option<Arc<TileCode>>>,
     unrolled: UnrolledCodes,
 }
@@ -106,7 +107,7 @@ struct TieredNestCode {
 const BYTES_PER_CALL: usize = 1000;
 
 impl TieredNestCode {
-    /// The code with machine code, recorded at the first call.
+    /// The tile code with machine code, recorded at the first call.
     fn code(&self) -> Option<&Arc<TileCode>> {
         if self.recorded.get().is_none() {
             // No lock is held meanwhile. If two threads record the nest, one result is dropped.
@@ -125,12 +126,12 @@ impl TieredNestCode {
         self.recorded_code()
     }
 
-    /// The code with machine code, if it has been recorded.
+    /// The tile code with machine code, if it has been recorded.
     fn recorded_code(&self) -> Option<&Arc<TileCode>> {
         self.recorded.get()?.as_ref()
     }
 
-    /// Whether the nest has machine code for any sizes, not only where it is unrolled.
+    /// Whether the nest has machine code for any sizes, not only unrolled code for short axes.
     fn is_for_any_sizes(&self) -> bool {
         self.kernels.fallback() != KernelFallback::NoOperation
     }
@@ -157,8 +158,9 @@ impl TieredNestCode {
         self.unrolled.get(length)?.get()?.as_ref()
     }
 
-    /// Binds machine code: unrolled code if its operands are read in rows. `None` if that has not been
-    /// recorded and `records` is false, or if no function is available.
+    /// Binds machine code: unrolled code if it runs row by row, else the code for any sizes. Code that has
+    /// not been recorded is recorded only if `records`. `None` without recorded code, or if a function is
+    /// not available.
     fn bind_machine(
         &self,
         nest: &SizedNest<'_>,
@@ -301,7 +303,7 @@ impl BoundNest for TieredBinding {
         let nest = SizedNest::own(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
         let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
-        // Kernels run these strides for ever if only unrolled code could run them faster.
+        // If the nest has only unrolled code, which does not suit these strides, kernels run them for ever.
         let kernels = || Arc::clone(&self.kernels);
         let otherwise = (!self.code.is_for_any_sizes()).then(kernels);
         let Some(bound) = bound.or(otherwise) else {

@@ -30,7 +30,7 @@ pub(super) struct UnrolledCode {
     unrolled: UnrolledNest,
     code: Arc<TileCode>,
     /// The same code for arrays whose elements along the reduced axis are contiguous: records, which the
-    /// function de-interleaves. `None` if it cannot.
+    /// function de-interleaves. `None` if functions of the level cannot do that.
     of_records: Option<Arc<TileCode>>,
 }
 
@@ -52,7 +52,7 @@ impl UnrolledCode {
     }
 
     /// Binds the code to the sizes of `nest`, the nest that was unrolled, and to its `strides`. `None` if
-    /// it would gather rows, or if a function is not available.
+    /// the code cannot run row by row over these strides, or if a function is not available.
     pub(super) fn bind(
         &self,
         nest: &SizedNest<'_>,
@@ -82,7 +82,7 @@ impl UnrolledCode {
                 }
             }
         }
-        // The recorded nest may have symbols for sizes.
+        // The recorded nest may have symbols for sizes, so the nest is unrolled again, with its sizes.
         let sized = UnrolledNest::new(&nest.to_nest(), &[], nest.length())?.nest;
         let sized = SizedNest::own(&sized);
         let strides = NestStrides::Explicit(&strides);

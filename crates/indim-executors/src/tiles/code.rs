@@ -22,10 +22,10 @@ use crate::tiles::store_fold::StoreFold;
 /// Bytes of a block of the workspace: the blocks of several registers fit L1 (32 KiB).
 pub(crate) const BLOCK_BYTES: usize = 4096;
 
-// A block is gathered run by run.
+// A block is gathered run by run, and it has at most `BLOCK_BYTES` elements.
 const _: () = assert!(BLOCK_BYTES <= runs::MAX_ELEMENTS);
 
-/// Operands, values or stores whose data fits the stack.
+/// Maximum length of a list of operands, values or stores that needs no heap allocation.
 pub(crate) const FEW: usize = 4;
 
 /// Collects a short list. For few items a push for each is faster than `collect`.
@@ -91,7 +91,7 @@ pub(crate) struct TileCode {
 /// The place of an access in records: several accesses read neighbouring elements at the same stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordPart {
-    /// The records.
+    /// Number of the records: accesses with equal numbers read the same records.
     pub(crate) record: u8,
     /// Position in a record, and the number of its elements.
     pub(crate) part: u8,
@@ -142,7 +142,8 @@ impl TileCode {
         self.nest.dtype(local).size()
     }
 
-    /// The place of an operand in records, if it moves along the innermost axis by this stride, in bytes.
+    /// The place of an operand in records, if `stride`, its stride along the innermost axis in bytes, is the
+    /// size of a record.
     pub(crate) fn record_part(&self, operand: usize, stride: isize) -> Option<RecordPart> {
         let access = operand.checked_sub(self.nest.stores.len())?;
         let place = (*self.record_parts.get(access)?)?;

@@ -22,7 +22,7 @@ use crate::tiles::wiring::{is_over, is_streamed, moves_much};
 /// Maximum number of operands of a flat nest; nests with more use the general walk.
 pub(crate) const MAX_OPERANDS: usize = 16;
 
-/// Operands that fit the stack.
+/// Maximum length of a list of operands that needs no heap allocation.
 const FEW: usize = 4;
 
 /// A flat nest bound to strides.
@@ -118,7 +118,7 @@ impl NestSteps<'_> {
             [] => Some((1, None)),
             [elements] => Some((elements, None)),
             [rows, elements] => {
-                // Each operand is read in place.
+                // No operand is gathered: all operands are used in place.
                 let limits = RowLimits { repeated: 0, ..row_limits(self.code, self.axes)? };
                 let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), limits);
                 (are_rows && self.fit(elements)).then_some((rows, Some(elements)))
@@ -222,6 +222,8 @@ impl BoundNest for FlatNest {
             // - the addresses are those of steps `start..start + count`, which belong to the caller's
             //   `tiles`, so `BoundNest::run` requires that they are valid;
             // - `FlatNest::new` looked up the function for the forms of these operands;
+            // - an interleaved input reads whole records, and `record_parts` names only records whose
+            //   elements are all accesses of the nest;
             // - an output overlaps an input only exactly (`BoundNest::run`), and then the function was
             //   compiled with `is_in_place`.
             unsafe { self.function.run(addresses, row_strides, rows, elements) }

@@ -136,7 +136,7 @@ impl FoldFunction {
         !self.is_ordered && !self.is_contiguous
     }
 
-    /// Accumulators of one column of a region, or of all rows of its tile.
+    /// Number of accumulators of one column of a region, or of all rows of its tile.
     pub(super) fn accumulators(&self, region: &NestRegion) -> usize {
         match region.form {
             UnitForm::Row(length) => self.row_accumulators(region.walk.tile_steps, length),
@@ -144,7 +144,7 @@ impl FoldFunction {
         }
     }
 
-    /// Accumulators of one of `width` columns: lanes, and nodes of calls over several blocks.
+    /// Number of accumulators of one of `width` columns: lanes, and nodes of calls over several blocks.
     pub(super) fn column_accumulators(&self, width: usize) -> usize {
         match width {
             1 if self.is_contiguous => (LANES + 1) * MAX_BLOCKS,
@@ -152,7 +152,7 @@ impl FoldFunction {
         }
     }
 
-    /// Accumulators of `count` rows of this length: lanes and a node for each block.
+    /// Number of accumulators of `count` rows of this length: lanes and a node for each block.
     pub(super) fn row_accumulators(&self, count: usize, length: usize) -> usize {
         let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
         (LANES + 1) * blocks * count

@@ -12,7 +12,8 @@ use crate::tiles::code::{TileCode, short_list};
 use crate::tiles::fold_function::{FoldFunction, MAX_BLOCKS};
 use crate::tiles::tree::Columns;
 
-/// Upper bound of the operands of a function: four accumulators and nine inputs.
+/// Upper bound of the operands of a function. Functions for x86-64 have four accumulators and nine inputs at
+/// most.
 const MAX_OPERANDS: usize = 16;
 
 /// A tile to fold.

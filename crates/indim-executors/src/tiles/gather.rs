@@ -1,7 +1,7 @@
 //! Gathers: copies of elements or rows of a table, selected by indices, to a dense block. Holds unsafe code.
 //!
 //! Every index is clamped or wrapped into the axis, so a gather reads only the table. If the mode makes an
-//! index out of range an error, `run/indices.rs` has reported it before the run.
+//! index out of range an error, `run/indices.rs` of `indim-cpu` has reported it before the run.
 //!
 //! The loops over a tile have strides for the table and for the indices. An innermost loop with a constant
 //! index is a row: it is copied as one run, or read in place if it is the whole tile.
@@ -17,18 +17,19 @@ use smallvec::SmallVec;
 #[derive(Debug, Clone, Copy)]
 pub struct Gather {
     resolve: ResolveFn,
-    /// Size of the indexed axis; not 0.
+    /// Size of the indexed axis; 0 only in a scatter that drops updates.
     size: usize,
     /// Bytes of an index, and of an element.
     index_size: usize,
     element_size: usize,
 }
 
-/// Indices resolved at a time: they stay in L1 before and after.
+/// Number of indices that are resolved at a time: the indices and the resolved indices stay in L1.
 const CHUNK: usize = 256;
 
-/// Resolves one index for each of `resolved`: clamps or wraps it to 0 .. `size`, which is not 0. The indices
-/// are `stride` bytes apart.
+/// Resolves one index for each of `resolved`: clamps or wraps it to 0 .. `size`, which is not 0. The function
+/// for a scatter that drops updates instead resolves an index out of range to `size`, which may be 0. The
+/// indices are `stride` bytes apart.
 ///
 /// # Safety
 /// - `indices` plus each of `resolved.len()` multiples of `stride` is valid for reads of an index;
@@ -51,6 +52,7 @@ struct LoopLevel {
     strides: GatherStrides,
 }
 
+/// A loop of one iteration.
 const ONCE: LoopLevel = LoopLevel { count: 1, strides: GatherStrides { table: 0, index: 0 } };
 
 /// The loops of one gather over a tile, and the stride of the indexed axis.
@@ -368,7 +370,7 @@ unsafe fn gather_long_rows<T: Copy>(destination: *mut u8, from: TableRows, resol
 /// An integer type of indices.
 trait IndexElement: Copy {
     /// The index clamped or wrapped to 0 .. `size`, which is not 0. With `TakeMode::Error` a negative index
-    /// counts from the end, and an index out of range becomes any index of the axis.
+    /// counts from the end, and an index out of range becomes some index of the axis.
     fn resolve(self, mode: TakeMode, size: usize) -> usize;
 
     /// The index, or `size` if it is out of range.
@@ -434,6 +436,7 @@ fn resolve_function(mode: Option<TakeMode>, index: DType, level: Level) -> Resol
     }
 }
 
+/// The function for a mode, which becomes a constant: its position in `TakeMode::ALL`, or [`DROP`].
 fn of_mode<T: IndexElement>(mode: Option<TakeMode>, level: Level) -> ResolveFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {

@@ -1,11 +1,11 @@
 //! Copies between strided memory and dense blocks. Holds unsafe code.
 //!
-//! Kernels read dense blocks. Machine code reads rows that are dense or one element, or with AVX-512 the
-//! elements of short rows. Other strided memory is gathered into a block, and results are scattered from one.
+//! Kernels read dense blocks. Machine code reads rows that are dense or one element, or with AVX-512 elements
+//! of records. Other strided memory is gathered into a block, and results are scattered from a block.
 //!
 //! Copies depend on the size of elements, not on their type. An inner run is dense, one repeated element, or
-//! strided; outer loops step over runs. Gather and scatter are the same copy between two strided sides. It
-//! walks memory along the shorter stride, and unrolls runs of two to four elements.
+//! strided; outer loops step over runs. Gather and scatter are the same copy between two strided sides. The
+//! copy walks memory along the shorter stride, and unrolls runs of two to four elements.
 
 use indim_kernels::{StridedCopyFn, strided_copy_function};
 pub use indim_loops::walk::runs::ElementRun;

@@ -236,6 +236,8 @@ fn width(region: &NestRegion) -> usize {
     }
 }
 
+/// The register of a store's values, and the stride between steps: of the array if it is read in place, else
+/// of a dense tile.
 fn source(code: &TileCode, region: &NestRegion, store: &Store) -> ValueSource {
     let dense = (region.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {

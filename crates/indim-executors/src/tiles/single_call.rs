@@ -11,7 +11,7 @@ use crate::tiles::wiring::Wiring;
 /// Upper bound of the operands of a small nest.
 const MAX_OPERANDS: usize = 16;
 
-/// Operands that fit the stack.
+/// Maximum length of a list of operands that needs no heap allocation.
 const FEW: usize = 4;
 
 /// The function call of a nest of one tile.

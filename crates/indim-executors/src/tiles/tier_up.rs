@@ -20,8 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indim_loops::loop_nest::{InstructionKind, LoopNest};
 use indim_ops::Fact;
 
-/// Bytes that kernels move per microsecond in L1. Only runs that small are short enough for compilation to
-/// matter.
+/// Bytes that kernels move per microsecond in L1. For larger runs the time of compilation hardly matters.
 const BYTES_PER_MICROSECOND: usize = 100_000;
 
 /// Cost of compiling a function, 15 µs, and of each primitive in it, 0.7 µs; in bytes moved.

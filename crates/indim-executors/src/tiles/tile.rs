@@ -70,7 +70,8 @@ pub(crate) struct BoundTiles {
 /// Upper bound of a tile that uses no blocks, in multiples of a block.
 const LONG_TILE: usize = 16;
 
-/// Upper bound of the work of a tile, in bytes moved: that of a chunk, so that threads can share short runs.
+/// Upper bound of the work of a tile, in bytes moved: the smallest chunk of tiles that a thread takes
+/// (`MIN_CHUNK_BYTES` in `run/threads.rs` of `indim-cpu`), so that threads can share short runs.
 const TILE_BYTES: usize = 256 * 1024;
 
 impl BoundTiles {
@@ -113,8 +114,8 @@ pub(super) fn row_limits(code: &TileCode, axes: &CoalescedAxes) -> Option<RowLim
     })
 }
 
-/// The axes with their rows cut into pieces, if an operand has strided rows, the same for all rows, that are
-/// too long to be gathered.
+/// The axes with their rows cut into pieces, if an operand repeats one strided row for all rows and that row
+/// is too long to be gathered.
 fn row_pieces(axes: &CoalescedAxes, limits: RowLimits) -> Option<CoalescedAxes> {
     let repeats =
         |operand: usize| matches!(*axes.strides_of(operand), [.., 0, stride] if stride != 0);
@@ -332,8 +333,8 @@ impl Tile<'_> {
     pub(super) unsafe fn compute(&mut self, position: &Position<'_>) {
         // SAFETY:
         // - the caller has the same obligations;
-        // - after `bind` every register is bound to this tile: accesses here, direct stores by the caller,
-        //   and all others to blocks, which have room for a tile.
+        // - after `bind` every register is bound to this tile: registers of accesses here, those of direct
+        //   stores by the caller, and all other registers to blocks, which have room for a tile.
         unsafe {
             self.bind(position);
             self.run_calls(position);

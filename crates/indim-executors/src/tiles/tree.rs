@@ -22,6 +22,7 @@ pub(super) struct Values {
 }
 
 impl Values {
+    /// Address of the values of a step.
     pub(super) fn at(self, step: usize) -> *const u8 {
         self.first.wrapping_offset(step as isize * self.step_stride)
     }
@@ -54,10 +55,12 @@ pub(super) fn is_sequential(fold: &StoreFold, width: usize, length: usize) -> bo
 }
 
 impl Columns<'_> {
+    /// Address of a lane: a row of accumulators.
     fn lane(&self, lane: usize) -> *mut u8 {
         self.lanes.wrapping_add(lane * self.width * self.fold.size)
     }
 
+    /// Address of a node: a row of accumulators.
     fn node(&self, node: usize) -> *mut u8 {
         self.nodes.wrapping_add(node * self.width * self.fold.size)
     }
@@ -65,7 +68,7 @@ impl Columns<'_> {
     /// Folds these steps along the reduced axis; complete blocks become nodes.
     ///
     /// # Safety
-    /// - the values of `steps` are valid for reads of `width` elements, at `values` for the first step;
+    /// - `values` starts at the first of `steps`, and each step is valid for reads of `width` elements;
     /// - steps `0..steps.start` have been folded, and no others;
     /// - lanes and nodes are memory of this thread with room for those of the tree, and disjoint from the
     ///   values.

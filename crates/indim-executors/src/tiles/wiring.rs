@@ -62,9 +62,9 @@ pub(crate) struct FunctionWiring {
     pub(crate) row_strides: SmallVec<[isize; FEW]>,
 }
 
-/// Bytes moved, each counted once, from which a nest writes with non-temporal stores. So much data evicts
-/// itself from the cache before its next use: few last-level caches are larger (32 MiB on the machine of
-/// the committed records).
+/// Minimum bytes moved, each counted once, of a nest that writes with non-temporal stores. So much data
+/// evicts itself from the cache before its next use: few last-level caches are larger (32 MiB on the machine
+/// of the committed records).
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {
@@ -208,6 +208,7 @@ impl<'a> IndexStrides<'a> {
         }
     }
 
+    /// Stride of the indices along an axis, in bytes.
     fn axis_stride(&self, axis: usize) -> isize {
         match self {
             IndexStrides::InPlace(strides) => strides[axis],
@@ -383,7 +384,8 @@ pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
     nest.bytes_moved() >= STREAMED_BYTES
 }
 
-/// Whether stores of such a nest are non-temporal: not those of masks, which are small and stay cached.
+/// Whether a store of a nest that moves much is non-temporal. Stores of booleans are not: arrays of booleans
+/// are small and stay cached.
 pub(super) fn is_streamed(store: &Store) -> bool {
     store.target.array_type.dtype != DType::Bool
 }

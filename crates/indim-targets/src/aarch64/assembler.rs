@@ -54,6 +54,7 @@ impl<'a> Assembler<'a> {
         self.words.len()
     }
 
+    /// Appends an instruction; `text` is its line in the listing.
     fn put(&mut self, word: u32, text: impl FnOnce() -> String) {
         self.words.push(word);
         if let Some(listing) = &mut self.listing {
@@ -126,7 +127,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Stores two general registers, or the lower halves of two vector registers, at an offset from the stack
-    /// pointer.
+    /// pointer: a multiple of 8 below 512.
     pub(super) fn store_pair(&mut self, is_vector: bool, [first, second]: [u8; 2], at: u32) {
         self.pair("stp", if is_vector { 0x6d00_0000 } else { 0xa900_0000 }, [first, second], at);
     }

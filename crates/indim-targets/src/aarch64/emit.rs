@@ -27,7 +27,7 @@ type MachineInstruction = machine::MachineInstruction<Opcode>;
 const OPERANDS: GeneralRegister = 19;
 /// Index of the step's first element.
 const INDEX: GeneralRegister = 20;
-/// Index of the first element of the last whole step.
+/// Largest index at which a step fits in the row: the elements of the row minus those of a step.
 const LIMIT: GeneralRegister = 21;
 /// Address of the constant pool.
 const CONSTANTS: GeneralRegister = 22;
@@ -37,7 +37,7 @@ const SCRATCH: [GeneralRegister; 2] = [16, 17];
 /// Register 18 is reserved by the platform.
 const POINTERS: [GeneralRegister; 19] =
     [23, 24, 25, 26, 27, 28, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-/// Number of the first pointer registers, which callees preserve.
+/// Number of leading pointer registers, which callees preserve. Code with calls uses only these.
 const PRESERVED_POINTERS: usize = 6;
 
 /// Callee-saved registers, stored above the frame: pairs of general registers, then of the lower halves of
@@ -53,7 +53,8 @@ const STRIDES: (GeneralRegister, u32) = (STACK, 0);
 const ROWS: (GeneralRegister, u32) = (STACK, 8);
 /// Frame offset of the operand addresses of a call, three words.
 const CALL_OPERANDS: u32 = 16;
-/// Frame word of the number of rows of a unit. Code that folds makes no calls, so it shares their words.
+/// Frame word of the number of rows of a unit. Code that folds makes no calls, so it reuses the words of
+/// [`CALL_OPERANDS`].
 const FOLD_ROWS: (GeneralRegister, u32) = (STACK, 16);
 /// Frame word of the argument `begins` of code that folds.
 const FOLD_BEGINS: (GeneralRegister, u32) = (STACK, 24);
@@ -237,6 +238,7 @@ impl Emitter<'_> {
         self.assembler.load(to, place);
     }
 
+    /// Emits allocated code.
     fn steps(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
             self.list_value(code, &steps[at..]);
@@ -362,9 +364,10 @@ impl Emitter<'_> {
         self.assembler.call(address);
     }
 
+    /// Loads a register from the home or the spill slot of a value.
     fn load_vector(&mut self, to: u8, from: Memory) {
-        // Elements of a step have the bytes that one copy of the code reads; other memory has those of a
-        // register.
+        // A load of a step's elements reads the lanes of the step, at most a register; a load of other memory
+        // reads a whole register.
         let whole = REGISTER_BYTES as usize;
         let bytes = match from {
             Memory::Step { element_bytes, .. } => {
@@ -416,7 +419,7 @@ impl Emitter<'_> {
         self.assembler.reach(base, displacement, bytes, other)
     }
 
-    /// Lists the value that `steps` compute next.
+    /// Lists the value that the next of these allocated instructions computes.
     fn list_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);

@@ -18,7 +18,8 @@ pub(super) struct InstructionFamily {
     field: Field,
     shape: LaneShape,
     result: ResultConstraint,
-    /// The lane sizes in bytes for which it exists: those of the sources, if the result has another.
+    /// The lane sizes in bytes for which it exists. If sources and result differ, the lane size is that of
+    /// the sources.
     #[cfg_attr(not(test), allow(dead_code, reason = "only tests iterate over them"))]
     pub(super) sizes: &'static [usize],
 }
@@ -178,7 +179,7 @@ impl EncodedInstruction {
         let lane_bits = 8 * opcode.size as u32;
         let amount = match opcode.shape {
             LaneShape::ShiftLeft => u32::from(immediate),
-            // The field is twice the bits of a lane minus the amount; the bits are added below.
+            // The field is `2 * lane_bits - immediate`; the sum below adds the second `lane_bits`.
             LaneShape::ShiftRight => lane_bits - u32::from(immediate),
             _ => 0,
         };
@@ -255,7 +256,7 @@ families! {
     SUB_FLOAT "fsub" 0x0ea0_d400 Float Same Any [4, 8];
     MUL_FLOAT "fmul" 0x2e20_dc00 Float Same Any [4, 8];
     DIV_FLOAT "fdiv" 0x2e20_fc00 Float Same Any [4, 8];
-    // The first source plus or minus the product of the others, rounded once.
+    // The first source plus or minus the product of the second and third, rounded once.
     MUL_ADD "fmla" 0x0e20_cc00 Float Same TiedToFirst [4, 8];
     MUL_SUB "fmls" 0x0ea0_cc00 Float Same TiedToFirst [4, 8];
     SQRT "fsqrt" 0x2ea1_f800 Float Same Any [4, 8];
@@ -270,7 +271,7 @@ families! {
     AND "and" 0x0e20_1c00 None Same Any [1];
     OR "orr" 0x0ea0_1c00 None Same Any [1];
     XOR "eor" 0x2e20_1c00 None Same Any [1];
-    // A bit of the second source if that of the first is set, else of the third.
+    // For each bit: that of the second source if the bit of the first is set, else that of the third.
     BITWISE_SELECT "bsl" 0x2e60_1c00 None Same TiedToFirst [1];
     ADD "add" 0x0e20_8400 Integer Same Any [1, 2, 4, 8];
     SUB "sub" 0x2e20_8400 Integer Same Any [1, 2, 4, 8];
@@ -285,7 +286,7 @@ families! {
     GREATER_UNSIGNED "cmhi" 0x2e20_3400 Integer Same Any [1, 2, 4, 8];
     // All ones if the bitwise and of the lanes is not zero.
     TEST "cmtst" 0x0e20_8c00 Integer Same Any [1, 2, 4, 8];
-    // Left shift; a negative amount shifts right.
+    // Left shift of each lane by its own amount; a negative amount shifts right.
     SHIFT_EACH_SIGNED "sshl" 0x0e20_4400 Integer Same Any [1, 2, 4, 8];
     SHIFT_EACH_UNSIGNED "ushl" 0x2e20_4400 Integer Same Any [1, 2, 4, 8];
     SHIFT_LEFT "shl" 0x0f00_5400 Shift ShiftLeft Any [1, 2, 4, 8];

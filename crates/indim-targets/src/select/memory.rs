@@ -12,6 +12,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
     }
 
+    /// The memory operand of an operand of this form. The byte offset counts from the first element of the
+    /// step, or from the single element of a row.
     fn place(
         &self,
         operand: u32,
@@ -67,8 +69,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         let bytes = self.register_bytes(size);
         RegisterGroup::new(self.count(size), |index| {
             let memory = self.input(input, size, index * bytes);
-            // A register with a home may be read later, and as half or a whole register. So smaller loads,
-            // and loads that must precede stores, are instructions of their own.
+            // A register with a home is loaded when it is used, and only as half or a whole register. So
+            // smaller loads, and loads that must precede stores, are instructions of their own.
             match bytes < O::REGISTER_BYTES as usize / 2 || self.layout.is_in_place {
                 true => self.emit_load(O::load(bytes), self.is_wide(size), memory),
                 false => self.code.register_with_home(memory, Class::Vector),
@@ -117,8 +119,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         RegisterGroup::new(self.count(size), |index| {
             let pairs = [0, 1].map(|half| {
                 let memory = self.input(input, 2 * size, (2 * index + half) * bytes);
-                // The loader takes the bytes of a home from the element size. That of narrow lanes would
-                // give a load of both registers at once.
+                // The encoder derives the bytes of a load from the element size of the home, here that of
+                // a complex number. For lanes that fill half a register it would load both halves at once.
                 match self.layout.is_in_place || !is_wide {
                     true => self.emit_load(O::load(bytes), is_wide, memory),
                     false => self.code.register_with_home(memory, Class::Vector),
@@ -128,7 +130,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// Bytes of a register that the lanes of a step fill.
+    /// Bytes that lanes of `size` bytes fill in each register of a group.
     fn register_bytes(&self, size: usize) -> usize {
         let whole = O::REGISTER_BYTES as usize;
         if self.is_in_row { whole } else { whole.min(self.lanes * size) }
@@ -177,6 +179,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.emit_store(opcode, self.is_wide(size), memory, register);
     }
 
+    /// Stores complex numbers: interleaves real and imaginary parts.
     fn store_complex(&mut self, output: usize, size: usize, lanes: [SsaValue; 2]) {
         let [re, im] = lanes.map(|lane| self.number(lane));
         let bytes = self.register_bytes(size);

@@ -3,8 +3,8 @@
 //! A step of the loop computes the same number of lanes of every value. A value is in a *register group*:
 //! as many registers as its lanes fill. Lanes that fill less than half a register are in its low bytes.
 //!
-//! A boolean is a mask as wide as the lanes that it was compared from or that it selects: in a vector, all
-//! bits of a lane are set or none; in a mask register, it is one bit per lane.
+//! A boolean is a mask for lanes of the size that a comparison read or a select writes. In a vector register
+//! all bits of a lane are set or none; in a mask register there is one bit per lane.
 //!
 //! Row invariants are computed before the row, in one register with the value in all lanes.
 //!
@@ -214,6 +214,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         matches!(self.body.instruction(value).primitive, Primitive::Constant(_))
     }
 
+    /// Stores a row invariant in the frame, in a slot of its own.
     fn store_invariant(&mut self, value: SsaValue) {
         let slot = Memory::Frame(self.frame.reserve(O::REGISTER_BYTES));
         let whole = O::store(O::REGISTER_BYTES as usize, false);
@@ -259,6 +260,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         }
     }
 
+    /// Selects the code of a step. An output is stored once its lanes are computed, or at the end of the step
+    /// if outputs may alias inputs.
     fn select_step(&mut self) {
         let body = self.body;
         // If an output may alias an input, a step loads all inputs before it stores an output.
@@ -275,7 +278,8 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         outputs.sort_by_key(|&output| ready_at[output]);
         let mut waiting = outputs.into_iter().peekable();
         self.find_regions();
-        // A jump may skip the code of a region, but not that of records.
+        // Records are loaded before all regions: a jump may skip a region, and code after it may use the
+        // same records.
         self.load_all_records();
         for index in 0..body.instructions.len() {
             if !self.is_computed_in_step(index) || self.regions.contains(index) {

@@ -14,7 +14,7 @@ pub(crate) enum PatternKind {
     Max,
     /// The negation of a comparison of floats; true if an operand is a NaN.
     NegatedComparison(Primitive),
-    /// Whether one of two floats is a NaN.
+    /// Whether at least one of two floats is a NaN.
     Unordered,
     /// A fused multiply-add, with a negated product or addend.
     MulAdd { is_product_negated: bool, is_addend_negated: bool },

@@ -135,6 +135,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         }
     }
 
+    /// Selects the code of a region, between the jump over it and its end.
     fn compute_region(&mut self, select: SsaValue, ArmRegion { arm, values }: &ArmRegion) {
         self.value = select;
         let size = self.body.lane(select).size();
@@ -151,8 +152,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         self.numbers[last] = result;
     }
 
-    /// A mask register that is not zero if a lane of the step takes this arm. It combines the masks of
-    /// several registers, so the positions of its bits have no meaning.
+    /// A mask that is not zero if a lane of the step takes this arm. It is the `or` of the masks of several
+    /// registers, so the positions of its bits have no meaning.
     fn lanes_that_take(&mut self, select: SsaValue, arm: Arm, size: usize) -> Register {
         let condition = self.body.instruction(select).operands[0];
         let all = self.mask(condition, size);

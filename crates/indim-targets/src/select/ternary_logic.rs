@@ -46,7 +46,7 @@ fn without_one(body: &Body, from: &[SsaValue]) -> Option<Vec<SsaValue>> {
     })
 }
 
-/// The bitwise operation that computes an integer, behind bitcasts.
+/// The bitwise operation that computes an integer. Looks through bitcasts.
 fn operation(body: &Body, mut value: SsaValue) -> Option<&SsaInstruction> {
     while body.instruction(value).primitive == Primitive::Bits {
         value = body.instruction(value).operands[0];

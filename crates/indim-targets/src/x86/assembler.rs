@@ -152,7 +152,7 @@ impl<'a> Assembler<'a> {
             write_instruction(listing.text, instruction, label, times, self.describe);
         }
         let length = self.encoder.encode(instruction, self.address);
-        // The mnemonic: texts of all codes would be a fiftieth of the command.
+        // Prints the mnemonic, not the code: the names of all codes would take 2 % of the command's size.
         let length = length.unwrap_or_else(|error| {
             unreachable!("invariant: {error} of {:?}", instruction.mnemonic())
         });

@@ -35,8 +35,8 @@ type EncoderInput<'a, S> = compile::EncoderInput<'a, Opcode<S>>;
 type VirtualCode<S> = machine::VirtualCode<Opcode<S>>;
 type MachineInstruction<S> = machine::MachineInstruction<Opcode<S>>;
 
-/// Address at which the code is assembled: that of the constant pool. The code is position-independent,
-/// because it addresses the pool relative to the instruction pointer.
+/// Address that the encoder assumes for the constant pool, which precedes the code. Any address does: the
+/// code is position-independent, because it addresses the pool relative to the instruction pointer.
 const BASE: u64 = 0x1_0000;
 
 /// Number of words of 8 bytes in the frame, above the spilled vectors: the saved stack pointer, strides,
@@ -213,6 +213,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         }
     }
 
+    /// Emits allocated code.
     fn steps(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         for (at, step) in steps.iter().enumerate() {
             self.list_value(code, &steps[at..]);
@@ -250,6 +251,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         }
     }
 
+    /// Emits an instruction over vector or mask registers. In a tail, accesses to elements are masked.
     fn vector(
         &mut self,
         opcode: Opcode<S>,
@@ -501,7 +503,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         self.assembler.emit(Code::Lea_r64_m, &operands);
     }
 
-    /// Lists the value that `steps` compute next.
+    /// Lists the value that the next of these allocated instructions computes.
     fn list_value(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
         listing.value_of(code, steps);

@@ -88,7 +88,7 @@ impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
     const REGISTERS: usize = S::REGISTERS;
     const MASK_REGISTERS: usize = S::MASK_REGISTERS;
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
-    /// A constant that is not a memory operand.
+    /// A constant that cannot be a memory operand of the instruction.
     const MAX_LOADED: usize = 1;
     const JOINS_LANES: bool = true;
 
@@ -344,7 +344,8 @@ macro_rules! products {
     };
 }
 
-// Fused multiply-adds: the product of the first two sources and the third, rounded once.
+// Fused multiply-adds: the product of the first two sources, or its negation, plus or minus the third source,
+// rounded once.
 products! {
     MUL_ADD_F32 4: VEX_Vfmadd213ps_xmm_xmm_xmmm128 VEX_Vfmadd213ps_ymm_ymm_ymmm256
         EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32 EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er;

@@ -6,11 +6,11 @@ use iced_x86::Register as Real;
 pub(super) struct Roles {
     /// Index of the step's first element.
     pub(super) index: Real,
-    /// Index of the first element of the last whole step.
+    /// Largest index at which a step fits in the row: the elements of the row minus those of a step.
     pub(super) limit: Real,
     /// Address of the array of operand addresses.
     pub(super) operands: Real,
-    /// Twice the index, for elements of 16 bytes: a scale is at most 8.
+    /// Multiple of the index, for elements of 16 bytes and for records: the scale of an address is at most 8.
     pub(super) twice: Real,
     /// Scratch register.
     pub(super) scratch: Real,

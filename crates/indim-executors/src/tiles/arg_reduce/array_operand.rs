@@ -70,6 +70,7 @@ pub(super) fn regions(
     Some(regions)
 }
 
+/// The arg-reduction of one store over a region, with the layout of its memory.
 fn bind_region(
     code: &TileCode,
     store: usize,
@@ -92,7 +93,7 @@ fn bind_region(
     ArgReductionRegion { region, reductions: smallvec![reduction], bytes, operand }
 }
 
-/// Steps of a block of one column. Rows that are not longer are reduced as rows, several in a tile.
+/// Steps of a block of one column. Rows of at most this length are reduced as rows, several in a tile.
 const ROW_BLOCK: usize = 2 * BLOCK;
 
 /// Steps of a block of `columns` columns: few enough for a fast search.

@@ -58,6 +58,8 @@ pub(super) fn regions(
     }
 }
 
+/// The arg-reductions of all stores over a region, with the layout of their memory; `None` if the function is
+/// not available.
 fn bind_region(
     code: &TileCode,
     nest: &SizedNest<'_>,

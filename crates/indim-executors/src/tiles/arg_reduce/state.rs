@@ -153,6 +153,7 @@ impl<'a> StoreState<'a> {
         }
     }
 
+    /// The result of a piece in shared memory.
     fn piece_extremes(&self, piece: usize) -> ColumnExtremes {
         let offset = self.reduction.piece_extremes + piece * self.reduction.piece_bytes(self.fold);
         let extremes = self.shared.wrapping_add(offset);

@@ -30,7 +30,7 @@ struct StoreOffsets {
 pub(super) struct AccumulatorCounts {
     pub(super) lanes: usize,
     pub(super) nodes: usize,
-    /// Results of a tile, which are first nodes, and then overwrite lanes.
+    /// Number of results of a tile. They are the first nodes; their conversion overwrites the lanes.
     pub(super) results: usize,
 }
 

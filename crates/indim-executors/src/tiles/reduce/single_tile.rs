@@ -196,7 +196,8 @@ unsafe fn fold_values(bound: &BoundRegion, columns: Columns<'_>, values: Values)
     }
 }
 
-/// Layout of the values that the function of a tile computes. They stand for one more operand of the nest.
+/// Layout of the values that the function of a tile computes. The values count as one more operand of the
+/// nest.
 struct ValueLayout<'a> {
     walk: &'a Walk,
     code: &'a TileCode,

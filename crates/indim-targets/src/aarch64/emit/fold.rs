@@ -80,7 +80,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads the accumulators of a strip: from memory, or the identity if they begin.
+    /// Loads the accumulators of a strip: from memory, or the identity if the argument `begins` is set.
     fn load_accumulators(&mut self) {
         let begins = 0;
         self.assembler.load(begins, FOLD_BEGINS);

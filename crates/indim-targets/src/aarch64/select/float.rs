@@ -38,7 +38,7 @@ impl Selector<'_> {
         self.set(value, parts)
     }
 
-    /// Appends a fused multiply-add or multiply-subtract.
+    /// Appends a fused multiply-add, `z + x * y`, or with `MUL_SUB` a multiply-subtract, `z - x * y`.
     pub(super) fn add_product(
         &mut self,
         family: InstructionFamily,

@@ -5,7 +5,7 @@ use super::{Opcode, RegisterGroup, Selector, TargetLowering};
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 impl Selector<'_> {
-    /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
+    /// Lowers a primitive whose last operand is an integer; `false` if there is no short sequence.
     pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         let [first, second, _] = instruction.operands;
@@ -69,7 +69,7 @@ impl Selector<'_> {
         self.binary(opcode::ADD.of(8), 8, low, crossed)
     }
 
-    /// The upper halves of products, from the long products of lower and of upper lanes.
+    /// The upper halves of products: the odd lanes of the products with lanes of twice the size.
     fn mul_high(&mut self, lane: LaneType, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         let size = lane.size();
         let products = match lane.is_signed() {

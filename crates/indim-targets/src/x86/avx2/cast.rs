@@ -82,8 +82,8 @@ impl Selector<'_, Avx2> {
         })
     }
 
-    /// Halves lanes by `mix`, an instruction that narrows the lanes of two registers into one. It works
-    /// within each 128 bits, so a permutation of 64-bit parts restores the order.
+    /// Halves lanes by `mix`, an instruction that narrows the lanes of two registers into one. The
+    /// instruction works within each 128 bits, so a permutation of 64-bit parts restores the order.
     fn halve(
         &mut self,
         x: RegisterGroup,
@@ -184,8 +184,9 @@ impl Selector<'_, Avx2> {
         }
     }
 
-    /// Converts with saturation. The instruction gives the smallest integer for NaNs and out-of-range floats:
-    /// it is inverted for those that are too large, and cleared for NaNs.
+    /// Converts with saturation. The instruction gives the smallest integer for NaNs and out-of-range floats.
+    /// The bits are inverted for floats that are too large, which gives the largest integer, and cleared
+    /// for NaNs.
     fn f32_to_i32(&mut self, x: RegisterGroup) -> RegisterGroup {
         let truncated = self.unary(Opcode::F32_TO_I32, 4, x, None);
         let limit = self.constant(2_147_483_648f32.to_bits().into(), 4);
@@ -216,6 +217,7 @@ impl Selector<'_, Avx2> {
         let is_large =
             self.compare_floats(8, x, RegisterGroup::uniform(x.count, limit_register), AT_LEAST);
         let high = self.binary_constant(Opcode::MUL_F64, 8, x, (1.0 / TWO_32).to_bits());
+        // 0x09 rounds down.
         let high = self.round(8, high, 0x09);
         let whole = self.binary_constant(Opcode::MUL_F64, 8, high, TWO_32.to_bits());
         let low = self.binary(Opcode::SUB_F64, 8, x, whole);

@@ -298,7 +298,7 @@ fn equal(size: usize) -> Opcode<Avx2> {
     }
 }
 
-/// The comparison of signed lanes of `size` bytes.
+/// The comparison "greater than" of signed lanes of `size` bytes.
 fn max(size: usize) -> Opcode<Avx2> {
     match size {
         1 => Opcode::GREATER_8,

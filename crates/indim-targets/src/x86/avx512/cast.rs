@@ -100,7 +100,7 @@ impl Selector<'_, Avx512> {
     }
 
     /// Fixes a conversion to signed integers, which gives the smallest integer for NaNs and for floats that
-    /// are too large: these become `most`, NaNs become 0.
+    /// are too large. Floats from `limit` on become the integer `max`, NaNs become 0.
     fn saturate(
         &mut self,
         size: usize,

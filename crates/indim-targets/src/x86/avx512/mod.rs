@@ -401,7 +401,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Splits masks for wider lanes: a register has fewer of them.
+    /// Splits masks for wider lanes, of which a vector register holds fewer.
     fn split_masks(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
         RegisterGroup::new(self.count(to), |index| {
@@ -417,7 +417,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Joins masks for narrower lanes: a register has more of them.
+    /// Joins masks for narrower lanes, of which a vector register holds more.
     fn join_masks(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to && x.count > 1 {

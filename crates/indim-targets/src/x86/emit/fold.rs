@@ -19,11 +19,11 @@ use crate::x86::instruction_set::X86InstructionSet;
 /// Row counter. Bodies that fold do not use it as a pointer register.
 const ROW_COUNT: Real = Real::R15;
 
-/// Rows of one turn of the unrolled loop. A summation block has 16 rows: with four turns instead of sixteen,
-/// the sums of more blocks overlap. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
+/// Rows of one iteration of the unrolled loop. A summation block has 16 rows: with four iterations instead of
+/// 16, the sums of more blocks overlap. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
 const UNROLLED_ROWS: i32 = 4;
 
-/// Maximum number of instructions of an unrolled step: a turn of the loop takes about 1 KiB of code.
+/// Maximum number of instructions of an unrolled step: the loop then has at most about 1 KiB of code.
 const MAX_UNROLLED_STEP: usize = 40;
 
 /// Bytes of a cache line, which a prefetch loads.
@@ -156,7 +156,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Loads the accumulators of a strip: from memory, or the identity if they begin.
+    /// Loads the accumulators of a strip: from memory, or the identity if the argument `begins` is not 0.
     fn load_accumulators(&mut self) {
         let begins = Operand::Memory(self.frame_word(7));
         self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, Operand::Immediate32(0)]);

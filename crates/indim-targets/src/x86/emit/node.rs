@@ -56,8 +56,8 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         }
     }
 
-    /// Combines the 32 lanes in these registers into the first lane of the first register. The others are
-    /// overwritten.
+    /// Combines the 32 lanes in these registers into the first lane of the first register. The other lanes
+    /// and registers are overwritten.
     fn fold_lanes(&mut self, reals: &[u8], combine_codes: &CombineCodes) {
         let mut count = reals.len();
         while count > 1 {

@@ -70,7 +70,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         (!is_read && !self.is_used_before_rows(to)).then_some((memory, to, from))
     }
 
-    /// Whether the code before a row uses a register. Calls use all.
+    /// Whether the code before a row uses a register. A call uses every register.
     fn is_used_before_rows(&self, real: u8) -> bool {
         let (code, steps) = self.parts.row;
         let is_used = |step: &AllocatedInstruction| match *step {

@@ -91,7 +91,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Computes the masks of the tail in the prologue, while `rcx` holds the elements of a row. A mask has
-    /// its low bits set: one per lane of the tail behind the operand's offset.
+    /// its low bits set: one for each lane of the tail from the operand's offset on.
     pub(super) fn prepare_tail(&mut self) {
         if self.tail_masks.is_empty() {
             return;
@@ -145,8 +145,8 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         masked_moves(mask.lane_bytes(), bytes)[0]
     }
 
-    /// The encoding of an instruction in the tail: loads and stores of elements of the step are masked,
-    /// others unchanged.
+    /// The encoding of an instruction in the tail: loads and stores of elements of the step are masked, other
+    /// instructions are unchanged.
     pub(super) fn tail_code(
         &mut self,
         code: Code,

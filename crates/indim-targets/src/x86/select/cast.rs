@@ -11,7 +11,7 @@ use indim_codegen::{LaneType, Primitive, SsaValue};
 const TO_NEAREST_EVEN: u8 = 0;
 
 impl<S: X86InstructionSet> Selector<'_, S> {
-    /// Lowers a conversion; `false` without a short sequence.
+    /// Lowers a conversion; `false` if there is no short sequence.
     pub(super) fn cast(&mut self, value: SsaValue) -> bool {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
@@ -36,6 +36,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         self.set(value, parts)
     }
 
+    /// Converts integers to `to` bytes; an input that is not in registers yet is loaded and extended at once.
     pub(in crate::x86) fn integer_to_integer(
         &mut self,
         operand: SsaValue,
@@ -72,8 +73,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     }
 
     /// Loads and widens an input by one instruction for each register of the result, if the input is not in
-    /// registers already. A conversion in memory needs no shuffle, unlike that of the upper half of a
-    /// register.
+    /// registers already. Unlike the upper half of a register, a memory operand needs no shuffle before it is
+    /// widened.
     fn load_widened(
         &mut self,
         operand: SsaValue,

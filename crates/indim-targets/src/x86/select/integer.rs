@@ -6,7 +6,7 @@ use super::{RegisterGroup, Selector};
 use indim_codegen::{LaneType, Primitive, SsaValue};
 
 impl<S: X86InstructionSet> Selector<'_, S> {
-    /// Lowers a primitive whose last operand is an integer; `false` without a short sequence.
+    /// Lowers a primitive whose last operand is an integer; `false` if there is no short sequence.
     pub(super) fn integer_instruction(&mut self, value: SsaValue) -> bool {
         let instruction = *self.body.instruction(value);
         match instruction.primitive {
@@ -76,8 +76,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     fn mul(&mut self, size: usize, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
         match size {
             1 => {
-                // 16-bit products: of the even bytes in the low bytes of their lanes, of the odd bytes in the
-                // high bytes.
+                // The low byte of a 16-bit product is the product of the low (even) bytes. The high (odd)
+                // bytes are shifted down before a second product, which is shifted up again.
                 let even = self.binary(Opcode::MUL_16, 1, x, y);
                 let even = self.binary_constant(Opcode::BITS_AND, 2, even, 0x00ff);
                 let [x, y] = [x, y].map(|x| self.unary(Opcode::SHIFT_RIGHT_16, 1, x, Some(8)));
@@ -91,6 +91,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         }
     }
 
+    /// The upper halves of 32-bit products, from the 64-bit products of the even and of the odd lanes.
     fn mul_high_32(
         &mut self,
         wide: Opcode<S>,
