@@ -86,8 +86,8 @@ impl GraphAssembler {
         Ok(self.arena.add(Node { kind, operands: Operands::new(operands), array_type }))
     }
 
-    /// Adds a constant as a new node, even if an equal one exists. A builder may have facts about this one
-    /// that are false for the other.
+    /// Adds a constant as a new node, even if an equal one exists. A builder may have facts about this
+    /// constant that are false for the equal one, such as a count (`sizes/counts.rs`).
     pub fn add_distinct(&mut self, constant: Array) -> ValueId {
         let array_type = constant.array_type().clone();
         let kind = in_row_major_order(NodeKind::Constant(constant));
@@ -160,7 +160,7 @@ impl Graph {
     /// ```
     ///
     /// # Errors
-    /// The first invalid node; then the first invalid output.
+    /// The first invalid node, or else the first invalid output.
     ///
     /// # Panics
     /// If the graph has 2^32 nodes or more.

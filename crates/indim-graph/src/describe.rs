@@ -69,12 +69,13 @@ impl Piece {
     }
 }
 
+/// The description of a value, in which operations nested deeper than `depth` are `...`.
 fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usize) -> Piece {
     let node = &nodes[value];
     match &node.kind {
         NodeKind::Parameter { name, .. } => return Piece::atom(shown_within(name, MAX_WIDTH)),
         NodeKind::Constant(array) => return constant(array),
-        // A broadcast adds no elements, so its operand describes it.
+        // A broadcast only repeats elements, so its operand describes it.
         NodeKind::BroadcastInDim(_) => return piece(nodes, node.operands[0], depth),
         _ if depth == 0 => return Piece::atom("..."),
         _ => {}
@@ -173,7 +174,8 @@ fn shown_slices(slices: &[AxisSlice], whole: &[usize]) -> String {
     slices.iter().zip(whole).map(shown).collect::<Vec<String>>().join(", ")
 }
 
-/// The first axis map of an operand that does not map to the last axes of the result, which is the default.
+/// The axis map that the text must state: the first map of an operand that is not the default, the last
+/// axes of the result.
 fn stated_map<'n>(
     nodes: &'n impl Index<ValueId, Output = Node>,
     node: &Node,

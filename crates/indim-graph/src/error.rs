@@ -1,4 +1,4 @@
-//! Errors of graphs: typed data, one code each, drawn on request.
+//! Errors of graphs: typed data with a stable code, and the drawn report.
 
 use core::fmt;
 use core::panic::Location;
@@ -102,7 +102,7 @@ pub enum GraphErrorKind {
         /// The number of axes.
         rank: usize,
     },
-    /// Names were given to the axes of a value that is not a parameter; they follow from those of its
+    /// Axis names were given to a value that is not a parameter; the names of its axes follow from its
     /// operands.
     NotAParameter,
     /// No axis of the operand has this name.
@@ -133,7 +133,8 @@ pub enum GraphErrorKind {
         /// The number of axes.
         given: usize,
     },
-    /// An extreme with a mask, which may select no element, without an initial value.
+    /// A reduction without an identity, such as `max`, with a mask but without an initial value: the mask
+    /// may select no element.
     InitialRequired,
     /// The function along axes does not take this argument.
     ArgumentNotTaken {
@@ -206,7 +207,8 @@ pub enum GraphErrorKind {
     },
     /// A concatenation of no values.
     NothingToConcatenate,
-    /// An operand of a concatenation differs from the first in another axis, or in the number of axes.
+    /// An operand of a concatenation differs from the first in the size of another axis, or in the number
+    /// of axes.
     ConcatenateShape {
         /// The operand's position.
         operand: usize,
@@ -250,7 +252,7 @@ pub enum GraphErrorKind {
     },
     /// A parameter or result of a region has another type than its loop or branch needs.
     RegionType(Box<RegionMismatch>),
-    /// Regions are nested too deep, or have too many nodes.
+    /// Regions are nested too deep, have too many nodes, or have results with too many operands.
     RegionLimit {
         /// The region: `body`, `condition` or `branch 1`.
         region: String,
@@ -608,7 +610,8 @@ fn is_ordering(operation: &str) -> bool {
     Op::ALL.iter().any(|op| op.name() == operation && op.is(Fact::Orders))
 }
 
-/// The wider type that a reduction takes, if it does not take `dtype`.
+/// The wider element type that the message proposes for a reduction which does not take `dtype`: `f64` or
+/// `c128`, if the reduction takes it.
 fn wide_for(operation: &str, dtype: DType) -> Option<DType> {
     let op: ReduceOp = operation.parse().ok()?;
     let wide = match dtype.class() {
@@ -627,7 +630,7 @@ impl fmt::Display for Headline<'_> {
         let operation = self.0.operation;
         match &self.0.kind {
             GraphErrorKind::Shape(error) => write!(formatter, "`{operation}`: {error}"),
-            // The element type of the result, stated in the call.
+            // Without operands, this is the element type of the result, which the call states.
             GraphErrorKind::ElementTypeNotAllowed { dtype, .. } if self.0.operands.is_empty() => {
                 write!(formatter, "`{operation}` makes no arrays of {dtype}")
             }

@@ -24,11 +24,11 @@ use crate::views::evaluate::{
 use crate::views::{ScatterMode, TakeMode};
 use indim_arrays::Array;
 
-/// An error in the arguments of an evaluation.
+/// An error of an evaluation: wrong arguments, an index out of range, or too many steps of a loop.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EvalError {
-    /// The number of arguments is not that of the parameters.
+    /// The numbers of arguments and of parameters differ.
     ArgumentCount {
         /// The number of parameters.
         expected: usize,
@@ -194,7 +194,8 @@ struct Elementwise<'a> {
     operands: &'a [&'a Array],
 }
 
-// One copy for each element type, not for each operation: operations are function pointers.
+// The compiler makes one copy of these functions per element type, not per operation: operations are
+// function pointers.
 impl Elementwise<'_> {
     fn elements<T: Element>(&self, operand: usize) -> &[T] {
         self.operands[operand]
@@ -456,11 +457,14 @@ fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
     let visitor = AxisReduction::new(operand, axis);
     match op.is_arg_reduction() {
         false => op.visit(operand.dtype(), visitor),
-        // The extreme is NaN if any element is; no element equals it then.
+        // If any element is NaN, the fold returns NaN, which equals no element: `position` then finds the
+        // first NaN.
         true => op.extremum().visit(operand.dtype(), ArgReduction(visitor)),
     }
 }
 
+/// The lines of an operand along one axis: `outer * inner` lines of `length` elements, which are `inner`
+/// apart in row-major order.
 struct AxisReduction<'a> {
     operand: &'a Array,
     outer: usize,
@@ -486,7 +490,8 @@ impl<'a> AxisReduction<'a> {
         (0..self.outer).flat_map(move |outer| (0..inner).map(move |index| outer * block + index))
     }
 
-    /// The result of `each` on the elements along the axis.
+    /// The results of `each` on the elements of every line along the axis, in row-major order of the other
+    /// axes.
     #[inline(never)]
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
         let elements: &[T] = self.elements();
@@ -524,7 +529,8 @@ impl ScanVisitor for AxisScan<'_> {
 }
 
 impl AxisScan<'_> {
-    /// The result of `each` on the elements along the axis, in the order of the scan.
+    /// The operand with each line along the axis replaced by the result of `each` on it, in the order of
+    /// the scan. The second argument of `each` is `exclusive`.
     fn map<T: Element>(&self, each: fn(&[T], bool) -> Vec<T>) -> ArrayData {
         let AxisReduction { length, inner, .. } = self.along;
         let mut results = self.along.elements::<T>().to_vec();
@@ -542,7 +548,7 @@ impl AxisScan<'_> {
     }
 }
 
-/// The position of the extreme that the fold returns.
+/// An arg-reduction along an axis: the position of the extreme that the fold returns.
 struct ArgReduction<'a>(AxisReduction<'a>);
 
 impl FoldVisitor for ArgReduction<'_> {

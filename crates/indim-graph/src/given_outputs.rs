@@ -5,9 +5,10 @@ use foldhash::{HashMap, HashMapExt as _};
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 
 impl Graph {
-    /// The graph in which other nodes read the outputs that `is_given` selects from new parameters, after the
-    /// graph's own. The outputs are computed as before. Returns the position of an output for each new
-    /// parameter, too; an output that is a parameter or a constant gets none.
+    /// Returns a graph in which nodes read the selected outputs from new parameters; the outputs
+    /// themselves are computed as before. `is_given` selects outputs by position. The new parameters
+    /// follow the graph's own. Also returns, for each new parameter, the position of its output. An output
+    /// that is a parameter or a constant gets no new parameter.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -34,7 +35,7 @@ impl Graph {
             operands: Operands::new(&[]),
             array_type: self[value].array_type.clone(),
         }));
-        // The new number of each value as a result, and as an operand.
+        // The new id of each value: as an output in `results`, as an operand of a node in `operands`.
         let mut results: HashMap<ValueId, ValueId> = HashMap::with_capacity(self.len());
         let of_parameters = self.parameters().iter().enumerate();
         results.extend(of_parameters.map(|(index, &value)| (value, ValueId::from_index(index))));
@@ -53,7 +54,8 @@ impl Graph {
         (Graph::unchecked(nodes, outputs), given.into_iter().map(|(_, output)| output).collect())
     }
 
-    /// The selected outputs that nodes compute, in the order of their values, each with one position.
+    /// The selected outputs that are neither parameters nor constants, sorted by value. An output that is
+    /// returned twice occurs once, with its first position.
     fn computed_outputs(&self, is_selected: impl Fn(usize) -> bool) -> Vec<(ValueId, usize)> {
         let is_computed = |value: ValueId| {
             !matches!(self[value].kind, NodeKind::Parameter { .. } | NodeKind::Constant(_))

@@ -163,7 +163,7 @@ pub enum NodeKind {
     Elementwise(Op),
     /// Conversion to the node's element type.
     Convert,
-    /// The same bits as the node's element type, which has the same width.
+    /// The bits of the elements, reinterpreted as the node's element type, which has the same width.
     Bitcast,
     /// The explicit form of a broadcast: the result axis of each operand axis. It may permute axes, so a
     /// transposition is a `BroadcastInDim` that expands nothing.
@@ -211,10 +211,10 @@ pub enum NodeKind {
         /// The treatment of an index out of range.
         mode: ScatterMode,
     },
-    /// A sum of products: the elements of two operands of one shape are multiplied in pairs, and the products
-    /// summed along the last axes, in row-major order of these ([`indim_ops::contract`]). A matrix product is
-    /// the contraction of two broadcasts, to the shape `[rows, columns, summed]`, which no program writes to
-    /// memory.
+    /// A sum of products: the elements of two operands of one shape are multiplied in pairs, and the
+    /// products summed along the last axes, in row-major order of these ([`indim_ops::contract`]). A
+    /// matrix product is the contraction of two broadcasts to the shape `[rows, columns, summed]`; no
+    /// program writes these broadcasts to memory.
     Contract {
         /// The number of summed axes, the last ones of the operands.
         summed: usize,
@@ -247,9 +247,10 @@ pub enum NodeKind {
         /// The position found among equal elements.
         side: SearchSide,
     },
-    /// A loop: while the condition is true, the body computes the next states. The operands are the initial
-    /// states, then the values that the loop only reads; both regions have them as parameters. A loop with
-    /// several results is several nodes with the same operands, which run once.
+    /// A loop: while the condition is true, the body computes the next states. The operands are the
+    /// initial states, then the values that the loop only reads; both regions have them as parameters. A
+    /// loop with several results is several nodes with the same operands; executors run the loop once for
+    /// all of them.
     While {
         /// Returns one bool: whether another step follows.
         condition: Region,
@@ -260,7 +261,7 @@ pub enum NodeKind {
         /// The state whose final value is the result.
         result: usize,
     },
-    /// A branch: only the region runs that the first operand selects, an integer or bool. An index out of
+    /// A branch. The first operand, an integer or bool, selects the one region that runs. An index out of
     /// range selects the last region. The other operands are the parameters of every region.
     Branch {
         /// The regions; false is index 0, true is index 1.
@@ -271,7 +272,7 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
-    /// The name of this kind in text.
+    /// The name of this kind in the text form of graphs.
     pub fn name(&self) -> &'static str {
         match self {
             NodeKind::Parameter { .. } => "parameter",
@@ -433,7 +434,7 @@ pub(crate) struct GraphArena {
     nodes: Vec<Node>,
     parameters: Vec<ValueId>,
     parameter_names: HashSet<String>,
-    /// The values by the hashes of their nodes, without a second copy of the nodes.
+    /// A table of the values, hashed by their nodes; it holds no second copy of the nodes.
     known: HashTable<ValueId>,
     hasher: RandomState,
 }
@@ -444,7 +445,7 @@ impl GraphArena {
         Self::default()
     }
 
-    /// The value of `node`: that of an equal earlier node, or else a new one.
+    /// Returns the value of an equal earlier node if one exists; otherwise adds `node` as a new value.
     pub(crate) fn add(&mut self, node: Node) -> ValueId {
         let hash = self.hasher.hash_one(NodeKey(&node));
         let is_same = |&known: &ValueId| NodeKey(&self.nodes[known.index()]) == NodeKey(&node);
@@ -463,7 +464,7 @@ impl GraphArena {
         value
     }
 
-    /// A new value of `node`, which is not a parameter, even if an equal node exists.
+    /// Adds `node`, which is not a parameter, as a new value even if an equal node exists.
     pub(crate) fn add_distinct(&mut self, node: Node) -> ValueId {
         self.nodes.push(node);
         ValueId::from_index(self.nodes.len() - 1)

@@ -1,5 +1,5 @@
-//! Graphs of array operations: nodes, verification, rewriting passes, and the reference
-//! evaluator. `indim-builder` builds them.
+//! Graphs of array operations: nodes, verification, rewriting passes, and the reference evaluator.
+//! `indim-builder` builds graphs.
 //!
 //! Read in this order: `graph.rs` (values and nodes), `verify.rs` (invariants), `signature.rs` (operand and
 //! result types of each kind of node), `passes/` (rewriting), `eval.rs` (the reference evaluator), `sizes/`
@@ -9,11 +9,11 @@
 //! - `chunks/`: graphs over arrays in chunks: legal cuts, and the programs that run over the chunks;
 //! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
-//! - `error.rs`: errors of graphs: typed data, one code each, drawn on request;
+//! - `error.rs`: errors of graphs: typed data with a stable code, and the drawn report;
 //! - `given_outputs.rs`: graphs that compute their outputs and also take them as inputs;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
-//! - `reduce.rs`: operand and result types of reductions along one axis, and of contractions;
+//! - `reduce.rs`: operand and result types of reductions along one axis, scans, and contractions;
 //! - `regions/`: the graphs inside loops and branches: checks and reference evaluation;
 //! - `sorting.rs`: sorts and searches in sorted tables: checks and reference evaluation;
 //! - `terminal.rs`: foreign text (names, paths, contents of files) escaped and cut for messages and

@@ -65,7 +65,7 @@ impl Literal {
         }
     }
 
-    /// Whether it is a negative integer.
+    /// Whether the literal is a negative integer.
     pub fn is_negative_int(self) -> bool {
         matches!(self, Literal::Int(value) if value < 0)
     }
@@ -127,7 +127,7 @@ impl Literal {
         }
     }
 
-    /// Whether it is not 0.
+    /// Whether the literal is `True`, or a number other than 0.
     pub fn is_true(self) -> bool {
         match self {
             Literal::Bool(value) => value,
@@ -149,7 +149,8 @@ impl Literal {
         }
     }
 
-    /// Whether `dtype` represents the value; floats round every number.
+    /// Whether the value is in the range of `dtype`. Only a whole number can be out of range, and only of
+    /// an integer type; floats round every number.
     pub fn fits(self, dtype: DType) -> bool {
         match (self, integer_range(dtype)) {
             (Literal::Int(value), Some((low, high))) => (low..=high).contains(&value),

@@ -66,6 +66,7 @@ pub(crate) fn describe_node(value: ValueId, node: &Node) -> String {
     Line(value, node).to_string()
 }
 
+/// Writes the line of a node; the position of a region in `regions` is its number.
 fn write_node(
     f: &mut Formatter<'_>,
     value: ValueId,

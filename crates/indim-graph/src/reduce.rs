@@ -6,7 +6,8 @@ use indim_shape::{RuleSet, Shape};
 use crate::error::GraphErrorKind;
 use crate::signature::check_operands;
 
-/// The checked axis and the result type of the reduction `op` of `operand` along `axis`.
+/// The checked axis and the result type of the reduction `op` of `operand` along `axis`. A negative axis
+/// is out of range.
 ///
 /// # Errors
 /// `axis-out-of-range`; TY1 `element-type-not-allowed`; `empty-reduction` for an arg-reduction along an axis
@@ -30,7 +31,8 @@ pub fn check_reduction(
     Ok((axis, ArrayType::new(op.result_dtype(operand.dtype), shape)))
 }
 
-/// The checked axis of the scan `op` of `operand` along `axis`; the result has the operand's type.
+/// The checked axis of the scan `op` of `operand` along `axis`; the result has the operand's type. A
+/// negative axis is out of range.
 ///
 /// # Errors
 /// `axis-out-of-range`; TY1 `element-type-not-allowed`.

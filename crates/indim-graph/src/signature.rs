@@ -18,7 +18,8 @@ pub fn rule_set_of(op: Op, rule: &RuleSet) -> RuleSet {
     }
 }
 
-/// Checks the operands' element types against the signature of `op`; returns that of the last operand.
+/// Checks the operands' element types against the signature of `op`; returns the element type of the last
+/// operand.
 ///
 /// # Errors
 /// `wrong-operand-count`, then `element-type-not-allowed` (rule TY1), then `element-type-mismatch` (rule

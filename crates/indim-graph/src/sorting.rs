@@ -23,7 +23,7 @@ use indim_arrays::Array;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortResult {
-    /// The sorted elements, with their bits.
+    /// The sorted elements, bit for bit.
     Values,
     /// The positions along the axis of the sorted elements, as `i64`.
     Positions,
@@ -161,7 +161,7 @@ pub(crate) fn sorted(
     }
 }
 
-/// The elements of an array along its sorted axis.
+/// The row-major positions of the elements along the sorted axis: `first`, `first + step`, ...
 #[derive(Clone, Copy)]
 struct StridedLine {
     first: usize,

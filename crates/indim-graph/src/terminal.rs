@@ -42,7 +42,8 @@ pub fn shown(text: &str) -> String {
     shown_within(text, MAX_TEXT_WIDTH)
 }
 
-/// Like [`shown`], cut to this number of columns, and four times as many bytes, before `...`.
+/// Like [`shown`], but cut to this number of columns and to four times as many bytes; `...` follows a cut
+/// text.
 pub fn shown_within(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     for character in text.chars() {
@@ -129,7 +130,7 @@ fn floor_char_boundary(text: &str, index: usize) -> usize {
     index
 }
 
-/// The text with each unprintable character replaced by one of one column.
+/// The text with spaces for whitespace and U+FFFD, which takes one column, for unprintable characters.
 fn blanked(text: &str) -> String {
     let visible = |character: char| match character {
         _ if character.is_whitespace() => ' ',

@@ -1,7 +1,8 @@
 //! The verifier: re-checks the invariants of `graph.rs` on a finished graph.
 //!
-//! It has no rules of its own: `indim-shape` checks broadcasts, `signature.rs` element types. The assembler
-//! verifies each new node; tests verify the graph after every pass.
+//! The builder shares most rules: `indim-shape` checks broadcasts, and the functions of `signature.rs`
+//! check operand and result types. Only the rules of parameters, operand counts, equal shapes, `iota` and
+//! reshapes stand here. The assembler verifies each new node; tests verify the graph after every pass.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -157,7 +158,7 @@ impl fmt::Display for VerifyErrorKind {
 /// Checks every invariant of a graph.
 ///
 /// # Errors
-/// The first invalid node in execution order; then the first invalid output.
+/// The first invalid node in execution order, or else the first invalid output.
 pub fn verify(graph: &Graph) -> Result<(), VerifyError> {
     let mut names = HashSet::new();
     for (value, node) in graph.iter() {

@@ -24,7 +24,7 @@ pub fn eval(input: TokenStream) -> TokenStream {
     checked.unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// `"(x - m) * s", x, m = mean, s`.
+/// The arguments of the macro: `"(x - m) * s", x, m = mean, s`.
 struct Call {
     text: LitStr,
     inputs: Punctuated<Input, Token![,]>,

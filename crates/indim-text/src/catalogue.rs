@@ -19,11 +19,11 @@ pub enum EntryKind {
     Composition,
     /// A function along axes.
     Reduction,
-    /// A function that rearranges or joins arrays.
+    /// A function that rearranges, joins or sorts arrays.
     View,
     /// A product of arrays.
     Product,
-    /// Random numbers of a key.
+    /// Random numbers from a key.
     Random,
 }
 
@@ -38,8 +38,8 @@ pub struct Entry {
     pub call: String,
     /// The parameters after the operands.
     pub parameters: Vec<Parameter>,
-    /// The accepted element types, as classes (P `bool`, S, U, F, C), and those of the results if they
-    /// differ.
+    /// The accepted element types, as classes (P `bool`, S signed, U unsigned, F float, C complex), and
+    /// the classes of the results if these differ.
     pub types: String,
     /// The documentation, with edge cases.
     pub doc: &'static str,
@@ -190,7 +190,7 @@ fn call(
 /// The entry with this name or other name, in any spelling.
 ///
 /// # Errors
-/// A similar name, if any, if no entry has this name.
+/// If no entry has this name. The error is a similar name, if one exists.
 pub fn find(name: &str) -> Result<Entry, Option<&'static str>> {
     let is_meant = |entry: &Entry| is_called(name, entry.name, &entry.other_names);
     let names = || entries().flat_map(|entry| [vec![entry.name], entry.other_names].concat());

@@ -16,18 +16,19 @@ use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParseLimits {
-    /// The length of the text in bytes.
+    /// Maximum length of the text in bytes.
     pub text_bytes: usize,
-    /// The nesting depth of parentheses, calls and incomplete operators.
+    /// Maximum nesting depth of parentheses, calls and incomplete operators.
     pub depth: usize,
-    /// The number of operands and operations.
+    /// Maximum number of operands and operations.
     pub nodes: usize,
-    /// The rank of each array.
+    /// Maximum rank of each array.
     pub rank: usize,
 }
 
 impl Default for ParseLimits {
-    /// Above the size of written and generated expressions, and cheap for a server.
+    /// The default limits: larger than expressions that people write or programs generate, but cheap for a
+    /// server.
     fn default() -> Self {
         Self::new()
     }
@@ -39,22 +40,22 @@ impl ParseLimits {
         ParseLimits { text_bytes: 1 << 20, depth: 1000, nodes: 100_000, rank: MAX_RANK }
     }
 
-    /// The length of the text in bytes.
+    /// These limits with another maximum length of the text, in bytes.
     pub const fn text_bytes(self, text_bytes: usize) -> Self {
         ParseLimits { text_bytes, ..self }
     }
 
-    /// The nesting depth of parentheses, calls and incomplete operators.
+    /// These limits with another maximum nesting depth of parentheses, calls and incomplete operators.
     pub const fn depth(self, depth: usize) -> Self {
         ParseLimits { depth, ..self }
     }
 
-    /// The number of operands and operations.
+    /// These limits with another maximum number of operands and operations.
     pub const fn nodes(self, nodes: usize) -> Self {
         ParseLimits { nodes, ..self }
     }
 
-    /// The rank of each array.
+    /// These limits with another maximum rank of each array.
     pub const fn rank(self, rank: usize) -> Self {
         ParseLimits { rank, ..self }
     }

@@ -23,7 +23,7 @@ impl Span {
     /// The text of the span.
     ///
     /// # Panics
-    /// If the span is not within `text`, or does not end at character boundaries.
+    /// If the span is not within `text`, or does not begin and end at character boundaries.
     pub fn of(self, text: &str) -> &str {
         &text[self.start..self.end]
     }

@@ -5,8 +5,8 @@ use strsim::osa_distance;
 /// Maximum characters of compared names: the work grows with their square.
 const MAX_NAME_CHARACTERS: usize = 32;
 
-/// The candidate with the smallest edit distance from `name`, if the distance is at most one per six
-/// characters plus one.
+/// The candidate with the smallest edit distance from `name`, if the distance is at most `1 + n / 6` for a
+/// name of `n` characters, and less than the length of the candidate.
 ///
 /// ```
 /// assert_eq!(indim_text::closest("maximun", ["maximum", "sqrt"].into_iter()), Some("maximum"));
@@ -19,7 +19,7 @@ pub fn closest<'c>(name: &str, candidates: impl Iterator<Item = &'c str>) -> Opt
     let allowed = 1 + length / 6;
     candidates
         .filter(|candidate| candidate.len() <= 8 * MAX_NAME_CHARACTERS)
-        // A transposition of two letters counts as one edit.
+        // The swap of two neighbouring letters counts as one edit.
         .map(|candidate| (osa_distance(name, candidate), candidate))
         .filter(|(distance, candidate)| {
             *distance <= allowed && *distance < candidate.chars().count()

@@ -52,7 +52,7 @@ pub fn parse_type(text: &str) -> Result<(Option<DType>, Shape), Diagnostic> {
     Ok((dtype, Shape::from(shape)))
 }
 
-/// Refuses a shape, or a list with an entry for each axis, above the maximal rank.
+/// Refuses a rank above `MAX_RANK`, of a shape or of a list with an entry for each axis.
 fn check_rank(rank: usize) -> Result<(), Diagnostic> {
     RankLimitError::check(rank, MAX_RANK).map_err(RankLimitError::diagnostic)
 }

@@ -1,9 +1,9 @@
-//! Graphs in which counters are parameters, so that the axes of the counters can be cut: a chunk of a counter
-//! contains its position.
+//! Graphs in which counters are parameters, so that the axes of the counters can be cut.
 //!
-//! `iota` reads such a counter. A reduction along several axes that a reshape merged, such as an
-//! arg-reduction over several axes, becomes a sequence of reductions along one axis each. An arg-reduction
-//! then computes the index of the extreme from counters.
+//! The numbers in a chunk of a counter are positions along the whole axis. `iota` reads such a counter. A
+//! reduction along several axes that a reshape merged, such as an arg-reduction over several axes, becomes
+//! a sequence of reductions along one axis each. An arg-reduction then computes the index of the extreme
+//! from counters.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -50,7 +50,8 @@ impl CounterGraph {
     /// Replaces the counters of a graph by parameters.
     ///
     /// # Errors
-    /// If an array would be too large.
+    /// If an array would be too large; `duplicate-parameter` if a parameter has the name of a counter,
+    /// such as `#1`.
     pub fn of(graph: &Graph) -> Result<CounterGraph, VerifyErrorKind> {
         let mut rewriter =
             CounterRewriter { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
@@ -88,6 +89,7 @@ struct MergedAxes<'a> {
 }
 
 impl CounterRewriter {
+    /// Adds the rewritten node; `renamed` has the new value of each earlier value.
     fn add(
         &mut self,
         graph: &Graph,
@@ -125,7 +127,8 @@ impl CounterRewriter {
     /// A parameter for the numbers below `size`.
     fn counter(&mut self, size: usize) -> Result<ValueId, VerifyErrorKind> {
         let index = self.assembler.parameter_count();
-        // No other parameter name begins with `#`.
+        // Names in expressions cannot begin with `#`. In a graph from another source, a parameter of the
+        // same name makes `add` fail with `duplicate-parameter`.
         let kind = NodeKind::Parameter { index, name: format!("#{index}") };
         self.assembler.add(kind, &[], ArrayType::new(DType::I64, [size]))
     }
@@ -153,9 +156,9 @@ impl CounterRewriter {
         Ok(index)
     }
 
-    /// The index of the first extreme over `axis` and the inner axes, and the extreme. The operand has `size`
-    /// rows of `row_elements` elements along them; `folded` has the extreme of each row, `index` its index in
-    /// the row.
+    /// The index of the first extreme over `axis` and the inner axes, and the extreme. The operand has
+    /// `size` rows of `row_elements` elements along these axes; `folded` has the extreme of each row,
+    /// `index` its index in the row.
     fn arg_reduce(
         &mut self,
         op: ReduceOp,
@@ -168,7 +171,7 @@ impl CounterRewriter {
         let everywhere = self.broadcast(extreme, &kept, &shape)?;
         let mut is_it = self.elementwise(Op::Eq, &[folded, everywhere])?;
         if dtype.is_float() {
-            // If any element is NaN, so is the extreme, and no element equals it.
+            // If any element is NaN, the extreme is NaN, and no element equals it.
             let is_nan = self.elementwise(Op::Ne, &[folded, folded])?;
             is_it = self.elementwise(Op::Or, &[is_it, is_nan])?;
         }
@@ -224,7 +227,8 @@ impl CounterRewriter {
     }
 }
 
-/// The values that the outputs depend on, without reshapes that only such reductions read.
+/// The values that the rewritten graph reads: those that the outputs depend on, without a reshape that is
+/// read only by reductions along the axes that it merges.
 fn values_read(graph: &Graph) -> Vec<bool> {
     let mut is_read = vec![false; graph.len()];
     graph.outputs().iter().for_each(|output| is_read[output.index()] = true);

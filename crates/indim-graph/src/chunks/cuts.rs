@@ -2,13 +2,13 @@
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
 
-/// The legal positions of a cut along an axis.
+/// The legal positions of a cut along an axis, from the loosest policy to the strictest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements; the last may be shorter: the nodes of the fixed tree of
-    /// a sum along an axis.
+    /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: each piece is then a node of
+    /// the fixed tree of a sum along the axis.
     Aligned,
     /// Nowhere: some operation needs all elements along an axis at once.
     Nowhere,
@@ -70,9 +70,9 @@ impl Cuts {
     }
 }
 
-/// The class of each axis of each value, as a number. Axes that operations traverse together have one class,
-/// also if one of them has size 1 and is broadcast. Labels of the indices along one axis of a class are then
-/// labels for all.
+/// The class of each axis of each value, as a number. Axes that operations traverse together have one
+/// class, also if one of them has size 1 and is broadcast. So labels of the indices along one axis of a
+/// class are valid for every axis of the class.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -128,9 +128,10 @@ pub(super) fn preserved_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)
 
 /// A union-find forest over all axes of all values.
 struct AxisForest {
-    /// The offset of each value's axes.
+    /// The index of each value's first axis in `parents` and `policies`.
     first: Vec<usize>,
     parents: Vec<usize>,
+    /// The policy of each class of axes, at the root of its tree.
     policies: Vec<CutPolicy>,
     /// Whether an axis of size 1 is joined to the axis that it is broadcast to.
     joins_expanded: bool,
@@ -156,6 +157,7 @@ impl AxisForest {
         AxisForest { first, parents: (0..count).collect(), policies, joins_expanded }
     }
 
+    /// The root of the class of an axis.
     fn root(&mut self, mut axis: usize) -> usize {
         while self.parents[axis] != axis {
             self.parents[axis] = self.parents[self.parents[axis]];
@@ -164,6 +166,7 @@ impl AxisForest {
         axis
     }
 
+    /// Joins the classes of two axes; the stricter policy holds.
     fn join(&mut self, (x, x_axis): (ValueId, usize), (y, y_axis): (ValueId, usize)) {
         let x = self.root(self.first[x.index()] + x_axis);
         let y = self.root(self.first[y.index()] + y_axis);
@@ -172,6 +175,7 @@ impl AxisForest {
         self.policies[kept] = self.policies[kept].max(self.policies[gone]);
     }
 
+    /// Makes the policy of the class of an axis at least as strict as `policy`.
     fn restrict(&mut self, value: ValueId, axis: usize, policy: CutPolicy) {
         let root = self.root(self.first[value.index()] + axis);
         self.policies[root] = self.policies[root].max(policy);

@@ -1,4 +1,6 @@
-//! Demand of a stage: the values that it computes, with the stage axes of their axes.
+//! Demand of a stage: the values that the stage computes, and the stage axis of each of their axes.
+//!
+//! A stage axis is an axis of the shape over which the stage iterates.
 //!
 //! A value may be used with several axis assignments, like `x` in `x + transpose(x)`. It is computed once for
 //! each.
@@ -12,10 +14,12 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 
 use super::cuts::preserved_axes;
 
-/// The stage axis of each axis of a value; `None` if every chunk has the whole axis.
+/// The stage axis of each axis of a value: the axis of the stage's shape with which it is cut. `None` if
+/// every chunk has the whole axis.
 pub(super) type Axes = Vec<Option<usize>>;
 
-/// Maximum average number of uses with different axes of a value. Above this, [`RereadLimit`] is returned.
+/// Maximum number of uses of a value with different axes, averaged over the values of the graph. Above
+/// this, [`RereadLimit`] is returned.
 const MAX_USES_PER_VALUE: usize = 16;
 
 /// The error of a graph that reads its values through too many different transpositions.

@@ -1,9 +1,10 @@
-//! Lanes: the state of a block of a float sum that is not complete yet.
+//! Lanes: the accumulators of an incomplete block of a float sum.
 //!
-//! A sum takes elements in blocks of 512. Element `i` of a block goes to lane `i % 32`, and each lane takes
-//! its elements in order. So a block can be cut anywhere if its lanes are carried from cut to cut: arrays
-//! with up to 32 rows along the reduced axis. Elements of different lanes may come in any order, and lanes
-//! that are complete can be folded: a reader that goes lane by lane carries one lane and a few folded ones.
+//! A sum takes elements in blocks of 512. Element `i` of a block goes to lane `i % 32`, and each lane
+//! takes its elements in order. So a block can be cut anywhere if its lanes are carried from chunk to
+//! chunk, as arrays with up to 32 rows along the reduced axis. Elements of different lanes may come in any
+//! order, and complete lanes can be folded: a reader that goes lane by lane carries one lane and a few
+//! folded lanes.
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
 use indim_ops::{ArrayType, ReduceOp};
@@ -14,15 +15,16 @@ use crate::graph::{Graph, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 use crate::views::AxisSlice;
 
-/// The distance at which lanes are folded last; the remaining lanes are combined from the left.
+/// The number of lanes that are left after lanes at distances 16, 8 and 4 are folded; these are combined
+/// from the left.
 const LEFT: usize = 4;
 
-/// The order in which groups of `group` neighbouring lanes are read, so that as few as possible are carried:
-/// the first lane of each.
+/// The first lane of each group of `group` neighbouring lanes, in the reading order that carries the
+/// fewest lanes.
 ///
-/// The groups come in runs of [`run_length`]. The groups of a run are combined by pairs, as the results of
-/// blocks are. A run gives `group` lanes, and those of all runs are folded one after another, by
-/// [`fold_lanes`].
+/// The groups come in runs of [`run_length`] groups. The groups of a run are combined in pairs of
+/// neighbours, level by level, as the results of blocks are. A run leaves `group` lanes, which
+/// [`fold_lanes`] combines with the fold of the runs before it.
 ///
 /// ```
 /// use indim_graph::chunks::{lane_groups, run_length};
@@ -38,26 +40,27 @@ const LEFT: usize = 4;
 pub fn lane_groups(group: usize) -> Vec<usize> {
     assert!(group.is_power_of_two() && group <= LANES, "a group of 1, 2, 4, 8, 16 or 32 lanes");
     let folded = group.max(LEFT);
-    // The lanes that are combined into those below `folded`, in the order of the pairs.
+    // The first lane of each group of a run that begins at lane 0, in the order of the pairs.
     let mut run = vec![0];
     let mut half = folded;
     while half < LANES {
         run = run.iter().flat_map(|&lane| [lane, lane + half]).collect();
         half *= 2;
     }
-    // Pairs are those that are farthest apart, which are combined first.
+    // Groups that are farthest apart are combined first, so they are neighbours in this order.
     run.sort_by_key(|&lane: &usize| (lane / folded).reverse_bits());
     (0..folded).step_by(group).flat_map(|first| run.iter().map(move |lane| first + lane)).collect()
 }
 
-/// The number of groups whose lanes are combined by pairs, one after another.
+/// The number of groups in a run of `lane_groups`.
 pub fn run_length(group: usize) -> usize {
     LANES / group.max(LEFT)
 }
 
-/// The graph that folds lanes along an axis: of each reduction an array with the lanes that have elements
-/// becomes one with size 1 there, the result of the block. With `continued`, arrays of that shape are given
-/// first, which lanes before these have been folded to: these are then combined with them from the left.
+/// The graph that folds lanes along an axis. For each reduction it takes an array of the lanes that have
+/// elements, and returns the result of the block, with size 1 along the axis. With `continued`, each
+/// reduction has one more parameter before its lanes: the fold of earlier lanes, which is combined with
+/// these lanes from the left.
 ///
 /// ```
 /// use indim_graph::chunks::fold_lanes;
@@ -114,8 +117,8 @@ pub fn fold_lanes(
     assembler.finish(outputs)
 }
 
-/// The length of the longest run of whole blocks from `start` on, at most up to `end`, that is a node of the
-/// tree of a sum: `None` if `start` lies within a block, or less than a block is left.
+/// The number of elements of the longest run of whole blocks from `start` on, at most up to `end`, that is
+/// a node of the tree of a sum. `None` if `start` lies within a block, or less than a block is left.
 ///
 /// ```
 /// use indim_graph::chunks::whole_blocks;
@@ -156,7 +159,7 @@ mod tests {
     use super::*;
     use indim_ops::meaning::reduction::tree;
 
-    /// The blocks of a sum, read group by group.
+    /// The sum of one block, read group by group.
     fn by_groups(elements: &[f64], group: usize) -> f64 {
         let mut folded: Option<f64> = None;
         let mut waiting: Vec<Vec<f64>> = Vec::new();

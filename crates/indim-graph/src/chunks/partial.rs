@@ -76,14 +76,15 @@ struct Combiner<'a> {
 }
 
 impl Combiner<'_> {
-    /// Combines two arg-reductions: the earlier index wins a tie, also between NaNs.
+    /// Combines two arg-reductions, each an index, an extreme and a length. The earlier index wins a tie,
+    /// also between NaNs.
     fn arg_reduce(
         &mut self,
         op: ReduceOp,
         [i, x, n]: [ValueId; 3],
         [j, y, m]: [ValueId; 3],
     ) -> Result<Vec<ValueId>, VerifyErrorKind> {
-        // If either is NaN, so is the extreme, and neither equals it.
+        // If `x` or `y` is NaN, the extreme is NaN, and neither of them equals it.
         let extreme = self.elementwise(op.operation(), &[x, y])?;
         let mut is_earlier = self.elementwise(Op::Eq, &[x, extreme])?;
         if self.assembler[x].array_type.dtype.is_float() {

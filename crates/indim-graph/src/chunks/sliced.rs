@@ -1,5 +1,7 @@
-//! Graphs that take slices of their inputs first. `x[1:] - x[:-1]` becomes a difference of two inputs, which
-//! can be cut along the sliced axis, and `x[:10] * 2` reads ten rows.
+//! Graphs whose parameters are slices of inputs.
+//!
+//! `x[1:] - x[:-1]` becomes a difference of two inputs, which can be cut along the sliced axis, and
+//! `x[:10] * 2` reads ten rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,13 +13,14 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 use crate::views::{AxisSlice, AxisWindow};
 
-/// In how many slices the values of a graph are asked for, on average, before it is left as it is.
+/// Maximum number of required slices of a value, averaged over the values of the graph. Above this, the
+/// graph stays unchanged.
 const MAX_SLICES: usize = 16;
 
-/// The slice of an input that a parameter stands for. Its shape is that of the parameter.
+/// The slice of an input that a parameter stands for. The parameter has the shape of the slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputSlice {
-    /// The number of the input; `None` for a counter, which is not an input of the program.
+    /// The index of the input; `None` for a counter, which is not an input of the program.
     pub input: Option<usize>,
     /// The first index along each axis.
     pub starts: Vec<usize>,
@@ -51,7 +54,7 @@ pub struct SlicedGraph {
 }
 
 impl SlicedGraph {
-    /// The graph as it is.
+    /// The graph with whole inputs as parameters.
     pub fn unchanged(graph: Graph) -> Self {
         let whole = |(input, &value): (usize, &ValueId)| {
             let starts = vec![0; graph[value].array_type.shape.rank()];
@@ -65,7 +68,7 @@ impl SlicedGraph {
     /// be computed.
     ///
     /// # Errors
-    /// None, unless this is a bug: the nodes are those of a legal graph.
+    /// Only if this function has a bug: the nodes are those of a legal graph.
     pub fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
         match asked(graph) {
             Some(asked) => SliceRewriter::new(graph)?.rewritten(&asked).map(Some),
@@ -74,7 +77,8 @@ impl SlicedGraph {
     }
 }
 
-/// All of a value, or a part of it without gaps.
+/// The part of a value that is read: `None` for the whole value, or else a slice with step 1 along each
+/// axis.
 type RequiredSlice = Option<Vec<AxisSlice>>;
 
 /// The required slices of each value; `None` if no input is sliced, or there would be too many slices.
@@ -93,7 +97,7 @@ fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
     for &output in graph.outputs() {
         ask(&mut pending, output, None);
     }
-    // Operands are earlier values, so all who want some of the last one have been seen.
+    // Operands are earlier values, so all required slices of the last pending value are known.
     while let Some((value, mut all)) = pending.pop_last() {
         let node = &graph[value];
         let is_stuck =
@@ -201,8 +205,8 @@ fn of_windows(axis: usize, window: &AxisWindow, wanted: &[AxisSlice]) -> Option<
     inside.is_whole(window.size()).then_some(part)
 }
 
-/// The part of the operand of a reshape that is wanted of its result, where it only adds or drops axes of
-/// size 1, as reductions do whose axes stay.
+/// The slices of the operand of a reshape that the slices `wanted` of its result read. `None` unless the
+/// reshape only adds or drops axes of size 1, as after a reduction that keeps its axes.
 fn behind_units(from: &Shape, to: &Shape, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
     let mut others = to.iter().zip(wanted).filter(|&(&size, _)| size != 1);
     let part = from.iter().map(|&size| match size {
@@ -215,7 +219,7 @@ fn behind_units(from: &Shape, to: &Shape, wanted: &[AxisSlice]) -> Option<Vec<Ax
     (others.next().is_none() && are_units_whole).then_some(part)
 }
 
-/// A graph that is made anew.
+/// The graph over slices while it is built.
 struct SliceRewriter<'a> {
     graph: &'a Graph,
     assembler: GraphAssembler,
@@ -224,7 +228,7 @@ struct SliceRewriter<'a> {
 }
 
 impl<'a> SliceRewriter<'a> {
-    /// With the inputs as they are.
+    /// A rewriter whose graph has the whole inputs as parameters.
     fn new(graph: &'a Graph) -> Result<Self, VerifyErrorKind> {
         let mut rewriting = SliceRewriter {
             graph,
@@ -242,6 +246,7 @@ impl<'a> SliceRewriter<'a> {
         Ok(rewriting)
     }
 
+    /// The graph that computes the required slices `asked`.
     fn rewritten(
         mut self,
         asked: &BTreeMap<ValueId, Vec<RequiredSlice>>,
@@ -259,6 +264,7 @@ impl<'a> SliceRewriter<'a> {
         Ok(SlicedGraph { graph: self.assembler.finish(outputs)?, parts: self.parts })
     }
 
+    /// Adds the required slice of a value; the required slices of its operands exist already.
     fn make(&mut self, value: ValueId, wanted: &RequiredSlice) -> Result<ValueId, VerifyErrorKind> {
         let node = &self.graph[value];
         let ArrayType { dtype, shape } = &node.array_type;
@@ -272,7 +278,7 @@ impl<'a> SliceRewriter<'a> {
             (NodeKind::Parameter { index, name }, Some(part), _) => {
                 self.part(*index, name, part, array_type)
             }
-            // A slice reads a part of its operand.
+            // The required slice of the operand is the value, so the slice node vanishes.
             (NodeKind::Slice(_), _, Some(operands)) if operands[0].1.is_some() => {
                 Ok(self.made[&operands[0]])
             }
@@ -288,7 +294,7 @@ impl<'a> SliceRewriter<'a> {
         }
     }
 
-    /// A part of an input as a parameter.
+    /// A new parameter for a slice of an input.
     fn part(
         &mut self,
         input: usize,

@@ -21,21 +21,23 @@ pub struct StageInput {
 
 /// A program that runs once for each chunk.
 ///
-/// It iterates over the chunks of its results or, if it reduces chunks, of the reduced operands.
+/// The stage iterates over the chunks of its results or, if it reduces chunks, over those of the reduced
+/// operands.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// The shape over which it iterates.
+    /// The shape over which the stage iterates.
     pub shape: Vec<usize>,
-    /// The cut of each of these axes; `None` for an axis that is not cut.
+    /// The cut of each axis of this shape; `None` for an axis that is not cut.
     pub cuts: Vec<Option<usize>>,
     /// Its inputs, in the order of the parameters of its program.
     pub inputs: Vec<StageInput>,
     /// The values of the graph that it computes.
     pub outputs: Vec<ValueId>,
     /// The axis along which chunks are reduced. The program then returns the partial results of one chunk,
-    /// with size 1 along this axis: [`partial_count`](super::partial_count) arrays for each output. Combine
-    /// those of all chunks in pairs of neighbours ([`combine`](super::combine)), level by level; an odd last
-    /// one moves up to the next level. The results are the outputs, after this axis is removed.
+    /// with size 1 along this axis: [`partial_count`](super::partial_count) arrays for each output.
+    /// Combine the partial results of all chunks in pairs of neighbours ([`combine`](super::combine)),
+    /// level by level; an odd last result moves up to the next level. The combined results are the
+    /// outputs, after this axis is removed.
     pub reduced: Option<usize>,
     template: Template,
 }
@@ -58,8 +60,8 @@ impl Stage {
         self.reduced.is_some() && self.template.is_fold()
     }
 
-    /// Whether lanes without elements may be folded too. They hold identities; a complex product by 1 can
-    /// turn an infinity into a NaN.
+    /// Whether lanes without elements, which hold identities, may be folded too. They may not in a complex
+    /// product: multiplication by 1 can turn an infinity into a NaN.
     pub fn carries_empty_lanes(&self) -> bool {
         self.carries_lanes() && self.template.has_exact_identities()
     }
@@ -105,8 +107,8 @@ impl Stage {
     }
 }
 
-/// The stages of a graph if the cuts with `is_cut` are cut, each after those that it reads from. Outputs that
-/// are parameters or outputs of an earlier stage belong to no later stage.
+/// The stages of a graph in execution order, for the cuts that `is_cut` selects. An output that is a
+/// parameter belongs to no stage; an output that an earlier stage computes belongs to no later stage.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -150,7 +152,7 @@ struct StagePlanner<'a> {
     graph: &'a Graph,
     cuts: &'a Cuts,
     is_cut: &'a [bool],
-    /// For each value, the number of stages of reductions that it depends on.
+    /// For each value, the number of reducing stages that run one after another until it is known.
     levels: Vec<usize>,
 }
 

@@ -74,6 +74,8 @@ impl Template {
         (template, places)
     }
 
+    /// Adds a node of this kind with the type of `value`, sized by the chunk along the stage axes in `axes`.
+    /// Returns its position.
     fn add(
         &mut self,
         graph: &Graph,
@@ -232,7 +234,8 @@ impl TemplateNode {
         self.sizes.iter().map(size).collect::<Vec<usize>>().into()
     }
 
-    /// The node of these values, for a chunk of these sizes.
+    /// Adds this node to a graph for chunks of these sizes. `values` are the values of the template's
+    /// earlier nodes in that graph.
     fn add(
         &self,
         assembler: &mut GraphAssembler,
@@ -259,7 +262,8 @@ impl TemplateNode {
 }
 
 /// Whether the node is an arg-reduction of a chunk without elements. Its partial result is the identity at
-/// index 0, the end of the chunk, which is right if no later element is more extreme than the identity.
+/// index 0. If all later elements equal the identity, the tie goes to index 0, which is right: the chunk
+/// has length 0, so 0 is also the index of the first later element.
 fn is_empty_arg_reduction(op: ReduceOp, shape: &[usize], axis: usize) -> bool {
     op.is_arg_reduction() && shape[axis] == 0
 }
@@ -275,7 +279,7 @@ fn add_zeros(
     assembler.add(nowhere, &[zero], array_type)
 }
 
-/// The slices of a chunk: an axis of the stage is whole.
+/// The slices of a chunk. An axis of the stage is sliced whole, because no other sliced axis can be cut.
 fn slices_of_chunk(slices: &[AxisSlice], node: &TemplateNode, shape: &[usize]) -> Arc<[AxisSlice]> {
     let of_axis = |(axis, slice): (usize, &AxisSlice)| match node.sizes[axis] {
         TemplateSize::Fixed(_) => *slice,

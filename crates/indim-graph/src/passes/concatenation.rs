@@ -33,10 +33,12 @@ pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// Copies operands that are concatenations themselves and have another use. The nest of each part writes it
-/// into its slice of the concatenation, but a concatenation has no nest of its own. `is_used_once` tells
-/// whether an operand has no other use: its parts are written into the whole. A chain of concatenations that
-/// each use the previous one twice would have an exponential number of parts.
+/// Copies, by a `Bitcast` node, each operand that is itself a concatenation and has other uses. A
+/// concatenation has no nest of its own: the nest of each part writes into a slice of the concatenation.
+/// So an inner concatenation without other uses needs no copy, because its parts are written directly into
+/// the outer concatenation. `is_used_once` tells whether the operand at a position has no other use.
+/// Without copies, a chain of concatenations that each use the previous one twice would have an
+/// exponential number of parts.
 pub(super) fn copy_nested(
     arena: &mut GraphArena,
     node: Node,

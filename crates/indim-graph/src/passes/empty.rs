@@ -1,5 +1,6 @@
-//! Replacement of values without elements by constants: they need no computation, and their operands may be
-//! large.
+//! Replacement of values without elements by constants.
+//!
+//! Such a value needs no computation, and its operands may be large.
 
 use indim_ops::ArrayData;
 

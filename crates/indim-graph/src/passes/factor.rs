@@ -1,7 +1,8 @@
-//! Constant factors of contractions in the order of the summed axes.
+//! Transposition of constant factors of contractions to the order of the summed axes.
 //!
-//! The kernel of a convolution has its channels before the spatial axes, but they are summed after them. A
-//! constant kernel is transposed once here, so that no run gathers its elements.
+//! The kernel of a convolution has its channels before its spatial axes, but its contraction sums along
+//! the spatial axes, then the channels. A constant kernel is transposed once here, so that no run gathers
+//! its elements.
 
 use core::cell::Cell;
 
@@ -11,8 +12,8 @@ use indim_shape::{AxisMap, Shape};
 use crate::eval::evaluate_node;
 use crate::graph::{Graph, GraphArena, Node, NodeKind, Operands, ValueId};
 
-/// Elements of all constants of a graph. The pass transposes as many in total, so that a short text of many
-/// contractions of one constant takes no more memory.
+/// The number of elements of all constants of a graph. The pass transposes at most this number in total;
+/// otherwise a short text with many contractions of one constant could take much memory.
 pub(super) fn constant_elements(graph: &Graph) -> usize {
     let elements = graph.iter().map(|(_, node)| match &node.kind {
         NodeKind::Constant(array) => array.shape().element_count().unwrap_or(usize::MAX),
@@ -31,8 +32,8 @@ pub(super) fn order_factors(arena: &mut GraphArena, node: Node, left: &Cell<usiz
     arena.add(Node { operands, ..node })
 }
 
-/// The factor as a broadcast of a constant whose axes have the order of the result's, if the summed axes,
-/// those from `kept` on, are not one run of the constant's memory.
+/// The factor as a broadcast of a constant whose axes have the order of the result's axes. Unchanged if
+/// the summed axes, which begin at axis `kept` of the result, can be read with one stride already.
 fn ordered(arena: &mut GraphArena, factor: ValueId, kept: usize, left: &Cell<usize>) -> ValueId {
     let shown = arena[factor].clone();
     let NodeKind::BroadcastInDim(map) = &shown.kind else { return factor };
@@ -66,8 +67,9 @@ fn ordered(arena: &mut GraphArena, factor: ValueId, kept: usize, left: &Cell<usi
     arena.add(Node { kind, operands: Operands::new(&[constant]), array_type: shown.array_type })
 }
 
-/// Whether the summed axes of a row-major array, in the order of the result's, are apart by one stride. The
-/// other order of two axes may be better for a product of matrices, which has one summed axis.
+/// Whether the summed axes of a row-major array, in the order of the result's axes, can be read as one
+/// axis with one stride. A single summed axis always can: a product of matrices keeps its constant as it
+/// is, because either order of the two axes may be better.
 fn is_one_run(shape: &Shape, map: &AxisMap, kept: usize) -> bool {
     let mut stride = 1_usize;
     let mut summed: Vec<(usize, usize, usize)> = Vec::new();

@@ -6,15 +6,15 @@
 //! - `bitcast.rs`: removal of bitcasts to another type and back;
 //! - `concatenation.rs`: merging of nested concatenations along one axis;
 //! - `empty.rs`: replacement of values without elements by constants;
-//! - `factor.rs`: constant factors of contractions in the order of the summed axes;
+//! - `factor.rs`: transposition of constant factors of contractions to the order of the summed axes;
 //! - `fold.rs`: constant folding of small computations, by the reference evaluator;
 //! - `power.rs`: replacement of powers by `square` and `reciprocal`;
 //! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
 //! - `reshape.rs`: removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result
 //!   later;
-//! - `regions.rs`: all passes in the regions of loops and branches;
+//! - `regions.rs`: optimisation of the regions of loops and branches by all passes;
 //! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
-//! - `stack.rs`: element-wise reduction of stacks, without writing the stack;
+//! - `stack.rs`: reduction of stacks by element-wise operations on their parts, without writing the stack;
 //! - `window.rs`: windows as concatenations of slices, for formats without windows.
 
 mod bitcast;
@@ -40,7 +40,7 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 /// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
 /// at a kink.
 pub fn optimize(graph: &Graph) -> Graph {
-    // Each assignment frees the graph before, so that two graphs are in memory at a time.
+    // Each assignment frees the previous graph, so that at most two graphs are in memory at a time.
     let mut graph = rewrite(&regions::optimize_regions(graph), empty::replace_empty);
     graph = rewrite(&graph, bitcast::drop_pairs);
     graph = replace_outputs(&graph, reshape::drop_axes);
@@ -71,7 +71,7 @@ pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
     without_unused(graph).map_or(Cow::Borrowed(graph), Cow::Owned)
 }
 
-/// The graph without unused values; `None` if it has none.
+/// The graph without unused values; `None` if all values are used.
 fn without_unused(graph: &Graph) -> Option<Graph> {
     let is_live = live_values(graph);
     let is_whole = is_live.iter().all(|&live| live);
@@ -107,7 +107,7 @@ pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
 }
 
 /// The graph of the nodes that `rule` adds for the live values; also returns, for each of its values, the
-/// first value of `graph` that became it. One call of `rule` may add only the node that it returns.
+/// first value of `graph` that it replaces. One call of `rule` may add only the node that it returns.
 fn rebuild_with_sources(
     graph: &Graph,
     rule: impl Fn(&mut GraphArena, Node) -> ValueId,
@@ -125,8 +125,8 @@ fn rebuild_with_sources(
 }
 
 /// The graph in the form that lowering to loops requires: reductions only along axes of at least two
-/// elements, no stacks that are only reduced, and no concatenation as an operand of another one, unless it
-/// has no other use.
+/// elements, no stacks that are only reduced, and no concatenation that is an operand of another
+/// concatenation and has other uses.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });
@@ -151,7 +151,7 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     Cow::Owned(finished(arena, outputs))
 }
 
-/// The graph with windows as concatenations of slices, which writers of formats without windows write.
+/// The graph with windows as concatenations of slices, for writers of formats that have no windows.
 /// Windows of more than 256 elements stay.
 ///
 /// ```

@@ -17,7 +17,7 @@ pub(super) fn expand_reduction(arena: &mut GraphArena, node: Node) -> ValueId {
     }
 }
 
-/// An arg-reduction along an axis of one element is 0.
+/// An arg-reduction along an axis of at most one element is 0.
 fn arg_reduction(arena: &mut GraphArena, node: Node, axis: usize) -> ValueId {
     match arena[node.operands[0]].array_type.shape[axis] {
         0 | 1 => constant(arena, Array::from_scalar(0i64), &node.array_type.shape),

@@ -1,4 +1,4 @@
-//! All passes in the regions of loops and branches.
+//! Optimisation of the regions of loops and branches by all passes.
 
 use core::cell::RefCell;
 use std::borrow::Cow;

@@ -1,16 +1,16 @@
 //! Removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result later. Computing
-//! the values between without these axes lets their nest store the result directly. Other values keep the
-//! axes, because nests of equal rank form groups more easily.
+//! the values between the two reshapes without these axes lets their nest store the result directly. Other
+//! values keep the axes, because nests of equal rank form groups more easily.
 
 use indim_ops::{ArrayType, Fact};
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{GraphArena, Node, NodeKind, Operands, ValueId};
 
-/// Maximum number of values visited before a reshape; a mean has four.
+/// Maximum number of values visited backwards from the reshape that drops the axes; a mean has four.
 const MAX_VALUES: usize = 16;
 
-/// The replacement of `output`.
+/// The replacement of `output`: the value computed without the axes, or `output` itself.
 pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     let Node { kind, operands, array_type } = arena[output].clone();
     let NodeKind::Reshape = kind else { return output };

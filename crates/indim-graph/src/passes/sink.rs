@@ -40,6 +40,8 @@ fn broadcast_iota(arena: &mut GraphArena, axis: usize, array_type: ArrayType) ->
     arena.add(Node { kind, operands: Operands::new(&[counted]), array_type })
 }
 
+/// Computes the operation with size 1 along each axis along which no operand varies, and broadcasts the
+/// result.
 fn sink_computation(arena: &mut GraphArena, node: Node) -> ValueId {
     let result = node.array_type.shape.clone();
     let small = varying_shape(arena, &node);

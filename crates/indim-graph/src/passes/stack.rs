@@ -1,4 +1,4 @@
-//! Element-wise reduction of stacks, without writing the stack.
+//! Reduction of stacks by element-wise operations on their parts, without writing the stack.
 
 use indim_ops::ArrayType;
 use indim_ops::meaning::reduction::LANES;
@@ -8,7 +8,8 @@ use crate::reduce::without_axis;
 
 use super::reduction::{add, combine};
 
-/// Maximum parts of such a stack: the number of lanes in one node of the summation tree.
+/// Maximum number of parts of a stack that this pass reduces: the number of lanes in one node of the
+/// summation tree.
 const MAX_PARTS: usize = LANES;
 
 /// The uses of a value, or of its conversion.
@@ -57,7 +58,7 @@ pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
     graph.iter().map(|(_, node)| is_reduced(node)).collect()
 }
 
-/// The operand, if the value is a conversion, or the value itself.
+/// The operand of a conversion; any other value is returned unchanged.
 fn converted(graph: &Graph, value: ValueId) -> ValueId {
     let node = &graph[value];
     if node.kind == NodeKind::Convert { node.operands[0] } else { value }

@@ -6,7 +6,7 @@ use super::Region;
 use super::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPERANDS};
 use crate::error::{GraphErrorKind, RegionMismatch};
 
-/// The types of the results of a loop over these operands: the initial states, then the values that the loop
+/// The types of the results of a loop. The operands are the initial states, then the values that the loop
 /// only reads.
 ///
 /// # Errors
@@ -42,13 +42,13 @@ pub fn check_while<'a>(
     Ok(&operands[..states])
 }
 
-/// The types of the results of a branch: the first operand is the index of the region that runs, the others
-/// are its arguments.
+/// The types of the results of a branch. The first operand is the index of the region that runs, the other
+/// operands are the arguments of the region.
 ///
 /// # Errors
-/// `wrong-operand-count` without an index; `element-type-not-allowed` if it is neither bool nor integer;
-/// `region-limit`; `region-type` if it is no scalar, if no region exists, if the parameters of one are not
-/// the arguments, or if results differ between regions.
+/// `wrong-operand-count` without an index; `element-type-not-allowed` if the index is neither bool nor
+/// integer; `region-limit`; `region-type` if the index is no scalar, if no region exists, if the
+/// parameters of a region are not the arguments, or if the results of regions differ in number or type.
 pub fn check_branch<'a>(
     branches: &'a [Region],
     operands: &[ArrayType],
@@ -81,7 +81,7 @@ pub fn check_branch<'a>(
 /// The type of result `result` of a loop or branch whose results have these types.
 ///
 /// # Errors
-/// `region-type` if it does not exist.
+/// `region-type` if the result does not exist.
 pub(crate) fn check_result<'a>(
     result: usize,
     mut types: impl ExactSizeIterator<Item = &'a ArrayType>,

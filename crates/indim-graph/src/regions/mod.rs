@@ -67,7 +67,7 @@ impl Region {
         self.0.depth
     }
 
-    /// The number of nodes, with those of the regions inside.
+    /// The number of nodes of the region and of the regions inside it.
     pub fn node_count(&self) -> usize {
         self.0.nodes
     }
@@ -145,8 +145,8 @@ pub fn chosen_branch(index: i128, count: usize) -> usize {
     usize::try_from(index).map_or(last, |index| index.min(last))
 }
 
-/// The graph of one step of a loop: with the parameters of both regions, the states that `changing` lists
-/// after the step, then the condition for the states after it.
+/// The graph of one step of a loop. It has the parameters of the regions, and returns the states that
+/// `changing` lists after the step, then the condition for all states after the step.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;

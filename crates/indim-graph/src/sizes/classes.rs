@@ -58,7 +58,7 @@ impl SizeClasses {
         self.root(self.starts[value.index()] + axis)
     }
 
-    /// The reason why the size of a class is a number.
+    /// The reason why the size of a class is a number; `None` if it may vary.
     pub(super) fn reason(&self, class: usize) -> Option<Reason> {
         self.reasons[class]
     }
@@ -72,6 +72,7 @@ impl SizeClasses {
         axis
     }
 
+    /// Makes the size of an axis a number; the first reason of a class is kept.
     fn pin(&mut self, value: ValueId, axis: usize, reason: Reason) {
         let class = self.class(value, axis);
         self.reasons[class].get_or_insert(reason);
@@ -103,7 +104,7 @@ impl SizeClasses {
         }
     }
 
-    /// Joins the axes of two values of one shape.
+    /// Joins the axes of two values in order, as many as the value of lower rank has.
     fn join_all(&mut self, graph: &Graph, value: ValueId, other: ValueId) {
         let ranks = [value, other].map(|value| rank(graph, value));
         for axis in 0..ranks[0].min(ranks[1]) {
@@ -111,7 +112,7 @@ impl SizeClasses {
         }
     }
 
-    /// The equalities between a node's axes and those of its operands.
+    /// Adds the equalities between a node's axes and those of its operands.
     fn add(&mut self, graph: &Graph, value: ValueId, node: &Node) {
         let shape = &node.array_type.shape;
         match &node.kind {
@@ -211,7 +212,8 @@ impl SizeClasses {
         }
     }
 
-    /// In the result `value` of a gather, the axes of the indices replace `axis`, which is pinned.
+    /// Adds the equalities of a gather with result `value`: the axes of the indices replace `axis`, which
+    /// is pinned. For a scatter `value` is its updates, which have the shape of a gather.
     fn add_take(&mut self, graph: &Graph, value: ValueId, axis: usize, node: &Node) {
         let (table, indices) = (node.operands[0], node.operands[1]);
         let (table_rank, taken) = (rank(graph, table), rank(graph, indices));

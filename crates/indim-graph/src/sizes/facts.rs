@@ -26,11 +26,13 @@ pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
+    /// Pairs of values with equal shapes.
     equal: Vec<(ValueId, ValueId)>,
     counts: Vec<(ValueId, Count)>,
     /// The indices in `counts` of each key.
     counted: BTreeMap<CountKey, Vec<usize>>,
     names: Vec<String>,
+    /// Each named axis: value, axis, and index in `names`.
     named: Vec<(ValueId, usize, usize)>,
 }
 

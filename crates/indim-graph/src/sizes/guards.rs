@@ -58,7 +58,7 @@ pub struct Guards {
     pub(super) names: Vec<String>,
     /// The size of each axis of each parameter.
     pub(super) parameters: Vec<Vec<Size>>,
-    /// The reason of each of these sizes that is a number.
+    /// The reason why each of these sizes is a number; not used for symbols.
     pub(super) reasons: Vec<Vec<Reason>>,
     pub(super) symbol_count: usize,
     /// The name of each symbol, if it has one.
@@ -171,7 +171,8 @@ impl Guards {
     }
 }
 
-/// Whether an array of this shape and element size fits into memory.
+/// Whether an array of this shape and element size fits into memory: at most `isize::MAX` bytes. A size of
+/// 0 counts as 1, so the other axes of an array without elements are limited too.
 fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
     let numbers = sizes.iter().map(|size| size.number(symbols).max(1));
     let all = numbers.fold(*bytes, usize::saturating_mul);

@@ -115,7 +115,7 @@ impl SymbolicGraph {
         &self.graph
     }
 
-    /// The parameter sizes for which it is valid.
+    /// The parameter sizes for which the graph is valid.
     pub fn guards(&self) -> &Guards {
         &self.guards
     }

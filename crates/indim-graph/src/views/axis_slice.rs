@@ -23,8 +23,9 @@ pub struct AxisSlice {
 }
 
 impl AxisSlice {
-    /// `count` elements from `start` on, `step` apart. Equal slices are equal values: a slice of one element
-    /// has step 1, and an empty slice has start 0 and step 1.
+    /// `count` elements from `start` on, `step` apart. Slices of the same elements are equal values: a
+    /// slice of one element gets step 1, an empty slice start 0 and step 1. A step of 0 is kept, so that
+    /// the check can refuse it.
     pub const fn new(start: usize, count: usize, step: isize) -> Self {
         match count {
             0 if step != 0 => AxisSlice { start: 0, count, step: 1 },
@@ -101,7 +102,7 @@ impl AxisSlice {
         self.start.wrapping_add_signed(self.step.wrapping_mul(position as isize))
     }
 
-    /// The composition of this slice with `later`. Both must be in range of their axes.
+    /// The slice `later` of the result of this slice, as one slice. Both must be in range of their axes.
     #[must_use]
     pub fn then(&self, later: &AxisSlice) -> AxisSlice {
         let step = self.step.wrapping_mul(later.step);

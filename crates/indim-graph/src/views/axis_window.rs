@@ -28,7 +28,7 @@ pub struct AxisWindow {
 }
 
 impl AxisWindow {
-    /// Windows of `size` elements that are `dilation` apart, from every `stride`-th element on.
+    /// Windows of `size` elements that are `dilation` apart; a window begins at every `stride`-th element.
     pub const fn new(size: usize, stride: usize, dilation: usize) -> Self {
         AxisWindow { size, stride, dilation }
     }
@@ -59,7 +59,7 @@ impl AxisWindow {
         steps.saturating_mul(self.dilation).saturating_add(1)
     }
 
-    /// The number of windows of an axis of this size.
+    /// The number of windows along an axis of this size.
     pub const fn positions(&self, size: usize) -> usize {
         match (size.checked_sub(self.span()), self.stride) {
             (Some(rest), 1..) => rest / self.stride + 1,
@@ -72,7 +72,7 @@ impl AxisWindow {
         position * self.stride + element * self.dilation
     }
 
-    /// Checks that size, stride and dilation are at least 1, and fit a signed word.
+    /// Checks that size, stride and dilation are at least 1 and fit an `isize`.
     fn check(&self) -> Result<(), GraphErrorKind> {
         let is_allowed = |number: usize| number > 0 && isize::try_from(number).is_ok();
         match [self.size, self.stride, self.dilation].into_iter().all(is_allowed) {

@@ -1,4 +1,4 @@
-//! Reference evaluation of slices, windows, gathers and concatenations.
+//! Reference evaluation of slices, windows, concatenations, gathers and scatters.
 
 use indim_ops::elements::*;
 use indim_ops::{ArrayData, DType, Element};
@@ -67,8 +67,8 @@ pub(crate) fn take_sources(
     Ok(targets.into_iter().flatten().collect())
 }
 
-/// For each update of a scatter in row-major order, the position of its element in the operand; `None` if it
-/// is dropped.
+/// For each update of a scatter in row-major order, the position of its element in the operand; `None` for
+/// a dropped update.
 ///
 /// # Errors
 /// The first index out of range, with its position among the indices.
@@ -128,7 +128,7 @@ pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
 }
 
 fn joined<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
-    // Without elements the outer axes may be of any size.
+    // Without elements the outer axes may be of any size, and the loop below would run over all of them.
     if operands.iter().all(|operand| operand.element_count() == 0) {
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 //!
 //! - `axis_slice.rs`: the slice of one axis: start, count and step;
 //! - `axis_window.rs`: the windows of one axis: size, stride and dilation;
-//! - `evaluate.rs`: reference evaluation of slices, windows, gathers and concatenations.
+//! - `evaluate.rs`: reference evaluation of slices, windows, concatenations, gathers and scatters.
 
 mod axis_slice;
 mod axis_window;

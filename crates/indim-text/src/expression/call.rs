@@ -23,10 +23,10 @@ pub(super) struct CallFrame {
     attributes: Vec<NamedAttribute>,
     /// The number of arguments without a keyword so far.
     position: usize,
-    /// The attribute, with its span, whose value is the next operand; `None` if the next operand is the
-    /// function's.
+    /// The attribute, with its span, whose value is the next operand; `None` if the next operand is an
+    /// operand of the function.
     awaited: Option<(AttributeKey, Span)>,
-    /// Whether the next operand is in a list.
+    /// Whether the next operand is an entry of the list of operands.
     is_in_list: bool,
 }
 
@@ -195,6 +195,7 @@ impl Parser<'_> {
             .map_err(|kind| ExprError::new(kind, span))
     }
 
+    /// Parses the value of an attribute.
     fn attribute_value(
         &mut self,
         function: Function,

@@ -1,5 +1,5 @@
-//! Functions of complex numbers that are computed by real and imaginary part: NumPy has them, and the table
-//! has them for real numbers only.
+//! Functions of complex numbers that are computed from real and imaginary parts. NumPy has these
+//! functions; the table of operations has them for real numbers only.
 
 use core::f64::consts::{LN_2, LOG2_E, LOG10_E};
 
@@ -29,6 +29,7 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
+    /// Applies `function` to the real and to the imaginary part of `x`.
     fn by_parts(&self, x: Value, function: impl Fn(Value) -> BuildResult) -> BuildResult {
         let b = self.builder;
         let parts = [function(b.real(&x)?)?, function(b.imag(x)?)?];

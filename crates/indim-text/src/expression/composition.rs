@@ -1,5 +1,5 @@
-//! Elaboration of compositions: operands of one type, and numeric arguments. The builder adds the nodes, by
-//! the definitions in its `composition/`.
+//! Elaboration of compositions: operands of one type, and numeric arguments. The builder adds the nodes,
+//! by the definitions in `composition/` of `indim-builder`.
 
 use indim_builder::{Composition, Value};
 

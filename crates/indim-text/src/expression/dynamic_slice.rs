@@ -1,4 +1,4 @@
-//! Elaboration of slices at starts that are data: `dynamic_slice` and `dynamic_update_slice`.
+//! Elaboration of slices whose starts are elements of arrays: `dynamic_slice` and `dynamic_update_slice`.
 
 use indim_builder::{Index, Value};
 use indim_graph::{GraphError, GraphErrorKind};
@@ -33,7 +33,7 @@ impl Elaborator<'_, '_> {
         self.graph(call, self.builder.dynamic_update_slice(x, update, &starts))
     }
 
-    /// The starts of `x` as scalars, those below 0 counted from the end.
+    /// The start along each axis of `x` as a scalar; a negative start counts from the end.
     fn starts(
         &self,
         call: &ViewCall<'_>,

@@ -73,7 +73,7 @@ pub(super) struct Elaborator<'e, 'b> {
     pub(super) builder: &'b GraphBuilder,
     pub(super) rule: Option<&'e RuleSet>,
     bindings: HashMap<&'e str, Binding>,
-    /// The operands of the nodes before the current one.
+    /// The elaborated forms of the nodes before the current one.
     pub(super) operands: Vec<ElaboratedOperand>,
 }
 
@@ -283,7 +283,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         if by_name { self.in_order_of(clipped, nodes, mark) } else { Ok(clipped) }
     }
 
-    /// Transposes a result to the axis order of its operands in the order `nodes`. `clip` elaborates its
+    /// Transposes a result to the order in which the operands `nodes` name the axes. `clip` elaborates its
     /// operands in another order, and the order of operands determines the order of named axes.
     fn in_order_of(&self, value: Value, nodes: &[NodeIndex], mark: Span) -> ElaborateResult<Value> {
         let lists: Vec<AxisNames> = nodes

@@ -89,7 +89,8 @@ impl<'b> Elaborator<'_, 'b> {
         }
     }
 
-    /// Lowers `x ** 2` to a multiplication, like NumPy: it is correctly rounded, a general power is not.
+    /// Lowers `x ** 2` to `x * x`, like NumPy: a product is correctly rounded, a general power is not.
+    /// Pins the exponent. `None` for any other power.
     pub(super) fn square(
         &self,
         nodes: &[NodeIndex; 2],
@@ -125,6 +126,7 @@ impl<'b> Elaborator<'_, 'b> {
         self.apply_to_equal_shapes(Op::Mul, &[&x, &x], &operation).map(Some)
     }
 
+    /// The operation on operands that are converted to `dtype`.
     fn compute(
         &self,
         operation: &ElementwiseCall<'_>,
@@ -293,7 +295,8 @@ impl<'b> Elaborator<'_, 'b> {
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
-    /// The operand in the type of an operation; arrays are converted only where the rule says so.
+    /// The operand in the type of an operation. Arrays are converted only if `is_converting`, which holds
+    /// under a rule with promotion.
     pub(super) fn operand_as(
         &self,
         node: NodeIndex,

@@ -58,7 +58,7 @@ pub enum ExprErrorKind {
     StringLiteral,
     /// A malformed number.
     BadNumber,
-    /// A whole number that does not fit 128 bits, or 64 in a list.
+    /// A whole number that does not fit 128 bits, or 64 bits in a list.
     NumberTooLarge,
     /// An unexpected token.
     Unexpected {

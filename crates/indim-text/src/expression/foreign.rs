@@ -1,6 +1,6 @@
 //! Syntax and functions of NumPy, PyTorch and C, with their replacements.
 //!
-//! The lexer and the parser use them for errors.
+//! The lexer and the parser name the replacements in errors.
 
 use super::Expression;
 use super::error::{ExprError, ExprErrorKind};
@@ -93,8 +93,8 @@ pub(super) fn augmented(found: &str) -> ExprErrorKind {
 }
 
 impl Expression {
-    /// Refuses `max(x, 1)` and `min(x, 1)`: numexpr and NumPy reduce along axis 1, and an expression compares
-    /// each element with 1.
+    /// Refuses `max(x, 1)` and `min(x, 1)`: numexpr and NumPy reduce along axis 1, but an expression
+    /// compares each element with 1.
     ///
     /// ```
     /// use indim_text::{Expression, ParseLimits};

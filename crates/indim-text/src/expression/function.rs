@@ -13,6 +13,7 @@ use super::product_function::{PRODUCTS, ProductFunction};
 use super::random_function::{RANDOM, RandomFunction};
 use super::view_function::{VIEWS, ViewFunction};
 
+/// A function of the expression language, by the table that defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
     Elementwise { op: Op, variant: OpVariant },
@@ -24,10 +25,10 @@ pub(super) enum Function {
     Random(RandomFunction),
 }
 
-/// Functions that are not operations of the table.
+/// Functions that are in none of the other tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StructuralFunction {
-    /// An element type as a function.
+    /// A conversion by the name of an element type, such as `f32(x)`.
     Cast(DType),
     Convert,
     BroadcastInDim,
@@ -63,6 +64,7 @@ pub(super) enum OpVariant {
     ShiftBySign,
 }
 
+/// The names of structural functions; a cast has the name of its element type.
 const STRUCTURAL: &[(&str, StructuralFunction)] = &[
     ("convert", StructuralFunction::Convert),
     ("broadcast_in_dim", StructuralFunction::BroadcastInDim),
@@ -76,7 +78,7 @@ const STRUCTURAL: &[(&str, StructuralFunction)] = &[
     ("signbit", StructuralFunction::SignBit),
 ];
 
-/// Function names with a variant of an operation.
+/// Function names that stand for a variant of an operation.
 const VARIANTS: &[(&str, Op, OpVariant)] = &[
     ("divide", Op::Div, OpVariant::TrueDivide),
     ("true_divide", Op::Div, OpVariant::TrueDivide),
@@ -232,12 +234,12 @@ impl Function {
         arguments.chain(shared.filter(move |attribute| self.takes(*attribute)))
     }
 
-    /// Whether a call may have this shared attribute.
+    /// Whether a call may have this attribute, which is one of `AttributeKey::ALL`.
     fn takes(self, attribute: AttributeKey) -> bool {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
-            // In these functions `axis` is not the attribute of a rule.
+            // In these functions `axis` is not the attribute of a rule set.
             Function::Reduction(function)
                 if function.pairs() && attribute == AttributeKey::Dims =>
             {
@@ -342,7 +344,7 @@ impl StructuralFunction {
     }
 }
 
-/// The operation of an operator.
+/// The operation of an operator, and its variant.
 pub(super) const fn operation_of(operator: BinaryOperator) -> (Op, OpVariant) {
     let variant = match operator {
         BinaryOperator::ShiftRight => OpVariant::ShiftBySign,

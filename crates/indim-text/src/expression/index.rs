@@ -51,7 +51,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An item that is not an expression; otherwise reads nothing.
+    /// Parses an item that is not an expression; returns `None` and reads nothing before an expression.
     fn index_item(&mut self) -> ParseResult<Option<IndexItem>> {
         let mut ahead = self.lexer;
         let (token, span) = ahead.next()?;
@@ -65,7 +65,8 @@ impl Parser<'_> {
         Ok(Some(item))
     }
 
-    /// `-1`, or `1::2`; otherwise reads nothing.
+    /// Parses a whole number or a slice, such as `-1` or `1::2`; returns `None` and reads nothing before
+    /// an expression.
     fn number_or_slice(&mut self) -> ParseResult<Option<IndexItem>> {
         let mut ahead = self.lexer;
         let start = whole_number(&mut ahead)?;
@@ -97,7 +98,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A closing bracket after an operand: of an index, or of a list of operands.
+    /// Ends the index or the list of operands that a closing bracket after `operand` closes.
     pub(super) fn close_bracket(
         &mut self,
         operand: NodeIndex,
@@ -117,7 +118,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A comma after an operand in an index.
+    /// Goes on after a comma behind an operand in an index; `None` if another operand follows.
     pub(super) fn next_index(
         &mut self,
         mut index: IndexFrame,

@@ -1,4 +1,4 @@
-//! The expression language.
+//! The expression language: from a text to the nodes of a graph.
 //!
 //! `docs/expressions.md` describes the language for users. The stages are:
 //!
@@ -6,16 +6,17 @@
 //!    `statement.rs` for assignments) parses them into a syntax tree (`syntax.rs`) with the functions of
 //!    `function.rs`.
 //! 2. `results.rs` selects the results.
-//! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations, `composition.rs`
-//!    compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random numbers,
-//!    `structure.rs` reshapes and conversions, `views.rs` indices and joins. `typing.rs`, `folding.rs` and
-//!    `promote.rs` determine element types and fold literals. `numbers.rs` handles numbers that are inputs.
+//! 3. `elaborate.rs` adds nodes to a graph through the builder: `elementwise.rs` operations,
+//!    `composition.rs` compositions, `reduction.rs` reductions, `product.rs` products, `random.rs` random
+//!    numbers, `structure.rs` reshapes and conversions, `views.rs` indices and functions that rearrange,
+//!    join or sort arrays. `typing.rs`, `folding.rs` and `promote.rs` determine element types and fold
+//!    literals. `numbers.rs` handles numbers that are inputs.
 //!
 //! The other files:
 //!
-//! - `complex_parts.rs`: functions of complex numbers that are computed by real and imaginary part;
+//! - `complex_parts.rs`: functions of complex numbers that are computed from real and imaginary parts;
 //! - `draw.rs`: the drawing of an error below the text;
-//! - `dynamic_slice.rs`: slices at starts that are data;
+//! - `dynamic_slice.rs`: slices whose starts are elements of arrays;
 //! - `error.rs`: errors of expressions: typed data, a stable code, the span in the text;
 //! - `foreign.rs`: syntax and functions of NumPy, PyTorch and C, with their replacements;
 //! - `parameter.rs`: the parameters of functions;
@@ -23,7 +24,7 @@
 //! - `random_function.rs`: the table of random numbers;
 //! - `recorded.rs`: expressions of one operation that a tracer records;
 //! - `statement_error.rs`: errors of statements: assigned names and number of results;
-//! - `view_function.rs`: the table of functions that rearrange or join arrays.
+//! - `view_function.rs`: the table of functions that rearrange, join or sort arrays.
 
 mod call;
 mod complex_parts;
@@ -186,13 +187,13 @@ impl Expression {
 
     /// Adds the expression to a graph.
     ///
-    /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every
-    /// other one numpy. Under numpy and named, operands of different element types are promoted like in
-    /// NumPy 2; under every other rule they are an error.
+    /// Without a `rule`, an operation with `dims=` follows xla, one with `axis=` pdpd, and every other one
+    /// numpy. Under numpy and named, operands of different element types are promoted like in NumPy 2;
+    /// under every other rule such operands are an error.
     ///
     /// # Errors
-    /// Unbound names; foreign attributes; literals that do not fit; `rank-limit`; errors of the builder;
-    /// `several-results`.
+    /// Unbound names; attributes of another rule set; literals that do not fit; `rank-limit`; errors of
+    /// the builder; `several-results`.
     pub fn build(
         &self,
         builder: &GraphBuilder,

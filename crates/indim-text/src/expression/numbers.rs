@@ -1,10 +1,10 @@
 //! Numbers that are inputs of a program: they adapt to the types of arrays like literals, but the program
 //! holds for other values too.
 //!
-//! During elaboration, a number has the value of the first call. If it is combined with an array, it becomes
-//! a parameter of rank 0 with the array's element type. Operators on numbers alone give numbers, which are
-//! computed before each run. An operation that needs the value itself, such as a power or a rounding to
-//! digits, adds a guard: the program holds for this value only.
+//! During elaboration, a number has the value of the first call. If it is combined with an array, it
+//! becomes a parameter of rank 0 with the array's element type. Operators on numbers alone give numbers,
+//! which are computed before each run. An operation that needs the value itself, such as a power or a
+//! rounding to a number of digits, adds a guard: the program holds for this value only.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,8 @@ use indim_ops::{BinaryOperator, DType};
 use super::folding::{fold_binary, fold_unary};
 use super::syntax::UnaryOperator;
 
-/// Largest whole number that is an input: `f64` represents all up to this exactly, so a conversion rounds
-/// only once.
+/// Largest whole number that is an input: `f64` represents all whole numbers up to this exactly, so a
+/// conversion rounds only once.
 const MAX_WHOLE_INPUT: u128 = 1 << 53;
 
 /// Maximum bytes of a number's text in a guard; `...` replaces longer texts.
@@ -73,7 +73,9 @@ pub struct NumberProgram {
     names: Vec<Arc<str>>,
     /// Whether the result of each step is a whole number.
     are_whole: Vec<bool>,
+    /// The step and the element type of each scalar input.
     casts: Vec<(usize, DType)>,
+    /// Steps that must have these values.
     guards: Vec<(usize, Literal)>,
 }
 
@@ -251,8 +253,8 @@ impl Number {
         self.derive(Step::Unary(operator, self.index), value)
     }
 
-    /// The result of a binary operator on two numbers, at least one of them of [`Numbers`]; `value` is its
-    /// value in the elaboration.
+    /// The result of a binary operator on two numbers, of which at least one belongs to [`Numbers`];
+    /// `value` is its value in the elaboration. `None` if both are literals.
     pub(super) fn binary(
         operator: BinaryOperator,
         [x, y]: [Result<&Number, Literal>; 2],

@@ -34,7 +34,7 @@ pub(super) enum AttributeKey {
 }
 
 impl AttributeKey {
-    /// The attributes that functions share.
+    /// All attributes except `Argument`.
     pub(super) const ALL: &[AttributeKey] = &[
         AttributeKey::Dims,
         AttributeKey::Axis,

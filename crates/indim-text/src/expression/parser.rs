@@ -254,7 +254,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The left operand of `operator`, which has just been read.
+    /// Completes the operators on the stack that bind more tightly than `operator`, which has just been
+    /// read. Returns the left operand of `operator`.
     fn reduce_before(
         &mut self,
         operator: InfixOperator,
@@ -272,7 +273,7 @@ impl<'t> Parser<'t> {
         self.reduce(operand, operator.precedence() + u8::from(operator.groups_to_the_right()))
     }
 
-    /// A closing parenthesis.
+    /// Ends the group or the call that a closing parenthesis after `operand` closes.
     fn close(&mut self, operand: NodeIndex, span: Span) -> ParseResult<NodeIndex> {
         let operand = self.reduce(operand, 0)?;
         match self.stack.pop() {
@@ -288,7 +289,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A comma: the next argument of the innermost call.
+    /// Goes on after a comma behind `operand`: with the next argument of a call, or the next item of an
+    /// index.
     fn next_argument(&mut self, operand: NodeIndex, span: Span) -> ParseResult<Option<NodeIndex>> {
         let operand = self.reduce(operand, 0)?;
         match self.stack.pop() {
@@ -318,6 +320,7 @@ impl<'t> Parser<'t> {
         self.add(call_of_table(op, vec![operand]), extent, name)
     }
 
+    /// Parses `(f32)` after `x.astype`.
     fn astype(&mut self, operand: NodeIndex, name: Span) -> ParseResult<NodeIndex> {
         let (token, open) = self.lexer.next()?;
         if token != Token::Symbol(Symbol::OpenParenthesis) {

@@ -2,7 +2,7 @@
 
 use super::parameter::{AttributeKey, CallParameter};
 
-/// A function of a key.
+/// A function of a key of random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RandomFunction {
     Split,

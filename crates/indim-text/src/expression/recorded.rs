@@ -135,7 +135,7 @@ struct PrintedCall {
     nodes: Vec<SyntaxNode>,
     names: Vec<String>,
     operands: Vec<NodeIndex>,
-    /// For each attribute the node of its operand, if it has one, and its span.
+    /// For each attribute, the node of its value if the value is an operand, and the attribute's span.
     attributes: Vec<(Option<NodeIndex>, Span)>,
     /// The items of an index.
     items: Vec<IndexItem>,

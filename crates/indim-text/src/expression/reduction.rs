@@ -14,8 +14,8 @@ use super::typing;
 use crate::span::Span;
 
 impl Elaborator<'_, '_> {
-    /// Under the numpy rule, operands are promoted and integers are summed in 64 bits; a function that takes
-    /// only floats converts them to `f64`.
+    /// Elaborates a reduction. Under the numpy rule, operands are promoted and integers are summed in 64
+    /// bits; a function that takes only floats converts integers to `f64`.
     pub(super) fn reduction(
         &self,
         function: Reduction,
@@ -99,8 +99,8 @@ impl Elaborator<'_, '_> {
     }
 }
 
-/// The reduction rule that counts the axes under a rule set. Default axes of a function may be negative, so
-/// they follow numpy.
+/// The reduction rule by which the axes are read under a rule set. Default axes of a function may be
+/// negative, so they follow numpy.
 fn reduction_rule(
     function: Reduction,
     rule: &RuleSet,
@@ -116,7 +116,8 @@ fn reduction_rule(
     }
 }
 
-/// The axes of the call, by default those of the function; `None` means all axes.
+/// The axes of the call, by default those of the function. `None` means all axes, unless the call names
+/// axes.
 fn axes(function: Reduction, attributes: &[NamedAttribute]) -> Option<Vec<i64>> {
     let given = attributes.iter().find(|given| given.attribute == AttributeKey::Axes);
     match given.map(|given| &given.value) {

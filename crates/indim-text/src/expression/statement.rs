@@ -106,7 +106,7 @@ impl<'t> Parser<'t> {
         Ok(values)
     }
 
-    /// The output of a statement without assignment. If the value is a name, so is the output's.
+    /// The output of a statement without assignment. If the value is a name, the output has this name.
     fn unassigned(&self, node: NodeIndex) -> Output {
         Output { name: self.name_of(node).map(str::to_owned), node }
     }
@@ -154,7 +154,8 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Whether the next token is on another line, outside of brackets; expressions in brackets span lines.
+    /// Whether the next token is on another line, outside of brackets; expressions in brackets may span
+    /// lines.
     pub(super) fn ends_line(&self) -> bool {
         self.lexer.is_at_line_end() && !self.is_in_brackets()
     }

@@ -13,7 +13,7 @@ use super::syntax::{AttributeValue, NamedAttribute, NodeIndex};
 use crate::span::Span;
 use indim_graph::Literal;
 
-/// A call of such a function, or of a function of random numbers.
+/// A call of a function of this file, or of a function of random numbers.
 pub(super) struct StructuralCall<'c> {
     pub(super) nodes: &'c [NodeIndex],
     pub(super) attributes: &'c [NamedAttribute],
@@ -84,7 +84,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         self.builder.elementwise(Op::Lt, &[signed, number(0)?], &RuleSet::Numpy)
     }
 
-    /// Under xla the list must increase; otherwise StableHLO's rule allows permutations.
+    /// Under xla the list `dims` must increase; otherwise StableHLO's rule allows permutations.
     fn broadcast_in_dim(&self, call: &StructuralCall<'_>) -> ElaborateResult<Value> {
         let x = self.value(call.nodes[0])?;
         let shape = call.sizes()?;
@@ -171,7 +171,7 @@ impl StructuralCall<'_> {
         Ok(sizes.expect("invariant: the parser refuses a call without its required attributes"))
     }
 
-    /// Like [`StructuralCall::sizes`], if the call has it.
+    /// Like [`StructuralCall::sizes`], but `None` if the call has neither attribute.
     pub(super) fn given_sizes(&self) -> ElaborateResult<Option<Shape>> {
         let wanted = [AttributeKey::Shape, AttributeKey::Sizes];
         let given = self.attributes.iter().find_map(|given| match &given.value {

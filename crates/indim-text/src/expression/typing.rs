@@ -40,7 +40,7 @@ pub(super) enum TypingPlan {
     ConstantComparison { is_true: bool },
 }
 
-/// Functions of complex numbers that are computed by real and imaginary part.
+/// Functions of complex numbers that are computed from real and imaginary parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ComplexPlan {
     /// `log(x) / log(2)`.
@@ -79,7 +79,8 @@ pub(super) fn strict(
     Ok(TypingPlan::Compute { op, dtype })
 }
 
-/// The type of the first array, which literals must fit.
+/// The element type of the first array, or the default type of the literals if no operand is an array.
+/// Every literal must be of the kind of this type.
 fn strict_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
     let first = arrays(operands).next();
     let dtype = first.unwrap_or_else(|| literal_dtype(operands, takes_i64));
@@ -204,7 +205,7 @@ fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResul
         // Integers have no NaN, so these are `max` and `min`.
         Op::Fmax if is_whole => Ok(TypingPlan::Compute { op: Op::Max, dtype }),
         Op::Fmin if is_whole => Ok(TypingPlan::Compute { op: Op::Min, dtype }),
-        // NumPy converts truth values to i8; x * x is x for them.
+        // NumPy converts truth values to i8, in which x * x is x for 0 and 1.
         Op::Conj if is_bool => Ok(TypingPlan::Multiplied { dtype: DType::I8 }),
         Op::Square if is_whole => Ok(TypingPlan::Multiplied { dtype: without_bool(dtype) }),
         Op::Reciprocal if is_whole => {
@@ -240,8 +241,9 @@ fn without_bool(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::I8 } else { dtype }
 }
 
-/// The float type in which NumPy computes functions such as `sqrt` of integers: the smallest one for every
-/// operand. For i8 with u16 it is f32, although their common type is i32.
+/// The float type in which NumPy computes functions such as `sqrt` of integers: the widest of the float
+/// types of the individual operands. i8 with u16 gives f32, although the float type of their common type,
+/// i32, is f64.
 fn float_dtype(common: DType, operands: &[OperandType]) -> DType {
     let widest = arrays(operands).map(float_for).max_by_key(|dtype| dtype.size());
     let has_integer = arrays(operands).any(DType::is_integer);
@@ -255,7 +257,7 @@ fn is_comparison(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
 }
 
-/// Comparisons of integers that no common type can compute.
+/// The plan of a comparison of integers that no common type can compute; `None` for any other comparison.
 fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<TypingPlan> {
     use OperandType::{Array, Literal as Constant};
     match *operands {
@@ -270,6 +272,8 @@ fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<TypingPlan> {
     }
 }
 
+/// The plan of a comparison of elements of `dtype` with a literal, if the literal is out of the range of
+/// an integer type.
 fn out_of_range(op: Op, dtype: DType, literal: Literal) -> Option<TypingPlan> {
     let (Literal::Int(value), Some((low, _))) = (literal, integer_range(dtype)) else {
         return None;

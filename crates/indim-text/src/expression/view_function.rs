@@ -5,7 +5,7 @@ use indim_ops::ScatterOp;
 
 use super::parameter::{AttributeKey, CallParameter};
 
-/// A function that rearranges or joins arrays.
+/// A function that rearranges, joins or sorts arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ViewFunction {
     Concatenate,

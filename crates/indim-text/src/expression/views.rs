@@ -1,4 +1,4 @@
-//! Elaboration of indices, and of functions that rearrange or join arrays.
+//! Elaboration of indices, and of functions that rearrange, join or sort arrays.
 
 use core::str::FromStr;
 
@@ -90,6 +90,7 @@ impl Elaborator<'_, '_> {
         }
     }
 
+    /// The result of the builder, with the span and the operands of the call in its error.
     pub(super) fn graph<T>(
         &self,
         call: &ViewCall<'_>,
@@ -229,11 +230,13 @@ impl Elaborator<'_, '_> {
         }
     }
 
+    /// The elements of `x` in row-major order, along one axis.
     fn flat(&self, call: &ViewCall<'_>, x: &Value) -> ElaborateResult<Value> {
         let count = self.array_shape(x, call.mark)?.element_count().unwrap_or(usize::MAX);
         self.graph(call, self.builder.reshape(x, [count]))
     }
 
+    /// Parses the word of a mode or of a side; `expected` lists the legal words for the error.
     fn word<T: FromStr>(
         &self,
         call: &ViewCall<'_>,
@@ -434,7 +437,7 @@ impl Elaborator<'_, '_> {
         Ok(checked)
     }
 
-    /// The number of a keyword argument.
+    /// The number of a keyword argument; `None` if the call does not have it.
     fn number(&self, call: &ViewCall<'_>, name: &'static str) -> ElaborateResult<Option<Literal>> {
         let wanted = AttributeKey::Argument(name);
         let given = call.attributes.iter().find(|given| given.attribute == wanted);

@@ -165,6 +165,7 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
+    /// Parses the operands and attributes of `operation`, up to the colon.
     fn head(&mut self, operation: &str, span: Span) -> ParseResult<(Head, Vec<ValueId>)> {
         let kind = match operation {
             "constant" => return Ok((Head::Constant, Vec::new())),
@@ -446,6 +447,7 @@ impl<'t> Parser<'t> {
         }
     }
 
+    /// Reads `name=`.
     fn attribute(&mut self, name: &'static str) -> ParseResult<()> {
         let expected = match name {
             "axis" => "`axis=`",
@@ -463,7 +465,7 @@ impl<'t> Parser<'t> {
         self.expect('=', "`=`").map(drop)
     }
 
-    /// Reads this word if it is next, before the colon; tells whether it was.
+    /// Reads the word `name` if it comes next, before the colon; returns whether it did.
     fn flag(&mut self, name: &'static str) -> ParseResult<bool> {
         let mut ahead = self.cursor;
         let is_next = ahead.peek() != Some(':')
@@ -543,7 +545,7 @@ impl<'t> Parser<'t> {
         self.run(|c| c.is_ascii_alphanumeric() || c == '_', expected)
     }
 
-    /// The longest run, at least one, of characters that `is_part` accepts.
+    /// The longest run of characters that `is_part` accepts; at least one.
     fn run(
         &mut self,
         is_part: impl Fn(char) -> bool,
