@@ -55,7 +55,7 @@ pub(crate) fn nest(
     }
 }
 
-/// The result of a loop or branch that a node is.
+/// The position of the result that a node of a loop or branch stands for; `None` for other nodes.
 fn result_of_control(kind: &NodeKind) -> Option<usize> {
     match *kind {
         NodeKind::While { result, .. } | NodeKind::Branch { result, .. } => Some(result),
@@ -75,6 +75,7 @@ struct NestBuilder<'a> {
 }
 
 impl NestBuilder<'_> {
+    /// Adds the instructions that compute `value`, which the nest sees under `view`.
     fn compute(&mut self, value: ValueId, view: &View) {
         let node = &self.graph[value];
         // A loop or branch with several results has one instruction.
@@ -139,7 +140,8 @@ impl NestBuilder<'_> {
 
     /// The local that holds an operand.
     fn local(&mut self, operand: OperandView) -> Local {
-        // An executor does not load a table into a block, so it never shares an access with other operands.
+        // An executor does not load a table into a block, so a table never shares an access with other
+        // operands.
         let is_table = operand.view.is_of_table();
         let source = self.materialized.source(self.graph, self.group, operand);
         match access(self.graph, self.buffers, source) {
@@ -148,6 +150,7 @@ impl NestBuilder<'_> {
         }
     }
 
+    /// The stores of a materialised value: to its buffers, and to its slices of concatenations.
     fn stores(&mut self, value: ValueId) -> Vec<Store> {
         let node = &self.graph[value];
         let stored = self.materialized.stored(value);
@@ -227,6 +230,7 @@ pub(crate) fn access(
     }
 }
 
+/// The access to a parameter, a constant or a counter.
 fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }: View) -> Access {
     let array_type = graph[value].array_type.clone();
     match &graph[value].kind {
@@ -244,7 +248,7 @@ fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }:
     }
 }
 
-/// The indices of a slice that begins at these offsets.
+/// The indices of an array as a slice of a larger array, which begins at offset `starts`.
 fn moved(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
     for (axis, start) in axes.iter_mut().zip(starts) {

@@ -58,7 +58,7 @@ fn check(
     let (table, indices) = (node.operands[0], node.operands[1]);
     let size = graph[table].array_type.shape[axis];
     let array_type = &graph[indices].array_type;
-    // The gathered or scattered operand.
+    // The updates of a scatter, or the result of a gather.
     let elements = node.operands.get(2).map_or(&node.array_type, |&it| &graph[it].array_type);
     if !is_checked(mode, array_type.dtype, size) || elements.shape.contains(&0) {
         return None;

@@ -1,8 +1,8 @@
 //! Coalesced axes of nests over whole dense arrays, computed once for all sizes.
 //!
-//! The stride of a dense operand along an axis is the element size times the sizes of the axes inside it. Two
-//! axes merge if, for every operand, the axes inside the outer one are the inner one and the axes inside
-//! that. This depends on the axes of the operands, not on the sizes.
+//! The stride of a dense operand along an axis is the element size times the sizes of the axes inside it.
+//! Two axes merge if, for every operand, the axes inside the outer axis are the inner axis and the axes
+//! inside the inner axis. This depends on the axes of the operands, not on the sizes.
 
 use core::cmp::Reverse;
 
@@ -68,7 +68,7 @@ struct DenseOperand {
 }
 
 impl DenseOperand {
-    /// `None` if the nest does not traverse each axis completely, element by element.
+    /// `None` if the nest does not traverse each axis of the array completely, element by element.
     fn new(access: &Access, sizes: &[usize]) -> Option<DenseOperand> {
         let mut inside = SmallVec::from_elem(None, sizes.len());
         let mut axes = AxisSet::default();
@@ -120,8 +120,9 @@ pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> O
 }
 
 impl DenseNest {
-    /// The coalesced axes of `nest`, whose sizes are symbols: equal only if they are always equal. `None` if
-    /// an array is not traversed completely, or if no candidate for the main operand has all axes.
+    /// The coalesced axes of `nest`, whose sizes are symbols: two sizes are equal only if they are equal
+    /// in every binding. `None` if an array is not traversed completely, or if no candidate for the main
+    /// operand has all axes.
     pub fn new(nest: &LoopNest) -> Option<DenseNest> {
         let sizes = nest.shape.sizes();
         if sizes.len() > u32::BITS as usize || sizes.contains(&0) {
@@ -167,7 +168,7 @@ impl DenseNest {
     /// The coalesced axes for these sizes, without the reduced axis.
     pub(crate) fn coalesced(&self, sizes: &[usize]) -> CoalescedAxes {
         let mut axes = CoalescedAxes::new(SmallVec::new(), zero_strides(self.bytes.len()));
-        // Few, so that a push for each is faster than `collect`.
+        // Axes are few, so a push for each is faster than `collect`.
         self.merged.iter().for_each(|points| axes.sizes.push(points.of(sizes)));
         self.strides.iter().for_each(|stride| axes.strides.push(stride.stride(sizes)));
         axes

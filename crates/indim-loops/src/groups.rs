@@ -1,9 +1,9 @@
 //! Groups of nests that run tile by tile. The softmax of a matrix runs all its nests on a few rows, then on
 //! the next rows, so that temporaries stay in L2 and the matrix is read from memory once.
 //!
-//! Consecutive nests form a group along an axis that none of them reduces, if a nest that reads a value of
-//! another reads it at the index along that axis at which the other wrote it. Then no tile depends on
-//! another, and results have the same bits. The executor chooses the tile size, and whether to use a group.
+//! Consecutive nests form a group along an axis that none of them reduces, if each value that one nest
+//! writes and another reads has the same index along this axis in both. Then no tile depends on another,
+//! and results have the same bits. The executor chooses the tile size, and whether to use a group.
 
 use core::fmt;
 use core::ops::Range;
@@ -86,7 +86,7 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
             groups.push(NestGroup { nests: start..end, axes, inner });
             start = end;
         } else {
-            // No member reduces; the last one may begin the next group.
+            // The group has one member, or none that reduces. Its last member may begin the next group.
             start = (end - 1).max(start + 1);
         }
     }
@@ -112,12 +112,12 @@ fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
     (end, axes)
 }
 
-/// The state of the nests of a group.
+/// The iteration shape and the buffers of a group under construction.
 #[derive(Default)]
 struct GroupState<'a> {
-    /// The size of each axis along which they may be cut.
+    /// The iteration shape of the first nest. A nest whose axis has another size cannot be cut along it.
     sizes: Vec<usize>,
-    /// The buffers that they write, each with the nests that write it.
+    /// The buffers that the nests write, each with the nests that write it.
     written: BTreeMap<BufferId, Vec<(&'a LoopNest, &'a Access)>>,
     used: BTreeSet<BufferId>,
 }
@@ -127,7 +127,8 @@ impl<'a> GroupState<'a> {
         self.used.contains(&buffer)
     }
 
-    /// Adds a nest; returns those of `axes` (`None`: of all axes) along which the group may still be cut.
+    /// Adds a nest; returns the axes among `axes` (`None`: all axes) along which the group may still be
+    /// cut.
     fn add(&mut self, nest: &'a LoopNest, axes: Option<&[usize]>) -> Vec<usize> {
         if axes.is_none() {
             self.sizes = nest.shape.to_vec();

@@ -61,8 +61,8 @@ impl InputAxes {
 }
 
 /// The axes from the outermost to the innermost, sorted like NumPy's iterator sorts them (`npyiter`):
-/// insertion sort, in which an axis moves inwards past one whose stride is larger in every input that
-/// decides.
+/// insertion sort, in which an axis moves inwards past another if the other has the larger stride in every
+/// input that has a stride along both.
 fn axes_by_stride(rank: usize, inputs: &[Vec<usize>]) -> Vec<usize> {
     // NumPy's iterator numbers axes from the innermost outwards.
     let mut axes: Vec<usize> = (0..rank).rev().collect();
@@ -116,7 +116,8 @@ fn output_paths(loops: &LoopNests) -> Vec<Vec<InputPath>> {
                             InputPath { parameter, axes: access.walked_axes(rank).into() },
                         );
                     }
-                    // Under another shape, a reshape, the axes are not those of the path.
+                    // A nest that reads the value under another shape sees a reshape, whose axes are not
+                    // those of the path.
                     BufferId::Temporary(index) if *shape == loops.temporaries[index].shape => {
                         temporaries[index]
                             .iter()

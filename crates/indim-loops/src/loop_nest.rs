@@ -306,8 +306,8 @@ pub enum LoneInstruction {
         /// The position found among equal elements.
         side: SearchSide,
     },
-    /// A loop or branch, which runs programs of its own. The nest has no axes: its operands are whole arrays
-    /// in memory, each access at their first element, and its stores are whole results.
+    /// A loop or branch, which runs programs of its own. The nest has no axes: its operands are whole
+    /// arrays in memory, each accessed at its first element, and its stores are whole results.
     Control {
         /// The position in [`LoopNests::controls`].
         index: usize,

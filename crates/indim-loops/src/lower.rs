@@ -111,6 +111,7 @@ impl Buffers {
         BufferId::Constant(self.constants.intern(&value))
     }
 
+    /// The buffer of the numbers 0, 1, 2, ... of this type and length.
     pub(crate) fn counter(&mut self, dtype: DType, length: usize) -> BufferId {
         BufferId::Counter(self.counters.intern(&(dtype, length)))
     }

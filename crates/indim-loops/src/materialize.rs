@@ -39,9 +39,13 @@ const MAX_INSTRUCTIONS_PER_NODE: usize = 8;
 pub(crate) struct Materialized {
     bases: ViewBases,
     groups: Vec<Vec<ValueId>>,
+    /// For each value of a group, and for its stored conversion, the position of the group.
     positions: HashMap<ValueId, usize>,
+    /// The values that another nest reads.
     read: BTreeSet<ValueId>,
+    /// The values that are read under another shape, so that they must be stored in row-major order.
     dense: BTreeSet<ValueId>,
+    /// The destinations of each part of a concatenation.
     concat_targets: HashMap<ValueId, Vec<ConcatTarget>>,
     /// The stored conversions of reductions that have no other use.
     conversions: HashMap<ValueId, ValueId>,
@@ -50,7 +54,7 @@ pub(crate) struct Materialized {
 /// The destination of one part of a concatenation.
 #[derive(Debug, Clone)]
 pub(crate) struct ConcatTarget {
-    /// The concatenation, which is no part of another one.
+    /// The concatenation, which is not a part of another concatenation.
     pub(crate) concatenation: ValueId,
     /// The offset of the part along each axis.
     pub(crate) starts: Vec<usize>,
@@ -214,14 +218,15 @@ fn conversions(
             let operand = graph[value].operands[0];
             let is_reduced = match graph[operand].kind {
                 NodeKind::Reduce { op, .. } => !op.is_arg_reduction(),
-                // A product of floats is rounded to floats only, one of integers is stored as it is.
+                // A contraction of floats can be rounded to floats only; one of integers is stored in its
+                // own type.
                 NodeKind::Contract { .. } => {
                     [operand, value].iter().all(|&value| graph[value].array_type.dtype.is_float())
                 }
                 _ => false,
             };
             let is_used_once = uses[operand.index()] == 1 && !requirements.dense.contains(&operand);
-            // A fold ends with one kernel.
+            // A fold ends with at most one conversion kernel, so a conversion in two steps stays a nest.
             let [from, to] = [operand, value].map(|value| graph[value].array_type.dtype);
             let is_one_step = conversion_through(from, to).is_none();
             (is_reduced && is_used_once && is_one_step).then_some((operand, value))
@@ -263,7 +268,7 @@ fn operands(graph: &Graph) -> Vec<bool> {
     is_operand
 }
 
-/// For each part of these concatenations that is none itself, its destinations.
+/// The destinations of each part of these concatenations that is not itself one of them.
 fn concat_targets(
     graph: &Graph,
     concatenations: &BTreeSet<ValueId>,
@@ -306,7 +311,7 @@ impl NestKind {
     const ELEMENTWISE: NestKind = NestKind::One { reduced: None, is_arg: false };
 }
 
-/// The requirements of all nests.
+/// The requirements of all nests on the values of a graph: view, kind of nest and storage.
 struct Requirements {
     /// The view under which each computed value is computed; the identity for a materialised value.
     views: Vec<Option<View>>,
@@ -316,8 +321,11 @@ struct Requirements {
     materialized: BTreeSet<ValueId>,
     /// The materialised concatenations, which the nests of their parts write.
     concatenations: BTreeSet<ValueId>,
+    /// The values that another nest reads.
     read: BTreeSet<ValueId>,
+    /// The values that are read under another shape, so that they must be stored in row-major order.
     dense: BTreeSet<ValueId>,
+    /// Whether every value with more than one use is materialised.
     materializes_shared: bool,
 }
 
@@ -359,8 +367,8 @@ impl Requirements {
         self.nest_kinds[value.index()] = NestKind::One { reduced, is_arg };
     }
 
-    /// Materialises a part of a concatenation. If nests computed it under another view or in a nest of
-    /// another kind, they now read it.
+    /// Materialises a part of a concatenation. If nests would have computed it under another view or in a
+    /// nest of another kind, they now read it.
     fn materialize_part(&mut self, graph: &Graph, part: ValueId) {
         let before =
             self.views[part.index()].clone().map(|view| (view, self.nest_kinds[part.index()]));

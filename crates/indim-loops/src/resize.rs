@@ -82,7 +82,7 @@ impl<'a> SizedNest<'a> {
     /// The nest with substituted sizes.
     pub fn new(nest: &'a Arc<LoopNest>, sizes: SizeSubstitution<'a>) -> Self {
         let mut shape = SmallVec::new();
-        // Few, so that a push for each is faster than `collect`.
+        // Axes are few, so a push for each is faster than `collect`.
         nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
         SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
     }
@@ -118,13 +118,14 @@ impl<'a> SizedNest<'a> {
         self.sizes.array_bytes(&access.array_type)
     }
 
-    /// The number of lines along an axis of the nest; saturates.
+    /// The number of lines along an axis of the nest, which is the product of all other sizes; saturates.
     pub fn lines(&self, axis: usize) -> usize {
         let others = self.shape.iter().enumerate().filter(|&(other, _)| other != axis);
         others.fold(1, |lines: usize, (_, &size)| lines.saturating_mul(size))
     }
 
-    /// The bytes of an array that the nest accesses, each counted once; all bytes of the table of a gather.
+    /// The bytes of an array that the nest accesses, each byte counted once. Counts the whole table of a
+    /// gather along the gathered axis.
     pub fn bytes_of(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {

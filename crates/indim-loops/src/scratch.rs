@@ -256,7 +256,8 @@ mod tests {
 
     #[test]
     fn small_arrays_fill_gaps() {
-        // The large arrays are at 0 and 640, the 128 bytes after them; the second array leaves a gap later.
+        // The large arrays are at 0 and 640, the 128 bytes after them. The large array at 640 is dead in
+        // nest 1, so the 64 bytes take its place.
         let allocations = [
             allocation(64, 1, 1),
             allocation(640, 0, 1),

@@ -84,6 +84,8 @@ impl OperandView {
         Some(narrow.unwidened(graph, bases).unwrap_or(narrow))
     }
 
+    /// The operand before its last widening conversion; `None` if it has none, or is no factor of a
+    /// contraction.
     fn unwidened_once(&self, graph: &Graph, bases: &ViewBases) -> Option<OperandView> {
         let base = bases.get(self.value);
         let Node { kind: NodeKind::Convert, operands, array_type } = &graph[base.value] else {
@@ -132,7 +134,7 @@ pub(crate) fn iteration(graph: &Graph, value: ValueId) -> (Shape, Option<usize>)
         NodeKind::Reduce { axis, .. } => {
             (graph[node.operands[0]].array_type.shape.clone(), Some(axis))
         }
-        // The axes of the result are the outer ones, those of the indices the inner ones.
+        // The outer axes are those of the result, the inner axes those of the indices.
         NodeKind::Scatter { .. } => {
             let indices = &graph[node.operands[1]].array_type.shape;
             (node.array_type.shape.iter().chain(indices.iter()).copied().collect(), None)
@@ -272,7 +274,7 @@ pub(crate) fn is_computed(kind: &NodeKind) -> bool {
 
 /// For each loop or branch, which is a node for each of its results, the lowest node with the same regions
 /// and operands.
-// An array's hash is cached in it, which changes neither the hash nor what it is equal to.
+// An array caches its hash. The cache changes neither the hash nor equality.
 #[allow(clippy::mutable_key_type)]
 pub(crate) fn first_results(graph: &Graph) -> HashMap<ValueId, ValueId> {
     let mut lowest = HashMap::new();

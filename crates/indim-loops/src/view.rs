@@ -89,8 +89,8 @@ impl View {
         }
     }
 
-    /// The view of the table of a gather along `axis`, which has `size` elements and a virtual axis after
-    /// those of the nest as index. The indices have `rank` axes.
+    /// The view of the table of a gather along `axis`. This axis has `size` elements; its index is a
+    /// virtual axis, numbered after the axes of the nest. The indices have `rank` axes.
     pub(crate) fn of_table(&self, axis: usize, rank: usize, size: usize) -> View {
         let virtual_axis = self.shape.rank();
         let term = AxisTerm { axis: virtual_axis, step: 1 };
@@ -101,8 +101,9 @@ impl View {
         View { shape, axes, is_of_table: true }
     }
 
-    /// The view of a scatter's nest onto the array of `rank` axes that the scatter updates. The outer axes of
-    /// the nest are those of the array, the inner axes those of the indices.
+    /// The view of a scatter's nest onto the array of `rank` axes that the scatter updates. The outer axes
+    /// of the nest are those of the array, the inner axes those of the indices. For a search in a sorted
+    /// table, the view onto the values, whose axes are the outer axes too.
     pub(crate) fn of_places(&self, rank: usize) -> View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }

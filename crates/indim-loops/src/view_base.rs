@@ -58,6 +58,7 @@ impl ViewBases {
         self.reshaped[value.index()]
     }
 
+    /// The base of `value`, from the bases of the values before it.
     fn next(&self, graph: &Graph, value: ValueId, node: &Node) -> ViewBase {
         let shape = &node.array_type.shape;
         let operand = || &graph[node.operands[0]].array_type.shape;

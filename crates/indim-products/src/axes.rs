@@ -1,4 +1,4 @@
-//! Axes of one class: merged by strides, and offsets of their elements.
+//! The axes of one class, merged by strides, and offsets of their elements.
 
 use crate::product::{AxisClass, Product};
 
@@ -17,11 +17,11 @@ struct Axis {
     strides: [isize; 3],
 }
 
-/// Groups of neighbouring indices: pairs, or groups of four.
+/// Groups of neighbouring summed indices, pairs or groups of four, whose products one instruction adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
     strides: [isize; 3],
-    /// Indices of the last group if they are fewer than those of the others, otherwise 0.
+    /// Number of indices in the last group if it is incomplete, otherwise 0.
     pub(crate) rest: usize,
 }
 
@@ -85,7 +85,7 @@ impl Axes {
         run
     }
 
-    /// The number of elements along axes of any size but 1.
+    /// The product of the sizes of the axes; saturates.
     fn axes_size(&self) -> usize {
         self.axes.iter().fold(1, |size, axis| size.saturating_mul(axis.size))
     }
@@ -137,9 +137,9 @@ impl Axes {
         }
     }
 
-    /// The groups of `count` neighbouring elements as axes, and the elements within them; `None` if `count`
-    /// does not divide the size of the fastest axis of several, so that groups would cross it, or if there
-    /// are fewer elements.
+    /// The axes of groups of `count` neighbouring elements, and the layout within a group. `None` if a
+    /// group would cross the border of the fastest of several axes, or if there are fewer than `count`
+    /// elements.
     pub(crate) fn grouped(&self, count: usize) -> Option<(Axes, Groups)> {
         let fastest = self.axes.last()?;
         let rest = fastest.size % count;
@@ -156,7 +156,8 @@ impl Axes {
         Some((Axes { axes, size: self.size.div_ceil(count) }, groups))
     }
 
-    /// Axes of another number of elements, for the memory of a plan, which depends on this number only.
+    /// These axes with another number of elements. Serves only to compute the maximum memory of a plan,
+    /// for which no other property of grouped axes matters.
     pub(crate) fn of_size(&self, size: usize) -> Axes {
         Axes { axes: self.axes.clone(), size }
     }

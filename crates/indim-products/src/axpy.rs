@@ -22,22 +22,22 @@ pub(crate) struct AxpyArguments {
     pub(crate) y: *const u8,
     /// Stride of `y` between rows.
     pub(crate) y_step: isize,
-    /// Number of columns: at least those of a vector.
+    /// Number of columns: at least the lanes of a vector, and at most [`MAX_COLUMNS`].
     pub(crate) columns: usize,
-    /// Number of indices: at most those of a block.
+    /// Number of summed indices: at most the length of a block.
     pub(crate) length: usize,
     /// Number of blocks before this one.
     pub(crate) block: usize,
-    /// Memory of `LANES + 1` rows of whole vectors.
+    /// Memory of `LANES + 1` rows of whole vectors: one for each lane, and one for their sum.
     pub(crate) accumulators: *mut u8,
     /// Memory of `NODES` rows of wide sums.
     pub(crate) nodes: *mut u8,
-    /// After the last block, the memory of the wide sums.
+    /// The memory of the wide sums, if this is the last block; `None` for the blocks before it.
     pub(crate) sums: Option<*mut u8>,
 }
 
-/// The sum of a block compiled for a level. It is added to the tree of the blocks before it. The last vector
-/// ends with the last column, so it may repeat columns of the vector before it.
+/// A function that sums one block and adds it to the tree of the blocks before it, compiled for a level.
+/// The last vector ends with the last column, so it may repeat columns of the vector before it.
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements, each row of `y` of `columns` elements;
@@ -98,8 +98,8 @@ fn last_vector<V: Vector>(columns: usize) -> usize {
     (columns - V::LANES) * size_of::<V::Element>()
 }
 
-/// Adds `N` rows of one lane, from `index` on and `lanes` apart, to the accumulators of the lane. Its first
-/// row, at an index below `lanes`, begins at zero.
+/// Adds `N` rows of one lane, from `index` on and `lanes` apart, to the accumulators of the lane. The
+/// first row of a lane, at an index below `lanes`, is added to zero.
 ///
 /// # Safety
 /// - Like [`AxpyFn`];

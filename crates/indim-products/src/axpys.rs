@@ -1,4 +1,5 @@
-//! Runs of units by scaled rows: the rows of `y` are contiguous, and `x` has few rows. Holds unsafe code.
+//! Sums of regions by scaled rows (`axpy.rs`), if the rows of `y` are contiguous and `x` has few rows.
+//! Holds unsafe code.
 
 use core::ops::Range;
 
@@ -36,14 +37,14 @@ impl ProductPlan {
         let mut rows = [region.x; MAX_UNPACKED_ROWS];
         for (place, row) in region.rows.clone().enumerate() {
             let copy = scratch.wrapping_add(self.blocking.scratch.x + place * row_bytes);
-            // SAFETY: the copies of all rows lie in the packed rows.
+            // SAFETY: the scratch memory of packed rows has room for a copy of each row (`blocking.rs`).
             rows[place] = unsafe { self.contiguous_row(region, row, indices.clone(), copy) };
         }
         for column in region.columns.clone().step_by(MAX_COLUMNS) {
             let end = region.columns.end.min(column + MAX_COLUMNS);
             let first = column.min(end.saturating_sub(self.kernels.lanes));
             let computed = AxpyColumns { columns: first..end, stored: column..end };
-            // SAFETY: the caller has the obligations of both; the rows are contiguous.
+            // SAFETY: the caller has the obligations of both functions; the rows are contiguous.
             unsafe {
                 self.add_blocks(region, &computed, indices.clone(), &rows, scratch);
                 self.store_rows(region, &computed, target, scratch);
@@ -51,7 +52,8 @@ impl ProductPlan {
         }
     }
 
-    /// Adds the blocks of all rows, each block of `y` for one row after the other, and finishes their sums.
+    /// Adds all blocks for each row of `x`, and finishes the sums. The rows of `x` take turns at each
+    /// block of `y`.
     ///
     /// # Safety
     /// Like [`ProductPlan::axpys`]; `rows` are contiguous along the summed index.
@@ -106,7 +108,7 @@ impl ProductPlan {
         for (place, row) in region.rows.clone().enumerate() {
             let skipped = place * MAX_COLUMNS + stored.start - columns.start;
             let sums = scratch.wrapping_add(self.blocking.scratch.tile + skipped * wide_size);
-            // SAFETY: the sums are those of the columns, which are of the region.
+            // SAFETY: `sums` has the finished sums of the stored columns, which lie in the region.
             unsafe {
                 match target {
                     SumTarget::Wide(to) => {

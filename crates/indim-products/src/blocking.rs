@@ -10,7 +10,7 @@ use crate::{axpy, dot};
 /// Bytes of L2 that blocking assumes: the smallest L2 of current servers and laptops.
 const L2_BYTES: usize = 512 << 10;
 
-/// Bytes of the packed columns of a region, which stay in the share of L3 of one core.
+/// Maximum bytes of columns that are packed together: they stay in the share of L3 of one core.
 const PACKED_COLUMNS_BYTES: usize = 2 << 20;
 
 /// Maximum rows and columns of a region: at this size packing is already only a few per cent of the work.
@@ -22,7 +22,7 @@ const MAX_SUMMED_REGION: usize = 384;
 /// Minimum multiply-adds of a unit, because starting a unit costs about a microsecond.
 const MIN_UNIT: usize = 1 << 18;
 
-/// Maximum rows of a product whose columns are not packed.
+/// Maximum rows of `x` for dot products and scaled rows, which do not pack `y`.
 pub(crate) const MAX_UNPACKED_ROWS: usize = 4;
 
 /// Maximum indices of a piece, so that its blocks fit the nodes of a tile.
@@ -32,11 +32,11 @@ const MAX_PIECE: usize = BLOCK << (NODES - 2);
 // an element has at most 8 bytes.
 const _: () = assert!(L2_BYTES / 2 / (MAX_PIECE * 8) >= MAX_UNPACKED_ROWS);
 
-/// Maximum stride of `y` between the columns of stencils, in elements: two loads and a permutation read every
-/// second one.
+/// Maximum stride of `y` between the columns of stencils, in elements: two loads and a permutation read
+/// every second element.
 const MAX_STENCIL_STEP: usize = 2;
 
-/// Minimum contiguous columns of stencils: each run of columns is a call.
+/// Minimum contiguous columns of stencils, because each run of columns costs a call.
 const MIN_STENCIL_RUN: usize = 4;
 
 /// Units for each thread, so that threads which start late or run slowly do less.
@@ -86,7 +86,8 @@ impl Method {
         }
     }
 
-    /// Whether the sizes suit the method: methods without packing need few rows, and blocks with lanes.
+    /// Whether the sizes suit the method. Dot products and scaled rows need few rows, and sums longer than
+    /// one chain; stencils need few rows, and sums of at most one chain.
     fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
         let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > CHAIN;
         match self {
@@ -100,7 +101,8 @@ impl Method {
     }
 }
 
-/// Sizes of blocks. A unit is a region of the result, for one or more batch elements, or a piece of its sum.
+/// Sizes of blocks. A unit is a region of the result, for one or more batch elements, or a piece of its
+/// sum. The fields with `parts` in their name are the numbers of parts into which an index is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Blocking {
     /// Batch elements of a unit.
@@ -121,12 +123,15 @@ pub(crate) struct Blocking {
     pub(crate) packed_rows: usize,
     /// Columns that are packed together.
     pub(crate) packed_columns: usize,
+    /// Whether kernels may read `x` in place, because its rows are contiguous.
     pub(crate) is_x_in_place: bool,
+    /// Whether register tiles read `y` in place, except panels with an incomplete vector.
     pub(crate) is_y_in_place: bool,
     pub(crate) method: Method,
     /// Columns of a region of wide sums, with padding.
     pub(crate) wide_columns: usize,
     pub(crate) scratch: ScratchOffsets,
+    /// Bytes of the memory that all threads of a run share.
     pub(crate) shared_bytes: usize,
 }
 
@@ -145,7 +150,7 @@ pub(crate) struct ScratchOffsets {
     pub(crate) starts: usize,
     /// Nodes of a region that is summed piece by piece.
     pub(crate) region: usize,
-    /// Bytes of all.
+    /// Bytes of all buffers.
     pub(crate) bytes: usize,
 }
 
@@ -329,11 +334,12 @@ impl Blocking {
     }
 }
 
-/// Maximum bytes of a panel of columns of wide vectors: processors with AVX-512 have an L2 of 1 MiB or more,
-/// with rare exceptions.
+/// Maximum bytes of a panel of columns if vectors have 512 bits: processors with AVX-512 have an L2 of 1
+/// MiB or more, with rare exceptions.
 const WIDE_PANEL_BYTES: usize = 384 << 10;
 
-/// Indices of a piece: a panel of columns fits a quarter of L2, and its blocks fit the nodes of a tile.
+/// Number of indices of a piece: a panel of columns fits a quarter of L2 (or [`WIDE_PANEL_BYTES`]), and
+/// its blocks fit the nodes of a tile.
 fn piece(length: usize, kernels: &Kernels) -> usize {
     let panel = kernels.columns() * kernels.size;
     let is_wide = kernels.lanes * kernels.size > 32;
@@ -345,7 +351,7 @@ fn piece(length: usize, kernels: &Kernels) -> usize {
     if length <= piece { length.max(1) } else { piece }
 }
 
-/// Rows and columns of a region, which divide those of the result evenly.
+/// Number of rows and columns of a region. They are chosen so that all regions have about the same size.
 fn region([rows, columns]: [&Axes; 2], kernels: &Kernels, pieces: usize) -> (usize, usize) {
     let limit = if pieces == 1 { MAX_REGION } else { MAX_SUMMED_REGION };
     let part = |size: usize, unit: usize| {
@@ -365,8 +371,8 @@ fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
 /// Maximum rows for which packing the columns costs more than it saves.
 const MAX_ROWS_IN_PLACE: usize = 64;
 
-/// Whether tiles read both operands in place: rows of `y` are contiguous, one chain sums them, and few tiles
-/// read them.
+/// Whether tiles read both operands in place: rows of `y` are contiguous, one chain sums them, and `x` has
+/// so few rows that few tiles read them.
 fn are_in_place([rows, columns, summed]: [&Axes; 3], kernels: &Kernels) -> bool {
     let is_contiguous = columns.single(ProductArray::Y) == Some(kernels.size as isize);
     let is_short = summed.size <= CHAIN && rows.size <= MAX_ROWS_IN_PLACE;

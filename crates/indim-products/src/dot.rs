@@ -55,7 +55,7 @@ struct Blocks {
 /// Like [`DotFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<V: Vector>(dot: &DotArguments) {
-    // SAFETY: the caller has the obligations of both.
+    // SAFETY: the caller has the obligations of both functions.
     unsafe {
         if 2 * dot.columns > WIDTH || dot.length < 2 * BLOCK {
             side_by_side::<V>(dot);
@@ -141,7 +141,7 @@ unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
 #[inline(always)]
 unsafe fn values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element; WIDTH] {
     let mut values = [V::Element::ZERO; WIDTH];
-    // SAFETY: the caller has the obligations of both.
+    // SAFETY: the caller has the obligations of both functions.
     unsafe {
         if blocks.length <= CHAIN {
             chains::<V>(blocks, &mut values);
@@ -180,7 +180,8 @@ unsafe fn chains<V: Vector>(blocks: &Blocks, values: &mut [V::Element; WIDTH]) {
     }
 }
 
-/// The values of as many long blocks as a vector has lanes, from `first` on: eight accumulators.
+/// The values of `V::LANES` long blocks, from `first` on. Each block has `LANES / V::LANES` accumulators,
+/// so all blocks together have eight.
 ///
 /// # Safety
 /// Like [`values`].

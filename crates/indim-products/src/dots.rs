@@ -1,5 +1,5 @@
-//! Runs of units by dot products: `y` is contiguous along the summed index, and `x` has few rows. Holds
-//! unsafe code.
+//! Sums of regions by dot products (`dot.rs`), if `y` is contiguous along the summed index and `x` has few
+//! rows. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -39,7 +39,8 @@ impl ProductPlan {
                     SumTarget::Result => scratch.wrapping_add(self.blocking.scratch.tile),
                     SumTarget::Wide(sums) => self.wide_sums(region, sums, [row, column]),
                 };
-                // The sums of a region have whole vectors, more than the columns of the last call.
+                // Each row of a region's wide sums has whole vectors, so the last call of a row writes
+                // more sums than it has columns.
                 let whole = match columns.end == region.columns.end {
                     true => self.wide_columns(region) - (column - region.columns.start),
                     false => columns.len(),
@@ -60,8 +61,8 @@ impl ProductPlan {
                     sums,
                     nodes: scratch.wrapping_add(self.blocking.scratch.nodes),
                 };
-                // SAFETY: row and columns are contiguous and of these indices; scratch memory has room for a
-                // tile of sums, and for nodes of as many.
+                // SAFETY: row and columns are contiguous at these indices; scratch memory has room for
+                // `WIDTH` sums and for `NODES * WIDTH` nodes.
                 unsafe {
                     (self.kernels.dot)(&dot);
                     if let SumTarget::Result = target {
@@ -99,7 +100,7 @@ impl ProductPlan {
             self.summed.offsets(first, ProductArray::X, &mut offsets[..count]);
             let mut runs = [PackRun::default(); COPIED];
             let run_count = pack_runs(&offsets[..count], self.kernels.lanes, &mut runs);
-            // A panel of one row, whose elements are these indices.
+            // Packs a panel of one row, whose elements are `x` at the indices `first..first + count`.
             let pack = PackArguments {
                 to: copy.wrapping_add((first - indices.start) * self.kernels.size),
                 width: count,

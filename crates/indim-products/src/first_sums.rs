@@ -1,4 +1,4 @@
-//! The first sums of the rows of a region, in scratch memory. Holds unsafe code.
+//! The first sums (`starts.rs`) of the rows of a region, in scratch memory. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -40,13 +40,13 @@ impl ProductPlan {
         }
     }
 
-    /// The first sum of a row, in scratch memory.
+    /// The address of the first sum of a row, in scratch memory.
     fn start(&self, region: &ProductRegion, row: usize, scratch: *mut u8) -> *mut u8 {
         let skipped = (row - region.rows.start) * self.kernels.size;
         scratch.wrapping_add(self.blocking.scratch.starts + skipped)
     }
 
-    /// The first sums from a row on; null if they are zero.
+    /// The address of the first sums from a row on; null if they are zero.
     pub(crate) fn starts_of(
         &self,
         region: &ProductRegion,

@@ -18,10 +18,10 @@ use crate::store::{self, AddFn, StoreFn};
 use crate::tile::TileFn;
 use crate::vector::Vector;
 
-/// Maximum rows of a register tile.
+/// Maximum rows of a register tile that holds its sums in vectors.
 pub(crate) const MAX_ROWS: usize = 8;
 
-/// Maximum rows of any register tile, those of bytes by AMX included.
+/// Maximum rows of any register tile, including the tiles of AMX.
 pub(crate) const MAX_TILE_ROWS: usize = 32;
 
 /// Maximum columns of a register tile.
@@ -54,9 +54,9 @@ pub(crate) struct Kernels {
     pub(crate) wide_size: usize,
     /// Register tiles: tile `[m - 1][n - 1]` has `m` rows and `n` vectors.
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
-    /// The register tile of any rows and vectors, for which `x` is read in place, instead of `tiles`.
+    /// A register tile for any number of rows and vectors, used instead of `tiles`; it reads `x` in place.
     whole_tile: Option<TileFn>,
-    /// What a thread calls before it runs register tiles, and after.
+    /// The functions that a thread calls before and after it runs register tiles.
     pub(crate) around_tiles: Option<[unsafe fn(); 2]>,
     /// Whether `x` has the element type of panels, so that packing converts nothing.
     pub(crate) is_x_native: bool,
@@ -96,8 +96,8 @@ macro_rules! by_element {
     };
 }
 
-/// The kernels with tiles of a level and its vectors; dot products and others are those of the second level
-/// and vector.
+/// The kernels of a product. Register tiles, stencils and packing by vectors use the first level and
+/// vector; all other kernels use the second level and vector.
 macro_rules! kernels {
     ($product:ident, $level:ident $base:ident, $vector:ident $dot:ident,
         [$($rows:literal)*] $vectors:tt) => {{
@@ -179,7 +179,8 @@ impl Kernels {
         quads.chain(pairs.map(|pairs| (pairs, 2)))
     }
 
-    /// The kernels for groups of four products with register tiles of AMX, which need no other signs.
+    /// The kernels for groups of four products with register tiles of AMX. AMX has an instruction for each
+    /// pair of signs, so these kernels flip no bits and need no first sums.
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     fn of_byte_tiles(product: &Product, quads: Kernels) -> Option<Kernels> {
         #[cfg(target_arch = "x86_64")]
@@ -206,8 +207,9 @@ impl Kernels {
         None
     }
 
-    /// Whether the kernels compute a product of groups with these axes: rows, columns, summed. Tiles of AMX
-    /// read whole tiles of rows in place, and only large ones are better than others.
+    /// Whether the kernels suit a product of groups with these axes: rows, columns, summed. Register tiles
+    /// of AMX read contiguous rows of `x` in place, 16 groups at a time, and are better than other tiles
+    /// only if a product fills them.
     pub(crate) fn takes(&self, [rows, columns, summed]: [&Axes; 3], groups: Groups) -> bool {
         const MIN_SIZE: usize = 16;
         self.whole_tile.is_none()
@@ -228,8 +230,9 @@ impl Kernels {
         if level.has_byte_products() {
             use crate::shells::avx512_vnni::{pack_quads, starts};
             use crate::vector::vnni::QuadX16;
-            // One factor of an instruction is signed, the other one not. If both operands or neither are, 128
-            // is added to `y` or subtracted from it, modulo 256, and products are corrected by `starts`.
+            // An instruction multiplies a signed by an unsigned factor. If both operands are signed, or
+            // both unsigned, 128 is added to `y` or subtracted from it, modulo 256, and `starts` correct
+            // the sums.
             let (is_x_signed, pack_y, starts): (_, PackFn, Option<StartsFn>) =
                 match (product.x, product.y) {
                     (DType::I8, DType::U8) => (true, pack_quads::<false>, None),
@@ -367,8 +370,9 @@ impl PanelElement for FactorPair {
     }
 }
 
-/// The kernels of a product whose panels have the elements of `V`. Dot products and scaled rows have vectors
-/// `D`; these and what has no vectors are of level `B`.
+/// The kernels of a product whose panels have the elements of `V`. Level `L` and vectors `V` are for
+/// register tiles, stencils and packing by vectors; level `B` is for all other kernels, with vectors `D`
+/// in dot products and scaled rows.
 fn assemble<L: ProductShells, B: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
     product: &Product,
     tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],

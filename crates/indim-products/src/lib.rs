@@ -1,26 +1,40 @@
 //! Products of two strided operands, summed along shared axes: matrix products and every other contraction.
 //!
 //! `out[b, m, n] = Σₖ x[b, m, k] * y[b, n, k]`, with any number of axes of each class. The order of
-//! summation is fixed, so the bits depend neither on the instruction set nor on tiles, threads and strides.
+//! summation is fixed, so the bits depend neither on the instruction set nor on tiles, threads and
+//! strides.
+//!
+//! The words of this crate; some have another meaning in other crates:
+//! - *region*: some rows and columns of the result, at one batch element;
+//! - *unit*: the work that a thread runs at a time: a region at one or more batch elements, or a piece of
+//!   a region's sum;
+//! - *piece*: a range of the summed index; it consists of blocks;
+//! - *block*: 512 summed indices; a *chain* is a sequence of multiply-adds into one accumulator
+//!   (`order.rs`);
+//! - *wide sum*: a sum of blocks, in `f64` for floats;
+//! - *group*: two or four neighbouring summed indices, whose products one instruction adds;
+//! - *panel*: a packed copy of some rows of `x` or columns of `y`, as many as a register tile has.
 //!
 //! Files, in reading order:
 //! - `product.rs`: the description of a product;
-//! - `plan.rs`: its plan for a level and a number of threads: phases of independent units;
+//! - `plan.rs`: the plan of a product for a level and a number of threads: phases of independent units;
 //! - `order.rs`: the order of summation;
-//! - `axes.rs`: the axes of one class, and offsets;
+//! - `axes.rs`: the axes of one class, merged by strides, and offsets of their elements;
 //! - `blocking.rs`: sizes of regions, pieces and packed blocks;
-//! - `run.rs`: runs of units;
-//! - `tiles.rs`: runs of units by register tiles;
+//! - `run.rs`: runs one unit, which computes a region of the result or a piece of its sum;
+//! - `tiles.rs`: sums of regions by register tiles;
 //! - `tile.rs`: the register tile;
-//! - `dots.rs`: runs of units by dot products, if few rows meet contiguous columns;
+//! - `dots.rs`: sums of regions by dot products, if `x` has few rows and the columns of `y` are
+//!   contiguous;
 //! - `dot.rs`: dot products along the summed index;
-//! - `axpys.rs`: runs of units by scaled rows, if few rows meet contiguous rows;
+//! - `axpys.rs`: sums of regions by scaled rows, if `x` has few rows and the rows of `y` are contiguous;
 //! - `axpy.rs`: sums of scaled rows;
-//! - `stencils.rs`: runs of units by short chains, if few rows meet runs of contiguous columns;
+//! - `stencils.rs`: sums of regions by short chains, if `x` has few rows and the summed index is short;
 //! - `stencil.rs`: sums of short chains;
 //! - `pack.rs`: packing of panels;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
-//! - `starts.rs`: first sums of rows, as functions of a level; `first_sums.rs`: those of a region;
+//! - `starts.rs`: first sums of rows, which correct sums of products of bytes; `first_sums.rs`: the first
+//!   sums of a region;
 //! - `store.rs`: rounding and stores of sums;
 //! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;

@@ -1,9 +1,9 @@
 //! The order of summation: blocks, chains and lanes.
 //!
 //! The summed index is cut into blocks. A short block is one chain of fused multiply-adds from +0, in
-//! ascending order; a longer one has a chain in each lane, over every eighth index, and its lanes are added
-//! from the left. Blocks are widened, +0 is added, and they are added by pairs, neighbours first, an odd one
-//! carried up.
+//! ascending order; a longer one has a chain in each lane, over every eighth index, and its lanes are
+//! added from the left. The sum of each block is widened, and +0 is added to it. These sums are added by
+//! pairs, neighbours first; an odd sum is carried up.
 
 pub(crate) use indim_ops::meaning::contraction::{CHAIN, LANES};
 pub(crate) use indim_ops::meaning::reduction::BLOCK;

@@ -5,7 +5,7 @@ use crate::order::{BLOCK, PanelOrder, block_length};
 use crate::real::{FactorPair, Real, Widen};
 use crate::vector::Vector;
 
-/// Elements of a row of a panel that are one step apart in the source.
+/// A run of consecutive elements in a row of a panel, which have one stride in the source.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct PackRun {
     /// The offset of the source for the first element, in bytes.
@@ -55,8 +55,8 @@ pub(crate) struct PackArguments {
     pub(crate) step: isize,
     /// For panels of groups, the stride of the source between the elements of a group.
     pub(crate) within: isize,
-    /// For panels of groups, the elements of the last group of the run if they are fewer than those of the
-    /// others, otherwise 0. Missing elements are zero.
+    /// For panels of groups, the number of elements in the last group of the run if it is incomplete,
+    /// otherwise 0. Missing elements are zero.
     pub(crate) rest: usize,
     /// Position of the run in the piece.
     pub(crate) first: usize,
@@ -72,7 +72,8 @@ pub(crate) struct PackArguments {
 /// - `to` is valid for writes of `length * width` elements, aligned to them;
 /// - `runs` has `run_count` runs of `live` elements together, at most `width`; `live` is more than `width`
 ///   less the lanes of a vector;
-/// - the source is valid for reads at each element of the runs and index, and does not overlap the panel;
+/// - the source is valid for reads of each element of each run, at each index, and does not overlap the
+///   panel;
 /// - the indices lie in the piece;
 /// - the processor has the level.
 pub(crate) type PackFn = unsafe fn(&PackArguments);
@@ -196,8 +197,7 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     });
 }
 
-/// Packs by vectors from the element type of the panel. Runs that are not contiguous are read with the step
-/// that they have.
+/// Packs by vectors from the element type of the panel. A run that is not contiguous is read at its step.
 ///
 /// # Safety
 /// Like [`PackFn`].
@@ -209,8 +209,8 @@ pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
             let place = segment.places.of(segment.within + index);
             let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
             let row = segment.to.wrapping_add(place * pack.width * size);
-            // SAFETY: the caller ensures panel, runs and source. The last vector of a row with fewer elements
-            // than it has lies in the row, because the row has whole vectors then.
+            // SAFETY: the caller ensures panel, runs and source. A row with padding (`live < width`) has
+            // whole vectors, so its last vector lies in the row.
             unsafe {
                 if pack.live < pack.width {
                     V::zero().store(row.wrapping_add((pack.width - V::LANES) * size));

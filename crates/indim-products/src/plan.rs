@@ -9,7 +9,7 @@ use crate::blocking::Blocking;
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
 
-/// The computation of a product, for operands of any content with its strides.
+/// The computation of a product, for any operands that have its element types and strides.
 ///
 /// A run consists of phases, one after the other. The units of a phase are independent: any threads run them,
 /// in any order. The bits of the result do not depend on the plan.

@@ -99,7 +99,7 @@ pub enum ProductError {
         /// The element type of the result.
         out: DType,
     },
-    /// An axis has a stride in an operand or result that its class does not have.
+    /// An axis has a stride other than 0 in an operand or result that has no axes of its class.
     Stride {
         /// The position of the axis in the list.
         axis: usize,
@@ -165,7 +165,7 @@ impl Product {
         Product { x: self.y, y: self.x, axes, ..*self }
     }
 
-    /// Whether the class of the products covers operands and result.
+    /// Whether operands, products and result are all integers, all floats or all complex.
     pub(crate) fn has_one_class(&self) -> bool {
         let is_integer = |dtype: DType| dtype.is_integer();
         let all = [self.x, self.y, self.compute, self.out];

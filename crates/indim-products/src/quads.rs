@@ -7,7 +7,7 @@ use crate::vector::vnni::{FactorQuad, QuadVector};
 /// Bytes of a group.
 const GROUP: usize = size_of::<FactorQuad>();
 
-/// Groups of each row or column that are packed together: those of 16 bytes.
+/// Number of groups of a row or column that are packed together: 16 bytes.
 const GROUPS_OF_BLOCK: usize = 4;
 
 /// The highest bit of each byte of a group.
@@ -26,7 +26,8 @@ pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments)
             && index + GROUPS_OF_BLOCK < pack.count
             && pack.live == pack.width;
         if is_block {
-            // SAFETY: the caller ensures panel, runs and source. The last index is not among these.
+            // SAFETY: the caller ensures panel, runs and source. The last index, whose group may be
+            // incomplete, is not in the block.
             unsafe { pack_block::<V, FLIP>(pack, index) }
             index += GROUPS_OF_BLOCK;
             continue;
@@ -35,8 +36,8 @@ pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments)
         let row = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
         let is_last = index + 1 == pack.count;
         let bytes = if is_last && pack.rest > 0 { pack.rest } else { GROUP };
-        // SAFETY: the caller ensures panel, runs and source. The last vector of a row with fewer elements
-        // than it has lies in the row, because the row has whole vectors then.
+        // SAFETY: the caller ensures panel, runs and source. A row with padding (`live < width`) has whole
+        // vectors, so its last vector lies in the row.
         unsafe {
             if pack.live < pack.width {
                 V::zero().store(row.wrapping_add((pack.width - V::LANES) * GROUP));

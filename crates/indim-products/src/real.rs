@@ -3,13 +3,13 @@
 use indim_ops::lane::FloatBits;
 use indim_ops::{bf16, f16};
 
-/// The elements of a block: chains of `fma` and lanes are of this type.
+/// An element type of products. The chains of `fma` and the lanes of a block have this type.
 pub(crate) trait Real: Copy + Send + Sync + 'static {
     /// The type in which blocks are added: `f64` for floats, the same type for integers.
     type Wide: Copy + Send + Sync + 'static;
 
-    /// Whether blocks, chains and lanes determine the value of a sum. Without, a piece is one chain, and sums
-    /// in the wide type have the representation of elements.
+    /// Whether the order of summation determines the value of a sum. If it does not, a piece is one chain,
+    /// and sums in the wide type have the representation of elements.
     const IS_ORDERED: bool = true;
 
     /// Zero; +0 for floats.
@@ -205,8 +205,9 @@ impl Real for FactorPair {
     }
 }
 
-/// `x * y + addend` with one rounding, without the instruction: the product of two `f32` is exact in `f64`;
-/// their sum is rounded to odd, so that the rounding to `f32` is that of the exact sum.
+/// `x * y + addend` with one rounding, for processors without the instruction. The product of two `f32` is
+/// exact in `f64`; its sum with the addend is rounded to odd, so that rounding it to `f32` gives the
+/// rounded exact sum.
 #[inline(always)]
 fn fma_by_f64(x: f32, y: f32, addend: f32) -> f32 {
     let (product, addend) = (f64::from(x) * f64::from(y), f64::from(addend));

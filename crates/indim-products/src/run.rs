@@ -1,4 +1,5 @@
-//! Runs of units: regions of the result, pieces of their sums, and stores. Holds unsafe code.
+//! Runs one unit, which computes a region of the result or a piece of its sum, and stores it. Holds unsafe
+//! code.
 
 use core::ops::Range;
 
@@ -18,7 +19,7 @@ pub(crate) struct ProductRegion {
     pub(crate) columns: Range<usize>,
 }
 
-/// The place of the sums of a piece.
+/// The destination of the sums of a piece.
 #[derive(Clone, Copy)]
 pub(crate) enum SumTarget {
     /// The result: elements at its strides.
@@ -31,7 +32,7 @@ impl ProductPlan {
     /// Runs one unit of a phase. Allocates nothing.
     ///
     /// # Panics
-    /// Without debug assertions never; with them, if the phase has no such unit.
+    /// With debug assertions, if the phase has no such unit; without them, never.
     ///
     /// # Safety
     /// - `pointers.x` and `pointers.y` are valid for reads at the sum of the offsets of every index of their
@@ -51,7 +52,7 @@ impl ProductPlan {
         scratch: *mut u8,
     ) {
         debug_assert!(unit < self.units(phase), "unit {unit} of phase {phase}");
-        // SAFETY: the caller has the obligations of both.
+        // SAFETY: the caller has the obligations of both functions.
         unsafe {
             match phase {
                 0 => self.compute(unit, pointers, scratch),
@@ -81,7 +82,7 @@ impl ProductPlan {
         let first = batch * blocking.batch;
         for batch in first..self.batch.size.min(first + blocking.batch) {
             let region = self.region(batch, part, pointers);
-            // SAFETY: the caller has the obligations of both.
+            // SAFETY: the caller has the obligations of both functions.
             unsafe {
                 match blocking.pieces {
                     1 => self.piece(&region, 0..self.summed.size, SumTarget::Result, scratch),
@@ -91,12 +92,13 @@ impl ProductPlan {
         }
     }
 
-    /// The batch part of a region, and its rows and columns as one number.
+    /// The batch part of a region, and the number of its rows and columns within that part.
     fn part(&self, region: usize) -> (usize, usize) {
         let parts = self.blocking.row_parts * self.blocking.column_parts;
         (region / parts, region % parts)
     }
 
+    /// The region of a batch element; `part` numbers its rows and columns within the batch element.
     fn region(&self, batch: usize, part: usize, pointers: &ProductPointers) -> ProductRegion {
         let blocking = &self.blocking;
         let (x, y) = match self.is_exchanged {
@@ -175,7 +177,7 @@ impl ProductPlan {
         region.columns.len().next_multiple_of(self.kernels.lanes)
     }
 
-    /// The wide sums of a region, from a row and a column on.
+    /// The address of a region's wide sum at a row and a column.
     pub(crate) fn wide_sums(
         &self,
         region: &ProductRegion,
@@ -210,7 +212,7 @@ impl ProductPlan {
         }
     }
 
-    /// Stores some rows and columns, at most those of a register tile.
+    /// Stores some rows and columns, at most as many as a register tile has.
     ///
     /// # Safety
     /// - `from` is valid for reads of rows of `width` sums, or elements if `store` takes rounded ones;
@@ -256,7 +258,7 @@ impl ProductPlan {
         target: SumTarget,
         scratch: *mut u8,
     ) {
-        // SAFETY: the caller has the obligations of all.
+        // SAFETY: the caller has the obligations of each of these functions.
         unsafe {
             match self.blocking.method {
                 Method::Tiles => self.tiles(region, indices, target, scratch),
@@ -268,7 +270,8 @@ impl ProductPlan {
         }
     }
 
-    /// The element of an operand at a row or column, and an index.
+    /// The address of an element of an operand: at row `free` of `x` or column `free` of `y`, and at a
+    /// summed index.
     pub(crate) fn element(
         &self,
         base: *const u8,

@@ -1,4 +1,5 @@
-//! First sums of rows: products of bytes begin with a correction for each row of `x`. Holds unsafe code.
+//! First sums of rows: sums of products of bytes begin with a correction for each row of `x`. Holds unsafe
+//! code.
 //!
 //! An instruction multiplies signed bytes by unsigned ones. If both operands are signed, `y + 128` is packed:
 //! `x * y = x * (y + 128) - 128 * x`. If neither is, `y - 128` is packed:

@@ -16,7 +16,7 @@ pub(crate) struct StencilArguments {
     pub(crate) y_step: isize,
     /// Offsets of `y` for each index.
     pub(crate) offsets: *const isize,
-    /// Number of indices: at most those of a chain.
+    /// Number of summed indices: at most the length of a chain.
     pub(crate) length: usize,
     /// Number of columns.
     pub(crate) columns: usize,
@@ -26,7 +26,7 @@ pub(crate) struct StencilArguments {
     pub(crate) out_row: isize,
 }
 
-/// Such sums compiled for a level, for a number of rows.
+/// Sums of short chains compiled for a level and a number of rows.
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
@@ -41,7 +41,7 @@ pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 /// Like [`StencilFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &StencilArguments) {
-    // SAFETY: the caller has the obligations of both.
+    // SAFETY: the caller has the obligations of both functions.
     unsafe {
         match stencil.y_step == size_of::<V::Element>() as isize {
             true => run_columns::<V, M, N, true>(stencil),
@@ -50,7 +50,7 @@ pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &St
     }
 }
 
-/// Sums all columns; `C` tells whether those of `y` are contiguous.
+/// Sums all columns; `C` tells whether the columns of `y` are contiguous.
 ///
 /// # Safety
 /// Like [`StencilFn`].
@@ -76,10 +76,10 @@ unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     }
 }
 
-/// Sums `N` vectors from a column on, each of its first `live` lanes.
+/// Sums `N` vectors of columns, from `column` on; only the first `live` lanes of each vector are columns.
 ///
 /// # Safety
-/// Like [`StencilFn`]; the lanes are of the columns.
+/// Like [`StencilFn`]; all these columns are below `stencil.columns`.
 #[inline(always)]
 unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     stencil: &StencilArguments,

@@ -1,4 +1,4 @@
-//! Runs of units by short chains over columns that are read in place. Holds unsafe code.
+//! Sums of regions by short chains (`stencil.rs`) over columns that are read in place. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -43,7 +43,7 @@ impl ProductPlan {
     ///
     /// # Safety
     /// Like [`ProductPlan::stencils`]; `packed` has the elements of the rows for each index, and `offsets`
-    /// are those of `y`.
+    /// has the offset of `y` for each index.
     unsafe fn stencil_run(
         &self,
         region: &ProductRegion,

@@ -21,7 +21,8 @@ pub(crate) struct StoreArguments {
 ///
 /// # Safety
 /// - `from` is valid for reads of `row_count` rows, aligned to the sums;
-/// - the offsets are valid, and the result is valid for writes at the sum of each two of them;
+/// - the offsets are valid for reads, and the result for writes at the sum of each row offset and each
+///   column offset;
 /// - the processor has the level.
 pub(crate) type StoreFn = unsafe fn(&StoreArguments);
 
@@ -76,7 +77,7 @@ pub(crate) struct AddArguments {
 /// - the processor has the level.
 pub(crate) type AddFn = unsafe fn(&AddArguments);
 
-/// Adds each sum of `from` to that of `to`.
+/// Adds each sum of `from` to the sum at the same position of `to`.
 ///
 /// # Safety
 /// Like [`AddFn`].

@@ -2,20 +2,21 @@
 //! code.
 //!
 //! Accumulators stay in registers for a chain. The lanes of a block are added in a second set of
-//! registers, blocks in nodes of the wide type in L1.
+//! registers; the sums of blocks are added in nodes of the wide type, in L1.
 
 use crate::order::{BLOCK, CHAIN, LANES, block_length};
 use crate::real::Real;
 use crate::vector::Vector;
 
-/// Levels of the tree over the blocks of one piece, and one node above them.
+/// Number of tree nodes for which a tile has memory: one for each level of the tree over the blocks of a
+/// piece, and one more.
 pub(crate) const NODES: usize = 6;
 
 /// The arguments of a register tile. Strides are in bytes.
 pub(crate) struct TileArguments {
-    /// The packed panel of `x`, or its element at the first row and index.
+    /// The packed panel of `x`, or the element of `x` at the first row and index.
     pub(crate) x: *const u8,
-    /// The packed panel of `y`, or its element at the first index and column.
+    /// The packed panel of `y`, or the element of `y` at the first index and column.
     pub(crate) y: *const u8,
     /// Stride of `x` between rows.
     pub(crate) x_row: isize,
@@ -29,7 +30,7 @@ pub(crate) struct TileArguments {
     pub(crate) is_y_packed: bool,
     /// Number of indices.
     pub(crate) length: usize,
-    /// Number of rows; most tiles are compiled for it.
+    /// Number of rows. Most tile functions are compiled for one number and do not read this field.
     #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     pub(crate) rows: usize,
     /// Number of columns that are stored as rounded elements: all but the padding of the last vector.
@@ -55,12 +56,14 @@ pub(crate) struct TileResults {
 /// A register tile compiled for a level.
 ///
 /// # Safety
-/// - Packed panels are valid for reads of `length` rows of their width; other operands at every row, index
-///   and column of the tile;
-/// - `columns` is more than the vectors of the tile but one, and at most all;
+/// - Packed panels are valid for reads of `length` rows of their width; operands in place are valid for
+///   reads at every row, index and column of the tile;
+/// - `columns` is at most the lanes of all vectors of a row, and more than the lanes of all but the last
+///   vector;
 /// - `starts` is null or valid for reads of an element for each row;
-/// - `results.out` is valid for writes of these columns, of all columns of wide sums, and `nodes` for
-///   [`NODES`] tiles, aligned to 64 bytes; no other memory of the call overlaps them;
+/// - `results.out` is valid for writes of these columns or, if results are wide, of the lanes of all
+///   vectors, in each row; `nodes` is valid for [`NODES`] tiles, aligned to 64 bytes; no other memory of
+///   the call overlaps them;
 /// - `length` is at most `BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&TileArguments);
@@ -76,8 +79,8 @@ struct TileOperands {
     is_y_packed: bool,
 }
 
-/// Runs a tile of `M` rows and `N` vectors; `X` tells that `x` is packed: then its strides are constants. A
-/// flag of `y` at run time costs nothing, because each step has a single address in it.
+/// Runs a tile of `M` rows and `N` vectors. If `X`, `x` is packed, and its strides are constants. For `y`
+/// the same flag is read at run time, which costs nothing, because each step uses a single address of `y`.
 ///
 /// # Safety
 /// Like [`TileFn`].
@@ -157,8 +160,8 @@ where
     }
 }
 
-/// The strides from one index of a lane to the next, and from the first of a lane of `steps` indices to that
-/// of the next lane. Packed lanes follow each other.
+/// Two strides: from one index of a lane to the next, and from the first index of a lane of `steps`
+/// indices to the first index of the next lane. Packed lanes follow each other.
 #[inline(always)]
 fn lane_strides(is_packed: bool, step: isize, steps: usize) -> (isize, isize) {
     if is_packed { (step, steps as isize * step) } else { (step * LANES as isize, step) }
@@ -195,7 +198,7 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
     x_step: isize,
     y_step: isize,
 ) -> [[V; N]; M] {
-    // SAFETY: the caller has the obligations.
+    // SAFETY: the caller has the obligations of `add_chain`.
     unsafe { add_chain([[V::zero(); N]; M], steps, x, y, x_row, x_step, y_step) }
 }
 
@@ -263,8 +266,8 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(
     }
 }
 
-/// Adds block `index` of `size` elements to the tree: it becomes the top node, and is added to nodes of its
-/// size below it.
+/// Adds block `index` of `size` elements to the tree. The block becomes the top node, and is merged with
+/// the nodes below it, as long as they are sums of as many blocks.
 ///
 /// # Safety
 /// - `nodes` is valid for reads and writes of [`NODES`] tiles of `size` sums;
@@ -278,8 +281,8 @@ pub(crate) unsafe fn push<E: Real>(
     size: usize,
 ) {
     let top = index.count_ones() as usize;
-    // SAFETY: after `index` blocks as many nodes remain as `index` has bits set, and as many of them have
-    // the size of the new one as `index` has trailing ones.
+    // SAFETY: after `index` blocks one node remains for each set bit of `index`, below `top`. The new node
+    // is merged once for each trailing one of `index`, and these are set bits, so all merged nodes exist.
     unsafe {
         let node = nodes.add(top * size);
         for index in 0..size {

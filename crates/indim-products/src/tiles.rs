@@ -1,4 +1,4 @@
-//! Runs of units by register tiles of packed operands. Holds unsafe code.
+//! Sums of regions by register tiles (`tile.rs`) of packed operands. Holds unsafe code.
 
 use core::ops::Range;
 
@@ -280,7 +280,8 @@ impl ProductPlan {
         }
     }
 
-    /// The place of a tile in the result, if its columns are contiguous there.
+    /// The place of a tile in the result; `None` if the tile goes through a buffer, because the result has
+    /// another type, its columns are not contiguous or its rows have no single stride.
     fn direct(
         &self,
         region: &ProductRegion,

@@ -10,10 +10,11 @@ use smallvec::SmallVec;
 use crate::run::compiled_program::{DenseBindings, SymbolSizes};
 use crate::run::executable::Executable;
 
-/// Upper bound of the bytes of all cached executables. Above it the oldest is evicted.
+/// Bytes of all cached executables above which the oldest are evicted. The newest stays, even if it alone
+/// has more.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A cache of executables. The key is the size of each symbol; the bytes are bounded.
+/// A cache of executables. The key is the size of each symbol.
 #[derive(Debug, Default)]
 pub(crate) struct BindingCache {
     executables: HashMap<SymbolSizes, CachedExecutable>,
@@ -56,8 +57,8 @@ impl BindingCache {
         self.last_bound = Some(Arc::clone(bound));
     }
 
-    /// Inserts an executable of `bytes` bytes. Returns the evicted ones, which the caller drops after it
-    /// releases the lock.
+    /// Inserts an executable of `bytes` bytes. Returns the evicted executables, which the caller drops
+    /// after it releases the lock.
     pub(crate) fn insert(
         &mut self,
         sizes: SymbolSizes,

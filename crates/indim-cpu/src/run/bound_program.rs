@@ -27,7 +27,8 @@ use crate::run::threads;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
 use indim_executors::{Bases, BoundNest};
 
-/// Operands of a nest that fit the stack. An allocation would slow down the short runs of small nests.
+/// Number of operands of a nest whose addresses fit inline. An allocation would slow down the short runs
+/// of small nests.
 const FEW: usize = 16;
 
 /// A program bound to sizes.
@@ -278,7 +279,7 @@ impl BoundProgram {
         Ok(())
     }
 
-    /// Runs a nest, or the loop or branch that it is.
+    /// Runs a nest; if the nest is a loop or branch, runs its programs.
     pub(crate) fn run_nest(
         &self,
         index: usize,
@@ -317,15 +318,17 @@ impl BoundProgram {
         //   ensures that all its elements are valid;
         // - temporaries and counters lie in `scratch`, at the offsets of its layout;
         // - outputs do not overlap each other: they are new buffers, or `check_overlap` has accepted them;
-        // - an output overlaps an input only if `is_over_input` tells, with which `bound` was bound;
+        // - an output overlaps an input only if `is_over_input` says so, and `bound` was bound with
+        //   `is_over_input`;
         // - the layout of `scratch` has room for the shared memory of the largest nest;
         // - a `Level` exists only on a processor that has it.
         let flow = unsafe { threads::run(work, bound, &bases, options) };
         if flow.is_break() { Err(RunError::Stopped) } else { Ok(()) }
     }
 
-    /// Nest `index` bound to these arrays, and the first address of each of its operands. `None` for a nest
-    /// without elements, and for a loop or branch. `own` keeps a nest that is not bound to dense arrays.
+    /// Nest `index` bound to these arrays, and the first address of each of its operands. `None` for a
+    /// nest without elements, and for a loop or branch. If the arrays are not dense, `own` holds the
+    /// binding.
     pub(crate) fn nest_on<'a>(
         &'a self,
         index: usize,
@@ -412,6 +415,7 @@ impl BoundProgram {
         Ok(())
     }
 
+    /// Prepares the nests of a group, and runs the group tile by tile.
     fn run_group(
         &self,
         group: &CompiledGroup,

@@ -15,7 +15,7 @@ pub(crate) struct ChunkedWork {
     pub(crate) chunks: usize,
     /// Work of all chunks, in bytes moved.
     pub(crate) bytes: usize,
-    /// Number of threads, including the calling one.
+    /// Number of threads, including the calling thread.
     pub(crate) threads: usize,
 }
 

@@ -231,6 +231,7 @@ pub(crate) fn lower_and_choose(
     Ok((lower_graph(graph, options, checkpoint)?.0, executor))
 }
 
+/// The loop nests of a graph after passes, and the compiler, which has counted their memory.
 fn lower_graph<'a>(
     graph: &Graph,
     options: &'a CompileOptions,
@@ -266,6 +267,7 @@ const BYTES_PER_NEST: usize = 1000;
 const MAX_FOLDED_BYTES: usize = 5 << 20;
 const FOLDED_BYTES_PER_NODE: usize = 17 * 1024;
 
+/// Upper bound of the memory for the passes and the lowering of a graph, without its nests, in bytes.
 fn bytes_for_graph(graph: &Graph) -> usize {
     let is_list =
         |node: &Node| matches!(&node.kind, NodeKind::Constant(array) if array.element_count() > 1);
@@ -303,6 +305,7 @@ impl Compiler<'_> {
         }
     }
 
+    /// Lowers a graph; counts the memory of each nest, and checks the limit after it.
     fn loops(&mut self, graph: &Graph) -> Result<LoopNests, CompileError> {
         let mut checked = Ok(());
         let mut visit = |nest: &LoopNest| {

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use indim_executors::run_work;
 use indim_executors::{BoundNest, KernelFallback, NestCode};
 
-/// Operands whose strides fit the stack.
+/// Number of operands of a nest whose strides fit inline, without an allocation.
 const FEW: usize = 6;
 
 /// A loop nest with its code for this machine.

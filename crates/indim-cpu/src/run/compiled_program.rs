@@ -51,8 +51,8 @@ pub(crate) struct SymbolicNest {
     pub(crate) control: Option<Arc<ControlCode>>,
     /// Cost of computing one element; see [`NestCode::cost`].
     cost: usize,
-    /// Addresses of the operands if each begins at the first element of its array; otherwise they depend on
-    /// sizes.
+    /// Addresses of the operands if each begins at the first element of its array; otherwise `None`,
+    /// because the addresses depend on sizes.
     addresses: Option<Box<[BufferOffset]>>,
     /// Strides and axes of the nest over dense arrays, computed once for all sizes.
     dense_nest: Option<DenseNest>,
@@ -87,7 +87,7 @@ pub(crate) struct DenseBindings {
 pub(crate) type SymbolSizes = SmallVec<[usize; 4]>;
 
 impl CompiledProgram {
-    /// Whether a nest is a loop, or a branch with one.
+    /// Whether some nest is a loop, or a branch with a loop in a region.
     pub(crate) fn has_loops(&self) -> bool {
         self.nests.iter().any(|nest| nest.control.as_ref().is_some_and(|it| it.has_loops()))
     }

@@ -28,7 +28,7 @@ pub(crate) struct Contraction {
     out: DType,
     /// Number of stores, which are the first operands of the nest.
     stores: usize,
-    /// Operands of the nest: the two factors, which may be one.
+    /// Operands of the nest: the two factors, which may be the same operand.
     operands: [usize; 2],
     /// The class of each axis of the nest.
     classes: Vec<AxisClass>,
@@ -245,7 +245,8 @@ impl BoundContraction {
     /// Copies the first store to store `number`.
     ///
     /// # Safety
-    /// The caller ensures both are valid, and that all elements of the first are written.
+    /// Both stores are valid for access to each of their elements, and all elements of the first are
+    /// written.
     unsafe fn copy(&self, bases: &Bases<'_>, number: usize) {
         let (from, to) = (bases.operands[0].cast_const(), bases.operands[number]);
         for index in 0..self.sizes.iter().product() {

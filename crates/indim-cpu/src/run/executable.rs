@@ -55,7 +55,7 @@ pub struct Executable {
     pub(crate) hidden_inputs: Vec<Array>,
     /// Bytes of the executable, without the machine code generated after compile time.
     held_bytes: usize,
-    /// Bytes of these that executables for other sizes share.
+    /// The part of `held_bytes` that executables for other sizes share.
     shared_bytes: usize,
 }
 
@@ -141,7 +141,7 @@ impl Executable {
         &all[..all.len() - self.hidden_inputs.len()]
     }
 
-    /// The inputs of the caller and the hidden ones after them.
+    /// The inputs of the caller, then the hidden inputs.
     fn with_hidden_inputs<'a>(&'a self, inputs: &'a [ArrayView<'a>]) -> Cow<'a, [ArrayView<'a>]> {
         match self.hidden_inputs.is_empty() {
             true => Cow::Borrowed(inputs),
@@ -166,7 +166,7 @@ impl Executable {
 
     /// Whether the program has a loop, so that only a run knows its number of steps.
     ///
-    /// A short program without one needs no progress function to end soon.
+    /// A short program without a loop ends soon, so a caller needs no progress function to stop it.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -221,7 +221,7 @@ impl Executable {
         Ok(self.strides(order, inputs))
     }
 
-    /// Like [`Executable::output_byte_strides`], for checked inputs, the hidden ones included.
+    /// Like [`Executable::output_byte_strides`], for checked inputs, including the hidden inputs.
     fn strides(&self, order: Order, inputs: &[ArrayView<'_>]) -> Vec<Option<Vec<isize>>> {
         let CompiledProgram { output_orders, loops, .. } = &*self.nests.program;
         output_orders.strides(loops, self.outputs(), order, inputs)
@@ -252,7 +252,7 @@ impl Executable {
         self.run_checked(&self.with_hidden_inputs(inputs), options)
     }
 
-    /// The outputs for checked inputs, the hidden ones included.
+    /// The outputs for checked inputs, including the hidden inputs.
     fn run_checked(
         &self,
         inputs: &[ArrayView<'_>],

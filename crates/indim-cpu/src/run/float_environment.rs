@@ -111,7 +111,8 @@ mod control {
     }
 }
 
-/// No control. WebAssembly has only one environment; those of other processors stay as they are.
+/// No control register. WebAssembly has only one environment; on other processors the environment stays as
+/// it is.
 #[cfg(not(any(
     target_arch = "x86_64",
     all(target_arch = "x86", target_feature = "sse2"),

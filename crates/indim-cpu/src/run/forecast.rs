@@ -71,7 +71,7 @@ impl RunMemory {
         }
     }
 
-    /// The largest piece, the first one of equal pieces.
+    /// The largest piece of the memory of the run; the first of several pieces of equal size.
     fn largest(&self, loops: &LoopNests) -> MemoryPiece {
         let array = |buffer: BufferId, array_type: &ArrayType| MemoryPiece::Array {
             name: buffer.to_string(),

@@ -211,7 +211,7 @@ impl CompiledGroup {
                 // SAFETY:
                 // - the points of `tile` are points of the caller's nests;
                 // - `share` runs each tile on one thread, tiles write disjoint elements, and `can_replace`
-                //   ensures that no tile reads an input that another one overwrites;
+                //   ensures that no tile reads elements of an input that another tile overwrites;
                 // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
                 unsafe { self.run_tile(members, bound, tile, &memory) }
             }
@@ -261,8 +261,8 @@ impl CompiledGroup {
             // SAFETY:
             // - operands are addresses at the start of the tile, in whole arrays that the caller ensures to
             //   be valid or in `memory`, which has room for inner temporaries and shared memory;
-            // - earlier nests of the group have written the inner temporaries that this one reads;
-            // - no nest of a group needs `prepare`, and all its tiles run before `finish`.
+            // - earlier nests of the group have written the inner temporaries that this nest reads;
+            // - no nest of a group needs `BoundNest::prepare`, and all its tiles run before `finish`.
             unsafe {
                 bound.run(&bases, 0..bound.tiles());
                 bound.finish(&bases);
@@ -335,8 +335,8 @@ impl TileNests {
         tiles
     }
 
-    /// The nests to run for this number of tiles: those of `bound`, or of the binding to dense arrays, or the
-    /// faster code of each after tier-up.
+    /// The code of each nest for a run of this number of tiles: the nests of `bound`, or those bound to
+    /// dense arrays if `bound` is `None`. A nest that tiers up is replaced by its faster code.
     fn tiered_up<'a>(
         &'a self,
         bound: Option<&'a TileBindings>,

@@ -41,7 +41,7 @@ pub(crate) unsafe fn check(
     Ok(())
 }
 
-/// The first of the trailing axes that one stride walks.
+/// The first of the trailing axes that merge into one axis with one stride.
 fn first_merged(shape: &[usize], strides: &[isize]) -> usize {
     let continues = |axis: usize| strides[axis - 1] == strides[axis] * shape[axis] as isize;
     let mut from = shape.len().saturating_sub(1);

@@ -37,7 +37,7 @@ use rayon::ThreadPool;
 pub type Progress<'a> = dyn Fn(usize) -> ControlFlow<()> + Sync + 'a;
 
 /// The threads that compute. The calling thread always computes. Other threads help if a nest has enough
-/// work; the call never waits for one to wake. Any of them may call the progress function.
+/// work; the call never waits for a thread to wake. Any of these threads may call the progress function.
 ///
 /// ```
 /// use indim_cpu::{ArrayView, CompileOptions, RunOptions, Threads, compile};

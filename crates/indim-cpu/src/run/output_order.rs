@@ -31,8 +31,8 @@ pub enum Order {
 pub(crate) struct OutputOrders(OnceLock<InputOrder>);
 
 impl OutputOrders {
-    /// The dense strides in bytes of each output in this order; `None` for row-major. The result is empty if
-    /// all are row-major. The nests are those of the graph, for any sizes.
+    /// The dense strides in bytes of each output in this order; `None` for row-major. The result is empty
+    /// if all outputs are row-major. `loops` are the nests of the graph, for any sizes.
     pub(crate) fn strides(
         &self,
         loops: &LoopNests,
@@ -40,7 +40,7 @@ impl OutputOrders {
         order: Order,
         inputs: &[ArrayView<'_>],
     ) -> Vec<Option<Vec<isize>>> {
-        // One axis has one order.
+        // An array with fewer than two axes has only one order.
         if outputs.iter().all(|output| output.shape.rank() < 2) {
             return Vec::new();
         }

@@ -1,7 +1,7 @@
 //! Checks for arrays of a run that share memory.
 //!
-//! An output may lie exactly over an input. A tile reads its operands before it writes such an output, and no
-//! other tile reads the elements that it writes, so each element is read before it is written.
+//! An output may lie exactly over an input. A tile reads its operands before it writes such an output, and
+//! no other tile reads the elements that this tile writes, so each element is read before it is written.
 
 use core::ops::Range;
 

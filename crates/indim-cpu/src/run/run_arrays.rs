@@ -1,4 +1,4 @@
-//! The arrays of a run, and where each access of a nest begins. Holds unsafe code.
+//! The arrays of a run, and the address at which each access of a nest begins. Holds unsafe code.
 
 use core::ptr::NonNull;
 
@@ -12,7 +12,7 @@ use crate::run::dense_strides::dense;
 use crate::run::scratch::Scratch;
 use indim_arrays::{Array, ArrayView, ArrayViewMut};
 
-/// An address in a dense array: its buffer and an offset in bytes.
+/// An address in an array of a run: the buffer, and the offset from its first element in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BufferOffset {
     pub(crate) buffer: BufferId,

@@ -6,7 +6,7 @@
 //! of the fold, so every division into tiles gives the same bits:
 //! - many strips: a tile is one or more strips;
 //! - few long strips on one thread: a tile is some blocks of a strip, run in order. Each tile stores its
-//!   final state, from which the next one continues;
+//!   final state, from which the next tile continues;
 //! - few long strips on several threads: a first pass folds each block, `prepare` computes the state at the
 //!   beginning of each block, and tiles of blocks run in any order.
 
@@ -73,7 +73,7 @@ impl Scan {
         visit_scan(self.op, self.dtype, CarryBytes).unwrap_or(0)
     }
 
-    /// Whether lines of this number and length may be divided into blocks.
+    /// Whether `lines` lines of `length` elements may be divided into blocks.
     fn may_divide(lines: usize, length: usize) -> bool {
         length >= MIN_DIVIDED && lines <= MAX_DIVIDED_LINES
     }
@@ -258,7 +258,7 @@ impl TileRun<'_> {
         }
     }
 
-    /// The states of the lines of a strip before a block, in shared memory.
+    /// The address of the states of the lines of a strip before a block, in shared memory.
     fn slots<A>(&self, strip: &ScanStrip, block: usize) -> *mut ScanCarry<A> {
         let first = self.bases.shared.cast::<ScanCarry<A>>();
         first.wrapping_add(block * self.bound.lines + strip.line)
@@ -512,7 +512,7 @@ impl BoundNest for BoundScan {
         match self.division {
             Division::Strips => self.per_tile() * self.strips.length * self.strips.width(),
             Division::Continued | Division::Blocks => self.per_tile() * BLOCK * self.strips.width(),
-            // The first pass stores no results; the second pass counts them.
+            // Progress counts results, and the first pass stores none.
             Division::Folds => 0,
         }
     }
@@ -567,7 +567,9 @@ impl BoundNest for UndividedScan {
 /// A scan of few long lines for several threads, in two passes.
 #[derive(Debug)]
 struct DividedScan {
+    /// The first pass, which folds each block.
     folds: BoundScan,
+    /// The second pass, which computes the results.
     results: BoundScan,
 }
 

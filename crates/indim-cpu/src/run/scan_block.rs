@@ -122,7 +122,7 @@ impl<A: Element> BlockLanes<A> {
     }
 }
 
-/// The states of neighbouring lines between two blocks.
+/// The states of neighbouring lines between two blocks, with a list for each field of [`ScanCarry`].
 pub(super) struct ScanCarries<A> {
     blocks: [A; MAX_LANES],
     groups: [A; MAX_LANES],

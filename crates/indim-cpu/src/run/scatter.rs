@@ -5,8 +5,8 @@
 //! target combines its updates in row-major order, so every number of threads gives the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
-//! - A single update needs no order: a tile is a range of targets, and over the operand itself only the
-//!   target of the update is written.
+//! - A single update needs no order: a tile is a range of targets. If the result lies over the operand,
+//!   only the target of the update is written.
 //! - Otherwise one thread sorts the updates by target with a counting sort, which is stable. A tile is a
 //!   range of targets.
 
@@ -145,7 +145,7 @@ impl NestCode for Scatter {
             index: strides[self.indices][axis],
             update: strides[self.updates][axis],
         };
-        // If an axis of the indices has size 0, the product of the others may overflow.
+        // If an axis of the indices has size 0, the product of the other sizes may overflow.
         let loops = match shape[self.rank..].contains(&0) {
             true => vec![IndexLoop { count: 0, index: 0, update: 0 }],
             false => (self.rank..shape.len()).map(of_axis).collect(),
@@ -322,8 +322,8 @@ impl BoundScatter {
         }
     }
 
-    /// Whether a target is one element, and so is the product of the sizes of the axes before the scattered
-    /// axis.
+    /// Whether accumulators combine the updates: there may be several, a target is one element, and the
+    /// axes before the scattered axis have one point.
     fn has_accumulators(&self) -> bool {
         self.elements == 1 && self.rows == self.size && !self.has_one_update
     }
@@ -363,7 +363,7 @@ impl BoundScatter {
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile of the target;
-    /// - `updates` are the offsets of updates.
+    /// - each of `updates` is the offset of an update from the first update, in bytes.
     unsafe fn fold_row(&self, bases: &Bases<'_>, row: usize, updates: &[isize]) {
         let place = (row / self.size, row % self.size);
         let (axes, length) = match self.inner.sizes.split_last() {
@@ -381,8 +381,8 @@ impl BoundScatter {
                 // SAFETY:
                 // - elements `first..first + count` of the target are valid in the operand and the stores,
                 //   which the caller ensures;
-                // - `update` is the offset of a point of the updates, and the caller ensures that those are
-                //   readable;
+                // - `update` is the offset of a point of the updates, and the caller ensures that all
+                //   updates are readable;
                 // - there are at least `count` accumulators of any type, which `begin` sets.
                 unsafe {
                     begin(from.at(first), folded, count);
@@ -451,7 +451,7 @@ impl BoundScatter {
         }
     }
 
-    /// The target of the only update; the size of the axis for a dropped one.
+    /// The target of the only update; the size of the axis for a dropped update.
     ///
     /// # Safety
     /// The index is readable.

@@ -3,7 +3,7 @@
 //!
 //! The calling thread writes the keys of the table to shared memory. A tile is a range of values. Sixteen
 //! values are searched together, so that their cache misses overlap. The steps are those of
-//! `indim_ops::search_sorted`, so the positions are the same in a table that is not sorted.
+//! `indim_ops::search_sorted`, so the positions are the same even if the table is not sorted.
 
 use core::fmt;
 use core::ops::Range;

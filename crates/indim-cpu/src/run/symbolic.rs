@@ -52,7 +52,8 @@ pub struct SymbolicExecutable {
     program_bytes: usize,
     parameter_names: Arc<[String]>,
     bindings: Mutex<BindingCache>,
-    /// Memory of a binding without groups, in bytes: measured at the first one, and the same for all.
+    /// Memory of a binding without groups, in bytes: measured at the first such binding, and the same for
+    /// all.
     binding_bytes: OnceLock<usize>,
 }
 

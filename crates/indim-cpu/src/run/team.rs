@@ -30,7 +30,8 @@ use crate::run::float_environment::DefaultFloatEnvironment;
 /// One ticket in [`Team::state`]: permission for a helper to join. The bits below count the helpers at work.
 const TICKET: u64 = 1 << 32;
 
-/// Helpers that a helper wakes: each wake-up is a system call of some microseconds, so helpers wake others.
+/// Number of workers that each new helper wakes. A wake-up is a system call of some microseconds, so the
+/// caller wakes one worker and helpers wake the others.
 const WAKES: usize = 2;
 
 /// Rounds for which the caller spins for helpers before it sleeps: some 20 microseconds, the time of a chunk.

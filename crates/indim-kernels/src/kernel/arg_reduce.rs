@@ -24,8 +24,8 @@ pub struct ColumnExtremes {
 /// The functions of an arg-reduction for one element type.
 #[derive(Debug, Clone, Copy)]
 pub struct ArgReduceFunctions {
-    /// Merges the extremes of block `index` into `found`. A column whose extreme is replaced gets this index.
-    /// Block 0 initialises `found`.
+    /// Merges the extremes of block `index` into `found`. If the block replaces the extreme of a column,
+    /// the entry of the column in `found.indices` becomes `index`. Block 0 initialises `found`.
     ///
     /// # Safety
     /// - `found` is valid for writes of `columns` extremes and indices, and for reads unless `index` is 0;
@@ -36,7 +36,7 @@ pub struct ArgReduceFunctions {
     /// equal to the extreme; 0 if no element is.
     ///
     /// # Safety
-    /// - `first` plus each of `count` multiples of `stride` is valid for reads of an element;
+    /// - `first + i * stride` is valid for reads of an element, for each `i` below `count`;
     /// - `extreme` is valid for reads of an element.
     pub find: unsafe fn(first: *const u8, count: usize, stride: isize, extreme: *const u8) -> usize,
     /// Updates the extremes of columns by rows.
@@ -68,7 +68,8 @@ pub struct ArgReduceRows {
 /// - the processor has the level for which the function was looked up.
 pub type ArgReduceFn = unsafe fn(found: ColumnExtremes, source: *const u8, rows: ArgReduceRows);
 
-/// The functions of the arg-reduction by the fold `F`, with this kernel for rows.
+/// The functions of an arg-reduction. `F` is the fold of the searched values, [`Op::Max`] or [`Op::Min`];
+/// `update` is the kernel for rows, compiled for the level.
 pub(super) fn functions<F: Fold<T>, T: Element>(update: ArgReduceFn) -> ArgReduceFunctions {
     const { assert!(matches!(F::OP, Op::Max | Op::Min), "an arg-reduction takes extremes") };
     ArgReduceFunctions { merge: merge::<F, T>, find: find::<T>, update }
@@ -112,12 +113,13 @@ pub(crate) trait ArgReduce {
     unsafe fn run(found: ColumnExtremes, source: *const u8, rows: ArgReduceRows);
 }
 
-/// An element type with keys, which processors compare in fewer instructions.
+/// An element type whose elements map to keys. Processors compare keys in fewer instructions.
 pub(super) trait ArgReduceElement: Element {
     /// Key type, in the order of the elements. Zeros of either sign have one key.
     type Key: Copy + PartialOrd;
 
-    /// The key of an element. The key of a NaN is a NaN, or the extreme key.
+    /// The key of an element. The key of a NaN is a NaN or, if keys are integers, the most extreme key:
+    /// the largest for a maximum, the smallest for a minimum.
     fn key<const IS_MAX: bool>(self) -> Self::Key;
 
     /// An element with this key.
@@ -154,7 +156,8 @@ impl ArgReduceElement for bool {
     }
 }
 
-/// 16-bit floats, with the bits of infinity. Their magnitudes are in the order of their bits.
+/// Keys of 16-bit floats: magnitudes have the order of their bits. Bits above those of infinity
+/// (`$infinity`) are NaNs.
 macro_rules! key_by_bits {
     ($($element:ident $infinity:literal;)*) => {$(
         impl ArgReduceElement for $element {
@@ -240,7 +243,8 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
         let old = if begins { row(0) } else { &*extremes };
         let mut keys: [T::Key; WIDTH] =
             core::array::from_fn(|column| old[column].get().key::<IS_MAX>());
-        // For each column, 1 + the position of the row with the extreme; 0 if an earlier row has it.
+        // For each column, 1 + the position of the row with the extreme; 0 if a row of an earlier call has
+        // it.
         let mut rows_taken = [u32::from(begins); WIDTH];
         for index in usize::from(begins)..rows.count {
             let row = row(index);
@@ -262,7 +266,8 @@ impl<const IS_MAX: bool, T: ArgReduceElement> ArgReduceBody<IS_MAX, T> {
     }
 }
 
-/// Elements compared without a branch: first in long scans, then in short ones from the match on.
+/// Numbers of elements that are compared without a branch between them. Long scans run up to the first
+/// that has a match, short scans from there on; single elements follow.
 const LONG_SCAN: usize = 32;
 const SHORT_SCAN: usize = 8;
 

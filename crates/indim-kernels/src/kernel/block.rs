@@ -168,14 +168,16 @@ impl<A: ConvertTo<B>, B: Element> KernelBody for ConvertBody<A, B> {
         match (A::DTYPE, B::DTYPE) {
             (DType::F16, DType::F32) => {
                 // SAFETY:
-                // - the caller ensures `count` `f16` and room for `count` `f32`, disjoint, and the level;
+                // - the caller ensures `count` readable `f16`, room for `count` `f32`, no overlap, and a
+                //   processor of the level;
                 // - `widen_f16` initialises the elements that `make_canonical` reads.
                 unsafe {
                     I::widen_f16(destination.cast(), sources[0].cast(), count);
                     return make_canonical::<f32>(destination, count);
                 }
             }
-            // SAFETY: the caller ensures `count` `f32` and room for `count` `f16`, disjoint, and the level.
+            // SAFETY: the caller ensures `count` readable `f32`, room for `count` `f16`, no overlap, and a
+            // processor of the level.
             (DType::F32, DType::F16) => unsafe {
                 return narrow_to_f16::<I>(destination, sources[0], count);
             },
@@ -198,7 +200,8 @@ impl<T: NarrowElement> KernelBody for WidenBody<T> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
-            // SAFETY: the caller ensures `count` `f16` and room for `count` `f32`, disjoint, and the level.
+            // SAFETY: the caller ensures `count` readable `f16`, room for `count` `f32`, no overlap, and a
+            // processor of the level.
             return unsafe { I::widen_f16(destination.cast(), sources[0].cast(), count) };
         }
         // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
@@ -218,7 +221,8 @@ impl<T: FromWide<Wide>, Wide: Element> KernelBody for NarrowBody<T, Wide> {
     #[inline(always)]
     unsafe fn run<I: Instructions>(destination: *mut u8, sources: [*const u8; 3], count: usize) {
         if T::DTYPE == DType::F16 {
-            // SAFETY: the caller ensures `count` `f32` and room for `count` `f16`, disjoint, and the level.
+            // SAFETY: the caller ensures `count` readable `f32`, room for `count` `f16`, no overlap, and a
+            // processor of the level.
             return unsafe { narrow_to_f16::<I>(destination, sources[0], count) };
         }
         // SAFETY: the caller ensures a readable operand and a writable result of `count` elements each, and
@@ -238,7 +242,8 @@ impl<T: FromWide<Wide>, Wide: Element> KernelBody for NarrowBody<T, Wide> {
 #[inline(always)]
 unsafe fn narrow_to_f16<I: Instructions>(destination: *mut u8, source: *const u8, count: usize) {
     // SAFETY:
-    // - the caller ensures `count` elements in both arrays, which are disjoint, and the level;
+    // - the caller ensures `count` elements in both arrays, which do not overlap, and a processor of the
+    //   level;
     // - `narrow_f16` initialises the elements that `make_canonical` reads.
     unsafe {
         I::narrow_f16(destination.cast(), source.cast(), count);

@@ -102,7 +102,7 @@ impl<T: Element> Accumulator<T> for Identity {
     }
 }
 
-/// Extremes of 16-bit floats are found in `f32`, which has all of them.
+/// Extremes of 16-bit floats are found in `f32`, which represents each 16-bit float exactly.
 impl<A: NarrowElement<Wide = f32> + FromWide<f32>> Accumulator<f32> for FromNarrow<A> {
     type Stored = A;
     #[inline(always)]
@@ -136,8 +136,8 @@ read_integers! {
 /// The fold `F` in type `T`; `R` reads the operands, and `A` reads and writes the accumulators.
 pub(super) struct FoldBody<F, R, T, A = Identity>(PhantomData<(F, R, T, A)>);
 
-/// Columns whose accumulators stay in registers while rows are folded: the lanes of a block, in at most 256
-/// bytes.
+/// Number of columns whose accumulators stay in registers while rows are folded: 32, the lanes of a block,
+/// or 16 of wider types. They take at most 256 bytes.
 pub(super) const fn strip<T>() -> usize {
     if size_of::<T>() > 8 { 16 } else { 32 }
 }
@@ -179,7 +179,7 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
         // SAFETY:
         // - the caller ensures `WIDTH` writable accumulators that overlap no row, so nothing else accesses
         //   them;
-        // - any bits are a stored element, at any address.
+        // - every bit pattern is a stored element, and `Unaligned` needs no alignment.
         let accumulators = unsafe { &mut *to.cast::<[Unaligned<A::Stored>; WIDTH]>() };
         let mut held = match rows.begins {
             true => [F::identity::<ScalarBackend>(); WIDTH],

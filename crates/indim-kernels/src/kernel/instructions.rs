@@ -1,7 +1,8 @@
 //! Instructions that the compiler does not select by itself: conversions of `f16`. Holds unsafe code.
 //!
-//! A shell passes the instructions of its level to its body as a type. Stable Rust has no type from which the
-//! compiler would select these conversions, and integer arithmetic takes fifteen instructions for each.
+//! A shell (`shells/`) passes the instructions of its level to its body as a type. Stable Rust has no
+//! half-precision type for which the compiler would select these conversions, and integer arithmetic takes
+//! fifteen instructions for each.
 
 use indim_ops::f16;
 
@@ -9,8 +10,9 @@ use indim_ops::f16;
 ///
 /// A caller is compiled for the level; the functions are inlined into it.
 pub(crate) trait Instructions {
-    /// Whether current processors have a higher level. Kernels of costly operations are then not vectorised,
-    /// and whole rows have no folds of their own, because those take longest to compile.
+    /// Whether current processors have a higher level. Then kernels of costly operations are not
+    /// vectorised and folds of whole rows (`row_fold.rs`) are not compiled, because both take longest to
+    /// build.
     const IS_FALLBACK: bool = false;
 
     /// Widens `count` elements. A signalling NaN may become quiet; signs are kept. Pointers need no
@@ -108,7 +110,7 @@ mod x86_64 {
                 unsafe { _mm256_storeu_ps(to, _mm256_cvtph_ps(_mm_loadu_si128(from.cast()))) }
             }
             let (wide, narrow) = (wide.wrapping_add(whole), narrow.wrapping_add(whole));
-            // SAFETY: the last `count - whole` of the caller's elements.
+            // SAFETY: both pointers address the last `count - whole` of the caller's elements.
             unsafe { widen_singly(wide, narrow, count - whole) }
         }
 
@@ -127,7 +129,7 @@ mod x86_64 {
                 }
             }
             let (narrow, wide) = (narrow.wrapping_add(whole), wide.wrapping_add(whole));
-            // SAFETY: the last `count - whole` of the caller's elements.
+            // SAFETY: both pointers address the last `count - whole` of the caller's elements.
             unsafe { narrow_singly(narrow, wide, count - whole) }
         }
     }

@@ -71,8 +71,9 @@ fn are_dense(rows: FoldedRows, source_size: usize) -> bool {
     rows.stride == (rows.width * source_size) as isize
 }
 
-/// Number of leading rows from whose start `elements` elements are readable. If rows are contiguous, the
-/// rows after it make all but the last ones readable.
+/// Number of leading rows from whose start `elements` elements are readable. A read past the end of a
+/// contiguous row ends in the rows after it, so only the last rows do not count. Returns 0 if rows are not
+/// contiguous.
 fn overreadable_rows(rows: FoldedRows, source_size: usize, elements: usize) -> usize {
     let FoldedRows { count, width, .. } = rows;
     if !are_dense(rows, source_size) {
@@ -90,7 +91,8 @@ where
 {
     const SOURCE_SIZE: usize = size_of::<<R::Operand as Element>::Storage>();
 
-    /// Lanes processed at a time at the end of a row; all narrow lanes, which take few registers.
+    /// Lanes processed at a time at the end of a row. Lanes of less than 8 bytes are all processed
+    /// together, because they take few registers.
     const TAIL_LANES: usize = match size_of::<<W::Operand as Element>::Storage>() {
         8.. => WIDE_LANES,
         _ => LANES,

@@ -1,5 +1,5 @@
 //! Sign-agnostic operations: signed integers share the kernels of unsigned integers if the result bits are
-//! equal. Storage types share them too.
+//! equal. Storage types, such as 8-bit floats, share the kernels of `u8`.
 
 use indim_ops::{DType, DTypeClass, Op};
 

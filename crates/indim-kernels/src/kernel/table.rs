@@ -20,7 +20,7 @@ use super::signs::{is_compiled, is_conversion_compiled, kernel_conversion, kerne
 use super::strided::{ConstantStride, StridedCopyFn};
 use super::widened::{WidenedBinary, WidenedTernary, WidenedUnary, Widening, widened_kernel};
 
-/// Evaluates an expression with `S` as the shells of the level.
+/// Evaluates `$expression` with `$shells` as the type of the level's shells.
 macro_rules! at_level {
     ($level:expr, $shells:ident => $expression:expr) => {
         match $level.instruction_set() {
@@ -82,6 +82,7 @@ pub fn fold_function(op: ReduceOp, source: DType, dtype: DType, level: Level) ->
     found.expect("invariant: lowering admits only element types of folds")
 }
 
+/// Looks up the fold of an operation and element type for a level.
 struct FoldLookup {
     level: Level,
 }
@@ -91,7 +92,7 @@ const fn is_half(dtype: DType) -> bool {
 }
 
 impl FoldLookup {
-    /// An extreme of 16-bit floats, which no other fold takes.
+    /// The fold to an extreme of 16-bit floats; `None` for any other fold, because none takes this type.
     fn extreme_of_halves(self, op: ReduceOp, dtype: DType) -> Option<FoldFn> {
         macro_rules! find {
             ($($op:ident)*) => {
@@ -105,6 +106,7 @@ impl FoldLookup {
         Some(find!(Max Min Fmax Fmin))
     }
 
+    /// The fold `F` of elements of the 16-bit float type `A`, computed in `f32`.
     fn half<F: Fold<f32>, A>(self) -> FoldFn
     where
         FromNarrow<A>: LoadOperand<f32> + Accumulator<f32>,
@@ -127,6 +129,7 @@ impl FoldLookup {
         None
     }
 
+    /// The fold `F` in type `T` of operands that `R` reads.
     fn of<F: Fold<T>, R: LoadOperand<T> + 'static, T: Element>(self) -> FoldFn {
         at_level!(self.level, S => S::fold::<FoldBody<F, R, T>>())
     }
@@ -250,6 +253,7 @@ pub fn strided_copy_function(size: usize, stride: usize, level: Level) -> Option
 /// Reason why operations without a kernel are unreachable.
 const NOT_COMPILED: &str = "invariant: the look-up maps the type to one with a kernel";
 
+/// Looks up the kernel of an operation and element type for a level.
 struct Lookup {
     level: Level,
 }

@@ -70,7 +70,7 @@ pub fn coalesce_some<S: AsRef<[isize]>>(
         })
     });
     let mut coalesced = CoalescedAxes::new(merged, offsets);
-    // Few, so that a push for each is faster than `collect`.
+    // Axes are few, so a push for each is faster than `collect`.
     for strides in strides.iter().map(AsRef::as_ref) {
         axes.iter().for_each(|&axis| coalesced.strides.push(step(strides, axis)));
     }

@@ -49,7 +49,8 @@ pub enum RowForm {
     Dense,
     /// One element, broadcast over the row.
     Single,
-    /// Strided elements, the same for all rows along the axis around them. One row is gathered for them.
+    /// Strided elements, the same for all rows along the axis around them. One row is gathered for all
+    /// rows.
     Repeated,
 }
 
@@ -164,7 +165,7 @@ pub fn even_steps(axis: usize, max: usize) -> usize {
     axis.div_ceil(axis.div_ceil(max))
 }
 
-/// Bounds of the elements of rows.
+/// Limits on the number of elements of a row.
 #[derive(Debug, Clone, Copy)]
 pub struct RowLimits {
     /// Minimum elements of a row.
@@ -173,9 +174,9 @@ pub struct RowLimits {
     pub repeated: usize,
 }
 
-/// Whether the steps of a tile are rows along the innermost axis: it has at least the minimum of elements (at
-/// least `MIN_REPEATED_ROW` in the cases named there), and each operand is dense or constant along it, or is
-/// the same for all rows.
+/// Whether the steps of a tile are rows along the innermost axis: the axis has at least the minimum of
+/// elements (and `MIN_REPEATED_ROW` elements, except in the cases named there), and each operand is dense
+/// or constant along it, or is the same for all rows.
 pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], limits: RowLimits) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
     let RowLimits { minimum, repeated } = limits;
@@ -202,9 +203,9 @@ fn is_repeated(strides: &[isize]) -> bool {
     matches!(strides, [.., 0, _])
 }
 
-/// Cuts the innermost axis of `axes` into pieces of at most `max` elements, which are the outermost axis: an
-/// operand that has one row for all rows then has one piece for all rows. `None` if no number of even pieces
-/// suits, or if the axis is short enough.
+/// Cuts the innermost axis of `axes` into pieces of at most `max` elements. The pieces become the
+/// outermost axis, so an operand that has one row for all rows has one piece for all rows. `None` if no
+/// number of even pieces suits, or if the axis is short enough.
 pub fn in_pieces(axes: &CoalescedAxes, max: usize) -> Option<CoalescedAxes> {
     let (&length, outer) = axes.sizes.split_last().filter(|(_, outer)| !outer.is_empty())?;
     if length <= max {
@@ -225,6 +226,7 @@ pub fn in_pieces(axes: &CoalescedAxes, max: usize) -> Option<CoalescedAxes> {
     Some(cut)
 }
 
+/// The walk of one operand; a tile covers the axes from `inner_from` on completely.
 fn operand_walk(
     axes: &CoalescedAxes,
     operand: usize,
@@ -261,9 +263,9 @@ fn operand_walk(
     }
 }
 
-/// Adds a run inside the last one, and merges the two if the stride of the last one is the extent of the new
-/// one. The first run stands for the steps of a tile, whose number is known later. If every tile is a single
-/// step (`is_single_step`), its stride is irrelevant and the new run replaces it.
+/// Adds a run inside the last run, and merges the two if the stride of the last run is the extent of the
+/// new run. The first run stands for the steps of a tile, whose number is known later. If every tile is a
+/// single step (`is_single_step`), the stride of the first run is irrelevant and the new run replaces it.
 fn merge_run(merged: &mut SmallVec<[ElementRun; 2]>, run: ElementRun, is_single_step: bool) {
     match merged.last_mut() {
         Some(last) if is_single_step && last.count == 1 => *last = run,

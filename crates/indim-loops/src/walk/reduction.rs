@@ -23,7 +23,7 @@ use crate::strides::{AxisStrides, zero_strides};
 pub use direct::{DirectColumns, DirectRows, Unit};
 pub use regions::{NestRegion, UnitForm, split_pieces};
 
-/// The axes of a nest with a reduced one. Operands are the targets of the stores, then the accesses.
+/// The axes of a nest with a reduced axis. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
 pub struct ReducedAxes {
     /// The kept axes, in the memory order of the main operand; of the first result, if the main operand is
@@ -126,11 +126,11 @@ const MAX_DIRECT_ROWS: usize = 1024;
 
 /// Maximum elements of a row that shares a tile with others, if machine code computes and reduces it.
 const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
-/// Maximum elements of a tile of such rows.
+/// Maximum elements of a tile of rows that machine code computes and reduces.
 const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * BLOCK;
-/// Maximum number of such rows in a tile.
+/// Maximum number of rows in a tile that machine code computes and reduces.
 const MAX_FOLDED_ROWS: usize = 128;
-/// Minimum elements of such a row.
+/// Minimum elements of a row that machine code computes and reduces in one pass.
 const MIN_FOLDED_ROW_ELEMENTS: usize = 2 * LANES;
 
 /// Maximum columns of a unit that is gathered or computed.
@@ -138,7 +138,8 @@ const MAX_UNIT_COLUMNS: usize = 256;
 /// Maximum columns of a unit that is read in place.
 pub const MAX_DIRECT_COLUMNS: usize = 512;
 
-/// Alignment of the columns of a unit, in elements: cache lines of most element types.
+/// The number of columns of a unit is a multiple of this, unless the axis is shorter: 16 elements of 4 or
+/// 8 bytes fill whole cache lines.
 const COLUMN_ALIGNMENT: usize = 16;
 
 /// Maximum columns of a unit that is gathered or computed and uses lanes: memory pages are read in long
@@ -147,7 +148,7 @@ const MAX_LANE_COLUMNS: usize = 512;
 
 /// Minimum number of units, so that threads can share them, if the reduced axis is too short to cut.
 const MIN_UNITS: usize = 4;
-/// Minimum columns of such a unit.
+/// Minimum columns of a unit that is made smaller, so that threads can share the units.
 const MIN_UNIT_COLUMNS: usize = 64;
 /// Minimum elements of a nest whose units are made for threads to share.
 const MIN_SHARED_ELEMENTS: usize = 16 * 1024;
@@ -289,8 +290,8 @@ impl ReductionNest<'_> {
         pays && is_direct && self.has_row_kernels
     }
 
-    /// Whether machine code computes and reduces rows in one pass. For very short rows, and short ones whose
-    /// tail fills only some lanes, it is faster to do the two one after the other.
+    /// Whether machine code computes and reduces rows in one pass. For very short rows, and short rows
+    /// whose tail fills only some lanes, it is faster to compute first and to reduce in a second pass.
     fn folds_rows(&self) -> bool {
         let length = self.axes.length;
         self.folds

@@ -26,8 +26,8 @@ pub fn for_each_run(
     let once = ElementRun { count: 1, stride: 0 };
     let [first, rest @ ..] = runs else { return };
     let mut levels = [once; MAX_LEVELS];
-    // The first run is one step. A count of 1 with inner runs: the steps are a loop around those. Otherwise
-    // the steps continue the run (see `merge_run`).
+    // The first run is one step of the tile. If its count is 1 and it has inner runs, the steps are a loop
+    // around these; otherwise the steps continue the first run (see `merge_run`).
     levels[0] = match first.count == 1 && !rest.is_empty() {
         true => steps,
         false => ElementRun { count: first.count * steps.count, ..*first },

@@ -20,7 +20,7 @@ pub(crate) unsafe fn pack_quads<const FLIP: bool>(pack: &PackArguments) {
     unsafe { quads::pack::<QuadX16<true>, FLIP>(pack) }
 }
 
-/// The first sums of rows of signed bytes or of others.
+/// The first sums of rows of signed or unsigned bytes.
 ///
 /// # Safety
 /// Like [`crate::starts::StartsFn`], for this level.

@@ -51,7 +51,7 @@ pub(crate) trait ProductShells {
     /// A store of sums of type `W` as `O`.
     fn store<W: Round<O> + Copy, O>() -> StoreFn;
 
-    /// An addition of the sums of `E`.
+    /// An addition of the wide sums of elements of type `E`.
     fn add<E: Real>() -> AddFn;
 }
 

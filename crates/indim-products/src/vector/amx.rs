@@ -2,7 +2,7 @@
 //!
 //! A tile register has 16 rows of 64 bytes. An instruction multiplies 16 rows of `x`, of 16 groups of four
 //! bytes each, by 16 rows of the packed panel of `y`, of 16 groups each, and adds the products to 16 by 16
-//! sums of 32 bits, which wrap. Four instructions have the four pairs of signs.
+//! sums of 32 bits, which wrap. Each pair of signs of `x` and `y` has its own instruction.
 
 use core::arch::asm;
 use core::arch::x86_64::__cpuid_count;
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use crate::tile::TileArguments;
 
-/// Rows of a tile register; groups and sums of one of its rows.
+/// Number of rows of a tile register, and of groups or sums in each row.
 pub(crate) const TILE: usize = 16;
 
 /// Rows of the largest register tile.
@@ -70,7 +70,8 @@ struct TileConfiguration {
 }
 
 impl TileConfiguration {
-    /// Whole registers, except those of the first rows and their sums.
+    /// Whole registers, except that the first rows of `x` (`tmm4`) and their sums (`tmm0`, `tmm1`) have
+    /// `first_rows` rows.
     fn new(first_rows: usize) -> TileConfiguration {
         let (first, all) = (first_rows as u8, TILE as u8);
         let mut rows = [0; 16];
@@ -113,14 +114,16 @@ pub(crate) unsafe fn end() {
 /// The places of the sums of a tile, at the offsets that the code below reads.
 #[repr(C)]
 struct TilePlaces {
-    /// The first sum of each quarter of the tile: two of the first rows, two of the others.
+    /// The first sum of each quarter of the tile: two quarters of the first 16 rows, then two of the last
+    /// 16.
     out: [*mut u8; 4],
-    /// Bytes between rows of the sums of the first columns, and of the others.
+    /// Bytes between rows of the sums of the first 16 columns, and of the last 16.
     out_rows: [isize; 2],
 }
 
-/// Runs code that multiplies rows by columns: lines before the loop, in each step of 16 groups, and after it.
-/// Sums are `tmm0` to `tmm3`, rows `tmm4` and `tmm5`, columns `tmm6` and `tmm7`.
+/// Multiplies rows by columns in a loop over steps of 16 groups. The lists are assembly lines: before the
+/// loop, in each step, and after the loop. Sums are `tmm0` to `tmm3`, rows `tmm4` and `tmm5`, columns
+/// `tmm6` and `tmm7`.
 macro_rules! multiply {
     (
         $places:ident $tile:ident $x:ident $y_row:ident,
@@ -187,8 +190,8 @@ macro_rules! register_tiles {
                 let x = tile.x.wrapping_offset(row as isize * tile.x_row);
                 let places = TilePlaces::new(tile, row);
                 let is_whole = rows.is_multiple_of(TILE);
-                // SAFETY: the caller ensures rows, columns and instructions; `places` has places of all sums.
-                // Tile registers have whole rows, except here.
+                // SAFETY: the caller ensures rows, columns and instructions; `places` has places of all
+                // sums. Tile registers have 16 rows, except while this code computes fewer.
                 unsafe {
                     if !is_whole {
                         configure(&TileConfiguration::new(rows));
@@ -270,8 +273,8 @@ fn partial(tile: &TileArguments) -> Option<usize> {
 }
 
 impl TilePlaces {
-    /// The places of some rows of a tile, at most 16 or all 32, from `row` on. Sums of a partial vector go to
-    /// the memory of nodes, which other tiles use.
+    /// The places of some rows of a tile, at most 16 or all 32, from `row` on. Sums of a partial vector go
+    /// to the memory of nodes, because these tiles need no nodes.
     fn new(tile: &TileArguments, row: usize) -> TilePlaces {
         let out_row = tile.results.out_row;
         let out = tile.results.out.wrapping_offset(row as isize * out_row);

@@ -22,7 +22,8 @@ pub(crate) mod vnni;
 use crate::real::Real;
 use crate::tile::{self, TileResults};
 
-/// Some elements in a register. All functions are inlined into a function compiled for the instructions.
+/// A vector of elements in a register. All functions but `push` and `finish` are inlined into a function
+/// that is compiled for the instructions.
 pub(crate) trait Vector: Copy {
     /// The element type.
     type Element: Real;
@@ -87,7 +88,8 @@ pub(crate) trait Vector: Copy {
     #[inline(always)]
     unsafe fn store_first(self, to: *mut u8, count: usize) {
         let mut elements = [Self::Element::ZERO; MAX_LANES];
-        // SAFETY: the array has `LANES` elements; the caller ensures the others and the instructions.
+        // SAFETY: the array has room for `LANES` elements; the caller ensures the memory at `to` and the
+        // instructions.
         unsafe {
             self.store(elements.as_mut_ptr().cast());
             to.copy_from_nonoverlapping(
@@ -127,7 +129,7 @@ pub(crate) trait Vector: Copy {
         block: *const Self::Element,
         size: usize,
     ) {
-        // SAFETY: the caller has the obligations.
+        // SAFETY: the caller has the obligations of `tile::push`.
         unsafe { tile::push(nodes, index, block, size) }
     }
 
@@ -144,7 +146,7 @@ pub(crate) trait Vector: Copy {
         shape: [usize; 2],
         columns: usize,
     ) {
-        // SAFETY: the caller has the obligations.
+        // SAFETY: the caller has the obligations of `tile::finish`.
         unsafe { tile::finish::<Self::Element>(results, length, nodes, shape, columns) }
     }
 }
@@ -165,7 +167,7 @@ pub(crate) unsafe fn load_elements<V: Vector>(from: *const u8, step: isize, coun
         // SAFETY: the caller ensures the elements.
         *element = unsafe { from.cast::<V::Element>().read_unaligned() };
     }
-    // SAFETY: the array has the elements of a vector; the caller ensures the instructions.
+    // SAFETY: the array has at least `LANES` elements; the caller ensures the instructions.
     unsafe { V::load(elements.as_ptr().cast()) }
 }
 
@@ -189,10 +191,10 @@ macro_rules! compiled_tree {
                 block: *const E,
                 size: usize,
             ) {
-                // SAFETY: the caller has the obligations.
+                // SAFETY: the caller has the obligations of `tile::push`.
                 unsafe { crate::tile::push(nodes, index, block, size) }
             }
-            // SAFETY: the caller has the obligations.
+            // SAFETY: the caller has the obligations of `tile::push`.
             unsafe { compiled(nodes, index, block, size) }
         }
 
@@ -214,10 +216,10 @@ macro_rules! compiled_tree {
                 shape: [usize; 2],
                 columns: usize,
             ) {
-                // SAFETY: the caller has the obligations.
+                // SAFETY: the caller has the obligations of `tile::finish`.
                 unsafe { crate::tile::finish::<E>(results, length, nodes, shape, columns) }
             }
-            // SAFETY: the caller has the obligations.
+            // SAFETY: the caller has the obligations of `tile::finish`.
             unsafe { compiled::<Self::Element>(results, length, nodes, shape, columns) }
         }
     };

@@ -24,7 +24,7 @@ impl Real for FactorQuad {
     const ZERO: FactorQuad = FactorQuad(0);
     const WIDE_ZERO: i32 = 0;
 
-    /// Of signed and unsigned bytes.
+    /// Takes the bytes of `x` as signed and those of `y` as unsigned.
     #[inline(always)]
     fn fma(x: FactorQuad, y: FactorQuad, addend: FactorQuad) -> FactorQuad {
         let products = x.0.to_le_bytes().into_iter().zip(y.0.to_le_bytes());
@@ -60,8 +60,8 @@ impl Real for FactorQuad {
 
 /// A vector of groups of bytes.
 pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
-    /// Groups of bytes of neighbouring columns: `columns` groups, each of the first `rows` bytes that are
-    /// `stride` bytes apart. Other bytes are zero.
+    /// The groups of `columns` neighbouring columns: the bytes of a group are `stride` bytes apart in
+    /// memory. Only the first `rows` bytes of each group are read; all other bytes are zero.
     ///
     /// # Safety
     /// - `from` is valid for reads of `columns` bytes at each of `rows` strides; there are at most 4 rows and
@@ -69,7 +69,8 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     /// - the processor has the instructions of the vector.
     unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self;
 
-    /// The transposition of `LANES` columns of four contiguous groups: a vector has one group of each column.
+    /// The transposition of `LANES` columns of four contiguous groups: vector `v` has group `v` of each
+    /// column.
     ///
     /// # Safety
     /// - `from` is valid for reads of 16 bytes at each of `LANES` steps;

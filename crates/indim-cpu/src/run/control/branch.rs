@@ -63,7 +63,8 @@ impl Branch {
         memory: *mut u8,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        // SAFETY: an operand is readable, and the first one is a scalar.
+        // SAFETY: the elements of a view are readable, and the verifier has checked that the first operand
+        // is a scalar.
         let index = unsafe { index(operands[0].array_type().dtype, operands[0].first()) };
         let chosen = chosen_branch(index, self.programs.len());
         // SAFETY: the caller's memory has room for the temporaries of each program, and only one runs.

@@ -42,6 +42,7 @@ pub(crate) struct Loop {
     /// Offsets of the condition and of the memory of the programs.
     flag: usize,
     scratch: usize,
+    /// Bytes of the memory of a run.
     bytes: usize,
 }
 
@@ -54,7 +55,7 @@ struct State {
     buffers: [usize; 2],
 }
 
-/// Steps whose work is taken as that of the loop, whose number of steps is unknown.
+/// Number of steps that the cost of a loop assumes, because the real number is known only after a run.
 const ASSUMED_STEPS: usize = 1024;
 
 impl Loop {
@@ -147,7 +148,7 @@ impl Loop {
     ) -> Result<(), RunError> {
         // SAFETY: the layout has room for the buffers of every state, for the condition, and for the
         // temporaries of each program; only this run accesses them. Programs run one after another, and an
-        // output of the step shares memory with an input only if `is_over_input` tells.
+        // output of the step shares memory with an input only if `is_over_input` says so.
         let (scratch, inputs, mut written, mut flags) = unsafe {
             (
                 &Scratch::in_memory(memory.wrapping_add(self.scratch)),

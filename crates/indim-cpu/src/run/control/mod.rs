@@ -36,6 +36,7 @@ pub(crate) struct ControlCode {
     thread_bytes: usize,
 }
 
+/// The programs of a loop or of a branch.
 #[derive(Debug)]
 enum Runs {
     Loop(Box<Loop>),
@@ -149,7 +150,7 @@ impl ControlCode {
         }
     }
 
-    /// Whether it is a loop, or a branch with one.
+    /// Whether this is a loop, or a branch with a loop in a region.
     pub(crate) fn has_loops(&self) -> bool {
         match &self.runs {
             Runs::Loop(_) => true,
@@ -199,7 +200,7 @@ impl ControlCode {
 }
 
 impl NestCode for ControlCode {
-    /// `BoundProgram` runs the programs.
+    /// Binds nothing: `BoundProgram` runs the programs of a loop or branch.
     fn bind(
         self: Arc<Self>,
         _: &SizedNest<'_>,

@@ -289,7 +289,7 @@ impl BoundSort {
     unsafe fn sort_by<T: SortElement>(&self, block: &Block, positions: &mut [impl SortPosition]) {
         let mask = if self.sort.descending { T::SortKey::MAX } else { T::SortKey::default() };
         let mut keys = vec![T::SortKey::default(); block.rows.len() * block.length];
-        // SAFETY: the caller's obligation.
+        // SAFETY: the caller ensures that the block has readable elements of type `T`.
         unsafe { block.read::<T>(|index, element| keys[index] = T::key(element) ^ mask) }
         sort_rows_by(&keys, self.length, positions);
     }

@@ -5,8 +5,9 @@
 
 use super::keys::SortKey;
 
-/// Minimum length of a list whose radix sort has digits of 11 bits: a pass over it costs more than their
-/// table of counts. Shorter lists have digits of 8 bits.
+/// Minimum length of a list whose radix sort has digits of 11 bits, which need fewer passes but a larger
+/// table of counts: a pass over such a list costs more than the table. Shorter lists have digits of 8
+/// bits.
 const WIDE_DIGITS: usize = 1 << 15;
 
 /// Maximum length of a list with keys of up to 32 bits that takes a comparison sort.

@@ -56,7 +56,8 @@ impl NestRegion {
         matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
     }
 
-    /// Whether units are at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any length.
+    /// Whether the region has at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any
+    /// length.
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
         let rows = outer.saturating_mul(self.walk.tile_axis);
