@@ -10,7 +10,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 
 use crate::source::SourceFile;
 
-/// An error in a file, or a request of the file that indim does not support.
+/// An error in a file or in the inputs of its program, or a feature of the file that indim does not support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormatError {
     /// The error.
@@ -57,7 +57,7 @@ pub enum FormatErrorKind {
         /// The limit.
         limit: usize,
     },
-    /// A token or object in a position where another one belongs.
+    /// A token or object in a position where another one is expected.
     Unexpected {
         /// The token or object that belongs here.
         expected: String,
@@ -146,7 +146,7 @@ pub enum FormatErrorKind {
     },
     /// Sizes that depend on elements known only at run time.
     DependsOnData {
-        /// The values on the path from the first one to the size.
+        /// The values on the path from the elements to the size.
         chain: Vec<String>,
     },
     /// The file has several functions that can be the program.
@@ -236,7 +236,7 @@ impl FormatErrorKind {
         self.at(Location::text(span))
     }
 
-    /// The error of a file as a whole, or of a request for it.
+    /// The error without a location: it concerns the whole file, or the caller's inputs.
     pub fn without_location(self) -> FormatError {
         self.at(Location::default())
     }
@@ -254,7 +254,7 @@ impl From<GraphError> for FormatErrorKind {
 }
 
 impl FormatError {
-    /// The stable code: `unsupported-op`, `undefined-value`, ...
+    /// The stable code: `unsupported-op`, `undefined`, ...
     pub fn code(&self) -> &'static str {
         self.error_code().as_str()
     }

@@ -39,11 +39,12 @@ const LENGTH: u64 = 2;
 /// Maximum number of protobuf fields to inspect.
 const MAX_FIELDS: usize = 32;
 
-/// `PREFIX_BYTES`: length of the prefix, in bytes, that decides whether a file is text.
+/// Length, in bytes, of the prefix that decides whether a file is text.
 const PREFIX_BYTES: usize = 1024;
 
-/// The longest text prefix of the content. Damage after the first `PREFIX_BYTES` bytes does not change the
-/// format.
+/// The longest prefix of the content that is UTF-8 text; `None` for binary content. Invalid UTF-8 after
+/// more than 64 bytes of text, and control characters after the first `PREFIX_BYTES` bytes, do not make
+/// a file binary: damage there does not change the format.
 fn text_prefix(content: &[u8]) -> Option<&str> {
     let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
     let text = match core::str::from_utf8(content) {
@@ -58,6 +59,7 @@ fn text_prefix(content: &[u8]) -> Option<&str> {
     (!text.bytes().take(PREFIX_BYTES).any(|byte| is_control(&byte))).then_some(text)
 }
 
+/// Reads a varint from the beginning of `rest` and removes it there.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for (place, &byte) in rest.iter().take(10).enumerate() {
@@ -90,13 +92,14 @@ impl ModelFormat {
             return Some(ModelFormat::OpenVino);
         }
         let lines = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty());
-        // Both MLIR and HLO have `//` comments; a file with nothing else is one of MLIR's tests.
+        // Both MLIR and HLO have `//` comments; a file of comments only is one of MLIR's tests.
         let is_comment = |line: &&str| line.trim_start().starts_with("//");
         let has_comment = lines.clone().any(|line| is_comment(&line));
         let found = lines.filter(|line| !is_comment(line)).find_map(ModelFormat::of_line);
         found.or(has_comment.then_some(ModelFormat::StableHlo))
     }
 
+    /// The format that this line identifies, if any.
     fn of_line(line: &str) -> Option<ModelFormat> {
         let trimmed = line.trim_start();
         let name = |c: char| c.is_alphanumeric() || "._-".contains(c);

@@ -5,8 +5,8 @@
 //! * `format.rs`: the file formats and their detection; `source.rs`: files and their folders; `limits.rs`:
 //!   resource limits of one file.
 //! * `model.rs`: a `Model`, its inputs, and the `ModelProgram` built for inputs of known types;
-//!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file behind each
-//!   value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches;
+//!   `model_builder.rs`: builds its graph; `source_operation.rs`: the operation of the file that makes
+//!   each value; `shape_values.rs`: constant folding of shapes; `loops.rs`: loops and branches;
 //!   `recurrent.rs`: recurrent layers.
 //! * `part.rs`: a part of a program between values that the caller names.
 //! * `outline/`: every node of a model with types and broadcasts, also around nodes without a lowering.
@@ -79,7 +79,7 @@ pub struct ReadOptions {
     pub limits: FormatLimits,
     /// The function to read as the program, if the file has several.
     pub function: Option<String>,
-    /// The part of the program to read; the whole by default.
+    /// The part of the program to read; the whole program by default.
     pub part: ProgramPart,
 }
 
@@ -107,6 +107,8 @@ impl ReadOptions {
 
 /// A reader of one file format.
 pub trait Reader {
+    /// Reads the model in a file.
+    ///
     /// # Errors
     /// Returns the error in the file.
     fn read(

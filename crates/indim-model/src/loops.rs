@@ -1,7 +1,7 @@
 //! Loops and branches of model files: a loop ends by a trip count, by a condition of its body, or by both.
 //!
-//! If the number of steps is known while the file is read, the loop is a counted one, which can also stack a
-//! result of every step. Otherwise its condition decides in a run.
+//! If the number of steps is known while the file is read, the loop becomes a counted loop, which can
+//! also stack a result of every step. Otherwise its condition is evaluated at run time.
 
 use indim_builder::{GraphBuilder, RegionBody, Value};
 use indim_graph::{
@@ -13,7 +13,7 @@ use indim_shape::Shape;
 use crate::error::FormatErrorKind;
 use crate::shape_values::KnownValue;
 
-/// The two results of a loop: its final states, and what it stacks along a new axis 0.
+/// The results of a loop: its final states, and the results stacked along a new axis 0.
 type LoopResults = Result<(Vec<Value>, Vec<Value>), FormatErrorKind>;
 
 /// The trip count and the first condition of a loop.
@@ -30,7 +30,7 @@ pub struct LoopEnd {
 pub struct LoopLength {
     /// The number of steps.
     pub steps: Option<usize>,
-    /// Whether the body returns a condition, as its first result, that decides in a run.
+    /// Whether the body returns, as its first result, a condition that is evaluated at run time.
     pub has_condition: bool,
 }
 
@@ -63,7 +63,8 @@ pub fn check_steps(steps: u64) -> Result<(), FormatErrorKind> {
 }
 
 impl LoopEnd {
-    /// The length of a loop whose body returns the condition `goes_on`, if it is known.
+    /// The length of the loop, as far as it is known. `goes_on` is the condition that the body returns,
+    /// if known.
     ///
     /// # Errors
     /// `unsupported` for more than [`DEFAULT_STEP_LIMIT`] steps, and for a loop that nothing ends.
@@ -113,7 +114,8 @@ impl LoopEnd {
             Some(enters) => scalar(enters)?,
             None => builder.scalar(true),
         };
-        // The states of the loop: the number of the step, the condition if the body returns one.
+        // The states of the `while` loop: the step number, the condition if the body returns one, then
+        // `initial`.
         let mut states = vec![builder.scalar(0i64)];
         states.extend(length.has_condition.then(|| enters.clone()));
         states.extend_from_slice(initial);
@@ -198,7 +200,7 @@ pub fn check_states<'n>(
 /// The branch between two bodies, by a condition with one element. Both return the same types.
 ///
 /// # Errors
-/// `unsupported` for other types; errors of the builder.
+/// `unsupported` if the types differ; errors of the builder.
 pub fn branch(
     builder: &GraphBuilder,
     condition: &Value,

@@ -1,4 +1,4 @@
-//! Matching of matrix products: recovers the arrays that a contraction multiplies, behind their broadcasts,
+//! Matching of matrix products: recovers the arrays that a contraction multiplies, before their broadcasts,
 //! and the role of each axis.
 
 use indim_builder::Value;
@@ -42,8 +42,8 @@ pub struct ProductMatch {
 #[derive(Debug, Clone, PartialEq)]
 struct ProductOperand {
     source: ValueId,
-    /// The axis of the product for each axis of the source, in the order of the source's axes; then axes of
-    /// size 1 that the source lacks but the operation needs.
+    /// The axis of the product for each axis of the source that is not expanded, in the order of the
+    /// source's axes; then axes of size 1 that the source lacks but the operation needs.
     axes: Vec<usize>,
 }
 
@@ -241,6 +241,7 @@ impl ProductMatch {
         }
     }
 
+    /// The product as `matmul`, with the operands in their present order.
     fn in_order(&self) -> MatMulForm {
         let [leading, rows, columns] = self.groups();
         let x = self.matrices(0, &leading, &rows);

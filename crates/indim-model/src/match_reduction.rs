@@ -46,7 +46,9 @@ pub struct ReductionMatch {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Definition {
     Function(Reduction),
+    /// The standardisation with `Epsilon::InsideRoot`.
     InsideRoot,
+    /// The standardisation with `Epsilon::OutsideRoot`.
     OutsideRoot,
     /// `layer_norm` before gain and bias.
     LayerNorm,
@@ -180,8 +182,8 @@ impl Definition {
     }
 }
 
-/// Returns `None` if the function does not support the type, or if its definition ends in a 16-bit float
-/// type.
+/// The pattern of a definition. `None` if the function does not support the type, and for `layer_norm`
+/// of a 16-bit float type, because its definition ends in that type.
 fn pattern((definition, operand, axes, keepdims): &Key) -> Option<Pattern> {
     let is_half = operand.dtype.size() == 2;
     if *definition == Definition::LayerNorm && is_half {
@@ -231,7 +233,7 @@ fn reduced_axes(graph: &Graph, value: ValueId, op: ReduceOp) -> (ValueId, Vec<us
         if inner != op {
             break;
         }
-        // Each later axis moves by one for an axis that was reduced before it.
+        // `axis` was removed before the collected axes: those from `axis` on move up by one in the operand.
         axes.iter_mut().for_each(|later: &mut usize| *later += usize::from(*later >= axis));
         axes.push(axis);
         reduced = graph[reduced].operands[0];

@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 use crate::error::{FormatError, FormatErrorKind, Location};
 use crate::source_operation::SourceOperation;
 
-/// A model read from a file. Its inputs are known; its graph is built for their types.
+/// A model read from a file. It declares its inputs; its graph is built for inputs of given types.
 pub trait Model: Send + Sync {
     /// The inputs in positional order.
     fn inputs(&self) -> &[ModelInput];
@@ -189,7 +189,8 @@ impl InputBinding {
 /// The types of the bound inputs, `None` for inputs with their default.
 ///
 /// # Errors
-/// `input-count`, `input-type`, `input-elements`: the bindings do not match the declared inputs.
+/// `input-count`, `input-missing`, `input-type`, `input-elements`: the bindings do not match the
+/// declared inputs.
 pub fn check_inputs(
     declared: &[ModelInput],
     given: &[InputBinding],

@@ -142,7 +142,7 @@ impl ModelBuilder {
         Ok(inner.end_region(results)?)
     }
 
-    /// Records a change that the file does not state. Duplicates are dropped.
+    /// Records a change that the reader makes to the program of the file. Duplicates are dropped.
     pub fn remark(&mut self, text: impl Into<String>) {
         let text = text.into();
         if self.remarks.len() < MAX_REMARKS && !self.remarks.contains(&text) {

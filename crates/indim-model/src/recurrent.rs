@@ -1,4 +1,4 @@
-//! Recurrent layers of model files: what ONNX and OpenVINO state alike.
+//! Recurrent layers of model files: the checks and the construction that ONNX and OpenVINO share.
 
 use indim_builder::{GraphBuilder, RecurrentDirection, RecurrentResults, RecurrentSequence, Value};
 
@@ -6,7 +6,8 @@ use crate::error::FormatErrorKind;
 use crate::loops::check_steps;
 use crate::shape_values::KnownValue;
 
-/// The directions that an attribute `direction` names: for each whether it begins at the end.
+/// The directions that an attribute `direction` names. A direction is true if it runs from the last step
+/// to the first.
 ///
 /// # Errors
 /// `attribute` for another name.
@@ -34,7 +35,8 @@ pub fn check_directions(expected: usize, given: usize) -> Result<(), FormatError
     Err(FormatErrorKind::Count { what, expected, given })
 }
 
-/// The lengths of the sequences of `x`, `[length, batch, input]`; `None` if all are known to be whole.
+/// The lengths of the sequences of `x`, `[length, batch, input]`; `None` if all are known to be the full
+/// length.
 ///
 /// # Errors
 /// The first error of an operator.
@@ -55,7 +57,7 @@ pub fn recurrent_layer(
     directions: &[RecurrentDirection],
 ) -> Result<RecurrentResults, FormatErrorKind> {
     let results = builder.recurrent_layer(sequence, directions)?;
-    // Every axis of the results except the first one is one of the states.
+    // The first axis of the results counts the steps; the others are axes of the states.
     let sizes = results.all.array_type()?.shape;
     if !sizes[1..].contains(&0) {
         check_steps(sizes[0] as u64)?;
@@ -63,7 +65,7 @@ pub fn recurrent_layer(
     Ok(results)
 }
 
-/// The limit of the arguments of gate functions.
+/// Checks the bound on the arguments of gate functions, and returns it.
 ///
 /// # Errors
 /// `attribute` unless it is positive.

@@ -5,9 +5,10 @@ use indim_graph::GraphError;
 use indim_ops::{DType, Op, ReduceOp, SearchSide};
 use indim_shape::RuleSet;
 
-/// For each value the number of elements of its table, a sorted row along the last axis, that are before it.
-/// Table and values have the same shape: each value is repeated along the last axis. A NaN is greater than
-/// all numbers, as in [`GraphBuilder::search_sorted`](indim_builder::GraphBuilder::search_sorted).
+/// For each value, the number of elements that precede it in its table, a sorted row along the last
+/// axis. Table and values have the same shape: each value is repeated along the last axis. A NaN is
+/// greater than all numbers, as in
+/// [`GraphBuilder::search_sorted`](indim_builder::GraphBuilder::search_sorted).
 ///
 /// ```
 /// use indim_builder::GraphBuilder;

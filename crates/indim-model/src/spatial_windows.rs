@@ -16,19 +16,19 @@ pub enum WindowRounding {
     Floor,
     /// Up: padding makes the last window whole.
     Ceil,
-    /// Up, but without a window that begins in the padding behind the axis.
+    /// Up, but without a window that begins in the padding after the axis.
     CeilWithinAxis,
 }
 
 /// The padding of axes.
 #[derive(Debug, Clone, Copy)]
 pub enum Padding<'a> {
-    /// Elements before and behind each axis.
+    /// Elements before and after each axis.
     Stated(&'a [(i64, i64)]),
-    /// The padding with which an axis has a window for each `stride` elements, rounded up. If its length is
-    /// odd, the longer half is behind the axis if `is_upper` is set, else before it.
+    /// The padding that gives each axis `size / stride` windows, rounded up. If its length is odd, the
+    /// longer half is after the axis if `is_upper` is set, else before it.
     Same {
-        /// Whether the longer half is behind the axis.
+        /// Whether the longer half is after the axis.
         is_upper: bool,
     },
 }
@@ -59,7 +59,7 @@ pub fn checked_numbers(
     }
 }
 
-/// The sizes of the spatial axes: those behind batch and features, of a shape of rank 3 or more.
+/// The sizes of the spatial axes: those after batch and features, of a shape of rank 3 or more.
 ///
 /// # Errors
 /// `unexpected` for a lower rank, and for an axis of more than [`MAX_NUMBER`] elements.
@@ -111,7 +111,7 @@ pub fn halves(total: i64, is_upper: bool) -> (i64, i64) {
 }
 
 /// Sets the padding of windows over axes of these sizes. Returns the number of padding elements that the
-/// rounding adds behind each axis. `attribute` names the attribute of kernel sizes in errors.
+/// rounding adds after each axis. `attribute` names the attribute of kernel sizes in errors.
 ///
 /// ```
 /// use indim_builder::PaddedWindow;
@@ -153,13 +153,13 @@ pub fn pad_windows(
     Ok(added)
 }
 
-/// The padding by which an axis has a window for each `stride` elements.
+/// The padding that gives an axis `size / stride` windows, rounded up.
 fn same_padding(window: &PaddedWindow, size: usize, is_upper: bool) -> (i64, i64) {
     let last = size.div_ceil(window.stride).saturating_sub(1) * window.stride;
     halves((last + window.window().span()).saturating_sub(size) as i64, is_upper)
 }
 
-/// The elements that a rounding adds to the padding behind an axis, so that the last window is whole;
+/// The elements that a rounding adds to the padding after an axis, so that the last window is whole;
 /// negative if the windows end before the padding does.
 fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding) -> i64 {
     if rounding == WindowRounding::Floor {
@@ -174,7 +174,7 @@ fn rounded_padding(window: &PaddedWindow, size: usize, rounding: WindowRounding)
     (last + span) as i64 - padded as i64
 }
 
-/// The size of the result of a transposed convolution without padding; `extra` elements are added behind.
+/// The size of the result of a transposed convolution without padding; `extra` elements are added at the end.
 /// A size that an `i64` does not hold is `i64::MAX`.
 ///
 /// ```
@@ -191,8 +191,9 @@ pub fn transposed_size(window: &PaddedWindow, size: usize, extra: i64) -> i64 {
     spread.saturating_add(extra).saturating_add(window.window().span() as i64)
 }
 
-/// Makes the window of a convolution that of its transposition: it spreads the elements of the axis, and
-/// reverses the kernel. `padding` is removed from the result, and `extra` elements are added behind it.
+/// Replaces the window of a convolution by that of its transposition, which spreads the elements of the
+/// axis and reverses the kernel. `padding` is removed from the result, and `extra` elements are added
+/// after it.
 pub fn transpose_window(window: &mut PaddedWindow, padding: (i64, i64), extra: i64) {
     let reach = window.window().span() as i64 - 1;
     (window.base_dilation, window.stride, window.is_reversed) = (window.stride, 1, true);

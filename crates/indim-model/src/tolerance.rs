@@ -59,9 +59,9 @@ impl Tolerance {
     }
 }
 
-/// The largest distance between elements of two arrays: in units in the last place for floats, between NaNs
-/// and equal numbers 0, between a number and a NaN or an infinity `u64::MAX`; for other types the difference
-/// of the numbers. `None` for arrays of different types.
+/// The largest distance between elements of two arrays. For floats, the distance is in units in the last
+/// place: 0 between NaNs and equal numbers, `u64::MAX` between a number and a NaN or an infinity. For
+/// other types, it is the difference of the numbers. `None` for arrays of different types.
 ///
 /// ```
 /// use indim_graph::Array;
@@ -150,6 +150,7 @@ macro_rules! floats {
             }
 
             fn distance(&self, expected: &Self) -> u64 {
+                // The position of a float in the order of all floats: neighbours differ by 1.
                 let place = |x: Self| {
                     let bits = x.to_bits() as $signed;
                     let size = i64::from(bits & <$signed>::MAX);
@@ -206,9 +207,9 @@ impl Tolerance {
     }
 }
 
-/// The distance of two numbers in ulps as StableHLO's interpreter measures it. It is 0 for two NaNs and for
-/// equal infinities. It is `u64::MAX` if only one number is finite or a number, and for infinities of
-/// different sign.
+/// The distance of two numbers in ulps as StableHLO's interpreter measures it; `apart` is that of two
+/// finite numbers. It is 0 for two NaNs and for equal infinities, and `u64::MAX` for every other pair
+/// with a NaN or an infinity.
 fn ulp_distance(found: f64, expected: f64, apart: u64) -> u64 {
     let are_same = found == expected || (found.is_nan() && expected.is_nan());
     match found.is_finite() && expected.is_finite() {

@@ -24,7 +24,8 @@ pub struct WriteOptions {
     pub exact: bool,
     /// Version of the operation set, if the format has several.
     pub opset: Option<u32>,
-    /// Version of the operation set of the source, if any: the default, unless the graph needs a later one.
+    /// Version of the operation set of the file from which the graph was read, if any. It is the default
+    /// of `opset`, unless the graph needs a later one.
     pub source_opset: Option<u32>,
 }
 
@@ -138,6 +139,8 @@ impl Notes {
         }
     }
 
+    /// The notes, if the format has all operations.
+    ///
     /// # Errors
     /// `unsupported-op`, with all unsupported operations; under `exact` the decomposed ones count too.
     pub fn finish(mut self, exact: bool) -> Result<WriterNotes, FormatError> {

@@ -183,7 +183,7 @@ impl RuleSetName {
 }
 
 impl RuleChoice {
-    /// The requested rule set; as written, the one that the attributes imply.
+    /// The requested rule set. `AsWritten` selects the rule set that the attributes imply.
     ///
     /// # Errors
     /// `conflicting-attributes` if `dims` and `axis` imply two rules.
@@ -197,7 +197,7 @@ impl RuleChoice {
         }
     }
 
-    /// The requested rule with these attributes; as written, the rule that they imply.
+    /// The requested rule with these attributes. `AsWritten` selects the rule that the attributes imply.
     ///
     /// # Errors
     /// Like [`RuleSetName::with_attributes`]; `conflicting-attributes` if `dims` and `axis` imply two rules.
@@ -325,7 +325,8 @@ fn taken_by(rule: RuleSetName) -> String {
     }
 }
 
-/// The rules of the same kind that take an attribute; if none does, those of the other kind.
+/// The rules that take an attribute: those of the same kind (element-wise or target) if any takes it,
+/// otherwise those of the other kind.
 fn owners(attribute: Attribute, of_targets: bool) -> String {
     let takes = |choice: &RuleChoice| match choice {
         RuleChoice::AsWritten => matches!(attribute, Attribute::Dims | Attribute::Axis),

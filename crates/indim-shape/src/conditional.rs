@@ -31,8 +31,9 @@ pub struct ConditionalBroadcast {
 }
 
 impl AnyRule {
-    /// The explicit form of operands with unknown sizes. A size that `is_unknown` accepts stands for an
-    /// unknown size: equal numbers are equal sizes. Choose numbers other than 0, 1 and the known sizes.
+    /// The explicit form of operands with unknown sizes. Each number that `is_unknown` accepts is a
+    /// placeholder for one unknown size; equal numbers stand for equal sizes. Choose numbers other than
+    /// 0, 1 and the known sizes.
     ///
     /// ```
     /// use indim_shape::{AnyRule, RuleSet, Shape};
@@ -55,13 +56,15 @@ impl AnyRule {
     /// ```
     ///
     /// # Errors
-    /// Those of [`AnyRule::elaborate`] that no unknown size can avoid.
+    /// Those of [`AnyRule::elaborate`] that hold for every value of the unknown sizes.
     pub fn elaborate_if(
         &self,
         operands: &[Shape],
         target: Option<&Shape>,
         is_unknown: impl Fn(usize) -> bool,
     ) -> Result<ConditionalBroadcast, ShapeError> {
+        // Each round elaborates. If sizes clash and one of them is unknown, it records the condition,
+        // replaces that size by the other one, and tries again.
         let (mut operands, mut target) = (operands.to_vec(), target.cloned());
         let mut conditions = Vec::new();
         loop {
@@ -81,7 +84,7 @@ impl AnyRule {
                 let one = |shape: &Shape| replaced(shape, axis.size, 1);
                 let operands: Vec<Shape> = operands.iter().map(one).collect();
                 let elaborated = self.elaborate(&operands, target.as_ref().map(one).as_ref());
-                // Two sizes of 1 are equal, which is no other condition.
+                // If the other size is the known size 1, a size of 1 is the case of equal sizes.
                 let is_other = first.size != 1 && second.size != 1;
                 is_unknown(axis.size)
                     && is_other
@@ -98,7 +101,8 @@ impl AnyRule {
     }
 }
 
-/// The two axes that meet in a violation. Shapes that are to be equal meet in their first axis that differs.
+/// The two axes whose sizes clash in a violation. For shapes that must be equal, these are the first
+/// axes that differ.
 fn clash(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis, SizedAxis)> {
     let unequal = |first: usize, second: usize| {
         let (shape, other) = (&operands[first], &operands[second]);

@@ -1,7 +1,7 @@
 //! Elaboration of products of two operands: the explicit form of each rule.
 //!
-//! A rule gives each axis of the operands a label. Axes of one label are one axis of the product, which the
-//! result has or which is summed. `contraction_error.rs` has the errors.
+//! A rule gives each axis of the operands a label. All axes with the same label form one axis of the
+//! product, which is either an axis of the result or summed. `contraction_error.rs` has the errors.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -99,13 +99,13 @@ impl fmt::Display for ContractionForm {
 /// The name of an axis of a product.
 pub(crate) type Label = u32;
 
-/// A product by labels: those of each operand's axes, of the result, and of the sum, all in order.
+/// A product as lists of labels in axis order: for each operand, for the result and for the summed axes.
 #[derive(Debug, Clone)]
 pub(crate) struct LabelledProduct {
     pub(crate) operands: [Vec<Label>; 2],
     pub(crate) result: Vec<Label>,
     pub(crate) summed: Vec<Label>,
-    /// Whether an axis of size 1 is expanded to the size of the other operand's.
+    /// The axes that may be expanded from size 1 to the size of the other operand's axis.
     pub(crate) expands: Expansion,
 }
 
@@ -155,6 +155,7 @@ impl ContractionRule {
         form.map_err(|violation| ContractionError::new(violation, self.clone(), operands.clone()))
     }
 
+    /// The labels of the axes of operands with these ranks.
     fn labels(&self, ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
         match self {
             ContractionRule::Matmul => matmul(at_least(ranks, [1, 1])?),
@@ -195,7 +196,7 @@ fn at_least(ranks: [usize; 2], min: [usize; 2]) -> Result<[usize; 2], Contractio
     }
 }
 
-/// Labels of matrices; batch axes have smaller ones.
+/// Labels of the matrix axes. Batch axes are numbered from 0, so the labels never collide.
 const MATRIX_ROW: Label = Label::MAX - 2;
 const MATRIX_COLUMN: Label = Label::MAX - 1;
 const SUMMED: Label = Label::MAX;
@@ -206,7 +207,8 @@ fn matmul(ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
     Ok(with_batch(ranks, x, y))
 }
 
-/// The product of operands with these last axes, whose other axes broadcast.
+/// The product of operands whose last axes have the labels `x` and `y`. The axes before them are batch
+/// axes, which broadcast.
 fn with_batch(ranks: [usize; 2], x: &[Label], y: &[Label]) -> LabelledProduct {
     let own = [x, y];
     let batch = [0, 1].map(|operand: usize| ranks[operand] - own[operand].len());
@@ -220,6 +222,7 @@ fn with_batch(ranks: [usize; 2], x: &[Label], y: &[Label]) -> LabelledProduct {
     LabelledProduct { operands, result, summed: [SUMMED].into(), expands: Expansion::Kept }
 }
 
+/// The summed axis moves from the end of each operand to `axis`.
 fn vecdot(axis: i64, ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
     let axes = [axes(&[axis], 0, ranks[0], true)?[0], axes(&[axis], 1, ranks[1], true)?[0]];
     let mut product = with_batch(ranks, &[SUMMED], &[SUMMED]);
@@ -243,7 +246,8 @@ fn dot_general(
     pairs(ranks, [x_batch, y_batch], [x_summed, y_summed])
 }
 
-/// The product that pairs these axes. The result has the batch axes, then the others of each operand.
+/// The product that pairs the listed axes. The result has the batch axes, then the remaining axes of
+/// operand 0, then those of operand 1.
 fn pairs(
     ranks: [usize; 2],
     batch: [&[usize]; 2],
@@ -277,7 +281,7 @@ fn pairs(
     Ok(LabelledProduct { operands, result, summed, expands: Expansion::None })
 }
 
-/// P2 and P3: the axes counted from the front, each of them once.
+/// P2 and P3: each axis exists and occurs once. Returns the axes counted from the front, in the given order.
 fn axes(
     given: &[i64],
     operand: usize,

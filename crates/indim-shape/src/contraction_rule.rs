@@ -5,8 +5,8 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A system's rule for the product of two operands: the axes that are summed, those that are paired, and the
-/// order of the others in the result.
+/// A system's rule for the product of two operands: the summed axes, the batch axes, and the order of
+/// the remaining axes in the result.
 ///
 /// The labels of errors are those of [the rules](crate::rules#products-p).
 ///
@@ -20,32 +20,35 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContractionRule {
-    /// NumPy's `matmul`: the last axis of `x` with the second last of `y`. An operand of rank 1 is a row on
-    /// the left and a column on the right, and its kept axis vanishes. The other axes broadcast.
+    /// NumPy's `matmul`: sums along the last axis of `x` and the second last of `y`. An operand of rank
+    /// 1 is a row on the left and a column on the right, and its kept axis vanishes. The other axes
+    /// broadcast.
     Matmul,
-    /// NumPy's `dot`: the last axis of `x` with the second last of `y`, or with its only one. No axes are
-    /// paired.
+    /// NumPy's `dot`: sums along the last axis of `x` and the second last of `y`, or its only axis. No
+    /// batch axes.
     Dot,
-    /// NumPy's `inner`: the last axis of `x` with the last of `y`. No axes are paired.
+    /// NumPy's `inner`: sums along the last axis of `x` and the last of `y`. No batch axes.
     Inner,
-    /// NumPy's `matvec`: matrices in the last axes of `x` with vectors in the last axis of `y`.
+    /// NumPy's `matvec`: matrices in the last two axes of `x` times vectors in the last axis of `y`. The
+    /// other axes broadcast.
     Matvec,
-    /// NumPy's `vecmat`: vectors in the last axis of `x` with matrices in the last axes of `y`.
+    /// NumPy's `vecmat`: vectors in the last axis of `x` times matrices in the last two axes of `y`. The
+    /// other axes broadcast.
     Vecmat,
-    /// NumPy's `vecdot`: vectors along one axis of each operand. The other axes broadcast.
+    /// NumPy's `vecdot`: sums along one axis of each operand. The other axes broadcast.
     Vecdot {
         /// The axis of both operands; negative ones count from the end of each.
         axis: i64,
     },
-    /// NumPy's `tensordot`: the listed axes, in pairs.
+    /// NumPy's `tensordot`: sums along the listed axes, in pairs. No batch axes.
     Tensordot {
         /// The summed axes of `x`; negative ones count from the end.
         x: Vec<i64>,
         /// The summed axes of `y`.
         y: Vec<i64>,
     },
-    /// XLA's `dot_general`: the listed axes, in pairs. The result has the batch axes, then the others of `x`,
-    /// then the others of `y`.
+    /// XLA's `dot_general`: listed batch axes and listed summed axes, each in pairs. The result has the
+    /// batch axes, then the remaining axes of `x`, then those of `y`.
     DotGeneral(DotDimensions),
 }
 

@@ -82,32 +82,34 @@ impl fmt::Display for RuleConversion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleConversionError {
-    /// The rule set does not speak of this number of operands.
+    /// The rule set is not defined for this number of operands.
     OperandCount {
         /// The rule set.
         rule: RuleSetName,
         /// The number of operands of the form.
         given: usize,
     },
-    /// No operand has the result's size on an axis, and an element-wise rule has no target to give it.
+    /// No operand has the result's size on this axis, and an element-wise rule has no target that could
+    /// supply it.
     Uncovered {
         /// The axis of the result.
         axis: usize,
         /// Its size.
         size: usize,
     },
-    /// An operand's axes change their order, which the rule set has no attribute for.
+    /// An operand's map permutes its axes, and the rule set has no attribute for a permutation.
     Permutes {
         /// The rule set.
         rule: RuleSetName,
         /// The operand.
         operand: usize,
     },
-    /// The rule set puts the axes of the first operand in front.
+    /// The rule set orders the result axes by their first appearance in the operands; the form has
+    /// another order.
     Reorders {
         /// The rule set.
         rule: RuleSetName,
-        /// The operand whose axis stands elsewhere.
+        /// The operand whose axis breaks the order.
         operand: usize,
         /// The axis of the result on which it lands.
         axis: usize,
@@ -299,7 +301,8 @@ impl Converter<'_> {
         Ok((rule, reshapes?))
     }
 
-    /// Keeps scalars, and gives the other operands and the anchor the result's shape.
+    /// Keeps scalars. Gives every other operand, and operand `anchor` even if it is a scalar, the
+    /// result's shape.
     fn scalars_or_full(&self, rule: RuleSet, anchor: Option<usize>) -> ElementwiseConversion {
         let mut reshapes = Vec::new();
         for (operand, shape) in self.broadcast.operands().iter().enumerate() {
@@ -317,8 +320,8 @@ impl Converter<'_> {
         Ok((RuleSet::Numpy, reshapes))
     }
 
-    /// Gives one operand the result's rank, by a reshape if neither has it; `broadcast_dimensions` maps the
-    /// axes of the other.
+    /// Gives the operand of larger rank the result's rank, by a reshape if it has less;
+    /// `broadcast_dimensions` maps the axes of the other operand.
     fn as_xla_binary(&self) -> ElementwiseConversion {
         let ranks = [self.operand(0).0.rank(), self.operand(1).0.rank()];
         let larger = usize::from(ranks[1] > ranks[0]);
@@ -331,8 +334,8 @@ impl Converter<'_> {
         Ok((RuleSet::Xla { dims }, reshapes))
     }
 
-    /// The anchor has the result's shape. The others are consecutive axes from one common axis on, or all are
-    /// suffixes.
+    /// The anchor has the result's shape. Each other operand maps to consecutive axes from one common
+    /// axis on, or each maps to the last axes.
     fn as_pdpd(&self, anchor: usize) -> ElementwiseConversion {
         let rank = self.rank();
         let mut reshapes = vec![None; self.broadcast.operands().len()];
@@ -357,6 +360,7 @@ impl Converter<'_> {
         Ok((RuleSet::Pdpd { axis: Some(start as i64) }, reshapes))
     }
 
+    /// Without `broadcast` if the operands already have equal shapes, or are not two; else like pdpd.
     fn as_onnx_legacy(&self) -> ElementwiseConversion {
         let equal = self.all_full(RuleSet::OnnxLegacy { broadcast: false, axis: None });
         let is_as_it_stands =
@@ -372,11 +376,12 @@ impl Converter<'_> {
         Ok((RuleSet::OnnxLegacy { broadcast: true, axis }, reshapes))
     }
 
-    /// Names the axes of the result `i0`, `i1`, ..., and removes axes of size 1 that expand.
+    /// Names the axes of the result `i0`, `i1`, ..., and removes operand axes of size 1 that expand.
     fn as_named(&self) -> ElementwiseConversion {
         self.check_covered()?;
         let (mut names, mut reshapes, mut seen) = (Vec::new(), Vec::new(), 0);
         for operand in 0..self.broadcast.operands().len() {
+            // `seen` counts the result axes so far; an axis that has not been seen must be the next one.
             let (shape, kept) = self.kept_axes(operand);
             if let Some(&axis) = kept.iter().find(|&&axis| {
                 let is_ahead = axis > seen;

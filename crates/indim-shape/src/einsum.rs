@@ -1,9 +1,10 @@
 //! NumPy's `einsum`: the equation, and its elaboration into products of two operands.
 //!
-//! Each operand first loses its repeated labels, by diagonals, and the labels that nothing else has, by sums.
-//! Then pairs of operands are multiplied, each as a [`ContractionForm`]. The order of the pairs depends on
-//! the sizes only, so all machines multiply in the same order: the next pair is the one whose result exceeds
-//! its operands by the fewest elements, the first one of several.
+//! Each operand first loses its repeated labels, by diagonals, and the labels that neither the output
+//! nor another operand has, by sums. Then pairs of operands are multiplied, each as a
+//! [`ContractionForm`]. The order of the pairs depends on the sizes only, so all machines multiply in
+//! the same order: the next pair is the one whose result exceeds its operands by the fewest elements; of
+//! equal pairs, the first.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -38,13 +39,16 @@ pub struct Einsum {
 /// The labels of one operand, or of the output.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Term {
+    /// The labels before `...`; all labels of a term without `...`.
     before: Vec<Label>,
     /// Whether the term has `...`.
     has_ellipsis: bool,
+    /// The labels after `...`.
     after: Vec<Label>,
 }
 
-/// Labels of the axes of `...`, counted from the last one; letters have smaller labels.
+/// Base of the labels of the axes of `...`: `ELLIPSIS + n` is the axis `n` places before the last.
+/// Letters have smaller labels.
 const ELLIPSIS: Label = 1 << 16;
 
 /// The steps of an `einsum`.
@@ -53,10 +57,11 @@ const ELLIPSIS: Label = 1 << 16;
 pub struct EinsumPlan {
     /// The steps of each operand alone.
     pub operands: Vec<EinsumOperand>,
-    /// The products, in order. Each removes its two operands from the list and appends its result.
+    /// The products, in order. Each removes its two operands from the list of operands and appends its
+    /// result.
     pub products: Vec<EinsumProduct>,
-    /// For a single operand, the result axis of each axis that it has after its own steps; otherwise the
-    /// result of the last product is the result.
+    /// With a single operand: the result axis of each axis that is left after its own steps. Otherwise
+    /// the identity, because the last product is the result.
     pub result: AxisMap,
 }
 
@@ -137,7 +142,7 @@ fn written(label: Label) -> String {
 }
 
 impl Term {
-    /// The labels of an operand of this rank; `None` if it has another number of axes.
+    /// The labels of an operand of this rank; `None` if the term does not fit the rank.
     fn labels(&self, rank: usize) -> Option<Vec<Label>> {
         let more = rank.checked_sub(self.before.len() + self.after.len())?;
         if more > 0 && !self.has_ellipsis {
@@ -217,6 +222,8 @@ impl Einsum {
         Ok(EinsumPlan { operands: steps, products, result: AxisMap::from(result) })
     }
 
+    /// The labels of the output. An implicit output has the axes of `...`, then the letters that occur
+    /// once, in ASCII order.
     fn output_labels(&self, operands: &[Labelled]) -> Result<Vec<Label>, EinsumViolation> {
         let all = || operands.iter().flat_map(|operand| operand.labels.iter().copied());
         let mut ellipsis: Vec<Label> = all().filter(|label| *label >= ELLIPSIS).collect();
@@ -287,8 +294,8 @@ fn first_appearance(operands: &[Labelled]) -> Vec<Label> {
     order
 }
 
-/// The steps of one operand alone; the operand then has each label once, and only those that the output or
-/// another operand has.
+/// Removes the repeated labels of one operand, and the labels that neither the output nor another
+/// operand has. Returns these steps.
 fn prepare(operands: &mut [Labelled], operand: usize, output: &[Label]) -> EinsumOperand {
     let Labelled { mut labels, shape } = operands[operand].clone();
     let mut sizes = shape.to_vec();

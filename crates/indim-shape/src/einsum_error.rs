@@ -12,12 +12,12 @@ use crate::{Diagnostic, ErrorCode};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EinsumViolation {
-    /// P6: the equation is not one.
+    /// P6: the equation is malformed.
     Equation {
-        /// The mistake, as a sentence without a capital.
+        /// The mistake, as a clause that begins in lower case.
         reason: String,
     },
-    /// P7: the number of operands is not that of the equation.
+    /// P7: the number of operands differs from that in the equation.
     OperandCount {
         /// The number in the equation.
         expected: usize,
@@ -43,7 +43,7 @@ pub enum EinsumViolation {
         axis: usize,
         /// Its size.
         size: usize,
-        /// The size of the label before.
+        /// The size of the label in the operands and axes before.
         expected: usize,
     },
 }

@@ -94,8 +94,8 @@ impl ShapeError {
 
     /// The label of the violated rule, as in [the rules](crate::rules): `N2`, `X7`, `E4`, ...
     ///
-    /// Two kinds of labels are indim's own: `XT` for the ternary operations of XLA and StableHLO, and the
-    /// letter of a rule set alone for a number of operands that it does not define.
+    /// Two kinds of labels are indim's own: `XT` for the ternary operations of XLA and StableHLO, and
+    /// the letter of a rule set without a number, for a number of operands that the rule set does not define.
     pub fn label(&self) -> &'static str {
         self.0.label
     }

@@ -503,7 +503,7 @@ pub(crate) fn pdpd_run(
     if rank > onto {
         return Err(Violation::RankTooLarge { operand, rank, onto }.breaks("P1"));
     }
-    // P3: the operand is a suffix at its full rank; trailing ones are not trimmed.
+    // P3: all axes of the operand, also those of size 1 at its end, map to the last axes.
     if axis == -1 {
         return Ok(AxisMap::trailing(rank, onto));
     }

@@ -13,7 +13,7 @@ use crate::violation::{AxisOwner, SizedAxis, Violation};
 pub(crate) struct NamedProposal {
     pub(crate) names: Vec<AxisNames>,
     pub(crate) reshape: Option<(usize, Shape)>,
-    /// The reason for the proposal: the operand with the only axis of a size, and that size.
+    /// The reason for the proposal: the operand with the only axis of the size at fault, and that size.
     pub(crate) only_axis: Option<(usize, usize)>,
 }
 
@@ -50,8 +50,8 @@ fn without_axis(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Optio
     Some(NamedProposal { names, reshape: Some((operand, shape)), only_axis: None })
 }
 
-/// Renames the axis at fault to the name of an axis of equal size in another operand, if that name is the
-/// only one and the operand does not have it.
+/// Renames the axis at fault to the name that axes of its size have in other operands, if they have only
+/// one name and the operand has no axis of that name.
 fn renamed(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Option<NamedProposal> {
     let operand = position(of).filter(|_| of.size != 1)?;
     let mut counterpart = None;
@@ -70,8 +70,8 @@ fn renamed(error: &ShapeError, names: &[AxisNames], of: SizedAxis) -> Option<Nam
     Some(NamedProposal { names, reshape: None, only_axis: Some((other, of.size)) })
 }
 
-/// Names for an operand with unnamed axes, if each of its sizes equals that of exactly one named axis of the
-/// others.
+/// Names for an operand with unnamed axes, if each of its sizes is the size of exactly one named axis of
+/// the other operands.
 fn named_by_sizes(
     error: &ShapeError,
     names: &[AxisNames],

@@ -74,7 +74,7 @@ pub fn diagnose(error: &ShapeError, operation: &str, operands: &[OperandLabel<'_
 }
 
 fn headline(error: &ShapeError, names: &OperandNames<'_>) -> String {
-    // The drawing shows the names.
+    // The shapes in the drawing show the axis names, so the headline omits them.
     let rule = match error.rule() {
         AnyRule::Elementwise(RuleSet::Named { .. }) => "rule named".to_string(),
         rule => rule.to_string(),

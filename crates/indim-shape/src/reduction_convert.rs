@@ -159,7 +159,8 @@ impl fmt::Display for ReductionConversion {
     }
 }
 
-/// The reason why a rule cannot state a reduction: its list of axes cannot be empty.
+/// The reason why a rule cannot state a reduction: the rule needs at least one axis, and the reduction
+/// has none.
 ///
 /// ```
 /// use indim_shape::{ReductionRule, ReductionRuleName, Shape, convert_reduction};

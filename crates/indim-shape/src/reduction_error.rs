@@ -39,7 +39,7 @@ pub enum ReductionViolation {
     },
     /// R4: the rule needs at least one axis.
     AxesMissing,
-    /// R5: the axes are an attribute, and this opset of ONNX has an input, or vice versa.
+    /// R5: the axes are an attribute, but this opset of ONNX takes them as an input, or vice versa.
     AxesMisplaced {
         /// The first opset in which the axes are an input.
         input_since: u32,

@@ -22,7 +22,7 @@ pub fn find_reduction_repairs(error: &ReductionError) -> Vec<ReductionRule> {
     let given = given_axes(error.rule());
     let candidates = match error.violation() {
         ReductionViolation::AxesMissing => vec![(0..rank as i64).collect()],
-        // `[1, 2]` for two axes means both if the user counts from 1.
+        // A user who counts axes from 1 writes `[1, 2]` for both axes of a matrix.
         ReductionViolation::AxisOutOfRange { .. } => {
             let lower = given.iter().map(|axis| axis.saturating_sub(1)).collect();
             vec![existing(&given, rank), lower]

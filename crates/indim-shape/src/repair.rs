@@ -19,7 +19,7 @@ use crate::rule_set::right_aligned;
 use crate::shape::Shape;
 use crate::violation::{AxisOwner, Violation};
 
-/// Placements that repairs cover; a placement gives a repair for each of up to four rule sets.
+/// Maximum placements that repairs cover; each gives up to four repairs, one per rule set.
 const MAX_OFFERED: usize = 16;
 
 /// A change that makes an illegal broadcast legal: another rule, or other shapes.
@@ -298,7 +298,7 @@ impl RepairSearch<'_> {
             self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
             self.meaning += 1;
         }
-        // Helps if the target must grow; otherwise it repeats the other repairs.
+        // The bidirectional rule helps if the target must grow; otherwise it repeats the other repairs.
         if self.repairs.is_empty() {
             self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
         }

@@ -32,7 +32,8 @@ pub(super) fn check(
     walk.first_type.map_or(Ok(()), Err)
 }
 
-/// The operations of a module without a lowering, and the calls of functions with such operations.
+/// The refused operations of a module: operations without a lowering, and calls of functions that
+/// contain one.
 pub(super) struct Refusals<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
@@ -71,7 +72,7 @@ impl<'m> Refusals<'m> {
         is_own || called.into_iter().any(|called| self.is_refused[called])
     }
 
-    /// Whether the operation itself has no lowering, and the functions that it calls.
+    /// Whether the operation itself has no lowering, and the indices of the functions that it calls.
     fn census(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
         let mut walk = CensusWalk::new(self.module, self.attributes);
         walk.any_operation(operation, false);
@@ -136,7 +137,7 @@ impl<'m> CensusWalk<'m> {
         self.census.add(name, reason.map(str::to_owned), place);
     }
 
-    /// The recursion is bounded by the parser's nesting limit.
+    /// Counts the operations of a block. The recursion is bounded by the parser's nesting limit.
     fn block(&mut self, block: &Block, is_map: bool) {
         block.operations.iter().for_each(|operation| self.any_operation(operation, is_map));
     }

@@ -28,10 +28,11 @@ fn unexpected(token: Token, expected: &str) -> FormatError {
 }
 
 impl Dense {
-    /// Reads a constant. Its type follows it in the text; otherwise its type is `stated`.
+    /// Reads a constant. Its type is the one that follows it in the text, else `stated`.
     ///
     /// # Errors
-    /// `bad-element`, `wrong-element-count`, `elided`, `unsupported-type`, `unexpected`, `undefined`.
+    /// `bad-element`, `wrong-element-count`, `elided-elements`, `type-mismatch`, `unexpected`,
+    /// `undefined`.
     pub(super) fn read(
         attributes: &AttributeReader<'_>,
         span: Span,

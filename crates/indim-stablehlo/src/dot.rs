@@ -8,7 +8,7 @@ use indim_xla::dot::{DotAlgorithm, DotOperation};
 use super::attribute::{AttributeReader, integers_in, member};
 use super::syntax::SyntaxOperation;
 
-/// The attributes: those of the generic form, then those of the pretty form.
+/// Names of the attributes: those of the generic form, then those of the pretty form.
 pub(super) const ATTRIBUTES: &[&str] = &[
     "dot_dimension_numbers",
     "precision_config",

@@ -137,7 +137,8 @@ impl<'m> Elaborator<'m> {
         }
     }
 
-    /// Executes an operation; the return of the entry gives the results.
+    /// Executes an operation. Returns the results of a frame without a caller when the operation returns
+    /// from it.
     fn operation(
         &mut self,
         operation: &'m SyntaxOperation,
@@ -203,6 +204,8 @@ impl<'m> Elaborator<'m> {
         Ok(operands)
     }
 
+    /// The value of an operand. The search goes outwards from the innermost frame, and ends with the
+    /// body of a function.
     fn value(&self, operand: ValueUse) -> ElaborationResult<XlaValue> {
         let name = operand.name.of(self.attributes.text);
         for frame in self.frames.iter().rev() {
@@ -254,7 +257,7 @@ impl<'m> Elaborator<'m> {
         Ok(())
     }
 
-    /// The recursion is bounded by the parser's nesting limit.
+    /// Checks that a value has the type in the text. The recursion is bounded by the parser's nesting limit.
     fn check_slot(&self, slot: &XlaValue, value_type: &Type) -> Result<(), FormatErrorKind> {
         match value_type {
             Type::Array(stated) => check_type(&slot.array()?.value, &self.mapped_type(stated)),
@@ -306,6 +309,7 @@ impl<'m> Elaborator<'m> {
         Ok(())
     }
 
+    /// Binds results to their common name in the innermost frame.
     fn name(&mut self, results: ResultNames, slots: Vec<XlaValue>) -> ElaborationResult<()> {
         let name = results.name.of(self.attributes.text);
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
@@ -342,6 +346,7 @@ impl<'m> Elaborator<'m> {
         self.push(block, arguments, caller, Some(number), map_shape)
     }
 
+    /// Pushes a frame for a block, with its arguments bound.
     pub(super) fn push(
         &mut self,
         block: &'m Block,

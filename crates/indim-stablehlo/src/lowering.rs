@@ -159,7 +159,8 @@ impl Lowering {
         }
     }
 
-    /// The attributes of the operation; `None` for calls outside the file.
+    /// The attributes of the operation; `None` for custom calls and composites, which may have any
+    /// attribute.
     fn attributes(self) -> Option<&'static [&'static str]> {
         Some(match self {
             Lowering::CustomCall | Lowering::Composite => return None,
@@ -208,7 +209,7 @@ pub(super) fn is_known(name: &str) -> bool {
     Lowering::of(name).is_some()
 }
 
-/// StableHLO's operations that are not element-wise.
+/// StableHLO's operations that the table of element-wise operations in `indim-xla` lacks.
 const STABLEHLO: &[(&str, Lowering)] = &[
     ("bitcast_convert", Lowering::Array(ArrayOperation::Bitcast)),
     ("broadcast", Lowering::Array(ArrayOperation::Broadcast)),
@@ -247,7 +248,7 @@ const STABLEHLO: &[(&str, Lowering)] = &[
     ("while", Lowering::While),
 ];
 
-/// Operations of chlo only that are not element-wise on operands of equal shape.
+/// chlo's operations that the table of element-wise operations in `indim-xla` lacks.
 const CHLO: &[(&str, Lowering)] = &[
     ("broadcast_compare", Lowering::Array(ArrayOperation::NumpyCompare)),
     ("constant", Lowering::Constant),

@@ -15,11 +15,11 @@ use crate::lowering::{ArrayOperation, Lowering};
 use crate::size_sources::size_sources;
 use crate::syntax::{Block, Module, SyntaxOperation, Type};
 
-/// Characters of one attribute as text, and their number.
+/// Maximum characters of an attribute's text, and maximum attributes of a node.
 const MAX_ATTRIBUTE: usize = 60;
 const MAX_ATTRIBUTES: usize = 8;
 
-/// The outline of a module: the entry function, then the others.
+/// The outline of a module: the entry function, then the other functions.
 pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: usize) -> Outline {
     let refused = Refusals::of(module, attributes);
     let outline = Outline::default();
@@ -38,7 +38,7 @@ pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: 
     walk.outline
 }
 
-/// Goes through the blocks, each with its own names.
+/// The traversal of the blocks. `scopes` has the names of each open block, the innermost last.
 struct OutlineWalk<'m> {
     attributes: &'m AttributeReader<'m>,
     refused: Refusals<'m>,
@@ -222,7 +222,7 @@ fn plain(name: &str) -> String {
     name.trim_start_matches('%').to_owned()
 }
 
-/// The end of a path: regions within regions would make it long.
+/// The end of a path, at most 200 bytes, because paths of nested regions are long.
 fn tail(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {

@@ -45,11 +45,13 @@ impl Function {
 struct BlockValue {
     used: ValueUse,
     value_type: Type,
-    /// Whether the name is that of an argument in the text, not the user's.
+    /// Whether the caller named an argument by its name in the text, not by the user's name.
     is_plain_argument: bool,
 }
 
 impl BlockValue {
+    /// Finds a value by name: first among the results, then among the arguments, by the user's name or
+    /// by the name in the text.
     fn find(
         block: &Block,
         (text, argument_name): (&str, &dyn Fn(&Argument) -> String),
@@ -95,7 +97,7 @@ fn split(name: &str) -> (&str, Option<usize>) {
     parts.map_or((name, None), |(group, index)| (group, Some(index)))
 }
 
-/// Makes an argument of a value. Returns the text of its name, or `None` if nothing uses it.
+/// Turns a value into an argument. Returns the text of its name, or `None` if no operation uses it.
 fn start<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t str> {
     let own = value.used.name.of(text);
     let is_own = |argument: &&mut Argument| argument.name.of(text) == own;
@@ -106,7 +108,8 @@ fn start<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t
     let is_group = block.operations.iter().flat_map(|it| &it.results);
     let mut group = is_group.filter(|names| names.name.of(text) == own);
     let is_several = group.any(|names| names.count > 1);
-    // The text of a use, `%0#1`, is the name of one result of several.
+    // The uses `%0#1` of one result of several are renamed: their whole text becomes the name of the
+    // argument.
     let name = match is_several {
         true => renamed(block, text, (own, value.used.index))?,
         false => value.used.name,
@@ -181,7 +184,8 @@ fn retain_needed(block: &mut Block, text: &str, kept: &HashSet<&str>) {
     block.arguments.retain(|argument| is_used(argument.name.of(text)));
 }
 
-/// The recursion is bounded by the parser's nesting limit.
+/// Adds the values that an operation and its regions use. The recursion is bounded by the parser's
+/// nesting limit.
 fn add_uses<'t>(operation: &SyntaxOperation, text: &'t str, needed: &mut HashSet<ValueKey<'t>>) {
     needed.extend(operation.operands.iter().map(|used| (used.name.of(text), used.index)));
     for operation in operation.regions.iter().flat_map(|region| &region.operations) {

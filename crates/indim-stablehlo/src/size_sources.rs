@@ -1,11 +1,11 @@
-//! The operand axes whose sizes the axes of a result have, for sizes that the file leaves open.
+//! For each result axis, the operand axis of the same size, for sizes that the file leaves open.
 
 use super::attribute::AttributeReader;
 use super::dot;
 use super::syntax::SyntaxOperation;
 
-/// Operand and axis with the size of each axis of the first result, as far as the operation says so. `ranks`
-/// has the rank of each operand, if it is known.
+/// For each axis of the first result, the operand and the axis of the same size, if the operation
+/// determines them. `ranks` has the rank of each operand, if it is known.
 pub(super) fn size_sources(
     operation: &SyntaxOperation,
     attributes: &AttributeReader<'_>,
@@ -43,7 +43,7 @@ fn permuted(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> So
     Some(permutation.into_iter().map(|axis| Some((0, axis))).collect())
 }
 
-/// A reduction keeps the other axes.
+/// The result of a reduction has the axes that are not reduced.
 fn kept(
     operation: &SyntaxOperation,
     attributes: &AttributeReader<'_>,
@@ -63,7 +63,7 @@ fn concatenated(
     Some((0..rank(ranks, 0)?).map(|axis| (axis != joined).then_some((0, axis))).collect())
 }
 
-/// A product has the batch axes, the other axes of its first operand, then those of its second.
+/// A product has the batch axes, then the axes of each operand that are neither batch axes nor summed.
 fn product(
     operation: &SyntaxOperation,
     attributes: &AttributeReader<'_>,

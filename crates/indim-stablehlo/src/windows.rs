@@ -7,7 +7,7 @@ use indim_xla::windows::{ConvolutionOperation, WindowAttributes, dimension_numbe
 use super::attribute::AttributeReader;
 use super::syntax::SyntaxOperation;
 
-/// The attributes of a convolution: those of the generic form, then `window` of the pretty form.
+/// Names of the attributes of a convolution: those of the generic form, then `window` of the pretty form.
 pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
     "window_strides",
     "padding",
@@ -21,7 +21,7 @@ pub(super) const CONVOLUTION_ATTRIBUTES: &[&str] = &[
     "window",
 ];
 
-/// The attributes of `reduce_window`.
+/// Names of the attributes of `reduce_window`.
 pub(super) const REDUCE_WINDOW_ATTRIBUTES: &[&str] =
     &["window_dimensions", "window_strides", "base_dilations", "window_dilations", "padding"];
 
@@ -100,7 +100,7 @@ fn optional(
     }
 }
 
-/// Padding before and behind each axis: `dense<[[1, 0], [2, 2]]> : tensor<2x2xi64>`.
+/// Padding before and after each axis: `dense<[[1, 0], [2, 2]]> : tensor<2x2xi64>`.
 fn pairs(
     syntax: &SyntaxOperation,
     attributes: &AttributeReader<'_>,

@@ -155,7 +155,8 @@ impl TextWriter<'_> {
         let from = list(node.operands.iter().map(|&id| tensor(&self.graph[id].array_type)));
         let function = format!("({from}) -> {result}");
         match &node.kind {
-            // A legalised graph has contractions only as products.
+            // In a legalised graph each contraction is written as a product. Parameters are the
+            // function's arguments. The other kinds here do not occur.
             NodeKind::Parameter { .. }
             | NodeKind::Window { .. }
             | NodeKind::Contract { .. }
@@ -308,7 +309,8 @@ impl TextWriter<'_> {
         self.search(id, op, axis, node);
     }
 
-    /// Writes a scan as windows as long as the axis; legalisation has made it inclusive.
+    /// Writes a scan as a `reduce_window` with windows as long as the axis; legalisation has made the
+    /// scan inclusive.
     fn scan(&mut self, id: ValueId, op: ReduceOp, (axis, reverse): (usize, bool), node: &Node) {
         let ArrayType { dtype, shape } = &node.array_type;
         let Some((name, start)) = reducer_of(op, *dtype) else { return };

@@ -1,4 +1,4 @@
-//! Decompositions of operations that XLA lacks. Each is built once, with the builder, and has a text.
+//! Decompositions of operations that XLA lacks, each with a text that describes it.
 
 use indim_builder::Value;
 use indim_graph::GraphError;
@@ -54,7 +54,7 @@ const fn trigonometric(op: Op) -> bool {
 
 fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<DecomposedValue, GraphError> {
     let ln2 = core::f64::consts::LN_2;
-    // From here on the function equals `log(2 x)`.
+    // Above this |x|, `asinh` and `acosh` equal `log(2 |x|)` in the element type.
     let far = match dtype {
         DType::F64 => 1e9,
         DType::F32 => 1e4,
@@ -185,7 +185,7 @@ fn floor_div(x: &Value, y: &Value, dtype: DType) -> Result<Value, GraphError> {
     let differs = remainder.ne(0.0) & remainder.lt(0.0).ne(y.lt(0.0));
     let quotient = differs.select(&exact - 1.0, &exact);
     let floor = quotient.floor();
-    // The division can have rounded down across an integer.
+    // The quotient is an integer up to rounding; if the division rounded it down, `floor` is 1 too small.
     let nearest = (&quotient - &floor).gt(0.5).select(&floor + 1.0, &floor);
     let plain = x / y;
     let zero = copysign(&quotient, &plain, dtype)?;

@@ -81,8 +81,8 @@ impl DotOperation {
     /// of their types and the element type of the result; a sum is rounded to a narrower result once.
     ///
     /// # Errors
-    /// `unsupported` for an algorithm that rounds operands or sums; `attribute` for a `dot` of other operands
-    /// than vectors and matrices; errors of the builder.
+    /// `unsupported` for an algorithm that rounds operands or sums; `unexpected` for a `dot` of operands
+    /// other than vectors and matrices; errors of the builder.
     pub fn build(
         &self,
         b: &GraphBuilder,

@@ -52,7 +52,7 @@ impl DotPlan {
         self.products[value.index()].as_ref()
     }
 
-    /// Whether the file contains a value: an output or a parameter depends on it without a product between.
+    /// Whether the file contains a value: it is an output or a parameter, or a value in the file reads it.
     pub fn is_needed(&self, value: ValueId) -> bool {
         self.is_needed[value.index()]
     }
@@ -61,7 +61,7 @@ impl DotPlan {
 impl WrittenDot {
     fn of(graph: &Graph, found: &ProductMatch) -> WrittenDot {
         let [x, y] = found.operands().map(|operand| graph[operand].array_type.dtype);
-        // XLA multiplies operands of one narrow type in the type of the result.
+        // Operands of one narrow type keep it, because XLA multiplies them in the type of the result.
         let is_narrow = x.class() != DTypeClass::Float || x.size() == 2;
         let operands = if x == y && is_narrow { x } else { found.dtype };
         WrittenDot { form: found.dot(), operands, result: found.dtype }

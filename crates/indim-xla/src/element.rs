@@ -74,8 +74,8 @@ fn number(bytes: &[u8], dtype: DType) -> NumberText {
     }
 }
 
-/// The bits of a number of a storage type, rounded once; `None` if it is not one, or a finite number
-/// overflows.
+/// The bits of a number of a storage type, rounded once; `None` if the text is no number of this type,
+/// or if a finite number overflows.
 pub fn storage_bits(text: &str, dtype: DType) -> Option<u64> {
     let number: f64 = text.parse().ok()?;
     let literal = match dtype.is_nibble() {
@@ -95,7 +95,7 @@ pub fn storage_bits(text: &str, dtype: DType) -> Option<u64> {
     (!is_overflow).then(|| u64::from(element.bytes()[0]))
 }
 
-/// A decimal always has a dot, because MLIR requires one.
+/// The text of a float. A decimal always has a dot, because MLIR requires one.
 fn float(x: f64, bits: u64, is_negative: bool, decimal: impl Fn(f64) -> String) -> NumberText {
     if !x.is_finite() {
         return NumberText::NotFinite { bits, is_negative, is_nan: x.is_nan() };

@@ -44,7 +44,7 @@ impl StartNames {
     };
 }
 
-/// The start of the slice that an index of a `gather` or `scatter` selects in the operand.
+/// The attributes that determine where the slices of a `gather` or `scatter` start in the operand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SliceStarts {
     /// Names of the attributes, for errors.
@@ -55,7 +55,8 @@ pub struct SliceStarts {
     pub index_batches: Vec<i64>,
     /// Axis of the operand for each component of an index.
     pub index_map: Vec<i64>,
-    /// Axis of the indices with their components; if it equals the rank, an index has one component.
+    /// The axis of the indices that holds the components of an index; if it equals their rank, an index
+    /// has one component.
     pub index_vector_dim: i64,
 }
 

@@ -1,4 +1,4 @@
-//! Legalisation: rebuilds a graph from operations that XLA has; decomposes the others.
+//! Legalisation: rebuilds a graph from operations that XLA has; decomposes all other operations.
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{
@@ -31,7 +31,7 @@ pub fn legalize(graph: &Graph, has_chlo: bool, notes: &mut Notes) -> Result<Grap
         if values[id.index()].is_none() {
             let operands: Option<Vec<Value>> =
                 node.operands.iter().map(|operand| values[operand.index()].clone()).collect();
-            // An unsupported operand has been noted.
+            // An unsupported operand has already been noted.
             let Some(operands) = operands else { continue };
             let value = model_builder.node(id, node, &operands);
             values[id.index()] = value.map_err(|kind| kind.at(place_of(graph, id)))?;
@@ -136,7 +136,7 @@ impl Legalizer<'_, '_> {
         }))
     }
 
-    /// Keeps a contraction that is a matrix product; others become products and their sum.
+    /// Keeps a contraction that is a matrix product. Any other becomes element-wise products and their sum.
     fn contract(
         &mut self,
         id: ValueId,
@@ -200,7 +200,8 @@ impl Legalizer<'_, '_> {
         }
     }
 
-    /// XLA converts the real part of a complex number; its truth value depends on both parts.
+    /// XLA's `convert` reads only the real part of a complex number, but the truth value depends on both
+    /// parts.
     fn convert(&mut self, id: ValueId, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         let is_complex = x.array_type()?.dtype.class() == DTypeClass::Complex;
         if dtype != DType::Bool || !is_complex {
@@ -269,7 +270,8 @@ fn shifted(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Val
     b.pad(scan, b.convert(b.constant(identity), dtype)?, &widths)
 }
 
-/// The padding for the windows of a scan: all elements but one, before the axis, or behind it if `reverse`.
+/// The padding for the windows of a scan: one element less than the axis has, before it, or after it if
+/// `reverse`.
 pub fn scan_padding(shape: &Shape, axis: usize, reverse: bool) -> Vec<[usize; 2]> {
     let mut padding = vec![[0, 0]; shape.rank()];
     padding[axis][usize::from(reverse)] = shape[axis] - 1;
@@ -302,8 +304,8 @@ pub const fn update_of(op: ScatterOp) -> Option<&'static str> {
     })
 }
 
-/// The axes of a gather's result, or of a scatter's updates, that are axes of slices: all but those of the
-/// indices, which stand in the place of `axis`.
+/// The axes of a gather's result, or of a scatter's updates, that are axes of slices: all except the
+/// axes of the indices, which replace `axis`.
 pub fn offset_axes(rank: usize, axis: usize, index_rank: usize) -> Vec<usize> {
     (0..axis).chain(axis + index_rank..rank + index_rank - 1).collect()
 }

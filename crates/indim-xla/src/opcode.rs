@@ -116,7 +116,7 @@ pub fn direction_of(op: Op) -> Option<(&'static str, bool)> {
     })
 }
 
-/// The comparison type for such elements.
+/// The comparison type, as StableHLO writes it, for elements of this type.
 pub fn order_of(dtype: DType, is_total: bool) -> &'static str {
     match dtype.class() {
         DTypeClass::Float | DTypeClass::Complex if is_total => "TOTALORDER",
@@ -127,7 +127,7 @@ pub fn order_of(dtype: DType, is_total: bool) -> &'static str {
     }
 }
 
-/// The operations of a `compare`.
+/// A `compare`: its direction as operations, and its comparison type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Comparison {
     /// The operation with unordered NaNs.
@@ -148,6 +148,8 @@ enum ComparisonType {
 }
 
 impl Comparison {
+    /// The comparison with this direction and this comparison type, by their names in StableHLO and HLO.
+    ///
     /// # Errors
     /// `attribute`.
     pub fn of(direction: &str, order: Option<&str>) -> Result<Self, FormatErrorKind> {
@@ -197,8 +199,8 @@ impl Comparison {
         Ok(if self.order == ComparisonType::Total { self.total } else { self.ordinary })
     }
 
-    /// The operation as a term of a recognised body: that of the total order, or the one without regard to
-    /// NaNs.
+    /// The operation as a term of a recognised body: in the total order if the comparison type demands
+    /// it, else the ordinary operation.
     pub const fn term(self) -> Option<Op> {
         match self.order {
             ComparisonType::Total => Some(self.total),
@@ -206,7 +208,7 @@ impl Comparison {
         }
     }
 
-    /// The operation without regard to NaNs, for the recognition of reducers.
+    /// The ordinary operation, for the recognition of reducers; `None` for the total order.
     pub const fn ordinary(self) -> Option<Op> {
         match self.order {
             ComparisonType::Total => None,

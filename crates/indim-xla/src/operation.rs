@@ -16,8 +16,8 @@ use super::windows::ConvolutionOperation;
 pub enum Operation {
     /// An element-wise operation; operands have equal shapes, except scalars of `clamp` and `select`.
     Elementwise(Op),
-    /// An element-wise operation with NumPy's broadcast: chlo's `broadcast_*`. The optional list repeats
-    /// the result axes of the operand with the lower rank.
+    /// An element-wise operation with NumPy's broadcast: chlo's `broadcast_*`. The optional list has the
+    /// result axes of the operand with the lower rank, which must be those of NumPy's rule.
     Numpy(Op, Option<Vec<i64>>),
     /// `compare`.
     Compare(Comparison),
@@ -203,7 +203,7 @@ impl Operation {
     }
 }
 
-/// `type-mismatch` if the value does not have the type in the file.
+/// Checks that the value has the type in the file; `type-mismatch` if not.
 pub fn check_type(value: &Value, stated: &ArrayType) -> Result<(), FormatErrorKind> {
     let inferred = value.array_type()?;
     if inferred == *stated {
@@ -243,7 +243,8 @@ fn square_of_complex(z: &Value) -> Value {
     real.complex(&half + &half)
 }
 
-/// The first or last complex number in lexicographic order of its parts.
+/// Of two complex numbers, the one that comes first by `order`: the real parts decide, then the
+/// imaginary parts.
 fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet) -> BuildResult {
     let [x, y] = operands else { return Ok(b.elementwise(order, operands, rule)?) };
     let compare = |op, x: Value, y: Value| b.elementwise(op, &[x, y], rule);

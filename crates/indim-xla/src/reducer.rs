@@ -1,12 +1,13 @@
-//! Recognition of the body of a reduction as one of indim's reductions; texts of the bodies of reductions and
-//! sorts.
+//! Recognition of the body of a reduction as one of indim's reductions.
+//!
+//! Bodies of reductions, scatters and sorts are compared as text.
 
 use indim_ops::{DType, Fact, Op, ReduceOp};
 
 /// Maximum bytes of a term; no known body is longer.
 const MAX_TERM_BYTES: usize = 2048;
 
-/// The builder of the body of a reduction or a sort: each operation adds a term.
+/// The body of a reduction, scatter or sort as terms: each argument, constant and operation adds one.
 #[derive(Debug, Default)]
 pub struct ReducerBody {
     /// Text of each term, `add(0,1)`; `None` for terms that no known body has.
@@ -105,6 +106,8 @@ impl ReducerBody {
     }
 }
 
+/// The operation that folds the element into the accumulator, if the term `result` is such an operation
+/// on both.
 fn fold(result: &str, accumulator: usize, element: usize) -> Option<Op> {
     const FOLDS: [Op; 7] = [Op::Add, Op::Mul, Op::Max, Op::Min, Op::And, Op::Or, Op::Xor];
     let mut arguments = [accumulator.to_string(), element.to_string()];

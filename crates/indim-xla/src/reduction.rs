@@ -12,7 +12,7 @@ use super::value::{ArrayFact, ArrayValue};
 /// Builds a `reduce`; `operands` are the inputs, then an initial value for each input.
 ///
 /// # Errors
-/// `wrong-count`, `attribute`, `unsupported`, and errors of the builder.
+/// `wrong-count`, `attribute`, `type-mismatch`, `unsupported`, and errors of the builder.
 pub fn reduce(
     builder: &GraphBuilder,
     reducer: &Reducer,

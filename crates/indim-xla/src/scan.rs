@@ -17,7 +17,7 @@ pub struct ScanWindow {
     pub axis: usize,
     /// Whether a window has the elements from its position to the last.
     pub reverse: bool,
-    /// Whether one more window contains only padding: before the first position, or behind the last one if
+    /// Whether one more window contains only padding: before the first position, or after the last one if
     /// `reverse`.
     pub has_empty: bool,
 }

@@ -87,6 +87,7 @@ impl ScatterOperation {
             sizes[axis] = given[dim as usize];
         }
         let slices = self.starts.slices(b, indices, sizes)?;
+        // The inverse of `order`: it brings the axes of the updates into the order batch axes, slice axes.
         let mut permutation: Vec<i64> = (0..order.len() as i64).collect();
         permutation.sort_by_key(|&axis| order[axis as usize]);
         let sorted = b.transpose(updates, &permutation)?;

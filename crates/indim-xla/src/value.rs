@@ -26,19 +26,19 @@ pub struct Tuple {
     depth: usize,
 }
 
-/// An array value, with known elements.
+/// An array value, and a fact about its elements.
 #[derive(Debug, Clone)]
 pub struct ArrayValue {
     /// The value.
     pub value: Value,
-    /// Its known elements.
+    /// The fact, by which reductions and sorts are recognised.
     pub fact: ArrayFact,
 }
 
-/// Known elements of an array.
+/// A fact about the elements of an array that is known while the graph is built.
 #[derive(Debug, Clone)]
 pub enum ArrayFact {
-    /// Unknown.
+    /// Nothing is known.
     None,
     /// A constant scalar.
     Scalar(Array),

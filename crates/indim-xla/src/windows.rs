@@ -19,7 +19,7 @@ pub struct WindowAttributes {
     pub sizes: Vec<i64>,
     /// Distances from one window to the next.
     pub strides: Vec<i64>,
-    /// Padding before and behind each axis.
+    /// Padding before and after each axis.
     pub padding: Vec<[i64; 2]>,
     /// Distances from one element of the operand to the next: `lhs_dilate`, `base_dilations`.
     pub base_dilations: Vec<i64>,

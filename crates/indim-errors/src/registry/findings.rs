@@ -1,4 +1,4 @@
-//! Findings about models by `indim lint`: legal, but unknown or probably unintended.
+//! Findings of `indim lint`: broadcasts of unknown legality, and legal ones that are seldom intended.
 
 use super::ErrorExample::Words;
 use super::{ErrorCode, ErrorEntry};

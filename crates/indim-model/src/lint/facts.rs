@@ -29,7 +29,7 @@ impl Facts {
         facts
     }
 
-    /// The nodes that use the value, unless it is an output or the result of a region too.
+    /// The nodes that use the value; empty if the value is an output of the model, too.
     pub(super) fn only_users(&self, value: usize) -> &[usize] {
         if self.is_output[value] { &[] } else { &self.users[value] }
     }
@@ -39,11 +39,12 @@ impl Facts {
         self.is_constant[value]
     }
 
-    /// The axis of the channels, behind a convolution.
+    /// The channel axis of the value, if it is computed from a convolution and the axis is known.
     pub(super) fn channels(&self, value: usize) -> Option<usize> {
         self.channels[value]
     }
 
+    /// Marks the results of a node as constant if all its operands are.
     fn constness(&mut self, node: &OutlineNode) {
         let mut operands = node.operands.iter().flatten().peekable();
         let is_computed = operands.peek().is_some() && !node.is_opaque;
@@ -52,6 +53,7 @@ impl Facts {
         }
     }
 
+    /// Records the channel axis of the first result of a node, if it is known.
     fn channel_axis(&mut self, outline: &Outline, node: &OutlineNode) {
         let axis = match &node.role {
             NodeRole::Channels(axis) => Some(*axis),
@@ -71,7 +73,7 @@ impl Facts {
         self.channels[node.operands.get(position).copied().flatten()?]
     }
 
-    /// The axis of an operand of the result's rank.
+    /// The channel axis of the first operand that has the rank of the result and a known channel axis.
     fn of_widest(&self, outline: &Outline, node: &OutlineNode) -> Option<usize> {
         let rank = |value: usize| outline.values[value].value_type.sizes.as_ref().map(Vec::len);
         let result = rank((*node.results.first()?)?)?;

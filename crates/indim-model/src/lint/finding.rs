@@ -33,7 +33,7 @@ pub struct Finding {
     pub message: String,
     /// Drawing of an error.
     pub drawing: Option<Diagnostic>,
-    /// A repair that was tried.
+    /// A repair in one sentence, if one was found.
     pub repair: Option<String>,
 }
 
@@ -50,14 +50,14 @@ pub enum FindingVerdict {
     LegalIf,
     /// Undecided, because the type of a value is unknown.
     Unknown,
-    /// Legal; a simpler program does the same, or the reader wants to know.
+    /// Legal; a simpler program does the same, or the fact is worth knowing.
     Advice,
 }
 
-/// The weight of a verdict.
+/// The severity of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FindingLevel {
-    /// For the reader to know.
+    /// Information, not a fault.
     Note,
     /// Probably a mistake.
     Warning,
@@ -78,7 +78,7 @@ impl FindingVerdict {
         }
     }
 
-    /// The weight.
+    /// The severity.
     pub const fn level(self) -> FindingLevel {
         match self {
             FindingVerdict::Illegal | FindingVerdict::Contradiction => FindingLevel::Error,
@@ -127,7 +127,7 @@ impl Finding {
         }
     }
 
-    /// This finding with a repair that was tried.
+    /// This finding with a repair.
     #[must_use]
     pub(super) fn repaired(self, repair: Option<String>) -> Finding {
         Finding { repair, ..self }

@@ -4,9 +4,10 @@
 //!
 //! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
 //! - `verdicts.rs`: findings from verdicts and types; `promoted.rs`: ranks promoted by accident and outer
-//!   products; `wrong_axis.rs`: constants for the channels on another axis; `needless.rs`: nodes that change
-//!   nothing; `repeated.rs`: constants that repeat their elements; `pdpd.rs`: axes that OpenVINO reads
-//!   differently; `runtimes.rs`: operators whose results depend on the runtime.
+//!   products; `wrong_axis.rs`: per-channel constants on an axis other than the channel axis;
+//!   `needless.rs`: nodes that change nothing; `repeated.rs`: constants that repeat their elements;
+//!   `pdpd.rs`: axes that OpenVINO reads differently; `runtimes.rs`: operators whose results depend on the
+//!   runtime.
 
 mod facts;
 mod finding;
@@ -56,7 +57,7 @@ pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     limited(found, MAX_FINDINGS)
 }
 
-/// At most `limit` findings in the order of their nodes, the heaviest if there are more.
+/// At most `limit` findings in the order of their nodes: if there are more, those of the highest level.
 fn limited(mut found: Vec<Finding>, limit: usize) -> Vec<Finding> {
     if found.len() > limit {
         found.sort_by_key(|finding| Reverse(finding.verdict.level()));

@@ -17,6 +17,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
     }
 }
 
+/// The finding about an expansion that the broadcast of each user makes anyway.
 fn expansion(
     outline: &Outline,
     facts: &Facts,
@@ -48,8 +49,8 @@ fn expansion(
     })
 }
 
-/// Whether the node `user` has the same result if `value` has the type `before`, that of the operand of the
-/// expansion.
+/// Whether the node `user` has the same result shape if it uses the expansion's operand, of type
+/// `before`, in place of `value`.
 fn is_same_without(outline: &Outline, user: usize, value: usize, before: &ValueType) -> bool {
     let user = &outline.nodes[user];
     let is_elementwise = matches!(user.role, NodeRole::Elementwise | NodeRole::Predicate);
@@ -68,7 +69,7 @@ fn is_same_without(outline: &Outline, user: usize, value: usize, before: &ValueT
     matches!(&tried.verdict, Verdict::Legal(tried) if tried.result == form.result)
 }
 
-/// Two reshapes one after another, the second back to the first one's operand.
+/// The finding about a reshape of a reshape that restores the shape of the first one's operand.
 fn pair(outline: &Outline, facts: &Facts, number: usize, node: &OutlineNode) -> Option<Finding> {
     let (middle, result) = ((*node.operands.first()?)?, (*node.results.first()?)?);
     let first = &outline.nodes[outline.values[middle].maker?];

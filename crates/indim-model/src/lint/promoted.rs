@@ -1,4 +1,4 @@
-//! Outer products, meant or not: broadcasts that expand each of two operands.
+//! Outer products, intended or not: broadcasts that expand each of two operands.
 
 use indim_shape::{AxisMap, ErrorCode, RuleSet};
 
@@ -25,7 +25,8 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
     }
 }
 
-/// The values behind the broadcasts that a lowering writes as nodes of their own, and their broadcast.
+/// The operands of a node before the separate broadcast nodes that a lowering writes, and the broadcast
+/// of these operands.
 struct Roots {
     values: Vec<usize>,
     broadcast: OutlineBroadcast,
@@ -54,7 +55,8 @@ impl Roots {
     }
 }
 
-/// The value behind the broadcasts that make `value`, and the axes of `value` on which its axes lie.
+/// The value before the chain of broadcast nodes that ends in `value`, and the axis of `value` for each
+/// of its axes. `None` if no broadcast node makes `value`.
 fn root(outline: &Outline, value: usize, rank: usize) -> Option<(usize, AxisMap)> {
     let (mut value, mut map) = (value, AxisMap::identity(rank));
     let mut steps = 0;
@@ -85,7 +87,7 @@ fn finding_of(
     let node = &outline.nodes[number];
     let expanding: Vec<usize> =
         (0..broadcast.operands.len()).filter(|&operand| broadcast.expands(operand)).collect();
-    // A scalar always expands.
+    // A scalar always expands, so only arrays count.
     let is_array = |&operand: &usize| rank(broadcast, operand) > 0;
     let expanding: Vec<usize> = expanding.into_iter().filter(is_array).collect();
     if expanding.len() < 2 || expanding.len() < broadcast.operands.len() {
@@ -121,7 +123,8 @@ fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
     let at = |axis: usize| (0..few.len()).find(|&own| to_result(low, own) == axis);
     let lacked = (0..many.len()).find(|&axis| at(to_result(high, axis)).is_none());
     let Some(lacked) = lacked.filter(|&axis| !many[axis].is(1)) else { return false };
-    // The next axis of the other operand is 1, the own one has the size that is lacked.
+    // The axis after the missing one must have size 1 in the other operand; the axis of the lower
+    // operand that meets it must have the missing size.
     let next = (lacked + 1..many.len()).find(|&axis| many[axis].is(1));
     let own = next.and_then(|next| at(to_result(high, next)));
     let others = (lacked + 1..many.len()).filter(|&axis| Some(axis) != next);
@@ -132,8 +135,8 @@ fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
         && others.all(|pair| pair.is_some_and(|(a, b)| a == b))
 }
 
-/// Whether the program makes the column on purpose: it compares, inserts the axis itself,
-/// or computes constants.
+/// Whether the program makes the outer product on purpose: the node is a comparison, the operand of
+/// higher rank is a reshape or an expansion, or both operands are constants.
 fn is_meant(
     outline: &Outline,
     facts: &Facts,
@@ -177,8 +180,8 @@ fn result_text(broadcast: &OutlineBroadcast) -> String {
     SymbolicSize::list_text(broadcast.form().map_or(&[], |form| &form.result))
 }
 
-/// The lower operand with an axis of size 1 where the other has one, if the result then has the other's
-/// shape.
+/// The repair: a reshape that inserts an axis of size 1 into the operand of lower rank, at the last axis
+/// of size 1 of the other operand. `None` unless the result then has the other operand's shape.
 fn column(broadcast: &OutlineBroadcast, [low, high]: [usize; 2]) -> Option<String> {
     let mut operands = broadcast.operands.clone();
     let many = sizes(broadcast, high).to_vec();

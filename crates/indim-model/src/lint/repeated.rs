@@ -34,7 +34,7 @@ fn finding_of(
     let repeated = &outline.values[operand].repeated_axes;
     let result = &broadcast.form()?.result;
     let (name, constant) = broadcast.operands.get(position)?;
-    // The constant is as large as the result of its broadcast.
+    // Only a constant with the result's sizes is examined: a smaller one is broadcast already.
     if repeated.is_empty() || constant.sizes.as_ref() != Some(result) {
         return None;
     }

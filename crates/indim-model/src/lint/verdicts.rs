@@ -59,10 +59,10 @@ fn legal_if(outline: &Outline, number: usize, condition: &NamedCondition) -> Fin
     Finding::new(outline, number, code, message)
 }
 
-/// One finding for the node that causes unknown types, at the node itself.
+/// One finding, at the node `cause`, for all `nodes` with broadcasts that are unknown because of it.
 fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Finding> {
     let node = &outline.nodes[cause];
-    // The error of the node has been told.
+    // The error of this node was reported already.
     let is_illegal = |node: &OutlineNode| {
         !node.problems.is_empty()
             || node.broadcasts.iter().any(|it| matches!(it.verdict, Verdict::Illegal(_)))

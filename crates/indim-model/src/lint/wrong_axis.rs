@@ -1,4 +1,4 @@
-//! Constants with one number for each channel that lie on another axis than the channels.
+//! Per-channel constants that are broadcast along an axis other than the channel axis.
 
 use indim_shape::ErrorCode;
 
@@ -22,7 +22,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
     add_repairs(outline, facts, found);
 }
 
-/// The data that meets the constant: its sizes and its channel axis.
+/// The operand with a known channel axis: its sizes and this axis.
 fn data<'o>(
     outline: &'o Outline,
     facts: &Facts,
@@ -62,7 +62,8 @@ fn finding_of(
     Some(Finding::new(outline, number, code, message).repaired(repair))
 }
 
-/// The constant with its numbers on the channel axis, if the broadcast then is legal.
+/// The repair: the constant reshaped so that its elements lie on the channel axis. `None` if this
+/// broadcast is illegal.
 fn moved(
     broadcast: &OutlineBroadcast,
     position: usize,
@@ -79,7 +80,7 @@ fn moved(
     is_legal.then(|| format!("reshape {name} to {constant}"))
 }
 
-/// An illegal broadcast of a constant with one number for each channel has the same repair.
+/// Adds the same repair to findings about illegal broadcasts of a constant with one number for each channel.
 fn add_repairs(outline: &Outline, facts: &Facts, found: &mut [Finding]) {
     for finding in found.iter_mut().filter(|it| it.verdict == FindingVerdict::Illegal) {
         let Some(number) = finding.node else { continue };

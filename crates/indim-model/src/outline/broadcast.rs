@@ -119,7 +119,7 @@ impl OutlineBroadcast {
     }
 }
 
-/// Numbers that stand for symbolic sizes, smallest first, so that products of sizes stay small.
+/// Numbers that stand for symbolic sizes: the smallest ones, so that the product of sizes stays within E5.
 #[derive(Default)]
 struct Placeholders {
     known: Vec<i64>,
@@ -127,6 +127,7 @@ struct Placeholders {
 }
 
 impl Placeholders {
+    /// The size itself if it is a number, else the placeholder of the symbolic size.
     fn number(&mut self, size: &SymbolicSize) -> usize {
         if let Some(number) = size.number().and_then(|number| usize::try_from(number).ok()) {
             return number;
@@ -142,6 +143,7 @@ impl Placeholders {
         number
     }
 
+    /// The size for which a number stands.
     fn size(&self, number: usize) -> SymbolicSize {
         let symbol = self.symbols.iter().find(|(_, known)| *known == number);
         let known = || SymbolicSize::known(i64::try_from(number).unwrap_or(i64::MAX));

@@ -21,7 +21,7 @@ pub struct Contradiction {
     pub message: String,
 }
 
-/// The numbers that names of sizes stand for, as the nodes give them.
+/// For each named size, the number that the nodes compute, and where it was found first.
 #[derive(Debug, Default)]
 pub struct SizeNames(HashMap<String, (i64, String)>);
 

@@ -44,7 +44,7 @@ impl OutlineOptions {
     }
 }
 
-/// All nodes of a model in the order of execution, regions before the results of their node.
+/// All nodes of a model in the order of execution; the nodes of a region come before the node that has it.
 #[derive(Debug, Clone, Default)]
 pub struct Outline {
     /// The nodes.
@@ -95,7 +95,7 @@ impl Outline {
         &self.values[index]
     }
 
-    /// The label of a node in messages: its name, or its operator and its first result.
+    /// The label of a node in messages: its name, else the name of its first result, else its operator.
     pub fn label(&self, node: &OutlineNode) -> String {
         if !node.name.is_empty() {
             return indim_graph::terminal::shown(&node.name);

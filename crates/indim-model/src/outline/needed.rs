@@ -45,7 +45,7 @@ impl Outline {
         found
     }
 
-    /// Whether the outputs of the part depend on each node.
+    /// For each node, whether the outputs of the part depend on it.
     pub fn needed_nodes(&self, part: &ProgramPart) -> Vec<bool> {
         let is_given = self.are_called(&part.from);
         let mut is_needed = vec![false; self.nodes.len()];
@@ -69,14 +69,14 @@ impl Outline {
         (0..self.values.len()).filter(|&value| is_end[value]).collect()
     }
 
-    /// Whether each value has one of these names.
+    /// For each value, whether it has one of these names.
     fn are_called(&self, names: &[String]) -> Vec<bool> {
         let is_called =
             |value: &super::OutlineValue| !value.is_internal && names.contains(&value.name);
         self.values.iter().map(is_called).collect()
     }
 
-    /// Whether each value can be given, or computed from values that can be.
+    /// For each value, whether the caller can provide it, or it can be computed from such values.
     fn are_available(&self, is_given: &[bool]) -> Vec<bool> {
         let mut is_available: Vec<bool> = self.values.iter().map(|it| it.maker.is_none()).collect();
         for node in &self.nodes {

@@ -31,7 +31,7 @@ pub struct OutlineNode {
     pub attributes: Vec<(String, String)>,
     /// Whether indim has no kernel for the node.
     pub is_opaque: bool,
-    /// The part that the node plays in findings.
+    /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
     /// Broadcasts of its operands.
     pub broadcasts: Vec<OutlineBroadcast>,
@@ -54,7 +54,7 @@ pub fn operator_label(operator: &str, name: &str) -> String {
     }
 }
 
-/// The part that a node plays in findings.
+/// The kinds of nodes that findings distinguish.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum NodeRole {
     /// A computation of each element.
@@ -95,7 +95,7 @@ pub struct OutlineValue {
     pub repeated_axes: Vec<usize>,
     /// The node that makes the value.
     pub maker: Option<usize>,
-    /// Whether a run cannot start at the value: only a region or a function has it, or it is no array.
+    /// Whether a run cannot start at the value: it lies inside a region or a function, or it is no array.
     pub is_internal: bool,
 }
 
@@ -108,9 +108,9 @@ pub enum TypeSource {
     Rule,
     /// A declaration of the caller.
     Declared,
-    /// The type is not fully known; the node is the first cause, if a node is.
+    /// The type is not fully known, and no node is the cause.
     #[default]
     Unknown,
-    /// The type is not fully known because of this node.
+    /// The type is not fully known, and the node with this index is the first cause.
     UnknownBecauseOf(usize),
 }

@@ -15,7 +15,8 @@ const MAX_FACTORS: usize = 8;
 /// Maximum bytes of one name, with the expressions inside it.
 const MAX_NAME_BYTES: usize = 200;
 
-/// A size of an axis that may depend on names: `N`, `2 * N + 1`, `(N + 1) / 2`. Equal texts are equal sizes.
+/// A size of an axis that may depend on names: `N`, `2*N + 1`, `floor((N + 1)/2)`. Equal texts are equal
+/// sizes.
 ///
 /// ```
 /// use indim_model::outline::SymbolicSize;
@@ -41,7 +42,7 @@ enum Polynomial {
 type Term = (Vec<Arc<str>>, i64);
 
 impl SymbolicSize {
-    /// A number. Sizes are not negative, but steps towards one may be.
+    /// A number. Sizes are not negative, but intermediate results may be.
     pub fn known(size: i64) -> Self {
         SymbolicSize(Polynomial::Known(size))
     }
@@ -153,7 +154,7 @@ impl SymbolicSize {
         sizes.into_iter().try_fold(SymbolicSize::known(1), |product, size| product.times(size))
     }
 
-    /// The quotient, if the division by a product has no remainder.
+    /// The quotient, if the division has no remainder. A divisor of several terms divides only itself.
     pub fn divided_exactly(&self, divisor: &Self) -> Option<Self> {
         let terms = divisor.terms();
         let [(names, by)] = &terms[..] else {
@@ -192,7 +193,8 @@ impl SymbolicSize {
         }
     }
 
-    /// The size of two that meet in a broadcast, where they are not both known.
+    /// The size of the result where two sizes meet in a broadcast and at least one of them is unknown:
+    /// the name `broadcast(N, M)`.
     pub fn broadcast(&self, other: &Self) -> Self {
         let (first, second) = if self <= other { (self, other) } else { (other, self) };
         let joined = SymbolicSize::checked_atom(format!("broadcast({first}, {second})"));

@@ -30,15 +30,15 @@ pub struct StatedNode {
     pub attributes: Vec<(String, String)>,
     /// Whether indim has no kernel for the node.
     pub is_opaque: bool,
-    /// The part that the node plays in findings.
+    /// The kind of the node, as far as findings need it.
     pub role: NodeRole,
     /// The broadcasting rule of the operands.
     pub rule: Option<AnyRule>,
     /// The target of a target rule.
     pub target: Option<Vec<SymbolicSize>>,
-    /// Operand and axis with the size of each axis of the results of this rank, as far as the operator says
-    /// so: for sizes that the file leaves open. Broadcasts, permutations and nodes that keep the shape need
-    /// none.
+    /// For each axis of the results, the operand and axis that have the same size, if the operator
+    /// determines them. They replace sizes that the file leaves open, in results of this rank. Empty for
+    /// broadcasts, permutations and nodes that keep the shape, whose sizes follow from the operands.
     pub size_sources: Vec<Option<(usize, usize)>>,
 }
 
@@ -75,7 +75,7 @@ impl Outline {
                 let value = &self.values[value];
                 (indim_graph::terminal::shown(&value.name), value.value_type.clone())
             };
-            // A target rule broadcasts the first operand; others hold the target.
+            // A target rule broadcasts the first operand; the other operands hold the target.
             let count = if matches!(rule, AnyRule::Target(_)) { 1 } else { usize::MAX };
             let operands = node.operands.iter().flatten().take(count).map(named).collect();
             let judged =
@@ -139,6 +139,7 @@ impl Outline {
         }
     }
 
+    /// Records a contradiction if the broadcast gives the first result another type than the file states.
     fn compare(&mut self, number: usize, node: &StatedNode, judged: &OutlineBroadcast) {
         let (Some(form), Some((name, stated))) = (judged.form(), node.results.first()) else {
             return;

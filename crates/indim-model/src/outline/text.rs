@@ -1,4 +1,4 @@
-//! An outline as text: one line a node, with its broadcasts, and the count of verdicts.
+//! An outline as text: each node with its types and broadcasts, then the count of verdicts.
 
 use core::fmt;
 

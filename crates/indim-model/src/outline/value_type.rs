@@ -81,7 +81,7 @@ impl ValueType {
         self.element.as_deref()?.parse().ok()
     }
 
-    /// The type of arrays, if all of it is a number.
+    /// The array type, if the element type is known and all sizes are numbers.
     pub fn array_type(&self) -> Option<ArrayType> {
         let size = |size: &SymbolicSize| usize::try_from(size.number()?).ok();
         let sizes: Vec<usize> = self.sizes.as_ref()?.iter().map(size).collect::<Option<_>>()?;
@@ -93,7 +93,7 @@ impl ValueType {
         self.element.is_some() && self.sizes.is_some()
     }
 
-    /// Whether two types contradict each other: by the element type, the rank, or a number.
+    /// Whether two types contradict each other: in the element type, the rank, or a size that is a number.
     pub fn contradicts(&self, other: &ValueType) -> bool {
         let is_other_element =
             self.element.as_ref().zip(other.element.as_ref()).is_some_and(|(a, b)| a != b);
@@ -120,8 +120,8 @@ impl ValueType {
         self
     }
 
-    /// This type, with the one size that the file leaves open, if a reshape of an array of these sizes
-    /// determines it.
+    /// The type of a reshape of an array with the sizes `operand`: computes the size that the file
+    /// leaves open, if there is exactly one.
     #[must_use]
     pub(crate) fn with_the_open_size_of(mut self, operand: &[SymbolicSize]) -> ValueType {
         let own = self.sizes.as_deref().unwrap_or_default();
@@ -140,7 +140,7 @@ impl ValueType {
         self
     }
 
-    /// This type, with the element type and sizes that only the other one has.
+    /// This type; if its element type or its sizes are unknown, with those of `other`.
     #[must_use]
     pub fn completed_by(&self, other: &ValueType) -> ValueType {
         ValueType {

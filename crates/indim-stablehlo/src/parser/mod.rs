@@ -31,7 +31,7 @@ type ParseResult<T> = Result<T, FormatError>;
 /// Parses a text.
 ///
 /// # Errors
-/// `unexpected`, `duplicate`, `limit`, `unsupported`.
+/// `unexpected`, `duplicate`, `limit`, `attribute`, `unsupported`.
 pub(super) fn parse(text: &str, limits: &FormatLimits) -> ParseResult<Module> {
     let mut lexer = Lexer::new(text, Span::new(0, text.len()));
     let next = lexer.token();

@@ -66,11 +66,13 @@ struct Pieces {
 }
 
 impl Parser<'_, '_> {
+    /// Parses an operation in its pretty form, from the name on.
     pub(super) fn pretty(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         if !lowering::is_known(&operation.name) {
             return self.unknown_operation(operation);
         }
-        // The pretty form of a loop has regions behind words, like unknown operations.
+        // The pretty form of a loop has regions after the words `cond` and `do`, as the reader of
+        // unknown syntax expects.
         if operation.name == "stablehlo.while" {
             return self.shown_parts(operation);
         }
@@ -114,6 +116,7 @@ impl Parser<'_, '_> {
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
     }
 
+    /// Parses an operand, operands in brackets, or an attribute, and the comma after it.
     fn item(&mut self, operation: &mut SyntaxOperation, pieces: &mut Pieces) -> ParseResult<()> {
         match self.next.kind {
             TokenKind::Value => operation.operands.push(self.value_use()?),
@@ -167,7 +170,7 @@ impl Parser<'_, '_> {
             let is_attribute =
                 self.next.kind == TokenKind::Word && self.second().kind == TokenKind::Mark(b'=');
             if is_attribute {
-                // With the comma after it.
+                // `item` also consumes the comma after it.
                 self.item(operation, pieces)?;
                 continue;
             }

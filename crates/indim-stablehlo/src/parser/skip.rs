@@ -117,6 +117,8 @@ impl Parser<'_, '_> {
         })
     }
 
+    /// Skips tokens up to the first one outside brackets that `ends` accepts; an error if that is the
+    /// next one.
     fn skip_up_to(&mut self, what: &str, mut ends: impl FnMut(Token) -> bool) -> ParseResult<Span> {
         let start = self.next.span;
         let mut last = None;

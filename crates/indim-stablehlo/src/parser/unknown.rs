@@ -6,7 +6,7 @@ use crate::syntax::{Argument, Signature, SyntaxOperation, ValueUse};
 
 impl Parser<'_, '_> {
     /// Reads an operation of unknown syntax, up to a line that begins another operation. Values before the
-    /// first `:` outside brackets are its operands, types behind it its signature; the words `cond` and `do`
+    /// first `:` outside brackets are its operands, types after it its signature; the words `cond` and `do`
     /// begin regions.
     pub(super) fn unknown_operation(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         let (lexer, next, nested) = (self.lexer, self.next, self.nested);
@@ -49,7 +49,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Attributes, and regions behind words: `cond { .. } do { .. }`.
+    /// Reads the regions after the signature, `cond { .. } do { .. }`, and skips attributes.
     fn shown_regions(
         &mut self,
         operation: &mut SyntaxOperation,

@@ -40,6 +40,7 @@ pub(super) fn refused(module: &Module, text: &str, entry: usize) -> Vec<Vec<bool
     for computation in &module.computations[..=entry] {
         let one = |instruction: &Instruction| {
             walk.instruction(instruction, false);
+            // `instruction` has marked the computation if it inlines the call; `take` removes the mark.
             let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
             let mut callees = called.into_iter().chain(instruction.regions.iter().copied());
             let calls_refused = callees.any(|it| is_refused.get(it) == Some(&true));
@@ -62,6 +63,7 @@ struct CensusWalk<'m> {
 }
 
 impl CensusWalk<'_> {
+    /// Marks a computation as called; `is_map` if a map calls it.
     fn reach(&mut self, computation: usize, is_map: bool) {
         let before = self.computations[computation].unwrap_or(false);
         self.computations[computation] = Some(before || is_map);

@@ -125,6 +125,7 @@ impl<'m> Elaborator<'m> {
 
     /// Runs instructions until the first frame has its result.
     pub(super) fn run(&mut self) -> ElaborationResult<XlaValue> {
+        // The result of the frame that was popped last, until its caller takes it.
         let mut finished: Option<XlaValue> = None;
         loop {
             let Some(frame) = self.frames.last() else {
@@ -214,7 +215,7 @@ impl<'m> Elaborator<'m> {
         instruction.shape.as_ref().map_or(Ok(()), |shape| self.check_slot(slot, shape))
     }
 
-    /// The recursion is bounded by the parser's nesting limit.
+    /// Checks that a value has the type in the text. The recursion is bounded by the parser's nesting limit.
     fn check_slot(&self, slot: &XlaValue, shape: &HloShape) -> Result<(), FormatErrorKind> {
         match shape {
             HloShape::Array(stated, _) => {
@@ -425,7 +426,7 @@ impl<'m> Elaborator<'m> {
     }
 }
 
-/// Groups arrays by a type; the recursion is bounded by the parser's nesting limit.
+/// Groups arrays into the tuples of a type; the recursion is bounded by the parser's nesting limit.
 fn grouped(
     shape: &HloShape,
     arrays: &mut impl Iterator<Item = XlaValue>,

@@ -6,7 +6,7 @@ use super::attribute::Attributes;
 use crate::gather::{GatherOperation, SliceStarts, StartNames};
 use crate::scatter::ScatterOperation;
 
-/// The attributes of `gather`.
+/// Names of the attributes of `gather`.
 pub(super) const GATHER_ATTRIBUTES: &[&str] = &[
     "offset_dims",
     "collapsed_slice_dims",
@@ -18,7 +18,7 @@ pub(super) const GATHER_ATTRIBUTES: &[&str] = &[
     "indices_are_sorted",
 ];
 
-/// The attributes of `scatter`.
+/// Names of the attributes of `scatter`.
 pub(super) const SCATTER_ATTRIBUTES: &[&str] = &[
     "update_window_dims",
     "inserted_window_dims",

@@ -104,7 +104,8 @@ impl<'t> Lexer<'t> {
         kind
     }
 
-    /// The length of a word that begins `ahead` bytes ahead; it excludes the first half of an arrow.
+    /// The length of the word that begins `ahead` bytes ahead. A `-` that begins an arrow does not
+    /// belong to it.
     fn word(&self, ahead: usize) -> usize {
         let rest = &self.rest()[ahead..];
         let length = rest.iter().position(|&byte| !is_of_word(byte)).unwrap_or(rest.len());

@@ -13,7 +13,8 @@ use crate::opcode::{Comparison, Dialect, elementwise, name_of};
 use crate::operation::Operation;
 use crate::windows::{ConvolutionOperation, dimension_numbers};
 
-/// Attributes of all instructions: source locations, scheduling, memory and permitted inaccuracy.
+/// Names of attributes that any instruction may have: source locations, scheduling, memory and permitted
+/// inaccuracy.
 const COMMON_ATTRIBUTES: [&str; 15] = [
     "backend_config",
     "control-predecessors",
@@ -101,7 +102,7 @@ pub(super) enum ArrayOperation {
     Convolution,
 }
 
-/// HLO's operations that are not element-wise.
+/// HLO's operations that the table of element-wise operations in `opcode.rs` lacks.
 const OPCODES: &[(&str, Lowering)] = &[
     ("add-dependency", Lowering::Same),
     ("bitcast", Lowering::Bitcast),
@@ -156,7 +157,8 @@ impl Lowering {
             .or_else(|| ArrayOperation::of(opcode).map(Lowering::Array))
     }
 
-    /// The attributes of the opcode that affect its result; `None` for calls outside the file.
+    /// The attributes of the opcode that affect its result; `None` for custom calls, which may have any
+    /// attribute.
     pub(super) const fn attributes(self) -> Option<&'static [&'static str]> {
         Some(match self {
             Lowering::CustomCall => return None,

@@ -237,7 +237,8 @@ fn flatten(name: &str, shape: &HloShape, found: &mut dyn FnMut(&str, &indim_ops:
     }
 }
 
-/// `output0`, `output1`, ...: one for each array in the result; the names that the caller asks for.
+/// The names of the outputs: those that the caller asks for, else `output0`, `output1`, ..., one for
+/// each array in the result.
 fn outputs(module: &Module, entry: usize, asked: &PartNames) -> Vec<String> {
     if !asked.ends.is_empty() {
         return asked.ends.clone();

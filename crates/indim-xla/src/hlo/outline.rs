@@ -14,7 +14,7 @@ use super::lowering::{ArrayOperation, Lowering};
 use super::syntax::{Computation, HloShape, Instruction, Module};
 use super::users_name;
 
-/// Characters of one attribute as text, and their number.
+/// Maximum characters of an attribute's text, and maximum attributes of a node.
 const MAX_ATTRIBUTE: usize = 60;
 const MAX_ATTRIBUTES: usize = 8;
 
@@ -47,6 +47,7 @@ pub(super) fn outline(
     outline
 }
 
+/// Adds the instructions of a computation to the outline. Returns the value of each instruction.
 fn instructions(
     outline: &mut Outline,
     (computation, is_opaque): (&Computation, &[bool]),
@@ -83,7 +84,7 @@ fn instructions(
             role,
             rule,
             target: target.flatten(),
-            // Without a rank there are no axes: dynamic shapes are not read.
+            // Array types in HLO state all their sizes; a dynamic shape has no rank here.
             size_sources: Vec::new(),
         });
         outline.values[made[0]].is_internal |= is_tuple;

@@ -16,7 +16,7 @@ pub(super) type ParseResult<T> = Result<T, FormatError>;
 /// Parses a text.
 ///
 /// # Errors
-/// `unexpected`, `undefined`, `duplicate`, `limit`.
+/// `unexpected`, `undefined`, `duplicate`, `limit`, `attribute`.
 pub(super) fn parse(text: &str, limits: &FormatLimits) -> ParseResult<Module> {
     let mut parser = Parser::new(text, Span::new(0, text.len()), limits);
     let mut module = Module::default();
@@ -305,7 +305,7 @@ impl<'t, 'l> Parser<'t, 'l> {
         } else {
             self.operands(&mut instruction, open, module)?;
         }
-        // Attributes of a nested instruction end before the next operand.
+        // A nested instruction has no attributes: a comma after it precedes the next operand.
         while name.is_some() && self.eat_mark(b',').is_some() {
             let (key, value) = self.attribute()?;
             if matches!(key.of(self.text), "to_apply" | "calls") {

@@ -87,7 +87,7 @@ fn start(computation: &mut Computation, number: usize) {
     computation.parameters.push(number);
 }
 
-/// Makes a result of these instructions.
+/// Makes a tuple of these instructions the result.
 fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatError> {
     let mut shapes = Vec::with_capacity(numbers.len());
     for &number in numbers {

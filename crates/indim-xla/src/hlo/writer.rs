@@ -70,7 +70,7 @@ fn number(number: NumberText, dtype: DType) -> String {
         DType::F32 => 23,
         DType::F16 => 10,
         DType::F8E5m2 => 2,
-        // One NaN of each sign, or one.
+        // `f8e4m3fn` has one NaN of each sign; the other storage types have a single NaN.
         DType::F8E4m3fn => return format!("{sign}nan"),
         dtype if dtype.is_storage() => return "nan".to_owned(),
         _ => 7,
@@ -174,7 +174,8 @@ impl TextWriter<'_> {
             NodeKind::Sort { axis, descending, result } => {
                 self.sort(id, (*axis, *descending), *result, node)
             }
-            // A legalised graph has contractions only as products, and none of the others.
+            // In a legalised graph each contraction is written as a product, and the other kinds here do
+            // not occur.
             NodeKind::Window { .. }
             | NodeKind::Contract { .. }
             | NodeKind::SearchSorted { .. }
@@ -236,7 +237,7 @@ impl TextWriter<'_> {
         name
     }
 
-    /// Repeated axes are reshaped away first, because HLO's broadcast only adds axes.
+    /// A reshape first removes axes of size 1 that expand, because HLO's broadcast only adds axes.
     fn broadcast(&mut self, id: ValueId, node: &Node, map: &[usize]) -> String {
         let operand = &self.graph[node.operands[0]].array_type;
         let sizes = node.array_type.shape.sizes();
@@ -264,7 +265,8 @@ impl TextWriter<'_> {
         });
     }
 
-    /// A scan as windows as long as the axis; legalisation has made it inclusive.
+    /// A scan as a `reduce-window` with windows as long as the axis; legalisation has made the scan
+    /// inclusive.
     fn scan(
         &mut self,
         id: ValueId,

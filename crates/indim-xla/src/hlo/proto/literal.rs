@@ -14,7 +14,7 @@ type ReadResult<T> = Result<T, FormatErrorKind>;
 /// The arrays of a literal: one, or those of a tuple in order. The reader of types bounds their nesting.
 ///
 /// # Errors
-/// `damaged`, `wrong-element-count`, `wrong-count`, `type-mismatch`.
+/// `damaged`, `wrong-element-count`, `wrong-count`, `type-mismatch`, `attribute`, `unsupported`.
 pub(in super::super) fn arrays(encoded: &Bytes, shape: &HloShape) -> ReadResult<Vec<Array>> {
     let literal: LiteralProto = decoded(encoded.clone())?;
     match shape {

@@ -57,6 +57,8 @@ pub(super) fn read(
     }
 }
 
+/// Decodes a message.
+///
 /// # Errors
 /// `damaged`.
 fn decoded<M: prost::Message + Default>(bytes: Bytes) -> Result<M, FormatErrorKind> {
@@ -172,8 +174,9 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The computations of a loop, which has its body first, or of a branch, whose first one is that of true
-    /// if the index is a bool.
+    /// The computations of a loop or a branch. Those of a loop are reversed to condition and body,
+    /// because a protobuf lists the body first. The first computation of a branch is that of true if the
+    /// index is a bool.
     fn regions(&self, proto: &HloInstructionProto) -> Result<Vec<usize>, FormatErrorKind> {
         if !matches!(proto.opcode.as_str(), "while" | "conditional") {
             return Ok(Vec::new());

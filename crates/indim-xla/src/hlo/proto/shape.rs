@@ -58,7 +58,8 @@ impl Shapes<'_> {
         }
         let proto: ShapeProto = decoded(encoded.clone())?;
         self.parts = self.parts.saturating_add(1 + proto.tuple_shapes.len());
-        // One type per instruction; half of them can be tuples of two.
+        // One type per instruction. A tuple of two arrays counts 5, so a quarter of the types can be
+        // such tuples.
         let limit = self.limits.operations.saturating_mul(2);
         if self.parts > limit {
             return Err(FormatErrorKind::Limit { what: "parts of types", limit });
