@@ -15,7 +15,7 @@ use crate::shells::baseline::Baseline;
 use crate::starts::StartsFn;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
 use crate::store::{self, AddFn, StoreFn};
-use crate::tile::TileFn;
+use crate::tile::{AroundTilesFn, TileFn};
 use crate::vector::Vector;
 
 /// Maximum rows of a register tile that holds its sums in vectors.
@@ -57,7 +57,7 @@ pub(crate) struct Kernels {
     /// A register tile for any number of rows and vectors, used instead of `tiles`; it reads `x` in place.
     whole_tile: Option<TileFn>,
     /// The functions that a thread calls before and after it runs register tiles.
-    pub(crate) around_tiles: Option<[unsafe fn(); 2]>,
+    pub(crate) around_tiles: Option<[AroundTilesFn; 2]>,
     /// Whether `x` has the element type of panels, so that packing converts nothing.
     pub(crate) is_x_native: bool,
     /// Whether `y` has the element type of panels, so that packing converts nothing.

@@ -68,6 +68,12 @@ pub(crate) struct TileResults {
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&TileArguments);
 
+/// What a thread calls before it runs register tiles, or after.
+///
+/// # Safety
+/// The processor has the level.
+pub(crate) type AroundTilesFn = unsafe fn();
+
 /// Pointers to the next index of both operands, and their strides.
 struct TileOperands {
     x: *const u8,
