@@ -27,9 +27,9 @@ impl ReduceOperator {
     /// The element-wise operation before the reduction, such as the square; it also applies if no axes
     /// are reduced.
     fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
-        let is_negative_free = !dtype.is_float() && x.builder().neg(x).is_err();
         Ok(match self {
-            ReduceOperator::L1 if !is_negative_free => x.builder().abs(x)?,
+            // Unsigned integers have no operation `abs`, and need none.
+            ReduceOperator::L1 if Op::Abs.takes(dtype) => x.builder().abs(x)?,
             ReduceOperator::SumSquare => x.builder().mul(x, x, &[])?,
             _ => x.clone(),
         })

@@ -11,6 +11,9 @@ pub const MAX_FOLDS: usize = 4;
 /// Maximum bytes of the accumulators of one output in a step: 32 elements of 8 bytes.
 const STRIP_BYTES: usize = 256;
 
+/// Maximum operands of a body that folds: its outputs, at most [`MAX_FOLDS`], and its inputs.
+pub const MAX_FOLD_OPERANDS: usize = 16;
+
 /// Arguments of a call that folds, for each unit, the rows of a matrix into one row of accumulators.
 #[derive(Debug, Clone, Copy)]
 pub struct FoldArgs<'a> {

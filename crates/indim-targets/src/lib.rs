@@ -44,7 +44,7 @@ mod target;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use fold_function::{FoldArgs, MAX_FOLDS};
+pub use fold_function::{FoldArgs, MAX_FOLD_OPERANDS, MAX_FOLDS};
 pub use function::{Function, TargetError};
 pub use layout::{MAX_INTERLEAVED, OperandForm, OperandLayout};
 pub use levels::{deinterleaves, machine_code_levels};

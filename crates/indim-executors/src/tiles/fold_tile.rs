@@ -6,15 +6,11 @@
 use core::ops::Range;
 
 use indim_ops::meaning::reduction::{BLOCK, LANES};
-use indim_targets::FoldArgs;
+use indim_targets::{FoldArgs, MAX_FOLD_OPERANDS};
 
 use crate::tiles::code::{TileCode, short_list};
 use crate::tiles::fold_function::{FoldFunction, MAX_BLOCKS};
 use crate::tiles::tree::Columns;
-
-/// Upper bound of the operands of a function. Functions for x86-64 have four accumulators and nine inputs at
-/// most.
-const MAX_OPERANDS: usize = 16;
 
 /// A tile to fold.
 pub(super) struct FoldTile<'a> {
@@ -404,8 +400,8 @@ impl FoldTile<'_> {
         let FoldCall { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
         let FoldCall { begins, joins, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
-        let mut operands = [core::ptr::null_mut(); MAX_OPERANDS];
-        let mut strides = [0; 2 * MAX_OPERANDS];
+        let mut operands = [core::ptr::null_mut(); MAX_FOLD_OPERANDS];
+        let mut strides = [0; 2 * MAX_FOLD_OPERANDS];
         for (store, tree) in self.columns.iter().enumerate() {
             operands[store] = accumulators(tree).wrapping_add(lane * width * tree.fold.size);
             strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;

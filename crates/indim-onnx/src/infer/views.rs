@@ -231,7 +231,9 @@ pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.broadcast(TargetRule::Bidirectional, call.named(&[0])?, Some(&target))?;
     let count = sizes.first().and_then(SymbolicSize::number);
     let elements = match (call.symbols(0).as_deref(), &sizes[..], count) {
-        (Some([one]), [_], Some(count)) if count <= 64 => Some(vec![one.clone(); count as usize]),
+        (Some([one]), [_], Some(count)) if (0..=64).contains(&count) => {
+            Some(vec![one.clone(); count as usize])
+        }
         _ => None,
     };
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(elements)])

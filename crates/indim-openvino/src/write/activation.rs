@@ -1,7 +1,7 @@
 //! Activation functions.
 
 use indim_builder::Composition;
-use indim_model::Epsilon;
+use indim_model::{Epsilon, FormatErrorKind};
 use indim_shape::Shape;
 
 use crate::write::file::{Attribute, WriterPort};
@@ -11,7 +11,7 @@ impl LayerWriter {
     /// Writes a composition as one operation.
     ///
     /// # Errors
-    /// None in practice: every float type can represent the numbers.
+    /// `unsupported` for a composition that the matcher finds and this table lacks.
     pub(super) fn composition(
         &mut self,
         composition: Composition,
@@ -30,8 +30,11 @@ impl LayerWriter {
             Composition::Swish if *numbers == [1.0] => (("Swish", 4), Vec::new(), &[]),
             Composition::Swish => (("Swish", 4), Vec::new(), numbers),
             Composition::HardSigmoid => (("HardSigmoid", 1), Vec::new(), numbers),
-            // `Relu`, because the matcher finds no other composition.
-            _ => (("ReLU", 1), Vec::new(), &[]),
+            Composition::Relu => (("ReLU", 1), Vec::new(), &[]),
+            other => {
+                let what = format!("`{}` as a layer of OpenVINO is", other.name());
+                return Err(FormatErrorKind::Unsupported { what });
+            }
         };
         let mut inputs = vec![x.clone()];
         for &number in operands {

@@ -371,7 +371,7 @@ impl Emitter<'_> {
         let whole = REGISTER_BYTES as usize;
         let bytes = match from {
             Memory::Step { element_bytes, .. } => {
-                whole.min(self.parts.lanes * element_bytes as usize)
+                whole.min(self.parts.copy_lanes * element_bytes as usize)
             }
             _ => whole,
         };

@@ -459,7 +459,11 @@ impl<'t> Parser<'t> {
             "branches" => "`branches=`",
             "limit" => "`limit=`",
             "result" => "`result=`",
-            _ => "`mode=`",
+            "order" => "`order=`",
+            "side" => "`side=`",
+            "summed" => "`summed=`",
+            "mode" => "`mode=`",
+            _ => "the attribute of the node",
         };
         self.keyword(name, expected)?;
         self.expect('=', "`=`").map(drop)

@@ -481,3 +481,13 @@ fn open_sizes_of_stablehlo_go_through_the_operations_that_keep_them() {
     assert!(message(0).contains("is legal if k[0] = x[0];"), "{}", message(0));
     assert!(message(1).contains("is legal if k[2] = x[2];"), "{}", message(1));
 }
+
+#[test]
+fn an_expansion_to_a_negative_size_ends_without_elements() {
+    let shape = tensor("s", INT64, &[1]).bytes(9, (-1i64).to_le_bytes());
+    let one = tensor("one", INT64, &[]).bytes(9, 3i64.to_le_bytes());
+    let nodes = vec![node("Expand", &["one", "s"], &["y"], &[])];
+    let content = model(Vec::new(), vec![shape, one], nodes);
+    // The verdict is not the subject; the report ends.
+    drop(LintReport::new(SourceFile::new("expand.onnx", content), &LintOptions::default()));
+}

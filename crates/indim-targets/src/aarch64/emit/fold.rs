@@ -12,14 +12,17 @@ use super::{
     REGISTER_BYTES, SCRATCH, STRIDES, opcode,
 };
 use crate::compile::Accumulators;
+use crate::fold_function::{MAX_FOLD_OPERANDS, MAX_FOLDS};
 
 /// Number of rows left in the unit.
 const ROW_COUNT: GeneralRegister = 2;
 /// Address of the strides.
 const ROW_STRIDES: GeneralRegister = 1;
 
-/// Maximum number of inputs, each with a pointer register.
-pub(in crate::aarch64) const MAX_OPERANDS: usize = POINTERS.len();
+/// Maximum number of inputs. Each has a pointer register, of which there are more.
+pub(in crate::aarch64) const MAX_OPERANDS: usize = MAX_FOLD_OPERANDS - MAX_FOLDS;
+
+const _: () = assert!(MAX_OPERANDS <= POINTERS.len());
 
 impl Emitter<'_> {
     /// One unit: all its strips.
