@@ -240,7 +240,7 @@ impl<'m> ProgramBuilder<'m> {
         let found = types_of(&states).map_err(at)?;
         check_states("Loop", name, &types, &found).map_err(at)?;
         results.extend(states);
-        // Results of which only the value in the last step is read become states too. The body does not
+        // A result becomes a state too, if only its value in the last step is read. The body does not
         // read these states, so they start as zeros.
         let mut initial = plan.initial.clone();
         for &internal in &plan.last {

@@ -134,7 +134,7 @@ pub struct ArrayFormat {
 enum Members {
     /// One array.
     None,
-    /// Arrays with names, of which the path must name one. Any number of results is written to one file.
+    /// Arrays with names; the path must name one of them. Any number of results is written to one file.
     Named,
     /// Columns or pages. Without a text after the colon, the file must have only one.
     Optional,

@@ -18,8 +18,8 @@ use crate::target::CompiledCode;
 /// Maximum instructions of a step of several copies, so that the loop stays in the instruction caches.
 const MAX_INSTRUCTIONS: usize = 256;
 
-/// Minimum number of registers for the computation. If a step of one register's lanes leaves fewer beside its
-/// accumulators, the body is not compiled.
+/// Minimum number of registers for the computation. If a step of one register's lanes leaves fewer next to
+/// its accumulators, the body is not compiled.
 const MIN_ROOM: usize = 6;
 
 /// Compiles a body that folds. `None` if accumulators do not fit in registers, or if a primitive is called

@@ -82,7 +82,7 @@ fn leading_keys(text: &str, count: usize, descending: bool) -> Option<usize> {
     None
 }
 
-/// The second operand of a commutative operation, of which one operand is `known`; `None` for another text.
+/// The other operand of a commutative operation with the operand `known`; `None` for another text.
 fn other_operand<'t>(text: &'t str, op: &str, known: &str) -> Option<&'t str> {
     let operands = text.strip_prefix(op)?.strip_prefix('(')?.strip_suffix(')')?;
     let before = || operands.strip_prefix(known)?.strip_prefix(',');

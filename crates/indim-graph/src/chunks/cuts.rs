@@ -7,8 +7,8 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements, of which the last may be shorter: each piece is then a node of
-    /// the fixed tree of a sum along the axis.
+    /// Into pieces of `512 * 2^k` elements; the last may be shorter. Each piece is then a node of the fixed
+    /// tree of a sum along the axis.
     Aligned,
     /// Nowhere: some operation needs all elements along an axis at once.
     Nowhere,

@@ -1,4 +1,4 @@
-"""Records how ml_dtypes converts to and from the storage types, in `recorded.txt` beside this file.
+"""Records how ml_dtypes converts to and from the storage types, in `recorded.txt` next to this file.
 
     pip install numpy ml_dtypes
     python crates/indim-ops/tests/storage/record.py

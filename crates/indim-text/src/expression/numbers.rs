@@ -253,8 +253,8 @@ impl Number {
         self.derive(Step::Unary(operator, self.index), value)
     }
 
-    /// The result of a binary operator on two numbers, of which at least one belongs to [`Numbers`];
-    /// `value` is its value in the elaboration. `None` if both are literals.
+    /// The result of a binary operator on two numbers. At least one of them belongs to [`Numbers`]; `value`
+    /// is its value in the elaboration. `None` if both are literals.
     pub(super) fn binary(
         operator: BinaryOperator,
         [x, y]: [Result<&Number, Literal>; 2],

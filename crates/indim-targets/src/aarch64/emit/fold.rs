@@ -19,7 +19,7 @@ const ROW_COUNT: GeneralRegister = 2;
 /// Address of the strides.
 const ROW_STRIDES: GeneralRegister = 1;
 
-/// Maximum number of inputs. Each has a pointer register, of which there are more.
+/// Maximum number of inputs. Each has a pointer register; there are more of these registers.
 pub(in crate::aarch64) const MAX_OPERANDS: usize = MAX_FOLD_OPERANDS - MAX_FOLDS;
 
 const _: () = assert!(MAX_OPERANDS <= POINTERS.len());

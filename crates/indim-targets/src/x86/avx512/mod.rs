@@ -401,7 +401,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Splits masks for wider lanes, of which a vector register holds fewer.
+    /// Splits masks for wider lanes; a vector register holds fewer of them.
     fn split_masks(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let [lanes, wider] = [from, to].map(|size| REGISTER_BYTES as usize / size);
         RegisterGroup::new(self.count(to), |index| {
@@ -417,7 +417,7 @@ impl Selector<'_, Avx512> {
         })
     }
 
-    /// Joins masks for narrower lanes, of which a vector register holds more.
+    /// Joins masks for narrower lanes; a vector register holds more of them.
     fn join_masks(&mut self, mut x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         let mut size = from;
         while size > to && x.count > 1 {
