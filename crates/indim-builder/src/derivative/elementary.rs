@@ -102,8 +102,8 @@ pub(super) fn asinh(u: UnaryArguments<'_>) -> Value {
     }
 }
 
-/// Two roots instead of the root of the product. The product may overflow, has the opposite sign in the left
-/// half of the complex plane, and is not NaN below -1, where the function is NaN.
+/// Two roots instead of one root of the product. The product may overflow. Its root has the opposite sign in
+/// the left half of the complex plane, and is not NaN below -1, where `acosh` is NaN.
 pub(super) fn acosh(u: UnaryArguments<'_>) -> Value {
     u.times(&((u.x - 1).rsqrt() * (u.x + 1).rsqrt()))
 }

@@ -41,8 +41,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `slice-rank` unless each axis has a size; `wrong-operand-count` unless each has a start;
-    /// `slice-out-of-range` for a size beyond that of the axis; TY1 for starts that are not integers; the
-    /// labels of a broadcast to a scalar for starts that have axes.
+    /// `slice-out-of-range` for a size beyond that of the axis; TY1 for starts that are not integers;
+    /// the labels of [the rule](indim_shape::rules#onto-a-target-shape-t) of a broadcast to the shape of a
+    /// scalar for starts that have axes.
     #[track_caller]
     pub fn dynamic_slice(
         &self,
@@ -137,7 +138,8 @@ impl GraphBuilder {
         self.elementwise(Op::Select, &[is_negative, counted, start], &RuleSet::Numpy)
     }
 
-    /// Checks that a slice of these sizes is within the operand, and pins its sizes.
+    /// Checks that a slice of these sizes is within the operand, and pins the operand's sizes, because
+    /// the bounds of starts are constants of the graph.
     #[track_caller]
     pub(super) fn check_slice_sizes(
         &self,

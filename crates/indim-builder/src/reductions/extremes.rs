@@ -24,7 +24,7 @@ impl ReductionContext<'_> {
         self.extreme(if self.is_float() { op } else { whole })
     }
 
-    /// An arg-reduction over all axes, as one merged axis.
+    /// An arg-reduction over all reduced axes, merged into one.
     fn arg_reduce(&self, op: ReduceOp, last: bool) -> BuildResult {
         if last {
             return self.last_hit(&self.hits(op)?);

@@ -209,8 +209,8 @@ macro_rules! define_reductions {
             { $($parameter:ident: $type:ty = $default:literal),* }
             $axes:ident -> $result:ident [$($argument:tt)*], [$($alias:literal),*];
     )*) => {
-        /// The functions along axes. The axes are an integer, several, names, or `()` for all; with more
-        /// options they are [`ReduceOptions`].
+        /// The functions along axes. Pass the axes as an integer, several integers, names, or `()` for all;
+        /// to set other options, pass [`ReduceOptions`].
         ///
         /// ```
         /// use indim_builder::{GraphBuilder, ReduceOptions};

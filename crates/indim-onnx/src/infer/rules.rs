@@ -1,7 +1,8 @@
 //! The table of shape rules: the rule of each operator, and its role in findings.
 //!
-//! An operator that is not in the table of `operators.rs` needs its row here and one function. A rule may
-//! serve several operators.
+//! Shape inference also covers operators that indim does not compute, which have no row in the table of
+//! `operators.rs`: each needs a row here and a rule, a function that several operators may share. The rule of
+//! an operator with a lowering finds its broadcasts; the types that the lowering gives replace the rule's.
 
 use indim_model::outline::NodeRole;
 

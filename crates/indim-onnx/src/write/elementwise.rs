@@ -1,5 +1,5 @@
-//! Element-wise operations as ONNX operators: one node if ONNX has the operation, else the decomposition in
-//! `compositions.rs`.
+//! Element-wise operations as ONNX operators: one node, or a few if its form in ONNX differs; else the
+//! decomposition in `compositions.rs`, which the writer reports to the user.
 
 use indim_graph::{Array, Node, ValueId};
 use indim_model::place_of;

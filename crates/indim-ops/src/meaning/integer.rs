@@ -176,7 +176,7 @@ pub fn shl<I: IntLane>(x: I, y: I) -> I {
     I::select(within_width(y), x.shl(y), zero())
 }
 
-/// Right shift with copies of the top bit; only those if the amount is out of range.
+/// Right shift with copies of the top bit; every bit is a copy if the amount is out of range.
 #[inline(always)]
 pub fn shr_arithmetic<I: IntLane>(x: I, y: I) -> I {
     let last = I::constant(i64::from(I::BITS - 1));

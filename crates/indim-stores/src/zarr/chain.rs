@@ -29,7 +29,8 @@ pub(super) struct ElementCoding {
 /// The codecs of a chunk, in the order of encoding.
 #[derive(Debug, Clone)]
 pub(super) struct CodecChain {
-    /// Axis `i` of the transposed chunk is this axis of the decoded one; `None` without transposition.
+    /// Axis `i` of the transposed chunk is axis `permutation[i]` of the decoded chunk; `None` without
+    /// transposition.
     pub(super) permutation: Option<Vec<usize>>,
     pub(super) elements: ElementCodec,
     pub(super) bytes: Vec<ByteCodec>,
@@ -177,8 +178,8 @@ impl CodecChain {
         decoded
     }
 
-    /// Upper bounds of numbers of bytes: first `encoded_elements`, the input of the codecs of bytes, then
-    /// the output of each of these codecs.
+    /// Upper bounds of the bytes of a chunk at each step of encoding. The first is `encoded_elements`, the
+    /// output of the codec of elements; each codec of bytes adds the bound of its output.
     pub(super) fn byte_stages(&self, encoded_elements: u64) -> Vec<u64> {
         let mut stages = vec![encoded_elements];
         for codec in &self.bytes {
@@ -230,7 +231,7 @@ impl CodecChain {
 }
 
 impl Sharding {
-    /// Upper bound of an encoded shard.
+    /// Upper bound of the bytes of an encoded shard.
     pub(super) fn encoded_bytes(&self, shard: &[u64], dtype: DType) -> u64 {
         let inner = self.codecs.encoded_bytes(&self.chunk, dtype);
         let count = self.count(shard);
@@ -275,7 +276,7 @@ impl Sharding {
 }
 
 impl CodecChain {
-    /// Upper bound of an encoded chunk of this shape.
+    /// Upper bound of the bytes of an encoded chunk of this shape.
     pub(super) fn encoded_bytes(&self, chunk: &[u64], dtype: DType) -> u64 {
         let shape = self.transposed(chunk);
         let elements = match &self.elements {

@@ -141,7 +141,8 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
         table: u32,
     ) -> Register;
 
-    /// Moves the bytes from `first` on to the low bytes of a register; the bytes above them are unspecified.
+    /// Shifts a register right by `first` bytes: byte `first` becomes byte 0. The upper bytes of the result
+    /// are unspecified.
     fn shift_down_bytes(
         selector: &mut Selector<'_, Self>,
         register: Register,

@@ -11,7 +11,7 @@ use super::{SourceText, entry, users_name};
 /// The names of the part's inputs and outputs.
 #[derive(Debug, Default)]
 pub(super) struct PartNames {
-    /// By the index of the instruction.
+    /// Names of the inputs, by the index of the parameter in the restricted computation.
     starts: HashMap<usize, String>,
     pub(super) ends: Vec<String>,
 }
@@ -57,7 +57,8 @@ pub(super) fn restrict(
     Ok(PartNames { starts, ends: ends.into_iter().map(str::to_owned).collect() })
 }
 
-/// The instruction of this name; a parameter may also have the user's name.
+/// The index of the instruction of this name. A parameter is also found by the user's name for it, which
+/// its metadata states (`users_name`).
 fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, FormatError> {
     let is_plain = |instruction: &Instruction| {
         instruction.name.is_some_and(|it| it.of(text).trim_start_matches('%') == name)
@@ -119,7 +120,7 @@ fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatErr
 }
 
 /// Keeps the instructions on which the root depends, and those in `kept`. Returns the new index of each
-/// instruction.
+/// instruction; `None` for a removed one.
 fn only(computation: &mut Computation, kept: &[usize]) -> Vec<Option<usize>> {
     let open = [kept, &[computation.root]].concat();
     let instructions = &computation.instructions;

@@ -1,5 +1,8 @@
 //! The state of the arg-reduction of one store: extremes and indices in the memory of a thread, and the
 //! results of pieces in shared memory. Holds unsafe code.
+//!
+//! If few long units are cut along the reduced axis so that threads share them, a *piece* is one part of a
+//! unit. Each piece has its own extremes and indices, which are merged after all pieces have run.
 
 use core::ops::Range;
 
@@ -65,8 +68,8 @@ fn transposed_rows(length: usize) -> usize {
 }
 
 impl StoreArgReduction {
-    /// The arg-reduction of `store` over units of this form, in blocks of at most `block` steps. Its memory
-    /// is reserved at `end`, which grows.
+    /// The arg-reduction of `store` over units of this form, in blocks of at most `block` steps: positions
+    /// along the reduced axis for columns, whole rows for rows. Its memory is reserved at `end`, which grows.
     pub(super) fn new(
         code: &TileCode,
         store: usize,

@@ -15,7 +15,8 @@ const TWO_32: f64 = 4_294_967_296.0;
 const TWO_63: f64 = TWO_32 * 2_147_483_648.0;
 
 impl Selector<'_, Avx2> {
-    /// Moves the bytes from `first` on to the low bytes of a register.
+    /// Shifts a register right by `first` bytes: byte `first` becomes byte 0. The upper bytes of the result
+    /// are unspecified.
     pub(super) fn shift_down_bytes(&mut self, register: Register, first: usize) -> Register {
         let half = match first < 16 {
             true => register,
