@@ -52,7 +52,8 @@ pub(crate) fn tsan() -> bool {
     succeeded
 }
 
-/// The explicit target, which keeps the flags of sanitizers from build scripts.
+/// The target, which is given explicitly so that cargo does not apply the sanitizers' flags to build
+/// scripts.
 pub(crate) fn sanitizer_target() -> &'static str {
     if cfg!(target_arch = "aarch64") {
         "aarch64-unknown-linux-gnu"

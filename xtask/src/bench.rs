@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: enables the peers, and makes the environment for those in Python.
+//! `cargo xtask bench`: runs the benchmarks, on request against peers, and makes the environment for
+//! peers in Python.
 
 use std::path::PathBuf;
 

@@ -238,7 +238,7 @@ fn sysroot(rustc: Option<&Path>) -> Option<PathBuf> {
     output.status.success().then(|| PathBuf::from(path.trim()))
 }
 
-/// The tests of every crate whose results could depend on the machine.
+/// Runs the tests of every crate whose results could depend on the machine.
 fn test(machine: &Machine, toolchain: &Toolchain, is_bounded: bool) -> bool {
     const TEST: &[&str] = &["test", "--release", "--no-fail-fast"];
     const RULES: &[&str] = &[

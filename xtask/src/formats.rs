@@ -1,5 +1,6 @@
-//! Tests of written files by other systems: JAX, ONNX Runtime and OpenVINO for programs, zarr-python, xarray,
-//! Pillow, tifffile and rasterio for arrays, in environments of their own.
+//! Tests in which other systems read the files that indim writes: JAX, ONNX Runtime and OpenVINO read
+//! programs; zarr-python, xarray, Pillow, tifffile and rasterio read arrays. They are installed into
+//! environments of their own.
 
 use std::path::Path;
 

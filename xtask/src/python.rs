@@ -33,7 +33,8 @@ pub(crate) fn test(root: &Path) -> bool {
     clean.is_some_and(|clean| test_with(root, &clean, &[]))
 }
 
-/// Builds the wheel, and runs these tests, or all without any, against it in an environment.
+/// Builds the wheel, installs it into an environment, and runs these tests against it; all if `tests` is
+/// empty.
 pub(crate) fn test_with(root: &Path, python: &Path, tests: &[&str]) -> bool {
     let package = root.join(PACKAGE);
     let requirements = package.join("requirements-test.txt");
@@ -46,7 +47,7 @@ fn built_wheel(root: &Path) -> Option<PathBuf> {
     let target = root.join("target/python");
     let wheels = target.join("wheels");
     let builder = environment(root, &target.join("build"))?;
-    // pip would also install a wheel of an earlier version.
+    // `wheel` finds any wheel in the folder, so wheels of earlier versions are removed.
     let _ = std::fs::remove_dir_all(&wheels);
     let package = root.join(PACKAGE);
     let build = [
@@ -104,8 +105,8 @@ const NOT_UNDER_ASAN: &str = "not takes_no_memory and not new_pages and not fill
 
 /// Runs tests of the package built with AddressSanitizer, or pytest with `arguments` instead.
 ///
-/// The interpreter is not instrumented, so the sanitizer's library is preloaded. It is the C compiler's,
-/// because Rust has it only for its own programs.
+/// The interpreter is not instrumented, so the sanitizer's library is preloaded. The library is that of
+/// the C compiler, because Rust provides its own only for Rust programs.
 pub(crate) fn asan(root: &Path, arguments: &[&str]) -> bool {
     let Some(library) = sanitizer_library() else {
         eprintln!("there is no libasan.so, which comes with GCC (Debian: libgcc-12-dev)");
@@ -224,7 +225,7 @@ pub(crate) fn pytest(folder: &Path, python: &Path, arguments: &[&str]) -> bool {
     run(folder, python, &words.map(OsStr::new).collect::<Vec<_>>())
 }
 
-/// Runs Python; says what it runs.
+/// Runs Python, and prints the command.
 fn run(folder: &Path, python: &Path, arguments: &[&OsStr]) -> bool {
     let words: Vec<_> = arguments.iter().map(|argument| argument.to_string_lossy()).collect();
     eprintln!("+ {} {}", python.display(), words.join(" "));

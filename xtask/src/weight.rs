@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::process::Command;
 
-/// A package with its largest number of crates, itself included, with default features. A limit is what the
-/// package has now and two more; who needs more weighs the crate first (`docs/decisions/light.md`).
+/// Maximum number of crates that a package compiles with default features, itself included. A limit is
+/// the present number plus two; before you raise it, weigh the new crate (`docs/decisions/light.md`).
 const MAX_CRATES: [(&str, usize); 3] = [
     // `cargo add indim`: no archive format, no JSON, no derive macro.
     ("indim", 42),
@@ -16,11 +16,11 @@ const MAX_CRATES: [(&str, usize); 3] = [
     ("indim-py", 72),
 ];
 
-/// Largest number of bytes of the stripped release command for x86-64 Linux: what it has now, and 400 KB of
-/// room for features.
+/// Maximum size of the stripped release command for x86-64 Linux, in bytes: the present size plus 400 KB
+/// for features.
 const MAX_COMMAND_BYTES: u64 = 19_700_000;
 
-/// The dependencies of one system, so that every machine counts the same crates.
+/// The target whose dependencies count, so that every machine counts the same crates.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// Crates that compile C or C++ in a build.

@@ -1,5 +1,5 @@
-//! Axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
-//! `x=x.npy[time, lat]`, and in files that store them.
+//! Axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, after sources, `x=x.npy[time, lat]`,
+//! and in files that store them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::source::OpenOperand;
 /// Splits `x.npy[time, lat]` into the source and its axis names.
 pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
     match split_trailing_axis_names(source) {
-        // A type, or a file of this name, is not split.
+        // Types, and names of existing files, are not split.
         Some((plain, names))
             if plain.trim().parse::<DType>().is_err()
                 && parse_array_type(source).is_err()

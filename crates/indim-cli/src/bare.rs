@@ -25,7 +25,7 @@ pub(crate) struct AttributeOptions {
 }
 
 impl AttributeOptions {
-    /// Whether none is given.
+    /// Whether no attribute is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given().is_empty()
     }
@@ -99,7 +99,8 @@ fn parse_target(text: &str) -> Result<Shape, String> {
         .map_err(|error| error.to_string().trim_end().to_owned())
 }
 
-/// A rule with attributes, its name, and its elaboration on operands.
+/// Elaborates a rule with these attributes on operands. Returns the rule with its attributes as text, and
+/// the explicit form or the shape error.
 pub(crate) fn elaborate(
     rule: RuleChoice,
     attributes: &AttributeOptions,

@@ -1,6 +1,6 @@
 //! Sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`.
 
-/// Powers of 1024 with an i, powers of 1000 without.
+/// Units and their sizes in bytes: powers of 1024 with an `i`, powers of 1000 without.
 const UNITS: [(&str, u64); 10] = [
     ("KiB", 1 << 10),
     ("MiB", 1 << 20),

@@ -54,7 +54,7 @@ impl CloseArgs {
     }
 }
 
-/// The results of all programs.
+/// The number of programs with each result.
 #[derive(Default)]
 struct Count {
     passed: usize,
@@ -161,13 +161,14 @@ impl Check {
     }
 }
 
-/// The findings about a program that does not run, if its nodes contradict each other or the file.
+/// The findings of the lint about a program that indim does not run; `None` if none of them is an error.
 fn illegal(source: &SourceFile) -> Option<String> {
     let report = LintReport::new(source.clone(), &LintOptions::default()).ok()?;
     (!report.passes(false)).then(|| report.to_string())
 }
 
-/// The label of a piece of a file: its first line.
+/// The label of a piece of a file: the name of the file, with the line on which the piece begins unless
+/// that is line 1.
 fn piece_name(source: &SourceFile) -> String {
     let name = shown(source.name());
     match source.line_and_column(0).0 {

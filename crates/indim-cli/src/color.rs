@@ -1,4 +1,4 @@
-//! Colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set.
+//! Colours of messages, chosen by `--color`; by default on terminals, unless `NO_COLOR` is set.
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
@@ -33,12 +33,13 @@ pub(crate) struct Color {
 
 static CHOICE: OnceLock<ColorChoice> = OnceLock::new();
 
-/// When messages are coloured.
+/// The choice that `set_choice` has stored; automatic if none is stored.
 pub(crate) fn choice() -> ColorChoice {
     *CHOICE.get().unwrap_or(&ColorChoice::Auto)
 }
 
-/// The last `--color` of the arguments, read before clap checks them.
+/// Stores the choice of the last `--color` among the arguments. It is read before clap parses them, so
+/// that clap's errors are coloured too.
 pub(crate) fn set_choice(arguments: impl Iterator<Item = OsString>) {
     let arguments: Vec<String> =
         arguments.map(|argument| argument.to_string_lossy().into_owned()).collect();

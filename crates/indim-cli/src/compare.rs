@@ -81,7 +81,7 @@ impl Compare {
         }
     }
 
-    /// The values of the dump and of the arguments, which come first.
+    /// The values of the arguments, followed by the values of the dump.
     fn values(&self) -> Result<Vec<(String, LoadedOperand)>, Diagnostic> {
         let mut values = Vec::new();
         for value in &self.values {
@@ -202,7 +202,7 @@ fn described(value: &ComparedValue) -> String {
     format!("first difference: `{name}` of {operator}\n  --> {place}\n   {difference}{distance}\n")
 }
 
-/// A line about a value: `agrees   y    Add    0 ulp`.
+/// A line about a value: `agrees   y (Add): 0 ulp`.
 fn line(value: &ComparedValue) -> String {
     let verdict = if value.difference.is_some() { "differs" } else { "agrees" };
     let distance = value.distance.map_or_else(|| "other type".to_owned(), distance_text);
@@ -217,7 +217,7 @@ fn distance_text(distance: u64) -> String {
     }
 }
 
-/// A line with the first of the items; `None` without items.
+/// A line with the title and at most `MAX_NAMES` items; `None` without items.
 fn listing(title: &str, items: impl ExactSizeIterator<Item = String>) -> Option<String> {
     let total = items.len();
     let mut text: Vec<String> = items.take(MAX_NAMES).collect();

@@ -1,4 +1,4 @@
-//! A computation over sources: run on threads, with a bar, and its results delivered.
+//! Runs a computation over sources on threads, with a progress bar, and delivers its results.
 
 use std::ops::ControlFlow;
 
@@ -102,14 +102,16 @@ impl<'a> Computation<'a> {
         self.run(|inputs, options| self.executable.run_with(inputs, options))
     }
 
-    /// Computes each result in its destination's memory, or writes it there. An archive takes all results
-    /// under the names `members`. No file appears before all are complete.
+    /// Computes the results directly in mapped files if every destination can be mapped; else computes
+    /// them in memory and writes them. An archive takes all results under the names `members`. No file
+    /// appears before all files are complete.
     pub(crate) fn deliver(
         &self,
         mut destinations: Vec<Destination>,
         members: &[String],
     ) -> Result<(), Diagnostic> {
         let types = self.executable.outputs();
+        // The number of results of each destination: all for an archive, otherwise one.
         let share = types.len() / destinations.len();
         let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
         // If one destination cannot be mapped, all are written after the run.

@@ -1,4 +1,4 @@
-//! `indim convert FILE`: a program of one system as a file of another.
+//! `indim convert FILE`: translates a program between formats.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,8 @@ pub(crate) struct ProgramOptions {
 }
 
 impl ProgramOptions {
-    /// Converts the program in `file`; `inputs` are the types that the file leaves open.
+    /// Converts the program in `file` to the format `to`; `types` are the arguments with the types of
+    /// inputs that the file leaves open.
     pub(crate) fn convert(
         &self,
         file: &str,
@@ -76,7 +77,8 @@ impl ProgramOptions {
         Err(Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message))
     }
 
-    /// The name of the file, which also names its companion file.
+    /// The name of the written program: the output file without its extension, else the input file
+    /// without its extension. The external file is named after it.
     fn name(&self, file: &str) -> String {
         let path = self.output.as_deref().unwrap_or(Path::new(file));
         path.file_stem()

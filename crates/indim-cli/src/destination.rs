@@ -27,7 +27,7 @@ pub(crate) enum Destination {
         file: Box<OutputFile>,
         writer: &'static FileWriter,
     },
-    /// A file or folder of another format.
+    /// A file or folder of a format that is written through a sink, such as Zarr.
     Stored {
         path: PathBuf,
         sink: Box<dyn Sink>,
@@ -204,7 +204,7 @@ impl Destination {
         }
     }
 
-    /// Whether both are one file.
+    /// Whether both destinations are the same file or folder.
     pub(crate) fn is_same_file(&self, other: &Destination) -> bool {
         match (self, other) {
             (Destination::File { file, .. }, Destination::File { file: other, .. }) => {
@@ -232,7 +232,7 @@ pub(crate) fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A writer in small pieces that reports progress.
+/// A writer that writes small pieces and reports progress.
 struct ProgressWriter<'a, W> {
     output: W,
     progress: &'a TerminalProgress,

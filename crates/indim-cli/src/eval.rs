@@ -114,7 +114,7 @@ impl Eval {
         Ok((bindings, axis_names))
     }
 
-    /// The first name of the expression that no argument begins with.
+    /// The first name in the expression that no argument binds.
     fn first_unbound<'e>(&self, expression: &'e Expression) -> Option<&'e str> {
         let is_bound = |name: &str| {
             let named = self.bindings.iter().filter_map(|text| text.split_once('='));
@@ -139,7 +139,8 @@ impl Eval {
     }
 }
 
-/// The labels of several results: their names, or their positions.
+/// The labels of several results: their names, or their positions if they have no name or an earlier
+/// result has the same name.
 fn labels(expression: &Expression) -> Vec<String> {
     let mut taken = HashSet::new();
     let label = |(position, name): (usize, Option<&str>)| {

@@ -125,7 +125,7 @@ impl Explain {
         self.svg.as_deref().is_some_and(is_output)
     }
 
-    /// An error, in the form of the requested explanation.
+    /// Reports an error in the form of the requested explanation: as a drawing, as JSON or as text.
     fn refuse(&self, report: Report) -> Result<(), Failure> {
         if let Some(path) = &self.svg {
             write_drawing(path, &message_svg(report.text().trim_end()))?;
@@ -230,7 +230,9 @@ impl Explain {
         model.explain(&bound).map_err(|error| refused(&error, &model))
     }
 
-    /// Whether the program has parts that indim does not compute, or sizes that the file leaves open.
+    /// Whether the outline replaces an explanation that fails with this diagnostic: the program has parts
+    /// that indim does not compute, or sizes that the file leaves open. An outline takes no inputs and
+    /// has no machine code.
     fn has_outline(&self, diagnostic: &Diagnostic) -> bool {
         let codes = [
             ErrorCode::UNSUPPORTED_OP,
@@ -305,14 +307,15 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 }
 
 impl Explain {
-    /// A name with its type, written out or taken from a file, and how it is stored: row-major without a
-    /// file.
+    /// A name with its type, from the argument or from the file that it names, and the storage of its
+    /// array: row-major if there is no file.
     fn typed_name<'t>(&self, text: &'t str) -> Result<(TypedInput<'t>, StorageInfo), Diagnostic> {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);
         let (source, behind) = match split_source(source) {
             (file, names) if LoadedOperand::is_file(file) => (file, names),
-            // A misspelt type.
+            // Not an existing file: a type, perhaps misspelt, which may have axis names inside its
+            // brackets.
             _ => (source, None),
         };
         let (plain, within) = split_axis_names(source).map_err(named)?;

@@ -26,7 +26,7 @@ pub(crate) struct KitPlan<'a> {
     pub(crate) files: Option<ModelFormat>,
 }
 
-/// Reads a format that has rules of its own.
+/// Parses the name of a format that has broadcasting rules of its own.
 pub(crate) fn formats() -> impl TypedValueParser<Value = ModelFormat> {
     let formats = ModelFormat::ALL.into_iter().filter(|format| !native_rules(*format).is_empty());
     let named = |name: String| ModelFormat::named(&name).ok_or("no format has this name");
@@ -53,7 +53,7 @@ pub(crate) fn write(plan: &KitPlan<'_>) -> Result<(), Diagnostic> {
     lines.flush().map_err(failed)
 }
 
-/// The model, and for a legal case its inputs and the expected result.
+/// Writes the model of a case, and for a legal case the inputs and the expected result.
 fn write_files(folder: &Path, format: ModelFormat, case: &KitCase) -> Result<(), Diagnostic> {
     fs::create_dir_all(folder).map_err(failed_at(folder))?;
     let extension = match format {

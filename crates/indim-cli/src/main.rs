@@ -1,13 +1,15 @@
 //! The command `indim`. One file per subcommand, each a thin layer over the library.
 //!
-//! Exit codes: 0; 1 for an error in the input; 2 for wrong usage (clap's own); 70 for a broken invariant.
+//! Exit codes: 0 for success; 1 for an error in the input; 2 for wrong usage, as in clap; 70 for a broken
+//! invariant.
 //!
-//! - `axis_names.rs`: axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, behind sources,
+//! - `axis_names.rs`: axis names of inputs: in types, `x=f32[time: 8760, lat: 721]`, after sources,
 //!   `x=x.npy[time, lat]`, and in files that store them;
 //! - `bare.rs`: a rule and its attributes without an operation, as `explain` and `convert` take them;
 //! - `byte_size.rs`: sizes in bytes as arguments: `4096`, `512MiB`, `1.5GiB`, `2GB`;
 //! - `check.rs`: `indim check`: runs programs that contain their expected results, and compares;
-//! - `color.rs`: colours of messages: `--color`, else on terminals, unless `NO_COLOR` is set;
+//! - `color.rs`: colours of messages, chosen by `--color`; by default on terminals, unless `NO_COLOR` is
+//!   set;
 //! - `compare.rs`: `indim compare`: compares a model with the values of another runtime;
 //! - `computation.rs`: runs a computation over sources on threads, with a progress bar, and delivers results;
 //! - `convert.rs`: `indim convert`: translates a broadcast between rule sets, or a program between formats;

@@ -169,7 +169,7 @@ pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
     diagnostic
 }
 
-/// The input that an error finds missing.
+/// The input that the error reports as missing.
 fn missing_input<'m>(error: &LoadError, model: &'m LoadedModel) -> Option<&'m ModelInput> {
     let LoadErrorKind::Format(error) = &error.kind else { return None };
     let FormatErrorKind::InputMissing { name, .. } = &error.kind else { return None };
@@ -204,8 +204,9 @@ fn example(input: &ModelInput) -> Option<String> {
     })
 }
 
-/// The error of the program itself: the one that inputs of the declared types would give. Open sizes are
-/// taken as 1, and a program with open sizes has only those errors that no size can avoid.
+/// The error that the program gives for inputs of its declared types, with 1 for open sizes; `None` if it
+/// gives none, or only an error about inputs. For a program with open sizes, only an error that no choice
+/// of sizes avoids counts: one that is out of scope.
 pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
     let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);

@@ -77,7 +77,7 @@ fn list() -> String {
     text + "\nf32 ULP is the largest error measured; `indim ops NAME` says the rest.\n"
 }
 
-/// All about one function: meaning, types, other names, measured accuracy.
+/// The description of one function: meaning, types, parameters, other names, measured accuracy.
 fn entry_page(entry: &Entry) -> String {
     let mut text = format!("{}\n\n  {}\n\n  types        {}\n", entry.call, entry.doc, entry.types);
     for parameter in &entry.parameters {

@@ -13,7 +13,8 @@ use crate::kit;
 use crate::output;
 use crate::rule::rule_set;
 
-/// A longer line is refused unread: parsed numbers take about ten times the size of their text.
+/// Maximum length of a line, in bytes. A longer line is refused unread, because parsed numbers take about
+/// ten times the size of their text.
 const MAXIMUM_LINE: usize = 16 << 20;
 
 /// Answer cases, one JSON object a line on standard input, with verdicts on standard output; or write a kit
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(answers, [refusal, VERDICT, VERDICT]);
     }
 
-    /// Each line gets its verdict before the next one is read.
+    /// Standard input of a client that sends a line and waits for its verdict before the next line.
     struct Lines(Receiver<String>);
     struct Verdicts(Sender<()>);
 

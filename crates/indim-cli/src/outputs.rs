@@ -18,10 +18,10 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::report::Report;
 
-/// Bytes that writing a chunk may take; chunks that take more are halved while memory is short.
+/// Chunks whose writing takes more than this, in bytes, are halved while the memory limit is exceeded.
 const MIN_CHUNK_BYTES: usize = 64 << 10;
 
-/// Bytes of the longest name of a file on the common file systems.
+/// Maximum length of a file name on the common file systems, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
 /// A `FILE` or `NAME=FILE` of the command line.
@@ -124,7 +124,9 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Selects one of the results with these names, or all of them for a folder, an archive, or none.
+    /// Selects the results to deliver, among those with these names: all if they go to a folder or an
+    /// archive, or are printed; else those of the outputs. Returns the outputs and the indices of the
+    /// selected results.
     ///
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is not an archive.
@@ -135,7 +137,7 @@ impl<'a> Outputs<'a> {
                 Ok((self, (0..names.len()).collect()))
             }
             [Output { name: None, path, format }]
-                // A Zarr array, which is a folder, is replaced.
+                // A Zarr array is a folder too, but the new array replaces it.
                 if *format == ArrayFormat::npy() && (path.is_dir() || is_new_folder(path)) =>
             {
                 let file = |name: &'a String| in_folder(path, name);
@@ -165,7 +167,7 @@ impl<'a> Outputs<'a> {
         self.each.is_empty()
     }
 
-    /// The storage of streamed results.
+    /// The storage of streamed results; `None` if results are printed, or go to an archive in a pipe.
     pub(crate) fn stored(
         &self,
         results: &[(ArrayType, ResultMetadata)],
@@ -178,7 +180,8 @@ impl<'a> Outputs<'a> {
             .map(|stored| stored.concat())
     }
 
-    /// Halves the chunks of the chunked result with the largest ones; returns whether it could.
+    /// Halves the chunks of the result whose chunks take the most memory to write; returns whether it
+    /// did.
     pub(crate) fn halve_chunks(&self, results: &mut [(ArrayType, ResultMetadata)]) -> bool {
         let bytes = |output: &Output<'_>, (result, metadata): &(ArrayType, ResultMetadata)| {
             output.format.scratch_bytes(result, metadata)

@@ -21,9 +21,9 @@ pub(crate) struct Program<'a> {
     pub(crate) graph: &'a Graph,
     /// The labels of printed results.
     pub(crate) labels: &'a [String],
-    /// Their names in an archive.
+    /// The names of the results in an archive.
     pub(crate) members: &'a [String],
-    /// The axis names of each, if known.
+    /// The axis names of each result; empty if unknown.
     pub(crate) axis_names: &'a [AxisNames],
     pub(crate) resources: &'a Resources,
     pub(crate) show: &'a PrintArgs,
@@ -31,8 +31,8 @@ pub(crate) struct Program<'a> {
 }
 
 impl Program<'_> {
-    /// Computes the results from these sources, reading at most `memory_left` bytes into memory,
-    /// and prints them or writes them where they are to go.
+    /// Computes the results from these sources, reading at most `memory_left` bytes into memory, and
+    /// prints them or writes them to `outputs`.
     pub(crate) fn run(
         &self,
         sources: Vec<(&str, OpenOperand)>,
@@ -73,7 +73,8 @@ impl Program<'_> {
                 Ok(())
             }
             RunMode::Whole => Ok(self.run_whole(sources, memory_left, outputs, &results)?),
-            // The limit that streaming needs is more useful than the size of the whole.
+            // If the whole exceeds the memory limit too, the error of streaming is more useful, because
+            // it names the limit that streaming needs.
             RunMode::NotStreamed(error) => {
                 let in_pieces = in_pieces(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// The delay before drawing.
+/// The delay before the bar is drawn, so that short commands show none.
 const HIDDEN: Duration = Duration::from_millis(500);
 
-/// A bar on standard error, if that is a terminal; it goes away when dropped.
+/// A progress bar on standard error, if that is a terminal. Drop clears the bar.
 pub(crate) struct TerminalProgress {
     bar: ProgressBar,
     done: AtomicUsize,

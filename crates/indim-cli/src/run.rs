@@ -110,7 +110,8 @@ impl Run {
     }
 }
 
-/// The sources; literals without a type take that of their inputs where no element changes.
+/// Returns the sources, in which a literal without a type takes the type of its input if that changes no
+/// element.
 fn as_declared<'a>(
     sources: Vec<(&'a str, OpenOperand)>,
     given: &[(&str, &str)],
@@ -159,7 +160,8 @@ fn typed((name, text): &(&str, &str), source: &OpenOperand, model: &LoadedModel)
     is_other.then(|| format!("{}='{dtype}({})'", shown(name), shown(text)))
 }
 
-/// The source of each input of the model, if given.
+/// The binding of each input of the model: to the type or elements of its source, or to its default if no
+/// source is given.
 fn bound_types(
     model: &LoadedModel,
     is_given: &[bool],

@@ -14,8 +14,10 @@ use indim::array::MappedFile;
 /// If the file cannot be opened or mapped, or the handlers cannot be installed.
 pub(crate) fn map_file(path: &Path) -> io::Result<MappedFile> {
     watch()?;
-    // SAFETY: any bytes are valid elements. Results are written only if the file `is_unchanged`, and the
-    // handler of `watch` stops a read beyond the end of a file that was cut.
+    // SAFETY: another process may change the file, which `open` allows a caller that accepts the effects:
+    // - changed bytes are valid elements, as any bytes are, and results are written only if
+    //   `is_unchanged`;
+    // - a read beyond the new end raises `SIGBUS`, and the handler of `watch` then ends the process.
     unsafe { MappedFile::open(path) }
 }
 
@@ -44,7 +46,7 @@ mod unix {
 
     use crate::output::say;
 
-    /// The pipe into which the handler writes the signal's number.
+    /// The descriptor of the pipe into which the handler writes the number of the signal.
     static PIPE: AtomicI32 = AtomicI32::new(-1);
 
     static IS_WATCHING: Mutex<bool> = Mutex::new(false);
@@ -87,12 +89,16 @@ mod unix {
         }
     }
 
-    /// The handler. It replaces that of Rust's library for `SIGBUS`, which would not wait for the message.
-    /// Libraries for signals cannot install it, because they call Rust's first.
+    /// The signal handler. It replaces the `SIGBUS` handler of Rust's standard library, which ends the
+    /// process before the message is printed. Crates for signals cannot install this handler, because
+    /// they call the previous one first.
     extern "C" fn on_signal(signal: c_int) {
         let byte = signal as u8;
-        // SAFETY: `write` and `pause` may be called in a handler; the byte lives during the call. The pipe
-        // is never full, for the process ends at the first signal.
+        // SAFETY:
+        // - `write` and `pause` are async-signal-safe;
+        // - `byte` lives during the call, and `watch` stored the descriptor before it installed the
+        //   handler.
+        // The pipe never fills, because the process ends at the first signal.
         unsafe {
             libc::write(PIPE.load(Ordering::Relaxed), (&raw const byte).cast(), 1);
             // Returning would repeat the faulting read.
@@ -121,7 +127,8 @@ mod unix {
                  first, or give a copy of it",
             );
             say(&changed.to_string());
-            // SAFETY: `_exit` ends the process without its threads; one thread hangs in the handler.
+            // SAFETY: `_exit` runs no destructors and waits for no thread, so the thread that is paused
+            // in the handler does not matter.
             unsafe { libc::_exit(1) }
         }
         // SAFETY: the default action of the signal ends the process, so its parent sees the signal.

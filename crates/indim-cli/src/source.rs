@@ -18,7 +18,8 @@ use crate::failure::Failure;
 use crate::output::say;
 use crate::signals::map_file;
 
-/// Smaller files, in bytes, are read into memory, where other processes cannot change them.
+/// Minimum size of a mapped file, in bytes. Smaller files are read into memory, where other processes
+/// cannot change them.
 const MAPPED_FROM: u64 = 1 << 20;
 
 /// The name of standard input in errors.
@@ -29,7 +30,7 @@ const STANDARD_INPUT: &str = "standard input";
 pub(crate) enum LoadedOperand {
     File(ArrayFile),
     Literal(Array),
-    /// The array of a file or folder of another format.
+    /// A whole array of a format that is only read by regions.
     Whole(Array),
 }
 
@@ -48,8 +49,8 @@ pub(crate) enum OpenOperand {
     Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// An array read by regions: a large one in a `.npy`, `.npz` or `.safetensors` file, which `again`
-    /// names, to be read or mapped as a whole; or an array of another format.
+    /// An array read by regions. `again` is the text that opens the array again, to read or map it as a
+    /// whole, if its format allows that, as `.npy`, `.npz` and `.safetensors` do.
     Stored {
         regions: Box<dyn Regions>,
         again: Option<String>,
@@ -338,8 +339,8 @@ fn bytes(array_type: &ArrayType) -> u64 {
     bytes.map_or(u64::MAX, |bytes| bytes as u64)
 }
 
-/// Classifies `text`. A literal is never a file, even if such a file exists: `./3` is
-/// the file.
+/// Classifies `text` as an array in a file or a literal. A text that is a literal is never a file, even
+/// if a file has that name: `./3` names the file `3`.
 fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     let stored = || {
         let (path, member, format) = ArrayFormat::resolve(text);
@@ -372,7 +373,7 @@ fn looks_like_literal(text: &str) -> bool {
     text.trim().is_empty() || text.contains(['[', '(']) || begins && !text.contains('/')
 }
 
-/// A `NAME=SOURCE` of the command line.
+/// Splits a `NAME=SOURCE` of the command line.
 pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
     split_binding_of("x", text)
 }

@@ -20,7 +20,8 @@ use crate::outputs::Outputs;
 use crate::progress::TerminalProgress;
 use crate::source::OpenOperand;
 
-/// Inputs and results of fewer bytes in total are mapped as a whole, unless that exceeds the memory limit.
+/// Maximum size of all inputs and results, in bytes, for one run over whole arrays, if the memory limit
+/// allows that run.
 const LARGE_BYTES: usize = 256 << 20;
 
 /// The default memory limit, in bytes; more does not speed up a disk.
@@ -81,7 +82,8 @@ pub(crate) fn choose_run_mode(
     }
     let streaming = Streaming { graph, sources, outputs, results, resources };
     let mut refused = None;
-    // A pipe is held as a whole if the program reads it again or in another order.
+    // First plan to read a pipe once, in its order. A program that reads it again or in another order
+    // needs the pipe in memory.
     for holds_pipes in [has_pipe.then_some(false), has_file.then_some(true)].into_iter().flatten() {
         match pool.install(|| streaming.plan(holds_pipes))? {
             Ok(planned) => {
@@ -112,8 +114,8 @@ struct PlannedRun {
 }
 
 impl Streaming<'_> {
-    /// The plan, with pipes held in memory or read once in their order. Without a plan, the reason, and none
-    /// if the program reads a pipe again.
+    /// The plan, with pipes held in memory (`holds_pipes`) or read once in their order. The inner error
+    /// is the reason why no plan exists; it is `None` if the program does not read each pipe once.
     fn plan(
         &self,
         holds_pipes: bool,
@@ -128,7 +130,8 @@ impl Streaming<'_> {
         let input_bytes = held.fold(0, usize::saturating_add);
         let default = HELD_BYTES.saturating_add(input_bytes);
         let limit = self.resources.memory_limit.unwrap_or(default);
-        // The rest is for memory that the pool retains between pieces: two of four pieces, and rounding.
+        // Pieces get 5/8 of the memory beyond the inputs. The memory pool may retain the other 3/8
+        // between pieces: two of four pieces, and rounding.
         let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
         let inputs = read.map(|source| match is_held(source) {
             true => StorageInfo { is_held: true, ..StorageInfo::default() },
@@ -146,7 +149,7 @@ impl Streaming<'_> {
                 }
             }
             Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
-                // With the memory retained between pieces, as in the given limit.
+                // `enough` is for pieces alone. Scale by 8/5 to add the memory that the pool retains.
                 let with_kept = |bytes: usize| {
                     let pieces = bytes.saturating_sub(input_bytes);
                     rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
@@ -186,14 +189,14 @@ fn fits_as_a_whole(
     Ok(left.is_some_and(|left| executable.check_memory_limit(left, threads, false).is_ok()))
 }
 
-/// Rounds a number of bytes up for a message, by a thirtieth at most.
+/// Rounds a number of bytes up for a message, by less than 1/32.
 fn rounded_up(bytes: usize) -> usize {
     let unit = bytes.checked_next_power_of_two().map_or(1, |above| (above / 64).max(1));
     bytes.checked_next_multiple_of(unit).unwrap_or(bytes)
 }
 
-/// The plan, and the storage of the results, with chunks small enough for the limit, and so that chunks of
-/// inputs are not decoded often.
+/// Halves chunks of the results until a plan stays within the limit and does not decode chunks of inputs
+/// wastefully often. Returns the plan with the fewest decodings, and the results with their chunks.
 fn plan_in_chunks(
     graph: &Graph,
     inputs: &[StorageInfo],
@@ -221,7 +224,7 @@ fn plan_in_chunks(
     match best {
         Some(best) => Ok(best),
         None => {
-            // Says which limit does.
+            // The error states which limit is enough.
             let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
             Ok((Plan::new(graph, inputs, &stored, options)?, chosen))
         }
@@ -273,6 +276,7 @@ impl StreamedRun {
         types: &[ArrayType],
         members: &[String],
     ) -> Result<(), Diagnostic> {
+        // The number of results of each destination: all for an archive, otherwise one.
         let share = types.len() / destinations.len();
         let shares = types.chunks(share).zip(members.chunks(share));
         let sinks = destinations.into_iter().zip(shares);

@@ -7,7 +7,7 @@ use crate::output::say;
 
 /// A clock that records phases, and prints them on drop if it has any.
 pub(crate) struct Timing {
-    /// The end of the phase before; `None` if the clock is off.
+    /// The end of the previous phase; `None` if the clock is off.
     last: RefCell<Option<Instant>>,
     phases: RefCell<Vec<(&'static str, Duration)>>,
 }

@@ -1,7 +1,7 @@
 //! The arguments of a compiled function: operands, static objects, and containers of both.
 //!
-//! The function gets a list, tuple or dict with arrays as a container of tracing values. A list of numbers
-//! alone is an array, as for NumPy.
+//! The function gets a list, tuple or dict with arrays as a container of tracing values. A list that
+//! holds only numbers is an array, as in NumPy.
 
 use indim::graph::Literal;
 use pyo3::PyTraverseError;
@@ -38,7 +38,7 @@ pub(crate) struct Container<'py> {
 /// The type of an argument: the key of a trace.
 pub(crate) enum ArgumentType {
     Operand(OperandType),
-    /// With the key.
+    /// A static argument, by its key.
     Static(Py<PyAny>),
     Container {
         class: Py<PyType>,
@@ -55,7 +55,7 @@ pub(crate) type ArgumentDescription<'py> =
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 static NO_ARGUMENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
-/// Imports objects that would else be imported at their first use.
+/// Imports objects now that would otherwise be imported at their first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     NO_ARGUMENT.import(py, "indim._arrays", "no_argument")?;
     STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
@@ -215,7 +215,7 @@ impl<'py> Argument<'py> {
         }
     }
 
-    /// Adds the numbers that are inputs, in the same order.
+    /// Adds the numbers that are inputs, in the order of [`Argument::into_operands`].
     pub(crate) fn add_inputs(&self, inputs: &mut Vec<Literal>) {
         match self {
             Argument::Operand(operand) => inputs.extend(operand.input()),
@@ -289,7 +289,8 @@ fn is_equal(key: &Bound<'_, PyAny>, expected: &Bound<'_, PyAny>) -> PyResult<boo
     })
 }
 
-/// Whether `object` is a dict, or a list or tuple in which something is neither a number nor such a list.
+/// Whether `object` is a container of arrays: a dict, or a list or tuple that does not consist of numbers
+/// and nested lists of numbers alone.
 fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult<bool> {
     let is_dict = object.is_instance_of::<PyDict>();
     let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();

@@ -1,7 +1,8 @@
 //! The cache of computations and their compiled programs, and its memory limit.
 //!
-//! The limit bounds a server that gets ever new texts, and a function that gets ever new shapes. The least
-//! recently used computation is evicted first; it is parsed or compiled again when needed.
+//! The limit bounds the memory of a server that evaluates ever new texts, and of a function that is
+//! called with ever new shapes. The least recently used computation is evicted first; it is parsed or
+//! compiled again when needed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -129,7 +130,8 @@ impl CachedComputation {
         let mut computations: Vec<Arc<CachedComputation>> =
             lock(&COMPUTATIONS).iter().filter_map(Weak::upgrade).collect();
         computations.sort_by_key(|computation| computation.used.load(Ordering::Relaxed));
-        // Each is dropped before the memory use is read again.
+        // Each `Arc` is dropped before the memory use is read again, so evicted memory is no longer
+        // counted.
         for computation in computations {
             if !is_too_much() {
                 return;
@@ -152,7 +154,9 @@ impl CachedComputation {
     }
 }
 
-/// Locks are taken while attached to the interpreter, and released before detaching.
+/// Locks a mutex, even if it is poisoned. The caller is attached to the interpreter, and releases the
+/// lock before it detaches: a thread that waits for the lock while attached would keep the owner from
+/// attaching.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

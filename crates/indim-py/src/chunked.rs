@@ -1,6 +1,6 @@
-//! Programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the program of each
-//! stage for given chunk sizes. Only the text of the graph is sent to other processes, which compute the rest
-//! from it.
+//! Programs over arrays in chunks, for `indim/_dask.py`: the legal cuts, the stages, and the program of
+//! each stage for given chunk sizes. Other processes receive only the text of the graph, and derive
+//! everything else from it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -225,8 +225,8 @@ impl ChunkedProgram {
         self.first.clone()
     }
 
-    /// The first lane of each group of this many neighbours, in the order in which groups are combined by
-    /// pairs.
+    /// The first lane of each group of `group` neighbouring lanes, in the order in which groups are
+    /// combined by pairs.
     #[staticmethod]
     fn lane_groups(group: usize) -> PyResult<Vec<usize>> {
         match matches!(group, 1 | 2 | 4 | 8 | 16 | 32) {
@@ -235,8 +235,8 @@ impl ChunkedProgram {
         }
     }
 
-    /// The number of rows from `start` on that are the largest node of the summation tree up to `end`; `None`
-    /// if no whole block begins there.
+    /// The number of rows of the largest node of the summation tree that begins at row `start` and ends
+    /// by row `end`; `None` if no whole block begins there.
     #[staticmethod]
     fn whole_blocks(start: usize, end: usize) -> Option<usize> {
         whole_blocks(start, end)
@@ -283,7 +283,7 @@ impl ChunkedProgram {
         self.cuts.cuts().iter().map(described).collect()
     }
 
-    /// The stages, given which cuts are made.
+    /// The stages; `is_cut` says for each cut whether it is made.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<DescribedStage>> {
         let described = |stage: Stage| {
@@ -462,7 +462,8 @@ impl Combination {
         Ok(Combination { op, kept: ProgramCache::default() })
     }
 
-    /// Combines partial results, in chunk order, by pairs of neighbours; an odd one is carried up unchanged.
+    /// Combines partial results, in chunk order, by pairs of neighbours, level by level; a last one
+    /// without a neighbour passes to the next level unchanged.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn run<'py>(
         &self,

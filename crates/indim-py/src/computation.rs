@@ -31,10 +31,10 @@ use crate::pool;
 use crate::regions::RegionStep;
 use crate::value_texts::ValueTexts;
 
-/// Values of a computation, by the operation or expression that computes them.
+/// An operation or expression, and the names of the values that it defines.
 #[derive(Debug, Clone)]
 pub(crate) struct Definition {
-    /// Their names in later definitions: several for an expression with several results.
+    /// The names of the values in later definitions: several for an expression with several results.
     pub(crate) names: Vec<String>,
     pub(crate) expression: Expression,
     pub(crate) rule: Option<RuleSet>,
@@ -43,9 +43,9 @@ pub(crate) struct Definition {
 /// One step of a computation.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// Values by an operation or expression.
+    /// Values that an operation or expression computes.
     Definition(Definition),
-    /// A number by an operation on numbers.
+    /// A number that an operation computes from numbers.
     Number(Definition),
     /// The results of a function with their derivatives.
     Derivative(Derivative),
@@ -63,15 +63,15 @@ pub(crate) struct Computation {
     pub(crate) value_texts: ValueTexts,
 }
 
-/// The type that an output is converted to, that of the caller's array.
+/// The type of the caller's array in `out`, to which an output is converted and broadcast.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CastTarget {
     pub(crate) array_type: ArrayType,
 }
 
 impl Definition {
-    /// Parses a text with these results; without names, those of the text. A text may be written for
-    /// numexpr, for which `max(x, 1)` has another meaning.
+    /// Parses a text with these results; without names, those of the text. Under NumPy's rule it refuses
+    /// calls that mean something else in numexpr, for which the text may be written, such as `max(x, 1)`.
     pub(crate) fn parse(
         text: &str,
         results: Option<&[String]>,
@@ -296,7 +296,7 @@ impl Computation {
         Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
     }
 
-    /// An empty unfinished graph.
+    /// The unfinished graph of the computation, whose outputs are converted to `targets`.
     fn built(
         &self,
         types: &[OperandType],
@@ -312,7 +312,8 @@ impl Computation {
             if let Some(target) = targets.get(index) {
                 value = b.convert(value, target.array_type.dtype)?;
                 let shape = target.array_type.shape.clone();
-                // A broadcast would expand to this size.
+                // A broadcast to a target pins the sizes of its result, so it is left out if it changes
+                // nothing.
                 if value.array_type()?.shape != shape {
                     value = b
                         .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
@@ -324,7 +325,8 @@ impl Computation {
         Ok(UnfinishedGraph { b, outputs, numbers: numbers.program() })
     }
 
-    /// The parameters, and the values of the steps.
+    /// Adds all steps to the graph; `values` has the parameters. Returns the parameters and the values of
+    /// the steps, by name.
     fn carried_out(
         &self,
         b: &GraphBuilder,
@@ -483,7 +485,8 @@ pub(crate) fn compile_options() -> Result<CompileOptions, ComputationError> {
     }
 }
 
-/// A computation compiled for operands of certain element types and ranks.
+/// A computation compiled for operands of certain element types and ranks, and all sizes that meet its
+/// guards.
 pub(crate) struct SymbolicProgram {
     /// The types it was first compiled for, one per parameter.
     types: Vec<OperandType>,
@@ -497,8 +500,8 @@ pub(crate) struct SymbolicProgram {
 }
 
 impl SymbolicProgram {
-    /// Whether operands differ from those it was compiled for in sizes alone, and in numbers for which it is
-    /// valid.
+    /// Whether operands of these types differ from those of the first compilation only in sizes, and in
+    /// numbers for which the program is valid.
     pub(crate) fn takes(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         types.len() == self.types.len()
             && dtypes(targets) == self.target_dtypes
@@ -572,7 +575,7 @@ pub(crate) struct CompiledVariant {
     pub(crate) types: Vec<OperandType>,
     /// The types its outputs were converted to; empty without conversion.
     pub(crate) targets: Vec<CastTarget>,
-    /// The inputs after the arrays, and the numbers for which it is valid.
+    /// Computes the inputs that follow the arrays, and checks for which numbers the variant is valid.
     pub(crate) numbers: Arc<NumberProgram>,
     pub(crate) executable: Executable,
     /// The usual memory layout of its inputs and outputs.
@@ -580,7 +583,7 @@ pub(crate) struct CompiledVariant {
     pub(crate) dense_outputs: Vec<DenseArray>,
     /// Whether a run is large enough for several threads.
     pub(crate) is_parallel: bool,
-    /// Whether it has a loop, which may run for any time.
+    /// Whether the program has a loop, which may run for any time.
     pub(crate) has_loops: bool,
     /// The bytes that a run reads and writes.
     pub(crate) bytes: usize,
@@ -589,8 +592,8 @@ pub(crate) struct CompiledVariant {
 }
 
 impl CompiledVariant {
-    /// Whether operands of these types differ from those it was compiled for in sizes alone, and in numbers
-    /// for which it is valid.
+    /// Whether operands of these types differ from those of the variant only in sizes, and in numbers for
+    /// which the variant is valid.
     pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         self.types.len() == types.len()
             && dtypes(&self.targets) == dtypes(targets)

@@ -23,7 +23,8 @@ pub(crate) struct Derivative {
     pub(crate) arguments: Vec<String>,
     /// The positions of the parameters with respect to which it is differentiated.
     pub(crate) wrt: Vec<usize>,
-    /// The names of the cotangents of its results; without them its result is one number.
+    /// The names of the cotangents of the function's results; without them the function has one result, a
+    /// number.
     pub(crate) cotangents: Option<Vec<String>>,
 }
 

@@ -15,10 +15,12 @@ use crate::error::ComputationError;
 /// The interval at which long work checks for Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The elements after which work looks at the clock; below, it costs more than the elements.
+/// Number of elements after which work reads the clock. For fewer elements, reading costs more than
+/// computing them.
 const ELEMENTS_PER_LOOK: usize = 4096;
 
-/// The elements that a call of the progress function counts as, in addition to those that it reports.
+/// Number of elements that each call of the progress function counts for, in addition to those that it
+/// reports.
 const ELEMENTS_PER_CALL: usize = 64;
 
 /// Checks for signals at intervals.
@@ -51,15 +53,15 @@ impl Signals {
 /// Signals for several threads of one task; one thread checks.
 pub(crate) struct SharedSignals {
     owner: ThreadId,
-    /// Only the owner locks them.
+    /// Only the owner locks the signals.
     signals: Mutex<Signals>,
     is_raised: AtomicBool,
-    /// About the elements since some thread last looked.
+    /// Approximate number of elements since a thread last looked: concurrent updates may be lost.
     elements: AtomicUsize,
 }
 
 impl Default for SharedSignals {
-    /// The state of this thread.
+    /// Signals that the current thread owns.
     fn default() -> Self {
         SharedSignals {
             owner: thread::current().id(),

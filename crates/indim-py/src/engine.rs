@@ -48,7 +48,7 @@ pub(crate) fn graph_parts<'py>(
     Ok((text, arrays(operands), kind, keys))
 }
 
-/// The cache of texts by types; the last used is at the end.
+/// The cache of graph texts, by computation and operand types; the last used is at the end.
 static TEXTS: Mutex<Vec<GraphText>> = Mutex::new(Vec::new());
 
 /// Limits of the cache: the number of texts, and the bytes of one text.

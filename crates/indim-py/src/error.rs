@@ -14,11 +14,11 @@ use pyo3::prelude::*;
 /// A mistake in a computation, with the text of its definition.
 #[derive(Debug)]
 pub(crate) enum ComputationError {
-    /// In a definition.
+    /// An error in a definition.
     Definition { text: String, error: Box<ExprError> },
-    /// Outside of the definitions.
+    /// An error of the graph outside of the definitions.
     Graph(Box<GraphError>),
-    /// When the graph was compiled.
+    /// An error of compilation.
     Compile(CompileError),
     /// An exception: a signal handler raised one, or the environment names an unknown executor.
     Exception(PyErr),
@@ -130,7 +130,7 @@ pub(crate) fn input_error(py: Python<'_>, text: &str, error: InputError) -> PyEr
     }
 }
 
-/// `help` is added to the error's own help.
+/// The exception for a mistake in an expression; `help` is added to the error's own help.
 fn expression_error(py: Python<'_>, text: &str, error: &ExprError, help: Option<&str>) -> PyErr {
     let mut diagnostic = error.diagnostic(text);
     if let Some(help) = help {

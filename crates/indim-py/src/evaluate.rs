@@ -42,7 +42,8 @@ thread_local! {
 /// numexpr's arguments that have no effect here.
 const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "disable_cache", "ex_uses_vml"];
 
-/// numexpr's `_frame_depth` of the caller: of `evaluate`, and of the other two.
+/// The value of numexpr's `_frame_depth` that means the direct caller: of `evaluate`, and of
+/// `re_evaluate` and `validate`.
 const EVALUATE_DEPTH: usize = 3;
 const OTHERS_DEPTH: usize = 2;
 
@@ -51,11 +52,12 @@ struct NameScopes<'a, 'py> {
     keywords: Option<&'a Bound<'py, PyDict>>,
     local: Option<Bound<'py, PyAny>>,
     global: Option<Bound<'py, PyAny>>,
-    /// The caller's dicts, for each of the two that is absent.
+    /// The names of the calling code, in place of an absent `local` or `global`.
     caller: Caller<'py>,
 }
 
-/// The operands of a computation; or, if another engine has to compute, the objects by their names.
+/// The operands of a computation; or, if another engine has to compute, the reason and the objects by
+/// name.
 enum OperandLookup<'py> {
     Operands(Vec<Operand<'py>>),
     Foreign(PyErr, Bound<'py, PyDict>),
@@ -137,7 +139,7 @@ impl<'a, 'py> NameScopes<'a, 'py> {
         found
     }
 
-    /// The operands that the names of a computation are bound to.
+    /// The objects that the names of a computation are bound to, for another engine.
     fn objects(&self, py: Python<'py>, cached: &CachedComputation) -> PyResult<Bound<'py, PyDict>> {
         let objects = PyDict::new(py);
         for (name, text) in cached.names.iter().zip(&cached.computation.parameters) {
@@ -247,7 +249,8 @@ fn outputs<'py>(
     out.map(|out| structure.outputs(out)).transpose()
 }
 
-/// A keyword is a name of the expression, or one of numexpr's arguments without effect.
+/// Refuses a keyword that the expression assigns, or that is neither a name of the expression nor one of
+/// numexpr's arguments without effect.
 fn check_keywords(
     cached: &CachedComputation,
     keywords: Option<&Bound<'_, PyDict>>,

@@ -46,8 +46,8 @@ struct Trace {
     structure: Structure,
 }
 
-/// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of
-/// the results, and the places outside of its arguments that it may have read.
+/// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of the
+/// results, and the places outside its arguments that the function may have read.
 type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescription<'py>>);
 
 /// A Python function that is compiled for the types and ranks it is called with.
@@ -341,7 +341,8 @@ struct Options<'py> {
 }
 
 impl<'py> Options<'py> {
-    /// Splits the keyword arguments of a call. A parameter of the function takes an option's keyword.
+    /// Splits the keyword arguments of a call into options and arguments of the function. A parameter of
+    /// the function takes precedence over an option of the same name.
     fn take(kwargs: Option<&Bound<'py, PyDict>>, parameters: &Parameters) -> PyResult<Self> {
         let mut options =
             Options { out: None, order: Order::K, casting: Casting::DEFAULT, rest: Vec::new() };

@@ -124,8 +124,8 @@ mod _indim {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        // Lazy statics are initialised now: a process that forks during their initialisation would wait
-        // forever.
+        // Initialise lazy statics now: a child that is forked while another thread initialises one would
+        // wait for it forever.
         indim::internal_error::install_hook();
         indim::run::Level::detect();
         crate::numpy_api::prepare(module.py())?;

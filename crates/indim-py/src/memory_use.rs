@@ -22,7 +22,7 @@ impl Drop for MemoryUse {
     }
 }
 
-/// The total of bytes now.
+/// The bytes that all cached computations and programs hold now.
 #[pyfunction]
 #[pyo3(name = "_held_bytes")]
 pub(crate) fn held_bytes() -> usize {

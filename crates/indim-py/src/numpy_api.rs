@@ -40,6 +40,7 @@ struct RawElementType {
     number: c_int,
 }
 
+// Flags of an array: `NPY_ARRAY_ALIGNED` and `NPY_ARRAY_WRITEABLE`.
 const ALIGNED: c_int = 0x0100;
 const WRITEABLE: c_int = 0x0400;
 
@@ -212,7 +213,8 @@ impl<'py> NumpyArray<'py> {
     /// Classifies an object without converting it.
     pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
         let api = api(object.py())?;
-        // SAFETY: both are valid; the thread is attached.
+        // SAFETY: the object and NumPy's array type are valid, and `Bound` proves that the thread is
+        // attached.
         let is_array = unsafe {
             ffi::Py_TYPE(object.as_ptr()) == api.array_type
                 || ffi::PyObject_TypeCheck(object.as_ptr(), api.array_type) != 0
@@ -220,7 +222,7 @@ impl<'py> NumpyArray<'py> {
         if !is_array {
             return Ok(ObjectKind::Other);
         }
-        // SAFETY: it is an array; the thread is attached.
+        // SAFETY: the check above found an array, and `Bound` proves that the thread is attached.
         Ok(match unsafe { current_dtype(object.as_ptr(), api) } {
             Some(dtype) => ObjectKind::Array(NumpyArray { object: object.clone(), dtype }),
             None => ObjectKind::Foreign,
@@ -233,7 +235,8 @@ impl<'py> NumpyArray<'py> {
     /// If it changed to a type that the machine does not compute in.
     pub(crate) fn read_again(&mut self) -> PyResult<()> {
         let api = api(self.object.py())?;
-        // SAFETY: it is an array; the thread is attached.
+        // SAFETY: the object of a `NumpyArray` is an array, and `Bound` proves that the thread is
+        // attached.
         let dtype = unsafe { current_dtype(self.object.as_ptr(), api) };
         self.dtype = dtype.ok_or_else(has_changed)?;
         Ok(())
@@ -242,7 +245,8 @@ impl<'py> NumpyArray<'py> {
     /// Refuses an array whose element type changed since it was read.
     fn check_dtype(&self) -> PyResult<()> {
         let api = api(self.object.py())?;
-        // SAFETY: it is an array; the thread is attached.
+        // SAFETY: the object of a `NumpyArray` is an array, and `Bound` proves that the thread is
+        // attached.
         match unsafe { current_dtype(self.object.as_ptr(), api) } {
             Some(dtype) if dtype == self.dtype => Ok(()),
             _ => Err(has_changed()),
@@ -267,15 +271,18 @@ impl<'py> NumpyArray<'py> {
         let bytes = array_type.shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
         let mut memory = None;
         if bytes >= LARGE_BYTES {
-            // SAFETY: only kernels write it and only NumPy reads it, to which any bytes are numbers.
+            // SAFETY: the caller of this function writes all elements before it hands the array to
+            // Python, which reads them only through NumPy, to which any bytes are elements.
             let buffer = unsafe { Array::uninitialised(array_type.clone()) };
             memory = Some(buffer.map_err(|error| PyMemoryError::new_err(error.to_string()))?);
         }
         let data = memory.as_mut().map_or(ptr::null_mut(), |m| m.as_mut_ptr().as_ptr().cast());
         let flags = if memory.is_some() { ALIGNED | WRITEABLE } else { 0 };
-        // SAFETY: a shape's sizes fit `isize` once its byte count was checked, which every graph
-        // does, and have its layout; NumPy copies sizes and strides and owns the element type. The
-        // strides are a permutation of dense ones, so the elements fill the memory.
+        // SAFETY:
+        // - every graph checks the byte count of its shapes, so the sizes fit `isize`, which has the
+        //   layout of `usize`;
+        // - NumPy copies sizes and strides, and takes over the reference to the element type;
+        // - the strides are a permutation of dense strides, so the elements fill `data` exactly.
         let array = unsafe {
             let element_type = (api.descr_from_type)(number);
             let array = (api.new_from_descr)(

@@ -35,7 +35,7 @@ pub(crate) enum OperandType {
 }
 
 impl OperandType {
-    /// Whether it differs from another in sizes alone.
+    /// Whether it differs from `other` at most in the sizes of an array or the value of an input number.
     pub(crate) fn has_kind_of(&self, other: &OperandType) -> bool {
         match (self, other) {
             (OperandType::Array(x), OperandType::Array(y)) => {
@@ -55,7 +55,7 @@ impl OperandType {
         }
     }
 
-    /// The same for a program that contains its numbers.
+    /// The type for a program in which numbers are constants, not inputs.
     pub(crate) fn without_inputs(self) -> OperandType {
         match self {
             OperandType::Input(number) => OperandType::Number(number),
@@ -171,7 +171,7 @@ fn is_traced_number(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(object.get_type().is(TRACED_NUMBER.import(py, "indim._numbers", "Number")?))
 }
 
-/// A Python number; `None` for other objects. NumPy's scalars are others, because they have an element type.
+/// A Python number; `None` for other objects, among them NumPy's scalars, which have an element type.
 pub(crate) fn number(object: &Bound<'_, PyAny>, name: &str) -> PyResult<Option<Literal>> {
     if let Ok(value) = object.cast_exact::<PyFloat>() {
         return Ok(Some(Literal::Float(value.value())));
@@ -213,7 +213,7 @@ pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
     AS_ARRAY.import(py, "indim._arrays", "as_array").map(|_| ())
 }
 
-/// A masked array would lose its mask.
+/// Refuses a masked array, because the result would lose its mask.
 fn refuse_mask(array: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
     let py = array.py();
     if array.get_type().is(NDARRAY.import(py, "numpy", "ndarray")?)

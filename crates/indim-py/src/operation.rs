@@ -27,8 +27,8 @@ const OPERAND_ATTRIBUTES: [(&str, &str); 2] = [("where", "w"), ("initial", "v")]
 
 /// Applies one operation to arrays and numbers.
 ///
-/// An attribute is its keyword, or `None` if it is positional, and a value as [`attribute`] reads it, or an
-/// operand for the keywords `where` and `initial`.
+/// An attribute is a pair: its keyword, or `None` if it is positional; and a value that [`attribute`]
+/// reads, or an operand for the keywords `where` and `initial`.
 #[pyfunction]
 #[pyo3(signature = (function, operands, attributes, rule, out=None))]
 pub(crate) fn _apply<'py>(

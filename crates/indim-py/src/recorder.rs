@@ -31,7 +31,7 @@ struct Recording {
     builder: GraphBuilder,
     /// The values of the graph by name.
     values: HashMap<String, Binding>,
-    /// The numbers among them.
+    /// The numbers among the values that are inputs of the program.
     numbers: Numbers,
     /// Arrays from outside the arguments, bound to the last parameters.
     captured: Vec<Py<PyAny>>,
@@ -47,8 +47,8 @@ type ValueDescription<'py> = (String, String, &'static str, Bound<'py, PyTuple>)
 #[derive(Default)]
 pub(crate) struct Recorder(Mutex<Recording>);
 
-/// A recorded function with the names of its results and of the values around it that its parameters stand
-/// for, and the states that these are.
+/// A recorded function of a loop or branch; the names of its results; and for each parameter the name of
+/// the outer value that it stands for, and the index of the loop's state that it is, or -1.
 type RecordedBody<'py> = (Bound<'py, Recorder>, Vec<String>, Vec<String>, Vec<i64>);
 
 /// A finished recording.
@@ -213,9 +213,9 @@ impl Recorder {
         described(py, name, value_text, &array_type)
     }
 
-    /// Records the results of a separately recorded `function` for `arguments`, and their derivatives with
-    /// respect to the arguments at the positions `wrt`: for the cotangents of the results, or of one number.
-    /// Messages call the step `text`.
+    /// Records the results of a separately recorded `function` for `arguments`, and its gradients with
+    /// respect to the arguments at the positions `wrt`. `cotangents` are those of the results; without
+    /// them the function has one result, a number. Messages call the step `text`.
     #[expect(clippy::too_many_arguments, reason = "the parts of the step")]
     fn derive<'py>(
         &self,
@@ -233,10 +233,9 @@ impl Recorder {
         described_all(py, added)
     }
 
-    /// Records a loop or branch over separately recorded functions, each with the names of its results, of
-    /// the values here that its parameters stand for, and of the state of the loop that each one is, or -1.
-    /// `operands` are the initial states, or the index of a branch, which has no `limit`. Messages call
-    /// the step `text`.
+    /// Records a loop or branch over separately recorded functions, as `RecordedBody` describes them.
+    /// `operands` are the names of the initial states of a loop, or of the index of a branch. `limit` is
+    /// the maximum number of steps of a loop; a branch has none. Messages call the step `text`.
     fn regions<'py>(
         &self,
         py: Python<'py>,
@@ -448,7 +447,7 @@ impl Recording {
         (index < MAX_OPERATIONS).then(|| (0..count).map(name).collect())
     }
 
-    /// Adds the values of a step with several.
+    /// Adds the values of a step with several results.
     fn add_values(
         &mut self,
         names: &[String],

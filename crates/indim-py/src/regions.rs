@@ -10,11 +10,11 @@ use crate::computation::Computation;
 use crate::error::ComputationError;
 use crate::operand::OperandType;
 
-/// A recorded function.
+/// A recorded function of a loop or branch.
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) computation: Computation,
-    /// The names of the values outside it that its parameters stand for.
+    /// The names of the outer values that the parameters stand for.
     pub(crate) arguments: Vec<String>,
     /// For each parameter the state of the loop that it stands for, if it is one.
     pub(crate) states: Vec<Option<usize>>,

@@ -28,7 +28,8 @@ impl Structure {
             false => output_array(object, name).map(Some),
         };
         match self {
-            // Like NumPy's ufuncs, a tuple of one array.
+            // For a single result `out` may also be a tuple of one array, as for NumPy's ufuncs: see the
+            // last arm.
             Structure::Single if !out.is_instance_of::<PyTuple>() => Ok(vec![array(out, "out")?]),
             Structure::Dict(keys) => {
                 if out.len()? != keys.len() {

@@ -16,7 +16,7 @@ use crate::error::{format_error, load_error};
 #[derive(FromPyObject)]
 pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
-/// The content, the companion file with its name, the compositions (operation, replacement, count), and
+/// The content, the external file with its name, the compositions (operation, replacement, count), and
 /// warnings.
 pub(crate) type ExportParts<'py> = (
     Bound<'py, PyBytes>,

@@ -42,25 +42,25 @@ fn answer(function: impl Fn(&str) -> String) -> usize {
     length
 }
 
-/// [`crate::catalogue`].
+/// Answers by [`crate::catalogue`]; returns the length of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn catalogue() -> usize {
     answer(|_| crate::catalogue())
 }
 
-/// [`crate::broadcast`].
+/// Answers by [`crate::broadcast`]; returns the length of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn broadcast() -> usize {
     answer(crate::broadcast)
 }
 
-/// [`crate::reduction`].
+/// Answers by [`crate::reduction`]; returns the length of the answer.
 #[unsafe(no_mangle)]
 extern "C" fn reduction() -> usize {
     answer(crate::reduction)
 }
 
-/// [`crate::expression`].
+/// Answers by [`crate::expression`]; returns the length of the answer.
 #[cfg(feature = "expressions")]
 #[unsafe(no_mangle)]
 extern "C" fn expression() -> usize {

@@ -145,7 +145,7 @@ fn explicit_lines(form: &Broadcast, names: &[(String, String)]) -> Vec<String> {
     names.iter().enumerate().map(line).collect()
 }
 
-/// The broadcast stated under each rule, and the reasons why some cannot, each with its rules.
+/// The broadcast as each rule states it, and the reasons why some rules cannot, each with these rules.
 fn under_rules(explained: &ExplainedBroadcast) -> (Vec<FormOffer>, Vec<InexpressibleRules>) {
     let form = explained.form();
     let (mut same, mut not): (Vec<FormOffer>, Vec<InexpressibleRules>) = (Vec::new(), Vec::new());
@@ -229,7 +229,7 @@ fn repair_offer(
     Some(FormOffer { text, reason, state: State::Broadcast(state) })
 }
 
-/// The answer for wrong attributes; the repair of a foreign attribute omits it.
+/// The answer for wrong attributes; for an attribute that the rule lacks, the repair omits the attribute.
 fn refuse_attributes(
     error: AttributeError,
     choice: RuleChoice,

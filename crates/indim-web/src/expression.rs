@@ -217,7 +217,7 @@ fn refuse_expression(error: &ExprError, text: &str) -> Box<Refusal> {
     refusal
 }
 
-/// An offer to explore the mistake in the form for broadcasts, which has its repairs.
+/// An offer to explore the mistake in the form for broadcasts, which shows the repairs.
 fn explore_offer(error: &ShapeError) -> Option<FormOffer> {
     let state = BroadcastState::of_rule(error.rule(), &[], error.target(), error.shapes())?;
     let text = "explore it, with what would work".to_owned();
@@ -296,7 +296,7 @@ fn draw_broadcast(explained: &indim::explain::ExplainedBroadcast) -> BroadcastDr
     let form = explained.form();
     let said = WAYS.iter().find_map(|&way| {
         let said = convert_broadcast(form, way).ok()?;
-        // Unchanged, without a reshape that the expression lacks.
+        // Only a rule that needs no reshape states the broadcast of the expression itself.
         said.reshapes.iter().all(Option::is_none).then_some(said)
     });
     let state = said.and_then(|said| {

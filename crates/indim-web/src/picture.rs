@@ -1,5 +1,5 @@
-//! Drawings as tables, with a column for each axis and a row for each operand. A cell shows the fate of an
-//! axis: `text` is short, `says` is the label for screen readers.
+//! Drawings as tables, with a column for each axis and a row for each operand. A cell shows what happens
+//! to an axis: `text` is short, `says` is the label for screen readers.
 
 use indim::errors::ShapeError;
 use indim_shape::{AxisOwner, Broadcast, ReductionForm, Shape, SizedAxis, aligned_axes};
@@ -30,7 +30,7 @@ struct Cell {
     says: String,
 }
 
-/// The fate of an axis: kept, expanded, repeated or reduced.
+/// What a cell shows: what happens to an axis in a broadcast or reduction, or its part in an error.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Role {
@@ -90,7 +90,7 @@ impl Picture {
         Picture { columns: form.operand().rank(), is_aligned: true, rows: vec![operand, result] }
     }
 
-    /// Shapes that a rule refuses, in its alignment.
+    /// Shapes that a rule refuses, in the alignment of that rule.
     pub(crate) fn of_error(error: &ShapeError, names: &[(String, String)]) -> Self {
         let aligned = aligned_axes(error);
         let operands = error.shapes().iter().enumerate().map(|(index, shape)| {

@@ -41,7 +41,7 @@ struct Line {
 
 #[derive(Serialize)]
 struct DrawnMark {
-    /// The column.
+    /// The column of the mark in its line, in characters.
     indent: usize,
     width: usize,
     message: String,

@@ -1,4 +1,4 @@
-//! The page of an error code.
+//! The page of an error code as text: title, explanation, example and origin.
 
 use indim_shape::{Diagnostic, ErrorCode};
 use indim_text::closest;
@@ -12,7 +12,7 @@ use indim_text::closest;
 /// ```
 ///
 /// # Errors
-/// `unknown-error-code`, with a near code if one exists.
+/// `unknown-error-code`; the help names the closest code, if one is close enough.
 pub fn error_page(code: &str) -> Result<String, Diagnostic> {
     let name = code.strip_prefix("error[").and_then(|rest| rest.strip_suffix(']')).unwrap_or(code);
     match name.parse::<ErrorCode>() {

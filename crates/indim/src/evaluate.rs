@@ -1,4 +1,5 @@
-//! One call: an expression over named arrays, compiled once for each text and the types of its inputs.
+//! Evaluates an expression over named inputs in one call. The program of a text is compiled once for each
+//! combination of input types and cached.
 
 use core::fmt;
 use core::panic::Location;
@@ -13,12 +14,12 @@ use crate::input::Input;
 
 /// Evaluates an expression over named inputs.
 ///
-/// The language is that of the command: names, operators, the functions of the table, `dims=` and `axis=`
-/// (without them NumPy's rule), and several statements; the last one is the result. The inputs are
-/// arrays, or numbers, which take the types of the arrays they meet. Programs are cached by the text, the
-/// names, and the element types and ranks of the arrays. From the second shape on, one program serves all
-/// sizes that satisfy its [guards](crate::graph::Guards). A number may differ from call to call without
-/// another compilation, unless the program depends on its value, as on an exponent.
+/// The language is that of the command line: names, operators, the functions that `indim ops` lists,
+/// `dims=` and `axis=` (without them NumPy's rule), and several statements; the last one is the result.
+/// The inputs are arrays, or numbers, which take the types of the arrays they meet. Programs are cached
+/// by the text, the names, and the element types and ranks of the arrays. From the second shape on, one
+/// program serves all sizes that satisfy its [guards](crate::graph::Guards). A number may differ from
+/// call to call without another compilation, unless the program depends on its value, as on an exponent.
 ///
 /// ```
 /// use indim::{Array, evaluate};
@@ -96,7 +97,7 @@ fn collected<'a, I: Into<Input<'a>>>(
     inputs.into_iter().map(|(name, input)| (name, input.into())).collect()
 }
 
-/// The error of a text that gives several results, with its place.
+/// The error of a text that gives several results, with its place in the text.
 fn several_results(text: &str) -> EvaluateErrorKind {
     let expression = Expression::parse(text, &ParseLimits::default());
     let checked = expression.and_then(|expression| expression.check_single_result());

@@ -18,7 +18,7 @@ use crate::input::Input;
 /// Maximum number of cached expressions; the least recently used is evicted first.
 const MAX_ENTRIES: usize = 64;
 
-/// Maximum bytes of a cached text; a longer one has a program that takes much memory.
+/// Maximum length of a cached text, in bytes: programs of longer texts take too much memory to keep.
 const MAX_TEXT_BYTES: usize = 4096;
 
 /// Maximum number of programs of one expression; the oldest is evicted first.
@@ -26,7 +26,7 @@ const MAX_PROGRAMS: usize = 16;
 
 type Inputs<'i, 'a> = &'i [(&'i str, Input<'a>)];
 
-/// An executable bound to the sizes of its inputs, with the values of their numbers.
+/// An executable bound to the sizes of its inputs, with the values of those inputs that are numbers.
 pub(crate) struct BoundExpression {
     executable: Arc<Executable>,
     numbers: Vec<Array>,
@@ -118,8 +118,8 @@ fn cache() -> MutexGuard<'static, Vec<CacheEntry>> {
 enum CacheLookup {
     /// A program for these inputs.
     Hit(BoundExpression),
-    /// The programs for all sizes, still to be bound, with the numbers as their inputs; and whether the entry
-    /// has a program for other sizes.
+    /// Programs for all sizes, which are not yet bound, each with the arrays of its number inputs.
+    /// `is_known`: the entry has a program for other fixed shapes.
     Candidates { symbolic: Vec<(Arc<SymbolicExecutable>, Vec<Array>)>, is_known: bool },
 }
 
@@ -128,7 +128,8 @@ pub(crate) fn program(
     text: &str,
     inputs: Inputs<'_, '_>,
 ) -> Result<BoundExpression, EvaluateErrorKind> {
-    // Numbers are converted, and the program may serve other threads.
+    // Numbers are converted here, and other threads may use the cached program, so the caller's rounding
+    // mode must not influence either.
     in_default_float_environment(|| kept_or_compiled(text, inputs))
 }
 
@@ -223,7 +224,7 @@ fn keep(text: &str, inputs: Inputs<'_, '_>, add: impl FnOnce(&mut CacheEntry)) {
     });
     add(&mut cache[place]);
     drop(cache);
-    // Programs may take long to free, so they are dropped after the lock.
+    // Freeing programs may take long, so the evicted entry is dropped after the lock is released.
     drop(oldest);
 }
 
@@ -235,7 +236,7 @@ fn push<T>(programs: &mut Vec<T>, program: T) {
     programs.push(program);
 }
 
-/// The inputs that are numbers.
+/// The numbers that are inputs of the program; numbers that are constants of it are left out.
 fn numbers(inputs: Inputs<'_, '_>) -> Vec<Literal> {
     let number = |(_, input): &(&str, Input<'_>)| match input {
         Input::Number(number) if Numbers::accepts(*number) => Some(*number),
@@ -252,7 +253,7 @@ fn shapes<'i>(inputs: Inputs<'i, '_>) -> impl Iterator<Item = &'i [usize]> {
     })
 }
 
-/// The nodes of a text.
+/// The graph of a text under construction, its results, and the program of its numbers.
 struct BuiltExpression {
     b: GraphBuilder,
     results: Vec<Value>,

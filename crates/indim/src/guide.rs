@@ -44,9 +44,9 @@
 //!
 //! # Numbers and element types
 //!
-//! An array has one element type, a [`DType`]; the Rust types are those that are an [`Element`]. A number in
-//! the text, or as an input, takes the type of the array that it meets. Arrays of two types are promoted as
-//! in NumPy 2, and only under NumPy's rule.
+//! An array has one element type, a [`DType`]; the corresponding Rust types implement [`Element`]. A
+//! number in the text, or as an input, takes the type of the array that it meets. Arrays of two types are
+//! promoted as in NumPy 2, and only under NumPy's rule.
 //!
 //! ```
 //! use indim::{evaluate, inputs};
@@ -163,8 +163,8 @@
 //!
 //! # Gradients
 //!
-//! The derivative of a graph is a graph of the same operations. With the trait [`Differentiate`] in scope,
-//! [`gradient`](Differentiate::gradient) makes the one of a graph that gives one number, and
+//! The derivative of a graph is a graph of the same operations. With the trait [`Differentiate`] in
+//! scope, [`gradient`](Differentiate::gradient) differentiates a graph with one scalar output, and
 //! [`vjp`](Differentiate::vjp) takes a cotangent for each output.
 //!
 //! ```

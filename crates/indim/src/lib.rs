@@ -49,8 +49,8 @@
 //! opt-level = 3
 //! ```
 //!
-//! The [`guide`] walks from here to rule sets, layouts, errors and limits. The names at the top are those
-//! that most programs use, and the [`prelude`] has them; the others are in modules:
+//! The [`guide`] walks from here to rule sets, layouts, errors and limits. The root of the crate and the
+//! [`prelude`] have the names that most programs use; all other names are in modules:
 //!
 //! | for | module |
 //! |---|---|

@@ -467,7 +467,8 @@ fn is_written(word: &str, read: f64) -> bool {
     }
 }
 
-/// The elements, each rounded to the nearest value of its type; beyond the largest float to infinity.
+/// Parses the elements. Each is rounded to the nearest value of the type; a number beyond the largest
+/// float becomes an infinity.
 fn elements(text: &str, spans: &[Range<usize>], dtype: DType) -> Result<ArrayData, LiteralError> {
     macro_rules! read {
         ($($variant:ident $type:ident $class:ident;)*) => {

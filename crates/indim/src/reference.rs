@@ -1,6 +1,6 @@
 //! The reference evaluator: computes a graph one element at a time. It uses the same definitions of
-//! operations as the kernels, so its bits equal those of an [`Executable`](crate::Executable). It is slow and
-//! short, for checks.
+//! operations as the kernels, so its bits equal those of an [`Executable`](crate::Executable). It serves
+//! for checks: its code is short and slow.
 //!
 //! ```
 //! use indim::{Array, ArrayView, CompileOptions, DType, GraphBuilder, compile, reference};

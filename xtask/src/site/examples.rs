@@ -30,7 +30,8 @@ pub(crate) fn of_rule(question: &str) -> Option<String> {
         ("xla", Some(&"broadcast_in_dim")) => "xla-broadcast-in-dim",
         ("stablehlo", Some(&"broadcast_in_dim")) => "stablehlo-broadcast-in-dim",
         ("pdpd", Some(&"broadcast")) => "pdpd-broadcast",
-        // The rule of this operation has no form: its last operand is not a scalar.
+        // With three operands the form for `stablehlo` states `clamp`, whose last operand may be a scalar. It
+        // cannot state `select`.
         ("stablehlo", Some(&"select")) => return None,
         (rule, _) => rule,
     };

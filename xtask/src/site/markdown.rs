@@ -43,7 +43,8 @@ pub(crate) struct RenderedDocument {
     pub(crate) has_examples: bool,
 }
 
-/// Prefixes of links to Rust's documentation, which the site lacks.
+/// The target of links to Rust's documentation. The site lacks such pages, so these links become plain
+/// text.
 const NOWHERE: &str = "crate::";
 
 impl Document<'_> {
@@ -88,7 +89,7 @@ impl Document<'_> {
     }
 }
 
-/// One pass over the parser's events of a document.
+/// The state of the pass over the parser's events of a document.
 struct Renderer<'a> {
     document: &'a Document<'a>,
     events: Vec<Event<'a>>,
@@ -285,7 +286,7 @@ fn shown_rust(text: &str) -> String {
     text.lines().filter(is_shown).map(|line| format!("{line}\n")).collect()
 }
 
-/// A text within markup.
+/// Escapes the special characters of HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

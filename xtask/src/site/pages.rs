@@ -31,7 +31,7 @@ const FILES: [&str; 10] = [
     "live.js",
 ];
 
-/// The script module that all pages share.
+/// The script modules that all pages with scripts share.
 const SHARED: [&str; 4] = ["module.js", "page.js", "drawing.js", "state.js"];
 
 /// A page of the site.

@@ -82,7 +82,11 @@ def _reshape(a, shape, order="C"):
 
 
 def _permutes(function):
-    """Permutes axes as NumPy's function does with an array whose sizes are the numbers of its axes."""
+    """Registers a handler that permutes the axes of a tracing value as NumPy's ``function`` does.
+
+    NumPy's function is called on an array whose axis ``i`` has the size ``i``: the shape of its result is the
+    permutation.
+    """
 
     def handler(a, *args, **kwargs):
         _arrays.refuse_traced((*args, *kwargs.values()))
@@ -93,7 +97,10 @@ def _permutes(function):
 
 
 def _reshapes(function):
-    """Adds or removes axes of size 1 as NumPy's function does with an array of the same shape."""
+    """Registers a handler that adds or removes axes of size 1 as NumPy's ``function`` does.
+
+    NumPy's function is called on an array of the same shape: the shape of its result is the new shape.
+    """
 
     def handler(a, *args, **kwargs):
         if has_tracer(args):
@@ -175,7 +182,7 @@ def _polyval(p, x):
         raise TypeError(
             "the coefficients of np.polyval are known while the function is traced: name them in `static=`"
         )
-    # Like NumPy, first step and element types included.
+    # The steps are those of NumPy, with its first step and its element types.
     value = np.zeros_like(x)
     for coefficient in np.asarray(p):
         value = value * x + coefficient

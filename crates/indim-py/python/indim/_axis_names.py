@@ -41,7 +41,8 @@ def evaluate(text, objects, rule, results):
 
 
 def _of_arrays(text, objects, results):
-    """The container of the results, its keys, and the results, of arrays alone."""
+    """Evaluates an expression of arrays, none of them a Dataset: the container of the results, its keys, and
+    the results."""
     objects = objects | _joined(objects)
     dimensions, called = {}, {}
     for name, value in objects.items():
@@ -66,7 +67,7 @@ def _joined(objects):
 
 
 def _computed(text, arrays, dimensions, results):
-    """The container of the results with its keys; the arrays; the names of the axes of each."""
+    """The container of the results with its keys; the arrays of the results; the axis names of each."""
     if any(package_of(array) == "dask" for array in arrays.values()):
         from . import _dask
 

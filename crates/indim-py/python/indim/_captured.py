@@ -1,8 +1,9 @@
 """Captured objects: those that a traced function reads from outside its arguments, and their places.
 
-A trace is valid while these are unchanged: the compiled part compares the places at each call. They are found
-in the code of the function and of the Python functions that it may call: the names that it reads, and, of the
-objects behind them, the attributes that some code mentions and the entries of lists and dicts.
+A trace is valid while these are unchanged: the compiled part compares the places at each call. The search
+follows the code of the function and of the Python functions that it may call. It finds the names that the
+code reads, the attributes of the objects with these names that some code mentions, and the entries of lists
+and dicts.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class _Search:
     def instance(self, value):
         cls = type(value)
         if isinstance(cls.__getattribute__, types.FunctionType):
-            # Only that function defines the attribute.
+            # The class defines its attributes by code of its own, which the search does not run.
             return
         try:
             own = object.__getattribute__(value, "__dict__")
@@ -245,10 +246,10 @@ def _name_in(frame, value):
 
 
 def is_index(frame):
-    """Whether the code of a frame is at an index."""
+    """Whether a frame executes an index, ``x[i]``."""
     code, at = frame.f_code.co_code, frame.f_lasti
     name = dis.opname[code[at]]
-    # From Python 3.14 on an index is an operator, the last of the table.
+    # From Python 3.14 on an index is a binary operator, the last in the interpreter's table.
     return name == "BINARY_SUBSCR" or (name == "BINARY_OP" and code[at + 1] == 26)
 
 

@@ -1,7 +1,7 @@
 """Calls with arrays of other packages, and the choice of the engine that computes them.
 
-The compiled part comes here when it meets such an array: first come labels (xarray, then pandas), whose
-arrays may be Dask's in turn.
+The compiled part calls this module when it meets such an array. xarray takes precedence, then pandas, then
+Dask, because the elements of a labelled array may be a Dask array.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class _Arguments:
 
 
 def _is_leaf(value):
-    """Whether it is not a container of arrays; a list of numbers is an array."""
+    """Whether a value is not a container of arrays; a list of numbers is an array."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(item, _NUMBERS) or _is_list_of_numbers(item) for item in value)
     return not isinstance(value, dict)

@@ -1,8 +1,8 @@
 """Arrays that NumPy would convert with a loss: arrays that are not in memory, and arrays with labels.
 
-NumPy's conversion loads the former whole, and drops the labels of the latter, by which they would be aligned.
-Arguments of Dask, xarray and pandas go to another engine. Other arrays, and those outside arguments, are
-refused with a message that says what to call instead.
+NumPy's conversion loads an array that is not in memory as a whole, and drops the labels by which labelled
+arrays are aligned. Arguments of Dask, xarray and pandas go to another engine. Arrays of other packages, and
+all such arrays that are not arguments, are refused with a message that says what to call instead.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _raise(value, name, advice):
 
 
 def _is_for_engine(value):
-    """Whether it is an array of Dask, or a labelled one of xarray or pandas. Imports nothing."""
+    """Whether a value is an array of Dask, or a labelled array of xarray or pandas. Imports nothing."""
     dask, xarray, pandas = (sys.modules.get(name) for name in ("dask.array", "xarray", "pandas"))
     return (
         (dask is not None and isinstance(value, dask.Array))

@@ -53,7 +53,7 @@ class Gradient:
         return (value, gradients) if self.has_value else gradients
 
     def _bound(self, args, kwargs):
-        """The arguments with defaults, by position where they can be."""
+        """The arguments with defaults: by position, and keyword-only arguments by name."""
         bound = self._signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.args, bound.kwargs
@@ -69,7 +69,7 @@ class Gradient:
         return [position % len(args) for position in positions]
 
     def _traced(self, args, kwargs):
-        """The value and the gradients; some arguments are traced values."""
+        """The value and the gradients for arguments of which some are traced values."""
         values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._asked(args))
         return values[0], gradients
 
@@ -243,7 +243,8 @@ def _is_number(value):
 
 
 def _as_arrays(value, name):
-    """An argument to be moved: numbers become arrays of rank 0, lists of them arrays, as everywhere."""
+    """An argument to differentiate: a number becomes an array of rank 0, a list of numbers an array, as in
+    all calls."""
     if isinstance(value, (list, tuple, dict)):
         items = list(value.values() if isinstance(value, dict) else value)
         if items and not isinstance(value, dict) and all(_is_number(item) for item in items):

@@ -23,7 +23,7 @@ _MAX_DEPTH = 32
 class Indexable(np.ndarray):
     """A view of a captured array that takes tracing values as indices."""
 
-    #: The captured array; of an array that is computed from a view, nothing.
+    #: The captured array; ``None`` for an array that is computed from a view.
     _captured_array = None
 
     def __getitem__(self, key):
@@ -46,7 +46,7 @@ def _has_tracer(values):
 
 
 def captured_array(value):
-    """The array that a view stands for, as NumPy's own; anything else as it is."""
+    """The array that a view stands for, as a plain NumPy array; any other value unchanged."""
     if not isinstance(value, Indexable):
         return value
     return value.view(np.ndarray) if value._captured_array is None else value._captured_array
@@ -63,7 +63,7 @@ class Copies:
         search = _captured.search(root, objects)
         self._is_own, self._mentioned = search.is_own, search.names
         self._root = root
-        #: Copies by the identities of the originals, with the originals, which so keep their identities.
+        #: By the id of each original: the original and its copy. Holding the original keeps its id unique.
         self._made = {}
         self.has_views = False
 
@@ -124,7 +124,7 @@ class Copies:
         try:
             contents = cell.cell_contents
         except ValueError:
-            # It is empty.
+            # The cell is empty.
             return cell
         copied = self.of(contents, depth)
         return cell if copied is contents else types.CellType(copied)

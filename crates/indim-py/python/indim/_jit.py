@@ -31,7 +31,8 @@ class CompiledFunction(_CompiledFunction):
         functools.update_wrapper(self, function)
         self.static = static
         self._parameters = parameters
-        #: Programs for labelled arrays, of `_xarray.py`; another function's were copied with its attributes.
+        #: Programs for labelled arrays, which `_xarray.py` fills. `update_wrapper` may have copied those of
+        #: another compiled function with its attributes, so they are cleared here.
         self._labelled = {}
         return self
 

@@ -78,7 +78,7 @@ class _Same:
 
 
 class _Keys:
-    """The keys of several values, which are compared as one."""
+    """Makes the keys of several values, which are compared as one and share the limit ``_MAX_BYTES``."""
 
     def __init__(self):
         self._left = _MAX_BYTES

@@ -48,7 +48,7 @@ class Stage(NamedTuple):
         return chunk_program(*self.program)
 
     def moves(self):
-        """For each input, whether the reduced axis cuts it."""
+        """For each input, whether one of its axes is the reduced axis."""
         return [self.axis in axes for axes in self.read]
 
 
@@ -148,7 +148,8 @@ def _units(sizes):
 
 
 def _group(sizes):
-    """The number of lanes that one chunk covers, if chunks are short enough to be read lane by lane."""
+    """The number of lanes that one chunk covers, if chunks are short enough to be read lane by lane; else
+    ``None``."""
     size = sizes[0]
     is_even = all(other == size for other in sizes[:-1]) and sizes[-1] <= size
     return size if is_even and size in (1, 2, 4, 8, 16) else None
@@ -196,7 +197,7 @@ class _Cell:
         return combined
 
     def _unit(self, row, parts, group):
-        """The node of a unit."""
+        """Adds the tasks of a unit, and returns its node."""
         block = row // BLOCK
         length = sum(part.length for part in parts)
         level = max(length // BLOCK, 1).bit_length() - 1
@@ -417,7 +418,7 @@ class _Result:
 
 
 def _both(reductions, before, behind=None):
-    """Combines two neighbours; returns one result for each reduction."""
+    """Combines two neighbours, of which either may be ``None``; returns one result for each reduction."""
     if before is None or behind is None:
         return behind if before is None else before
     arrays = zip(reductions, before, behind)

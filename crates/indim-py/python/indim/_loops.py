@@ -162,7 +162,8 @@ class _Compiled:
         results = []
 
         def flat(*operand):
-            # `functions` is a free variable of `flat`: the search for captured values reaches theirs by it.
+            # `functions` is a free variable of `flat`, by which the search for captured values reaches the
+            # captured values of these functions.
             result = record(functions, *options, running_recording(), filled(template, operand))
             results[:] = [mapped(result, lambda leaf: 0)]
             return list(leaves_of(result))

@@ -84,7 +84,7 @@ class Model:
 
     def __reduce__(self):
         name, content = self._model.content()
-        # The companion file is found only next to the file.
+        # The path alone, if the file exists: its external file is found only next to it.
         return Model, (name, None if os.path.exists(name) else content, *self._options)
 
 

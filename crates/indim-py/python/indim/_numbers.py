@@ -1,9 +1,9 @@
 """Numbers among the arguments of a traced function.
 
-A :class:`Number` stands for a Python number that may be another one at the next call. Its result with
-numbers by ``+ - * /``, and what it makes with arrays, is part of the program; a comparison is a condition
-under which the program holds. Any other use gets the plain number, and the program is made for
-it alone.
+A :class:`Number` stands for a Python number whose value may differ at the next call. Its results by
+``+ - * /`` with numbers, by ``//`` and ``%`` with integers, and by operations with arrays are parts of the
+program. A comparison is a guard of the program. Any other use gets the plain number, and the program is then
+valid for this number alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Number:
         return type(self._value)
 
     def _plain(self):
-        """The number; the program is made for it alone."""
+        """The plain number; the program is then valid for this number alone."""
         if not self._recording.is_over:
             self._recording.recorder(self._name).pin(self._name)
         return self._value
@@ -93,7 +93,7 @@ class Number:
 
 
 def _is_recorded(symbol, x, y):
-    """Whether the compiled part computes it as Python does."""
+    """Whether the compiled part computes ``x symbol y`` as Python does."""
     values = [of._value if type(of) is Number else of for of in (x, y)]
     recordings = [of._recording for of in (x, y) if type(of) is Number]
     if recordings[0] is not recordings[-1] or not all(type(value) in (int, float) for value in values):
@@ -103,7 +103,7 @@ def _is_recorded(symbol, x, y):
 
 
 def as_it_is(value):
-    """A number as it is; anything else too."""
+    """The plain number for a :class:`Number`; any other value unchanged."""
     return value._plain() if type(value) is Number else value
 
 
@@ -111,7 +111,7 @@ define_operators(Number, Number._operator)
 
 
 def _use(function):
-    """The method that gives ``function`` the number as it is."""
+    """The method that calls ``function`` with the plain number."""
     return lambda self, *arguments: function(self._plain(), *map(as_it_is, arguments))
 
 

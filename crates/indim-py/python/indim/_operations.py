@@ -7,7 +7,7 @@ import builtins
 from . import _compositions, _functions, _products, _reductions, _sorting, _view_functions
 from ._indim import _operations
 
-#: Python's own words get an underscore.
+#: Names that are keywords of Python get an underscore.
 _PYTHON_WORDS = {"and": "and_", "or": "or_", "not": "not_"}
 
 #: Names in the language of expressions, if they differ.

@@ -1,4 +1,4 @@
-"""Series and DataFrames of pandas: in with their labels, and out with them.
+"""Calls with Series and DataFrames of pandas, whose results get the labels of the arguments.
 
 Labels are compared, never joined: axes that meet have equal labels in the same order. The program
 determines the axes that meet, and the labels of a result.

@@ -95,7 +95,7 @@ def _default(text):
 
 def _axis(axis, default_axes, operands):
     if axis is None:
-        # If the default is one axis, all axes are named.
+        # `None` means all axes. They must be listed if the default is one axis.
         ranks = [np.ndim(operand) for operand in operands]
         return [] if default_axes is None else [("axis", list(range(max(ranks))))]
     axes = axis if isinstance(axis, (tuple, list)) else [axis]
@@ -179,7 +179,7 @@ def _accumulate(scan, is_sum_or_product):
     def handler(array, axis=0, dtype=None):
         if dtype is None:
             return scan(array, axis=axis)
-        # A sum without `dtype` would be wider.
+        # A sum or product without `dtype` would convert narrow elements to a wider type.
         return scan(array.astype(dtype), axis=axis, **({"dtype": dtype} if is_sum_or_product else {}))
 
     return handler

@@ -203,7 +203,7 @@ def _bound(around, bound):
 
 
 def _not_empty(array):
-    """An array whose parts have a type, also if there are none."""
+    """The array, or an array with one part if it has none: the body is recorded on a part of it."""
     if array._shape[0]:
         return array
     return _functions.broadcast_to(_zero(array._recording, array), (1, *array._shape[1:]))
@@ -236,7 +236,7 @@ def _values(recording, value):
 
 def _value(recording, leaf):
     if type(leaf) is Number and not leaf._recording.is_over:
-        # It stays a number that may be another one at the next call.
+        # It stays a number whose value may differ at the next call.
         recorder = leaf._recording.recorder(leaf._name)
         number = Tracer(leaf._recording, recorder.record("copy", [leaf._name], [], "numpy"))
         return recording.lifted(number)

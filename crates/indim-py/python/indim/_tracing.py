@@ -126,7 +126,7 @@ class Recording:
         return Tracer(self, self.recorder(name).capture(as_identifier(name), array))
 
     def operand(self, operand):
-        """The name of a value, or a number."""
+        """An operand for the recorder: the name of a value of this recording, or a Python number."""
         if type(operand) is Number and operand._recording is self:
             return operand._name
         operand = as_it_is(operand)
@@ -143,7 +143,7 @@ _RUNNING = threading.local()
 
 @contextmanager
 def running(recording):
-    """While a function runs on the values of ``recording``; then these mean nothing."""
+    """The context in which a function runs on the values of ``recording``; after it they are invalid."""
     stack = _RUNNING.__dict__.setdefault("stack", [])
     stack.append(recording)
     try:
@@ -164,7 +164,7 @@ def as_identifier(name):
     return re.sub(r"\W+", "_", name).strip("_") or "captured"
 
 
-#: Parts of a traced array that Python may iterate over: each adds operations to the program.
+#: Maximum number of parts of a traced array that Python iterates over: each adds operations to the program.
 LONGEST_ITERATION = 16
 
 
@@ -299,7 +299,7 @@ class Tracer:
 
     def _operator(self, symbol, x, y):
         if self._is_for_labels((x, y)):
-            # Like a NumPy array.
+            # NumPy arrays call the ufunc too, and xarray then takes over.
             return UFUNCS_OF_SYMBOLS[symbol](x, y)
         if not _is_operand(x) or not _is_operand(y):
             return NotImplemented

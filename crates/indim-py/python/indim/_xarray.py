@@ -90,7 +90,7 @@ class _Program:
         self._around.__module__ = getattr(function, "__module__", None)
         #: The captured arrays, with their key.
         self._captured = None
-        #: The results of a function that computes nothing.
+        #: The labels of the results, for a call whose function computes no array.
         self._results = None
 
         def traced(*arrays):
@@ -123,7 +123,7 @@ class _Program:
         return next(iter(computed), self._results).labelled(iter(computed.values()))
 
     def _traced(self, arrays):
-        """The results of the function without labels; the first of its keys keeps them."""
+        """The arrays of the results, in a dict. Its first key is the ``_Results`` that has their labels."""
         _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
         for array in arrays:
             if isinstance(array, Tracer):
@@ -176,7 +176,7 @@ def _is_stored(variable):
 
 
 def _signature(arguments, coordinates):
-    """Parameters for all arrays, by which messages call them."""
+    """A signature with one parameter for each array; messages call the arrays by these names."""
     names = []
     for leaf, name, of_leaf in zip(arguments.leaves, arguments.names, coordinates):
         keys = _numeric(leaf) if isinstance(leaf, xr.Dataset) else [""]
@@ -188,7 +188,7 @@ def _signature(arguments, coordinates):
 
 
 class _Results:
-    """The results of a traced function, except the arrays."""
+    """The containers and labels of the results of a traced function, without the arrays."""
 
     def __init__(self, kind, keys, templates):
         self._kind, self._keys, self._templates = kind, keys, templates

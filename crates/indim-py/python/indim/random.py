@@ -113,7 +113,8 @@ def _program(*static):
         compiled = jit(function, static=static)
 
         def call(*arguments):
-            # Within a compiled function arrays that are no arguments of it are computed before it.
+            # Within a compiled function, a call without traced values is computed while the function is
+            # traced.
             return function(*arguments) if has_tracer(arguments) else compiled(*arguments)
 
         return call
@@ -191,7 +192,7 @@ def _clipped(bound, lowest, highest):
 
 
 def _remainder(x, y):
-    """The remainder of unsigned numbers; of 0 it is ``x``, as in XLA."""
+    """The remainder of unsigned numbers; for ``y`` = 0 it is ``x``, as in XLA."""
     return _functions.apply("rem", (x, y), rule="numpy")
 
 
@@ -211,7 +212,8 @@ def permutation(key, x, axis=0, independent=False):
 
 @_program("axis")
 def _shuffled(key, x, axis):
-    """Sorts by random numbers, so often that equal ones of all rounds are improbable, as JAX does."""
+    """Sorts by random numbers in several rounds, as JAX does: two elements hardly have equal numbers in
+    all rounds."""
     rounds = math.ceil(3 * math.log(max(1, math.prod(x.shape))) / math.log(0xFFFFFFFF))
     for _ in range(rounds):
         keys = split(key)

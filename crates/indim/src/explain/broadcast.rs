@@ -49,9 +49,9 @@ pub struct ExplainedBroadcast {
     form: Broadcast,
     /// Place of the operation in its file, if it comes from one.
     place: Option<String>,
-    /// Broadcast rules of the file.
+    /// The rules in the file that broadcast the operands; see [`ExplainedBroadcast::rules`].
     rules: Vec<String>,
-    /// A bare rule without an operation.
+    /// Whether `operation` is the text of a rule over shapes, not an operation.
     is_bare_rule: bool,
 }
 
@@ -157,7 +157,7 @@ impl ExplainedBroadcast {
         &self.labels[operand].0
     }
 
-    /// The attributes under a rule set, and the reshapes that it needs.
+    /// The attributes under a rule set, and the reshapes of operands that the rule set needs.
     fn attributes(&self, said: &RuleConversion) -> String {
         let unshaped = RuleConversion { reshapes: vec![None; said.reshapes.len()], ..said.clone() };
         let mut text = unshaped.to_string();

@@ -145,7 +145,7 @@ impl Listing<'_> {
     }
 }
 
-/// The value of a store, with the rounding of a contraction to the stored type.
+/// The value of a store, converted if the stored type differs, as for a contraction that rounds its sums.
 fn rounded(nest: &LoopNest, store: &Store, value: String) -> String {
     let result = store.target.array_type.dtype;
     match nest.dtype(store.source) == result {

@@ -175,8 +175,8 @@ impl Explanation {
         text
     }
 
-    /// The machine code of each loop nest for dense arrays, below the value that it computes, or why kernels
-    /// always run the nest.
+    /// The machine code of each loop nest for dense arrays: each value of the nest, followed by its
+    /// instructions. For a nest that always runs by kernels, the reason.
     ///
     /// ```
     /// use indim::explain::Explanation;

@@ -7,7 +7,7 @@ use indim_model::outline::{
 
 use super::svg::{Diagram, DiagramCell, document_of, message};
 
-/// Maximum operands, and results, of a node that are drawn.
+/// Maximum number of operands of a node that are drawn; the same for its results.
 const MAX_ROWS: usize = 32;
 
 /// A document about a model with nodes that indim does not compute: its broadcasts that repeat elements, that
@@ -40,7 +40,8 @@ impl Diagram {
         drawn.map(|it| Diagram::of_outlined(outline, &label, node, it)).collect()
     }
 
-    /// A broadcast of symbolic sizes.
+    /// The diagram of a broadcast whose sizes may be symbolic; without cells if the explicit form is
+    /// unknown.
     fn of_outlined(
         outline: &Outline,
         label: &str,
@@ -82,7 +83,7 @@ impl Diagram {
         Diagram::new(title, rows, widest)
     }
 
-    /// The types of operands and results, without cells.
+    /// A diagram with the types of operands and results, without cells.
     fn of_values(outline: &Outline, title: String, node: &OutlineNode) -> Diagram {
         let operands = node.operands.iter().flatten().map(|&it| outline.typed(it));
         let results = node.results.iter().flatten().map(|&it| format!("→ {}", outline.typed(it)));

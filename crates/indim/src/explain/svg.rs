@@ -11,6 +11,7 @@ use indim_shape::Broadcast;
 
 use super::{ExplainedBroadcast, ExplainedReduction};
 
+// Sizes of the parts of a drawing, in pixels.
 const CELL_HEIGHT: usize = 34;
 const MIN_CELL_WIDTH: usize = 64;
 const GAP: usize = 8;
@@ -134,7 +135,7 @@ pub(super) struct Diagram {
     /// Left edge of the first cell, in pixels.
     left: usize,
     cell_width: usize,
-    /// Whether a box surrounds it.
+    /// Whether a box surrounds the diagram.
     pub(super) is_boxed: bool,
 }
 
@@ -266,7 +267,7 @@ fn write_text(text: &mut String, class: &str, x: usize, y: usize, content: &str)
     );
 }
 
-/// Escapes the special characters of XML, and replaces those that it forbids.
+/// Escapes the special characters of XML, and replaces characters that XML forbids by U+FFFD.
 fn escaped(content: &str) -> String {
     let is_refused = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
     let visible: String =

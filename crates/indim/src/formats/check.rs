@@ -80,7 +80,7 @@ impl LoadedModel {
     }
 }
 
-/// The difference of a program with another number of outputs.
+/// The mismatch of a program that has `found` outputs where `expected` are expected.
 fn of_counts(found: usize, expected: usize) -> Mismatch {
     let count = found.abs_diff(expected);
     let (found, wanted) = (format!("{found} outputs"), format!("{expected}"));

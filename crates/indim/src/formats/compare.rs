@@ -1,7 +1,7 @@
 //! Comparison of a model with the values that another runtime computed.
 //!
-//! Each value is computed from the nearest values of the dump, so an early difference does not hide a later
-//! one, and nodes that indim does not compute hold up nothing.
+//! Each value is computed from the nearest values of the dump, so an early difference does not hide a
+//! later one, and values after a node that indim does not compute are compared too.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,13 +25,13 @@ const GROUP_BYTES: usize = 1 << 28;
 pub struct DumpComparison {
     /// The compared values, in the order of the program.
     pub compared: Vec<ComparedValue>,
-    /// The results in the dump that nothing computes here, in the order of the program. The values after them
-    /// are computed from them.
+    /// The results in the dump of nodes that indim does not compute, in the order of the program. They
+    /// are not compared; later values are computed from them.
     pub opaque: Vec<OpaqueValue>,
     /// Names of the values in the dump that cannot be computed, because the dump lacks a value that they
     /// need: each with the name of that value.
     pub lacking: Vec<(String, String)>,
-    /// Names in the dump that no value of the program has; those of values inside regions are among them.
+    /// Names in the dump that no value of the program has, and names of values inside regions.
     pub unknown: Vec<String>,
 }
 
@@ -63,9 +63,10 @@ pub struct OpaqueValue {
 }
 
 impl DumpComparison {
-    /// Computes each value of `dump` from the other values of it, and compares. The dump has the values and
-    /// the inputs that they need by their names, or by those names without `/` in front, or with `_` for
-    /// every character that is no letter, digit, `.`, `-` or `_`.
+    /// Computes each value of `dump` from the other values of `dump`, and compares both. The dump holds
+    /// values of the program, and the inputs that they need. An array in it has the name of its value, or
+    /// this name without leading `/`, or with `_` for every character that is no letter, digit, `.`, `-`
+    /// or `_`.
     ///
     /// ```
     /// use indim::formats::{DumpComparison, ReadOptions, SourceFile, Tolerance};
@@ -133,9 +134,9 @@ impl DumpComparison {
 /// The arrays of a dump by the names of values.
 type Dump<'n, 'd> = HashMap<&'n str, &'n ArrayView<'d>>;
 
-/// The arrays by the names of the values that they belong to, and the names that fit no value. The names of
-/// files may differ from those of values: they have no `/` in front, and `_` for characters that some file
-/// names cannot have.
+/// Assigns the arrays of a dump to the names of values; also returns the names that fit no value. File
+/// names may differ from the names of values: they lack a leading `/`, and have `_` for characters that
+/// some file systems forbid.
 fn match_names<'n, 'd>(
     outline: &'n Outline,
     dump: &'n [(String, ArrayView<'d>)],
@@ -143,7 +144,7 @@ fn match_names<'n, 'd>(
     let names = outline.values.iter().filter(|value| !value.is_internal && !value.name.is_empty());
     let names: Vec<&str> = names.map(|value| value.name.as_str()).collect();
     let exact: HashSet<&str> = names.iter().copied().collect();
-    // `None` for a spelling of several values.
+    // `None` for a spelling that several values share.
     let mut spelled: HashMap<String, Option<&str>> = HashMap::new();
     for &name in &exact {
         for spelling in HashSet::from([name.trim_start_matches('/').to_owned(), in_file_name(name)])
@@ -169,9 +170,10 @@ fn in_file_name(name: &str) -> String {
     name.chars().map(kept).collect()
 }
 
-/// What is given and what is computed.
+/// The values that a run takes from the dump, and the values that it computes.
 struct DumpPlan {
-    /// Names of the results of opaque nodes that the dump gives.
+    /// Names of the values that the dump gives and the run does not compute: results of opaque nodes, and
+    /// values that need a value which the dump lacks.
     from: Vec<String>,
     /// The computed values, in the order of the program.
     to: Vec<usize>,
@@ -195,8 +197,8 @@ impl DumpPlan {
         plan
     }
 
-    /// Adds the results of a node. `lacks` has, for each value that cannot be had, a value that the dump
-    /// lacks for it.
+    /// Adds the results of a node. `lacks` has, for each value that is neither computable nor in the
+    /// dump, the value that the dump would have to hold.
     fn add(
         &mut self,
         outline: &Outline,
@@ -230,7 +232,8 @@ impl DumpPlan {
 struct DumpRun<'m, 'd> {
     model: &'m LoadedModel,
     dump: &'m Dump<'m, 'd>,
-    /// Its outputs are computed; their uses are parameters.
+    /// The outputs are computed, but nodes that use an output read a parameter with its value in the
+    /// dump.
     graph: Graph,
     /// The arrays of the parameters.
     given: Vec<ArrayView<'d>>,

@@ -23,7 +23,7 @@ pub struct LoadError {
     context: Box<ErrorContext>,
 }
 
-/// The file of an error, and the values that make its program run.
+/// The file of an error, and the values that a caller can provide to make its program run.
 #[derive(Clone)]
 struct ErrorContext {
     source: SourceFile,
@@ -59,9 +59,9 @@ impl LoadError {
         self
     }
 
-    /// The fewest values, with their types, that make a program run that has unsupported operations: given
-    /// as [`ProgramPart::from`](super::ProgramPart::from), they replace the results of these operations.
-    /// Empty for other errors, and if nothing else remains to be computed.
+    /// The fewest values, with their types, that a caller must provide to run a program with unsupported
+    /// operations: as [`ProgramPart::from`](super::ProgramPart::from) they replace the results of these
+    /// operations. Empty for other errors, and if nothing else remains to be computed.
     ///
     /// ```
     /// use indim::formats::LoadedModel;

@@ -1,4 +1,5 @@
-//! Findings about the broadcasts of a model in a file, also around nodes that indim does not compute.
+//! Findings about the broadcasts of a model in a file, also of a model with nodes that indim does not
+//! compute.
 
 use core::fmt;
 
@@ -133,7 +134,7 @@ impl LintReport {
         self.source.name()
     }
 
-    /// Line and column of the begin and of the end of a finding in a text, counted from 1.
+    /// Line and column of the start and of the end of a finding in a text, counted from 1.
     pub fn region(&self, finding: &Finding) -> Option<[(usize, usize); 2]> {
         let span = finding.place.span.as_ref()?;
         Some([span.start, span.end].map(|position| self.source.line_and_column(position)))

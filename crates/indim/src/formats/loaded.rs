@@ -18,7 +18,7 @@ use crate::explain::{Explanation, ValueOrigin};
 use super::error::{LoadError, LoadErrorKind};
 use super::registry::{outline, read, read_as, write};
 
-/// Capacity of the program cache; the least recently used entry is evicted.
+/// Capacity of the program cache, in programs; the least recently used program is evicted.
 const KEPT: usize = 16;
 
 /// A model from a file. Threads may share it.
@@ -288,7 +288,7 @@ fn values_to_provide(
         return Vec::new();
     };
     let values = outline.values_to_provide(&options.part);
-    // Given all outputs, a run would compute nothing.
+    // If the caller provided all outputs, a run would compute nothing.
     let is_end = |name: &String| match options.part.to.is_empty() {
         true => outline.outputs.iter().any(|&output| outline.values[output].name == *name),
         false => options.part.to.contains(name),
@@ -303,7 +303,8 @@ fn values_to_provide(
     named
 }
 
-/// Whether a program runs with these values given. The outline of a file with further errors cannot tell.
+/// Whether the reader finds no unsupported operation if these values are given. The outline alone does
+/// not tell, because the file may have further errors.
 fn is_enough(named: &[(String, ValueType)], source: &SourceFile, options: &ReadOptions) -> bool {
     let mut options = options.clone();
     options.part.from.extend(named.iter().map(|(name, _)| name.clone()));

@@ -8,7 +8,7 @@ use indim_model::outline::{Outline, OutlineNode, ValueIndex, Verdict};
 
 use super::lint::LintReport;
 
-/// Maximum operands and results of one node that the page lists.
+/// Maximum number of values in one list of the page, such as the operands of a node or the inputs.
 const MAX_LISTED: usize = 64;
 
 /// The head of the page. Its content security policy forbids every request, so the page sends nothing.
@@ -192,7 +192,7 @@ fn write_values(
     }
 }
 
-/// Text without the characters that HTML reads.
+/// Escapes the special characters of HTML.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

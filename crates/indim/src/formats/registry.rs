@@ -40,7 +40,7 @@ pub fn read_as(
     }
 }
 
-/// Every node of a file with its types; the content determines the format.
+/// The outline of a file: every node with its types. The content determines the format.
 ///
 /// # Errors
 /// `unknown-format`, `limit`, and the errors of the file itself.

@@ -50,7 +50,7 @@ impl SarifLog {
         }
     }
 
-    /// Adds a file that cannot be read as an error of the file.
+    /// Adds an error for a file that cannot be read.
     pub fn add_refused(&mut self, file: &str, error: &Diagnostic) {
         let location = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
         let result = json!({
@@ -92,7 +92,7 @@ impl SarifLog {
         })
     }
 
-    /// The index of a rule.
+    /// The index of a code in `rules`; a new code is appended.
     fn rule(&mut self, code: ErrorCode) -> usize {
         let known = self.rules.iter().position(|known| *known == code);
         known.unwrap_or_else(|| {
@@ -128,7 +128,7 @@ impl fmt::Display for SarifLog {
     }
 }
 
-/// A path as a reference of a URI: absolute paths as `file:` URIs, separators as slashes.
+/// The URI reference of a path: absolute paths become `file:` URIs, separators become slashes.
 fn uri(path: &str) -> String {
     let path = if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() };
     let is_drive = cfg!(windows) && path.as_bytes().get(1) == Some(&b':');
