@@ -1,5 +1,6 @@
 //! `indim compare`: compares a model with the values of another runtime.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -169,13 +170,14 @@ fn add_folder(
         return Err(Diagnostic::new(ErrorCode::IO, message));
     }
     for path in listed(folder)? {
-        let (npy, name) = (ArrayFormat::npy(), path.file_stem().unwrap_or_default());
-        let name = format!("{prefix}{}", name.to_string_lossy());
+        let named = |name: Option<&OsStr>| {
+            format!("{prefix}{}", name.unwrap_or_default().to_string_lossy())
+        };
+        let npy = ArrayFormat::npy();
         if path.is_dir() {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            add_folder(&path, &format!("{prefix}{name}/"), depth + 1, values)?;
+            add_folder(&path, &format!("{}/", named(path.file_name())), depth + 1, values)?;
         } else if ArrayFormat::of_name(&path) == Some(npy) {
-            values.push((name, LoadedOperand::of_file(npy, &path, None)?));
+            values.push((named(path.file_stem()), LoadedOperand::of_file(npy, &path, None)?));
         }
     }
     Ok(())

@@ -143,7 +143,7 @@ impl Literal {
             Literal::Int(_) => dtype != DType::Bool,
             Literal::Float(_) => match dtype.class() {
                 DTypeClass::Float | DTypeClass::Complex => true,
-                DTypeClass::Storage => !dtype.is_nibble(),
+                DTypeClass::Storage => dtype.is_float8(),
                 DTypeClass::Bool | DTypeClass::Signed | DTypeClass::Unsigned => false,
             },
         }

@@ -67,8 +67,7 @@ pub fn check_operands(
 /// # Errors
 /// TY1 `element-type-not-allowed`; `bitcast-width`.
 pub fn check_bitcast(from: DType, to: DType) -> Result<(), GraphErrorKind> {
-    let is_float8 = |dtype: DType| dtype.is_storage() && !dtype.is_nibble();
-    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float() || is_float8(dtype);
+    let is_plain = |dtype: DType| dtype.is_integer() || dtype.is_float() || dtype.is_float8();
     if !is_plain(from) {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: from });
     }

@@ -100,46 +100,25 @@ trait Comparable: core::fmt::Debug {
 }
 
 macro_rules! exact {
-    ($($type:ty)*) => {$(
+    ($($($type:ty)*: |$x:ident, $y:ident| $distance:expr;)*) => {$($(
         impl Comparable for $type {
             fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
                 self == expected
             }
 
             fn distance(&self, expected: &Self) -> u64 {
-                self.abs_diff(*expected).into()
+                let ($x, $y) = (self, expected);
+                $distance
             }
         }
-    )*};
+    )*)*};
 }
 
-exact! { i8 i16 i32 i64 u8 u16 u32 u64 }
-
-impl Comparable for bool {
-    fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
-        self == expected
-    }
-
-    fn distance(&self, expected: &Self) -> u64 {
-        (self != expected).into()
-    }
+exact! {
+    i8 i16 i32 i64 u8 u16 u32 u64: |x, y| (i128::from(*x) - i128::from(*y)).unsigned_abs() as u64;
+    bool: |x, y| (x != y).into();
+    i4 u4: |x, y| (x.to_f64() - y.to_f64()).abs() as u64;
 }
-
-macro_rules! nibbles {
-    ($($type:ty)*) => {$(
-        impl Comparable for $type {
-            fn agrees(&self, expected: &Self, _: Tolerance) -> bool {
-                self == expected
-            }
-
-            fn distance(&self, expected: &Self) -> u64 {
-                (self.to_f64() - expected.to_f64()).abs() as u64
-            }
-        }
-    )*};
-}
-
-nibbles! { i4 u4 }
 
 macro_rules! floats {
     ($($type:ty, $signed:ty, $to_f64:expr;)*) => {$(

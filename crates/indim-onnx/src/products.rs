@@ -185,12 +185,12 @@ fn product_of_bytes(
     for position in [a, b] {
         call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     }
-    let (Some(a_zero), Some(b_zero)) = (
-        zero_points(call, (a, a_zero), MatrixSide::Left)?,
-        zero_points(call, (b, b_zero), MatrixSide::Right)?,
-    ) else {
+    let a_zero = zero_points(call, (a, a_zero), MatrixSide::Left)?;
+    let b_zero = zero_points(call, (b, b_zero), MatrixSide::Right)?;
+    let is_along_sum = |zero: &ZeroPoints| matches!(zero, ZeroPoints::AlongSum);
+    if is_along_sum(&a_zero) || is_along_sum(&b_zero) {
         return Ok(None);
-    };
+    }
     let length = call.shape(b)?.iter().rev().nth(1).copied().unwrap_or(1);
     let [a, b] = [call.value(a)?.convert(DType::I32), call.value(b)?.convert(DType::I32)];
     let numpy = call.builder.numpy();
@@ -200,47 +200,57 @@ fn product_of_bytes(
         Ok(call.builder.along(Reduction::Sum, value, along(&[axis], true))?)
     };
     let mut product = call.builder.matmul(&a, &b)?;
-    if let Some(zero) = &a_zero {
+    if let ZeroPoints::Each(zero) = &a_zero {
         let mut sums = sum(&b, 1)?;
-        if let Some(zero) = &b_zero {
+        if let ZeroPoints::Each(zero) = &b_zero {
             // `length` wraps to `i32`, as all sums here do.
             let length = call.builder.scalar(length as i32);
             sums = numpy.sub(sums, numpy.mul(zero, length)?)?;
         }
         product = numpy.sub(product, numpy.mul(zero, sums)?)?;
     }
-    if let Some(zero) = &b_zero {
+    if let ZeroPoints::Each(zero) = &b_zero {
         product = numpy.sub(product, numpy.mul(zero, sum(&a, 0)?)?)?;
     }
     Ok(Some(product))
 }
 
-/// The zero points of a matrix in 32 bits, with size 1 along the summed axis. `Some(None)`: all are 0.
-/// `None`: they differ along the summed axis, or the operand is a vector.
+/// The zero points of a matrix in a product of bytes.
+enum ZeroPoints {
+    /// All are 0.
+    AllZero,
+    /// These numbers in 32 bits, with size 1 along the summed axis.
+    Each(Value),
+    /// They differ along the summed axis, or the operand is a vector.
+    AlongSum,
+}
+
 fn zero_points(
     call: &Call<'_>,
     (position, zero): (usize, usize),
     side: MatrixSide,
-) -> Result<Option<Option<Value>>, FormatErrorKind> {
+) -> Result<ZeroPoints, FormatErrorKind> {
     let mut shape = call.shape(position)?.to_vec();
     let rank = shape.len();
     if rank < 2 {
-        return Ok(None);
+        return Ok(ZeroPoints::AlongSum);
     }
     let summed = if side == MatrixSide::Left { rank - 1 } else { rank - 2 };
-    let Some(known) = call.optional(zero) else { return Ok(Some(None)) };
+    let Some(known) = call.optional(zero) else { return Ok(ZeroPoints::AllZero) };
     let own = known.value.array_type()?.shape;
     if own.rank() > 1 && own.iter().rev().nth(rank - 1 - summed) != Some(&1) {
-        return Ok(None);
+        return Ok(ZeroPoints::AlongSum);
     }
-    let is_zero = |zeros: &Vec<i64>| zeros.iter().all(|&number| number == 0);
-    let is_known = |elements: &Array| indim_model::integers(elements).as_ref().is_some_and(is_zero);
-    if own.rank() <= 1 && known.elements.as_ref().is_some_and(is_known) {
-        return Ok(Some(None));
+    let are_zero = |elements: &Array| {
+        let numbers = indim_model::integers(elements);
+        numbers.is_some_and(|numbers| numbers.iter().all(|&number| number == 0))
+    };
+    if own.rank() <= 1 && known.elements.as_ref().is_some_and(are_zero) {
+        return Ok(ZeroPoints::AllZero);
     }
     shape[summed] = 1;
     let zero = broadcast_parameter(call, &known.value.convert(DType::I32), &shape.into(), side)?;
-    Ok(Some(Some(zero)))
+    Ok(ZeroPoints::Each(zero))
 }
 
 /// `a_scale * b_scale / y_scale` times the integer product in 32 bits, plus the zero point of the result,

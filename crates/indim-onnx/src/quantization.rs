@@ -79,7 +79,7 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
     let zero = zero.map(|zero| spread(call, &zero.convert(DType::F32))).transpose()?;
     let scaled = call.value(0)?.convert(DType::F32) / scale;
-    if !is_float8(dtype) {
+    if !dtype.is_float8() {
         return one(rounded_to(call, scaled, zero, dtype)?);
     }
     let shifted = match zero {
@@ -87,11 +87,6 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
         None => scaled,
     };
     one(converted(call, &shifted, dtype)?)
-}
-
-/// Whether this is a type of 8-bit floats.
-fn is_float8(dtype: DType) -> bool {
-    dtype.is_storage() && !dtype.is_nibble()
 }
 
 /// `x` converted to `dtype`. With `saturate`, the default, numbers beyond the largest 8-bit float become
@@ -102,7 +97,7 @@ pub(super) fn converted(
     dtype: DType,
 ) -> Result<Value, FormatErrorKind> {
     let from = x.array_type()?.dtype;
-    if !is_float8(dtype) || call.int("saturate", 1)? == 0 {
+    if !dtype.is_float8() || call.int("saturate", 1)? == 0 {
         return Ok(call.builder.convert(x, dtype)?);
     }
     let x = if from.is_float() { x.clone() } else { x.convert(DType::F32) };
@@ -154,7 +149,7 @@ pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
     let result = stated_dtype(call)?.unwrap_or(call.dtype(1)?);
     let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
-    let exact = if is_float8(call.dtype(0)?) { DType::F32 } else { DType::I32 };
+    let exact = if call.dtype(0)?.is_float8() { DType::F32 } else { DType::I32 };
     let mut distance = call.value(0)?.convert(exact);
     if let Some(zero) = call.optional(2) {
         distance = distance - spread(call, &zero.value.convert(exact))?;

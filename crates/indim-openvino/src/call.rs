@@ -88,11 +88,8 @@ impl Call<'_> {
 
     /// Normalises an axis of a value of this rank; negative axes count from the end.
     pub(super) fn axis(&self, axis: i64, rank: usize) -> LoweringResult<usize> {
-        let from_front = if axis < 0 { axis.saturating_add(rank as i64) } else { axis };
-        match usize::try_from(from_front) {
-            Ok(axis) if axis < rank => Ok(axis),
-            _ => Err(FormatErrorKind::attribute("axis", format!("is {axis}, of {rank} axes"))),
-        }
+        let wrong = || FormatErrorKind::attribute("axis", format!("is {axis}, of {rank} axes"));
+        axis_from_front(axis, rank).ok_or_else(wrong)
     }
 
     /// Normalises the distinct axes in an operand, for a value of this rank.
@@ -134,4 +131,10 @@ impl Call<'_> {
         let expected = format!("{what}; operand {operand} is of type {dtype}");
         Err(FormatErrorKind::Unexpected { expected })
     }
+}
+
+/// An axis of a value of this rank, counted from the front; a negative axis counts from the end.
+pub(super) fn axis_from_front(axis: i64, rank: usize) -> Option<usize> {
+    let axis = if axis < 0 { axis.checked_add_unsigned(rank as u64)? } else { axis };
+    usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }

@@ -71,7 +71,11 @@ fn walk(
             inputs.extend(values[position].iter().copied());
             continue;
         }
-        let size_sources = size_sources(network, position, lists);
+        // The lists of constants are read from a file.
+        let size_sources = match results.iter().any(|(_, stated)| stated.has_open_size()) {
+            true => size_sources(network, position, lists),
+            false => Vec::new(),
+        };
         let axes = layer.is("Broadcast").then(|| lists.read(network, layer, 2)).flatten();
         let node = StatedNode { size_sources, ..node(layer, operands, results, axes) };
         let (is_opaque, region) = (is_opaque[position], region.clone());

@@ -1,6 +1,7 @@
 //! Size sources: for each axis of a layer's result, an operand axis of equal size. They give the sizes
 //! that the network leaves open.
 
+use crate::call::axis_from_front;
 use crate::constants::ShortLists;
 use crate::layer::Layer;
 use crate::network::Network;
@@ -100,7 +101,7 @@ impl SourcesOfLayer<'_, '_> {
         self.lists
             .read(self.network, self.layer, operand)?
             .into_iter()
-            .map(|axis| normal(axis, rank))
+            .map(|axis| axis_from_front(axis, rank))
             .collect()
     }
 
@@ -115,7 +116,7 @@ impl SourcesOfLayer<'_, '_> {
     /// All axes of operand 0 except the one that the attribute names.
     fn without_attribute_axis(&self, name: &str) -> Sources {
         let rank = self.rank(0)?;
-        let without = normal(self.layer.integer(name, None).ok()?, rank)?;
+        let without = axis_from_front(self.layer.integer(name, None).ok()?, rank)?;
         Some((0..rank).map(|axis| (axis != without).then_some((0, axis))).collect())
     }
 
@@ -138,7 +139,7 @@ impl SourcesOfLayer<'_, '_> {
     fn gathered(&self) -> Sources {
         let (data, indices) = (self.rank(0)?, self.rank(1)?);
         let axis = *self.axes(2, data)?.first()?;
-        let batch = normal(self.layer.integer("batch_dims", Some(0)).ok()?, indices + 1)?;
+        let batch = axis_from_front(self.layer.integer("batch_dims", Some(0)).ok()?, indices + 1)?;
         let before = (0..axis).map(|axis| Some((0, axis)));
         let between = (batch..indices).map(|axis| Some((1, axis)));
         Some(before.chain(between).chain((axis + 1..data).map(|axis| Some((0, axis)))).collect())
@@ -199,10 +200,4 @@ impl SourcesOfLayer<'_, '_> {
         }
         self.squeezed()
     }
-}
-
-/// The axis, counted from the front.
-fn normal(axis: i64, rank: usize) -> Option<usize> {
-    let axis = if axis < 0 { axis.checked_add(i64::try_from(rank).ok()?)? } else { axis };
-    usize::try_from(axis).ok().filter(|&axis| axis < rank)
 }

@@ -213,6 +213,7 @@ impl DType {
     ///
     /// assert!(DType::F8E5m2.is_storage() && DType::I4.is_storage() && !DType::F16.is_storage());
     /// assert!(DType::I4.is_nibble() && !DType::F8E5m2.is_nibble());
+    /// assert!(DType::F8E5m2.is_float8() && !DType::I4.is_float8());
     /// assert_eq!((DType::I4.size(), DType::I4.bits(), DType::F8E5m2.bits()), (1, 4, 8));
     /// ```
     pub const fn is_storage(self) -> bool {
@@ -222,6 +223,11 @@ impl DType {
     /// Whether an element has 4 bits: one byte in memory, half a byte in files that pack them.
     pub const fn is_nibble(self) -> bool {
         matches!(self, DType::I4 | DType::U4)
+    }
+
+    /// Whether this is a type of 8-bit floats.
+    pub const fn is_float8(self) -> bool {
+        self.is_storage() && !self.is_nibble()
     }
 
     /// The number of bits of an element that have a meaning.

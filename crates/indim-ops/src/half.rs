@@ -140,7 +140,7 @@ macro_rules! half_float {
 
             /// The shortest decimal that reads back as this number, nearest to it among those.
             ///
-            /// As an `f64`, the result prints with just the digits of this decimal.
+            /// The result prints with just the digits of this decimal if it is converted to `f64`.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
                 let mut decimals = (0..9).flat_map(|digits| nearest_decimals(exact, digits));

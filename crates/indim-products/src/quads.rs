@@ -1,8 +1,9 @@
 //! Packing of groups of four bytes, and sums of bytes. Holds unsafe code.
 
 use crate::pack::{PackArguments, PackRun};
+use crate::real::FactorQuad;
 use crate::starts::StartsArguments;
-use crate::vector::vnni::{FactorQuad, QuadVector};
+use crate::vector::vnni::QuadVector;
 
 /// Bytes of a group.
 const GROUP: usize = size_of::<FactorQuad>();

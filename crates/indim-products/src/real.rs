@@ -164,45 +164,62 @@ impl FactorPair {
     }
 }
 
-impl Real for FactorPair {
-    type Wide = i32;
-    const IS_ORDERED: bool = false;
-    const ZERO: FactorPair = FactorPair(0);
-    const WIDE_ZERO: i32 = 0;
+/// Four 8-bit factors of neighbouring indices, the first in the low bits; or a sum of products, an `i32`.
+/// Groups are multiplied only by vectors, because a group alone does not tell whether its bytes are signed.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(crate) struct FactorQuad(i32);
 
-    #[inline(always)]
-    fn fma(x: FactorPair, y: FactorPair, addend: FactorPair) -> FactorPair {
-        let product = |shift: u32| {
-            let [x, y] = [x, y].map(|pair| i32::from((pair.0 >> shift) as i16));
-            x * y
-        };
-        FactorPair(addend.0.wrapping_add(product(0)).wrapping_add(product(16)))
-    }
+/// Groups of factors in 32 bits, whose sums are `i32`; the function adds the products of two groups.
+macro_rules! groups {
+    ($($type:ident: |$x:ident, $y:ident| $products:expr;)*) => {$(
+        impl Real for $type {
+            type Wide = i32;
+            const IS_ORDERED: bool = false;
+            const ZERO: $type = $type(0);
+            const WIDE_ZERO: i32 = 0;
 
-    #[inline(always)]
-    fn add(self, other: FactorPair) -> FactorPair {
-        FactorPair(self.0.wrapping_add(other.0))
-    }
+            #[inline(always)]
+            fn fma($x: $type, $y: $type, addend: $type) -> $type {
+                $type($products.fold(addend.0, i32::wrapping_add))
+            }
 
-    #[inline(always)]
-    fn add_wide(x: i32, y: i32) -> i32 {
-        x.wrapping_add(y)
-    }
+            #[inline(always)]
+            fn add(self, other: $type) -> $type {
+                $type(self.0.wrapping_add(other.0))
+            }
 
-    #[inline(always)]
-    fn widen(self) -> i32 {
-        self.0
-    }
+            #[inline(always)]
+            fn add_wide(x: i32, y: i32) -> i32 {
+                x.wrapping_add(y)
+            }
 
-    #[inline(always)]
-    fn narrow(wide: i32) -> FactorPair {
-        FactorPair(wide)
-    }
+            #[inline(always)]
+            fn widen(self) -> i32 {
+                self.0
+            }
 
-    #[inline(always)]
-    fn canonical(wide: i32) -> i32 {
-        wide
-    }
+            #[inline(always)]
+            fn narrow(wide: i32) -> $type {
+                $type(wide)
+            }
+
+            #[inline(always)]
+            fn canonical(wide: i32) -> i32 {
+                wide
+            }
+        }
+    )*};
+}
+
+groups! {
+    FactorPair: |x, y| [0, 16].into_iter().map(|shift: u32| {
+        let [x, y] = [x, y].map(|pair| i32::from((pair.0 >> shift) as i16));
+        x * y
+    });
+    // Of signed and unsigned bytes.
+    FactorQuad: |x, y| x.0.to_le_bytes().into_iter().zip(y.0.to_le_bytes())
+        .map(|(x, y)| i32::from(x as i8) * i32::from(y));
 }
 
 /// `x * y + addend` with one rounding, for processors without the instruction. The product of two `f32` is

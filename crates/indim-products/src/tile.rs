@@ -68,7 +68,7 @@ pub(crate) struct TileResults {
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&TileArguments);
 
-/// What a thread calls before it runs register tiles, or after.
+/// A function that each thread calls before or after its register tiles.
 ///
 /// # Safety
 /// The processor has the level.

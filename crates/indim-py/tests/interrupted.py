@@ -8,7 +8,7 @@ import time
 
 
 def output_after_ctrl_c(program):
-    """What an indented program prints that prints ``start``, and gets the signal a second later."""
+    """The output of an indented program that prints ``start``, and gets the signal a second later."""
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program)],
         stdout=subprocess.PIPE,

@@ -318,7 +318,7 @@ fn integer_bits(text: &str, is_negative: bool, dtype: DType) -> Option<u64> {
     let bits = dtype.bits() as u32;
     let max = u64::MAX >> (64 - bits);
     let is_signed = matches!(dtype, DType::I4 | DType::I8 | DType::I16 | DType::I32 | DType::I64);
-    let is_float = dtype.is_float() || dtype.is_storage() && !dtype.is_nibble();
+    let is_float = dtype.is_float() || dtype.is_float8();
     let fits = match dtype {
         DType::Bool => magnitude <= 1 && !is_negative,
         _ if is_float => hexadecimal.is_some() && !is_negative && magnitude <= max,

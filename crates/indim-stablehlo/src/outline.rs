@@ -123,8 +123,13 @@ impl<'m> OutlineWalk<'m> {
         let rank = |operand: &Option<ValueIndex>| {
             self.outline.value((*operand)?).value_type.sizes.as_ref().map(Vec::len)
         };
-        let ranks: Vec<Option<usize>> = operands.iter().map(rank).collect();
-        let size_sources = size_sources(operation, self.attributes, &ranks);
+        let size_sources = match types.iter().any(ValueType::has_open_size) {
+            true => {
+                let ranks: Vec<Option<usize>> = operands.iter().map(rank).collect();
+                size_sources(operation, self.attributes, &ranks)
+            }
+            false => Vec::new(),
+        };
         let made = self.outline.add_node(StatedNode {
             name: first,
             operator: self.operator(lowering, operation),

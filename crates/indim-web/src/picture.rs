@@ -30,7 +30,7 @@ struct Cell {
     says: String,
 }
 
-/// What a cell shows: what happens to an axis in a broadcast or reduction, or its part in an error.
+/// The content of a cell: the treatment of an axis in a broadcast or reduction, or its part in an error.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Role {

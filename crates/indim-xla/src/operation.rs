@@ -243,8 +243,8 @@ fn square_of_complex(z: &Value) -> Value {
     real.complex(&half + &half)
 }
 
-/// Of two complex numbers, the one that comes first by `order`: the real parts decide, then the
-/// imaginary parts.
+/// The one of two complex numbers that comes first by `order`: the real parts decide, then the imaginary
+/// parts.
 fn lexicographic(b: &GraphBuilder, order: Op, operands: &[Value], rule: &RuleSet) -> BuildResult {
     let [x, y] = operands else { return Ok(b.elementwise(order, operands, rule)?) };
     let compare = |op, x: Value, y: Value| b.elementwise(op, &[x, y], rule);

@@ -76,7 +76,7 @@ impl Decimal {
         let text = format!("{x}");
         let digits = Decimal::split(&text).fraction.len();
         let nearest = format!("{:.digits$}", x.into());
-        // Of two equally near decimals, Rust sometimes takes the odd one, and it writes zeros for the low
+        // If two decimals are equally near, Rust sometimes takes the odd one, and it writes zeros for the low
         // digits of large whole numbers. The decimal in `nearest` is used only if it has a fraction and
         // reads back the same.
         let is_shortest = digits > 0 && reads_back(&nearest, x);

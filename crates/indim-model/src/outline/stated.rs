@@ -86,10 +86,14 @@ impl Outline {
         let is_constant = node.role == NodeRole::Constant;
         let is_internal = !node.region.is_empty();
         let mut results = Vec::with_capacity(node.results.len());
-        let open_sizes = self.open_sizes(&node, broadcasts.first());
+        let has_open_size = node.results.iter().any(|(_, stated)| stated.has_open_size());
+        let open_sizes = match has_open_size {
+            true => self.open_sizes(&node, broadcasts.first()),
+            false => Vec::new(),
+        };
         for (name, value_type) in node.results {
             let mut value_type = value_type.with_open_sizes(&open_sizes);
-            if node.role == NodeRole::Reshape {
+            if has_open_size && node.role == NodeRole::Reshape {
                 let operand = node.operands.first().copied().flatten();
                 let operand = operand.and_then(|it| self.values[it].value_type.sizes.as_deref());
                 value_type = value_type.with_the_open_size_of(operand.unwrap_or_default());

@@ -93,6 +93,11 @@ impl ValueType {
         self.element.is_some() && self.sizes.is_some()
     }
 
+    /// Whether the file leaves a size open.
+    pub fn has_open_size(&self) -> bool {
+        self.sizes.iter().flatten().any(SymbolicSize::is_open)
+    }
+
     /// Whether two types contradict each other: in the element type, the rank, or a size that is a number.
     pub fn contradicts(&self, other: &ValueType) -> bool {
         let is_other_element =

@@ -9,54 +9,8 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
-use crate::real::Real;
+use crate::real::FactorQuad;
 use crate::vector::Vector;
-
-/// Four factors of 8 bits, of neighbouring indices, the first in the low bits. As a sum, an `i32`. Groups are
-/// multiplied only by vectors, because a group alone does not tell whether its bytes are signed.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub(crate) struct FactorQuad(i32);
-
-impl Real for FactorQuad {
-    type Wide = i32;
-    const IS_ORDERED: bool = false;
-    const ZERO: FactorQuad = FactorQuad(0);
-    const WIDE_ZERO: i32 = 0;
-
-    /// Takes the bytes of `x` as signed and those of `y` as unsigned.
-    #[inline(always)]
-    fn fma(x: FactorQuad, y: FactorQuad, addend: FactorQuad) -> FactorQuad {
-        let products = x.0.to_le_bytes().into_iter().zip(y.0.to_le_bytes());
-        let sum = |sum: i32, (x, y): (u8, u8)| sum.wrapping_add(i32::from(x as i8) * i32::from(y));
-        FactorQuad(products.fold(addend.0, sum))
-    }
-
-    #[inline(always)]
-    fn add(self, other: FactorQuad) -> FactorQuad {
-        FactorQuad(self.0.wrapping_add(other.0))
-    }
-
-    #[inline(always)]
-    fn add_wide(x: i32, y: i32) -> i32 {
-        x.wrapping_add(y)
-    }
-
-    #[inline(always)]
-    fn widen(self) -> i32 {
-        self.0
-    }
-
-    #[inline(always)]
-    fn narrow(wide: i32) -> FactorQuad {
-        FactorQuad(wide)
-    }
-
-    #[inline(always)]
-    fn canonical(wide: i32) -> i32 {
-        wide
-    }
-}
 
 /// A vector of groups of bytes.
 pub(crate) trait QuadVector: Vector<Element = FactorQuad> {

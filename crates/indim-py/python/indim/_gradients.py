@@ -69,7 +69,7 @@ class Gradient:
         return [position % len(args) for position in positions]
 
     def _traced(self, args, kwargs):
-        """The value and the gradients for arguments of which some are traced values."""
+        """The value and the gradients, if some arguments are traced values."""
         values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._asked(args))
         return values[0], gradients
 

@@ -418,7 +418,7 @@ class _Result:
 
 
 def _both(reductions, before, behind=None):
-    """Combines two neighbours, of which either may be ``None``; returns one result for each reduction."""
+    """Combines two neighbours; either may be ``None``. Returns one result for each reduction."""
     if before is None or behind is None:
         return behind if before is None else before
     arrays = zip(reductions, before, behind)

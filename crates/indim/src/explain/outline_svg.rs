@@ -2,10 +2,10 @@
 
 use indim_graph::terminal::{shown, width};
 use indim_model::outline::{
-    NamedCondition, Outline, OutlineBroadcast, OutlineNode, ValueType, Verdict,
+    NamedCondition, Outline, OutlineBroadcast, OutlineNode, SymbolicSize, ValueType, Verdict,
 };
 
-use super::svg::{Diagram, DiagramCell, document_of, message};
+use super::svg::{Diagram, DiagramCell, document_of, message, operand_cell};
 
 /// Maximum number of operands of a node that are drawn; the same for its results.
 const MAX_ROWS: usize = 32;
@@ -60,24 +60,19 @@ impl Diagram {
         };
         let title = format!("{label}, {}: {verdict}", broadcast.rule);
         let Some(form) = broadcast.form() else { return Diagram::of_values(outline, title, node) };
-        let result: Vec<String> = form.result.iter().map(ToString::to_string).collect();
         let row = |(index, (name, value_type)): (usize, &(String, ValueType))| {
             let sizes = value_type.sizes.as_deref().unwrap_or_default();
             let map = form.maps.get(index).map_or(&[][..], |map| &map[..]);
-            let cell = |axis: usize| {
-                let own = map.iter().position(|&to| to == axis).map(|from| &sizes[from]);
-                match own {
-                    None => ("repeated", format!("× {}", result[axis])),
-                    Some(own) if *own == form.result[axis] => ("kept", own.to_string()),
-                    Some(own) => ("expanded", format!("{own} → {}", result[axis])),
-                }
+            let cell = |(axis, size): (usize, &SymbolicSize)| {
+                operand_cell(map.iter().position(|&to| to == axis).map(|from| &sizes[from]), size)
             };
-            (format!("{name} : {value_type}"), (0..result.len()).map(cell).collect())
+            (format!("{name} : {value_type}"), form.result.iter().enumerate().map(cell).collect())
         };
         let mut rows: Vec<(String, Vec<DiagramCell>)> =
             broadcast.operands.iter().take(MAX_ROWS).enumerate().map(row).collect();
-        let of_result = result.iter().map(|size| ("result", size.clone())).collect();
-        rows.push((format!("result : [{}]", result.join(", ")), of_result));
+        let result: Vec<String> = form.result.iter().map(ToString::to_string).collect();
+        let label = format!("result : [{}]", result.join(", "));
+        rows.push((label, result.into_iter().map(|size| ("result", size)).collect()));
         let cells = rows.iter().flat_map(|(_, cells)| cells);
         let widest = cells.map(|(_, size)| width(size)).max().unwrap_or(0);
         Diagram::new(title, rows, widest)

@@ -4,7 +4,7 @@
 //! A cell shows an axis of the operand: kept, expanded from 1, absent and repeated, or reduced. The colours
 //! follow the light or dark scheme of the reader.
 
-use core::fmt::Write as _;
+use core::fmt::{self, Write as _};
 
 use indim_graph::terminal::width;
 use indim_shape::Broadcast;
@@ -240,10 +240,19 @@ fn broadcast_cell(form: &Broadcast, row: usize, axis: usize) -> DiagramCell {
     let (Some(shape), Some(map)) = (form.operands().get(row), form.maps().get(row)) else {
         return ("result", result_size.to_string());
     };
-    match map.iter().position(|&to| to == axis) {
-        None => ("repeated", format!("× {result_size}")),
-        Some(from) if shape[from] == result_size => ("kept", result_size.to_string()),
-        Some(from) => ("expanded", format!("{} → {result_size}", shape[from])),
+    operand_cell(map.iter().position(|&to| to == axis).map(|from| &shape[from]), &result_size)
+}
+
+/// The cell of an operand's axis of this size, on an axis of the result; `None` if the operand lacks the
+/// axis.
+pub(super) fn operand_cell<S: PartialEq + fmt::Display>(
+    own: Option<&S>,
+    result: &S,
+) -> DiagramCell {
+    match own {
+        None => ("repeated", format!("× {result}")),
+        Some(own) if own == result => ("kept", own.to_string()),
+        Some(own) => ("expanded", format!("{own} → {result}")),
     }
 }
 

@@ -3,11 +3,12 @@
 //! Each value is computed from the nearest values of the dump, so an early difference does not hide a
 //! later one, and values after a node that indim does not compute are compared too.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use indim_cpu::{Array, ArrayView, CompileOptions, compile};
+use indim_cpu::{ArrayView, CompileOptions, compile};
 use indim_graph::Graph;
-use indim_model::outline::{Outline, OutlineNode, OutlineOptions};
+use indim_model::outline::{Outline, OutlineNode, OutlineOptions, ValueIndex};
 use indim_model::{
     InputBinding, Mismatch, ProgramPart, ReadOptions, SourceFile, Tolerance, largest_distance,
 };
@@ -107,19 +108,23 @@ impl DumpComparison {
         if plan.to.is_empty() {
             return Ok(comparison);
         }
-        let to = plan.to.iter().map(|&value| outline.values[value].name.clone()).collect();
-        let part = ProgramPart { from: plan.from, to };
+        let name = |&value: &ValueIndex| outline.values[value].name.clone();
+        let part = ProgramPart { from: plan.from, to: plan.to.iter().map(name).collect() };
         let model = LoadedModel::from_source(source.clone(), &options.clone().part(part))?;
-        let mut values = plan.to.iter();
-        for (name, compared) in DumpRun::new(&model, &dump)?.compare(tolerance)? {
-            let node = values.next().and_then(|&value| outline.values[value].maker);
-            let node = node.map(|maker| &outline.nodes[maker]);
+        let arrays: HashMap<&str, &ArrayView<'_>> = dump
+            .iter()
+            .map(|(&value, &view)| (outline.values[value].name.as_str(), view))
+            .collect();
+        let expected = plan.to.iter().map(|value| dump[value]).collect();
+        let compared = DumpRun::new(&model, &arrays, expected)?.compare(tolerance)?;
+        for (value, (distance, difference)) in plan.to.iter().zip(compared) {
+            let node = outline.values[*value].maker.map(|maker| &outline.nodes[maker]);
             comparison.compared.push(ComparedValue {
-                name,
+                name: name(value),
                 operator: node.map_or_else(String::new, |node| node.operator.clone()),
                 place: node.map_or_else(String::new, |node| node.place.shown(source)),
-                distance: compared.distance,
-                difference: compared.difference,
+                distance,
+                difference,
             });
         }
         Ok(comparison)
@@ -131,33 +136,37 @@ impl DumpComparison {
     }
 }
 
-/// The arrays of a dump by the names of values.
-type Dump<'n, 'd> = HashMap<&'n str, &'n ArrayView<'d>>;
+/// The arrays of a dump by their values.
+type Dump<'n, 'd> = HashMap<ValueIndex, &'n ArrayView<'d>>;
 
-/// Assigns the arrays of a dump to the names of values; also returns the names that fit no value. File
-/// names may differ from the names of values: they lack a leading `/`, and have `_` for characters that
-/// some file systems forbid.
+/// Assigns the arrays of a dump to values; also returns the names that fit no value. File names may differ
+/// from the names of values: they lack a leading `/`, and have `_` for characters that some file systems
+/// forbid.
 fn match_names<'n, 'd>(
-    outline: &'n Outline,
+    outline: &Outline,
     dump: &'n [(String, ArrayView<'d>)],
 ) -> (Dump<'n, 'd>, Vec<String>) {
-    let names = outline.values.iter().filter(|value| !value.is_internal && !value.name.is_empty());
-    let names: Vec<&str> = names.map(|value| value.name.as_str()).collect();
-    let exact: HashSet<&str> = names.iter().copied().collect();
+    // The first value of each name.
+    let mut exact: HashMap<&str, ValueIndex> = HashMap::new();
+    for (index, value) in outline.values.iter().enumerate() {
+        if !value.is_internal && !value.name.is_empty() {
+            exact.entry(&value.name).or_insert(index);
+        }
+    }
     // `None` for a spelling that several values share.
-    let mut spelled: HashMap<String, Option<&str>> = HashMap::new();
-    for &name in &exact {
+    let mut spelled: HashMap<String, Option<ValueIndex>> = HashMap::new();
+    for (name, &value) in &exact {
         for spelling in HashSet::from([name.trim_start_matches('/').to_owned(), in_file_name(name)])
         {
-            spelled.entry(spelling).and_modify(|it| *it = None).or_insert(Some(name));
+            spelled.entry(spelling).and_modify(|it| *it = None).or_insert(Some(value));
         }
     }
     let (mut matched, mut unknown) = (HashMap::new(), Vec::new());
     for (name, view) in dump {
         let value = exact.get(name.as_str()).copied();
         let value = value.or_else(|| spelled.get(name.as_str()).copied().flatten());
-        match value {
-            Some(value) if !matched.contains_key(value) => drop(matched.insert(value, view)),
+        match value.map(|value| matched.entry(value)) {
+            Some(Entry::Vacant(place)) => drop(place.insert(view)),
             _ => unknown.push(name.clone()),
         }
     }
@@ -176,23 +185,20 @@ struct DumpPlan {
     /// values that need a value which the dump lacks.
     from: Vec<String>,
     /// The computed values, in the order of the program.
-    to: Vec<usize>,
+    to: Vec<ValueIndex>,
     comparison: DumpComparison,
 }
 
 impl DumpPlan {
     fn new(outline: &Outline, dump: &Dump<'_, '_>) -> DumpPlan {
-        let is_dumped: Vec<bool> = (outline.values.iter())
-            .map(|value| !value.is_internal && dump.contains_key(value.name.as_str()))
-            .collect();
         let comparison = DumpComparison::default();
         let mut plan = DumpPlan { from: Vec::new(), to: Vec::new(), comparison };
-        let mut lacks: Vec<Option<usize>> = vec![None; outline.values.len()];
-        for &input in outline.inputs.iter().filter(|&&input| !is_dumped[input]) {
+        let mut lacks: Vec<Option<ValueIndex>> = vec![None; outline.values.len()];
+        for &input in outline.inputs.iter().filter(|input| !dump.contains_key(input)) {
             lacks[input] = (!outline.values[input].is_constant).then_some(input);
         }
         for node in &outline.nodes {
-            plan.add(outline, node, &is_dumped, &mut lacks);
+            plan.add(outline, node, dump, &mut lacks);
         }
         plan
     }
@@ -203,13 +209,13 @@ impl DumpPlan {
         &mut self,
         outline: &Outline,
         node: &OutlineNode,
-        is_dumped: &[bool],
-        lacks: &mut [Option<usize>],
+        dump: &Dump<'_, '_>,
+        lacks: &mut [Option<ValueIndex>],
     ) {
         let lacking = node.operands.iter().flatten().find_map(|&operand| lacks[operand]);
         for &result in node.results.iter().flatten() {
             let name = &outline.values[result].name;
-            match (is_dumped[result], lacking) {
+            match (dump.contains_key(&result), lacking) {
                 (false, _) => lacks[result] = node.is_opaque.then_some(result).or(lacking),
                 (true, _) if node.is_opaque => {
                     self.from.push(name.clone());
@@ -231,7 +237,8 @@ impl DumpPlan {
 /// A run of a model in which each node reads the values of a dump.
 struct DumpRun<'m, 'd> {
     model: &'m LoadedModel,
-    dump: &'m Dump<'m, 'd>,
+    /// The array of the dump for each output.
+    expected: Vec<&'m ArrayView<'d>>,
     /// The outputs are computed, but nodes that use an output read a parameter with its value in the
     /// dump.
     graph: Graph,
@@ -239,17 +246,19 @@ struct DumpRun<'m, 'd> {
     given: Vec<ArrayView<'d>>,
 }
 
-/// The result of the comparison of two arrays.
-struct Compared {
-    distance: Option<u64>,
-    difference: Option<Mismatch>,
-}
+/// The largest distance of two arrays, and their difference if it exceeds the tolerance.
+type Compared = (Option<u64>, Option<Mismatch>);
 
 impl<'m, 'd> DumpRun<'m, 'd> {
-    fn new(model: &'m LoadedModel, dump: &'m Dump<'m, 'd>) -> Result<Self, LoadError> {
+    /// The run of a part of a model; `arrays` has the arrays of its inputs by their names.
+    fn new(
+        model: &'m LoadedModel,
+        arrays: &HashMap<&str, &'m ArrayView<'d>>,
+        expected: Vec<&'m ArrayView<'d>>,
+    ) -> Result<Self, LoadError> {
         let (mut bindings, mut given) = (Vec::new(), Vec::new());
         for (index, input) in model.inputs().iter().enumerate() {
-            bindings.push(match dump.get(input.name.as_str()) {
+            bindings.push(match arrays.get(input.name.as_str()) {
                 Some(&view) => {
                     given.push(view.clone());
                     model.bound_input(index, view)?
@@ -258,30 +267,30 @@ impl<'m, 'd> DumpRun<'m, 'd> {
             });
         }
         let graph = model.program(&bindings)?.graph.with_outputs(0..model.outputs().len());
-        let view_of = |output: usize| {
-            let view = *dump.get(model.outputs()[output].as_str())?;
-            (*view.array_type() == graph[graph.outputs()[output]].array_type).then_some(view)
+        let has_type = |output: usize| {
+            *expected[output].array_type() == graph[graph.outputs()[output]].array_type
         };
-        let (graph, added) = graph.with_given_outputs(|output| view_of(output).is_some());
-        given.extend(added.into_iter().filter_map(view_of).cloned());
-        Ok(DumpRun { model, dump, graph, given })
+        let (graph, added) = graph.with_given_outputs(has_type);
+        given.extend(added.into_iter().map(|output| expected[output].clone()));
+        Ok(DumpRun { model, expected, graph, given })
     }
 
     /// Computes the outputs in groups, and compares each with the dump.
-    fn compare(&self, tolerance: Tolerance) -> Result<Vec<(String, Compared)>, LoadError> {
+    fn compare(&self, tolerance: Tolerance) -> Result<Vec<Compared>, LoadError> {
         let mut compared = Vec::new();
-        let mut first = 0;
-        while first < self.graph.outputs().len() {
-            let end = self.group_end(first);
-            let graph = self.graph.with_outputs(first..end);
-            let executable = compile(&graph, &CompileOptions::default());
+        while compared.len() < self.graph.outputs().len() {
+            let group = compared.len()..self.group_end(compared.len());
+            let executable =
+                compile(&self.graph.with_outputs(group.clone()), &CompileOptions::default());
             let run = executable.map_err(|error| self.model.error(error))?.run(&self.given);
             let results = run.map_err(|error| self.model.error(error))?;
-            for (output, found) in (first..end).zip(results) {
-                let name = &self.model.outputs()[output];
-                compared.push((name.clone(), self.compare_one(name, found, tolerance)?));
+            for (found, expected) in results.iter().zip(&self.expected[group]) {
+                let expected = self.model.elements(expected)?;
+                compared.push((
+                    largest_distance(found, &expected),
+                    tolerance.compare(found, &expected),
+                ));
             }
-            first = end;
         }
         Ok(compared)
     }
@@ -298,21 +307,5 @@ impl<'m, 'd> DumpRun<'m, 'd> {
             end += 1;
         }
         end
-    }
-
-    fn compare_one(
-        &self,
-        name: &str,
-        found: Array,
-        tolerance: Tolerance,
-    ) -> Result<Compared, LoadError> {
-        let expected = match self.dump.get(name) {
-            Some(view) => self.model.elements(view)?,
-            None => found.clone(),
-        };
-        Ok(Compared {
-            distance: largest_distance(&found, &expected),
-            difference: tolerance.compare(&found, &expected),
-        })
     }
 }

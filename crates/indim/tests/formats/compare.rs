@@ -6,6 +6,7 @@ use indim::formats::{
 };
 use indim::{Array, ArrayView, DType};
 
+use crate::support::ir::Network;
 use crate::support::onnx::{FLOAT, Message, Model, int, node, tensor, value};
 
 /// The arrays of a dump by their names.
@@ -153,6 +154,21 @@ ENTRY main {
 }
 ";
     check(text.as_bytes(), &inputs(), 3);
+}
+
+#[test]
+fn a_mistake_of_openvino_shows_at_its_layer() {
+    let mut network = Network::default();
+    let shape = "FP32 2 3";
+    network.parameter("f32", "2,3", shape);
+    network.parameter("f32", "2,3", shape);
+    network.add("Exp-1", "", &["0"], &[shape]);
+    network.add("Multiply-1", "auto_broadcast=\"numpy\"", &["2", "1"], &[shape]);
+    network.add("Negative-1", "", &["3"], &[shape]);
+    network.result("4");
+    let [(_, x), (_, k)] = <[_; 2]>::try_from(inputs()).unwrap();
+    let inputs = vec![("l0_v0".to_owned(), x), ("l1_v0".to_owned(), k)];
+    check(network.distinct_text().as_bytes(), &inputs, 3);
 }
 
 #[test]

@@ -170,16 +170,7 @@ fn an_explicit_broadcast_of_openvino_has_the_verdict_of_its_axes() {
 
 /// The counts of the broadcasts of a network, each of whose values has a name of its own.
 fn counts(network: &Network) -> VerdictCounts {
-    let mut layer = String::new();
-    let own_names = |line: &str| {
-        if let Some(id) = line.strip_prefix("<layer id=\"").and_then(|rest| rest.split('"').next())
-        {
-            layer = id.to_owned();
-        }
-        line.replace("names=\"v", &format!("names=\"l{layer}_v"))
-    };
-    let text = network.text().lines().map(own_names).collect::<Vec<_>>().join("\n");
-    let source = source(&text, &network.constants);
+    let source = source(&network.distinct_text(), &network.constants);
     LintReport::new(source, &LintOptions::default()).unwrap().outline().counts()
 }
 

@@ -60,7 +60,7 @@ fn numbers(dtype: DType, shape: [usize; 2]) -> Array {
     let plain = [-3.5, -2.0, -1.0, -0.5, 0.25, 1.0, 1.5, 2.0, 3.0, 7.0];
     let all: Vec<f64> = match dtype.class() {
         DTypeClass::Float => special.into_iter().chain(plain).collect(),
-        DTypeClass::Storage if !dtype.is_nibble() => special.into_iter().chain(plain).collect(),
+        DTypeClass::Storage if dtype.is_float8() => special.into_iter().chain(plain).collect(),
         _ => plain.into_iter().chain([0.0, 127.0, -128.0, 4.0, 5.0]).collect(),
     };
     let b = GraphBuilder::new();

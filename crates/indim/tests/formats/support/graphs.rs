@@ -20,7 +20,7 @@ pub(crate) fn numbers(dtype: DType, count: usize, first: usize) -> Array {
     let whole = [1, 3, -2, 5, -7, 2, 4, -1, 6, -3, 7, 2];
     let number = |i: usize| match dtype.class() {
         DTypeClass::Float => floats[(i + first) % floats.len()],
-        DTypeClass::Storage if !dtype.is_nibble() => floats[(i + first) % floats.len()],
+        DTypeClass::Storage if dtype.is_float8() => floats[(i + first) % floats.len()],
         DTypeClass::Unsigned => f64::from(i32::abs(whole[(i + first) % whole.len()])),
         DTypeClass::Bool => f64::from((i + first).is_multiple_of(2)),
         _ => f64::from(whole[(i + first) % whole.len()]),

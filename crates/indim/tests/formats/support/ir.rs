@@ -149,6 +149,19 @@ impl Network {
         self.arranged(|_| ())
     }
 
+    /// The text, in which each port has a name of its own: `l3_v1`.
+    pub(crate) fn distinct_text(&self) -> String {
+        let mut layer = String::new();
+        let own_names = |line: &str| {
+            let id = line.strip_prefix("<layer id=\"").and_then(|rest| rest.split('"').next());
+            if let Some(id) = id {
+                layer = id.to_owned();
+            }
+            line.replace("names=\"v", &format!("names=\"l{layer}_v"))
+        };
+        self.text().lines().map(own_names).collect::<Vec<_>>().join("\n")
+    }
+
     pub(crate) fn read(&self) -> Result<Box<dyn Model>, FormatError> {
         read(&self.text(), &self.constants)
     }
