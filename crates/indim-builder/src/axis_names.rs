@@ -17,7 +17,7 @@ impl GraphBuilder {
     /// Like [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
     ///
     /// ```
-    /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
+    /// use indim_builder::{ReduceOptions, AxisFunction, GraphBuilder};
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
@@ -27,7 +27,7 @@ impl GraphBuilder {
     /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // reads `w` transposed
     /// assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
     ///
-    /// let mean = b.along(Reduction::Mean, &weighted, ["time"])?;
+    /// let mean = b.along(AxisFunction::Mean, &weighted, ["time"])?;
     /// assert_eq!(mean.axis_names().to_string(), "[lat]");
     ///
     /// let other = b.named_parameter("other", DType::F32, &[("lat", 1)])?;
@@ -140,14 +140,14 @@ impl GraphBuilder {
         to: Value,
         axis_of: impl Fn(usize) -> Option<usize>,
     ) -> Value {
-        let (from_id, to_id) = (from.known_id(), to.known_id());
+        let (from_id, to_id) = (from.expect_id(), to.expect_id());
         let names = from.axis_names();
         if from_id == to_id || !names.has_any() {
             return to;
         }
         let rank = self.type_of(to_id).shape.rank();
         let kept = (0..rank).map(|axis| Some((&names, axis_of(axis)?)));
-        self.with_names(|named| named.agree(to_id, AxisNames::gather(kept)));
+        self.with_names(|named| named.merge(to_id, AxisNames::gather(kept)));
         to
     }
 
@@ -183,7 +183,7 @@ impl Value {
     /// ```
     pub fn axis_names(&self) -> AxisNames {
         let Ok(ArrayType { shape, .. }) = self.array_type() else { return AxisNames::unnamed(0) };
-        let id = self.known_id();
+        let id = self.expect_id();
         let known = self.builder().with_names(|named| named.get(id).cloned());
         known.unwrap_or_else(|| AxisNames::unnamed(shape.rank()))
     }
@@ -206,6 +206,6 @@ impl Value {
             return Ok(axis as i64);
         }
         let kind = GraphErrorKind::UnknownAxisName { name: name.to_owned(), names };
-        Err(self.builder().error(operation, &[self.known_id()], kind))
+        Err(self.builder().error(operation, &[self.expect_id()], kind))
     }
 }

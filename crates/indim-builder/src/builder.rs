@@ -55,7 +55,7 @@ struct BuilderState {
     /// For the body of a loop or branch, the builder outside it.
     outer: Option<GraphBuilder>,
     /// The values of the outer builder that the body uses, each with its parameter.
-    captured: Vec<(ValueId, ValueId)>,
+    captures: Vec<(ValueId, ValueId)>,
 }
 
 impl BuilderState {
@@ -63,17 +63,17 @@ impl BuilderState {
         let added = self.assembler.add(kind, operands, array_type);
         let id = added.expect("invariant: the caller has checked the node");
         if !self.names.is_empty() {
-            self.follow_names(id);
+            self.propagate_names(id);
         }
         id
     }
 
     /// Propagates axis names to a new node.
-    fn follow_names(&mut self, id: ValueId) {
+    fn propagate_names(&mut self, id: ValueId) {
         let Node { kind, operands, array_type } = &self.assembler[id];
         let shape = |&operand: &ValueId| (operand, &self.assembler[operand].array_type.shape);
         let operands: Vec<(ValueId, &Shape)> = operands.iter().map(shape).collect();
-        self.names.follow(id, kind, &operands, &array_type.shape);
+        self.names.propagate(id, kind, &operands, &array_type.shape);
     }
 }
 
@@ -125,7 +125,7 @@ impl Value {
     }
 
     /// The id of a value that has no error, which the caller has checked.
-    pub(crate) fn known_id(&self) -> ValueId {
+    pub(crate) fn expect_id(&self) -> ValueId {
         self.id.expect("invariant: the value has no error")
     }
 
@@ -354,26 +354,32 @@ impl GraphBuilder {
     }
 
     /// A scalar constant that depends on sizes: the number of elements along these axes of a value, minus
-    /// `less`. Equal counts share one constant.
-    pub(crate) fn count(&self, of: ValueId, axes: &[usize], less: f64, dtype: DType) -> Value {
+    /// `correction`. Equal counts share one constant.
+    pub(crate) fn count(
+        &self,
+        of: ValueId,
+        axes: &[usize],
+        correction: f64,
+        dtype: DType,
+    ) -> Value {
         let shape = self.type_of(of).shape;
         let mut state = self.state();
-        let places: Vec<(ValueId, usize)> = axes.iter().map(|&axis| (of, axis)).collect();
-        let is_of_type = |&value: &ValueId| state.assembler[value].array_type.dtype == dtype;
-        let known = state.facts.counts_of(places.clone(), less).find(is_of_type);
-        let id = known.unwrap_or_else(|| {
-            let count = count_of(axes.iter().map(|&axis| shape[axis]), less);
+        let value_axes: Vec<(ValueId, usize)> = axes.iter().map(|&axis| (of, axis)).collect();
+        let has_dtype = |&value: &ValueId| state.assembler[value].array_type.dtype == dtype;
+        let existing = state.facts.counts_of(value_axes.clone(), correction).find(has_dtype);
+        let id = existing.unwrap_or_else(|| {
+            let count = count_of(axes.iter().map(|&axis| shape[axis]), correction);
             let id = state.assembler.add_distinct(Literal::Float(count).element(dtype));
-            state.facts.count(id, places, less);
+            state.facts.count(id, value_axes, correction);
             id
         });
         drop(state);
         self.value(id)
     }
 
-    /// Calls `look` with the axis names.
-    pub(crate) fn with_names<T>(&self, look: impl FnOnce(&mut NamedValues) -> T) -> T {
-        look(&mut self.state().names)
+    /// Calls `update` with the axis names.
+    pub(crate) fn with_names<T>(&self, update: impl FnOnce(&mut NamedValues) -> T) -> T {
+        update(&mut self.state().names)
     }
 
     /// A copy of the size facts.
@@ -402,18 +408,18 @@ impl GraphBuilder {
     }
 
     /// A builder for the body of a loop or branch in the graph of this builder.
-    pub(crate) fn nested(&self) -> GraphBuilder {
+    pub(crate) fn body_builder(&self) -> GraphBuilder {
         let nested = GraphBuilder::new();
         nested.state().outer = Some(self.clone());
         nested
     }
 
     /// The values of the outer builder that a body uses, in the order of their parameters.
-    pub(crate) fn captured(&self) -> Vec<ValueId> {
-        self.state().captured.iter().map(|&(outer, _)| outer).collect()
+    pub(crate) fn captures(&self) -> Vec<ValueId> {
+        self.state().captures.iter().map(|&(outer, _)| outer).collect()
     }
 
-    fn enclosing(&self) -> Option<GraphBuilder> {
+    fn outer_builder(&self) -> Option<GraphBuilder> {
         self.state().outer.clone()
     }
 
@@ -423,7 +429,7 @@ impl GraphBuilder {
         if Arc::ptr_eq(&self.state, &other.state) {
             return false;
         }
-        let outers = core::iter::successors(self.enclosing(), GraphBuilder::enclosing);
+        let outers = core::iter::successors(self.outer_builder(), GraphBuilder::outer_builder);
         outers.into_iter().any(|outer| Arc::ptr_eq(&outer.state, &other.state))
     }
 
@@ -431,18 +437,18 @@ impl GraphBuilder {
     /// builder between the two captures the value as well.
     #[track_caller]
     fn capture(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
-        let Some(outer) = self.enclosing().filter(|_| self.is_inside(&value.builder)) else {
+        let Some(outer) = self.outer_builder().filter(|_| self.is_inside(&value.builder)) else {
             return Err(self.error(operation, &[], GraphErrorKind::ForeignValue));
         };
         let id = outer.id(operation, value)?;
-        let known = self.state().captured.iter().find(|(known, _)| *known == id).copied();
-        if let Some((_, parameter)) = known {
+        let existing = self.state().captures.iter().find(|(existing, _)| *existing == id).copied();
+        if let Some((_, parameter)) = existing {
             return Ok(parameter);
         }
         let ArrayType { dtype, shape } = outer.type_of(id);
-        let name = format!("c{}", self.state().captured.len());
-        let parameter = self.parameter(&name, dtype, shape)?.known_id();
-        self.state().captured.push((id, parameter));
+        let name = format!("c{}", self.state().captures.len());
+        let parameter = self.parameter(&name, dtype, shape)?.expect_id();
+        self.state().captures.push((id, parameter));
         Ok(parameter)
     }
 

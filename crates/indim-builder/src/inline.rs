@@ -43,13 +43,13 @@ impl GraphBuilder {
                 return Err(self.error("inline", &ids, kind));
             }
         }
-        let values = self.inlined(graph, &ids);
+        let values = self.inline_nodes(graph, &ids);
         Ok(graph.outputs().iter().map(|output| values[output.index()].clone()).collect())
     }
 
     /// Adds the nodes of `graph`, and returns the value in this builder of each node. The arguments are
     /// values of this builder and have the types of the parameters.
-    pub(crate) fn inlined(&self, graph: &Graph, arguments: &[ValueId]) -> Vec<Value> {
+    pub(crate) fn inline_nodes(&self, graph: &Graph, arguments: &[ValueId]) -> Vec<Value> {
         let mut ids: Vec<ValueId> = Vec::with_capacity(graph.len());
         for &argument in arguments {
             self.pin_all(argument, "an inlined graph has this size");

@@ -26,7 +26,7 @@ impl NamedValues {
     }
 
     /// Propagates the axis names of the operands to a node. A node that has names already keeps them.
-    pub(crate) fn follow(
+    pub(crate) fn propagate(
         &mut self,
         value: ValueId,
         kind: &NodeKind,
@@ -37,7 +37,7 @@ impl NamedValues {
         if !are_named || self.0.contains_key(&value) {
             return;
         }
-        let names = self.followed(kind, operands, result);
+        let names = self.result_names(kind, operands, result);
         if names.has_any() {
             self.0.insert(value, names);
         }
@@ -45,30 +45,30 @@ impl NamedValues {
 
     /// Names the axes of a node. An axis that already has another name becomes unnamed, because
     /// hash-consing may share the node between two expressions.
-    pub(crate) fn agree(&mut self, value: ValueId, names: AxisNames) {
+    pub(crate) fn merge(&mut self, value: ValueId, names: AxisNames) {
         let unnamed = AxisNames::unnamed(0);
-        let known = self.0.get(&value).unwrap_or(&unnamed);
-        let agreed = (0..names.len()).map(|axis| match known.get(axis) {
+        let existing = self.0.get(&value).unwrap_or(&unnamed);
+        let merged = (0..names.len()).map(|axis| match existing.get(axis) {
             Some(other) if names.get(axis) != Some(other) => None,
             _ => Some((&names, axis)),
         });
-        let agreed = AxisNames::gather(agreed);
-        self.0.insert(value, agreed);
+        let merged = AxisNames::gather(merged);
+        self.0.insert(value, merged);
     }
 
     /// The axis names of the result of a node, by its kind.
-    fn followed(
+    fn result_names(
         &self,
         kind: &NodeKind,
         operands: &[(ValueId, &Shape)],
         result: &Shape,
     ) -> AxisNames {
         let unnamed = AxisNames::unnamed(0);
-        let of = |operand: usize| self.get(operands[operand].0).unwrap_or(&unnamed);
+        let operand_names = |operand: usize| self.get(operands[operand].0).unwrap_or(&unnamed);
         let rank = result.rank();
         // Takes names from the first operand; `axis_of` returns its axis for an axis of the result.
-        let taken = |axis_of: &dyn Fn(usize) -> Option<usize>| {
-            AxisNames::gather((0..rank).map(|axis| Some((of(0), axis_of(axis)?))))
+        let first_operand_names = |axis_of: &dyn Fn(usize) -> Option<usize>| {
+            AxisNames::gather((0..rank).map(|axis| Some((operand_names(0), axis_of(axis)?))))
         };
         match kind {
             NodeKind::Convert
@@ -76,38 +76,42 @@ impl NamedValues {
             | NodeKind::Slice(_)
             | NodeKind::Scan { .. }
             | NodeKind::Sort { .. }
-            | NodeKind::Scatter { .. } => taken(&Some),
-            NodeKind::Window { .. } => taken(&|axis| (axis + 1 < rank).then_some(axis)),
+            | NodeKind::Scatter { .. } => first_operand_names(&Some),
+            NodeKind::Window { .. } => {
+                first_operand_names(&|axis| (axis + 1 < rank).then_some(axis))
+            }
             NodeKind::SearchSorted { .. } => {
-                AxisNames::gather((0..rank).map(|axis| Some((of(1), axis))))
+                AxisNames::gather((0..rank).map(|axis| Some((operand_names(1), axis))))
             }
             NodeKind::BroadcastInDim(map) => {
                 let kept = |&(axis, &to): &(usize, &usize)| operands[0].1[axis] == result[to];
-                let lands = |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);
-                taken(&|to| lands(to).map(|(axis, _)| axis))
+                let source_axis =
+                    |to| map.iter().enumerate().filter(kept).find(|(_, at)| **at == to);
+                first_operand_names(&|to| source_axis(to).map(|(axis, _)| axis))
             }
-            NodeKind::Reduce { axis: gone, .. } => {
-                taken(&|axis| Some(axis + usize::from(axis >= *gone)))
+            NodeKind::Reduce { axis: reduced_axis, .. } => {
+                first_operand_names(&|axis| Some(axis + usize::from(axis >= *reduced_axis)))
             }
             NodeKind::Reshape => {
-                let places = unit_places(operands[0].1, result);
-                taken(&|axis| places.get(axis).copied().flatten())
+                let sources = unit_axis_sources(operands[0].1, result);
+                first_operand_names(&|axis| sources.get(axis).copied().flatten())
             }
             NodeKind::Elementwise(_) | NodeKind::Concatenate { .. } | NodeKind::Contract { .. } => {
                 AxisNames::gather((0..rank).map(|axis| {
-                    let mut named = (0..operands.len()).filter(|&k| of(k).get(axis).is_some());
-                    let first = named.next()?;
+                    let mut named_operands =
+                        (0..operands.len()).filter(|&k| operand_names(k).get(axis).is_some());
+                    let first = named_operands.next()?;
                     // Under rules other than `named`, axes with different names may meet.
-                    let agrees = |k| of(k).get(axis) == of(first).get(axis);
-                    named.all(agrees).then_some((of(first), axis))
+                    let agrees = |k| operand_names(k).get(axis) == operand_names(first).get(axis);
+                    named_operands.all(agrees).then_some((operand_names(first), axis))
                 }))
             }
             NodeKind::Take { axis: at, .. } => {
                 let count = operands[1].1.rank();
                 AxisNames::gather((0..rank).map(|axis| match axis.checked_sub(*at) {
-                    None => Some((of(0), axis)),
-                    Some(inner) if inner < count => Some((of(1), inner)),
-                    Some(_) => Some((of(0), axis + 1 - count)),
+                    None => Some((operand_names(0), axis)),
+                    Some(inner) if inner < count => Some((operand_names(1), inner)),
+                    Some(_) => Some((operand_names(0), axis + 1 - count)),
                 }))
             }
             NodeKind::Parameter { .. }
@@ -121,12 +125,12 @@ impl NamedValues {
 
 /// The source axis of each axis of a reshape that only adds or drops axes of size 1. `None` for an added
 /// or ambiguous axis, and for every axis of another reshape.
-fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
+fn unit_axis_sources(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     let others =
         |shape: &Shape| shape.iter().copied().filter(|&size| size != 1).collect::<Vec<_>>();
-    let mut places = vec![None; to.rank()];
+    let mut sources = vec![None; to.rank()];
     if others(from) != others(to) {
-        return places;
+        return sources;
     }
     let position = |shape: &Shape| {
         let kept = shape.iter().enumerate().filter(|(_, size)| **size != 1);
@@ -137,12 +141,12 @@ fn unit_places(from: &Shape, to: &Shape) -> Vec<Option<usize>> {
     for (from_end, to_end) in position(from).into_iter().zip(position(to)).chain(ends) {
         // With equally many axes of size 1 between two other axes, none was added or dropped there.
         if from_end - from_start == to_end - to_start {
-            (0..to_end - to_start).for_each(|k| places[to_start + k] = Some(from_start + k));
+            (0..to_end - to_start).for_each(|k| sources[to_start + k] = Some(from_start + k));
         }
         if to_end < to.rank() {
-            places[to_end] = Some(from_end);
+            sources[to_end] = Some(from_end);
         }
         (from_start, to_start) = (from_end + 1, to_end + 1);
     }
-    places
+    sources
 }

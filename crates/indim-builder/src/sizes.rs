@@ -48,7 +48,7 @@ impl GraphBuilder {
         match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
             Ok(map) => {
                 let value = self.checked_broadcast("broadcast_in_dim", id, &map, &shape)?;
-                self.equate(value.known_id(), like);
+                self.equate(value.expect_id(), like);
                 Ok(value)
             }
             Err(error) => Err(self.shape_error("broadcast_in_dim", &[id], error)),

@@ -60,7 +60,7 @@ impl GraphBuilder {
         let shape = shape.into();
         let id = self.operand_id("broadcast_in_dim", operand)?;
         match check_broadcast_in_dim(&self.type_of(id).shape, dims, &shape) {
-            Ok(map) => self.with_given_sizes(self.checked_broadcast(
+            Ok(map) => self.pin_broadcast_sizes(self.checked_broadcast(
                 "broadcast_in_dim",
                 id,
                 &map,
@@ -110,7 +110,7 @@ impl GraphBuilder {
         rule: &TargetRule,
         target: impl Into<Shape>,
     ) -> BuildResult {
-        self.with_given_sizes(self.broadcast_onto(operand, rule, target)?)
+        self.pin_broadcast_sizes(self.broadcast_onto(operand, rule, target)?)
     }
 
     /// Like [`GraphBuilder::broadcast_to_target`], for a target shape taken from other values, whose
@@ -132,8 +132,8 @@ impl GraphBuilder {
     }
 
     /// Pins the axes of a broadcast to sizes that the caller gave.
-    fn with_given_sizes(&self, value: Value) -> BuildResult {
-        self.pin_all(value.known_id(), "a broadcast to this size was asked for");
+    fn pin_broadcast_sizes(&self, value: Value) -> BuildResult {
+        self.pin_all(value.expect_id(), "a broadcast to this size was asked for");
         Ok(value)
     }
 
@@ -158,7 +158,7 @@ impl GraphBuilder {
     pub fn reshape(&self, operand: impl Operand, shape: impl Into<Shape>) -> BuildResult {
         let id = self.operand_id("reshape", operand)?;
         let reshaped = self.reshaped(id, shape.into())?;
-        for value in [id, reshaped.known_id()] {
+        for value in [id, reshaped.expect_id()] {
             self.pin_all(value, "a reshape to given sizes was asked for");
         }
         Ok(reshaped)

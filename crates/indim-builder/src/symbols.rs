@@ -59,7 +59,7 @@ impl GraphBuilder {
         }
         let shape: Vec<usize> = given.iter().map(|size| self.placeholder(size)).collect();
         let value = self.parameter(name, dtype, shape)?;
-        let id = value.known_id();
+        let id = value.expect_id();
         self.with_facts(|facts| {
             for (axis, size) in given.iter().enumerate() {
                 match size {

@@ -16,10 +16,10 @@ use indim_ops::{
 use indim_shape::{AxisMap, Shape};
 
 use crate::graph::{Graph, Node, NodeKind, ValueId};
-use crate::regions::evaluate::{branched, looped};
-use crate::sorting::{searched, sorted};
+use crate::regions::evaluate::{evaluate_branch, evaluate_while};
+use crate::sorting::{evaluate_search, evaluate_sort};
 use crate::views::evaluate::{
-    concatenated, scatter_targets, slice_sources, take_sources, unravel, window_sources,
+    evaluate_concatenation, scatter_targets, slice_sources, take_sources, unravel, window_sources,
 };
 use crate::views::{ScatterMode, TakeMode};
 use indim_arrays::Array;
@@ -151,35 +151,39 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         NodeKind::Bitcast => Some(ArrayData::from_le_bytes(*dtype, &operands[0].to_le_bytes())),
         NodeKind::Iota { axis } => Some(iota(*dtype, shape, *axis)),
         NodeKind::BroadcastInDim(map) => {
-            Some(rearranged(operands[0], &broadcast_sources(operands[0], map, shape)))
+            Some(select_elements(operands[0], &broadcast_sources(operands[0], map, shape)))
         }
         NodeKind::Reduce { op, axis } => reduce(*op, operands[0], *axis),
         NodeKind::Slice(slices) => {
-            Some(rearranged(operands[0], &slice_sources(slices, operands[0].shape(), shape)))
+            Some(select_elements(operands[0], &slice_sources(slices, operands[0].shape(), shape)))
         }
-        NodeKind::Window { axis, window } => Some(rearranged(
+        NodeKind::Window { axis, window } => Some(select_elements(
             operands[0],
             &window_sources(*axis, window, operands[0].shape(), shape),
         )),
-        NodeKind::Concatenate { axis } => Some(concatenated(operands, *axis)),
+        NodeKind::Concatenate { axis } => Some(evaluate_concatenation(operands, *axis)),
         NodeKind::Take { axis, mode } => {
-            Some(rearranged(operands[0], &taken(*axis, *mode, operands, shape)?))
+            Some(select_elements(operands[0], &gather_sources(*axis, *mode, operands, shape)?))
         }
-        NodeKind::Scatter { op, axis, mode } => Some(scattered(*op, *axis, *mode, operands)?),
-        NodeKind::Contract { summed } => Some(contracted(operands, *summed)),
+        NodeKind::Scatter { op, axis, mode } => {
+            Some(evaluate_scatter(*op, *axis, *mode, operands)?)
+        }
+        NodeKind::Contract { summed } => Some(evaluate_contraction(operands, *summed)),
         NodeKind::Scan { op, axis, reverse, exclusive } => {
-            let along = AxisReduction::new(operands[0], *axis);
-            let scan = AxisScan { along, reverse: *reverse, exclusive: *exclusive };
+            let line = AxisReduction::new(operands[0], *axis);
+            let scan = AxisScan { line, reverse: *reverse, exclusive: *exclusive };
             visit_scan(*op, operands[0].dtype(), scan)
         }
         NodeKind::Sort { axis, descending, result } => {
-            Some(sorted(*axis, *descending, *result, operands))
+            Some(evaluate_sort(*axis, *descending, *result, operands))
         }
-        NodeKind::SearchSorted { side } => Some(searched(*side, operands[0], operands[1])),
+        NodeKind::SearchSorted { side } => Some(evaluate_search(*side, operands[0], operands[1])),
         NodeKind::While { condition, body, limit, result } => {
-            return looped(condition, body, *limit, *result, operands);
+            return evaluate_while(condition, body, *limit, *result, operands);
         }
-        NodeKind::Branch { branches, result } => return branched(branches, *result, operands),
+        NodeKind::Branch { branches, result } => {
+            return evaluate_branch(branches, *result, operands);
+        }
         NodeKind::Reshape => {
             return Ok(operands[0]
                 .reshaped(shape.clone())
@@ -327,17 +331,17 @@ fn broadcast_sources(operand: &Array, map: &AxisMap, result: &Shape) -> Vec<usiz
     (0..count)
         .map(|position| {
             let index = unravel(position, result);
-            let along = |(axis, &to): (usize, &usize)| match operand.shape()[axis] {
+            let offset = |(axis, &to): (usize, &usize)| match operand.shape()[axis] {
                 1 => 0,
                 _ => index[to] * strides[axis] as usize,
             };
-            map.iter().enumerate().map(along).sum()
+            map.iter().enumerate().map(offset).sum()
         })
         .collect()
 }
 
 /// The elements at `sources`, in that order.
-fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
+fn select_elements(array: &Array, sources: &[usize]) -> ArrayData {
     macro_rules! pick {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match array.dtype() {
@@ -353,7 +357,7 @@ fn rearranged(array: &Array, sources: &[usize]) -> ArrayData {
 }
 
 /// For each element of a gather in row-major order, the position of its source in the table.
-fn taken(
+fn gather_sources(
     axis: usize,
     mode: TakeMode,
     operands: &[&Array],
@@ -366,7 +370,7 @@ fn taken(
 }
 
 /// The result of a scatter.
-fn scattered(
+fn evaluate_scatter(
     op: ScatterOp,
     axis: usize,
     mode: ScatterMode,
@@ -394,12 +398,12 @@ impl ScatterVisitor for ScatterEvaluation<'_> {
     type Output = ArrayData;
 
     fn scatter<F: ScatterFold<T>, T: Element>(self) -> ArrayData {
-        self.folded::<T, F::Accumulator>(F::begin, F::combine, F::finish)
+        self.fold_updates::<T, F::Accumulator>(F::begin, F::combine, F::finish)
     }
 }
 
 impl ScatterEvaluation<'_> {
-    fn folded<T: Element, A: Element>(
+    fn fold_updates<T: Element, A: Element>(
         &self,
         begin: fn(T) -> A,
         combine: fn(A, T) -> A,
@@ -407,21 +411,21 @@ impl ScatterEvaluation<'_> {
     ) -> ArrayData {
         let [operand, updates] = [self.operand, self.updates]
             .map(|array| array.element_slice::<T>().expect("invariant: operands are of one type"));
-        let mut folded = of_one(operand, begin);
+        let mut accumulators = of_one(operand, begin);
         for (target, &update) in self.targets.iter().zip(updates) {
             if let &Some(target) = target {
-                folded[target] = combine(folded[target], update);
+                accumulators[target] = combine(accumulators[target], update);
             }
         }
-        T::into_data(of_one(&folded, finish))
+        T::into_data(of_one(&accumulators, finish))
     }
 }
 
 /// The sums of products along the last `summed` axes.
-fn contracted(operands: &[&Array], summed: usize) -> ArrayData {
+fn evaluate_contraction(operands: &[&Array], summed: usize) -> ArrayData {
     let shape = operands[0].shape();
-    let (kept, along) = shape.split_at(shape.rank() - summed);
-    let (count, length) = (kept.iter().product(), along.iter().product());
+    let (result_sizes, summed_sizes) = shape.split_at(shape.rank() - summed);
+    let (count, length) = (result_sizes.iter().product(), summed_sizes.iter().product());
     macro_rules! contract {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match operands[0].dtype() {
@@ -485,7 +489,7 @@ impl<'a> AxisReduction<'a> {
     }
 
     /// The position of the first element of each line along the axis, in row-major order of the other axes.
-    fn firsts(&self) -> impl Iterator<Item = usize> {
+    fn line_starts(&self) -> impl Iterator<Item = usize> {
         let (block, inner) = (self.length * self.inner, self.inner);
         (0..self.outer).flat_map(move |outer| (0..inner).map(move |index| outer * block + index))
     }
@@ -496,10 +500,10 @@ impl<'a> AxisReduction<'a> {
     fn map<T: Element, R: Element>(&self, each: fn(&[T]) -> R) -> ArrayData {
         let elements: &[T] = self.elements();
         let mut results = Vec::with_capacity(self.outer * self.inner);
-        for first in self.firsts() {
-            let along: Vec<T> =
+        for first in self.line_starts() {
+            let line: Vec<T> =
                 (0..self.length).map(|index| elements[first + index * self.inner]).collect();
-            results.push(each(&along));
+            results.push(each(&line));
         }
         R::into_data(results)
     }
@@ -515,7 +519,7 @@ impl FoldVisitor for AxisReduction<'_> {
 
 /// A scan along an axis.
 struct AxisScan<'a> {
-    along: AxisReduction<'a>,
+    line: AxisReduction<'a>,
     reverse: bool,
     exclusive: bool,
 }
@@ -532,15 +536,15 @@ impl AxisScan<'_> {
     /// The operand with each line along the axis replaced by the result of `each` on it, in the order of
     /// the scan. The second argument of `each` is `exclusive`.
     fn map<T: Element>(&self, each: fn(&[T], bool) -> Vec<T>) -> ArrayData {
-        let AxisReduction { length, inner, .. } = self.along;
-        let mut results = self.along.elements::<T>().to_vec();
-        for first in self.along.firsts() {
+        let AxisReduction { length, inner, .. } = self.line;
+        let mut results = self.line.elements::<T>().to_vec();
+        for first in self.line.line_starts() {
             let place = |index: usize| match self.reverse {
                 true => first + (length - 1 - index) * inner,
                 false => first + index * inner,
             };
-            let along: Vec<T> = (0..length).map(|index| results[place(index)]).collect();
-            for (index, result) in each(&along, self.exclusive).into_iter().enumerate() {
+            let line: Vec<T> = (0..length).map(|index| results[place(index)]).collect();
+            for (index, result) in each(&line, self.exclusive).into_iter().enumerate() {
                 results[place(index)] = result;
             }
         }
@@ -555,15 +559,15 @@ impl FoldVisitor for ArgReduction<'_> {
     type Output = ArrayData;
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
-        self.0.map(|along: &[T]| position(along, fold::<F, T>(along)))
+        self.0.map(|line: &[T]| position(line, fold::<F, T>(line)))
     }
 }
 
 /// The position of the first NaN, or else of the first element equal to `extreme`.
-fn position<T: Element>(along: &[T], extreme: T) -> i64 {
+fn position<T: Element>(line: &[T], extreme: T) -> i64 {
     #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
     let is_found = |&x: &T| x == extreme || x != x;
-    along.iter().position(is_found).map_or(i64::MAX, |index| index as i64)
+    line.iter().position(is_found).map_or(i64::MAX, |index| index as i64)
 }
 
 fn iota(dtype: DType, shape: &Shape, axis: usize) -> ArrayData {

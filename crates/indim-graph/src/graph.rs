@@ -435,7 +435,7 @@ pub(crate) struct GraphArena {
     parameters: Vec<ValueId>,
     parameter_names: HashSet<String>,
     /// A table of the values, hashed by their nodes; it holds no second copy of the nodes.
-    known: HashTable<ValueId>,
+    value_table: HashTable<ValueId>,
     hasher: RandomState,
 }
 
@@ -448,9 +448,10 @@ impl GraphArena {
     /// Returns the value of an equal earlier node if one exists; otherwise adds `node` as a new value.
     pub(crate) fn add(&mut self, node: Node) -> ValueId {
         let hash = self.hasher.hash_one(NodeKey(&node));
-        let is_same = |&known: &ValueId| NodeKey(&self.nodes[known.index()]) == NodeKey(&node);
-        if let Some(&known) = self.known.find(hash, is_same) {
-            return known;
+        let is_same =
+            |&existing: &ValueId| NodeKey(&self.nodes[existing.index()]) == NodeKey(&node);
+        if let Some(&existing) = self.value_table.find(hash, is_same) {
+            return existing;
         }
         let value = ValueId::from_index(self.nodes.len());
         if let NodeKind::Parameter { name, .. } = &node.kind {
@@ -459,8 +460,8 @@ impl GraphArena {
         }
         self.nodes.push(node);
         let (nodes, hasher) = (&self.nodes, &self.hasher);
-        let rehash = |known: &ValueId| hasher.hash_one(NodeKey(&nodes[known.index()]));
-        self.known.insert_unique(hash, value, rehash);
+        let rehash = |existing: &ValueId| hasher.hash_one(NodeKey(&nodes[existing.index()]));
+        self.value_table.insert_unique(hash, value, rehash);
         value
     }
 

@@ -123,7 +123,7 @@ macro_rules! by_type {
 }
 
 /// The sorted values or positions, row by row.
-pub(crate) fn sorted(
+pub(crate) fn evaluate_sort(
     axis: usize,
     descending: bool,
     result: SortResult,
@@ -137,12 +137,12 @@ pub(crate) fn sorted(
     let mut positions = vec![0; outer * length * inner];
     for first in (0..outer).flat_map(|o| (0..inner).map(move |i| o * length * inner + i)) {
         let row = StridedLine { first, length, step: inner };
-        let mut sorted: Vec<usize> = (0..length).collect();
+        let mut evaluate_sort: Vec<usize> = (0..length).collect();
         // Stable sorts by one key after another, the least significant first, sort by all keys.
         for &key in keys.iter().rev() {
-            by_type!(key, sort_row(key, row, descending, &mut sorted));
+            by_type!(key, sort_row(key, row, descending, &mut evaluate_sort));
         }
-        for (index, position) in sorted.into_iter().enumerate() {
+        for (index, position) in evaluate_sort.into_iter().enumerate() {
             positions[first + index * inner] = position;
         }
     }
@@ -156,7 +156,7 @@ pub(crate) fn sorted(
                 element - index * inner + position * inner
             };
             let sources: Vec<usize> = positions.iter().enumerate().map(source).collect();
-            by_type!(keys[0], picked(keys[0], &sources))
+            by_type!(keys[0], select_elements(keys[0], &sources))
         }
     }
 }
@@ -181,7 +181,7 @@ fn sort_row<T: TotalOrder>(
     sort_positions(positions, &keys, descending);
 }
 
-fn picked<T: Element>(array: &Array, sources: &[usize]) -> ArrayData {
+fn select_elements<T: Element>(array: &Array, sources: &[usize]) -> ArrayData {
     let elements = elements::<T>(array);
     T::into_data(sources.iter().map(|&source| elements[source]).collect())
 }
@@ -191,7 +191,7 @@ fn elements<T: Element>(array: &Array) -> &[T] {
 }
 
 /// The position in the table of each value.
-pub(crate) fn searched(side: SearchSide, table: &Array, values: &Array) -> ArrayData {
+pub(crate) fn evaluate_search(side: SearchSide, table: &Array, values: &Array) -> ArrayData {
     by_type!(table, search(side, table, values))
 }
 

@@ -110,7 +110,7 @@ fn precomputed_axes_are_valid_for_other_sizes() {
     let graph = b.finish(&[b.add(x, v, &[1]).unwrap()]).unwrap();
     let symbolic = SymbolicGraph::new(&graph, &b.size_facts());
     let symbols = symbolic.distinct_sizes();
-    let program = lower(&symbolic.resized_for_any(&symbols));
+    let program = lower(&symbolic.resized_with_counts(&symbols));
     for concrete in [[11, 13], [13, 11], [2, 1 << 20]] {
         assert!(check(
             &program.nests[0],

@@ -1,6 +1,6 @@
 //! Standardisation, `(x - mean) / deviation`, shared by the normalisations of several formats.
 
-use indim_builder::{ReduceOptions, Reduction, Value};
+use indim_builder::{AxisFunction, ReduceOptions, Value};
 use indim_graph::GraphError;
 use indim_shape::ReductionRuleName;
 
@@ -21,10 +21,10 @@ pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Va
     let b = x.builder();
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     let along = ReduceOptions::axes(axes).keepdims(true).rule(ReductionRuleName::Xla);
-    let distances = b.numpy().sub(x, b.along(Reduction::Mean, x, &along)?)?;
+    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &along)?)?;
     let deviation = match epsilon {
-        Epsilon::InsideRoot(epsilon) => (b.along(Reduction::Var, x, &along)? + epsilon).sqrt(),
-        Epsilon::OutsideRoot(epsilon) => b.along(Reduction::Std, x, &along)? + epsilon,
+        Epsilon::InsideRoot(epsilon) => (b.along(AxisFunction::Var, x, &along)? + epsilon).sqrt(),
+        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &along)? + epsilon,
     };
     Ok((distances, deviation))
 }

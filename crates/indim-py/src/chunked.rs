@@ -190,7 +190,8 @@ impl ChunkedProgram {
             true => py.detach(|| SlicedGraph::of(&graph)).map_err(invalid)?,
             false => None,
         };
-        let SlicedGraph { graph, parts } = slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
+        let SlicedGraph { graph, slices: parts } =
+            slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
         if !counted {
             let cuts = Cuts::of(&graph);
             let (first, whole) = (Vec::new(), ProgramCache::default());

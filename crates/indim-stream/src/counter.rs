@@ -42,9 +42,9 @@ impl Source for IndexSource {
 /// None for a legal graph.
 pub(crate) fn counted(sliced: &SlicedGraph) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
     let graph = CounterGraph::of(&sliced.graph)?.graph;
-    let counters = &graph.parameters()[sliced.parts.len()..];
+    let counters = &graph.parameters()[sliced.slices.len()..];
     let counters = counters.iter().map(|_| InputSlice { input: None, starts: vec![0] });
-    let parts: Vec<InputSlice> = sliced.parts.iter().cloned().chain(counters).collect();
-    let is_changed = parts.len() > sliced.parts.len();
-    Ok(is_changed.then_some(SlicedGraph { graph, parts }))
+    let parts: Vec<InputSlice> = sliced.slices.iter().cloned().chain(counters).collect();
+    let is_changed = parts.len() > sliced.slices.len();
+    Ok(is_changed.then_some(SlicedGraph { graph, slices: parts }))
 }

@@ -316,7 +316,7 @@ impl GraphVariant {
         let stored = |part: &InputSlice| {
             part.input.map_or_else(StorageInfo::default, |input| inputs[input].clone())
         };
-        let inputs = sliced.parts.iter().map(stored).collect();
+        let inputs = sliced.slices.iter().map(stored).collect();
         GraphVariant { cuts: Cuts::of(&sliced.graph), sliced, inputs }
     }
 
@@ -357,7 +357,7 @@ impl Search<'_> {
             let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
             let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
             if kept.held_with(held) <= limit {
-                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.parts.clone());
+                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.slices.clone());
                 let input_bytes = self.options.input_bytes;
                 return Ok(Ok(Plan { graph, parts, passes, kept, input_bytes }));
             }

@@ -1,7 +1,7 @@
 //! The catalogue of operations, compositions, reductions, products, views and random numbers, for
 //! `docs/ops.md` and `indim ops`.
 
-use indim_builder::{Composition, Parameter, Reduction};
+use indim_builder::{AxisFunction, Composition, Parameter};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{
@@ -18,7 +18,7 @@ pub enum EntryKind {
     /// An element-wise function composed of several operations.
     Composition,
     /// A function along axes.
-    Reduction,
+    AxisFunction,
     /// A function that rearranges, joins or sorts arrays.
     View,
     /// A product of arrays.
@@ -88,7 +88,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         other_names: other_names(composition.name(), composition.aliases()),
         kind: EntryKind::Composition,
     };
-    let along = |function: &Reduction| Entry {
+    let along = |function: &AxisFunction| Entry {
         name: function.name(),
         operands: function.operands(),
         call: call(
@@ -101,11 +101,11 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         types: types(|dtype| function.takes(dtype), |dtype| dtype),
         doc: function.doc(),
         other_names: function.aliases().to_vec(),
-        kind: EntryKind::Reduction,
+        kind: EntryKind::AxisFunction,
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
-    let along = Reduction::ALL.iter().map(along);
+    let along = AxisFunction::ALL.iter().map(along);
     let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
     let products = PRODUCTS.iter().map(product);
     let random = RANDOM.iter().map(random);

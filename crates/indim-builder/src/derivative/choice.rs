@@ -3,14 +3,14 @@
 //! At a kink the derivative is the symmetric one: a tie shares the cotangent, and `abs` has derivative 0 at
 //! 0.
 
-use super::complex::scaled;
+use super::complex::scale_complex;
 use super::rule::{BinaryArguments, TernaryArguments, UnaryArguments, is_complex};
 use crate::builder::Value;
 
 /// The derivative at 0 is 0.
 pub(super) fn abs(u: UnaryArguments<'_>) -> Value {
     match is_complex(u.x) {
-        true => scaled(&u.x.sign(), u.cotangent),
+        true => scale_complex(&u.x.sign(), u.cotangent),
         false => u.cotangent * u.x.sign(),
     }
 }
@@ -21,15 +21,15 @@ pub(super) fn sign(u: UnaryArguments<'_>) -> Option<Value> {
     if !is_complex(u.x) {
         return None;
     }
-    let outwards = (u.cotangent * u.y.conj()).real();
-    let across = u.cotangent - scaled(u.y, &outwards);
-    Some(u.x.eq(0).select(0, scaled(&across, &u.x.abs().reciprocal())))
+    let radial = (u.cotangent * u.y.conj()).real();
+    let tangential = u.cotangent - scale_complex(u.y, &radial);
+    Some(u.x.eq(0).select(0, scale_complex(&tangential, &u.x.abs().reciprocal())))
 }
 
 /// The cotangent goes to the selected operand, also if it is NaN; a tie shares it.
 pub(super) fn max(o: BinaryArguments<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | x.is_nan());
-    shared(o.cotangent, &a, &b)
+    share_tie(o.cotangent, &a, &b)
 }
 
 pub(super) fn min(o: BinaryArguments<'_>) -> [Value; 2] {
@@ -40,7 +40,7 @@ pub(super) fn min(o: BinaryArguments<'_>) -> [Value; 2] {
 /// NaNs.
 pub(super) fn fmax(o: BinaryArguments<'_>) -> [Value; 2] {
     let [a, b] = [o.a, o.b].map(|x| x.eq(o.y) | o.y.is_nan());
-    shared(o.cotangent, &a, &b)
+    share_tie(o.cotangent, &a, &b)
 }
 
 pub(super) fn fmin(o: BinaryArguments<'_>) -> [Value; 2] {
@@ -48,7 +48,7 @@ pub(super) fn fmin(o: BinaryArguments<'_>) -> [Value; 2] {
 }
 
 /// Half of the cotangent for each operand of a tie, all of it for a single winner.
-fn shared(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
+fn share_tie(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
     let half = cotangent * 0.5;
     let share = |wins: &Value, other: &Value| wins.select(other.select(&half, cotangent), 0);
     [share(a_wins, b_wins), share(b_wins, a_wins)]
@@ -61,7 +61,7 @@ pub(super) fn clamp(o: TernaryArguments<'_>) -> [Value; 3] {
     let is_within = low.le(x) & x.le(high);
     let is_low = x.lt(low) & low.le(high);
     let is_high = x.gt(high) | low.gt(high);
-    [is_low, is_within, is_high].map(|gets| gets.select(o.cotangent, 0))
+    [is_low, is_within, is_high].map(|is_selected| is_selected.select(o.cotangent, 0))
 }
 
 pub(super) fn select(o: TernaryArguments<'_>) -> [Option<Value>; 3] {

@@ -22,6 +22,6 @@ pub(super) fn complex(o: BinaryArguments<'_>) -> [Value; 2] {
 }
 
 /// A complex number times a real number, part by part.
-pub(super) fn scaled(z: &Value, factor: &Value) -> Value {
+pub(super) fn scale_complex(z: &Value, factor: &Value) -> Value {
     (z.real() * factor).complex(z.imag() * factor)
 }

@@ -49,29 +49,33 @@ impl Factor {
         let (dtype, rank) = (factors.dtype, factors.shape.rank());
         // The axes of the factors along which the source varies. They become the first axes; the sum runs
         // along the other axes, which become the last.
-        let own = self.map.iter().zip(self.shape.iter()).filter(|(_, size)| **size != 1);
-        let own: Vec<usize> = own.map(|(&axis, _)| axis).collect();
-        let others = (0..rank).filter(|axis| !own.contains(axis));
-        let order: Vec<usize> = own.iter().copied().chain(others).collect();
+        let source_axes = self.map.iter().zip(self.shape.iter()).filter(|(_, size)| **size != 1);
+        let source_axes: Vec<usize> = source_axes.map(|(&axis, _)| axis).collect();
+        let others = (0..rank).filter(|axis| !source_axes.contains(axis));
+        let order: Vec<usize> = source_axes.iter().copied().chain(others).collect();
         let shape: Shape = order.iter().map(|&axis| factors.shape[axis]).collect();
-        let place = |axis: usize| order.iter().position(|&other| other == axis).unwrap_or(axis);
-        let placed = |value: &Value, rank: usize| {
-            let map = AxisMap::from((0..rank).map(place).collect::<Vec<usize>>());
-            b.checked_broadcast("contract", value.known_id(), &map, &shape)
+        let position = |axis: usize| order.iter().position(|&other| other == axis).unwrap_or(axis);
+        let reorder = |value: &Value, rank: usize| {
+            let map = AxisMap::from((0..rank).map(position).collect::<Vec<usize>>());
+            b.checked_broadcast("contract", value.expect_id(), &map, &shape)
         };
         // The result of a contraction has the leading axes of its factors.
-        let kept = cotangent.array_type()?.shape.rank();
-        let cotangent = placed(&unwidened(b, cotangent, dtype)?, kept)?;
-        let sum = b.contract(&cotangent, placed(other, rank)?, rank - own.len())?;
+        let result_rank = cotangent.array_type()?.shape.rank();
+        let cotangent = reorder(&narrow_cotangent(b, cotangent, dtype)?, result_rank)?;
+        let sum = b.contract(&cotangent, reorder(other, rank)?, rank - source_axes.len())?;
         let sum = b.convert(sum, dtype)?;
-        b.reshaped(sum.known_id(), self.shape.clone())
+        b.reshaped(sum.expect_id(), self.shape.clone())
     }
 }
 
 /// The cotangent in the element type of the factors. If it was widened from this type, the value before
 /// the conversion.
-fn unwidened(b: &GraphBuilder, cotangent: &Value, dtype: DType) -> Result<Value, GraphError> {
-    match b.operand_of_conversion(cotangent.known_id()) {
+fn narrow_cotangent(
+    b: &GraphBuilder,
+    cotangent: &Value,
+    dtype: DType,
+) -> Result<Value, GraphError> {
+    match b.operand_of_conversion(cotangent.expect_id()) {
         Some(narrow) if b.type_of(narrow).dtype == dtype => Ok(b.value(narrow)),
         _ => b.convert(cotangent, dtype),
     }

@@ -164,19 +164,19 @@ fn parameters_in(graph: &Graph, b: &GraphBuilder) -> Result<Vec<Value>, GraphErr
 /// The value of parameter `index`; an error unless it is differentiable.
 #[track_caller]
 fn differentiable(graph: &Graph, index: usize) -> Result<ValueId, GraphError> {
-    let refused = |kind, operands| {
+    let not_differentiable = |kind, operands| {
         GraphError::new(kind, GRADIENT, operands).at(core::panic::Location::caller())
     };
     let Some(&value) = graph.parameters().get(index) else {
         let kind = GraphErrorKind::UnknownParameter { index, count: graph.parameters().len() };
-        return Err(refused(kind, Vec::new()));
+        return Err(not_differentiable(kind, Vec::new()));
     };
     let array_type = graph[value].array_type.clone();
     match has_derivatives(&array_type) {
         true => Ok(value),
         false => {
             let operands = vec![(graph.parameter_name(index).to_owned(), array_type)];
-            Err(refused(GraphErrorKind::ParameterNotDifferentiable, operands))
+            Err(not_differentiable(GraphErrorKind::ParameterNotDifferentiable, operands))
         }
     }
 }

@@ -7,7 +7,7 @@ use indim_ops::{DType, ReduceOp};
 use indim_shape::Shape;
 
 use super::rule::conjugate;
-use super::structural::placed;
+use super::structural::broadcast_by_map;
 use crate::builder::{BuildResult, Value};
 
 /// A chain of reductions by one operation: a reduction along several axes. Ties for an extreme are counted
@@ -17,9 +17,9 @@ pub(super) struct ReductionChain {
     /// The operand of the first reduction.
     pub source: ValueId,
     /// The axes of the source that are kept, in ascending order.
-    kept: Vec<usize>,
+    kept_axes: Vec<usize>,
     /// The axes of the source that are reduced, in ascending order.
-    reduced: Vec<usize>,
+    reduced_axes: Vec<usize>,
     shape: Shape,
 }
 
@@ -37,21 +37,22 @@ impl ReductionChain {
             source = graph[source].operands[0];
         }
         let shape = graph[source].array_type.shape.clone();
-        let mut kept: Vec<usize> = (0..shape.rank()).collect();
-        let mut reduced: Vec<usize> = axes.iter().rev().map(|&axis| kept.remove(axis)).collect();
-        reduced.sort_unstable();
-        ReductionChain { op, source, kept, reduced, shape }
+        let mut kept_axes: Vec<usize> = (0..shape.rank()).collect();
+        let mut reduced_axes: Vec<usize> =
+            axes.iter().rev().map(|&axis| kept_axes.remove(axis)).collect();
+        reduced_axes.sort_unstable();
+        ReductionChain { op, source, kept_axes, reduced_axes, shape }
     }
 
     /// A value with the kept axes, broadcast along the reduced ones.
-    fn spread(&self, value: &Value) -> BuildResult {
-        placed(value, self.kept.clone(), &self.shape)
+    fn broadcast(&self, value: &Value) -> BuildResult {
+        broadcast_by_map(value, self.kept_axes.clone(), &self.shape)
     }
 
     /// A value with the source's shape, reduced along the reduced axes.
     fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let fold = |folded: Value, &axis: &usize| folded.builder().reduce(op, &folded, axis as i64);
-        self.reduced.iter().rev().try_fold(value.clone(), fold)
+        self.reduced_axes.iter().rev().try_fold(value.clone(), fold)
     }
 }
 
@@ -63,15 +64,15 @@ pub(super) fn cotangent(
     cotangent: &Value,
 ) -> Result<Option<Value>, GraphError> {
     match chain.op {
-        ReduceOp::Add => chain.spread(cotangent).map(Some),
+        ReduceOp::Add => chain.broadcast(cotangent).map(Some),
         ReduceOp::Mul => product(chain, x, cotangent).map(Some),
         ReduceOp::Max | ReduceOp::Min => {
-            let is_extreme = x.eq(chain.spread(y)?) | x.is_nan();
-            share_evenly(chain, &is_extreme, cotangent).map(Some)
+            let is_extreme = x.eq(chain.broadcast(y)?) | x.is_nan();
+            divide_among_selected(chain, &is_extreme, cotangent).map(Some)
         }
         ReduceOp::Fmax | ReduceOp::Fmin => {
-            let y = chain.spread(y)?;
-            share_evenly(chain, &(x.eq(&y) | y.is_nan()), cotangent).map(Some)
+            let y = chain.broadcast(y)?;
+            divide_among_selected(chain, &(x.eq(&y) | y.is_nan()), cotangent).map(Some)
         }
         ReduceOp::And | ReduceOp::Or | ReduceOp::Xor | ReduceOp::ArgMax | ReduceOp::ArgMin => {
             Ok(None)
@@ -83,20 +84,24 @@ pub(super) fn cotangent(
 /// the derivative with respect to the zero is not 0; with two zeros, all derivatives are 0.
 fn product(chain: &ReductionChain, x: &Value, cotangent: &Value) -> BuildResult {
     let is_zero = x.eq(0);
-    let count = chain.spread(&chain.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;
-    let others = chain.spread(&chain.fold(ReduceOp::Mul, &is_zero.select(1, x))?)?;
-    let for_zero = (is_zero.clone() & count.eq(1)).select(&others, 0);
+    let count = chain.broadcast(&chain.fold(ReduceOp::Add, &is_zero.convert(DType::I64))?)?;
+    let others = chain.broadcast(&chain.fold(ReduceOp::Mul, &is_zero.select(1, x))?)?;
+    let zero_derivative = (is_zero.clone() & count.eq(1)).select(&others, 0);
     // Divides by 1 instead of 0, so that the unselected branch has no NaN in a second derivative.
-    let without_zero = &others / is_zero.select(1, x);
-    let derivative = count.eq(0).select(without_zero, for_zero);
-    Ok(chain.spread(cotangent)? * conjugate(&derivative))
+    let nonzero_derivative = &others / is_zero.select(1, x);
+    let derivative = count.eq(0).select(nonzero_derivative, zero_derivative);
+    Ok(chain.broadcast(cotangent)? * conjugate(&derivative))
 }
 
-/// Shares the cotangent evenly among the elements for which `has_part` is true.
-fn share_evenly(chain: &ReductionChain, has_part: &Value, cotangent: &Value) -> BuildResult {
+/// Shares the cotangent evenly among the elements for which `is_selected` is true.
+fn divide_among_selected(
+    chain: &ReductionChain,
+    is_selected: &Value,
+    cotangent: &Value,
+) -> BuildResult {
     let dtype = cotangent.array_type()?.dtype;
-    let count = chain.fold(ReduceOp::Add, &has_part.convert(DType::I64))?;
+    let count = chain.fold(ReduceOp::Add, &is_selected.convert(DType::I64))?;
     // In double precision, because a narrow float may not represent the count.
     let share = (cotangent.convert(DType::F64) / count.convert(DType::F64)).convert(dtype);
-    Ok(has_part.select(chain.spread(&share)?, 0))
+    Ok(is_selected.select(chain.broadcast(&share)?, 0))
 }

@@ -35,8 +35,12 @@ impl ScanRule {
             return Ok(Some(back.scan(b, self.op, cotangent, self.exclusive)?));
         }
         let of_operand = match self.op {
-            ReduceOp::Mul if !is_complex => self.product(operand, &self.inclusive(cotangent)?)?,
-            ReduceOp::Max | ReduceOp::Min => self.extreme(operand, &self.inclusive(cotangent)?)?,
+            ReduceOp::Mul if !is_complex => {
+                self.product_cotangent(operand, &self.inclusive_cotangent(cotangent)?)?
+            }
+            ReduceOp::Max | ReduceOp::Min => {
+                self.extreme_cotangent(operand, &self.inclusive_cotangent(cotangent)?)?
+            }
             _ => return Ok(None),
         };
         Ok(Some(of_operand))
@@ -48,18 +52,20 @@ impl ScanRule {
     }
 
     /// For each position, the sum of the elements from it on.
-    fn sum_from(self, b: &GraphBuilder, x: &Value) -> BuildResult {
+    fn suffix_sums(self, b: &GraphBuilder, x: &Value) -> BuildResult {
         ScanRule { reverse: !self.reverse, ..self }.scan(b, ReduceOp::Add, x, false)
     }
 
     /// The cotangent of the inclusive scan. An exclusive scan has its results one position later, so their
     /// cotangents move one position back.
-    fn inclusive(self, cotangent: &Value) -> BuildResult {
+    fn inclusive_cotangent(self, cotangent: &Value) -> BuildResult {
         if !self.exclusive {
             return Ok(cotangent.clone());
         }
         let (b, shape) = (cotangent.builder(), cotangent.array_type()?.shape);
-        let Some(kept) = shape[self.axis].checked_sub(1) else { return Ok(cotangent.clone()) };
+        let Some(moved_count) = shape[self.axis].checked_sub(1) else {
+            return Ok(cotangent.clone());
+        };
         let part = |start: usize, count: usize| {
             let slice = |(axis, &size): (usize, &usize)| match axis == self.axis {
                 true => AxisSlice::new(start, count, 1),
@@ -70,48 +76,49 @@ impl ScanRule {
         };
         let zero = b.zeros(&part(0, 1)?.array_type()?)?;
         let parts = match self.reverse {
-            false => [part(1, kept)?, zero],
-            true => [zero, part(0, kept)?],
+            false => [part(1, moved_count)?, zero],
+            true => [zero, part(0, moved_count)?],
         };
         b.concatenate(&parts, self.axis as i64)
     }
 
     /// The cotangent of the operand of an inclusive product.
-    fn product(self, x: &Value, cotangent: &Value) -> BuildResult {
+    fn product_cotangent(self, x: &Value, cotangent: &Value) -> BuildResult {
         let b = x.builder();
         let is_zero = x.eq(0);
-        let is_behind_zero = self.scan(b, ReduceOp::Or, &is_zero, true)?;
-        let is_first_zero = &is_zero & is_behind_zero.not();
+        let is_after_zero = self.scan(b, ReduceOp::Or, &is_zero, true)?;
+        let is_first_zero = &is_zero & is_after_zero.not();
         let without_first = is_first_zero.select(1, x);
         let results = self.scan(b, ReduceOp::Mul, x, false)?;
-        let results_without = self.scan(b, ReduceOp::Mul, &without_first, false)?;
-        let of_others = self.sum_from(b, &(cotangent * results))? / is_zero.select(1, x);
-        let of_first = self.sum_from(b, &(cotangent * results_without))?;
-        Ok(is_first_zero.select(of_first, is_behind_zero.select(0, of_others)))
+        let results_without_first = self.scan(b, ReduceOp::Mul, &without_first, false)?;
+        let other_cotangent = self.suffix_sums(b, &(cotangent * results))? / is_zero.select(1, x);
+        let first_zero_cotangent = self.suffix_sums(b, &(cotangent * results_without_first))?;
+        Ok(is_first_zero.select(first_zero_cotangent, is_after_zero.select(0, other_cotangent)))
     }
 
     /// The cotangent of the operand of an inclusive maximum or minimum.
-    fn extreme(self, x: &Value, cotangent: &Value) -> BuildResult {
+    fn extreme_cotangent(self, x: &Value, cotangent: &Value) -> BuildResult {
         let b = x.builder();
         let shape = x.array_type()?.shape;
-        let before = self.scan(b, self.op, x, true)?;
-        let is_beyond = match self.op {
-            ReduceOp::Max => x.gt(&before),
-            _ => x.lt(&before),
+        let earlier_extreme = self.scan(b, self.op, x, true)?;
+        let exceeds = match self.op {
+            ReduceOp::Max => x.gt(&earlier_extreme),
+            _ => x.lt(&earlier_extreme),
         };
-        let is_new = is_beyond | (x.is_nan() & before.is_nan().not());
+        let is_new = exceeds | (x.is_nan() & earlier_extreme.is_nan().not());
         // Positions along the axis in the direction of the scan; that of the first element is 0.
         let positions = b.iota(DType::I64, &shape, self.axis as i64)?;
         let positions = match self.reverse {
             true => b.reverse(positions, &[self.axis as i64])?,
             false => positions,
         };
-        let found = self.scan(b, ReduceOp::Max, &is_new.select(&positions, 0), false)?;
-        let found = match self.reverse {
-            true => (shape[self.axis] as i64 - 1) - found,
-            false => found,
+        let extreme_positions =
+            self.scan(b, ReduceOp::Max, &is_new.select(&positions, 0), false)?;
+        let extreme_positions = match self.reverse {
+            true => (shape[self.axis] as i64 - 1) - extreme_positions,
+            false => extreme_positions,
         };
-        add_at_indices(b, &shape, self.axis, &found, cotangent)
+        add_at_indices(b, &shape, self.axis, &extreme_positions, cotangent)
     }
 }
 
@@ -124,14 +131,14 @@ fn add_at_indices(
     cotangent: &Value,
 ) -> BuildResult {
     let strides = shape.row_major_strides();
-    let mut places = indices * strides[axis] as i64;
+    let mut positions = indices * strides[axis] as i64;
     for other in (0..shape.rank()).filter(|&other| other != axis) {
-        places = places + b.iota(DType::I64, shape, other as i64)? * strides[other] as i64;
+        positions = positions + b.iota(DType::I64, shape, other as i64)? * strides[other] as i64;
     }
     let count: usize = shape.iter().product();
     let flat = |value: &Value| b.reshape(value, [count]);
     let cotangent = flat(cotangent)?;
     let sums = b.zeros(&cotangent.array_type()?)?;
-    let sums = b.scatter_add(sums, flat(&places)?, &cotangent, 0, TakeMode::Clip)?;
+    let sums = b.scatter_add(sums, flat(&positions)?, &cotangent, 0, TakeMode::Clip)?;
     b.reshape(sums, shape)
 }

@@ -65,21 +65,21 @@ pub(super) fn broadcast_in_dim(map: &AxisMap, operand: &Value, cotangent: &Value
         let from = map.iter().position(|&to| to == axis);
         from.is_some_and(|from| shape[from] == result[axis])
     };
-    let (kept, gone): (Vec<usize>, Vec<usize>) =
+    let (kept, summed_axes): (Vec<usize>, Vec<usize>) =
         (0..result.rank()).partition(|&axis| is_kept(axis));
-    let sum = summed(cotangent, &gone)?;
-    let back = |axis: &usize| map.iter().position(|to| to == axis);
-    let map = kept.iter().filter_map(back).collect::<Vec<usize>>();
-    placed(&sum, map, &shape)
+    let sum = sum_axes(cotangent, &summed_axes)?;
+    let operand_axis = |axis: &usize| map.iter().position(|to| to == axis);
+    let map = kept.iter().filter_map(operand_axis).collect::<Vec<usize>>();
+    broadcast_by_map(&sum, map, &shape)
 }
 
 /// The sums along `axes`, which are ascending and removed, in double precision and rounded once.
-pub(super) fn summed(x: &Value, axes: &[usize]) -> BuildResult {
+pub(super) fn sum_axes(x: &Value, axes: &[usize]) -> BuildResult {
     if axes.is_empty() {
         return Ok(x.clone());
     }
     let (b, dtype) = (x.builder(), x.array_type()?.dtype);
-    let mut sum = b.convert(x, wide(dtype))?;
+    let mut sum = b.convert(x, sum_dtype(dtype))?;
     for &axis in axes.iter().rev() {
         sum = b.reduce(ReduceOp::Add, sum, axis as i64)?;
     }
@@ -87,7 +87,7 @@ pub(super) fn summed(x: &Value, axes: &[usize]) -> BuildResult {
 }
 
 /// The type in which elements are summed.
-pub(super) fn wide(dtype: DType) -> DType {
+pub(super) fn sum_dtype(dtype: DType) -> DType {
     match dtype.class() {
         DTypeClass::Float => DType::F64,
         DTypeClass::Complex => DType::C128,
@@ -96,7 +96,7 @@ pub(super) fn wide(dtype: DType) -> DType {
 }
 
 /// Broadcasts `x` to `shape`: axis `i` maps to axis `map[i]`, which has the same size.
-pub(super) fn placed(x: &Value, map: Vec<usize>, shape: &Shape) -> BuildResult {
+pub(super) fn broadcast_by_map(x: &Value, map: Vec<usize>, shape: &Shape) -> BuildResult {
     let dims: Vec<i64> = map.into_iter().map(|axis| axis as i64).collect();
     x.builder().broadcast_in_dim(x, &dims, shape)
 }

@@ -35,12 +35,13 @@ impl<'a> Sweep<'a> {
         wrt.iter().for_each(|value| depends[value.index()] = true);
         for (value, node) in graph.iter() {
             // The bits of a number have no derivative.
-            let passes_on = !matches!(node.kind, NodeKind::Bitcast);
-            let is_reached = node.operands.iter().any(|operand| depends[operand.index()]);
-            depends[value.index()] |= is_reached && passes_on && has_derivatives(&node.array_type);
+            let has_derivative = !matches!(node.kind, NodeKind::Bitcast);
+            let reads_dependent = node.operands.iter().any(|operand| depends[operand.index()]);
+            depends[value.index()] |=
+                reads_dependent && has_derivative && has_derivatives(&node.array_type);
         }
-        let parameters: Vec<ValueId> = parameters.iter().map(Value::known_id).collect();
-        let values = builder.inlined(graph, &parameters);
+        let parameters: Vec<ValueId> = parameters.iter().map(Value::expect_id).collect();
+        let values = builder.inline_nodes(graph, &parameters);
         Sweep { graph, builder, values, depends, cotangents: vec![None; graph.len()] }
     }
 
@@ -56,7 +57,7 @@ impl<'a> Sweep<'a> {
         }
         let sum = &mut self.cotangents[value.index()];
         *sum = Some(match sum.take() {
-            Some(known) => known + cotangent,
+            Some(sum_so_far) => sum_so_far + cotangent,
             None => cotangent,
         });
     }
@@ -66,12 +67,12 @@ impl<'a> Sweep<'a> {
     #[track_caller]
     pub(super) fn run(&mut self) -> Result<(), GraphError> {
         for (value, node) in self.graph.iter().rev() {
-            let is_source = node.operands.iter().all(|operand| !self.depends[operand.index()]);
-            if is_source {
+            let is_independent = node.operands.iter().all(|operand| !self.depends[operand.index()]);
+            if is_independent {
                 continue;
             }
             if let Some(cotangent) = self.cotangents[value.index()].take() {
-                for (operand, cotangent) in self.handed_on(value, node, &cotangent)? {
+                for (operand, cotangent) in self.operand_cotangents(value, node, &cotangent)? {
                     self.add(operand, cotangent);
                 }
             }
@@ -81,42 +82,46 @@ impl<'a> Sweep<'a> {
 
     /// The cotangents of a node's operands, computed from the node's cotangent.
     #[track_caller]
-    fn handed_on(
+    fn operand_cotangents(
         &self,
         value: ValueId,
         node: &Node,
         cotangent: &Value,
     ) -> Result<Vec<(ValueId, Value)>, GraphError> {
         let operand = |index: usize| self.value(node.operands[index]);
-        let only = |given: Value| Ok(vec![(node.operands[0], given)]);
+        let for_first_operand = |contribution: Value| Ok(vec![(node.operands[0], contribution)]);
         match &node.kind {
             NodeKind::Elementwise(op) => {
                 let operands: Vec<Value> =
                     node.operands.iter().map(|&operand| self.value(operand)).collect();
                 match elementwise(*op, &operands, &self.value(value), cotangent) {
-                    Ok(given) => {
-                        let pairs = node.operands.iter().copied().zip(given);
-                        Ok(pairs.filter_map(|(operand, given)| Some((operand, given?))).collect())
+                    Ok(contributions) => {
+                        let pairs = node.operands.iter().copied().zip(contributions);
+                        Ok(pairs
+                            .filter_map(|(operand, contribution)| Some((operand, contribution?)))
+                            .collect())
                     }
-                    Err(NotDifferentiable) => Err(self.refused(node)),
+                    Err(NotDifferentiable) => Err(self.not_differentiable(node)),
                 }
             }
-            NodeKind::Convert => only(structural::convert(&operand(0), cotangent)?),
+            NodeKind::Convert => for_first_operand(structural::convert(&operand(0), cotangent)?),
             NodeKind::BroadcastInDim(map) => {
-                only(structural::broadcast_in_dim(map, &operand(0), cotangent)?)
+                for_first_operand(structural::broadcast_in_dim(map, &operand(0), cotangent)?)
             }
-            NodeKind::Reshape => only(structural::reshape(&operand(0), cotangent)?),
-            NodeKind::Slice(slices) => only(structural::slice(slices, &operand(0), cotangent)?),
+            NodeKind::Reshape => for_first_operand(structural::reshape(&operand(0), cotangent)?),
+            NodeKind::Slice(slices) => {
+                for_first_operand(structural::slice(slices, &operand(0), cotangent)?)
+            }
             NodeKind::Window { axis, window } => {
-                only(take::window(*axis, window, &operand(0), cotangent)?)
+                for_first_operand(take::window(*axis, window, &operand(0), cotangent)?)
             }
             NodeKind::Concatenate { axis } => {
                 let operands: Vec<Value> = (0..node.operands.len()).map(operand).collect();
-                let given = structural::concatenate(*axis, &operands, cotangent)?;
-                Ok(node.operands.iter().copied().zip(given).collect())
+                let contributions = structural::concatenate(*axis, &operands, cotangent)?;
+                Ok(node.operands.iter().copied().zip(contributions).collect())
             }
             NodeKind::Take { axis, mode } => {
-                only(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
+                for_first_operand(take::take(*axis, *mode, &operand(0), &operand(1), cotangent)?)
             }
             NodeKind::Scatter { op, axis, mode } => {
                 let scatter = take::ScatterRule {
@@ -132,22 +137,24 @@ impl<'a> Sweep<'a> {
                     Some([to_operand, to_updates]) => {
                         Ok(vec![(node.operands[0], to_operand), (node.operands[2], to_updates)])
                     }
-                    None => Err(self.refused(node)),
+                    None => Err(self.not_differentiable(node)),
                 }
             }
             NodeKind::Reduce { .. } => {
                 let chain = reduction::ReductionChain::ending_at(self.graph, value);
                 let source = self.value(chain.source);
-                let given = reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
-                Ok(given.map(|given| (chain.source, given)).into_iter().collect())
+                let contribution =
+                    reduction::cotangent(&chain, &source, &self.value(value), cotangent)?;
+                Ok(contribution.map(|cotangent| (chain.source, cotangent)).into_iter().collect())
             }
             NodeKind::Contract { .. } => {
                 let factor = |index: usize| {
                     let value = node.operands[index];
                     let shape = |source: ValueId| self.graph[source].array_type.shape.clone();
                     let factor = Factor::new(value, &self.graph[value], shape);
-                    let given = factor.cotangent(self.builder, &operand(1 - index), cotangent)?;
-                    Ok((factor.source, given))
+                    let contribution =
+                        factor.cotangent(self.builder, &operand(1 - index), cotangent)?;
+                    Ok((factor.source, contribution))
                 };
                 (0..2)
                     .filter(|&index| self.depends[node.operands[index].index()])
@@ -162,14 +169,14 @@ impl<'a> Sweep<'a> {
                     exclusive: *exclusive,
                 };
                 match scan.cotangent(&operand(0), cotangent)? {
-                    Some(of_operand) => only(of_operand),
-                    None => Err(self.refused(node)),
+                    Some(of_operand) => for_first_operand(of_operand),
+                    None => Err(self.not_differentiable(node)),
                 }
             }
             NodeKind::Sort { axis, descending, result: SortResult::Values } => {
-                only(sort::values(*axis, *descending, &operand(0), cotangent)?)
+                for_first_operand(sort::values(*axis, *descending, &operand(0), cotangent)?)
             }
-            NodeKind::While { .. } | NodeKind::Branch { .. } => Err(self.refused(node)),
+            NodeKind::While { .. } | NodeKind::Branch { .. } => Err(self.not_differentiable(node)),
             NodeKind::Bitcast
             | NodeKind::Sort { .. }
             | NodeKind::SearchSorted { .. }
@@ -180,11 +187,11 @@ impl<'a> Sweep<'a> {
     }
 
     #[track_caller]
-    fn refused(&self, node: &Node) -> GraphError {
-        let named = |&operand: &ValueId| {
+    fn not_differentiable(&self, node: &Node) -> GraphError {
+        let describe = |&operand: &ValueId| {
             (self.graph.value_name(operand), self.graph[operand].array_type.clone())
         };
-        let operands = node.operands.iter().map(named).collect();
+        let operands = node.operands.iter().map(describe).collect();
         GraphError::new(GraphErrorKind::NotDifferentiable, node.kind.name(), operands)
             .at(core::panic::Location::caller())
     }

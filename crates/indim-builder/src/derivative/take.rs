@@ -34,7 +34,7 @@ impl ScatterRule<'_> {
     /// The cotangents of the operand and of the updates; `None` for products, which have no rule.
     pub(super) fn cotangents(&self, cotangent: &Value) -> Result<Option<[Value; 2]>, GraphError> {
         match self.op {
-            ScatterOp::Add => Ok(Some([cotangent.clone(), self.gathered(cotangent)?])),
+            ScatterOp::Add => Ok(Some([cotangent.clone(), self.gather_at_updates(cotangent)?])),
             ScatterOp::Set => self.set_cotangents(cotangent).map(Some),
             ScatterOp::Min | ScatterOp::Max => self.extreme_cotangents(cotangent).map(Some),
             ScatterOp::Mul => Ok(None),
@@ -42,23 +42,27 @@ impl ScatterRule<'_> {
     }
 
     /// For each update, the element of `x` at its index; 0 for dropped updates.
-    fn gathered(&self, x: &Value) -> BuildResult {
+    fn gather_at_updates(&self, x: &Value) -> BuildResult {
         let b = x.builder();
         let ScatterMode::Take(mode) = self.mode else {
-            let taken = b.take(x, self.indices, self.axis as i64, TakeMode::Clip)?;
-            let zeros = b.zeros(&taken.array_type()?)?;
-            return b.select(self.over_updates(b, &self.in_range(b)?)?, taken, zeros);
+            let clipped = b.take(x, self.indices, self.axis as i64, TakeMode::Clip)?;
+            let zeros = b.zeros(&clipped.array_type()?)?;
+            return b.select(
+                self.broadcast_to_updates(b, &self.in_range_mask(b)?)?,
+                clipped,
+                zeros,
+            );
         };
         b.take(x, self.indices, self.axis as i64, mode)
     }
 
     /// For each index, whether it is in range.
-    fn in_range(&self, b: &GraphBuilder) -> BuildResult {
-        b.in_range(self.indices, self.operand.array_type()?.shape[self.axis])
+    fn in_range_mask(&self, b: &GraphBuilder) -> BuildResult {
+        b.in_range_mask(self.indices, self.operand.array_type()?.shape[self.axis])
     }
 
     /// Broadcasts a value with an element for each index to one with an element for each update.
-    fn over_updates(&self, b: &GraphBuilder, of_indices: &Value) -> BuildResult {
+    fn broadcast_to_updates(&self, b: &GraphBuilder, of_indices: &Value) -> BuildResult {
         let rank = of_indices.array_type()?.shape.rank();
         let dims: Vec<i64> = (self.axis..self.axis + rank).map(|axis| axis as i64).collect();
         b.broadcast_like(of_indices, &dims, self.updates)
@@ -89,8 +93,8 @@ impl ScatterRule<'_> {
             0 => b.broadcast_like(b.scalar(false), &[], &numbers)?,
             _ => b.eq(b.take(last, self.indices, 0, mode)?, numbers, &[])?,
         };
-        let is_last = self.over_updates(b, &is_last)?;
-        Ok([to_operand, b.select(is_last, self.gathered(cotangent)?, none)?])
+        let is_last = self.broadcast_to_updates(b, &is_last)?;
+        Ok([to_operand, b.select(is_last, self.gather_at_updates(cotangent)?, none)?])
     }
 
     /// The cotangents of `min` and `max`: the element and the updates that equal the result share the
@@ -101,9 +105,10 @@ impl ScatterRule<'_> {
         let attains =
             |x: &Value, result: &Value| b.or(b.eq(x, result, &[])?, b.ne(x, x, &[])?, &[]);
         let of_operand = attains(self.operand, self.result)?;
-        let mut of_updates = attains(self.updates, &self.gathered(self.result)?)?;
+        let mut of_updates = attains(self.updates, &self.gather_at_updates(self.result)?)?;
         if self.mode == ScatterMode::Drop {
-            of_updates = b.and(of_updates, self.over_updates(b, &self.in_range(b)?)?, &[])?;
+            of_updates =
+                b.and(of_updates, self.broadcast_to_updates(b, &self.in_range_mask(b)?)?, &[])?;
         }
         let (counted, added) = (b.convert(&of_operand, dtype)?, b.convert(&of_updates, dtype)?);
         let count = b.scatter_add(counted, self.indices, added, self.axis as i64, self.mode)?;
@@ -112,7 +117,7 @@ impl ScatterRule<'_> {
             let zeros = b.zeros(&share.array_type()?)?;
             b.select(attains, share, zeros)
         };
-        Ok([only(of_operand, share.clone())?, only(of_updates, self.gathered(&share)?)?])
+        Ok([only(of_operand, share.clone())?, only(of_updates, self.gather_at_updates(&share)?)?])
     }
 }
 

@@ -58,7 +58,7 @@ impl GraphBuilder {
         let of_axes: Vec<(usize, Value)> = axes.iter().copied().zip(values).collect();
         let resolved = self.resolved_indices("gather", id, &of_axes, mode, flat.dtype())?;
         let shape = self.common_shape("gather", &ids)?;
-        self.gathered(id, &flat, &resolved, &shape)
+        self.gather_resolved(id, &flat, &resolved, &shape)
     }
 
     /// NumPy's `take_along_axis`: the elements at `indices` along `axis`. Indices and operand have one rank;
@@ -103,14 +103,14 @@ impl GraphBuilder {
         axes.push(axis);
         let flat = FlatAxes::new(&operand, &axes);
         self.pin_all(ids[1], PINNED);
-        let resolved = self.resolved(ids, axis, mode, flat.dtype())?;
+        let resolved = self.resolve_indices(ids, axis, mode, flat.dtype())?;
         let mut indices = vec![(axis, resolved)];
         for &other in axes.iter().filter(|&&other| other != axis) {
             let counter = self.counter(flat.dtype(), operand.rank(), other, operand[other])?;
             indices.push((other, counter));
         }
         // The axes of the indices replace the flattened axes; the operand's axes of size 1 remain.
-        let taken = self.gathered(ids[0], &flat, &indices, &shape)?;
+        let taken = self.gather_resolved(ids[0], &flat, &indices, &shape)?;
         self.reshape_units(taken, shape)
     }
 
@@ -171,7 +171,7 @@ impl GraphBuilder {
 
     /// The elements at these resolved indices, whose common shape replaces the flattened axes.
     #[track_caller]
-    pub(super) fn gathered(
+    pub(super) fn gather_resolved(
         &self,
         operand: ValueId,
         flat: &FlatAxes,

@@ -126,7 +126,7 @@ impl GraphBuilder {
     pub fn starts_from_end(&self, start: &Value, size: usize) -> BuildResult {
         let id = self.id("dynamic_slice", start)?;
         self.check_index_type("dynamic_slice", [id, id], 1)?;
-        let start = self.wide_start(start)?;
+        let start = self.widen_start(start)?;
         let dtype = start.array_type()?.dtype;
         if dtype == DType::U64 {
             return Ok(start);
@@ -190,7 +190,7 @@ impl GraphBuilder {
             if sizes[0] < sizes[1] {
                 let [taken, size] = sizes;
                 let dtype = position_type(size);
-                let start = self.clamped_start(&start, size - taken, dtype)?;
+                let start = self.clamp_start(&start, size - taken, dtype)?;
                 let counter = self.iota(dtype, [taken], 0)?;
                 let positions = self.elementwise(Op::Add, &[start, counter], &RuleSet::Numpy)?;
                 shorter.push(ShorterAxis { axis, positions, sizes });
@@ -226,8 +226,8 @@ impl GraphBuilder {
 
     /// Starts clamped to `0..=last`, as elements of type `dtype`, which can hold `last`.
     #[track_caller]
-    pub(super) fn clamped_start(&self, start: &Value, last: usize, dtype: DType) -> BuildResult {
-        let mut start = self.wide_start(start)?;
+    pub(super) fn clamp_start(&self, start: &Value, last: usize, dtype: DType) -> BuildResult {
+        let mut start = self.widen_start(start)?;
         let wide = start.array_type()?.dtype;
         let bound = |number: usize| self.literal(Literal::Int(number as i128), wide);
         let bounds = [(Op::Max, bound(0)?), (Op::Min, bound(last)?)];
@@ -241,7 +241,7 @@ impl GraphBuilder {
 
     /// Starts as integers of 64 bits: `u64` stays, other types become `i64`.
     #[track_caller]
-    fn wide_start(&self, start: &Value) -> BuildResult {
+    fn widen_start(&self, start: &Value) -> BuildResult {
         match start.array_type()?.dtype {
             DType::U64 => Ok(start.clone()),
             _ => self.convert(start, DType::I64),

@@ -77,7 +77,7 @@ impl GraphBuilder {
         }
         let indices = vec![(axis, self.value(ids[1]))];
         let indices = ScatterIndices { indices, counters, shape: index };
-        self.scattered(op, [ids[0], updates], &flat, &indices, mode.into())
+        self.scatter_resolved(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
     /// The operand, sliced to the sizes of the indices along all axes but `axis`, and the checked axis.
@@ -131,7 +131,7 @@ impl GraphBuilder {
         for axis in 0..batch {
             resolved.push((axis, self.counter(flat.dtype(), shape.rank(), axis, shape[axis])?));
         }
-        self.gathered(ids[0], &flat, &resolved, &shape)
+        self.gather_resolved(ids[0], &flat, &resolved, &shape)
     }
 
     /// ONNX's `ScatterND`: a scatter to the elements that [`GraphBuilder::gather_nd`] reads.
@@ -154,7 +154,7 @@ impl GraphBuilder {
         let axes: Vec<usize> = (0..indices.len()).collect();
         let flat = FlatAxes::new(&self.type_of(ids[0]).shape, &axes);
         let indices = ScatterIndices { indices, counters: Vec::new(), shape };
-        self.scattered(op, [ids[0], updates], &flat, &indices, mode.into())
+        self.scatter_resolved(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
     /// Splits the index vectors, which lie along the last axis: returns one array of indices for each
@@ -181,7 +181,7 @@ impl GraphBuilder {
         let indices = self.value(ids[1]);
         let mut of_axes = Vec::with_capacity(length);
         for number in 0..length {
-            let part = self.part(&indices, index.rank() - 1, AxisSlice::new(number, 1, 1))?;
+            let part = self.slice_axis(&indices, index.rank() - 1, AxisSlice::new(number, 1, 1))?;
             of_axes.push((batch + number, self.reshape_units(part, shape.clone())?));
         }
         Ok((of_axes, shape))

@@ -133,7 +133,7 @@ impl GraphBuilder {
 
     /// Resolves checked indices under `mode` to positions along `axis`, as elements of type `dtype`.
     #[track_caller]
-    pub(super) fn resolved(
+    pub(super) fn resolve_indices(
         &self,
         [operand, indices]: [ValueId; 2],
         axis: usize,
@@ -150,7 +150,7 @@ impl GraphBuilder {
 
     /// For each index, whether it is from 0 to `size - 1`; a negative index does not count from the end.
     #[track_caller]
-    pub(crate) fn in_range(&self, indices: &Value, size: usize) -> BuildResult {
+    pub(crate) fn in_range_mask(&self, indices: &Value, size: usize) -> BuildResult {
         let indices = match indices.array_type()?.dtype.size() {
             8 => indices.clone(),
             _ => self.convert(indices, DType::I64)?,

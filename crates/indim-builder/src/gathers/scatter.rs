@@ -72,7 +72,7 @@ impl GraphBuilder {
         let values = ids.iter().map(|&index| self.value(index));
         let indices = axes.iter().copied().zip(values).collect();
         let indices = ScatterIndices { indices, counters: Vec::new(), shape };
-        self.scattered(op, [id, updates], &flat, &indices, mode.into())
+        self.scatter_resolved(op, [id, updates], &flat, &indices, mode.into())
     }
 
     /// Checks the indices of these axes and resolves them to positions along their axes.
@@ -90,14 +90,14 @@ impl GraphBuilder {
             let ids = [operand, self.id(operation, index)?];
             self.check_index(operation, ids, *axis)?;
             self.pin_all(ids[1], PINNED);
-            resolved.push((*axis, self.resolved(ids, *axis, mode, dtype)?));
+            resolved.push((*axis, self.resolve_indices(ids, *axis, mode, dtype)?));
         }
         Ok(resolved)
     }
 
     /// The scatter of updates to elements at these indices, whose common shape replaces the flattened axes.
     #[track_caller]
-    pub(super) fn scattered(
+    pub(super) fn scatter_resolved(
         &self,
         op: ScatterOp,
         [operand, updates]: [ValueId; 2],
@@ -140,9 +140,9 @@ impl GraphBuilder {
         let shape = self.type_of(operand).shape;
         let mut positions = positions;
         for (axis, index) in indices {
-            let in_range = self.in_range(index, shape[*axis])?;
+            let in_range_mask = self.in_range_mask(index, shape[*axis])?;
             let none = self.convert(self.scalar(-1i32), flat.dtype())?;
-            let operands = [in_range, positions, none];
+            let operands = [in_range_mask, positions, none];
             positions = self.elementwise(Op::Select, &operands, &RuleSet::Numpy)?;
         }
         Ok(positions)

@@ -54,7 +54,7 @@ impl<'s> SlicePlan<'s> {
 
     /// The starts along the flattened axis, if it is the only one and slices have size 1 along it. These
     /// starts are the positions.
-    fn only_start(&self) -> Option<&Value> {
+    fn position_starts(&self) -> Option<&Value> {
         match (self.flat.axes(), &self.windows[..]) {
             (&[axis], []) => self.slices.start(axis),
             _ => None,
@@ -106,7 +106,7 @@ impl GraphBuilder {
         self.check_slices(NAME, id, slices)?;
         let shape = self.type_of(id).shape;
         let part: Vec<AxisSlice> = (0..shape.rank())
-            .map(|axis| match slices.is_moved(axis) {
+            .map(|axis| match slices.has_variable_start(axis) {
                 true => AxisSlice::whole(shape[axis]),
                 false => AxisSlice::new(0, slices.sizes[axis], 1),
             })
@@ -115,14 +115,14 @@ impl GraphBuilder {
         let result: Shape = slices.shape.iter().chain(&slices.sizes).copied().collect();
         let shape = table.array_type()?.shape;
         let moved: Vec<usize> = (0..shape.rank())
-            .filter(|&axis| slices.is_moved(axis) && slices.sizes[axis] != shape[axis])
+            .filter(|&axis| slices.has_variable_start(axis) && slices.sizes[axis] != shape[axis])
             .collect();
         if moved.is_empty() {
             let dims: Vec<i64> = (slices.shape.rank()..result.rank()).map(|at| at as i64).collect();
             return self.broadcast_in_dim(table, &dims, result);
         }
         let plan = SlicePlan::new(&shape, slices, &moved);
-        let positions = match plan.only_start() {
+        let positions = match plan.position_starts() {
             Some(start) => start.clone(),
             None => self.slice_positions(&shape, &plan)?,
         };
@@ -193,7 +193,7 @@ impl GraphBuilder {
             flattened.push(slices.starts.first().map_or(0, |(axis, _)| *axis));
         }
         let plan = SlicePlan::new(&shape, slices, &flattened);
-        let positions = match plan.only_start().filter(|_| slices.starts.len() == 1) {
+        let positions = match plan.position_starts().filter(|_| slices.starts.len() == 1) {
             Some(start) => start.clone(),
             None => {
                 let positions = self.slice_positions(&shape, &plan)?;
@@ -262,7 +262,7 @@ impl GraphBuilder {
             let start = match slices.start(axis) {
                 Some(start) => {
                     let last = shape[axis] - slices.sizes[axis];
-                    let start = self.clamped_start(start, last, dtype)?;
+                    let start = self.clamp_start(start, last, dtype)?;
                     let mut wide = slices.shape.to_vec();
                     wide.resize(positions.rank(), 1);
                     Some(self.reshape(start, wide)?)
@@ -291,7 +291,7 @@ impl GraphBuilder {
         let slices = plan.slices;
         let mut are_within: Option<Value> = None;
         for (axis, start) in &slices.starts {
-            let is_within = self.in_range(start, shape[*axis] - slices.sizes[*axis] + 1)?;
+            let is_within = self.in_range_mask(start, shape[*axis] - slices.sizes[*axis] + 1)?;
             are_within = Some(match are_within {
                 Some(others) => self.and(others, is_within, &[])?,
                 None => is_within,
@@ -313,7 +313,7 @@ impl StartedSlices {
     }
 
     /// Whether slices may start at another position than 0 along an axis.
-    fn is_moved(&self, axis: usize) -> bool {
+    fn has_variable_start(&self, axis: usize) -> bool {
         self.start(axis).is_some() || self.batches.iter().any(|&(of, _)| of == axis)
     }
 }

@@ -236,7 +236,7 @@ impl GraphBuilder {
         [x, y]: [Value; 2],
         dtype: Option<DType>,
     ) -> BuildResult {
-        let ids = [x.known_id(), y.known_id()];
+        let ids = [x.expect_id(), y.expect_id()];
         let form = match rule.elaborate(&ids.map(|id| self.type_of(id).shape)) {
             Ok(form) => form,
             Err(error) => return Err(self.error(name, &ids, GraphErrorKind::Contraction(error))),

@@ -7,8 +7,8 @@ use indim_ops::DType;
 use indim_shape::{Einsum, EinsumOperand, EinsumPlan};
 
 use super::types::ProductTypes;
+use crate::axis_functions::{AxisFunction, ReduceOptions};
 use crate::builder::{BuildResult, GraphBuilder, Value};
-use crate::reductions::{ReduceOptions, Reduction};
 
 impl GraphBuilder {
     /// NumPy's `einsum`: an equation names the axes of each operand and of the result by letters. Equal
@@ -59,15 +59,15 @@ impl GraphBuilder {
             let reason = "the order of the products of an einsum depends on it";
             ids.iter().for_each(|&id| self.pin_all(id, reason));
         }
-        self.planned(&plan, &ids, types)
+        self.run_plan(&plan, &ids, types)
     }
 
     #[track_caller]
-    fn planned(&self, plan: &EinsumPlan, ids: &[ValueId], types: ProductTypes) -> BuildResult {
+    fn run_plan(&self, plan: &EinsumPlan, ids: &[ValueId], types: ProductTypes) -> BuildResult {
         let mut values = Vec::with_capacity(ids.len());
         for (&id, steps) in ids.iter().zip(&plan.operands) {
             let value = self.convert(self.value(id), types.operands)?;
-            values.push(self.prepared(value, steps)?);
+            values.push(self.prepare_operand(value, steps)?);
         }
         let own = ProductTypes { result: types.operands, ..types };
         for product in &plan.products {
@@ -87,11 +87,11 @@ impl GraphBuilder {
         let shape = value.array_type()?.shape;
         let mut sizes = vec![0; shape.rank()];
         plan.result.iter().zip(shape.iter()).for_each(|(&axis, &size)| sizes[axis] = size);
-        self.checked_broadcast("einsum", value.known_id(), &plan.result, &sizes.into())
+        self.checked_broadcast("einsum", value.expect_id(), &plan.result, &sizes.into())
     }
 
     /// Takes the diagonals of one operand, then the sums along axes that no product needs.
-    fn prepared(&self, value: Value, steps: &EinsumOperand) -> BuildResult {
+    fn prepare_operand(&self, value: Value, steps: &EinsumOperand) -> BuildResult {
         let mut value = value;
         for &axes in &steps.diagonals {
             value = self.diagonal(&value, axes)?;
@@ -101,8 +101,8 @@ impl GraphBuilder {
         }
         let axes: Vec<i64> = steps.summed.iter().map(|&axis| axis as i64).collect();
         let sum = match value.array_type()?.dtype {
-            DType::Bool => Reduction::Any,
-            _ => Reduction::Sum,
+            DType::Bool => AxisFunction::Any,
+            _ => AxisFunction::Sum,
         };
         self.along(sum, value, ReduceOptions::axes(axes))
     }
@@ -123,8 +123,9 @@ impl GraphBuilder {
         slices.push(AxisSlice::new(0, size, size as isize + 1));
         let diagonal = self.slice(flat, &slices)?;
         // The diagonal is the last axis now.
-        let place = |axis: usize| if axis < first { axis } else { axis - 1 };
-        let back = (0..rank - 1).map(|axis| if axis == first { rank - 2 } else { place(axis) });
-        self.transpose(diagonal, &back.map(|axis| axis as i64).collect::<Vec<i64>>())
+        let position = |axis: usize| if axis < first { axis } else { axis - 1 };
+        let permutation =
+            (0..rank - 1).map(|axis| if axis == first { rank - 2 } else { position(axis) });
+        self.transpose(diagonal, &permutation.map(|axis| axis as i64).collect::<Vec<i64>>())
     }
 }

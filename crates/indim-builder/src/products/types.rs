@@ -46,7 +46,7 @@ impl GraphBuilder {
             Ok([self.convert(x, dtype)?, self.convert(y, dtype)?])
         };
         if named_form.form.summed() == 0 {
-            let [x, y] = self.placed(named_form, [x, y])?;
+            let [x, y] = self.broadcast_to_form(named_form, [x, y])?;
             let product = if types.operands == DType::Bool { x & y } else { x * y };
             return self.convert(product, types.result);
         }
@@ -54,16 +54,16 @@ impl GraphBuilder {
             DType::Bool => {
                 // A count of true products is below 2^63, so it does not wrap to 0.
                 let [x, y] = converted(DType::I64)?;
-                self.placed_contraction(named_form, [&x, &y])?.ne(0)
+                self.broadcast_contraction(named_form, [&x, &y])?.ne(0)
             }
             DType::F16 | DType::Bf16 => {
                 let [x, y] = converted(DType::F32)?;
-                self.placed_contraction(named_form, [&x, &y])?
+                self.broadcast_contraction(named_form, [&x, &y])?
             }
             dtype if dtype.class() == DTypeClass::Complex => {
                 self.complex_sum(named_form, [x, y])?
             }
-            _ => self.placed_contraction(named_form, [x, y])?,
+            _ => self.broadcast_contraction(named_form, [x, y])?,
         };
         self.convert(sum, types.result)
     }
@@ -72,7 +72,7 @@ impl GraphBuilder {
     #[track_caller]
     fn complex_sum(&self, named_form: &NamedForm<'_>, [x, y]: [&Value; 2]) -> BuildResult {
         let (x, y) = ([x.real(), x.imag()], [y.real(), y.imag()]);
-        let sum = |x: &Value, y: &Value| self.placed_contraction(named_form, [x, y]);
+        let sum = |x: &Value, y: &Value| self.broadcast_contraction(named_form, [x, y]);
         let real = sum(&x[0], &y[0])? - sum(&x[1], &y[1])?;
         let imaginary = sum(&x[0], &y[1])? + sum(&x[1], &y[0])?;
         let parts = [real, imaginary];
@@ -81,14 +81,18 @@ impl GraphBuilder {
 
     /// The contraction of two values that are broadcast to the shape of the form.
     #[track_caller]
-    fn placed_contraction(&self, named_form: &NamedForm<'_>, values: [&Value; 2]) -> BuildResult {
-        let [x, y] = self.placed(named_form, values)?;
+    fn broadcast_contraction(
+        &self,
+        named_form: &NamedForm<'_>,
+        values: [&Value; 2],
+    ) -> BuildResult {
+        let [x, y] = self.broadcast_to_form(named_form, values)?;
         self.contract(x, y, named_form.form.summed())
     }
 
     /// Two values that are broadcast to the shape of the form.
     #[track_caller]
-    fn placed(
+    fn broadcast_to_form(
         &self,
         named_form: &NamedForm<'_>,
         [x, y]: [&Value; 2],
@@ -96,8 +100,8 @@ impl GraphBuilder {
         let NamedForm { name, form } = named_form;
         let [x_map, y_map] = form.maps();
         Ok([
-            self.checked_broadcast(name, x.known_id(), x_map, form.shape())?,
-            self.checked_broadcast(name, y.known_id(), y_map, form.shape())?,
+            self.checked_broadcast(name, x.expect_id(), x_map, form.shape())?,
+            self.checked_broadcast(name, y.expect_id(), y_map, form.shape())?,
         ])
     }
 }

@@ -107,15 +107,15 @@ impl GraphBuilder {
     ) -> Result<Vec<Value>, GraphError> {
         self.check_cell(cell, x, states, weights)?;
         let gates = self.input_gates(x, weights)?;
-        Step::new(self, cell, weights).next(&gates, states)
+        RecurrentStep::new(self, cell, weights).next(&gates, states)
     }
 
     /// `x · Wᵀ + Wb`; the last axis of `x` is the input.
     pub(super) fn input_gates(&self, x: &Value, weights: &CellWeights) -> BuildResult {
-        self.biased(self.inner(x, &weights.input)?, weights.input_bias.as_ref())
+        self.add_bias(self.inner(x, &weights.input)?, weights.input_bias.as_ref())
     }
 
-    fn biased(&self, product: Value, bias: Option<&Value>) -> BuildResult {
+    fn add_bias(&self, product: Value, bias: Option<&Value>) -> BuildResult {
         bias.map_or(Ok(product.clone()), |bias| self.numpy().add(product, bias))
     }
 
@@ -162,19 +162,19 @@ impl GraphBuilder {
 }
 
 /// The operands that all steps share.
-pub(super) struct Step<'s> {
+pub(super) struct RecurrentStep<'s> {
     builder: &'s GraphBuilder,
     cell: &'s RecurrentCell,
     weights: &'s CellWeights,
 }
 
-impl<'s> Step<'s> {
+impl<'s> RecurrentStep<'s> {
     pub(super) fn new(
         builder: &'s GraphBuilder,
         cell: &'s RecurrentCell,
         weights: &'s CellWeights,
-    ) -> Step<'s> {
-        Step { builder, cell, weights }
+    ) -> RecurrentStep<'s> {
+        RecurrentStep { builder, cell, weights }
     }
 
     /// The next states, from the part of the gates that depends on the input.
@@ -186,7 +186,7 @@ impl<'s> Step<'s> {
             (CellKind::Gru { resets_product }, [h, ..]) => self.gru(resets_product, x, h),
             (_, [h, ..]) => {
                 let sum = x + self.product(h, 0..1)?;
-                Ok(vec![self.activated(0, &sum)?])
+                Ok(vec![self.activate(0, &sum)?])
             }
             (_, []) => Ok(Vec::new()),
         }
@@ -200,21 +200,21 @@ impl<'s> Step<'s> {
         [h, c]: [&Value; 2],
     ) -> Result<Vec<Value>, GraphError> {
         let product = self.product(h, 0..4)?;
-        let gate = |gate| Ok(self.part(x, gate)? + self.part(&product, gate)?);
-        let peeping = |sum: Value, position, c: &Value| match &self.weights.peepholes {
+        let gate = |gate| Ok(self.gate_slice(x, gate)? + self.gate_slice(&product, gate)?);
+        let add_peephole = |sum: Value, position, c: &Value| match &self.weights.peepholes {
             Some(weights) => {
-                let weights = self.part(weights, position)?;
+                let weights = self.gate_slice(weights, position)?;
                 Ok(sum + self.builder.numpy().mul(c, weights)?)
             }
             None => Ok(sum),
         };
-        let input = self.activated(0, &peeping(gate(i)?, 0, c)?)?;
+        let input = self.activate(0, &add_peephole(gate(i)?, 0, c)?)?;
         let forget = match couples_forget {
             true => 1 - &input,
-            false => self.activated(0, &peeping(gate(f)?, 2, c)?)?,
+            false => self.activate(0, &add_peephole(gate(f)?, 2, c)?)?,
         };
-        let new_c = forget * c + input * self.activated(1, &gate(g)?)?;
-        let output = self.activated(0, &peeping(gate(o)?, 1, &new_c)?)?;
+        let new_c = forget * c + input * self.activate(1, &gate(g)?)?;
+        let output = self.activate(0, &add_peephole(gate(o)?, 1, &new_c)?)?;
         // Not clipped: ONNX Runtime and OpenVINO clip only the gates.
         let new_h = output * self.cell.activations[2].of(&new_c)?;
         Ok(vec![new_h, new_c])
@@ -222,13 +222,15 @@ impl<'s> Step<'s> {
 
     fn gru(&self, resets_product: bool, x: &Value, h: &Value) -> Result<Vec<Value>, GraphError> {
         let product = self.product(h, 0..if resets_product { 3 } else { 2 })?;
-        let gate = |gate| self.activated(0, &(self.part(x, gate)? + self.part(&product, gate)?));
+        let gate = |gate| {
+            self.activate(0, &(self.gate_slice(x, gate)? + self.gate_slice(&product, gate)?))
+        };
         let (update, reset) = (gate(0)?, gate(1)?);
-        let own = match resets_product {
-            true => reset * self.part(&product, 2)?,
+        let candidate = match resets_product {
+            true => reset * self.gate_slice(&product, 2)?,
             false => self.product(&(reset * h), 2..3)?,
         };
-        let new = self.activated(1, &(self.part(x, 2)? + own))?;
+        let new = self.activate(1, &(self.gate_slice(x, 2)? + candidate))?;
         Ok(vec![(1 - &update) * new + update * h])
     }
 
@@ -237,26 +239,26 @@ impl<'s> Step<'s> {
         let all = 0..self.cell.kind.gates();
         let part = |of: &Value| match gates == all {
             true => Ok(of.clone()),
-            false => self.builder.index(of, &[self.rows(&gates)?]),
+            false => self.builder.index(of, &[self.gate_rows(&gates)?]),
         };
         let bias = self.weights.recurrent_bias.as_ref().map(part).transpose()?;
         let product = self.builder.inner(h, part(&self.weights.recurrent)?)?;
-        self.builder.biased(product, bias.as_ref())
+        self.builder.add_bias(product, bias.as_ref())
     }
 
     /// Applies activation number `function` to `x`, after clipping.
-    fn activated(&self, function: usize, x: &Value) -> BuildResult {
+    fn activate(&self, function: usize, x: &Value) -> BuildResult {
         let x = self.cell.clip.map_or_else(|| x.clone(), |clip| x.clamp(-clip, clip));
         self.cell.activations[function].of(&x)
     }
 
     /// The part of `of` that belongs to gate `gate`, along the last axis.
-    fn part(&self, of: &Value, gate: usize) -> BuildResult {
-        self.builder.index(of, &[Index::Ellipsis, self.rows(&(gate..gate + 1))?])
+    fn gate_slice(&self, of: &Value, gate: usize) -> BuildResult {
+        self.builder.index(of, &[Index::Ellipsis, self.gate_rows(&(gate..gate + 1))?])
     }
 
     /// The rows of the weights that belong to some gates.
-    fn rows(&self, gates: &Range<usize>) -> Result<Index, GraphError> {
+    fn gate_rows(&self, gates: &Range<usize>) -> Result<Index, GraphError> {
         let shape = self.weights.recurrent.array_type()?.shape;
         let hidden = shape.last().copied().unwrap_or_default();
         let at = |gate: usize| i64::try_from(gate.saturating_mul(hidden)).ok();

@@ -4,7 +4,7 @@ use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 
-use super::cell::{CellWeights, RecurrentCell, Step};
+use super::cell::{CellWeights, RecurrentCell, RecurrentStep};
 use crate::builder::{GraphBuilder, Value};
 
 /// One direction of a recurrent layer.
@@ -141,7 +141,7 @@ impl GraphBuilder {
             None => None,
         };
         let (finals, all) = self.scan_loop(length, initial, &xs, *is_reversed, |b, s, x| {
-            let mut next = Step::new(b, cell, weights).next(&x[0], s)?;
+            let mut next = RecurrentStep::new(b, cell, weights).next(&x[0], s)?;
             let mut result = next[0].clone();
             if let (Some(lengths), Some(position)) = (&lengths, x.get(1)) {
                 let is_within = position.lt(lengths);

@@ -97,10 +97,10 @@ impl GraphBuilder {
             let kind = GraphErrorKind::RegionCount { region, counted, expected, given };
             return Err(self.error("while_loop", &states, kind));
         }
-        let captured = RegionBody::all_captured([condition, body]);
-        let condition = condition.region(self, &captured)?;
-        let body = body.region(self, &captured)?;
-        let operands: Vec<ValueId> = states.iter().chain(&captured).copied().collect();
+        let captures = RegionBody::all_captured([condition, body]);
+        let condition = condition.region(self, &captures)?;
+        let body = body.region(self, &captures)?;
+        let operands: Vec<ValueId> = states.iter().chain(&captures).copied().collect();
         self.while_of_ids("while_loop", &condition, &body, &operands, limit)
     }
 
@@ -197,10 +197,10 @@ impl GraphBuilder {
     #[track_caller]
     pub fn branch_between(&self, index: &Value, bodies: &[RegionBody]) -> Values {
         let index = self.id("switch", index)?;
-        let captured = RegionBody::all_captured(bodies);
-        let regions = bodies.iter().map(|body| body.region(self, &captured));
+        let captures = RegionBody::all_captured(bodies);
+        let regions = bodies.iter().map(|body| body.region(self, &captures));
         let regions = regions.collect::<Result<Vec<Region>, GraphError>>()?;
-        self.branch_of_ids("switch", &regions, &[&[index], &captured[..]].concat())
+        self.branch_of_ids("switch", &regions, &[&[index], &captures[..]].concat())
     }
 
     /// A loop of existing regions. Both regions take all operands as parameters, the states first.

@@ -29,7 +29,7 @@ use crate::builder::{GraphBuilder, Value};
 pub struct RegionBody {
     graph: Graph,
     /// The outer values; their parameters follow the body's own parameters.
-    captured: Vec<ValueId>,
+    captures: Vec<ValueId>,
 }
 
 impl GraphBuilder {
@@ -42,7 +42,7 @@ impl GraphBuilder {
         &self,
         parameters: &[ArrayType],
     ) -> Result<(GraphBuilder, Vec<Value>), GraphError> {
-        let inner = self.nested();
+        let inner = self.body_builder();
         let states = named_parameters(&inner, "s", parameters)?;
         Ok((inner, states))
     }
@@ -65,14 +65,14 @@ impl GraphBuilder {
     pub fn end_region(&self, results: &[Value]) -> Result<RegionBody, GraphError> {
         // A result may be an outer value, which `finish` captures.
         let graph = self.finish(results)?;
-        Ok(RegionBody { graph, captured: self.captured() })
+        Ok(RegionBody { graph, captures: self.captures() })
     }
 }
 
 impl RegionBody {
     /// The number of parameters that are not values of the outer builder.
     pub fn parameter_count(&self) -> usize {
-        self.graph.parameters().len() - self.captured.len()
+        self.graph.parameters().len() - self.captures.len()
     }
 
     /// The types of the results.
@@ -91,8 +91,8 @@ impl RegionBody {
         outer: &GraphBuilder,
         arguments: &[Value],
     ) -> Result<Vec<Value>, GraphError> {
-        let captured = self.captured.iter().map(|&id| outer.value(id));
-        let arguments: Vec<Value> = arguments.iter().cloned().chain(captured).collect();
+        let captures = self.captures.iter().map(|&id| outer.value(id));
+        let arguments: Vec<Value> = arguments.iter().cloned().chain(captures).collect();
         b.inline(&self.graph, &arguments)
     }
 
@@ -101,7 +101,7 @@ impl RegionBody {
         bodies: impl IntoIterator<Item = &'a RegionBody>,
     ) -> Vec<ValueId> {
         let mut all = Vec::new();
-        for value in bodies.into_iter().flat_map(|body| &body.captured) {
+        for value in bodies.into_iter().flat_map(|body| &body.captures) {
             if !all.contains(value) {
                 all.push(*value);
             }
@@ -109,25 +109,25 @@ impl RegionBody {
         all
     }
 
-    /// The region of this body, whose parameters are those of the body, then all values of `captured`,
+    /// The region of this body, whose parameters are those of the body, then all values of `captures`,
     /// which several bodies share.
     pub(super) fn region(
         &self,
         outer: &GraphBuilder,
-        captured: &[ValueId],
+        captures: &[ValueId],
     ) -> Result<Region, GraphError> {
-        if *captured == self.captured {
+        if *captures == self.captures {
             return Ok(Region::new(self.graph.clone()));
         }
         let count = self.parameter_count();
         let own = self.graph.parameters()[..count].iter();
         let own: Vec<ArrayType> = own.map(|&it| self.graph[it].array_type.clone()).collect();
-        let types: Vec<ArrayType> = captured.iter().map(|&value| outer.type_of(value)).collect();
+        let types: Vec<ArrayType> = captures.iter().map(|&value| outer.type_of(value)).collect();
         let b = GraphBuilder::new();
         let mut arguments = named_parameters(&b, "s", &own)?;
         let all = named_parameters(&b, "c", &types)?;
-        for value in &self.captured {
-            let position = captured.iter().position(|other| other == value);
+        for value in &self.captures {
+            let position = captures.iter().position(|other| other == value);
             arguments.extend(position.map(|position| all[position].clone()));
         }
         let results = b.inline(&self.graph, &arguments)?;

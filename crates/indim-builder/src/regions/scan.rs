@@ -58,7 +58,7 @@ impl GraphBuilder {
         let count = initial.len();
         let mut types = self.types_of(&self.ids("scan", &initial)?);
         for (index, x) in xs.iter().enumerate() {
-            types.push(self.part_type(index, x, length)?);
+            types.push(self.slice_type(index, x, length)?);
         }
         let (inner, values) = self.begin_region(&types)?;
         let (mut next, results) = body(&inner, &values[..count], &values[count..])?;
@@ -128,14 +128,14 @@ impl GraphBuilder {
         arguments: impl FnOnce(&GraphBuilder, &Value, &[Value]) -> Result<Vec<Value>, GraphError>,
     ) -> Result<(Vec<Value>, Vec<Value>), GraphError> {
         let count = operands.len();
-        for of in step.result_types().skip(states) {
-            let sizes = [length].into_iter().chain(of.shape.iter().copied());
-            let stacked = ArrayType::new(of.dtype, sizes.collect::<Shape>());
+        for result_type in step.result_types().skip(states) {
+            let sizes = [length].into_iter().chain(result_type.shape.iter().copied());
+            let stacked = ArrayType::new(result_type.dtype, sizes.collect::<Shape>());
             self.check_size("scan", &stacked, &[])?;
             operands.push(self.zeros(&stacked)?);
         }
         let end = i64::try_from(length).unwrap_or(i64::MAX);
-        let mut finals = self.fori_loop(0..end, &operands, |b, position, values| {
+        let mut final_values = self.fori_loop(0..end, &operands, |b, position, values| {
             let (current, stacks) = values.split_at(count);
             let i = if reverse { end - 1 - position } else { position.clone() };
             let mut next = step.inline_into(b, self, &arguments(b, &i, current)?)?;
@@ -145,13 +145,13 @@ impl GraphBuilder {
             }
             Ok(next)
         })?;
-        let stacked = finals.split_off(count);
-        Ok((finals, stacked))
+        let stacked = final_values.split_off(count);
+        Ok((final_values, stacked))
     }
 
     /// The type of the slices of input `index` along axis 0, whose size must be `length`.
     #[track_caller]
-    fn part_type(&self, index: usize, x: &Value, length: usize) -> Result<ArrayType, GraphError> {
+    fn slice_type(&self, index: usize, x: &Value, length: usize) -> Result<ArrayType, GraphError> {
         let id = self.id("scan", x)?;
         let found = self.type_of(id);
         let axis = self.checked_axis("scan", &[id], 0, found.shape.rank())?;

@@ -119,7 +119,8 @@ impl GraphBuilder {
         largest: bool,
     ) -> Result<[Value; 2], GraphError> {
         let (x, _, from_front) = self.along_axis("top_k", x, axis)?;
-        let first = |sorted: Value| self.part(&sorted, from_front, AxisSlice::new(0, count, 1));
+        let first =
+            |sorted: Value| self.slice_axis(&sorted, from_front, AxisSlice::new(0, count, 1));
         Ok([first(self.sort(&x, axis, largest)?)?, first(self.argsort(&x, axis, largest)?)?])
     }
 

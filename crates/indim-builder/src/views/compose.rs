@@ -76,13 +76,13 @@ impl GraphBuilder {
                 return Err(self.error("stack", &ids, kind));
             }
             sizes.insert(axis, 1);
-            let (part, stays) = (self.value(id), |at: usize| match at.cmp(&axis) {
+            let (part, source_axis) = (self.value(id), |at: usize| match at.cmp(&axis) {
                 Ordering::Less => Some(at),
                 Ordering::Equal => None,
                 Ordering::Greater => Some(at - 1),
             });
-            let widened = self.reshape_units(&part, sizes)?;
-            parts.push(self.keep_axis_names(&part, widened, stays));
+            let expanded = self.reshape_units(&part, sizes)?;
+            parts.push(self.keep_axis_names(&part, expanded, source_axis));
         }
         self.concatenate(&parts, axis as i64)
     }
@@ -96,10 +96,12 @@ impl GraphBuilder {
         let (x, shape, axis) = self.along_axis("roll", operand, axis)?;
         let size = shape[axis];
         // The remainder is undefined for an empty axis, where nothing moves.
-        let moved = i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
-        let front = self.part(&x, axis, AxisSlice::new(size - moved, moved, 1))?;
-        let back = self.part(&x, axis, AxisSlice::new(0, size - moved, 1))?;
-        match moved {
+        let shifted_count =
+            i128::from(shift).checked_rem_euclid(size as i128).unwrap_or(0) as usize;
+        let front =
+            self.slice_axis(&x, axis, AxisSlice::new(size - shifted_count, shifted_count, 1))?;
+        let back = self.slice_axis(&x, axis, AxisSlice::new(0, size - shifted_count, 1))?;
+        match shifted_count {
             0 => Ok(x),
             _ => self.concatenate(&[front, back], axis as i64),
         }
@@ -139,10 +141,9 @@ impl GraphBuilder {
             return Err(self.error("pad", &ids, GraphErrorKind::SliceRank { given, rank }));
         }
         for (axis, &(low, high, interior)) in widths.iter().enumerate() {
-            x = self.spaced(&x, &value, axis, interior)?;
-            x = self.cut(&x, axis, low, high)?;
-            x =
-                self.padded_by(&x, axis, low, high, |width| self.filled(&x, &value, axis, width))?;
+            x = self.insert_interior(&x, &value, axis, interior)?;
+            x = self.trim_ends(&x, axis, low, high)?;
+            x = self.pad_ends(&x, axis, low, high, |width| self.fill(&x, &value, axis, width))?;
         }
         Ok(x)
     }
@@ -213,39 +214,39 @@ impl GraphBuilder {
         let slice = match (mode, is_front) {
             (PadMode::Edge, true) => AxisSlice::new(0, 1, 1),
             (PadMode::Edge, false) => AxisSlice::new(size - 1, 1, 1),
-            (PadMode::Wrap, _) => return self.repeated(x, axis, width, is_front),
+            (PadMode::Wrap, _) => return self.wrap_border(x, axis, width, is_front),
             (PadMode::Reflect, true) => AxisSlice::new(width, width, -1),
             (PadMode::Reflect, false) => AxisSlice::new(size.saturating_sub(2), width, -1),
             (PadMode::Symmetric, true) => AxisSlice::new(width - 1, width, -1),
             (PadMode::Symmetric, false) => AxisSlice::new(size - 1, width, -1),
         };
-        let shown = self.part(x, axis, slice)?;
+        let border = self.slice_axis(x, axis, slice)?;
         match mode {
-            PadMode::Edge => self.stretched(&shown, axis, width),
-            _ => Ok(shown),
+            PadMode::Edge => self.repeat_edge(&border, axis, width),
+            _ => Ok(border),
         }
     }
 
     /// `width` elements of the axis repeated cyclically: the last elements if `is_last`, else the first.
     #[track_caller]
-    fn repeated(&self, x: &Value, axis: usize, width: usize, is_last: bool) -> BuildResult {
+    fn wrap_border(&self, x: &Value, axis: usize, width: usize, is_last: bool) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
         let size = sizes[axis];
-        let rounds = width.div_ceil(size);
+        let repeats = width.div_ceil(size);
         let dims: Vec<i64> =
             (0..sizes.len()).map(|other| (other + usize::from(other >= axis)) as i64).collect();
-        sizes.insert(axis, rounds);
-        let rounded = self.broadcast_in_dim(x, &dims, &sizes[..])?;
+        sizes.insert(axis, repeats);
+        let repeated = self.broadcast_in_dim(x, &dims, &sizes[..])?;
         sizes.remove(axis);
-        sizes[axis] = rounds.saturating_mul(size);
-        let all = self.reshape(rounded, &sizes[..])?;
+        sizes[axis] = repeats.saturating_mul(size);
+        let cycle = self.reshape(repeated, &sizes[..])?;
         let start = if is_last { sizes[axis] - width } else { 0 };
-        self.part(&all, axis, AxisSlice::new(start, width, 1))
+        self.slice_axis(&cycle, axis, AxisSlice::new(start, width, 1))
     }
 
     /// An axis of one element, repeated to `width` elements.
     #[track_caller]
-    fn stretched(&self, x: &Value, axis: usize, width: usize) -> BuildResult {
+    fn repeat_edge(&self, x: &Value, axis: usize, width: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
         sizes[axis] = width;
         let dims: Vec<i64> = (0..sizes.len() as i64).collect();
@@ -254,49 +255,49 @@ impl GraphBuilder {
 
     /// Inserts `count` elements of `value` between each two neighbours along an axis.
     #[track_caller]
-    fn spaced(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
+    fn insert_interior(&self, x: &Value, value: &Value, axis: usize, count: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
         let size = sizes[axis];
         if count == 0 || size < 2 {
             return Ok(x.clone());
         }
         sizes.insert(axis + 1, 1);
-        let alone = self.reshape(x, &sizes[..])?;
-        let between = self.filled(&alone, value, axis + 1, count)?;
-        let joined = self.concatenate(&[alone, between], axis as i64 + 1)?;
+        let elements = self.reshape(x, &sizes[..])?;
+        let padding = self.fill(&elements, value, axis + 1, count)?;
+        let interleaved = self.concatenate(&[elements, padding], axis as i64 + 1)?;
         sizes.remove(axis + 1);
         sizes[axis] = size.saturating_mul(count.saturating_add(1));
-        let flat = self.reshape(joined, &sizes[..])?;
-        self.part(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
+        let flat = self.reshape(interleaved, &sizes[..])?;
+        self.slice_axis(&flat, axis, AxisSlice::new(0, sizes[axis] - count, 1))
     }
 
     /// Removes elements at the ends whose width is negative.
     #[track_caller]
-    fn cut(&self, x: &Value, axis: usize, low: i64, high: i64) -> BuildResult {
+    fn trim_ends(&self, x: &Value, axis: usize, low: i64, high: i64) -> BuildResult {
         let size = x.array_type()?.shape[axis];
         let cut = |width: i64| usize::try_from(-i128::from(width.min(0))).unwrap_or(usize::MAX);
         let (front, back) = (cut(low), cut(high));
-        let Some(left) = size.checked_sub(front.saturating_add(back)) else {
+        let Some(kept_count) = size.checked_sub(front.saturating_add(back)) else {
             let slice = AxisSlice::new(front, front.saturating_add(back), 1);
             let kind = GraphErrorKind::SliceOutOfRange { axis, slice, size };
             return Err(self.error("pad", &[self.id("pad", x)?], kind));
         };
-        self.part(x, axis, AxisSlice::new(front, left, 1))
+        self.slice_axis(x, axis, AxisSlice::new(front, kept_count, 1))
     }
 
-    /// `x` with `filled(width)` before and after it, for positive widths.
+    /// `x` with `fill_width(width)` before and after it, for positive widths.
     #[track_caller]
-    fn padded_by(
+    fn pad_ends(
         &self,
         x: &Value,
         axis: usize,
         low: i64,
         high: i64,
-        filled: impl Fn(usize) -> BuildResult,
+        fill_width: impl Fn(usize) -> BuildResult,
     ) -> BuildResult {
         let side = |width: i64| match usize::try_from(width).unwrap_or(0) {
             0 => Ok(None),
-            width => filled(width).map(Some),
+            width => fill_width(width).map(Some),
         };
         let parts = side(low)?.into_iter().chain([x.clone()]).chain(side(high)?);
         self.concatenate(&parts.collect::<Vec<Value>>(), axis as i64)
@@ -304,7 +305,7 @@ impl GraphBuilder {
 
     /// The scalar `value` broadcast to the shape of `x` with `width` elements along `axis`.
     #[track_caller]
-    fn filled(&self, x: &Value, value: &Value, axis: usize, width: usize) -> BuildResult {
+    fn fill(&self, x: &Value, value: &Value, axis: usize, width: usize) -> BuildResult {
         let mut sizes = x.array_type()?.shape.to_vec();
         sizes[axis] = width;
         self.broadcast_in_dim(value, &[], sizes)
@@ -312,7 +313,7 @@ impl GraphBuilder {
 
     /// A slice of one axis; all other axes stay whole.
     #[track_caller]
-    pub(crate) fn part(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
+    pub(crate) fn slice_axis(&self, x: &Value, axis: usize, slice: AxisSlice) -> BuildResult {
         let shape = x.array_type()?.shape;
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = slice;

@@ -32,7 +32,7 @@ impl Index {
     /// `:`, a whole axis.
     pub const ALL: Index = Index::Slice { start: None, stop: None, step: None };
 
-    fn names_axis(&self) -> bool {
+    fn consumes_axis(&self) -> bool {
         !matches!(self, Index::NewAxis | Index::Ellipsis)
     }
 }
@@ -45,16 +45,16 @@ struct IndexPlan {
     /// The sizes before the gather: kept axes and new axes.
     sizes: Vec<usize>,
     /// The positions in `sizes` of the kept axes.
-    kept: Vec<usize>,
+    result_axes: Vec<usize>,
     /// For each kept axis, its number in the operand.
-    old: Vec<usize>,
+    source_axes: Vec<usize>,
     /// The axes of the operand to pin, because their slice depends on the size.
-    bounded: Vec<usize>,
+    pinned_axes: Vec<usize>,
     /// The gathered axes, as positions in `sizes`, and their indices.
-    taken: Vec<(usize, Value)>,
+    index_arrays: Vec<(usize, Value)>,
     /// Whether the axes of the index arrays come first in the result, as in NumPy if index arrays and
     /// integers are not all adjacent.
-    is_in_front: bool,
+    index_axes_first: bool,
 }
 
 impl GraphBuilder {
@@ -68,8 +68,8 @@ impl GraphBuilder {
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [5, 4, 3])?;
     /// let reversed = Index::Slice { start: None, stop: None, step: Some(-2) };
-    /// let shown = b.index(&x, &[reversed, Index::NewAxis, Index::Ellipsis, Index::At(-1)])?;
-    /// assert_eq!(shown.array_type()?.to_string(), "f32[3, 1, 4]"); // x[::-2, None, ..., -1]
+    /// let reshaped = b.index(&x, &[reversed, Index::NewAxis, Index::Ellipsis, Index::At(-1)])?;
+    /// assert_eq!(reshaped.array_type()?.to_string(), "f32[3, 1, 4]"); // x[::-2, None, ..., -1]
     /// assert_eq!(b.index(&x, &[Index::At(5)]).unwrap_err().code(), "index-out-of-range");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
@@ -85,25 +85,26 @@ impl GraphBuilder {
             Ok(plan) => plan,
             Err(kind) => return Err(self.error("index", &[id], kind)),
         };
-        for &axis in &plan.bounded {
+        for &axis in &plan.pinned_axes {
             self.pin(&self.value(id), axis, "a slice of it is taken");
         }
         let sliced = self.sliced("index", id, &plan.slices)?;
-        let shown = self.with_axes(self.id("index", &sliced)?, &plan)?;
-        let axes: Vec<i64> = plan.taken.iter().map(|&(axis, _)| axis as i64).collect();
-        let elements: Vec<Value> = plan.taken.into_iter().map(|(_, elements)| elements).collect();
-        let gathered = self.gather(shown, &axes, &elements, TakeMode::Error)?;
-        match plan.is_in_front {
-            true => self.with_axes_in_front(&gathered, axes[0] as usize, &elements),
+        let reshaped = self.reshape_to_plan(self.id("index", &sliced)?, &plan)?;
+        let axes: Vec<i64> = plan.index_arrays.iter().map(|&(axis, _)| axis as i64).collect();
+        let elements: Vec<Value> =
+            plan.index_arrays.into_iter().map(|(_, elements)| elements).collect();
+        let gathered = self.gather(reshaped, &axes, &elements, TakeMode::Error)?;
+        match plan.index_axes_first {
+            true => self.move_index_axes_to_front(&gathered, axes[0] as usize, &elements),
             false => Ok(gathered),
         }
     }
 
     /// Moves the axes of the index arrays, which begin at `first`, before all other axes.
     #[track_caller]
-    fn with_axes_in_front(&self, x: &Value, first: usize, indices: &[Value]) -> BuildResult {
+    fn move_index_axes_to_front(&self, x: &Value, first: usize, indices: &[Value]) -> BuildResult {
         let count = self.common_shape("index", &self.ids("index", indices)?)?.rank();
-        let rank = self.type_of(x.known_id()).shape.rank();
+        let rank = self.type_of(x.expect_id()).shape.rank();
         let order = (first..first + count).chain(0..first).chain(first + count..rank);
         let order: Vec<i64> = order.map(|axis| axis as i64).collect();
         self.transpose(x, &order)
@@ -111,12 +112,13 @@ impl GraphBuilder {
 
     /// The sliced value without the indexed axes, and with the new axes.
     #[track_caller]
-    fn with_axes(&self, sliced: ValueId, plan: &IndexPlan) -> Result<Value, GraphError> {
-        let kept: Shape = plan.kept.iter().map(|&axis| plan.sizes[axis]).collect();
+    fn reshape_to_plan(&self, sliced: ValueId, plan: &IndexPlan) -> Result<Value, GraphError> {
+        let kept_shape: Shape = plan.result_axes.iter().map(|&axis| plan.sizes[axis]).collect();
         let sliced = self.value(sliced);
-        let dropped = self.reshape_units(&sliced, kept)?;
-        let dropped = self.keep_axis_names(&sliced, dropped, |axis| plan.old.get(axis).copied());
-        let map = AxisMap::from(plan.kept.clone());
+        let dropped = self.reshape_units(&sliced, kept_shape)?;
+        let dropped =
+            self.keep_axis_names(&sliced, dropped, |axis| plan.source_axes.get(axis).copied());
+        let map = AxisMap::from(plan.result_axes.clone());
         let shape = Shape::from(&plan.sizes[..]);
         Ok(self.value(self.add_broadcast(self.id("index", &dropped)?, &map, &shape)))
     }
@@ -124,59 +126,66 @@ impl GraphBuilder {
 
 /// The steps of an index of an array of this shape.
 fn plan(shape: &Shape, indices: &[Index]) -> Result<IndexPlan, GraphErrorKind> {
-    let named = indices.iter().filter(|index| index.names_axis()).count();
+    let consumed = indices.iter().filter(|index| index.consumes_axis()).count();
     let ellipses = indices.iter().filter(|index| matches!(index, Index::Ellipsis)).count();
-    let Some(others) = shape.rank().checked_sub(named) else {
-        return Err(GraphErrorKind::TooManyIndices { given: named, rank: shape.rank() });
+    let Some(ellipsis_rank) = shape.rank().checked_sub(consumed) else {
+        return Err(GraphErrorKind::TooManyIndices { given: consumed, rank: shape.rank() });
     };
     if ellipses > 1 {
         return Err(GraphErrorKind::SeveralEllipses);
     }
-    let mut plan = IndexPlan { is_in_front: is_in_front(indices), ..IndexPlan::default() };
+    let mut plan =
+        IndexPlan { index_axes_first: index_axes_first(indices), ..IndexPlan::default() };
     for index in indices {
-        plan.add(shape, index, others)?;
+        plan.add(shape, index, ellipsis_rank)?;
     }
     // Axes after the last item are whole.
     while plan.slices.len() < shape.rank() {
-        plan.keep(AxisSlice::whole(shape[plan.slices.len()]));
+        plan.keep_axis(AxisSlice::whole(shape[plan.slices.len()]));
     }
     Ok(plan)
 }
 
 impl IndexPlan {
-    /// Adds an item. `others` is the number of axes that an ellipsis stands for.
-    fn add(&mut self, shape: &Shape, index: &Index, others: usize) -> Result<(), GraphErrorKind> {
+    /// Adds an item. `ellipsis_rank` is the number of axes that an ellipsis stands for.
+    fn add(
+        &mut self,
+        shape: &Shape,
+        index: &Index,
+        ellipsis_rank: usize,
+    ) -> Result<(), GraphErrorKind> {
         let axis = self.slices.len();
         match index {
             Index::NewAxis => self.sizes.push(1),
             Index::Ellipsis => {
-                (axis..axis + others).for_each(|axis| self.keep(AxisSlice::whole(shape[axis])));
+                (axis..axis + ellipsis_rank)
+                    .for_each(|axis| self.keep_axis(AxisSlice::whole(shape[axis])));
             }
             Index::At(index) => {
-                let place = TakeMode::Error.resolve(i128::from(*index), shape[axis]);
+                let start = TakeMode::Error.resolve(i128::from(*index), shape[axis]);
                 let (index, size) = (*index, shape[axis]);
-                self.bounded.push(axis);
-                let place = place.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
-                self.slices.push(AxisSlice::new(place, 1, 1));
+                self.pinned_axes.push(axis);
+                let start = start.ok_or(GraphErrorKind::IndexOutOfRange { axis, index, size })?;
+                self.slices.push(AxisSlice::new(start, 1, 1));
             }
             &Index::Slice { start, stop, step } => {
                 if start.is_some() || stop.is_some() || step.is_some_and(|step| step != 1) {
-                    self.bounded.push(axis);
+                    self.pinned_axes.push(axis);
                 }
-                self.keep(AxisSlice::python(start, stop, step, shape[axis])?);
+                self.keep_axis(AxisSlice::python(start, stop, step, shape[axis])?);
             }
             Index::Elements(value) => {
-                self.taken.push((self.sizes.len(), value.clone()));
-                self.keep(AxisSlice::whole(shape[axis]));
+                self.index_arrays.push((self.sizes.len(), value.clone()));
+                self.keep_axis(AxisSlice::whole(shape[axis]));
             }
         }
         Ok(())
     }
 
     /// Keeps the next axis of the operand, sliced.
-    fn keep(&mut self, slice: AxisSlice) {
-        self.kept.push(self.sizes.len());
-        self.old.push(self.slices.len());
+    fn keep_axis(&mut self, slice: AxisSlice) {
+        self.result_axes.push(self.sizes.len());
+        self.source_axes.push(self.slices.len());
         self.sizes.push(slice.count());
         self.slices.push(slice);
     }
@@ -184,10 +193,10 @@ impl IndexPlan {
 
 /// Whether the axes of index arrays come first. With an array in the index, NumPy treats integers as arrays
 /// too, and moves their axes unless all are adjacent.
-fn is_in_front(indices: &[Index]) -> bool {
+fn index_axes_first(indices: &[Index]) -> bool {
     let is_array = |index: &Index| matches!(index, Index::Elements(_));
     let is_advanced = |index: &Index| is_array(index) || matches!(index, Index::At(_));
     let first = indices.iter().position(is_advanced).unwrap_or(0);
-    let behind = indices.iter().rposition(is_advanced).map_or(0, |last| last + 1);
-    indices.iter().any(is_array) && !indices[first..behind].iter().all(is_advanced)
+    let end = indices.iter().rposition(is_advanced).map_or(0, |last| last + 1);
+    indices.iter().any(is_array) && !indices[first..end].iter().all(is_advanced)
 }

@@ -105,7 +105,7 @@ impl GraphBuilder {
         operands: &[&Value],
         problem: String,
     ) -> GraphError {
-        let ids: Vec<_> = operands.iter().map(|value| value.known_id()).collect();
+        let ids: Vec<_> = operands.iter().map(|value| value.expect_id()).collect();
         self.error(operation, &ids, indim_graph::GraphErrorKind::Convolution { problem })
     }
 }

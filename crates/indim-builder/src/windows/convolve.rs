@@ -131,8 +131,8 @@ impl GraphBuilder {
         self.check_types(NAME, &ids)?;
         let [x, kernel] = [self.value(ids[0]), self.value(ids[1])];
         let shapes = [self.type_of(ids[0]).shape, self.type_of(ids[1]).shape];
-        if let Some(problem) = problem(convolution, [&shapes[0], &shapes[1]]) {
-            return Err(self.window_error(NAME, &[&x, &kernel], problem));
+        if let Some(shape_problem) = shape_problem(convolution, [&shapes[0], &shapes[1]]) {
+            return Err(self.window_error(NAME, &[&x, &kernel], shape_problem));
         }
         let mut windows = convolution.windows.clone();
         for (window, &axis) in windows.iter_mut().zip(&convolution.kernel.spatial) {
@@ -144,9 +144,9 @@ impl GraphBuilder {
         ];
         // An axis of size 0 cannot be divided into groups.
         if shapes.iter().any(|shape| shape.contains(&0)) {
-            return self.without_products(&x, &kernel, convolution, &windows, dtype);
+            return self.empty_convolution(&x, &kernel, convolution, &windows, dtype);
         }
-        let result = self.convolved(&x, &kernel, convolution, &windows, dtype)?;
+        let result = self.convolve_leading(&x, &kernel, convolution, &windows, dtype)?;
         self.stated_order(&result, &convolution.result)
     }
 
@@ -159,12 +159,12 @@ impl GraphBuilder {
     /// Transposes from the order batch, feature, spatial axes to the order that `axes` states.
     fn stated_order(&self, value: &Value, axes: &ConvolutionAxes) -> BuildResult {
         let order: Vec<usize> = axes.order().collect();
-        let place = |axis| order.iter().position(|&of| of == axis).unwrap_or(axis) as i64;
-        self.transpose(value, &(0..order.len()).map(place).collect::<Vec<i64>>())
+        let position = |axis| order.iter().position(|&of| of == axis).unwrap_or(axis) as i64;
+        self.transpose(value, &(0..order.len()).map(position).collect::<Vec<i64>>())
     }
 
     /// The result of a convolution of an array or kernel without elements: zeros, or no elements.
-    fn without_products(
+    fn empty_convolution(
         &self,
         x: &Value,
         kernel: &Value,
@@ -182,7 +182,7 @@ impl GraphBuilder {
 
     /// The convolution of operands in the order batch, feature, spatial.
     #[track_caller]
-    fn convolved(
+    fn convolve_leading(
         &self,
         x: &Value,
         kernel: &Value,
@@ -193,40 +193,42 @@ impl GraphBuilder {
         let operands = [x, kernel];
         let [mut view, mut kernel] = self.windows_and_kernel(x, kernel, windows)?;
         let of_kernel = kernel.array_type()?.shape;
-        let too_many = || {
-            let problem = "it has too many spatial axes".to_owned();
-            self.window_error("convolution", &operands, problem)
+        let too_many_axes = || {
+            let shape_problem = "it has too many spatial axes".to_owned();
+            self.window_error("convolution", &operands, shape_problem)
         };
         if of_kernel[0] == convolution.feature_groups && of_kernel[1] == 1 {
             // Each feature of the result depends on one feature of the operand only, so no axis is
             // divided into groups.
-            let equation = depthwise_equation(windows.len()).ok_or_else(too_many)?;
+            let equation = depthwise_equation(windows.len()).ok_or_else(too_many_axes)?;
             let sizes: Vec<usize> = [of_kernel[0]].iter().chain(&of_kernel[2..]).copied().collect();
             return self.einsum_as(&equation, &[view, self.reshape(&kernel, sizes)?], dtype);
         }
         let groups = convolution.feature_groups.max(convolution.batch_groups);
-        let grouped = match (convolution.feature_groups, convolution.batch_groups) {
+        let group_axis = match (convolution.feature_groups, convolution.batch_groups) {
             (2.., _) => Some(1),
             (_, 2..) => Some(0),
             _ => None,
         };
         // Windows that do not overlap divide an axis into groups as a view, for any strides.
-        let divided = |value: &Value, axis: usize| {
+        let split_groups = |value: &Value, axis: usize| {
             let size = value.array_type()?.shape[axis] / groups;
             self.window(value, axis as i64, AxisWindow::new(size.max(1), size.max(1), 1))
         };
-        if let Some(axis) = grouped {
-            (view, kernel) = (divided(&view, axis)?, divided(&kernel, 0)?);
+        if let Some(axis) = group_axis {
+            (view, kernel) = (split_groups(&view, axis)?, split_groups(&kernel, 0)?);
         }
-        if grouped != Some(1) {
+        if group_axis != Some(1) {
             // The features are summed after the elements of a window, so their axis becomes the last.
             let rank = view.array_type()?.shape.rank() as i64;
             let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
             view = self.transpose(view, &order)?;
         }
-        let Some(equation) = equation(windows.len(), grouped) else { return Err(too_many()) };
+        let Some(equation) = equation(windows.len(), group_axis) else {
+            return Err(too_many_axes());
+        };
         let result = self.einsum_as(&equation, &[view, kernel], dtype)?;
-        if grouped.is_none() {
+        if group_axis.is_none() {
             return Ok(result);
         }
         // The axes are batch, groups, features of a group, spatial axes: groups and features become one.
@@ -272,16 +274,16 @@ fn depthwise_equation(spatial: usize) -> Option<String> {
     ))
 }
 
-/// The `einsum` equation of windows and kernel; `grouped` is the axis of the windows that is divided into
+/// The `einsum` equation of windows and kernel; `group_axis` is the axis of the windows that is divided into
 /// groups. `None` if it has more axes than letters.
-fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
+fn equation(spatial: usize, group_axis: Option<usize>) -> Option<String> {
     let mut labels = Labels { next: 0 };
     let [batch, channel, feature, group] =
         [labels.take()?, labels.take()?, labels.take()?, labels.take()?];
     let list =
         |labels: &mut Labels| (0..spatial).map(|_| labels.take()).collect::<Option<String>>();
     let (positions, elements) = (list(&mut labels)?, list(&mut labels)?);
-    Some(match grouped {
+    Some(match group_axis {
         None => format!(
             "{batch}{positions}{elements}{channel},{feature}{channel}{elements}->\
              {batch}{feature}{positions}"
@@ -299,7 +301,7 @@ fn equation(spatial: usize, grouped: Option<usize>) -> Option<String> {
 }
 
 /// The reason why arrays of these shapes cannot be convolved, for the error; `None` if they can.
-fn problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String> {
+fn shape_problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String> {
     let Convolution { operand, kernel: of_kernel, result, windows, feature_groups, batch_groups } =
         convolution;
     let rank = windows.len() + 2;
@@ -314,15 +316,17 @@ fn problem(convolution: &Convolution, [x, kernel]: [&Shape; 2]) -> Option<String
     if *feature_groups == 0 || *batch_groups == 0 || (*feature_groups > 1 && *batch_groups > 1) {
         return Some(format!("it has {feature_groups} feature and {batch_groups} batch groups"));
     }
-    let (features, taken) = (x[operand.feature], kernel[of_kernel.feature]);
-    if taken.checked_mul(*feature_groups) != Some(features) {
+    let (features, in_features) = (x[operand.feature], kernel[of_kernel.feature]);
+    if in_features.checked_mul(*feature_groups) != Some(features) {
         return Some(format!(
-            "the operand has {features} features, the kernel takes {taken} in {feature_groups} groups"
+            "the operand has {features} features, the kernel takes {in_features} in {feature_groups} groups"
         ));
     }
-    let (made, groups) = (kernel[of_kernel.batch], (*feature_groups).max(*batch_groups));
-    if made % groups != 0 {
-        return Some(format!("{made} features of the result do not divide into {groups} groups"));
+    let (result_features, groups) = (kernel[of_kernel.batch], (*feature_groups).max(*batch_groups));
+    if result_features % groups != 0 {
+        return Some(format!(
+            "{result_features} features of the result do not divide into {groups} groups"
+        ));
     }
     let batch = x[operand.batch];
     (batch % batch_groups != 0)

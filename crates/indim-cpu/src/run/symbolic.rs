@@ -79,7 +79,7 @@ pub fn compile_symbolic_with(
 ) -> Result<SymbolicExecutable, CompileError> {
     let _environment = DefaultFloatEnvironment::enter();
     let placeholders = symbolic.distinct_sizes();
-    let graph = symbolic.resized_for_any(&placeholders);
+    let graph = symbolic.resized_with_counts(&placeholders);
     let (loops, executor) = lower_and_choose(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
     let Ok(program) = CompiledProgram::new(loops, placeholders, executor, options.level, never);

@@ -16,7 +16,7 @@ use indim_arrays::Array;
 /// A graph with counters as parameters.
 ///
 /// ```
-/// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
+/// use indim_builder::{ReduceOptions, AxisFunction, GraphBuilder};
 /// use indim_graph::chunks::{CounterGraph, Cuts, CutPolicy};
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
@@ -24,17 +24,17 @@ use indim_arrays::Array;
 /// // The position of the largest element in all of `x`.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
-/// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default())?])?;
+/// let graph = b.finish(&[b.along(AxisFunction::ArgMax, &x, &ReduceOptions::default())?])?;
 /// let of_x = |graph| Cuts::of(graph).cuts()[0].policy;
 /// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///
-/// let counted = CounterGraph::of(&graph).unwrap();
-/// assert_eq!(of_x(&counted.graph), CutPolicy::Anywhere);
-/// let rows = counted.graph.parameters()[1];
-/// assert_eq!(counted.graph[rows].array_type.to_string(), "i64[2]");
+/// let counter_graph = CounterGraph::of(&graph).unwrap();
+/// assert_eq!(of_x(&counter_graph.graph), CutPolicy::Anywhere);
+/// let rows = counter_graph.graph.parameters()[1];
+/// assert_eq!(counter_graph.graph[rows].array_type.to_string(), "i64[2]");
 /// let x = Array::new([2, 3], vec![1.0, 7.0, 2.0, 3.0, 4.0, 7.0])?;
 /// let rows = Array::new([2], vec![0_i64, 1])?;
-/// assert_eq!(evaluate(&counted.graph, &[x, rows])?, [Array::from_scalar(1_i64)]);
+/// assert_eq!(evaluate(&counter_graph.graph, &[x, rows])?, [Array::from_scalar(1_i64)]);
 /// # Ok::<(), Box<dyn core::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -100,14 +100,15 @@ impl CounterRewriter {
         match &node.kind {
             NodeKind::Iota { axis } => {
                 let counter = self.counter(shape[*axis])?;
-                let counted = ArrayType::new(*dtype, [shape[*axis]]);
+                let counter_type = ArrayType::new(*dtype, [shape[*axis]]);
                 let counter = match dtype {
                     DType::I64 => counter,
-                    _ => self.assembler.add(NodeKind::Convert, &[counter], counted)?,
+                    _ => self.assembler.add(NodeKind::Convert, &[counter], counter_type)?,
                 };
                 self.broadcast(counter, &[*axis], shape)
             }
-            NodeKind::Reduce { op, axis } => match merged(graph, *op, *axis, node.operands[0]) {
+            NodeKind::Reduce { op, axis } => match merged_axes(graph, *op, *axis, node.operands[0])
+            {
                 Some(merged) => {
                     let operand = renamed[merged.operand.index()];
                     self.reduce_axes(&MergedAxes { operand, ..merged })
@@ -167,21 +168,21 @@ impl CounterRewriter {
     ) -> Result<(ValueId, ValueId), VerifyErrorKind> {
         let ArrayType { dtype, shape } = self.assembler[folded].array_type.clone();
         let extreme = self.reduce(op.extremum(), folded, axis)?;
-        let kept: Vec<usize> = (0..shape.rank()).filter(|&other| other != axis).collect();
-        let everywhere = self.broadcast(extreme, &kept, &shape)?;
-        let mut is_it = self.elementwise(Op::Eq, &[folded, everywhere])?;
+        let kept_axes: Vec<usize> = (0..shape.rank()).filter(|&other| other != axis).collect();
+        let extremes = self.broadcast(extreme, &kept_axes, &shape)?;
+        let mut is_extreme = self.elementwise(Op::Eq, &[folded, extremes])?;
         if dtype.is_float() {
             // If any element is NaN, the extreme is NaN, and no element equals it.
             let is_nan = self.elementwise(Op::Ne, &[folded, folded])?;
-            is_it = self.elementwise(Op::Or, &[is_it, is_nan])?;
+            is_extreme = self.elementwise(Op::Or, &[is_extreme, is_nan])?;
         }
         let row = self.counter(size)?;
         let row = self.broadcast(row, &[axis], &shape)?;
         let row_elements = self.number(i64::try_from(row_elements).unwrap_or(i64::MAX), &shape)?;
-        let before = self.elementwise(Op::Mul, &[row, row_elements])?;
-        let index = self.elementwise(Op::Add, &[before, index])?;
-        let nowhere = self.number(i64::MAX, &shape)?;
-        let index = self.elementwise(Op::Select, &[is_it, index, nowhere])?;
+        let row_start = self.elementwise(Op::Mul, &[row, row_elements])?;
+        let index = self.elementwise(Op::Add, &[row_start, index])?;
+        let no_index = self.number(i64::MAX, &shape)?;
+        let index = self.elementwise(Op::Select, &[is_extreme, index, no_index])?;
         Ok((self.reduce(ReduceOp::Min, index, axis)?, extreme))
     }
 
@@ -192,8 +193,8 @@ impl CounterRewriter {
         axis: usize,
     ) -> Result<ValueId, VerifyErrorKind> {
         let ArrayType { dtype, shape } = &self.assembler[operand].array_type;
-        let kept = (0..shape.rank()).filter(|&other| other != axis).map(|other| shape[other]);
-        let array_type = ArrayType::new(op.result_dtype(*dtype), kept.collect::<Shape>());
+        let sizes = (0..shape.rank()).filter(|&other| other != axis).map(|other| shape[other]);
+        let array_type = ArrayType::new(op.result_dtype(*dtype), sizes.collect::<Shape>());
         self.assembler.add(NodeKind::Reduce { op, axis }, &[operand], array_type)
     }
 
@@ -237,7 +238,7 @@ fn values_read(graph: &Graph) -> Vec<bool> {
             continue;
         }
         let merged = match node.kind {
-            NodeKind::Reduce { op, axis } => merged(graph, op, axis, node.operands[0]),
+            NodeKind::Reduce { op, axis } => merged_axes(graph, op, axis, node.operands[0]),
             _ => None,
         };
         match merged {
@@ -249,7 +250,7 @@ fn values_read(graph: &Graph) -> Vec<bool> {
 }
 
 /// The axes that a reshape merged into `axis` of `operand`, if the reduction may run along them one by one.
-fn merged<'g>(
+fn merged_axes<'g>(
     graph: &'g Graph,
     op: ReduceOp,
     axis: usize,

@@ -90,11 +90,13 @@ impl Cuts {
 /// ```
 pub fn axis_classes(graph: &Graph) -> Vec<Vec<usize>> {
     let mut forest = AxisForest::of(graph, true);
-    let mut numbers = |(value, node): (ValueId, &Node)| {
-        let first = forest.first[value.index()];
-        (first..first + node.array_type.shape.rank()).map(|axis| forest.root(axis)).collect()
+    let mut classes = |(value, node): (ValueId, &Node)| {
+        let first_axis = forest.first_axis[value.index()];
+        (first_axis..first_axis + node.array_type.shape.rank())
+            .map(|axis| forest.root(axis))
+            .collect()
     };
-    graph.iter().map(&mut numbers).collect()
+    graph.iter().map(&mut classes).collect()
 }
 
 /// The axes that a reshape preserves, as pairs of an axis in `from` and an axis in `to`.
@@ -129,7 +131,7 @@ pub(super) fn preserved_axes(from: &[usize], to: &[usize]) -> Vec<(usize, usize)
 /// A union-find forest over all axes of all values.
 struct AxisForest {
     /// The index of each value's first axis in `parents` and `policies`.
-    first: Vec<usize>,
+    first_axis: Vec<usize>,
     parents: Vec<usize>,
     /// The policy of each class of axes, at the root of its tree.
     policies: Vec<CutPolicy>,
@@ -147,14 +149,14 @@ impl AxisForest {
     }
 
     fn new(graph: &Graph, joins_expanded: bool) -> AxisForest {
-        let mut first = Vec::with_capacity(graph.len());
+        let mut first_axis = Vec::with_capacity(graph.len());
         let mut count = 0;
         for (_, node) in graph.iter() {
-            first.push(count);
+            first_axis.push(count);
             count += node.array_type.shape.rank();
         }
         let policies = vec![CutPolicy::Anywhere; count];
-        AxisForest { first, parents: (0..count).collect(), policies, joins_expanded }
+        AxisForest { first_axis, parents: (0..count).collect(), policies, joins_expanded }
     }
 
     /// The root of the class of an axis.
@@ -168,16 +170,16 @@ impl AxisForest {
 
     /// Joins the classes of two axes; the stricter policy holds.
     fn join(&mut self, (x, x_axis): (ValueId, usize), (y, y_axis): (ValueId, usize)) {
-        let x = self.root(self.first[x.index()] + x_axis);
-        let y = self.root(self.first[y.index()] + y_axis);
-        let (kept, gone) = (x.min(y), x.max(y));
-        self.parents[gone] = kept;
-        self.policies[kept] = self.policies[kept].max(self.policies[gone]);
+        let x = self.root(self.first_axis[x.index()] + x_axis);
+        let y = self.root(self.first_axis[y.index()] + y_axis);
+        let (parent, child) = (x.min(y), x.max(y));
+        self.parents[child] = parent;
+        self.policies[parent] = self.policies[parent].max(self.policies[child]);
     }
 
     /// Makes the policy of the class of an axis at least as strict as `policy`.
     fn restrict(&mut self, value: ValueId, axis: usize, policy: CutPolicy) {
-        let root = self.root(self.first[value.index()] + axis);
+        let root = self.root(self.first_axis[value.index()] + axis);
         self.policies[root] = self.policies[root].max(policy);
     }
 
@@ -238,21 +240,24 @@ impl AxisForest {
             }
             NodeKind::Reduce { axis, .. } => {
                 let operand = node.operands[0];
-                for kept in 0..shape.rank() {
-                    self.join((operand, kept + usize::from(kept >= *axis)), (value, kept));
+                for result_axis in 0..shape.rank() {
+                    let operand_axis = result_axis + usize::from(result_axis >= *axis);
+                    self.join((operand, operand_axis), (value, result_axis));
                 }
                 self.restrict(operand, *axis, reduction_policy(graph, node));
             }
             NodeKind::Slice(slices) => {
                 let operand = node.operands[0];
                 let from = &graph[operand].array_type.shape;
-                let whole = (0..shape.rank()).filter(|&axis| slices[axis].is_whole(from[axis]));
-                let pairs: Vec<_> = whole.map(|axis| (axis, axis)).collect();
+                let whole_axes =
+                    (0..shape.rank()).filter(|&axis| slices[axis].is_whole(from[axis]));
+                let pairs: Vec<_> = whole_axes.map(|axis| (axis, axis)).collect();
                 self.join_pairs(graph, (operand, value), &pairs);
             }
             NodeKind::Window { axis, .. } => {
-                let kept = 0..shape.rank() - 1;
-                let pairs: Vec<_> = kept.filter(|other| other != axis).map(|a| (a, a)).collect();
+                let outer_axes = 0..shape.rank() - 1;
+                let pairs: Vec<_> =
+                    outer_axes.filter(|other| other != axis).map(|a| (a, a)).collect();
                 self.join_pairs(graph, (node.operands[0], value), &pairs);
             }
             NodeKind::Concatenate { axis } => {
@@ -277,9 +282,9 @@ impl AxisForest {
             }
             // Regions may move elements along any axis.
             NodeKind::While { .. } | NodeKind::Branch { .. } => {
-                for &of in node.operands.iter().chain([&value]) {
-                    let axes = 0..graph[of].array_type.shape.rank();
-                    axes.for_each(|axis| self.restrict(of, axis, CutPolicy::Nowhere));
+                for &other in node.operands.iter().chain([&value]) {
+                    let axes = 0..graph[other].array_type.shape.rank();
+                    axes.for_each(|axis| self.restrict(other, axis, CutPolicy::Nowhere));
                 }
             }
             NodeKind::Contract { summed } => {
@@ -297,40 +302,44 @@ impl AxisForest {
 
     fn add_take(&mut self, graph: &Graph, value: ValueId, node: &Node, axis: usize) {
         let [operand, indices] = [node.operands[0], node.operands[1]];
-        let added = graph[indices].array_type.shape.rank();
+        let index_rank = graph[indices].array_type.shape.rank();
         for from in 0..graph[operand].array_type.shape.rank() {
             match from.cmp(&axis) {
                 core::cmp::Ordering::Less => self.join((operand, from), (value, from)),
                 core::cmp::Ordering::Equal => self.restrict(operand, from, CutPolicy::Nowhere),
                 core::cmp::Ordering::Greater => {
-                    self.join((operand, from), (value, from + added - 1));
+                    self.join((operand, from), (value, from + index_rank - 1));
                 }
             }
         }
-        (0..added).for_each(|from| self.join((indices, from), (value, axis + from)));
+        (0..index_rank).for_each(|from| self.join((indices, from), (value, axis + from)));
     }
 
     /// Each element of the result of a scatter needs all indices and all updates along their axes.
     fn add_scatter(&mut self, graph: &Graph, value: ValueId, node: &Node, axis: usize) {
         let [operand, indices, updates] = [0, 1, 2].map(|index| node.operands[index]);
-        let added = graph[indices].array_type.shape.rank();
-        for of in 0..graph[value].array_type.shape.rank() {
-            self.join((operand, of), (value, of));
-            match of.cmp(&axis) {
-                core::cmp::Ordering::Less => self.join((updates, of), (value, of)),
-                core::cmp::Ordering::Equal => self.restrict(value, of, CutPolicy::Nowhere),
-                core::cmp::Ordering::Greater => self.join((updates, of + added - 1), (value, of)),
+        let index_rank = graph[indices].array_type.shape.rank();
+        for result_axis in 0..graph[value].array_type.shape.rank() {
+            self.join((operand, result_axis), (value, result_axis));
+            match result_axis.cmp(&axis) {
+                core::cmp::Ordering::Less => {
+                    self.join((updates, result_axis), (value, result_axis))
+                }
+                core::cmp::Ordering::Equal => self.restrict(value, result_axis, CutPolicy::Nowhere),
+                core::cmp::Ordering::Greater => {
+                    self.join((updates, result_axis + index_rank - 1), (value, result_axis))
+                }
             }
         }
-        for of in 0..added {
-            self.restrict(indices, of, CutPolicy::Nowhere);
-            self.restrict(updates, axis + of, CutPolicy::Nowhere);
+        for index_axis in 0..index_rank {
+            self.restrict(indices, index_axis, CutPolicy::Nowhere);
+            self.restrict(updates, axis + index_axis, CutPolicy::Nowhere);
         }
     }
 
     /// The cuts, without axes of size 1. An axis without elements cannot be cut.
     fn finish(mut self, graph: &Graph) -> Cuts {
-        let (mut numbers, mut cuts) = (vec![None; self.parents.len()], Vec::new());
+        let (mut cut_indices, mut cuts) = (vec![None; self.parents.len()], Vec::new());
         let mut axes: Vec<Vec<Option<usize>>> = vec![Vec::new(); graph.len()];
         // Parameters come first, wherever they are in the graph.
         let others = graph.iter().map(|(value, _)| value);
@@ -339,15 +348,15 @@ impl AxisForest {
                 continue;
             }
             for (axis, &size) in graph[value].array_type.shape.iter().enumerate() {
-                let root = self.root(self.first[value.index()] + axis);
+                let root = self.root(self.first_axis[value.index()] + axis);
                 let policy = if size == 0 { CutPolicy::Nowhere } else { self.policies[root] };
-                let number = (size != 1).then(|| {
-                    *numbers[root].get_or_insert_with(|| {
+                let cut = (size != 1).then(|| {
+                    *cut_indices[root].get_or_insert_with(|| {
                         cuts.push(Cut { size, policy });
                         cuts.len() - 1
                     })
                 });
-                axes[value.index()].push(number);
+                axes[value.index()].push(cut);
             }
         }
         Cuts { axes, cuts }

@@ -57,7 +57,7 @@ pub(super) fn demanded_values(
 ) -> Result<BTreeMap<ValueId, Vec<Axes>>, RereadLimit> {
     let mut pending: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<Axes>> = BTreeMap::new();
-    let mut left = MAX_USES_PER_VALUE * graph.len();
+    let mut budget = MAX_USES_PER_VALUE * graph.len();
     let request = |pending: &mut BTreeMap<ValueId, Vec<Axes>>, value: ValueId, axes: Axes| {
         let uses = pending.entry(value).or_default();
         if !uses.contains(&axes) {
@@ -69,7 +69,7 @@ pub(super) fn demanded_values(
     }
     // Operands are earlier values, so all uses of the last pending value are known.
     while let Some((value, uses)) = pending.pop_last() {
-        left = left.checked_sub(uses.len()).ok_or(RereadLimit)?;
+        budget = budget.checked_sub(uses.len()).ok_or(RereadLimit)?;
         let node = &graph[value];
         if !is_input(value) {
             for axes in &uses {
@@ -112,19 +112,19 @@ pub(super) fn operand_axes(
             let added = axes.len() + 1 - graph[node.operands[0]].array_type.shape.rank();
             match position {
                 0 => {
-                    let behind = &axes[axis + added..];
-                    [&axes[..*axis], &[None], behind].concat()
+                    let trailing = &axes[axis + added..];
+                    [&axes[..*axis], &[None], trailing].concat()
                 }
                 _ => axes[*axis..axis + added].to_vec(),
             }
         }
         NodeKind::Scatter { axis, .. } => {
             let indices = &graph[node.operands[1]].array_type.shape;
-            let along = vec![None; indices.rank()];
+            let uncut = vec![None; indices.rank()];
             match position {
                 0 => axes.to_vec(),
-                1 => along,
-                _ => [&axes[..*axis], &along, &axes[axis + 1..]].concat(),
+                1 => uncut,
+                _ => [&axes[..*axis], &uncut, &axes[axis + 1..]].concat(),
             }
         }
         // The windowed axis and the window are not cut.

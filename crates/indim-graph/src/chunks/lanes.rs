@@ -17,7 +17,7 @@ use crate::views::AxisSlice;
 
 /// The number of lanes that are left after lanes at distances 16, 8 and 4 are folded; these are combined
 /// from the left.
-const LEFT: usize = 4;
+const SEQUENTIAL_LANES: usize = 4;
 
 /// The first lane of each group of `group` neighbouring lanes, in the reading order that carries the
 /// fewest lanes.
@@ -39,26 +39,26 @@ const LEFT: usize = 4;
 /// Unless `group` is a power of two up to 32.
 pub fn lane_groups(group: usize) -> Vec<usize> {
     assert!(group.is_power_of_two() && group <= LANES, "a group of 1, 2, 4, 8, 16 or 32 lanes");
-    let folded = group.max(LEFT);
+    let base = group.max(SEQUENTIAL_LANES);
     // The first lane of each group of a run that begins at lane 0, in the order of the pairs.
     let mut run = vec![0];
-    let mut half = folded;
-    while half < LANES {
-        run = run.iter().flat_map(|&lane| [lane, lane + half]).collect();
-        half *= 2;
+    let mut distance = base;
+    while distance < LANES {
+        run = run.iter().flat_map(|&lane| [lane, lane + distance]).collect();
+        distance *= 2;
     }
     // Groups that are farthest apart are combined first, so they are neighbours in this order.
-    run.sort_by_key(|&lane: &usize| (lane / folded).reverse_bits());
-    (0..folded).step_by(group).flat_map(|first| run.iter().map(move |lane| first + lane)).collect()
+    run.sort_by_key(|&lane: &usize| (lane / base).reverse_bits());
+    (0..base).step_by(group).flat_map(|first| run.iter().map(move |lane| first + lane)).collect()
 }
 
 /// The number of groups in a run of `lane_groups`.
 pub fn run_length(group: usize) -> usize {
-    LANES / group.max(LEFT)
+    LANES / group.max(SEQUENTIAL_LANES)
 }
 
 /// The graph that folds lanes along an axis. For each reduction it takes an array of the lanes that have
-/// elements, and returns the result of the block, with size 1 along the axis. With `continued`, each
+/// elements, and returns the result of the block, with size 1 along the axis. With `has_carry`, each
 /// reduction has one more parameter before its lanes: the fold of earlier lanes, which is combined with
 /// these lanes from the left.
 ///
@@ -79,38 +79,38 @@ pub fn run_length(group: usize) -> usize {
 pub fn fold_lanes(
     reductions: &[(ReduceOp, ArrayType)],
     axis: usize,
-    continued: bool,
+    has_carry: bool,
 ) -> Result<Graph, VerifyErrorKind> {
     let mut assembler = GraphAssembler::new();
     let mut outputs = Vec::new();
     for (op, lanes) in reductions {
         let row = with_size(lanes, axis, 1);
-        let before = match continued {
+        let carry = match has_carry {
             true => Some(parameter(&mut assembler, row.clone())?),
             false => None,
         };
-        let given = parameter(&mut assembler, lanes.clone())?;
+        let block = parameter(&mut assembler, lanes.clone())?;
         let mut rows = Vec::with_capacity(lanes.shape[axis]);
         for lane in 0..lanes.shape[axis] {
-            let slices = lanes.shape.iter().enumerate().map(|(along, &size)| match along == axis {
+            let slices = lanes.shape.iter().enumerate().map(|(other, &size)| match other == axis {
                 true => AxisSlice::new(lane, 1, 1),
                 false => AxisSlice::whole(size),
             });
             let slices = NodeKind::Slice(slices.collect());
-            rows.push(assembler.add(slices, &[given], row.clone())?);
+            rows.push(assembler.add(slices, &[block], row.clone())?);
         }
         let mut combine = |x: ValueId, y: ValueId| {
             assembler.add(NodeKind::Elementwise(op.operation()), &[x, y], row.clone())
         };
-        let mut half = LANES / 2;
-        while half >= LEFT {
-            for lane in half..rows.len() {
-                rows[lane - half] = combine(rows[lane - half], rows[lane])?;
+        let mut distance = LANES / 2;
+        while distance >= SEQUENTIAL_LANES {
+            for lane in distance..rows.len() {
+                rows[lane - distance] = combine(rows[lane - distance], rows[lane])?;
             }
-            rows.truncate(half);
-            half /= 2;
+            rows.truncate(distance);
+            distance /= 2;
         }
-        let mut rows = before.into_iter().chain(rows);
+        let mut rows = carry.into_iter().chain(rows);
         let first = rows.next().expect("invariant: lanes that have elements");
         outputs.push(rows.try_fold(first, combine)?);
     }
@@ -160,27 +160,27 @@ mod tests {
     use indim_ops::meaning::reduction::tree;
 
     /// The sum of one block, read group by group.
-    fn by_groups(elements: &[f64], group: usize) -> f64 {
+    fn sum_by_groups(elements: &[f64], group: usize) -> f64 {
         let mut folded: Option<f64> = None;
-        let mut waiting: Vec<Vec<f64>> = Vec::new();
+        let mut partials: Vec<Vec<f64>> = Vec::new();
         for run in lane_groups(group).chunks(run_length(group)) {
-            waiting.clear();
+            partials.clear();
             for &first in run {
                 let lane = |lane: usize| elements.iter().skip(lane).step_by(LANES).sum::<f64>();
-                waiting.push((first..first + group).map(lane).collect());
+                partials.push((first..first + group).map(lane).collect());
             }
-            while waiting.len() > 1 {
-                let pairs = waiting.chunks(2);
-                waiting = pairs
+            while partials.len() > 1 {
+                let pairs = partials.chunks(2);
+                partials = pairs
                     .map(|two| two[0].iter().zip(&two[1]).map(|(x, y)| x + y).collect())
                     .collect();
             }
-            let mut lanes = waiting[0].clone();
-            for half in [16, 8, 4] {
-                for lane in half..lanes.len() {
-                    lanes[lane - half] += lanes[lane];
+            let mut lanes = partials[0].clone();
+            for distance in [16, 8, 4] {
+                for lane in distance..lanes.len() {
+                    lanes[lane - distance] += lanes[lane];
                 }
-                lanes.truncate(half);
+                lanes.truncate(distance);
             }
             let sum = folded.into_iter().chain(lanes).reduce(|x, y| x + y);
             folded = sum;
@@ -195,7 +195,7 @@ mod tests {
         let expected = tree(&elements, 0.0, |x, y| x + y);
         for group in [1, 2, 4, 8, 16, 32] {
             let mut lanes = lane_groups(group);
-            assert_eq!(by_groups(&elements, group).to_bits(), expected.to_bits(), "{group}");
+            assert_eq!(sum_by_groups(&elements, group).to_bits(), expected.to_bits(), "{group}");
             lanes.sort_unstable();
             assert!(lanes.into_iter().eq((0..LANES).step_by(group)), "{group}");
         }

@@ -91,9 +91,9 @@ impl Combiner<'_> {
             let is_nan = self.elementwise(Op::Ne, &[x, x])?;
             is_earlier = self.elementwise(Op::Or, &[is_earlier, is_nan])?;
         }
-        let before = self.broadcast(n, j)?;
-        let moved = self.elementwise(Op::Add, &[before, j])?;
-        let index = self.elementwise(Op::Select, &[is_earlier, i, moved])?;
+        let offset = self.broadcast(n, j)?;
+        let offset_index = self.elementwise(Op::Add, &[offset, j])?;
+        let index = self.elementwise(Op::Select, &[is_earlier, i, offset_index])?;
         Ok(vec![index, extreme, self.elementwise(Op::Add, &[n, m])?])
     }
 

@@ -39,7 +39,7 @@ pub struct InputSlice {
 /// let graph = b.finish(&[b.slice(2.0 * x, &[AxisSlice::new(10, 5, 1)])?])?;
 /// let sliced = SlicedGraph::of(&graph).unwrap().expect("a slice");
 /// // The whole input comes first; nothing reads it.
-/// let slice = &sliced.parts[1];
+/// let slice = &sliced.slices[1];
 /// assert_eq!((slice.input, &slice.starts[..]), (Some(0), &[10][..]));
 /// let parameter = sliced.graph.parameters()[1];
 /// assert_eq!(sliced.graph[parameter].array_type.to_string(), "f32[5]");
@@ -50,7 +50,7 @@ pub struct SlicedGraph {
     /// The graph.
     pub graph: Graph,
     /// The slice that each parameter stands for: whole inputs first, then slices of them.
-    pub parts: Vec<InputSlice>,
+    pub slices: Vec<InputSlice>,
 }
 
 impl SlicedGraph {
@@ -60,8 +60,8 @@ impl SlicedGraph {
             let starts = vec![0; graph[value].array_type.shape.rank()];
             InputSlice { input: Some(input), starts }
         };
-        let parts = graph.parameters().iter().enumerate().map(whole).collect();
-        SlicedGraph { graph, parts }
+        let slices = graph.parameters().iter().enumerate().map(whole).collect();
+        SlicedGraph { graph, slices }
     }
 
     /// The graph with slices of inputs as parameters; `None` if it slices no input, or too many slices would
@@ -70,8 +70,8 @@ impl SlicedGraph {
     /// # Errors
     /// Only if this function has a bug: the nodes are those of a legal graph.
     pub fn of(graph: &Graph) -> Result<Option<Self>, VerifyErrorKind> {
-        match asked(graph) {
-            Some(asked) => SliceRewriter::new(graph)?.rewritten(&asked).map(Some),
+        match required_slices(graph) {
+            Some(required) => SliceRewriter::new(graph)?.rewrite(&required).map(Some),
             None => Ok(None),
         }
     }
@@ -82,38 +82,39 @@ impl SlicedGraph {
 type RequiredSlice = Option<Vec<AxisSlice>>;
 
 /// The required slices of each value; `None` if no input is sliced, or there would be too many slices.
-fn asked(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
+fn required_slices(graph: &Graph) -> Option<BTreeMap<ValueId, Vec<RequiredSlice>>> {
     let mut pending: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
     let mut found: BTreeMap<ValueId, Vec<RequiredSlice>> = BTreeMap::new();
-    let mut left = MAX_SLICES * graph.len();
-    let ask = |pending: &mut BTreeMap<ValueId, Vec<RequiredSlice>>,
-               value: ValueId,
-               wanted: RequiredSlice| {
-        let all = pending.entry(value).or_default();
-        if !all.contains(&wanted) {
-            all.push(wanted);
+    let mut budget = MAX_SLICES * graph.len();
+    let request = |pending: &mut BTreeMap<ValueId, Vec<RequiredSlice>>,
+                   value: ValueId,
+                   required: RequiredSlice| {
+        let slices = pending.entry(value).or_default();
+        if !slices.contains(&required) {
+            slices.push(required);
         }
     };
     for &output in graph.outputs() {
-        ask(&mut pending, output, None);
+        request(&mut pending, output, None);
     }
     // Operands are earlier values, so all required slices of the last pending value are known.
-    while let Some((value, mut all)) = pending.pop_last() {
+    while let Some((value, mut slices)) = pending.pop_last() {
         let node = &graph[value];
-        let is_stuck =
-            |wanted: &RequiredSlice| wanted.is_some() && operands_of(graph, node, wanted).is_none();
-        if all.iter().any(is_stuck) && !is_parameter(node) && !all.contains(&None) {
-            all.push(None);
+        let needs_whole_value = |required: &RequiredSlice| {
+            required.is_some() && operand_slices(graph, node, required).is_none()
+        };
+        if slices.iter().any(needs_whole_value) && !is_parameter(node) && !slices.contains(&None) {
+            slices.push(None);
         }
-        left = left.checked_sub(all.len())?;
-        for wanted in &all {
-            for (operand, wanted) in operands_of(graph, node, wanted).into_iter().flatten() {
-                ask(&mut pending, operand, wanted);
+        budget = budget.checked_sub(slices.len())?;
+        for required in &slices {
+            for (operand, required) in operand_slices(graph, node, required).into_iter().flatten() {
+                request(&mut pending, operand, required);
             }
         }
         // The whole value precedes its slices.
-        all.sort_by_key(Option::is_some);
-        found.insert(value, all);
+        slices.sort_by_key(Option::is_some);
+        found.insert(value, slices);
     }
     let is_sliced = |&value: &ValueId| found[&value].iter().any(Option::is_some);
     let parameters = graph.parameters().iter().filter(|value| found.contains_key(value));
@@ -126,78 +127,84 @@ fn is_parameter(node: &Node) -> bool {
 
 /// The slices of its operands that a node needs for a required slice; `None` if the node must be computed as
 /// a whole and then sliced.
-fn operands_of(
+fn operand_slices(
     graph: &Graph,
     node: &Node,
-    wanted: &RequiredSlice,
+    required: &RequiredSlice,
 ) -> Option<Vec<(ValueId, RequiredSlice)>> {
-    let of_each = |wanted: &RequiredSlice| {
-        node.operands.iter().map(|&operand| (operand, wanted.clone())).collect::<Vec<_>>()
+    let same_for_each = |required: &RequiredSlice| {
+        node.operands.iter().map(|&operand| (operand, required.clone())).collect::<Vec<_>>()
     };
-    match (&node.kind, wanted) {
+    match (&node.kind, required) {
         (NodeKind::Slice(slices), _) if slices.iter().all(|slice| slice.step() == 1) => {
-            let part = slices.iter().enumerate().map(|(axis, slice)| match wanted {
-                Some(wanted) => {
-                    AxisSlice::new(slice.start() + wanted[axis].start(), wanted[axis].count(), 1)
-                }
+            let part = slices.iter().enumerate().map(|(axis, slice)| match required {
+                Some(required) => AxisSlice::new(
+                    slice.start() + required[axis].start(),
+                    required[axis].count(),
+                    1,
+                ),
                 None => *slice,
             });
             Some(vec![(node.operands[0], Some(part.collect()))])
         }
-        (_, None) => Some(of_each(&None)),
+        (_, None) => Some(same_for_each(&None)),
         (NodeKind::Elementwise(_) | NodeKind::Convert | NodeKind::Bitcast, _) => {
-            Some(of_each(wanted))
+            Some(same_for_each(required))
         }
         // A scan needs its whole axis.
-        (NodeKind::Scan { axis, .. }, Some(wanted))
-            if wanted[*axis].is_whole(node.array_type.shape[*axis]) =>
+        (NodeKind::Scan { axis, .. }, Some(required))
+            if required[*axis].is_whole(node.array_type.shape[*axis]) =>
         {
-            Some(of_each(&Some(wanted.clone())))
+            Some(same_for_each(&Some(required.clone())))
         }
-        (NodeKind::BroadcastInDim(map), Some(wanted)) => {
+        (NodeKind::BroadcastInDim(map), Some(required)) => {
             let operand = node.operands[0];
             let sizes = graph[operand].array_type.shape.iter();
             let part = map.iter().zip(sizes).map(|(&to, &size)| match size {
                 1 => AxisSlice::whole(1),
-                _ => wanted[to],
+                _ => required[to],
             });
             Some(vec![(operand, Some(part.collect()))])
         }
-        (NodeKind::Reduce { axis, .. }, Some(wanted)) => {
+        (NodeKind::Reduce { axis, .. }, Some(required)) => {
             let operand = node.operands[0];
-            let mut part = wanted.clone();
+            let mut part = required.clone();
             part.insert(*axis, AxisSlice::whole(graph[operand].array_type.shape[*axis]));
             Some(vec![(operand, Some(part))])
         }
-        (NodeKind::Window { axis, window }, Some(wanted)) => {
-            Some(vec![(node.operands[0], Some(of_windows(*axis, window, wanted)?))])
+        (NodeKind::Window { axis, window }, Some(required)) => {
+            Some(vec![(node.operands[0], Some(slices_under_windows(*axis, window, required)?))])
         }
-        (NodeKind::Sort { axis, .. }, Some(wanted)) => {
+        (NodeKind::Sort { axis, .. }, Some(required)) => {
             // A sort needs its whole axis.
-            let is_whole = wanted[*axis].is_whole(node.array_type.shape[*axis]);
-            is_whole.then(|| of_each(&Some(wanted.clone())))
+            let is_whole = required[*axis].is_whole(node.array_type.shape[*axis]);
+            is_whole.then(|| same_for_each(&Some(required.clone())))
         }
-        (NodeKind::SearchSorted { .. }, Some(wanted)) => {
-            Some(vec![(node.operands[0], None), (node.operands[1], Some(wanted.clone()))])
+        (NodeKind::SearchSorted { .. }, Some(required)) => {
+            Some(vec![(node.operands[0], None), (node.operands[1], Some(required.clone()))])
         }
-        (NodeKind::Contract { summed }, Some(wanted)) => {
+        (NodeKind::Contract { summed }, Some(required)) => {
             let factor = &graph[node.operands[0]].array_type.shape;
             let whole = factor[factor.rank() - summed..].iter().map(|&size| AxisSlice::whole(size));
-            Some(of_each(&Some(wanted.iter().copied().chain(whole).collect())))
+            Some(same_for_each(&Some(required.iter().copied().chain(whole).collect())))
         }
-        (NodeKind::Reshape, Some(wanted)) => {
+        (NodeKind::Reshape, Some(required)) => {
             let operand = node.operands[0];
             let (from, to) = (&graph[operand].array_type.shape, &node.array_type.shape);
-            Some(vec![(operand, Some(behind_units(from, to, wanted)?))])
+            Some(vec![(operand, Some(slices_before_reshape(from, to, required)?))])
         }
         _ => None,
     }
 }
 
-/// The part of the operand that the `wanted` windows along `axis` read; `None` for parts of windows, and for
-/// no windows.
-fn of_windows(axis: usize, window: &AxisWindow, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
-    let (inside, positions) = wanted.split_last()?;
+/// The part of the operand that the `required` windows along `axis` read; `None` for parts of windows, and
+/// for no windows.
+fn slices_under_windows(
+    axis: usize,
+    window: &AxisWindow,
+    required: &[AxisSlice],
+) -> Option<Vec<AxisSlice>> {
+    let (inside, positions) = required.split_last()?;
     let (first, last) = (positions[axis], positions[axis].count().checked_sub(1)?);
     let mut part = positions.to_vec();
     let count = last * window.stride() + window.span();
@@ -205,97 +212,106 @@ fn of_windows(axis: usize, window: &AxisWindow, wanted: &[AxisSlice]) -> Option<
     inside.is_whole(window.size()).then_some(part)
 }
 
-/// The slices of the operand of a reshape that the slices `wanted` of its result read. `None` unless the
+/// The slices of the operand of a reshape that the slices `required` of its result read. `None` unless the
 /// reshape only adds or drops axes of size 1, as after a reduction that keeps its axes.
-fn behind_units(from: &Shape, to: &Shape, wanted: &[AxisSlice]) -> Option<Vec<AxisSlice>> {
-    let mut others = to.iter().zip(wanted).filter(|&(&size, _)| size != 1);
+fn slices_before_reshape(
+    from: &Shape,
+    to: &Shape,
+    required: &[AxisSlice],
+) -> Option<Vec<AxisSlice>> {
+    let mut others = to.iter().zip(required).filter(|&(&size, _)| size != 1);
     let part = from.iter().map(|&size| match size {
         1 => Some(AxisSlice::whole(1)),
         _ => others.next().filter(|&(&of, _)| of == size).map(|(_, slice)| *slice),
     });
     let part = part.collect::<Option<Vec<_>>>()?;
-    let are_units_whole =
-        to.iter().zip(wanted).all(|(&size, slice)| size != 1 || slice.count() == 1);
-    (others.next().is_none() && are_units_whole).then_some(part)
+    let reads_unit_axes =
+        to.iter().zip(required).all(|(&size, slice)| size != 1 || slice.count() == 1);
+    (others.next().is_none() && reads_unit_axes).then_some(part)
 }
 
 /// The graph over slices while it is built.
 struct SliceRewriter<'a> {
     graph: &'a Graph,
     assembler: GraphAssembler,
-    parts: Vec<InputSlice>,
-    made: HashMap<(ValueId, RequiredSlice), ValueId>,
+    slices: Vec<InputSlice>,
+    new_values: HashMap<(ValueId, RequiredSlice), ValueId>,
 }
 
 impl<'a> SliceRewriter<'a> {
     /// A rewriter whose graph has the whole inputs as parameters.
     fn new(graph: &'a Graph) -> Result<Self, VerifyErrorKind> {
-        let mut rewriting = SliceRewriter {
+        let mut rewriter = SliceRewriter {
             graph,
             assembler: GraphAssembler::new(),
-            parts: Vec::new(),
-            made: HashMap::new(),
+            slices: Vec::new(),
+            new_values: HashMap::new(),
         };
         for (input, &value) in graph.parameters().iter().enumerate() {
             let Node { kind, array_type, .. } = &graph[value];
             let starts = vec![0; array_type.shape.rank()];
-            rewriting.parts.push(InputSlice { input: Some(input), starts });
-            let made = rewriting.assembler.add(kind.clone(), &[], array_type.clone())?;
-            rewriting.made.insert((value, None), made);
+            rewriter.slices.push(InputSlice { input: Some(input), starts });
+            let new_value = rewriter.assembler.add(kind.clone(), &[], array_type.clone())?;
+            rewriter.new_values.insert((value, None), new_value);
         }
-        Ok(rewriting)
+        Ok(rewriter)
     }
 
-    /// The graph that computes the required slices `asked`.
-    fn rewritten(
+    /// The graph that computes the required slices `required`.
+    fn rewrite(
         mut self,
-        asked: &BTreeMap<ValueId, Vec<RequiredSlice>>,
+        required: &BTreeMap<ValueId, Vec<RequiredSlice>>,
     ) -> Result<SlicedGraph, VerifyErrorKind> {
-        for (&value, all) in asked {
-            for wanted in all {
-                if !self.made.contains_key(&(value, wanted.clone())) {
-                    let made = self.make(value, wanted)?;
-                    self.made.insert((value, wanted.clone()), made);
+        for (&value, slices) in required {
+            for required in slices {
+                if !self.new_values.contains_key(&(value, required.clone())) {
+                    let new_value = self.add(value, required)?;
+                    self.new_values.insert((value, required.clone()), new_value);
                 }
             }
         }
-        let outputs = self.graph.outputs().iter().map(|&output| self.made[&(output, None)]);
+        let outputs = self.graph.outputs().iter().map(|&output| self.new_values[&(output, None)]);
         let outputs = outputs.collect();
-        Ok(SlicedGraph { graph: self.assembler.finish(outputs)?, parts: self.parts })
+        Ok(SlicedGraph { graph: self.assembler.finish(outputs)?, slices: self.slices })
     }
 
     /// Adds the required slice of a value; the required slices of its operands exist already.
-    fn make(&mut self, value: ValueId, wanted: &RequiredSlice) -> Result<ValueId, VerifyErrorKind> {
+    fn add(
+        &mut self,
+        value: ValueId,
+        required: &RequiredSlice,
+    ) -> Result<ValueId, VerifyErrorKind> {
         let node = &self.graph[value];
         let ArrayType { dtype, shape } = &node.array_type;
-        let shape = match wanted {
+        let shape = match required {
             Some(part) => part.iter().map(AxisSlice::count).collect::<Shape>(),
             None => shape.clone(),
         };
         let array_type = ArrayType::new(*dtype, shape);
-        let operands = operands_of(self.graph, node, wanted);
-        match (&node.kind, wanted, operands) {
+        let operands = operand_slices(self.graph, node, required);
+        match (&node.kind, required, operands) {
             (NodeKind::Parameter { index, name }, Some(part), _) => {
-                self.part(*index, name, part, array_type)
+                self.add_parameter(*index, name, part, array_type)
             }
             // The required slice of the operand is the value, so the slice node vanishes.
             (NodeKind::Slice(_), _, Some(operands)) if operands[0].1.is_some() => {
-                Ok(self.made[&operands[0]])
+                Ok(self.new_values[&operands[0]])
             }
             (kind, _, Some(operands)) => {
-                let operands: Vec<ValueId> = operands.iter().map(|of| self.made[of]).collect();
+                let operands: Vec<ValueId> =
+                    operands.iter().map(|of| self.new_values[of]).collect();
                 self.assembler.add(kind.clone(), &operands, array_type)
             }
-            (_, wanted, None) => {
-                let slices = wanted.iter().flatten().copied().collect();
-                let whole = self.made[&(value, None)];
+            (_, required, None) => {
+                let slices = required.iter().flatten().copied().collect();
+                let whole = self.new_values[&(value, None)];
                 self.assembler.add(NodeKind::Slice(slices), &[whole], array_type)
             }
         }
     }
 
     /// A new parameter for a slice of an input.
-    fn part(
+    fn add_parameter(
         &mut self,
         input: usize,
         name: &str,
@@ -307,7 +323,7 @@ impl<'a> SliceRewriter<'a> {
         while self.assembler.has_parameter(&name) {
             name.push('\'');
         }
-        self.parts.push(InputSlice {
+        self.slices.push(InputSlice {
             input: Some(input),
             starts: part.iter().map(AxisSlice::start).collect(),
         });

@@ -140,12 +140,12 @@ impl Stage {
 /// If `is_cut` is shorter than the list of cuts.
 pub fn stages(graph: &Graph, cuts: &Cuts, is_cut: &[bool]) -> Result<Vec<Stage>, RereadLimit> {
     let planner = StagePlanner::new(graph, cuts, is_cut);
-    let reducing = planner.reductions().into_iter().map(|(key, values)| {
+    let reduction_stages = planner.reductions().into_iter().map(|(key, values)| {
         let axis = Some(key.reduced);
         planner.stage(&values, axis)
     });
-    let giving = planner.outputs().into_values().map(|values| planner.stage(&values, None));
-    reducing.chain(giving).collect()
+    let output_stages = planner.outputs().into_values().map(|values| planner.stage(&values, None));
+    reduction_stages.chain(output_stages).collect()
 }
 
 struct StagePlanner<'a> {
@@ -240,23 +240,24 @@ impl<'a> StagePlanner<'a> {
         let roots: Vec<ValueUse> =
             values.iter().map(|&value| (source(value), axes.clone())).collect();
         let demanded = demanded_values(self.graph, &roots, |value| self.is_input(value))?;
-        let given: Vec<ValueUse> = demanded
+        let input_uses: Vec<ValueUse> = demanded
             .iter()
             .filter(|&(&value, _)| self.is_input(value))
             .flat_map(|(&value, uses)| uses.iter().map(move |axes| (value, axes.clone())))
             .collect();
-        let (mut template, places) = Template::new(self.graph, &demanded, &given);
+        let (mut template, node_indices) = Template::new(self.graph, &demanded, &input_uses);
         for (&value, root) in values.iter().zip(&roots) {
             match reduced {
                 Some(axis) => {
                     let NodeKind::Reduce { op, .. } = self.graph[value].kind else { continue };
-                    template.add_partial_outputs(places[root], op, axis);
+                    template.add_partial_outputs(node_indices[root], op, axis);
                 }
-                None => template.add_output(places[root]),
+                None => template.add_output(node_indices[root]),
             }
         }
         let shape = self.graph[first].array_type.shape.to_vec();
-        let inputs = given.into_iter().map(|(value, axes)| StageInput { value, axes }).collect();
+        let inputs =
+            input_uses.into_iter().map(|(value, axes)| StageInput { value, axes }).collect();
         Ok(Stage { shape, cuts, inputs, outputs: values.to_vec(), reduced, template })
     }
 }

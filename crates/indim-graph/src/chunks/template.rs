@@ -49,29 +49,30 @@ impl Template {
     pub(super) fn new(
         graph: &Graph,
         demanded: &BTreeMap<ValueId, Vec<Axes>>,
-        given: &[ValueUse],
+        inputs: &[ValueUse],
     ) -> (Template, HashMap<ValueUse, usize>) {
         let mut template = Template::default();
-        let mut places: HashMap<ValueUse, usize> = HashMap::new();
-        for (index, (value, axes)) in given.iter().enumerate() {
+        let mut node_indices: HashMap<ValueUse, usize> = HashMap::new();
+        for (index, (value, axes)) in inputs.iter().enumerate() {
             let kind = NodeKind::Parameter { index, name: format!("x{index}") };
-            places.insert((*value, axes.clone()), template.add(graph, *value, kind, vec![], axes));
+            node_indices
+                .insert((*value, axes.clone()), template.add(graph, *value, kind, vec![], axes));
         }
         for (&value, uses) in demanded {
             let node = &graph[value];
             for axes in uses {
-                if places.contains_key(&(value, axes.clone())) {
+                if node_indices.contains_key(&(value, axes.clone())) {
                     continue;
                 }
                 let operand = |(position, &operand): (usize, &ValueId)| {
-                    places[&(operand, operand_axes(graph, node, position, axes))]
+                    node_indices[&(operand, operand_axes(graph, node, position, axes))]
                 };
                 let operands = node.operands.iter().enumerate().map(operand).collect();
-                let place = template.add(graph, value, node.kind.clone(), operands, axes);
-                places.insert((value, axes.clone()), place);
+                let node_index = template.add(graph, value, node.kind.clone(), operands, axes);
+                node_indices.insert((value, axes.clone()), node_index);
             }
         }
-        (template, places)
+        (template, node_indices)
     }
 
     /// Adds a node of this kind with the type of `value`, sized by the chunk along the stage axes in `axes`.
@@ -92,19 +93,19 @@ impl Template {
         self.push(kind, &operands, *dtype, sizes)
     }
 
-    /// Adds the value at `place` to the outputs.
-    pub(super) fn add_output(&mut self, place: usize) {
-        self.outputs.push(place);
+    /// Adds the value at `node_index` to the outputs.
+    pub(super) fn add_output(&mut self, node_index: usize) {
+        self.outputs.push(node_index);
     }
 
-    /// Adds the partial results of a reduction of the value at `place` to the outputs; the reduced axis
+    /// Adds the partial results of a reduction of the value at `node_index` to the outputs; the reduced axis
     /// stays, with size 1.
-    pub(super) fn add_partial_outputs(&mut self, place: usize, op: ReduceOp, axis: usize) {
-        self.reductions.push((place, op));
-        self.add_reduction_output(place, op, axis);
+    pub(super) fn add_partial_outputs(&mut self, node_index: usize, op: ReduceOp, axis: usize) {
+        self.reductions.push((node_index, op));
+        self.add_reduction_output(node_index, op, axis);
         if op.is_arg_reduction() {
-            self.add_reduction_output(place, op.extremum(), axis);
-            self.add_length_output(place, axis);
+            self.add_reduction_output(node_index, op.extremum(), axis);
+            self.add_length_output(node_index, axis);
         }
     }
 
@@ -116,29 +117,30 @@ impl Template {
     /// Whether combining with the identity changes no value. A complex product by 1 can turn an infinity into
     /// a NaN.
     pub(super) fn has_exact_identities(&self) -> bool {
-        let is_exact = |&(place, op): &(usize, ReduceOp)| {
-            op.operation() != Op::Mul || self.nodes[place].dtype.class() != DTypeClass::Complex
+        let is_exact = |&(node_index, op): &(usize, ReduceOp)| {
+            op.operation() != Op::Mul || self.nodes[node_index].dtype.class() != DTypeClass::Complex
         };
         self.reductions.iter().all(is_exact)
     }
 
-    fn add_reduction_output(&mut self, place: usize, op: ReduceOp, axis: usize) {
-        let TemplateNode { dtype, mut sizes, .. } = self.nodes[place].clone();
+    fn add_reduction_output(&mut self, node_index: usize, op: ReduceOp, axis: usize) {
+        let TemplateNode { dtype, mut sizes, .. } = self.nodes[node_index].clone();
         let dtype = op.result_dtype(dtype);
         sizes.remove(axis);
-        let reduced = self.push(NodeKind::Reduce { op, axis }, &[place], dtype, sizes.clone());
+        let reduced = self.push(NodeKind::Reduce { op, axis }, &[node_index], dtype, sizes.clone());
         sizes.insert(axis, TemplateSize::Fixed(1));
         let output = self.push(NodeKind::Reshape, &[reduced], dtype, sizes);
         self.outputs.push(output);
     }
 
     /// Adds the number of elements along the axis to the outputs: a sum of ones.
-    fn add_length_output(&mut self, place: usize, axis: usize) {
-        let (length, rank) = (self.nodes[place].sizes[axis], self.nodes[place].sizes.len());
+    fn add_length_output(&mut self, node_index: usize, axis: usize) {
+        let (length, rank) =
+            (self.nodes[node_index].sizes[axis], self.nodes[node_index].sizes.len());
         let one = NodeKind::Constant(Array::from_scalar(1_i64));
         let one = self.push(one, &[], DType::I64, Vec::new());
-        let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
-        let ones = self.push(nowhere, &[one], DType::I64, vec![length]);
+        let broadcast = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+        let ones = self.push(broadcast, &[one], DType::I64, vec![length]);
         let sum = NodeKind::Reduce { op: ReduceOp::Add, axis: 0 };
         let sum = self.push(sum, &[ones], DType::I64, Vec::new());
         let output =
@@ -189,36 +191,36 @@ impl Template {
             assembler.add(kind, &[], array_type)
         };
         let mut lanes = Vec::with_capacity(self.reductions.len());
-        for &(place, op) in &self.reductions {
-            let node = &self.nodes[place];
+        for &(node_index, op) in &self.reductions {
+            let node = &self.nodes[node_index];
             let array_type = ArrayType::new(op.result_dtype(node.dtype), node.shape(chunk));
             lanes.push(parameter(&mut assembler, array_type)?);
         }
         let inputs = &self.nodes[..is_common.len()];
-        let mut given: Vec<Vec<ValueId>> = vec![Vec::with_capacity(inputs.len()); count];
+        let mut chunk_values: Vec<Vec<ValueId>> = vec![Vec::with_capacity(inputs.len()); count];
         for (input, &is_common) in inputs.iter().zip(is_common) {
             let array_type = ArrayType::new(input.dtype, input.shape(chunk));
             let common = match is_common {
                 true => Some(parameter(&mut assembler, array_type.clone())?),
                 false => None,
             };
-            for of_chunk in &mut given {
-                of_chunk.push(match common {
+            for values in &mut chunk_values {
+                values.push(match common {
                     Some(common) => common,
                     None => parameter(&mut assembler, array_type.clone())?,
                 });
             }
         }
-        let last = self.reductions.iter().map(|&(place, _)| place + 1).max().unwrap_or(0);
-        for mut values in given {
+        let last = self.reductions.iter().map(|&(node_index, _)| node_index + 1).max().unwrap_or(0);
+        for mut values in chunk_values {
             for node in &self.nodes[values.len().min(last)..last] {
                 let value = node.add(&mut assembler, &values, chunk)?;
                 values.push(value);
             }
-            for (lanes, &(place, op)) in lanes.iter_mut().zip(&self.reductions) {
+            for (lanes, &(node_index, op)) in lanes.iter_mut().zip(&self.reductions) {
                 let array_type = assembler[*lanes].array_type.clone();
                 let operation = NodeKind::Elementwise(op.operation());
-                *lanes = assembler.add(operation, &[*lanes, values[place]], array_type)?;
+                *lanes = assembler.add(operation, &[*lanes, values[node_index]], array_type)?;
             }
         }
         assembler.finish(lanes)
@@ -275,8 +277,8 @@ fn add_zeros(
     let zero = Array::from_scalar(0_i64);
     let scalar_type = zero.array_type().clone();
     let zero = assembler.add(NodeKind::Constant(zero), &[], scalar_type)?;
-    let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
-    assembler.add(nowhere, &[zero], array_type)
+    let broadcast = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+    assembler.add(broadcast, &[zero], array_type)
 }
 
 /// The slices of a chunk. An axis of the stage is sliced whole, because no other sliced axis can be cut.

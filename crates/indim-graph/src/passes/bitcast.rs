@@ -6,9 +6,9 @@ use crate::graph::{GraphArena, Node, NodeKind, ValueId};
 pub(super) fn drop_pairs(arena: &mut GraphArena, node: Node) -> ValueId {
     if let NodeKind::Bitcast = node.kind {
         let inner = &arena[node.operands[0]];
-        let is_back = |source: &ValueId| arena[*source].array_type == node.array_type;
+        let has_same_type = |source: &ValueId| arena[*source].array_type == node.array_type;
         if let (NodeKind::Bitcast, Some(source)) = (&inner.kind, inner.operands.first())
-            && is_back(source)
+            && has_same_type(source)
         {
             return *source;
         }

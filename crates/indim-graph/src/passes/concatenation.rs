@@ -12,15 +12,15 @@ pub(super) fn merge_nested(arena: &mut GraphArena, node: Node) -> ValueId {
         return arena.add(node);
     };
     let mut parts: Vec<ValueId> = Vec::with_capacity(node.operands.len());
-    let mut left = MAX_OPERANDS.saturating_sub(node.operands.len());
+    let mut budget = MAX_OPERANDS.saturating_sub(node.operands.len());
     for &operand in node.operands.iter() {
         let part = &arena[operand];
         match part.kind {
             _ if part.array_type.shape[axis] == 0 => {}
             NodeKind::Concatenate { axis: inner }
-                if inner == axis && part.operands.len() <= left =>
+                if inner == axis && part.operands.len() <= budget =>
             {
-                left -= part.operands.len();
+                budget -= part.operands.len();
                 parts.extend(part.operands.iter());
             }
             _ => parts.push(operand),
@@ -45,7 +45,7 @@ pub(super) fn copy_nested(
     is_used_once: impl Fn(usize) -> bool,
 ) -> ValueId {
     let mut position = 0;
-    let copy_live = |operand: ValueId| {
+    let copy_shared = |operand: ValueId| {
         let part = &arena[operand];
         let is_shared = !is_used_once(position);
         position += 1;
@@ -57,6 +57,6 @@ pub(super) fn copy_nested(
             _ => operand,
         }
     };
-    let operands = node.operands.map(copy_live);
+    let operands = node.operands.map(copy_shared);
     arena.add(Node { operands, ..node })
 }

@@ -22,59 +22,64 @@ pub(super) fn constant_elements(graph: &Graph) -> usize {
     elements.fold(0, usize::saturating_add)
 }
 
-/// The rule of the pass for one node; `left` is the number of elements that may still be transposed.
-pub(super) fn order_factors(arena: &mut GraphArena, node: Node, left: &Cell<usize>) -> ValueId {
+/// The rule of the pass for one node; `budget` is the number of elements that may still be transposed.
+pub(super) fn order_factors(arena: &mut GraphArena, node: Node, budget: &Cell<usize>) -> ValueId {
     if !matches!(node.kind, NodeKind::Contract { .. }) {
         return arena.add(node);
     }
-    let kept = node.array_type.shape.rank();
-    let operands = node.operands.map(|operand| ordered(arena, operand, kept, left));
+    let result_rank = node.array_type.shape.rank();
+    let operands = node.operands.map(|operand| reorder_factor(arena, operand, result_rank, budget));
     arena.add(Node { operands, ..node })
 }
 
 /// The factor as a broadcast of a constant whose axes have the order of the result's axes. Unchanged if
-/// the summed axes, which begin at axis `kept` of the result, can be read with one stride already.
-fn ordered(arena: &mut GraphArena, factor: ValueId, kept: usize, left: &Cell<usize>) -> ValueId {
-    let shown = arena[factor].clone();
-    let NodeKind::BroadcastInDim(map) = &shown.kind else { return factor };
-    let constant = &arena[shown.operands[0]];
+/// the summed axes, which begin at axis `result_rank` of the result, can be read with one stride already.
+fn reorder_factor(
+    arena: &mut GraphArena,
+    factor: ValueId,
+    result_rank: usize,
+    budget: &Cell<usize>,
+) -> ValueId {
+    let broadcast = arena[factor].clone();
+    let NodeKind::BroadcastInDim(map) = &broadcast.kind else { return factor };
+    let constant = &arena[broadcast.operands[0]];
     let NodeKind::Constant(array) = &constant.kind else { return factor };
     let shape = array.shape();
     let count = shape.element_count().unwrap_or(usize::MAX);
-    if map.is_increasing() || count > left.get() || is_one_run(shape, map, kept) {
+    if map.is_increasing() || count > budget.get() || has_one_stride(shape, map, result_rank) {
         return factor;
     }
     let mut order: Vec<usize> = (0..shape.rank()).collect();
     order.sort_by_key(|&axis| map[axis]);
-    let places: Vec<usize> = (0..shape.rank())
+    let inverse: Vec<usize> = (0..shape.rank())
         .map(|axis| order.iter().position(|&other| other == axis).unwrap_or(axis))
         .collect();
     let sizes: Shape = order.iter().map(|&axis| shape[axis]).collect();
     let transposition = Node {
-        kind: NodeKind::BroadcastInDim(AxisMap::from(places)),
+        kind: NodeKind::BroadcastInDim(AxisMap::from(inverse)),
         operands: Operands::new(&[]),
         array_type: ArrayType::new(array.dtype(), sizes),
     };
     let Ok(transposed) = evaluate_node(&transposition, &[array]) else { return factor };
-    left.set(left.get() - count);
-    let of_result: Vec<usize> = order.iter().map(|&axis| map[axis]).collect();
+    budget.set(budget.get() - count);
+    let result_map: Vec<usize> = order.iter().map(|&axis| map[axis]).collect();
     let constant = arena.add(Node {
         array_type: transposed.array_type().clone(),
         kind: NodeKind::Constant(transposed),
         operands: Operands::new(&[]),
     });
-    let kind = NodeKind::BroadcastInDim(AxisMap::from(of_result));
-    arena.add(Node { kind, operands: Operands::new(&[constant]), array_type: shown.array_type })
+    let kind = NodeKind::BroadcastInDim(AxisMap::from(result_map));
+    arena.add(Node { kind, operands: Operands::new(&[constant]), array_type: broadcast.array_type })
 }
 
 /// Whether the summed axes of a row-major array, in the order of the result's axes, can be read as one
 /// axis with one stride. A single summed axis always can: a product of matrices keeps its constant as it
 /// is, because either order of the two axes may be better.
-fn is_one_run(shape: &Shape, map: &AxisMap, kept: usize) -> bool {
+fn has_one_stride(shape: &Shape, map: &AxisMap, result_rank: usize) -> bool {
     let mut stride = 1_usize;
     let mut summed: Vec<(usize, usize, usize)> = Vec::new();
     for (axis, &size) in shape.iter().enumerate().rev() {
-        if size != 1 && map[axis] >= kept {
+        if size != 1 && map[axis] >= result_rank {
             summed.push((map[axis], size, stride));
         }
         stride = stride.saturating_mul(size);

@@ -12,8 +12,12 @@ const MAX_RESULT_ELEMENTS: usize = 1024;
 /// long to compile, because each of its lines may compute the maximum.
 const MAX_FOLDED_ELEMENTS: usize = 256 * MAX_RESULT_ELEMENTS;
 
-/// The rule of the pass for one node; `folded` is the number of elements computed so far.
-pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<usize>) -> ValueId {
+/// The rule of the pass for one node; `folded_elements` is the number of elements computed so far.
+pub(super) fn fold_constants(
+    arena: &mut GraphArena,
+    node: Node,
+    folded_elements: &Cell<usize>,
+) -> ValueId {
     let is_computed = matches!(
         node.kind,
         NodeKind::Elementwise(_)
@@ -25,7 +29,8 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
             | NodeKind::Take { .. }
     );
     let count = node.array_type.shape.element_count().unwrap_or(usize::MAX);
-    let is_small = count <= MAX_RESULT_ELEMENTS && folded.get() + count <= MAX_FOLDED_ELEMENTS;
+    let is_small =
+        count <= MAX_RESULT_ELEMENTS && folded_elements.get() + count <= MAX_FOLDED_ELEMENTS;
     if !is_computed || !is_small {
         return arena.add(node);
     }
@@ -37,7 +42,7 @@ pub(super) fn fold_constants(arena: &mut GraphArena, node: Node, folded: &Cell<u
         constants.collect::<Option<Vec<_>>>().and_then(|arrays| evaluate_node(&node, &arrays).ok());
     match result {
         Some(array) => {
-            folded.set(folded.get() + count);
+            folded_elements.set(folded_elements.get() + count);
             arena.add(Node {
                 array_type: array.array_type().clone(),
                 kind: NodeKind::Constant(array),

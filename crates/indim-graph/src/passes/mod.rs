@@ -46,10 +46,10 @@ pub fn optimize(graph: &Graph) -> Graph {
     graph = replace_outputs(&graph, reshape::drop_axes);
     graph = rewrite(&graph, sink::sink_broadcasts);
     graph = rewrite(&graph, concatenation::merge_nested);
-    let folded = Cell::new(0);
-    graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded));
-    let left = Cell::new(factor::constant_elements(&graph));
-    graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &left));
+    let folded_elements = Cell::new(0);
+    graph = rewrite(&graph, |arena, node| fold::fold_constants(arena, node, &folded_elements));
+    let budget = Cell::new(factor::constant_elements(&graph));
+    graph = rewrite(&graph, |arena, node| factor::order_factors(arena, node, &budget));
     rewrite(&graph, power::replace_powers)
 }
 
@@ -74,8 +74,8 @@ pub fn remove_unused(graph: &Graph) -> Cow<'_, Graph> {
 /// The graph without unused values; `None` if all values are used.
 fn without_unused(graph: &Graph) -> Option<Graph> {
     let is_live = live_values(graph);
-    let is_whole = is_live.iter().all(|&live| live);
-    (!is_whole).then(|| {
+    let is_all_live = is_live.iter().all(|&live| live);
+    (!is_all_live).then(|| {
         let (arena, outputs) = copy_live(graph, &is_live);
         arena.finish(outputs)
     })
@@ -101,9 +101,9 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 pub fn drop_bitcast_pairs(graph: &Graph) -> (Graph, Vec<ValueId>) {
-    let (shorter, values) = rebuild_with_sources(graph, bitcast::drop_pairs);
-    let (used, kept) = rebuild_with_sources(&shorter, GraphArena::add);
-    (used, kept.into_iter().map(|value| values[value.index()]).collect())
+    let (without_pairs, values) = rebuild_with_sources(graph, bitcast::drop_pairs);
+    let (pruned, kept) = rebuild_with_sources(&without_pairs, GraphArena::add);
+    (pruned, kept.into_iter().map(|value| values[value.index()]).collect())
 }
 
 /// The graph of the nodes that `rule` adds for the live values; also returns, for each of its values, the
@@ -144,11 +144,11 @@ pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
             let operands = &graph[value].operands;
             concatenation::copy_nested(arena, node, |part| uses[operands[part].index()] == 1)
         }
-        _ if is_stack_reduced[value.index()] => stack::reduce_parts(arena, &node),
+        _ if is_stack_reduced[value.index()] => stack::reduce_stack(arena, &node),
         _ => reduction::expand_reduction(arena, node),
     };
     let Rewrite { arena, outputs, .. } = rebuild(graph, &is_live, rule);
-    Cow::Owned(finished(arena, outputs))
+    Cow::Owned(finish(arena, outputs))
 }
 
 /// The graph with windows as concatenations of slices, for writers of formats that have no windows.
@@ -177,11 +177,11 @@ pub fn expand_windows(graph: &Graph) -> Cow<'_, Graph> {
 fn rewrite(graph: &Graph, rule: impl Fn(&mut GraphArena, Node) -> ValueId) -> Graph {
     let Rewrite { arena, outputs, .. } =
         rebuild(graph, &live_values(graph), |arena, _, node| rule(arena, node));
-    finished(arena, outputs)
+    finish(arena, outputs)
 }
 
 /// The graph of the nodes in `arena`, without unused values.
-fn finished(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
+fn finish(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
     let graph = arena.finish(outputs);
     without_unused(&graph).unwrap_or(graph)
 }
@@ -190,7 +190,7 @@ fn finished(arena: GraphArena, outputs: Vec<ValueId>) -> Graph {
 fn replace_outputs(graph: &Graph, rule: impl Fn(&mut GraphArena, ValueId) -> ValueId) -> Graph {
     let (mut arena, outputs) = copy_live(graph, &live_values(graph));
     let outputs = outputs.into_iter().map(|output| rule(&mut arena, output)).collect();
-    finished(arena, outputs)
+    finish(arena, outputs)
 }
 
 /// The result of a rebuild, before unused values are dropped.

@@ -8,7 +8,7 @@ use indim_arrays::Array;
 /// The rule of the pass for one node.
 pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
     let is_power = matches!(node.kind, NodeKind::Elementwise(Op::Pow));
-    match is_power.then(|| equivalent(arena, &node)).flatten() {
+    match is_power.then(|| cheap_operation(arena, &node)).flatten() {
         Some(op) => {
             let operands = Operands::new(&[node.operands[0]]);
             arena.add(Node { kind: NodeKind::Elementwise(op), operands, ..node })
@@ -18,7 +18,7 @@ pub(super) fn replace_powers(arena: &mut GraphArena, node: Node) -> ValueId {
 }
 
 /// The operation that equals the power, if the exponent is one of these constants.
-fn equivalent(arena: &GraphArena, node: &Node) -> Option<Op> {
+fn cheap_operation(arena: &GraphArena, node: &Node) -> Option<Op> {
     let exponent = &arena[node.operands[1]];
     let exponent = match exponent.kind {
         NodeKind::BroadcastInDim(_) => &arena[exponent.operands[0]],

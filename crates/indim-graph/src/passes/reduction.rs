@@ -67,7 +67,7 @@ fn elementwise(arena: &mut GraphArena, op: Op, operands: &[ValueId]) -> ValueId 
 /// The broadcast of a scalar to `shape`.
 fn constant(arena: &mut GraphArena, scalar: Array, shape: &Shape) -> ValueId {
     let array_type = scalar.array_type().clone();
-    let repeated = ArrayType::new(array_type.dtype, shape);
+    let broadcast_type = ArrayType::new(array_type.dtype, shape);
     let scalar = add(arena, NodeKind::Constant(scalar), &[], array_type);
-    add(arena, NodeKind::BroadcastInDim(AxisMap::from(Vec::new())), &[scalar], repeated)
+    add(arena, NodeKind::BroadcastInDim(AxisMap::from(Vec::new())), &[scalar], broadcast_type)
 }

@@ -12,18 +12,21 @@ pub(super) fn optimize_regions(graph: &Graph) -> Cow<'_, Graph> {
     if graph.iter().all(|(_, node)| node.kind.regions().next().is_none()) {
         return Cow::Borrowed(graph);
     }
-    let known: RefCell<Vec<(Region, Region)>> = RefCell::default();
-    let optimized = |region: &Region| {
-        let found =
-            known.borrow().iter().find(|(from, _)| from == region).map(|(_, to)| to.clone());
+    let optimized_regions: RefCell<Vec<(Region, Region)>> = RefCell::default();
+    let optimize_region = |region: &Region| {
+        let found = optimized_regions
+            .borrow()
+            .iter()
+            .find(|(from, _)| from == region)
+            .map(|(_, to)| to.clone());
         found.unwrap_or_else(|| {
             let result = Region::new(optimize(region.graph()));
-            known.borrow_mut().push((region.clone(), result.clone()));
+            optimized_regions.borrow_mut().push((region.clone(), result.clone()));
             result
         })
     };
     Cow::Owned(rewrite(graph, |arena: &mut GraphArena, node: Node| {
-        let kind = node.kind.map_regions(optimized);
+        let kind = node.kind.map_regions(optimize_region);
         arena.add(Node { kind, ..node })
     }))
 }

@@ -14,8 +14,8 @@ const MAX_VALUES: usize = 16;
 pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     let Node { kind, operands, array_type } = arena[output].clone();
     let NodeKind::Reshape = kind else { return output };
-    let mut left = MAX_VALUES;
-    without_axes(arena, operands[0], &array_type.shape, &mut left).unwrap_or(output)
+    let mut budget = MAX_VALUES;
+    without_axes(arena, operands[0], &array_type.shape, &mut budget).unwrap_or(output)
 }
 
 /// `value` recomputed in `shape`, without the axes; `None` if that is not possible.
@@ -23,9 +23,9 @@ fn without_axes(
     arena: &mut GraphArena,
     value: ValueId,
     shape: &Shape,
-    left: &mut usize,
+    budget: &mut usize,
 ) -> Option<ValueId> {
-    *left = left.checked_sub(1)?;
+    *budget = budget.checked_sub(1)?;
     let node = arena[value].clone();
     if node.array_type.shape == *shape {
         return Some(value);
@@ -45,7 +45,7 @@ fn without_axes(
         NodeKind::Elementwise(_) | NodeKind::Convert => {
             let mut operands = Vec::with_capacity(node.operands.len());
             for &operand in node.operands.iter() {
-                operands.push(without_axes(arena, operand, shape, left)?);
+                operands.push(without_axes(arena, operand, shape, budget)?);
             }
             let operands = Operands::new(&operands);
             Some(arena.add(Node { operands, array_type, ..node }))

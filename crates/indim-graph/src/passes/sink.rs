@@ -31,26 +31,26 @@ pub(super) fn sink_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
 /// An iota varies along one axis only, so it is the broadcast of an iota of rank 1.
 fn broadcast_iota(arena: &mut GraphArena, axis: usize, array_type: ArrayType) -> ValueId {
     let length = array_type.shape[axis];
-    let counted = arena.add(Node {
+    let iota = arena.add(Node {
         kind: NodeKind::Iota { axis: 0 },
         operands: Operands::new(&[]),
         array_type: ArrayType::new(array_type.dtype, [length]),
     });
     let kind = NodeKind::BroadcastInDim(AxisMap::from(vec![axis]));
-    arena.add(Node { kind, operands: Operands::new(&[counted]), array_type })
+    arena.add(Node { kind, operands: Operands::new(&[iota]), array_type })
 }
 
 /// Computes the operation with size 1 along each axis along which no operand varies, and broadcasts the
 /// result.
 fn sink_computation(arena: &mut GraphArena, node: Node) -> ValueId {
     let result = node.array_type.shape.clone();
-    let small = varying_shape(arena, &node);
-    if small == result {
+    let varying_sizes = varying_shape(arena, &node);
+    if varying_sizes == result {
         return arena.add(node);
     }
-    let shrink = |&operand: &ValueId| shrink_operand(arena, operand, &small);
+    let shrink = |&operand: &ValueId| shrink_operand(arena, operand, &varying_sizes);
     let operands: Vec<ValueId> = node.operands.iter().map(shrink).collect();
-    let array_type = ArrayType { dtype: node.array_type.dtype, shape: small };
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: varying_sizes };
     let computed =
         arena.add(Node { kind: node.kind, operands: Operands::new(&operands), array_type });
     let map = AxisMap::identity(result.rank());
@@ -81,17 +81,19 @@ fn varying_shape(arena: &GraphArena, node: &Node) -> Shape {
     result.iter().zip(&is_varying).map(size).collect()
 }
 
-/// The operand of an operation, broadcast only to the shape `small`.
-fn shrink_operand(arena: &mut GraphArena, operand: ValueId, small: &Shape) -> ValueId {
+/// The operand of an operation, broadcast only to the shape `varying_sizes`.
+fn shrink_operand(arena: &mut GraphArena, operand: ValueId, varying_sizes: &Shape) -> ValueId {
     let node = arena[operand].clone();
     let NodeKind::BroadcastInDim(map) = &node.kind else {
         return operand;
     };
     let source = node.operands[0];
-    if arena[source].array_type.shape == *small && map.is_identity_onto(small.rank()) {
+    if arena[source].array_type.shape == *varying_sizes
+        && map.is_identity_onto(varying_sizes.rank())
+    {
         return source;
     }
-    let array_type = ArrayType { dtype: node.array_type.dtype, shape: small.clone() };
+    let array_type = ArrayType { dtype: node.array_type.dtype, shape: varying_sizes.clone() };
     arena.add(Node { array_type, ..node })
 }
 
@@ -113,28 +115,29 @@ fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     let NodeKind::Slice(slices) = &node.kind else {
         return arena.add(node);
     };
-    let shown = arena[node.operands[0]].clone();
-    match &shown.kind {
+    let inner = arena[node.operands[0]].clone();
+    match &inner.kind {
         NodeKind::Slice(first) => {
-            let both = first.iter().zip(slices.iter()).map(|(first, later)| first.then(later));
-            add_slice(arena, shown.operands[0], both.collect(), node.array_type)
+            let composed = first.iter().zip(slices.iter()).map(|(first, later)| first.then(later));
+            add_slice(arena, inner.operands[0], composed.collect(), node.array_type)
         }
         NodeKind::BroadcastInDim(map) => {
-            let source = shown.operands[0];
+            let source = inner.operands[0];
             let sizes = arena[source].array_type.shape.clone();
-            let of_source = |(&axis, &size): (&usize, &usize)| match size {
+            let source_slices = |(&axis, &size): (&usize, &usize)| match size {
                 1 => AxisSlice::whole(1),
                 _ => slices[axis],
             };
-            let of_source: Vec<AxisSlice> = map.iter().zip(sizes.iter()).map(of_source).collect();
-            let shape: Shape = of_source.iter().map(AxisSlice::count).collect();
+            let source_slices: Vec<AxisSlice> =
+                map.iter().zip(sizes.iter()).map(source_slices).collect();
+            let shape: Shape = source_slices.iter().map(AxisSlice::count).collect();
             let array_type = ArrayType::new(node.array_type.dtype, shape);
-            let sliced = add_slice(arena, source, of_source, array_type);
+            let sliced = add_slice(arena, source, source_slices, array_type);
             let sliced = sink_slice(arena, arena[sliced].clone());
             arena.add(Node {
                 operands: Operands::new(&[sliced]),
                 array_type: node.array_type,
-                ..shown
+                ..inner
             })
         }
         _ => arena.add(node),

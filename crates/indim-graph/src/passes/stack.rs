@@ -14,20 +14,20 @@ const MAX_PARTS: usize = LANES;
 
 /// The uses of a value, or of its conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Uses {
+enum StackUse {
     None,
     /// Reductions along this axis, none of them an arg-reduction.
     Reductions(usize),
     Other,
 }
 
-impl Uses {
-    fn and(self, other: Uses) -> Uses {
+impl StackUse {
+    fn merge(self, other: StackUse) -> StackUse {
         match (self, other) {
-            (Uses::None, other) => other,
-            (one, Uses::None) => one,
+            (StackUse::None, other) => other,
+            (one, StackUse::None) => one,
             (one, other) if one == other => one,
-            _ => Uses::Other,
+            _ => StackUse::Other,
         }
     }
 }
@@ -35,23 +35,23 @@ impl Uses {
 /// For each value, whether it is a reduction of a stack whose only uses are reductions along the stacked
 /// axis.
 pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
-    let mut uses = vec![Uses::None; graph.len()];
-    graph.outputs().iter().for_each(|output| uses[output.index()] = Uses::Other);
+    let mut uses = vec![StackUse::None; graph.len()];
+    graph.outputs().iter().for_each(|output| uses[output.index()] = StackUse::Other);
     // The reverse order visits all uses of a value before the value.
     for (value, node) in graph.iter().rev() {
         let usage = match node.kind {
-            NodeKind::Reduce { op, axis } if !op.is_arg_reduction() => Uses::Reductions(axis),
+            NodeKind::Reduce { op, axis } if !op.is_arg_reduction() => StackUse::Reductions(axis),
             NodeKind::Convert => uses[value.index()],
-            _ => Uses::Other,
+            _ => StackUse::Other,
         };
         for operand in node.operands.iter() {
-            uses[operand.index()] = uses[operand.index()].and(usage);
+            uses[operand.index()] = uses[operand.index()].merge(usage);
         }
     }
     let is_reduced = |node: &Node| match node.kind {
         NodeKind::Reduce { axis, .. } => {
-            let stack = converted(graph, node.operands[0]);
-            is_stack(graph, stack, axis) && uses[stack.index()] == Uses::Reductions(axis)
+            let stack = skip_conversion(graph, node.operands[0]);
+            is_stack(graph, stack, axis) && uses[stack.index()] == StackUse::Reductions(axis)
         }
         _ => false,
     };
@@ -59,7 +59,7 @@ pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
 }
 
 /// The operand of a conversion; any other value is returned unchanged.
-fn converted(graph: &Graph, value: ValueId) -> ValueId {
+fn skip_conversion(graph: &Graph, value: ValueId) -> ValueId {
     let node = &graph[value];
     if node.kind == NodeKind::Convert { node.operands[0] } else { value }
 }
@@ -74,7 +74,7 @@ fn is_stack(graph: &Graph, value: ValueId, axis: usize) -> bool {
 }
 
 /// The rule of the pass for a reduction of a stack.
-pub(super) fn reduce_parts(arena: &mut GraphArena, node: &Node) -> ValueId {
+pub(super) fn reduce_stack(arena: &mut GraphArena, node: &Node) -> ValueId {
     let NodeKind::Reduce { op, axis } = node.kind else {
         unreachable!("invariant: a reduction was found")
     };

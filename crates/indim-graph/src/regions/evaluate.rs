@@ -7,7 +7,7 @@ use super::{Region, chosen_branch};
 use crate::eval::{EvalError, evaluate};
 
 /// The final value of state `result` of a loop.
-pub(crate) fn looped(
+pub(crate) fn evaluate_while(
     condition: &Region,
     body: &Region,
     limit: u64,
@@ -28,14 +28,14 @@ pub(crate) fn looped(
 }
 
 /// Result `result` of the region that the index selects.
-pub(crate) fn branched(
+pub(crate) fn evaluate_branch(
     branches: &[Region],
     result: usize,
     operands: &[&Array],
 ) -> Result<Array, EvalError> {
-    let chosen = chosen_branch(index(operands[0]), branches.len());
+    let branch = chosen_branch(index(operands[0]), branches.len());
     let arguments: Vec<Array> = operands[1..].iter().map(|&operand| operand.clone()).collect();
-    Ok(evaluate(branches[chosen].graph(), &arguments)?.swap_remove(result))
+    Ok(evaluate(branches[branch].graph(), &arguments)?.swap_remove(result))
 }
 
 fn is_true(array: &Array) -> bool {

@@ -33,10 +33,10 @@ use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 /// # Ok::<(), indim_graph::GraphError>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Region(Arc<Shared>);
+pub struct Region(Arc<RegionData>);
 
 #[derive(Debug)]
-struct Shared {
+struct RegionData {
     graph: Graph,
     depth: usize,
     nodes: usize,
@@ -54,7 +54,7 @@ impl Region {
         graph.iter().for_each(|(_, node)| node.hash(&mut hasher));
         (graph.parameters(), graph.outputs()).hash(&mut hasher);
         let hash = hasher.finish();
-        Region(Arc::new(Shared { graph, depth, nodes, hash }))
+        Region(Arc::new(RegionData { graph, depth, nodes, hash }))
     }
 
     /// The graph.
@@ -103,12 +103,12 @@ impl Hash for Region {
 impl NodeKind {
     /// The regions of a loop or branch; none for other kinds.
     pub fn regions(&self) -> impl Iterator<Item = &Region> {
-        let (looped, branches) = match self {
+        let (loop_regions, branches) = match self {
             NodeKind::While { condition, body, .. } => ([Some(condition), Some(body)], &[][..]),
             NodeKind::Branch { branches, .. } => ([None, None], &branches[..]),
             _ => ([None, None], &[][..]),
         };
-        looped.into_iter().flatten().chain(branches)
+        loop_regions.into_iter().flatten().chain(branches)
     }
 
     /// The same kind with each region replaced by `replace(region)`.

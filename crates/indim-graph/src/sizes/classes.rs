@@ -30,7 +30,7 @@ impl SizeClasses {
         let mut classes =
             SizeClasses { starts, parents: (0..count).collect(), reasons: vec![None; count] };
         for (value, node) in graph.iter() {
-            classes.pin_special(value, &node.array_type.shape);
+            classes.pin_special_sizes(value, &node.array_type.shape);
             classes.add(graph, value, node);
         }
         for (value, axis, reason) in
@@ -38,14 +38,15 @@ impl SizeClasses {
         {
             classes.pin(value, axis, reason);
         }
-        let named = facts.named().iter().filter(|(value, ..)| value.index() < graph.len());
-        for &(value, axis, name) in named.clone() {
-            let mut same = named.clone().filter(|(.., other)| *other == name);
-            if let Some(&(first, of_first, _)) = same.next() {
-                classes.join((value, axis), (first, of_first));
+        let named_axes =
+            facts.named_axes().iter().filter(|(value, ..)| value.index() < graph.len());
+        for &(value, axis, name) in named_axes.clone() {
+            let mut same = named_axes.clone().filter(|(.., other)| *other == name);
+            if let Some(&(first, first_axis, _)) = same.next() {
+                classes.join((value, axis), (first, first_axis));
             }
         }
-        for (value, other) in facts.equal() {
+        for (value, other) in facts.equal_shapes() {
             if value.index() < graph.len() && other.index() < graph.len() {
                 classes.join_all(graph, value, other);
             }
@@ -83,7 +84,7 @@ impl SizeClasses {
     }
 
     /// Pins axes whose size cannot be a symbol.
-    fn pin_special(&mut self, value: ValueId, shape: &Shape) {
+    fn pin_special_sizes(&mut self, value: ValueId, shape: &Shape) {
         for (axis, &size) in shape.iter().enumerate() {
             let reason = match size {
                 0 => "an axis of size 0 needs a program of its own",
@@ -95,8 +96,8 @@ impl SizeClasses {
         }
     }
 
-    fn join(&mut self, (value, axis): (ValueId, usize), (other, of_other): (ValueId, usize)) {
-        let (class, other) = (self.class(value, axis), self.class(other, of_other));
+    fn join(&mut self, (value, axis): (ValueId, usize), (other, other_axis): (ValueId, usize)) {
+        let (class, other) = (self.class(value, axis), self.class(other, other_axis));
         if class != other {
             self.parents[class] = other;
             let reason = self.reasons[other].or(self.reasons[class]);
@@ -138,8 +139,9 @@ impl SizeClasses {
             NodeKind::Reshape => self.add_reshape(graph, value, node.operands[0]),
             NodeKind::Reduce { axis, .. } => {
                 let operand = node.operands[0];
-                for left in 0..shape.rank() {
-                    self.join((operand, left + usize::from(left >= *axis)), (value, left));
+                for result_axis in 0..shape.rank() {
+                    let operand_axis = result_axis + usize::from(result_axis >= *axis);
+                    self.join((operand, operand_axis), (value, result_axis));
                 }
             }
             NodeKind::Slice(slices) => {

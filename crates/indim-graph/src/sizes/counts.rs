@@ -7,7 +7,7 @@
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;
 
-use super::facts::{Count, count_of};
+use super::facts::{ElementCount, count_of};
 use super::guards::Size;
 use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 use crate::literal::Literal;
@@ -21,20 +21,20 @@ pub struct SymbolicCount {
     dtype: DType,
     sizes: Vec<Size>,
     /// Subtracted from the number of elements, such as the `correction` of a variance.
-    less: f64,
+    correction: f64,
 }
 
 impl SymbolicCount {
     /// The count `value`; `None` if it depends on no symbol, so that it stays a constant.
     pub(super) fn new(
         graph: &Graph,
-        (value, count): (ValueId, &Count),
+        (value, count): (ValueId, &ElementCount),
         size: impl Fn(ValueId, usize) -> Size,
     ) -> Option<SymbolicCount> {
         let sizes: Vec<Size> = count.axes.iter().map(|&(of, axis)| size(of, axis)).collect();
         let has_symbol = sizes.iter().any(|size| matches!(size, Size::Symbol(_)));
         let dtype = graph[value].array_type.dtype;
-        has_symbol.then_some(SymbolicCount { value, dtype, sizes, less: count.less })
+        has_symbol.then_some(SymbolicCount { value, dtype, sizes, correction: count.correction })
     }
 
     /// The constant node.
@@ -45,7 +45,7 @@ impl SymbolicCount {
     /// The scalar for these sizes of the symbols.
     pub fn element(&self, symbols: &[usize]) -> Array {
         let sizes = self.sizes.iter().map(|size| size.number(symbols));
-        Literal::Float(count_of(sizes, self.less)).element(self.dtype)
+        Literal::Float(count_of(sizes, self.correction)).element(self.dtype)
     }
 }
 

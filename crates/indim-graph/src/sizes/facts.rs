@@ -6,19 +6,19 @@ use crate::graph::ValueId;
 
 /// The number of elements along some axes, minus a number.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Count {
+pub(super) struct ElementCount {
     /// The axes, each with its value.
     pub(super) axes: Vec<(ValueId, usize)>,
     /// The subtracted number.
-    pub(super) less: f64,
+    pub(super) correction: f64,
 }
 
 /// The key of a count: its axes, and the bits of the subtracted number.
 type CountKey = (Vec<(ValueId, usize)>, u64);
 
-/// The value of a count: the product of `sizes`, minus `less`.
-pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
-    sizes.map(|size| size as f64).product::<f64>() - less
+/// The value of a count: the product of `sizes`, minus `correction`.
+pub fn count_of(sizes: impl Iterator<Item = usize>, correction: f64) -> f64 {
+    sizes.map(|size| size as f64).product::<f64>() - correction
 }
 
 /// Facts about sizes that the nodes of a graph do not state: sizes that the builder used as numbers, shapes
@@ -27,13 +27,13 @@ pub fn count_of(sizes: impl Iterator<Item = usize>, less: f64) -> f64 {
 pub struct SizeFacts {
     pinned: BTreeMap<(ValueId, usize), &'static str>,
     /// Pairs of values with equal shapes.
-    equal: Vec<(ValueId, ValueId)>,
-    counts: Vec<(ValueId, Count)>,
+    equal_shapes: Vec<(ValueId, ValueId)>,
+    counts: Vec<(ValueId, ElementCount)>,
     /// The indices in `counts` of each key.
-    counted: BTreeMap<CountKey, Vec<usize>>,
+    count_indices: BTreeMap<CountKey, Vec<usize>>,
     names: Vec<String>,
     /// Each named axis: value, axis, and index in `names`.
-    named: Vec<(ValueId, usize, usize)>,
+    named_axes: Vec<(ValueId, usize, usize)>,
 }
 
 impl SizeFacts {
@@ -46,14 +46,14 @@ impl SizeFacts {
     /// States that two values have equal shapes by construction.
     pub fn equate(&mut self, value: ValueId, other: ValueId) {
         if value != other {
-            self.equal.push((value, other));
+            self.equal_shapes.push((value, other));
         }
     }
 
     /// Names the size of this axis. Sizes with one name are equal.
     pub fn name(&mut self, value: ValueId, axis: usize, name: &str) {
-        let place = self.name_index(name);
-        self.named.push((value, axis, place));
+        let index = self.name_index(name);
+        self.named_axes.push((value, axis, index));
     }
 
     /// The index of a name in [`SizeFacts::size_names`]; a new name is added.
@@ -70,28 +70,31 @@ impl SizeFacts {
     }
 
     /// The axes whose sizes have names, with the indices of the names.
-    pub(super) fn named(&self) -> &[(ValueId, usize, usize)] {
-        &self.named
+    pub(super) fn named_axes(&self) -> &[(ValueId, usize, usize)] {
+        &self.named_axes
     }
 
-    /// States that the constant `value` is the number of elements along these axes, minus `less`.
-    pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, less: f64) {
-        self.counted.entry((axes.clone(), less.to_bits())).or_default().push(self.counts.len());
-        self.counts.push((value, Count { axes, less }));
+    /// States that the constant `value` is the number of elements along these axes, minus `correction`.
+    pub fn count(&mut self, value: ValueId, axes: Vec<(ValueId, usize)>, correction: f64) {
+        self.count_indices
+            .entry((axes.clone(), correction.to_bits()))
+            .or_default()
+            .push(self.counts.len());
+        self.counts.push((value, ElementCount { axes, correction }));
     }
 
     /// The constants with this count.
     pub fn counts_of(
         &self,
         axes: Vec<(ValueId, usize)>,
-        less: f64,
+        correction: f64,
     ) -> impl Iterator<Item = ValueId> + '_ {
-        let places = self.counted.get(&(axes, less.to_bits())).into_iter().flatten();
-        places.map(|&place| self.counts[place].0)
+        let indices = self.count_indices.get(&(axes, correction.to_bits())).into_iter().flatten();
+        indices.map(|&index| self.counts[index].0)
     }
 
     /// The constants that are counts.
-    pub(super) fn counts(&self) -> impl Iterator<Item = (ValueId, &Count)> + '_ {
+    pub(super) fn counts(&self) -> impl Iterator<Item = (ValueId, &ElementCount)> + '_ {
         self.counts.iter().map(|(value, count)| (*value, count))
     }
 
@@ -101,7 +104,7 @@ impl SizeFacts {
     }
 
     /// The pairs of values with equal shapes.
-    pub(super) fn equal(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
-        self.equal.iter().copied()
+    pub(super) fn equal_shapes(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
+        self.equal_shapes.iter().copied()
     }
 }

@@ -140,7 +140,7 @@ impl Guards {
             }
             GuardViolation::Range { size } => GuardErrorKind::Range { size },
             GuardViolation::Unequal { size, symbol, known } => {
-                let (first, of_first) = self.first_place(symbol);
+                let (first, of_first) = self.first_axis_of(symbol);
                 GuardErrorKind::Unequal { size, known, first: self.names[first].clone(), of_first }
             }
         };
@@ -148,7 +148,7 @@ impl Guards {
     }
 
     /// The first parameter and axis whose size is this symbol.
-    fn first_place(&self, symbol: usize) -> (usize, usize) {
+    fn first_axis_of(&self, symbol: usize) -> (usize, usize) {
         let place = |sizes: &Vec<Size>| sizes.iter().position(|&size| size == Size::Symbol(symbol));
         let mut places = self.parameters.iter().map(place).enumerate();
         let first = places.find_map(|(parameter, axis)| Some((parameter, axis?)));

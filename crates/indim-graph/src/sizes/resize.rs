@@ -38,33 +38,36 @@ pub struct SymbolicGraph {
 }
 
 /// The reason if all sizes are numbers because some size depends on the inputs in an unsupported way.
-const NOT_FOLLOWED: Reason = "a size depends on those of the inputs in a way that is not supported";
+const UNSUPPORTED_SIZE: Reason =
+    "a size depends on those of the inputs in a way that is not supported";
 /// The reason if all sizes are numbers because arrays with distinct sizes would not fit into memory.
 const TOO_LARGE: Reason = "the arrays of the program have too many axes of different sizes";
 /// The reason if all sizes are numbers because only an axis of size 0 keeps an array within memory.
-const NOT_COUNTED: Reason = "an array without elements has other axes that are too long to vary";
+const TOO_LARGE_IF_NONEMPTY: Reason =
+    "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
     /// Finds the symbols of a graph. `facts` are the sizes that its builder fixed or knows to be equal.
     pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
         let mut classes = SizeClasses::of(graph, facts);
         let symbols = symbols(graph, &mut classes);
-        let is_followed = graph.iter().all(|(value, node)| {
+        let is_supported = graph.iter().all(|(value, node)| {
             (0..node.array_type.shape.rank()).all(|axis| {
                 let class = classes.class(value, axis);
                 classes.reason(class).is_some() || symbols.contains_key(&class)
             })
         });
         let none = HashMap::new();
-        let symbols = if is_followed { &symbols } else { &none };
-        let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, NOT_FOLLOWED);
+        let symbols = if is_supported { &symbols } else { &none };
+        let mut symbolic = SymbolicGraph::with(graph, &mut classes, symbols, UNSUPPORTED_SIZE);
         if !symbolic.guards.symbols_fit(&symbolic.distinct_sizes()) {
             symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE);
-        } else if !symbolic.is_for_own_sizes() {
-            symbolic = SymbolicGraph::with(graph, &mut classes, &none, NOT_COUNTED);
+        } else if !symbolic.accepts_own_sizes() {
+            symbolic = SymbolicGraph::with(graph, &mut classes, &none, TOO_LARGE_IF_NONEMPTY);
         }
-        let named = facts.named().iter().filter(|(value, ..)| value.index() < graph.len());
-        for &(value, axis, name) in named {
+        let named_axes =
+            facts.named_axes().iter().filter(|(value, ..)| value.index() < graph.len());
+        for &(value, axis, name) in named_axes {
             let name = facts.size_names().nth(name).unwrap_or_default().to_owned();
             match symbolic.sizes[value.index()][axis] {
                 Size::Symbol(symbol) => symbolic.guards.name(symbol, name),
@@ -92,11 +95,11 @@ impl SymbolicGraph {
         let mut reasons = Vec::with_capacity(graph.parameters().len());
         for &parameter in graph.parameters() {
             let axes = 0..graph[parameter].array_type.shape.rank();
-            let why = |axis| {
+            let reason_of = |axis| {
                 let class = classes.class(parameter, axis);
                 classes.reason(class).unwrap_or(reason)
             };
-            reasons.push(axes.map(why).collect());
+            reasons.push(axes.map(reason_of).collect());
         }
         let guards = guards(graph, &sizes, reasons, symbols.len());
         SymbolicGraph { graph: graph.clone(), sizes, guards, counts: Vec::new() }
@@ -104,7 +107,7 @@ impl SymbolicGraph {
 
     /// Whether the sizes of the graph itself meet the guards. They do not if only an axis of size 0 keeps an
     /// array within memory.
-    fn is_for_own_sizes(&self) -> bool {
+    fn accepts_own_sizes(&self) -> bool {
         let parameters = self.graph.parameters().iter();
         let shapes = parameters.map(|&parameter| self.graph[parameter].array_type.shape.sizes());
         self.guards.symbols(&shapes.collect::<Vec<&[usize]>>()).is_ok()
@@ -153,7 +156,7 @@ impl SymbolicGraph {
     ///
     /// # Panics
     /// If the sizes are fewer than the symbols.
-    pub fn resized_for_any(&self, symbols: &[usize]) -> Graph {
+    pub fn resized_with_counts(&self, symbols: &[usize]) -> Graph {
         as_parameters(&self.resized(symbols), &self.counts)
     }
 

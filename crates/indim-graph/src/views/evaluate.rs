@@ -85,10 +85,12 @@ pub(crate) fn scatter_targets(
         let index = unravel(position, updates);
         let (before, rest) = index.split_at(axis);
         let (of_indices, after) = rest.split_at(rank);
-        let named = ravel(of_indices.iter().copied(), indices.shape());
-        let place = mode.resolve(numbers[named], operand[axis]).ok_or((numbers[named], named))?;
-        let index = before.iter().copied().chain([place]).chain(after.iter().copied());
-        Ok((place < operand[axis]).then(|| ravel(index, operand)))
+        let index_position = ravel(of_indices.iter().copied(), indices.shape());
+        let target = mode
+            .resolve(numbers[index_position], operand[axis])
+            .ok_or((numbers[index_position], index_position))?;
+        let index = before.iter().copied().chain([target]).chain(after.iter().copied());
+        Ok((target < operand[axis]).then(|| ravel(index, operand)))
     };
     (0..count(updates)).map(target).collect()
 }
@@ -116,18 +118,18 @@ fn widened<T: Element + Into<i128>>(array: &Array) -> Vec<i128> {
 }
 
 /// The concatenation of the operands along `axis`.
-pub(crate) fn concatenated(operands: &[&Array], axis: usize) -> ArrayData {
+pub(crate) fn evaluate_concatenation(operands: &[&Array], axis: usize) -> ArrayData {
     macro_rules! join {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match operands[0].dtype() {
-                $(DType::$variant => $type::into_data(joined::<$type>(operands, axis)),)*
+                $(DType::$variant => $type::into_data(join::<$type>(operands, axis)),)*
             }
         };
     }
     indim_ops::for_each_element!(join)
 }
 
-fn joined<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
+fn join<T: Element>(operands: &[&Array], axis: usize) -> Vec<T> {
     // Without elements the outer axes may be of any size, and the loop below would run over all of them.
     if operands.iter().all(|operand| operand.element_count() == 0) {
         return Vec::new();

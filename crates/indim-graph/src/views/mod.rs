@@ -204,15 +204,15 @@ pub fn check_take(
     operand: &ArrayType,
     indices: &ArrayType,
 ) -> Result<(usize, ArrayType), GraphErrorKind> {
-    let (axis, taken) = indexed(axis, operand, indices)?;
+    let (axis, result_type) = indexed_type(axis, operand, indices)?;
     if operand.shape[axis] == 0 && !indices.shape.contains(&0) {
         return Err(GraphErrorKind::TakeFromEmpty { axis });
     }
-    Ok((axis, taken))
+    Ok((axis, result_type))
 }
 
 /// The checked axis, and the type of `operand` with the axes of the indices in place of this axis.
-fn indexed(
+fn indexed_type(
     axis: i64,
     operand: &ArrayType,
     indices: &ArrayType,
@@ -237,9 +237,9 @@ pub fn check_scatter(
     mode: ScatterMode,
     [operand, indices, updates]: [&ArrayType; 3],
 ) -> Result<(usize, ArrayType), GraphErrorKind> {
-    let (axis, taken) = match mode {
+    let (axis, result_type) = match mode {
         ScatterMode::Take(_) => check_take(axis, operand, indices)?,
-        ScatterMode::Drop => indexed(axis, operand, indices)?,
+        ScatterMode::Drop => indexed_type(axis, operand, indices)?,
     };
     if !op.takes(operand.dtype) {
         return Err(GraphErrorKind::ElementTypeNotAllowed { operand: 0, dtype: operand.dtype });
@@ -248,9 +248,9 @@ pub fn check_scatter(
         let (dtype, expected) = (updates.dtype, operand.dtype);
         return Err(GraphErrorKind::ElementTypeMismatch { operand: 2, dtype, expected });
     }
-    match updates.shape == taken.shape {
+    match updates.shape == result_type.shape {
         true => Ok((axis, operand.clone())),
-        false => Err(GraphErrorKind::ScatterShape { expected: taken.shape }),
+        false => Err(GraphErrorKind::ScatterShape { expected: result_type.shape }),
     }
 }
 

@@ -9,7 +9,7 @@ const HEADER: &str = "\
 # Operations
 
 This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
-`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/reductions/mod.rs` and
+`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/axis_functions/mod.rs` and
 `crates/indim-text/src/expression/view_function.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
@@ -111,14 +111,22 @@ const ACCURACY: &str = "
 
 ## Accuracy
 
-The table has the largest errors that `cargo xtask accuracy` has measured: for `f32` in ULP of the exact
-value (0.5 is the nearest float), by `core-math`; for the other types in floats from the correctly rounded
-result. Sums, products, quotients, square roots, remainders and conversions are correctly rounded.
+The table shows the largest error of each function that `cargo xtask accuracy` has measured, and the number
+of arguments that it tried. The reference is `core-math`, whose results are correctly rounded. The test
+computes functions that `core-math` lacks, such as `logistic`, to more digits.
 
-Results of the 16-bit floats are those of `f32` rounded once more. That misses the nearest float if the first
-rounding hits the middle of two floats. The table counts these cases among all 65536 arguments.
+- `f32`: the error is the distance of the result from the exact value in ULP. A correctly rounded result has
+  an error of at most 0.5.
+- `f64`: the error is the distance of the result from the correctly rounded result, counted in floats: 0 for
+  the same float, 1 for one of its neighbours.
+- `f16` and `bf16`: the number of results that are not the nearest float, of all 65536 arguments. These types
+  compute in `f32` and round the result again. The second rounding misses the nearest 16-bit float if the
+  `f32` result lies exactly halfway between two 16-bit floats, but the exact value does not.
 
-| function | f32, ULP | of arguments | f64, floats | of arguments | f16, not nearest | bf16, not nearest |
+Sums, products, quotients, square roots, remainders and conversions are correctly rounded.
+
+| function | f32 error, ULP | f32 arguments | f64 error, floats | f64 arguments | f16, not nearest | \
+bf16, not nearest |
 |---|---|---|---|---|---|---|
 ";
 
@@ -159,7 +167,7 @@ pub(crate) fn page() -> String {
     text += COMPOSITIONS;
     of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call));
     text += ALONG_AXES;
-    of_kind(EntryKind::Reduction).for_each(|entry| text += &row(&entry, &entry.call));
+    of_kind(EntryKind::AxisFunction).for_each(|entry| text += &row(&entry, &entry.call));
     text += PRODUCTS;
     of_kind(EntryKind::Product).for_each(|entry| text += &row(&entry, &entry.call));
     text += VIEWS;

@@ -270,7 +270,7 @@ impl<'m, 'd> DumpRun<'m, 'd> {
         let has_type = |output: usize| {
             *expected[output].array_type() == graph[graph.outputs()[output]].array_type
         };
-        let (graph, added) = graph.with_given_outputs(has_type);
+        let (graph, added) = graph.with_output_parameters(has_type);
         given.extend(added.into_iter().map(|output| expected[output].clone()));
         Ok(DumpRun { model, expected, graph, given })
     }

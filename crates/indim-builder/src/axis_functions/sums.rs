@@ -3,16 +3,16 @@
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 
-use super::context::ReductionContext;
+use super::call::AxisFunctionCall;
 use crate::builder::{BuildResult, Value};
 
 /// Minimum size that a symbol stands for.
 const MIN_SYMBOL: f64 = 2.0;
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     /// The type of the accumulator: double precision for floats.
     fn sum_dtype(&self) -> DType {
-        let widens = self.along.widens_integers && self.along.dtype.is_none();
+        let widens = self.options.widens_integers && self.options.dtype.is_none();
         match (self.dtype().class(), widens) {
             (DTypeClass::Float, _) => DType::F64,
             (DTypeClass::Complex, _) => DType::C128,
@@ -28,7 +28,7 @@ impl ReductionContext<'_> {
             DTypeClass::Float | DTypeClass::Complex => self.dtype(),
             _ => self.sum_dtype(),
         };
-        self.along.dtype.unwrap_or(own)
+        self.options.dtype.unwrap_or(own)
     }
 
     /// The result type of a mean: `f64` for integers.
@@ -37,7 +37,7 @@ impl ReductionContext<'_> {
             DTypeClass::Float | DTypeClass::Complex => self.dtype(),
             _ => DType::F64,
         };
-        self.along.dtype.unwrap_or(own)
+        self.options.dtype.unwrap_or(own)
     }
 
     /// The real type of the parts of a complex mean.
@@ -56,7 +56,7 @@ impl ReductionContext<'_> {
 
     /// The mean in double precision, with axes of size 1.
     pub(super) fn wide_mean(&self) -> BuildResult {
-        self.divide_by_count(self.fold_keepdims(ReduceOp::Add, &self.wide()?)?)
+        self.divide_by_count(self.fold_keepdims(ReduceOp::Add, &self.to_double()?)?)
     }
 
     /// A sum in double precision divided by the number of its terms.
@@ -69,8 +69,8 @@ impl ReductionContext<'_> {
 
     /// The variance as an `f64`, with axes of size 1.
     pub(super) fn wide_variance(&self, correction: f64) -> BuildResult {
-        let sum =
-            self.sum_of_squares(&self.builder().numpy().sub(self.wide()?, self.wide_mean()?)?)?;
+        let sum = self
+            .sum_of_squares(&self.builder().numpy().sub(self.to_double()?, self.wide_mean()?)?)?;
         if let Some(degrees) = self.fixed_count(correction) {
             // With a smaller correction the divisor is positive for every size that a symbol stands for.
             // Otherwise the sizes decide between the quotient and NaN, so they are pinned.
@@ -89,13 +89,13 @@ impl ReductionContext<'_> {
 
     /// The mean of squared magnitudes as an `f64`, with axes of size 1.
     pub(super) fn wide_mean_square(&self) -> BuildResult {
-        self.divide_by_count(self.sum_of_squares(&self.wide()?)?)
+        self.divide_by_count(self.sum_of_squares(&self.to_double()?)?)
     }
 
     /// The sum of the squared magnitudes of the selected elements of `x`. Unselected elements become 0
     /// before the square, because the derivative of the square of NaN is NaN.
     fn sum_of_squares(&self, x: &Value) -> BuildResult {
-        let masked = self.masked(ReduceOp::Add, x)?;
+        let masked = self.mask(ReduceOp::Add, x)?;
         self.fold_unmasked(ReduceOp::Add, squared_magnitudes(&masked)?)
     }
 
@@ -118,79 +118,79 @@ fn root(x: &Value) -> Value {
     is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
-pub(super) fn sum(r: &ReductionContext<'_>, exact: bool, partial: bool) -> BuildResult {
-    let total = if exact { r.exact_sum()? } else { r.total(ReduceOp::Add)? };
-    let dtype = r.result_dtype();
-    let total = r.with_initial(Op::Add, total, dtype)?;
-    if partial { r.to_result_shape(&total) } else { r.rounded(total, dtype) }
+pub(super) fn sum(call: &AxisFunctionCall<'_>, exact: bool, partial: bool) -> BuildResult {
+    let total = if exact { call.exact_sum()? } else { call.total(ReduceOp::Add)? };
+    let dtype = call.result_dtype();
+    let total = call.with_initial(Op::Add, total, dtype)?;
+    if partial { call.to_result_shape(&total) } else { call.round_to(total, dtype) }
 }
 
-pub(super) fn prod(r: &ReductionContext<'_>) -> BuildResult {
-    let dtype = r.result_dtype();
-    r.rounded(r.with_initial(Op::Mul, r.total(ReduceOp::Mul)?, dtype)?, dtype)
+pub(super) fn prod(call: &AxisFunctionCall<'_>) -> BuildResult {
+    let dtype = call.result_dtype();
+    call.round_to(call.with_initial(Op::Mul, call.total(ReduceOp::Mul)?, dtype)?, dtype)
 }
 
-pub(super) fn mean(r: &ReductionContext<'_>) -> BuildResult {
-    r.rounded(r.wide_mean()?, r.mean_dtype())
+pub(super) fn mean(call: &AxisFunctionCall<'_>) -> BuildResult {
+    call.round_to(call.wide_mean()?, call.mean_dtype())
 }
 
-pub(super) fn var(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
-    r.rounded(r.wide_variance(correction)?, r.component_dtype())
+pub(super) fn var(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+    call.round_to(call.wide_variance(correction)?, call.component_dtype())
 }
 
-pub(super) fn std(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
-    r.rounded(root(&r.wide_variance(correction)?), r.component_dtype())
+pub(super) fn std(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+    call.round_to(root(&call.wide_variance(correction)?), call.component_dtype())
 }
 
-pub(super) fn nansum(r: &ReductionContext<'_>) -> BuildResult {
-    sum(&r.without_nans(), false, false)
+pub(super) fn nansum(call: &AxisFunctionCall<'_>) -> BuildResult {
+    sum(&call.without_nans(), false, false)
 }
 
-pub(super) fn nanprod(r: &ReductionContext<'_>) -> BuildResult {
-    prod(&r.without_nans())
+pub(super) fn nanprod(call: &AxisFunctionCall<'_>) -> BuildResult {
+    prod(&call.without_nans())
 }
 
-pub(super) fn nanmean(r: &ReductionContext<'_>) -> BuildResult {
-    mean(&r.without_nans())
+pub(super) fn nanmean(call: &AxisFunctionCall<'_>) -> BuildResult {
+    mean(&call.without_nans())
 }
 
-pub(super) fn nanvar(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
-    var(&r.without_nans(), correction)
+pub(super) fn nanvar(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+    var(&call.without_nans(), correction)
 }
 
-pub(super) fn nanstd(r: &ReductionContext<'_>, correction: f64) -> BuildResult {
-    std(&r.without_nans(), correction)
+pub(super) fn nanstd(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+    std(&call.without_nans(), correction)
 }
 
-pub(super) fn all(r: &ReductionContext<'_>) -> BuildResult {
-    r.fold(ReduceOp::And, &r.is_nonzero()?)
+pub(super) fn all(call: &AxisFunctionCall<'_>) -> BuildResult {
+    call.fold(ReduceOp::And, &call.is_nonzero()?)
 }
 
-pub(super) fn any(r: &ReductionContext<'_>) -> BuildResult {
-    r.fold(ReduceOp::Or, &r.is_nonzero()?)
+pub(super) fn any(call: &AxisFunctionCall<'_>) -> BuildResult {
+    call.fold(ReduceOp::Or, &call.is_nonzero()?)
 }
 
-pub(super) fn count_nonzero(r: &ReductionContext<'_>) -> BuildResult {
-    r.fold(ReduceOp::Add, &r.is_nonzero()?.convert(DType::I64))
+pub(super) fn count_nonzero(call: &AxisFunctionCall<'_>) -> BuildResult {
+    call.fold(ReduceOp::Add, &call.is_nonzero()?.convert(DType::I64))
 }
 
-pub(super) fn norm(r: &ReductionContext<'_>) -> BuildResult {
-    r.rounded(root(&r.sum_of_squares(&r.wide()?)?), r.component_dtype())
+pub(super) fn norm(call: &AxisFunctionCall<'_>) -> BuildResult {
+    call.round_to(root(&call.sum_of_squares(&call.to_double()?)?), call.component_dtype())
 }
 
-pub(super) fn dot(r: &ReductionContext<'_>) -> BuildResult {
-    let y = r.others[0].clone();
-    if r.dtype() == DType::Bool {
-        return r.fold(ReduceOp::Or, &(&r.x & y));
+pub(super) fn dot(call: &AxisFunctionCall<'_>) -> BuildResult {
+    let y = call.others[0].clone();
+    if call.dtype() == DType::Bool {
+        return call.fold(ReduceOp::Or, &(&call.x & y));
     }
-    let wide = r.sum_dtype();
-    let products = r.x.convert(wide) * y.convert(wide);
-    r.rounded(r.fold_keepdims(ReduceOp::Add, &products)?, r.dtype())
+    let wide = call.sum_dtype();
+    let products = call.x.convert(wide) * y.convert(wide);
+    call.round_to(call.fold_keepdims(ReduceOp::Add, &products)?, call.dtype())
 }
 
-pub(super) fn vecdot(r: &ReductionContext<'_>) -> BuildResult {
-    match r.dtype().class() {
-        DTypeClass::Complex => dot(&ReductionContext { x: r.x.conj(), ..r.clone() }),
-        _ => dot(r),
+pub(super) fn vecdot(call: &AxisFunctionCall<'_>) -> BuildResult {
+    match call.dtype().class() {
+        DTypeClass::Complex => dot(&AxisFunctionCall { x: call.x.conj(), ..call.clone() }),
+        _ => dot(call),
     }
 }

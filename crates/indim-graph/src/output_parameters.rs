@@ -6,7 +6,7 @@ use crate::graph::{Graph, Node, NodeKind, Operands, ValueId};
 
 impl Graph {
     /// Returns a graph in which nodes read the selected outputs from new parameters; the outputs
-    /// themselves are computed as before. `is_given` selects outputs by position. The new parameters
+    /// themselves are computed as before. `is_selected` selects outputs by position. The new parameters
     /// follow the graph's own. Also returns, for each new parameter, the position of its output. An output
     /// that is a parameter or a constant gets no new parameter.
     ///
@@ -18,40 +18,44 @@ impl Graph {
     /// let x = b.parameter("x", DType::F32, [3])?;
     /// let doubled = &x + &x;
     /// let negated = -&doubled;
-    /// let (graph, given) = b.finish(&[doubled, negated])?.with_given_outputs(|output| output == 0);
-    /// assert_eq!(given, [0]);
+    /// let (graph, selected) = b.finish(&[doubled, negated])?.with_output_parameters(|output| output == 0);
+    /// assert_eq!(selected, [0]);
     /// assert_eq!((graph.parameters().len(), graph.outputs().len()), (2, 2));
     /// // The second output negates the new parameter.
     /// assert_eq!(graph[graph.outputs()[1]].operands[0], graph.parameters()[1]);
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
-    pub fn with_given_outputs(&self, is_given: impl Fn(usize) -> bool) -> (Graph, Vec<usize>) {
-        let given = self.computed_outputs(is_given);
+    pub fn with_output_parameters(
+        &self,
+        is_selected: impl Fn(usize) -> bool,
+    ) -> (Graph, Vec<usize>) {
+        let selected = self.computed_outputs(is_selected);
         let own = self.parameters().len();
         let mut nodes: Vec<Node> =
             self.parameters().iter().map(|&parameter| self[parameter].clone()).collect();
-        nodes.extend(given.iter().enumerate().map(|(added, &(value, _))| Node {
+        nodes.extend(selected.iter().enumerate().map(|(added, &(value, _))| Node {
             kind: NodeKind::Parameter { index: own + added, name: self.unused_name(own + added) },
             operands: Operands::new(&[]),
             array_type: self[value].array_type.clone(),
         }));
-        // The new id of each value: as an output in `results`, as an operand of a node in `operands`.
-        let mut results: HashMap<ValueId, ValueId> = HashMap::with_capacity(self.len());
+        // The new id of each value: as an output in `new_values`, as an operand of a node in `operands`.
+        let mut new_values: HashMap<ValueId, ValueId> = HashMap::with_capacity(self.len());
         let of_parameters = self.parameters().iter().enumerate();
-        results.extend(of_parameters.map(|(index, &value)| (value, ValueId::from_index(index))));
-        let mut operands = results.clone();
-        let of_given = given.iter().zip(own..);
-        operands.extend(of_given.map(|(&(value, _), index)| (value, ValueId::from_index(index))));
+        new_values.extend(of_parameters.map(|(index, &value)| (value, ValueId::from_index(index))));
+        let mut operands = new_values.clone();
+        let of_selected = selected.iter().zip(own..);
+        operands
+            .extend(of_selected.map(|(&(value, _), index)| (value, ValueId::from_index(index))));
         let is_parameter = |node: &Node| matches!(node.kind, NodeKind::Parameter { .. });
         for (value, node) in self.iter().filter(|(_, node)| !is_parameter(node)) {
-            let renamed = ValueId::from_index(nodes.len());
-            results.insert(value, renamed);
-            operands.entry(value).or_insert(renamed);
+            let new_value = ValueId::from_index(nodes.len());
+            new_values.insert(value, new_value);
+            operands.entry(value).or_insert(new_value);
             let read = node.operands.map(|operand| operands[&operand]);
             nodes.push(Node { operands: read, ..node.clone() });
         }
-        let outputs = self.outputs().iter().map(|output| results[output]).collect();
-        (Graph::unchecked(nodes, outputs), given.into_iter().map(|(_, output)| output).collect())
+        let outputs = self.outputs().iter().map(|output| new_values[output]).collect();
+        (Graph::unchecked(nodes, outputs), selected.into_iter().map(|(_, output)| output).collect())
     }
 
     /// The selected outputs that are neither parameters nor constants, sorted by value. An output that is

@@ -3,11 +3,11 @@
 
 use indim_ops::{DType, ReduceOp};
 
-use super::context::ReductionContext;
+use super::call::AxisFunctionCall;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     /// The largest elements, with axes of size 1. Results do not depend on this shift, so it has no
     /// derivative.
     fn maximum(&self) -> BuildResult {
@@ -21,13 +21,13 @@ impl ReductionContext<'_> {
     }
 
     /// The elements minus the largest element.
-    fn below_maximum(&self) -> BuildResult {
-        self.below(&self.maximum()?)
+    fn subtract_maximum(&self) -> BuildResult {
+        self.subtract_shift(&self.maximum()?)
     }
 
     /// The elements minus `shift`; -inf for unselected elements.
-    fn below(&self, shift: &Value) -> BuildResult {
-        self.builder().numpy().sub(self.masked(ReduceOp::Max, &self.x)?, shift)
+    fn subtract_shift(&self, shift: &Value) -> BuildResult {
+        self.builder().numpy().sub(self.mask(ReduceOp::Max, &self.x)?, shift)
     }
 
     /// The sum of exponentials in double precision, with axes of size 1. Those of unselected elements are 0.
@@ -44,25 +44,25 @@ impl ReductionContext<'_> {
     }
 }
 
-pub(super) fn logsumexp(r: &ReductionContext<'_>) -> BuildResult {
-    let largest = r.finite_maximum()?;
-    let exponentials = r.below(&largest)?.exp();
-    let sum = r.wide_sum(&exponentials)?;
+pub(super) fn logsumexp(call: &AxisFunctionCall<'_>) -> BuildResult {
+    let largest = call.finite_maximum()?;
+    let exponentials = call.subtract_shift(&largest)?.exp();
+    let sum = call.wide_sum(&exponentials)?;
     // Avoiding the logarithm of 0 makes the derivative of a row of -inf 0.
     let is_zero = sum.eq(0);
     let logarithm = is_zero.select(f64::NEG_INFINITY, is_zero.select(1, sum).log());
-    r.rounded(logarithm + largest.convert(DType::F64), r.dtype())
+    call.round_to(logarithm + largest.convert(DType::F64), call.dtype())
 }
 
-pub(super) fn softmax(r: &ReductionContext<'_>) -> BuildResult {
-    let exponentials = r.below_maximum()?.exp();
-    let sum = r.wide_sum(&exponentials)?;
-    r.where_selected(r.builder().numpy().div(&exponentials, sum.convert(r.dtype()))?, 0.0)
+pub(super) fn softmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+    let exponentials = call.subtract_maximum()?.exp();
+    let sum = call.wide_sum(&exponentials)?;
+    call.where_selected(call.builder().numpy().div(&exponentials, sum.convert(call.dtype()))?, 0.0)
 }
 
-pub(super) fn log_softmax(r: &ReductionContext<'_>) -> BuildResult {
-    let below = r.below_maximum()?;
-    let sum = r.wide_sum(&below.exp())?;
-    let result = r.builder().numpy().sub(&below, sum.log().convert(r.dtype()))?;
-    r.where_selected(result, f64::NEG_INFINITY)
+pub(super) fn log_softmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+    let below = call.subtract_maximum()?;
+    let sum = call.wide_sum(&below.exp())?;
+    let result = call.builder().numpy().sub(&below, sum.log().convert(call.dtype()))?;
+    call.where_selected(result, f64::NEG_INFINITY)
 }

@@ -10,7 +10,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The checked operands and options of a call.
 #[derive(Clone)]
-pub(super) struct ReductionContext<'a> {
+pub(super) struct AxisFunctionCall<'a> {
     /// The first operand, which is reduced.
     pub(super) x: Value,
     /// The other operands.
@@ -22,10 +22,10 @@ pub(super) struct ReductionContext<'a> {
     /// A mask in the shape of `x`; `None` if all elements are selected.
     pub(super) selected: Option<Value>,
     /// The options of the call.
-    pub(super) along: &'a ReduceOptions,
+    pub(super) options: &'a ReduceOptions,
 }
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     pub(super) fn builder(&self) -> &GraphBuilder {
         self.x.builder()
     }
@@ -42,8 +42,8 @@ impl ReductionContext<'_> {
 
     /// The axes that are not reduced.
     fn kept_axes(&self) -> Vec<usize> {
-        let is_left = |axis: &usize| !self.axes.contains(axis);
-        (0..self.array_type.shape.rank()).filter(is_left).collect()
+        let is_kept = |axis: &usize| !self.axes.contains(axis);
+        (0..self.array_type.shape.rank()).filter(is_kept).collect()
     }
 
     /// The operand's shape with size 1 for each reduced axis.
@@ -54,7 +54,7 @@ impl ReductionContext<'_> {
     }
 
     /// `value`, which has the operand's shape, with the identity of `op` in place of unselected elements.
-    pub(super) fn masked(&self, op: ReduceOp, value: &Value) -> BuildResult {
+    pub(super) fn mask(&self, op: ReduceOp, value: &Value) -> BuildResult {
         let Some(selected) = &self.selected else { return Ok(value.clone()) };
         let identity = Array::identity(op, value.array_type()?.dtype);
         let identity = identity.expect("invariant: the element type has been checked");
@@ -64,26 +64,26 @@ impl ReductionContext<'_> {
     /// The selected elements of `value`, which has the operand's shape, reduced along the axes, the last axis
     /// first. The result keeps the axes, with size 1.
     pub(super) fn fold_keepdims(&self, op: ReduceOp, value: &Value) -> BuildResult {
-        self.fold_unmasked(op, self.masked(op, value)?)
+        self.fold_unmasked(op, self.mask(op, value)?)
     }
 
-    /// Like [`ReductionContext::fold_keepdims`], for elements that need no mask.
+    /// Like [`AxisFunctionCall::fold_keepdims`], for elements that need no mask.
     pub(super) fn fold_unmasked(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
         }
-        self.kept(folded)
+        self.expand_reduced_axes(folded)
     }
 
     /// Adds an axis of size 1 to a reduced value for each reduced axis.
-    fn kept(&self, folded: Value) -> BuildResult {
+    fn expand_reduced_axes(&self, folded: Value) -> BuildResult {
         let kept = self.builder().reshape_units(&folded, self.keepdims_shape())?;
         let kept_axes = self.kept_axes();
-        let place = |axis| kept_axes.iter().position(|&kept_axes| kept_axes == axis);
-        Ok(self.builder().keep_axis_names(&folded, kept, place))
+        let source_axis = |axis| kept_axes.iter().position(|&kept_axes| kept_axes == axis);
+        Ok(self.builder().keep_axis_names(&folded, kept, source_axis))
     }
 
-    /// Like [`ReductionContext::fold_keepdims`], in the shape of the result.
+    /// Like [`AxisFunctionCall::fold_keepdims`], in the shape of the result.
     pub(super) fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
         self.to_result_shape(&self.fold_keepdims(op, value)?)
     }
@@ -91,7 +91,7 @@ impl ReductionContext<'_> {
     /// A reduced value whose reduced axes have size 1, in the shape of the result: without these axes,
     /// unless `keepdims` is set.
     pub(super) fn to_result_shape(&self, kept: &Value) -> BuildResult {
-        match self.along.keepdims {
+        match self.options.keepdims {
             true => Ok(kept.clone()),
             false => {
                 let result = self.builder().reshape_units(kept, self.result_shape())?;
@@ -106,39 +106,39 @@ impl ReductionContext<'_> {
     /// A reduced value with axes of size 1, combined with the initial value, if any, as an element of type
     /// `dtype`.
     pub(super) fn with_initial(&self, op: Op, kept: Value, dtype: DType) -> BuildResult {
-        let Some(initial) = &self.along.initial else { return Ok(kept) };
+        let Some(initial) = &self.options.initial else { return Ok(kept) };
         let initial = initial.element(self.builder(), dtype)?;
         let b = self.builder();
-        let everywhere =
+        let broadcast =
             b.broadcast_onto(initial, &TargetRule::Unidirectional, self.result_shape())?;
-        let everywhere = b.reshape_units(everywhere, self.keepdims_shape())?;
-        let initial = b.convert(everywhere, kept.array_type()?.dtype)?;
+        let expanded = b.reshape_units(broadcast, self.keepdims_shape())?;
+        let initial = b.convert(expanded, kept.array_type()?.dtype)?;
         b.elementwise(op, &[initial, kept], &RuleSet::None)
     }
 
     /// A reduced value with axes of size 1, rounded to `dtype`, in the shape of the result.
-    pub(super) fn rounded(&self, kept: Value, dtype: DType) -> BuildResult {
+    pub(super) fn round_to(&self, kept: Value, dtype: DType) -> BuildResult {
         self.to_result_shape(&self.builder().convert(kept, dtype)?)
     }
 
     /// The elements in double precision.
-    pub(super) fn wide(&self) -> BuildResult {
+    pub(super) fn to_double(&self) -> BuildResult {
         let is_complex = self.dtype().class() == DTypeClass::Complex;
         self.builder().convert(&self.x, if is_complex { DType::C128 } else { DType::F64 })
     }
 
-    /// The number of elements along the axes, minus `less`; `None` if a mask determines it.
-    pub(super) fn fixed_count(&self, less: f64) -> Option<f64> {
+    /// The number of elements along the axes, minus `correction`; `None` if a mask determines it.
+    pub(super) fn fixed_count(&self, correction: f64) -> Option<f64> {
         let sizes = self.axes.iter().map(|&axis| self.array_type.shape[axis]);
-        self.selected.is_none().then(|| count_of(sizes, less))
+        self.selected.is_none().then(|| count_of(sizes, correction))
     }
 
-    /// `value` divided by the number of elements along the axes minus `less`. The divisor is a constant
+    /// `value` divided by the number of elements along the axes minus `correction`. The divisor is a constant
     /// that depends on the sizes.
-    pub(super) fn divide_by_fixed_count(&self, value: Value, less: f64) -> BuildResult {
+    pub(super) fn divide_by_fixed_count(&self, value: Value, correction: f64) -> BuildResult {
         let b = self.builder();
         let (of, dtype) = (b.id("mean", &self.x)?, value.array_type()?.dtype);
-        Ok(value / b.count(of, &self.axes, less, dtype))
+        Ok(value / b.count(of, &self.axes, correction, dtype))
     }
 
     /// Pins the sizes of the axes, because the graph depends on the number of elements.
@@ -148,11 +148,11 @@ impl ReductionContext<'_> {
 
     /// The number of selected elements along the axes as an `f64`, with axes of size 1.
     pub(super) fn count(&self) -> BuildResult {
-        let everywhere = || {
+        let all_elements = || {
             let one = self.builder().scalar(true);
             self.builder().broadcast_like(one, &[], &self.x)
         };
-        let selected = self.selected.clone().map_or_else(everywhere, Ok)?;
+        let selected = self.selected.clone().map_or_else(all_elements, Ok)?;
         Ok(self.fold_keepdims(ReduceOp::Add, &selected.convert(DType::I64))?.convert(DType::F64))
     }
 
@@ -166,7 +166,7 @@ impl ReductionContext<'_> {
             Some(selected) => selected & is_number,
             None => is_number,
         };
-        ReductionContext { selected: Some(selected), ..self.clone() }
+        AxisFunctionCall { selected: Some(selected), ..self.clone() }
     }
 
     /// `value`, which has the operand's shape, with its reduced axes merged into one last axis; also returns
@@ -178,15 +178,15 @@ impl ReductionContext<'_> {
         let mut sizes: Vec<usize> = kept_axes.iter().map(|&axis| shape[axis]).collect();
         sizes.push(self.axes.iter().map(|&axis| shape[axis]).product());
         // The reshape node itself states that several axes merge into one, by their sizes.
-        let turned = self.builder().transpose(value, &order)?;
-        let rows = self.builder().reshape_units(&turned, sizes)?;
-        let place = |axis: usize| Some(axis).filter(|&axis| axis < kept_axes.len());
-        Ok((self.builder().keep_axis_names(&turned, rows, place), kept_axes.len()))
+        let transposed = self.builder().transpose(value, &order)?;
+        let rows = self.builder().reshape_units(&transposed, sizes)?;
+        let source_axis = |axis: usize| Some(axis).filter(|&axis| axis < kept_axes.len());
+        Ok((self.builder().keep_axis_names(&transposed, rows, source_axis), kept_axes.len()))
     }
 
-    /// One element for each row of [`ReductionContext::rows`], in the shape of the result.
-    pub(super) fn rows_to_result(&self, found: Value) -> BuildResult {
-        self.to_result_shape(&self.kept(found)?)
+    /// One element for each row of [`AxisFunctionCall::rows`], in the shape of the result.
+    pub(super) fn rows_to_result(&self, row_results: Value) -> BuildResult {
+        self.to_result_shape(&self.expand_reduced_axes(row_results)?)
     }
 
     /// Broadcasts an operand whose axes are the reduced axes to the shape of `x`. A scalar and an operand
@@ -209,7 +209,7 @@ impl Initial {
                 b.number("initial", Literal::Int(i128::from(*truth)), dtype)
             }
             Initial::Number(number) => b.number("initial", *number, dtype),
-            Initial::Value(value) if holds(dtype, value.array_type()?.dtype) => {
+            Initial::Value(value) if can_convert_initial(dtype, value.array_type()?.dtype) => {
                 b.convert(value, dtype)
             }
             Initial::Value(value) => {
@@ -226,7 +226,7 @@ impl Initial {
 }
 
 /// Whether an initial value of type `given` may be converted to `dtype`.
-fn holds(dtype: DType, given: DType) -> bool {
+fn can_convert_initial(dtype: DType, given: DType) -> bool {
     use DTypeClass::{Bool, Complex, Float};
     match (given.class(), dtype.class()) {
         (given, dtype) if given == dtype => true,

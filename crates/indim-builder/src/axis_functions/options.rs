@@ -9,8 +9,8 @@ use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 
-use super::Reduction;
-use super::context::ReductionContext;
+use super::AxisFunction;
+use super::call::AxisFunctionCall;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
 use crate::operand::{Operand, OperandArg};
@@ -58,7 +58,7 @@ pub struct ReduceOptions {
     pub selected: Option<Value>,
     /// An initial value, combined with the result; an element of the result's type.
     pub initial: Option<Initial>,
-    /// The numbers of the function's [parameters](Reduction::parameters), by name; other parameters have
+    /// The numbers of the function's [parameters](AxisFunction::parameters), by name; other parameters have
     /// their defaults.
     pub numbers: Vec<(&'static str, Literal)>,
 }
@@ -168,7 +168,7 @@ impl ReduceOptions {
     }
 
     /// The numbers of the function's parameters, in order; `None` is the default.
-    fn numbers_of(&self, function: Reduction) -> Vec<Option<Literal>> {
+    fn numbers_of(&self, function: AxisFunction) -> Vec<Option<Literal>> {
         let number = |parameter: &Parameter| {
             let found = self.numbers.iter().find(|&&(name, _)| name == parameter.name());
             found.map(|&(_, number)| number)
@@ -281,12 +281,12 @@ impl GraphBuilder {
     /// A function of one operand along axes.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, Reduction};
+    /// use indim_builder::{GraphBuilder, AxisFunction};
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
-    /// assert_eq!(b.along(Reduction::Mean, &x, 0)?.array_type()?.to_string(), "f32[3]");
+    /// assert_eq!(b.along(AxisFunction::Mean, &x, 0)?.array_type()?.to_string(), "f32[3]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
     ///
@@ -295,7 +295,7 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along(
         &self,
-        function: Reduction,
+        function: AxisFunction,
         operand: impl Operand,
         options: impl Into<ReduceOptions>,
     ) -> BuildResult {
@@ -303,18 +303,18 @@ impl GraphBuilder {
         self.along_of(function, &[operand], options, &RuleSet::None)
     }
 
-    /// A function of one or several operands along axes. If it [pairs](Reduction::pairs) the elements of two
-    /// operands, they are broadcast under `rule`, and the axes are those of the broadcast shape.
+    /// A function of one or several operands along axes. If it [pairs](AxisFunction::pairs) the elements of
+    /// two operands, they are broadcast under `rule`, and the axes are those of the broadcast shape.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, Reduction};
+    /// use indim_builder::{GraphBuilder, AxisFunction};
     /// use indim_ops::DType;
     /// use indim_shape::RuleSet;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
     /// let v = b.parameter("v", DType::F32, [3])?;
-    /// let products = b.along_of(Reduction::VecDot, &[x, v], -1, &RuleSet::Numpy)?;
+    /// let products = b.along_of(AxisFunction::VecDot, &[x, v], -1, &RuleSet::Numpy)?;
     /// assert_eq!(products.array_type()?.to_string(), "f32[4]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
@@ -327,48 +327,48 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along_of(
         &self,
-        function: Reduction,
+        function: AxisFunction,
         operands: &[Value],
         options: impl Into<ReduceOptions>,
         rule: &RuleSet,
     ) -> BuildResult {
-        let along = &options.into();
+        let options = &options.into();
         let name = function.name();
         let ids = self.ids(name, operands)?;
         let types: Vec<ArrayType> = ids.iter().map(|&id| self.type_of(id)).collect();
-        if let Err(kind) = check_call(function, &types, along) {
+        if let Err(kind) = check_call(function, &types, options) {
             return Err(self.error(name, &ids, kind));
         }
         let paired = match operands {
-            [x, y] if function.pairs() => Some(self.paired(name, x, y, rule)?),
+            [x, y] if function.pairs() => Some(self.broadcast_pair(name, x, y, rule)?),
             _ => None,
         };
         let operands = paired.as_ref().map_or(operands, |paired| &paired[..]);
-        let x = match along.dtype {
+        let x = match options.dtype {
             Some(dtype) => self.convert(&operands[0], dtype)?,
             None => operands[0].clone(),
         };
         let array_type = x.array_type()?;
-        let along = &self.with_positions(name, &x, along)?;
-        let axes = match checked_axes(function, along, &array_type.shape) {
+        let options = &self.resolve_axis_names(name, &x, options)?;
+        let axes = match checked_axes(function, options, &array_type.shape) {
             Ok(axes) => axes,
             Err(kind) => return Err(self.error(name, &ids, kind)),
         };
-        let selected = match &along.selected {
+        let selected = match &options.selected {
             Some(selected) => Some(self.selected(name, &x, selected)?),
             None => None,
         };
-        let reduced =
-            ReductionContext { x, others: &operands[1..], array_type, axes, selected, along };
-        function.define(&reduced, &along.numbers_of(function))
+        let call =
+            AxisFunctionCall { x, others: &operands[1..], array_type, axes, selected, options };
+        function.define(&call, &options.numbers_of(function))
     }
 
     /// A function along axes, as a method of its first operand. Two operands have equal shapes, or one is
     /// a scalar. The builder defers an error.
     #[track_caller]
-    pub(super) fn along_of_args(
+    pub(super) fn along_deferred(
         &self,
-        function: Reduction,
+        function: AxisFunction,
         operands: &[OperandArg],
         options: ReduceOptions,
     ) -> Value {
@@ -385,20 +385,20 @@ impl GraphBuilder {
 
     /// The options, with axis names replaced by axis positions.
     #[track_caller]
-    fn with_positions<'a>(
+    fn resolve_axis_names<'a>(
         &self,
         function: &'static str,
         x: &Value,
-        along: &'a ReduceOptions,
+        options: &'a ReduceOptions,
     ) -> Result<Cow<'a, ReduceOptions>, GraphError> {
-        let Some(names) = &along.names else { return Ok(Cow::Borrowed(along)) };
+        let Some(names) = &options.names else { return Ok(Cow::Borrowed(options)) };
         let axes = names.iter().map(|name| x.axis_of(function, name));
         let axes = Some(axes.collect::<Result<Vec<_>, _>>()?);
-        Ok(Cow::Owned(ReduceOptions { axes, names: None, ..along.clone() }))
+        Ok(Cow::Owned(ReduceOptions { axes, names: None, ..options.clone() }))
     }
 
     #[track_caller]
-    fn paired(
+    fn broadcast_pair(
         &self,
         name: &'static str,
         x: &Value,
@@ -419,17 +419,17 @@ impl GraphBuilder {
             return Err(self.error(name, &ids, kind));
         }
         let shape = x.array_type()?.shape;
-        let everywhere = self.broadcast_onto(selected, &TargetRule::Unidirectional, shape)?;
-        self.equate(everywhere.known_id(), x.known_id());
-        Ok(everywhere)
+        let mask = self.broadcast_onto(selected, &TargetRule::Unidirectional, shape)?;
+        self.equate(mask.expect_id(), x.expect_id());
+        Ok(mask)
     }
 }
 
 /// Checks operands and options against the function.
 fn check_call(
-    function: Reduction,
+    function: AxisFunction,
     operands: &[ArrayType],
-    along: &ReduceOptions,
+    options: &ReduceOptions,
 ) -> Result<(), GraphErrorKind> {
     let count = function.operands().len();
     let dtype = check_operands(operands, count, false, |dtype| function.takes(dtype))?;
@@ -439,29 +439,29 @@ fn check_call(
         ReduceOptions::INITIAL,
         ReduceOptions::WHERE,
     ];
-    let is_taken = |argument: &Parameter| {
-        function.arguments().iter().any(|taken| taken.name() == argument.name())
+    let is_accepted = |argument: &Parameter| {
+        function.arguments().iter().any(|accepted| accepted.name() == argument.name())
     };
     if let Some(argument) =
-        arguments.iter().find(|argument| along.has(argument) && !is_taken(argument))
+        arguments.iter().find(|argument| options.has(argument) && !is_accepted(argument))
     {
         return Err(GraphErrorKind::ArgumentNotTaken { argument: argument.name() });
     }
     let is_parameter =
         |name| function.parameters().iter().any(|parameter| parameter.name() == name);
-    if let Some(&(argument, _)) = along.numbers.iter().find(|&&(name, _)| !is_parameter(name)) {
+    if let Some(&(argument, _)) = options.numbers.iter().find(|&&(name, _)| !is_parameter(name)) {
         return Err(GraphErrorKind::ArgumentNotTaken { argument });
     }
-    match along.dtype {
+    match options.dtype {
         Some(real)
             if dtype.class() == DTypeClass::Complex && real.class() != DTypeClass::Complex =>
         {
             Err(GraphErrorKind::ElementTypeMismatch { operand: 0, dtype, expected: real })
         }
-        _ if function.is_extreme() && along.selected.is_some() && along.initial.is_none() => {
+        _ if function.is_extreme() && options.selected.is_some() && options.initial.is_none() => {
             Err(GraphErrorKind::InitialRequired)
         }
-        _ if function == Reduction::Dot && along.axes.is_none() && along.names.is_none() => {
+        _ if function == AxisFunction::Dot && options.axes.is_none() && options.names.is_none() => {
             check_vectors(operands)
         }
         _ => Ok(()),
@@ -479,20 +479,20 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
 /// The reduced axes, counted from the front, in ascending order. An error if an axis has size 0, the
 /// result has elements, and the function has no value without elements.
 fn checked_axes(
-    function: Reduction,
-    along: &ReduceOptions,
+    function: AxisFunction,
+    options: &ReduceOptions,
     shape: &Shape,
 ) -> Result<Vec<usize>, GraphErrorKind> {
-    let rule = along.rule.rule(along.axes.as_deref(), along.keepdims, shape.rank());
+    let rule = options.rule.rule(options.axes.as_deref(), options.keepdims, shape.rank());
     let form = rule.elaborate(shape).map_err(GraphErrorKind::Reduction)?;
     let axes = form.axes().to_vec();
-    if function.is_scan() && along.axes.is_some() && axes.len() != 1 {
+    if function.is_scan() && options.axes.is_some() && axes.len() != 1 {
         return Err(GraphErrorKind::ScanAxes { given: axes.len() });
     }
     let has_results = !form.result().contains(&0);
     let needs_elements = match function {
-        Reduction::Max | Reduction::Min => !has_start_value(along),
-        _ if function.is_extreme() => along.initial.is_none(),
+        AxisFunction::Max | AxisFunction::Min => !has_start_value(options),
+        _ if function.is_extreme() => options.initial.is_none(),
         _ => function.is_arg_reduction(),
     };
     match axes.iter().find(|&&axis| shape[axis] == 0) {
@@ -505,7 +505,7 @@ fn checked_axes(
 
 /// Whether an extreme of no elements has a value: the initial value, or, under rule sets that allow it,
 /// the identity.
-fn has_start_value(along: &ReduceOptions) -> bool {
+fn has_start_value(options: &ReduceOptions) -> bool {
     use ReductionRuleName::{Onnx, StableHlo, Xla};
-    along.initial.is_some() || matches!(along.rule, Xla | StableHlo | Onnx)
+    options.initial.is_some() || matches!(options.rule, Xla | StableHlo | Onnx)
 }

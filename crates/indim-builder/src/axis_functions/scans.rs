@@ -3,7 +3,7 @@
 use indim_graph::Array;
 use indim_ops::{DType, ReduceOp, scan_accumulator};
 
-use super::context::ReductionContext;
+use super::call::AxisFunctionCall;
 use crate::builder::{BuildResult, Value};
 
 /// The options of a scan.
@@ -15,7 +15,7 @@ struct ScanOptions {
     exclusive: bool,
 }
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     /// The scan of `value`, which has the operand's shape, with the identity in place of unselected
     /// elements. Without an axis, all elements in row-major order are one vector.
     fn scan(&self, op: ReduceOp, value: &Value, options: ScanOptions) -> BuildResult {
@@ -26,7 +26,7 @@ impl ReductionContext<'_> {
             Some(selected) => selected.select(value, identity(value, op)?),
         };
         let rank = self.array_type.shape.rank();
-        let is_flat = self.along.axes.is_none() && rank != 1;
+        let is_flat = self.options.axes.is_none() && rank != 1;
         match (is_flat, &self.axes[..]) {
             (false, &[axis]) => b.scan(op, masked, axis as i64, reverse, exclusive),
             _ => {
@@ -58,9 +58,9 @@ fn identity(value: &Value, op: ReduceOp) -> BuildResult {
 macro_rules! scans {
     ($($name:ident = $scan:ident $op:ident;)*) => {$(
         pub(super) fn $name(
-            r: &ReductionContext<'_>, reverse: bool, exclusive: bool,
+            call: &AxisFunctionCall<'_>, reverse: bool, exclusive: bool,
         ) -> BuildResult {
-            r.$scan(ReduceOp::$op, ScanOptions { reverse, exclusive })
+            call.$scan(ReduceOp::$op, ScanOptions { reverse, exclusive })
         }
     )*};
 }
@@ -74,17 +74,25 @@ scans! {
     cumany = truths Or;
 }
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     /// The scan in the operand's element type.
     fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.x, options)
     }
 }
 
-pub(super) fn nancumsum(r: &ReductionContext<'_>, reverse: bool, exclusive: bool) -> BuildResult {
-    cumsum(&r.without_nans(), reverse, exclusive)
+pub(super) fn nancumsum(
+    call: &AxisFunctionCall<'_>,
+    reverse: bool,
+    exclusive: bool,
+) -> BuildResult {
+    cumsum(&call.without_nans(), reverse, exclusive)
 }
 
-pub(super) fn nancumprod(r: &ReductionContext<'_>, reverse: bool, exclusive: bool) -> BuildResult {
-    cumprod(&r.without_nans(), reverse, exclusive)
+pub(super) fn nancumprod(
+    call: &AxisFunctionCall<'_>,
+    reverse: bool,
+    exclusive: bool,
+) -> BuildResult {
+    cumprod(&call.without_nans(), reverse, exclusive)
 }

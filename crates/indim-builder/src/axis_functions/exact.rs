@@ -8,7 +8,7 @@
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, ReduceOp};
 
-use super::context::ReductionContext;
+use super::call::AxisFunctionCall;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
@@ -19,19 +19,19 @@ const DIGITS: usize = 68;
 /// Maximum number of elements: the sum of this number of 32-bit digits is less than 2^63.
 const MAX_ELEMENTS: usize = (1 << 31) - 1;
 
-impl ReductionContext<'_> {
+impl AxisFunctionCall<'_> {
     /// The exact sum of `f64` or `c128`, rounded once, with axes of size 1.
     pub(super) fn exact_sum(&self) -> BuildResult {
         let b = self.builder();
-        let broken = match self.dtype() {
+        let error_kind = match self.dtype() {
             DType::F64 | DType::C128 if self.element_count() <= MAX_ELEMENTS => None,
             DType::F64 | DType::C128 => Some(GraphErrorKind::ExactSumTooLong),
             dtype => Some(GraphErrorKind::ExactSumType { dtype }),
         };
-        if let Some(kind) = broken {
+        if let Some(kind) = error_kind {
             return Err(b.error("sum", &[b.id("sum", &self.x)?], kind));
         }
-        let x = self.masked(ReduceOp::Add, &self.x)?;
+        let x = self.mask(ReduceOp::Add, &self.x)?;
         let rows_to_result = |part: &Value| {
             let (rows, axis) = self.rows(part)?;
             b.reshape(exact_sum(&rows, axis)?, self.keepdims_shape())
@@ -53,7 +53,7 @@ fn exact_sum(x: &Value, axis: usize) -> BuildResult {
     let b = x.builder();
     let is_finite = x.is_finite();
     let digits = Digits::new(&is_finite.select(x, 0), axis)?;
-    let sum = digits.carried()?.carried()?.rounded()?;
+    let sum = digits.propagate_carries()?.propagate_carries()?.round()?;
     // The digits come from bits, which have no derivative. `others` is 0 for finite elements, with
     // derivative 1, and the element itself for other elements.
     let others = is_finite.select(x - without_derivative(x)?, x);
@@ -85,81 +85,82 @@ impl Digits {
         let mut sizes = x.array_type()?.shape.to_vec();
         sizes.push(DIGITS);
         let own: Vec<i64> = (0..=axis as i64).collect();
-        let everywhere = |value: &Value| b.broadcast_in_dim(value, &own, sizes.clone());
-        let place = b.iota(DType::U64, sizes.clone(), axis as i64 + 1)?;
-        let up = everywhere(&position)? - place * 32;
-        let mantissa = everywhere(&mantissa)?;
+        let to_digits = |value: &Value| b.broadcast_in_dim(value, &own, sizes.clone());
+        let digit_index = b.iota(DType::U64, sizes.clone(), axis as i64 + 1)?;
+        let shift = to_digits(&position)? - digit_index * 32;
+        let mantissa = to_digits(&mantissa)?;
         // One of the two shift amounts is valid; the other wraps to a large number, which shifts out all
         // bits.
-        let shifted = mantissa.shl(&up) | mantissa.shr_logical(0 - &up);
+        let shifted = mantissa.shl(&shift) | mantissa.shr_logical(0 - &shift);
         let digit = (shifted & 0xffff_ffffu32).convert(DType::I64);
-        let signed = everywhere(&is_negative)?.select(-&digit, digit);
+        let signed = to_digits(&is_negative)?.select(-&digit, digit);
         Ok(Digits { digits: b.reduce(ReduceOp::Add, signed, axis as i64)?, axis })
     }
 
     /// One carry step: the bits of a digit beyond 32 are added to the next digit.
-    fn carried(&self) -> Result<Digits, GraphError> {
+    fn propagate_carries(&self) -> Result<Digits, GraphError> {
         let digits = &self.digits;
         let carry = (digits + (1i64 << 31)).shr_arithmetic(32);
-        let kept = digits - carry.shl(32);
+        let remainder = digits - carry.shl(32);
         // Moves each carry to the next digit: a matrix has carry `from` in row `to = from + 1`, and its
         // rows are summed.
         let b = digits.builder();
         let mut sizes = digits.array_type()?.shape.to_vec();
         sizes.push(DIGITS);
-        let below = self.axis as i64 + 1;
-        let dims: Vec<i64> = (0..self.axis as i64).chain([below]).collect();
-        let from = b.iota(DType::I64, sizes.clone(), below)?;
+        let digit_axis = self.axis as i64 + 1;
+        let dims: Vec<i64> = (0..self.axis as i64).chain([digit_axis]).collect();
+        let from = b.iota(DType::I64, sizes.clone(), digit_axis)?;
         let to = b.iota(DType::I64, sizes.clone(), self.axis as i64)?;
         let is_next = (from + 1).eq(to);
-        let moved = is_next.select(b.broadcast_in_dim(carry, &dims, sizes)?, 0);
-        let digits = kept + b.reduce(ReduceOp::Add, moved, below)?;
+        let shifted = is_next.select(b.broadcast_in_dim(carry, &dims, sizes)?, 0);
+        let digits = remainder + b.reduce(ReduceOp::Add, shifted, digit_axis)?;
         Ok(Digits { digits, axis: self.axis })
     }
 
     /// The position of each digit.
-    fn places(&self) -> BuildResult {
+    fn positions(&self) -> BuildResult {
         let shape = self.digits.array_type()?.shape;
         self.digits.builder().iota(DType::I64, shape, self.axis as i64)
     }
 
     /// A position for each number, broadcast to its digits.
-    fn broadcast_to_digits(&self, place: &Value) -> BuildResult {
+    fn broadcast_to_digits(&self, position: &Value) -> BuildResult {
         let dims: Vec<i64> = (0..self.axis as i64).collect();
         let shape = self.digits.array_type()?.shape;
-        self.digits.builder().broadcast_in_dim(place, &dims, shape)
+        self.digits.builder().broadcast_in_dim(position, &dims, shape)
     }
 
-    /// The digits at `place`; 0 for a position out of range.
-    fn at(&self, place: &Value) -> BuildResult {
-        let is_there = self.places()?.eq(self.broadcast_to_digits(place)?);
-        let digit = is_there.select(&self.digits, 0);
+    /// The digits at `position`; 0 for a position out of range.
+    fn digit_at(&self, position: &Value) -> BuildResult {
+        let is_at_position = self.positions()?.eq(self.broadcast_to_digits(position)?);
+        let digit = is_at_position.select(&self.digits, 0);
         self.digits.builder().reduce(ReduceOp::Add, digit, self.axis as i64)
     }
 
-    /// The position of the highest nonzero digit below `place`; -1 if all are 0.
-    fn highest_below(&self, place: &Value) -> BuildResult {
-        let places = self.places()?;
-        let is_one = self.digits.ne(0) & places.lt(self.broadcast_to_digits(place)?);
+    /// The position of the highest nonzero digit below `position`; -1 if all are 0.
+    fn highest_below(&self, position: &Value) -> BuildResult {
+        let positions = self.positions()?;
+        let is_nonzero_below =
+            self.digits.ne(0) & positions.lt(self.broadcast_to_digits(position)?);
         let b = self.digits.builder();
-        b.reduce(ReduceOp::Max, is_one.select(places, -1), self.axis as i64)
+        b.reduce(ReduceOp::Max, is_nonzero_below.select(positions, -1), self.axis as i64)
     }
 
     /// The numbers as the nearest `f64`, ties to even.
-    fn rounded(&self) -> BuildResult {
+    fn round(&self) -> BuildResult {
         let b = self.digits.builder();
         let sizes = self.digits.array_type()?.shape.to_vec();
         let end = b.broadcast_in_dim(b.scalar(DIGITS as i64), &[], &sizes[..self.axis])?;
         let top = self.highest_below(&end)?;
-        let is_negative = self.at(&top)?.lt(0);
-        let magnitude = |place: &Value| {
-            let digit = self.at(place)?;
+        let is_negative = self.digit_at(&top)?.lt(0);
+        let magnitude = |position: &Value| {
+            let digit = self.digit_at(position)?;
             Ok::<Value, GraphError>(is_negative.select(-&digit, digit))
         };
         let rest = magnitude(&self.highest_below(&(&top - 2))?)?;
         let high = (magnitude(&top)?.shl(32)) + magnitude(&(&top - 1))?;
         let low = magnitude(&(&top - 2))?;
-        let size = nearest(&high, &low, &rest, &top)?;
+        let size = round_to_f64(&high, &low, &rest, &top)?;
         let sum = is_negative.select(-&size, size);
         Ok(top.lt(0).select(0, sum))
     }
@@ -168,7 +169,7 @@ impl Digits {
 /// The nearest `f64` to `high * 2^32 + low`, plus or minus a fraction with the sign of `rest`, in units of
 /// the digit two positions below `top`. `high` is at least 2^30. It may be 2^63 or more, because its bits are
 /// used as unsigned.
-fn nearest(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult {
+fn round_to_f64(high: &Value, low: &Value, rest: &Value, top: &Value) -> BuildResult {
     let b = high.builder();
     // Rounds down, so that the dropped fraction and `low` are non-negative.
     let low = low - rest.lt(0).convert(DType::I64);
