@@ -281,6 +281,31 @@ fn a_loop_beyond_its_limit_is_an_error() {
     assert!(evaluate(&graph, &[Array::from_scalar(4i64)]).is_err());
 }
 
+/// An output before the loop, the loop's states, and an output after it.
+#[test]
+fn a_loop_beyond_its_limit_writes_nothing() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("x", DType::F32, [4]).unwrap();
+    let (first, start) = (&x + 1.0, b.scalar(0i64));
+    let body = |_: &GraphBuilder, s: &[Value]| Ok(vec![&s[0] + 1, &s[1] + 1.0]);
+    let looped = b.while_loop_up_to(3, &[&start, &x], |_, s| Ok(s[0].lt(9)), body).unwrap();
+    let last = &looped[1] * 2.0;
+    let graph = b.finish(&[first, looped[0].clone(), looped[1].clone(), last]).unwrap();
+    let executable = compile(&graph, &CompileOptions::new()).unwrap();
+    let x = [1.0f32, 2.0, 3.0, 4.0];
+    let (mut count, mut arrays) = ([7i64; 1], [[7.0f32; 4]; 3]);
+    let [first, state, last] = &mut arrays;
+    let outputs = &mut [
+        ArrayViewMut::from_slice([4], first).unwrap(),
+        ArrayViewMut::from_slice([], &mut count).unwrap(),
+        ArrayViewMut::from_slice([4], state).unwrap(),
+        ArrayViewMut::from_slice([4], last).unwrap(),
+    ];
+    let error = executable.run_into(&[(&x).into()], outputs).unwrap_err();
+    assert_eq!(error, RunError::StepLimit { limit: 3 });
+    assert_eq!((count, arrays), ([7], [[7.0; 4]; 3]));
+}
+
 #[test]
 fn an_error_in_a_step_ends_the_run_and_writes_nothing() {
     let b = GraphBuilder::new();

@@ -61,13 +61,20 @@ pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
         |axis: i64| (if axis < 0 { axis.saturating_add(rank) } else { axis }).clamp(0, rank);
     let start = place(call.int("start", 0)?) as usize;
     let end = place(call.int("end", rank)?) as usize;
-    let sizes: Vec<i64> = shape.get(start..end).unwrap_or(&[]).iter().map(|&n| n as i64).collect();
-    Ok(vec![KnownValue::constant(call.builder, list(sizes)?)])
+    let sizes = shape.get(start..end).unwrap_or(&[]).iter().map(|&size| signed(size));
+    Ok(vec![KnownValue::constant(call.builder, list(sizes.collect::<Result<_, _>>()?)?)])
 }
 
 pub(super) fn size(call: &Call<'_>) -> LoweringResult {
-    let count = call.shape(0)?.element_count().unwrap_or(usize::MAX);
-    Ok(vec![KnownValue::constant(call.builder, Array::from_scalar(count as i64))])
+    let count = signed(call.shape(0)?.element_count().unwrap_or(usize::MAX))?;
+    Ok(vec![KnownValue::constant(call.builder, Array::from_scalar(count))])
+}
+
+/// A size as an element. An array without elements may have a size that `i64` does not represent.
+fn signed(size: usize) -> Result<i64, FormatErrorKind> {
+    i64::try_from(size).map_err(|_| FormatErrorKind::Unexpected {
+        expected: format!("a size of at most {}", i64::MAX),
+    })
 }
 
 /// The numbers `start + i * delta` before `limit`.
@@ -141,7 +148,7 @@ pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
     let mut indices = call.value(0)?.convert(dtype);
     if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {
-        indices = indices.lt(0).select(&indices + depth as i64, &indices);
+        indices = indices.lt(0).select(&indices + signed(depth)?, &indices);
     }
     let indices = call.builder.broadcast_in_dim(indices, &own, &sizes[..])?;
     let is_on = call.builder.iota(dtype, &sizes[..], axis as i64)?.eq(indices);
@@ -165,7 +172,7 @@ fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     match number {
         None => Err(FormatErrorKind::Unexpected { expected: "a number".to_owned() }),
         Some(..0) => Err(FormatErrorKind::attribute("depth", "is negative")),
-        // A size beyond `usize::MAX` saturates; the builder rejects it.
+        // A size beyond `usize::MAX` saturates; the builder rejects it, unless there are no indices.
         Some(number) => Ok(usize::try_from(number).unwrap_or(usize::MAX)),
     }
 }

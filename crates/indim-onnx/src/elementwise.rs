@@ -35,6 +35,14 @@ pub(super) fn unary(call: &Call<'_>, op: Op) -> LoweringResult {
     one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
 }
 
+/// The magnitude; unsigned integers, which indim's `abs` lacks, are theirs.
+pub(super) fn abs(call: &Call<'_>) -> LoweringResult {
+    match call.dtype(0)?.class() {
+        DTypeClass::Unsigned => one(call.value(0)?.clone()),
+        _ => unary(call, Op::Abs),
+    }
+}
+
 pub(super) fn composed(call: &Call<'_>, composition: Composition) -> LoweringResult {
     let operands = [call.value(0)?.clone()];
     one(call.builder.compose(composition, &operands, &[], &RuleSet::None)?)

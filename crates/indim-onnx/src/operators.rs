@@ -150,7 +150,7 @@ use elementwise::AcceptedTypes::{self, Any, Booleans, Numbers};
 use reductions::ReduceOperator;
 
 static OPERATORS: &[Operator] = &[
-    unary("Abs", &[1, 6, 13], Op::Abs),
+    by("Abs", &[1, 6, 13], (1, 1), elementwise::abs),
     unary("Acos", &[7, 22], Op::Acos),
     unary("Acosh", &[9, 22], Op::Acosh),
     unary("Asin", &[7, 22], Op::Asin),
@@ -240,7 +240,7 @@ static OPERATORS: &[Operator] = &[
     by("Scatter", &[9], (3, 3), gathers::scatter_elements),
     by("ScatterElements", &[11, 13, 16, 18], (3, 3), gathers::scatter_elements),
     by("ScatterND", &[11, 13, 16, 18], (3, 3), gathers::scatter_nd),
-    by("OneHot", &[9, 11], (3, 3), constants::one_hot).shapes(&[1]),
+    by("OneHot", &[9, 11, 28], (3, 3), constants::one_hot).shapes(&[1]),
     by("Pad", &[1, 2, 11, 13, 18, 19, 21, 23, 24, 25], (1, 4), views::pad).shapes(&[1, 3]),
     by("Reshape", &[1, 5, 13, 14, 19, 21, 23, 24, 25], (1, 2), views::reshape).shapes(&[1]),
     by("Slice", &[1, 10, 11, 13], (1, 5), views::slice).shapes(&[1, 2, 3, 4]),
@@ -276,13 +276,13 @@ static OPERATORS: &[Operator] = &[
     by("ConvTranspose", &[1, 11, 22], (2, 3), windows::transposed),
     by("MaxPool", &[1, 8, 10, 11, 12, 22], (1, 1), windows::max_pool),
     by("QLinearConv", &[10], (8, 9), windows::convolution_quantized),
-    by("Einsum", &[12], (1, VARIADIC), products::einsum),
+    by("Einsum", &[12, 28], (1, VARIADIC), products::einsum),
     by("Gemm", &[1, 6, 7, 9, 11, 13], (2, 3), products::gemm),
     by("MatMul", &[1, 9, 13], (2, 2), products::mat_mul),
     by("MatMulInteger", &[10], (2, 4), products::mat_mul_integer),
     by("QLinearMatMul", &[10, 21], (8, 8), products::mat_mul_quantized),
-    by("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::dequantize),
-    by("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25], (2, 3), quantization::quantize),
+    by("DequantizeLinear", &[10, 13, 19, 21, 23, 24, 25, 28], (2, 3), quantization::dequantize),
+    by("QuantizeLinear", &[10, 13, 19, 21, 23, 24, 25, 28], (2, 3), quantization::quantize),
     by("BatchNormalization", &[1, 6, 7, 9, 14, 15], (5, 5), normalizations::batch),
     by("GroupNormalization", &[18, 21], (3, 3), normalizations::group),
     by("InstanceNormalization", &[1, 6, 22], (3, 3), normalizations::instance),
@@ -297,3 +297,45 @@ static OPERATORS: &[Operator] = &[
     by("LSTM", &[1, 7, 14, 22], (3, 8), recurrent::lstm),
     by("RNN", &[1, 7, 14, 22], (3, 6), recurrent::rnn),
 ];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::unsupported::UNSUPPORTED_OPERATORS;
+
+    /// Each operator of ONNX with its versions.
+    fn recorded() -> BTreeMap<&'static str, Vec<i64>> {
+        let lines = include_str!("../tests/data/operators.txt").lines();
+        let lines = lines.filter(|line| !line.starts_with('#'));
+        let operator = |line: &'static str| {
+            let (name, versions) = line.split_once(' ').expect("a name and its versions");
+            (name, versions.split(' ').map(|version| version.parse().expect("a number")).collect())
+        };
+        lines.map(operator).collect()
+    }
+
+    #[test]
+    fn every_operator_of_onnx_is_either_supported_or_known_to_be_unsupported() {
+        let mut known: Vec<&str> = OPERATORS.iter().map(|operator| operator.name).collect();
+        known.extend(UNSUPPORTED_OPERATORS);
+        known.sort_unstable();
+        assert_eq!(known, recorded().into_keys().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn versions_are_those_of_onnx() {
+        let recorded = recorded();
+        for operator in OPERATORS {
+            assert_eq!(
+                Some(operator.since),
+                recorded.get(operator.name).map(|v| &v[..]),
+                "{}",
+                operator.name
+            );
+        }
+        let newest = recorded.values().flatten().max();
+        assert_eq!(newest, Some(&NEWEST_OPSET));
+    }
+}

@@ -68,7 +68,7 @@ pub(super) fn why_unknown(proto: &NodeProto) -> Option<String> {
 }
 
 /// The unsupported operators of ONNX.
-const UNSUPPORTED_OPERATORS: &[&str] = &[
+pub(super) const UNSUPPORTED_OPERATORS: &[&str] = &[
     "AffineGrid",
     "Attention",
     "Bernoulli",

@@ -52,8 +52,8 @@ pub(super) fn flatten(call: &Call<'_>) -> LoweringResult {
     one(call.builder.reshape(call.value(0)?, matrix_sizes(&shape, axis))?)
 }
 
-/// The sizes of a matrix whose columns are the axes from `axis` on. Overflowing sizes saturate; they are
-/// rejected when they become a shape.
+/// The sizes of a matrix whose columns are the axes from `axis` on. Overflowing sizes saturate; the builder
+/// rejects them, unless the matrix has no elements.
 pub(super) fn matrix_sizes(shape: &Shape, axis: usize) -> [usize; 2] {
     let product = |sizes: &[usize]| sizes.iter().fold(1usize, |count, &n| count.saturating_mul(n));
     [product(&shape[..axis]), product(&shape[axis..])]

@@ -1,10 +1,12 @@
 //! The attributes of `convolution` and `reduce_window`.
 
 use indim_model::{FormatError, FormatErrorKind};
+use indim_shape::MAX_RANK;
 use indim_text::Span;
 use indim_xla::windows::{ConvolutionOperation, WindowAttributes, dimension_numbers};
 
 use super::attribute::AttributeReader;
+use super::dense::Dense;
 use super::syntax::SyntaxOperation;
 
 /// Names of the attributes of a convolution: those of the generic form, then `window` of the pretty form.
@@ -51,7 +53,7 @@ pub(super) fn convolution(
             base_dilations: optional(syntax, attributes, "lhs_dilation")?,
             window_dilations: optional(syntax, attributes, "rhs_dilation")?,
             is_reversed: match attributes.optional(syntax, "window_reversal") {
-                Some(span) => flags(span.of(attributes.text), axes[0].spatial.len()),
+                Some(span) => flags(attributes, span)?,
                 None => Vec::new(),
             },
             ..WindowAttributes::default()
@@ -113,19 +115,33 @@ fn pairs(
     }
 }
 
-/// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`. One word holds for all axes.
-fn flags(text: &str, count: usize) -> Vec<bool> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let flag = |word: &str| match word {
-        "true" => Some(true),
-        "false" => Some(false),
+/// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`.
+fn flags(attributes: &AttributeReader<'_>, span: Span) -> Result<Vec<bool>, FormatError> {
+    let text = span.of(attributes.text).trim();
+    let found = match text.starts_with("dense") {
+        true => {
+            let array = Dense::read(attributes, span, None)?.full(MAX_RANK);
+            array.and_then(|array| Some(array.elements::<bool>().ok()?.to_vec()))
+        }
+        false => flag_list(text),
+    };
+    found.ok_or_else(|| malformed("window_reversal", "is not a list of true and false", span))
+}
+
+/// The flags of `array<i1: true, false>` or `[true, 0]`.
+fn flag_list(text: &str) -> Option<Vec<bool>> {
+    let array = text.strip_prefix("array<i1").and_then(|text| text.strip_suffix('>'));
+    let list = match array {
+        Some("") => "",
+        Some(list) => list.trim_start().strip_prefix(':')?,
+        None => text.strip_prefix('[')?.strip_suffix(']')?,
+    };
+    let flag = |word: &str| match word.trim() {
+        "true" | "1" => Some(true),
+        "false" | "0" => Some(false),
         _ => None,
     };
-    let flags: Vec<bool> = words.filter_map(flag).collect();
-    match flags[..] {
-        [flag] => vec![flag; count],
-        _ => flags,
-    }
+    if list.trim().is_empty() { Some(Vec::new()) } else { list.split(',').map(flag).collect() }
 }
 
 /// `{stride = [2, 1], pad = [[1, 1], [0, 2]], lhs_dilate = [1, 2], rhs_dilate = [1, 1], reverse = [false]}`
@@ -147,9 +163,7 @@ fn pretty_window(
             "stride" => window.strides = numbers()?,
             "lhs_dilate" => window.base_dilations = numbers()?,
             "rhs_dilate" => window.window_dilations = numbers()?,
-            "reverse" => {
-                window.is_reversed = flags(&list.replace('1', "true").replace('0', "false"), 1);
-            }
+            "reverse" => window.is_reversed = flag_list(list).ok_or_else(failed)?,
             "pad" => {
                 let numbers = numbers()?;
                 let (pairs, rest) = numbers.as_chunks();

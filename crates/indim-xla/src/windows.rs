@@ -5,6 +5,7 @@ use indim_graph::Array;
 use indim_model::FormatErrorKind;
 use indim_model::spatial_windows::MAX_NUMBER;
 use indim_ops::ArrayType;
+use indim_shape::MAX_RANK;
 
 use super::dot::wider;
 use super::reducer::Reducer;
@@ -109,6 +110,9 @@ fn labelled(text: &str, [batch, feature]: [&str; 2]) -> Option<ConvolutionAxes> 
         Some(list) => list.strip_suffix(']')?.split(',').map(str::trim).collect(),
         None => text.split("").filter(|label| !label.is_empty()).collect(),
     };
+    if labels.len() > MAX_RANK {
+        return None;
+    }
     let axis_of = |sought: &str| labels.iter().position(|label| *label == sought);
     let count = labels.len().checked_sub(2)?;
     let spatial = (0..count).map(|axis| axis_of(&axis.to_string())).collect::<Option<_>>()?;

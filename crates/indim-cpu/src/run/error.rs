@@ -119,12 +119,12 @@ pub enum RunError {
         /// The size of that axis.
         size: usize,
     },
-    /// A loop needs more steps than its limit. The outputs of the caller may be partly written.
+    /// A loop needs more steps than its limit. Nothing has been written.
     StepLimit {
         /// The limit.
         limit: u64,
     },
-    /// Outputs or temporaries could not be allocated.
+    /// Outputs or temporaries could not be allocated. The outputs of the caller may be partly written.
     Memory(ArrayError),
     /// `progress` stopped the run. The outputs of the caller may be partly written.
     Stopped,

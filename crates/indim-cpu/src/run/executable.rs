@@ -283,7 +283,9 @@ impl Executable {
     ///
     /// # Errors
     /// Like [`Executable::run`]; `output-count`, `output-type` if an array does not fit; `outputs-overlap`,
-    /// `overlap-undecided` if outputs share memory. On an error nothing has been written.
+    /// `overlap-undecided` if outputs share memory. On an error nothing has been written, except on
+    /// `out-of-memory`: a thread allocates its temporaries when it begins a group of nests, after earlier
+    /// nests, so outputs may then be partly written.
     pub fn run_into(
         &self,
         inputs: &[ArrayView<'_>],

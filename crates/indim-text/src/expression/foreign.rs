@@ -159,3 +159,29 @@ fn conditional(found: &str) -> ExprErrorKind {
 fn spelling(found: &str, instead: &str) -> ExprErrorKind {
     ExprErrorKind::ForeignSpelling { found: found.to_owned(), instead: instead.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ParseLimits;
+
+    #[test]
+    fn foreign_names_are_no_functions_of_expressions() {
+        let names = REPLACEMENTS.iter().map(|(name, _)| name).chain(NOT_ELEMENTWISE);
+        let stale: Vec<&&str> = names.filter(|name| Function::from_name(name).is_some()).collect();
+        assert!(stale.is_empty(), "functions of expressions: {stale:?}");
+    }
+
+    #[test]
+    fn replacements_are_expressions() {
+        for (name, instead) in
+            REPLACEMENTS.iter().filter(|(_, instead)| !instead.contains(": a number "))
+        {
+            for instead in instead.split(" or ") {
+                let instead = instead.trim_end_matches(',');
+                let parsed = Expression::parse(instead, &ParseLimits::default());
+                assert!(parsed.is_ok(), "{name}: {parsed:?}");
+            }
+        }
+    }
+}

@@ -7,6 +7,7 @@ use crate::support::onnx::Message;
 use crate::support::samples::mismatches;
 use crate::support::{npz, read, run};
 use indim::formats::{FormatError, FormatErrorKind, InputBinding, Model, ModelFormat, SourceFile};
+use indim_graph::Array;
 
 fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats/hlo_proto").join(name)
@@ -70,7 +71,8 @@ fn scalar() -> Vec<u8> {
 
 #[test]
 fn a_message_and_its_text_are_one_program() {
-    for name in ["everything", "constants", "tuples", "softmax_lowered", "softmax"] {
+    for name in ["everything", "constants", "convolutions", "tuples", "softmax_lowered", "softmax"]
+    {
         let [message, text] = ["hlo.pb", "hlo"].map(|kind| model(&format!("{name}.{kind}")));
         assert_eq!(message.inputs(), text.inputs(), "{name}");
         assert_eq!(message.outputs(), text.outputs(), "{name}");
@@ -83,7 +85,7 @@ fn a_message_and_its_text_are_one_program() {
 
 #[test]
 fn messages_give_what_xla_computes() {
-    for name in ["everything", "constants", "softmax_lowered", "softmax"] {
+    for name in ["everything", "constants", "convolutions", "softmax_lowered", "softmax"] {
         let model = model(&format!("{name}.hlo.pb"));
         let graph = model.build(&types(&*model)).expect("a program").graph;
         let names = |all: Vec<indim_ops::DType>| -> Vec<String> {
@@ -225,6 +227,50 @@ fn products_are_those_of_their_text() {
     }
     assert_eq!(error(&content(9)).code(), "unsupported");
     assert_eq!(error(&content(99)).code(), "attribute");
+}
+
+#[test]
+fn wrong_axes_and_groups_of_convolutions_are_errors() {
+    let numbers = |fields: &[(u64, u64)]| -> Vec<u8> {
+        fields.iter().flat_map(|&(tag, it)| number(tag, it)).collect()
+    };
+    let shape = |sizes: [u64; 3]| numbers(&[(2, 11), (3, sizes[0]), (3, sizes[1]), (3, sizes[2])]);
+    let parameter = |name: &str, index: u64, sizes| {
+        [instruction(name, "parameter", &shape(sizes)), number(9, index)].concat()
+    };
+    let content = |axes: &[(u64, u64)], groups: &[(u64, u64)]| {
+        let convolution = [
+            instruction("r", "convolution", &shape([2, 4, 3])),
+            field(15, &field(1, &numbers(&[(1, 3), (2, 1), (5, 1), (6, 1)]))),
+            field(16, &numbers(axes)),
+            numbers(&[(36, 1), (36, 2)]),
+            numbers(groups),
+        ];
+        let parameters = [parameter("x", 0, [2, 4, 5]), parameter("k", 1, [4, 4, 3])];
+        module(&[computation(7, &[&parameters[..], &[convolution.concat()]].concat())], 7)
+    };
+    // `bf0_oi0->bf0`: the axes of the kernel, of the operand, and of the result.
+    let axes = [(4, 0), (3, 1), (6, 2), (7, 0), (8, 1), (11, 2), (9, 0), (10, 1), (12, 2)];
+    for groups in [&[][..], &[(50, 1), (58, 1)], &[(50, 0)]] {
+        let model = model_of("m.hlo.pb", &content(&axes, groups));
+        let graph = model.build(&types(&*model)).expect("a program").graph;
+        let x = Array::new([2, 4, 5], vec![1.0_f32; 40]).unwrap();
+        let k = Array::new([4, 4, 3], vec![0.5_f32; 48]).unwrap();
+        assert_eq!(graph.outputs().len(), 1);
+        assert_eq!(
+            run(&*model, &[x, k]).unwrap()[0],
+            Array::new([2, 4, 3], vec![6.0_f32; 24]).unwrap()
+        );
+    }
+    assert_eq!(error(&content(&axes, &[(50, 2)])).code(), "convolution-shape");
+    assert_eq!(error(&content(&axes, &[(58, 3)])).code(), "convolution-shape");
+    // Two axes with one number, an axis outside of the array, a negative one, too many axes, none.
+    let with = |axis: (u64, u64)| [&axes[..], &[axis]].concat();
+    let many: Vec<(u64, u64)> = (0..1000).map(|axis| (6, axis)).collect();
+    let wrong = [with((3, 0)), with((10, 3)), with((7, u64::MAX)), many, Vec::new()];
+    for axes in wrong {
+        assert_eq!(error(&content(&axes, &[])).code(), "attribute");
+    }
 }
 
 #[test]

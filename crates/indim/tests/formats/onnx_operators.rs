@@ -1,7 +1,9 @@
 //! ONNX operators under the opsets that changed them; expected values computed by hand.
 
 use crate::support;
-use crate::support::onnx::{BOOL, FLOAT, INT64, Message, Model, float, int, ints, text};
+use crate::support::onnx::{
+    BOOL, FLOAT, INT64, Message, Model, float, int, ints, node, text, value,
+};
 use indim_graph::Array;
 
 fn floats(shape: &[usize], elements: &[f32]) -> Array {
@@ -75,6 +77,52 @@ fn an_operator_is_refused_before_the_opset_that_introduced_it() {
     assert!(results(9, "Erf", &x, &[], 1).is_ok());
     assert_eq!(code(29, "Erf", &x, &[]), "unsupported");
     assert_eq!(code(21, "LRN", &[x[0].clone()], &[int("size", 3)]), "unsupported-op");
+}
+
+#[test]
+fn magnitudes_are_of_all_numbers() {
+    let unsigned = Array::new([3], vec![0_u8, 7, 255]).unwrap();
+    let signed = Array::new([3], vec![-7_i32, i32::MAX, i32::MIN]).unwrap();
+    for opset in [6, 13] {
+        assert_eq!(result(opset, "Abs", core::slice::from_ref(&unsigned), &[]), unsigned);
+        let large = Array::new([1], vec![u64::MAX]).unwrap();
+        assert_eq!(result(opset, "Abs", core::slice::from_ref(&large), &[]), large);
+        let found = result(opset, "Abs", core::slice::from_ref(&signed), &[]);
+        assert_eq!(found, Array::new([3], vec![7_i32, i32::MAX, i32::MIN]).unwrap());
+    }
+    assert_eq!(result(13, "Abs", &[floats(&[2], &[-0.0, -2.5])], &[]), floats(&[2], &[0.0, 2.5]));
+    let truth = Array::new([1], vec![true]).unwrap();
+    assert!(results(13, "Abs", &[truth], &[], 1).is_err());
+}
+
+/// Arrays without elements may have sizes whose product overflows.
+#[test]
+fn sizes_beyond_64_bits_are_an_error_and_not_negative() {
+    let large = ["0", "1099511627776", "1099511627776"];
+    for (operator, sizes, expected) in [
+        ("Size", vec!["0", "7"], Ok(Array::from_scalar(0_i64))),
+        ("Shape", vec!["0", "7"], Ok(list(&[0, 7]))),
+        ("Size", large.to_vec(), Ok(Array::from_scalar(0_i64))),
+        ("Shape", large.to_vec(), Err("unexpected")),
+        ("Size", large[1..].to_vec(), Err("too-large")),
+    ] {
+        let model = Model {
+            opset: 13,
+            inputs: vec![value("x", 2, Some(&sizes))],
+            nodes: vec![node("Flatten", &["x"], &["m"], &[]), node(operator, &["m"], &["y"], &[])],
+            outputs: vec![Message::default().bytes(1, "y")],
+            ..Model::default()
+        };
+        let model = support::read("test.onnx", model.encoded()).unwrap();
+        let built = model.build(&support::bounds_of_declared(&*model));
+        let found = built.map_err(|error| error.code()).map(|program| {
+            let x = program.graph.parameters().iter().map(|&x| &program.graph[x].array_type);
+            let x: Vec<Array> =
+                x.map(|x| Array::zeros(x.dtype, x.shape.clone()).unwrap()).collect();
+            indim_graph::evaluate(&program.graph, &x).unwrap().remove(0)
+        });
+        assert_eq!(found, expected, "{operator} of {sizes:?}");
+    }
 }
 
 #[test]

@@ -46,6 +46,66 @@ fn stablehlo_convolutions() {
     }
 }
 
+/// A kernel of two different rows, read forwards and backwards.
+#[test]
+fn stablehlo_windows_have_an_entry_for_each_axis() {
+    let inputs = [
+        Array::new([1, 1, 2, 2], vec![1_i64, 10, 100, 1000]).unwrap(),
+        Array::new([1, 1, 2, 2], vec![1_i64, 2, 3, 4]).unwrap(),
+    ];
+    let found = |attributes: &str| {
+        let program = format!(
+            "func.func @main(%x: tensor<1x1x2x2xi64>, %k: tensor<1x1x2x2xi64>) -> tensor<1x1x1x1xi64> {{
+               %r = {attributes} : (tensor<1x1x2x2xi64>, tensor<1x1x2x2xi64>) -> tensor<1x1x1x1xi64>
+               return %r : tensor<1x1x1x1xi64>
+             }}"
+        );
+        let result = run("c.mlir", &program, &inputs)?;
+        Ok::<i64, &str>(result.elements().unwrap()[0])
+    };
+    let generic = |attributes: &str| {
+        found(&format!(
+            "\"stablehlo.convolution\"(%x, %k) {{dimension_numbers = \
+             #stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>, {attributes}, \
+             feature_group_count = 1 : i64, batch_group_count = 1 : i64}}"
+        ))
+    };
+    let pretty = |window: &str| {
+        found(&format!(
+            "stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], \
+             window = {{{window}}} {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
+        ))
+    };
+    let cases = [
+        ("false, false", Ok(4321)),
+        ("true, false", Ok(2143)),
+        ("false, true", Ok(3412)),
+        ("true, true", Ok(1234)),
+        ("true", Err("attribute")),
+        ("true, false, true", Err("attribute")),
+        ("true, maybe", Err("attribute")),
+        ("maybe", Err("attribute")),
+        ("true false", Err("attribute")),
+        ("10", Err("attribute")),
+    ];
+    for (flags, expected) in cases {
+        assert_eq!(generic(&format!("window_reversal = array<i1: {flags}>")), expected, "{flags}");
+        assert_eq!(pretty(&format!("reverse = [{flags}]")), expected, "{flags}");
+    }
+    assert_eq!(pretty("reverse = [1, 0]"), Ok(2143));
+    assert_eq!(generic("window_reversal = dense<[true, false]> : tensor<2xi1>"), Ok(2143));
+    // One element of `dense` stands for all of its type.
+    assert_eq!(generic("window_reversal = dense<true> : tensor<2xi1>"), Ok(1234));
+    assert_eq!(generic("window_reversal = dense<true> : tensor<1xi1>"), Err("attribute"));
+    assert_eq!(generic("window_strides = dense<1> : tensor<2xi64>"), Ok(4321));
+    assert_eq!(generic("window_strides = dense<1> : tensor<1xi64>"), Err("attribute"));
+    assert_eq!(generic("window_strides = array<i64: 1>"), Err("attribute"));
+    assert_eq!(generic("padding = dense<0> : tensor<1x2xi64>"), Err("attribute"));
+    assert_eq!(pretty("stride = [1], pad = [[0, 0], [0, 0]]"), Err("attribute"));
+    assert_eq!(pretty("stride = [1, 1], pad = [[0, 0]]"), Err("attribute"));
+    assert_eq!(pretty("lhs_dilate = [1, 1, 1]"), Err("attribute"));
+}
+
 #[test]
 fn hlo_convolutions() {
     let program = |attributes: &str, result: &str| {

@@ -62,6 +62,8 @@ pub(super) struct HloInstructionProto {
     pub(super) dimensions: Vec<i64>,
     #[prost(message, optional, tag = "15")]
     pub(super) window: Option<Window>,
+    #[prost(message, optional, tag = "16")]
+    pub(super) convolution_dimension_numbers: Option<ConvolutionDimensionNumbers>,
     #[prost(message, repeated, tag = "17")]
     pub(super) slice_dimensions: Vec<SliceDimensions>,
     #[prost(int32, tag = "18")]
@@ -88,8 +90,12 @@ pub(super) struct HloInstructionProto {
     pub(super) called_computation_ids: Vec<i64>,
     #[prost(message, optional, tag = "48")]
     pub(super) scatter_dimension_numbers: Option<ScatterDimensionNumbers>,
+    #[prost(int64, tag = "50")]
+    pub(super) feature_group_count: i64,
     #[prost(message, optional, tag = "51")]
     pub(super) precision_config: Option<PrecisionConfig>,
+    #[prost(int64, tag = "58")]
+    pub(super) batch_group_count: i64,
     #[prost(string, tag = "63")]
     pub(super) comparison_direction: String,
     #[prost(string, tag = "72")]
@@ -107,6 +113,29 @@ pub(super) struct DotDimensionNumbers {
     pub(super) lhs_batch_dimensions: Vec<i64>,
     #[prost(int64, repeated, tag = "4")]
     pub(super) rhs_batch_dimensions: Vec<i64>,
+}
+
+/// The axes of the operand, kernel and result of a `convolution`.
+#[derive(Clone, PartialEq, prost::Message)]
+pub(super) struct ConvolutionDimensionNumbers {
+    #[prost(int64, tag = "3")]
+    pub(super) kernel_input_feature_dimension: i64,
+    #[prost(int64, tag = "4")]
+    pub(super) kernel_output_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "6")]
+    pub(super) kernel_spatial_dimensions: Vec<i64>,
+    #[prost(int64, tag = "7")]
+    pub(super) input_batch_dimension: i64,
+    #[prost(int64, tag = "8")]
+    pub(super) input_feature_dimension: i64,
+    #[prost(int64, tag = "9")]
+    pub(super) output_batch_dimension: i64,
+    #[prost(int64, tag = "10")]
+    pub(super) output_feature_dimension: i64,
+    #[prost(int64, repeated, tag = "11")]
+    pub(super) input_spatial_dimensions: Vec<i64>,
+    #[prost(int64, repeated, tag = "12")]
+    pub(super) output_spatial_dimensions: Vec<i64>,
 }
 
 /// The precision of a `dot`; only the number of its algorithm is read, 0 for none.
@@ -168,7 +197,7 @@ pub(super) struct SliceDimensions {
     pub(super) stride: i64,
 }
 
-/// The window of a `reduce-window`.
+/// The window of a `reduce-window` or a `convolution`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Window {
     #[prost(message, repeated, tag = "1")]

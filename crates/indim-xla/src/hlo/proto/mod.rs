@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
+use indim_shape::MAX_RANK;
 use indim_text::Span;
 
 use super::syntax::{Computation, Instruction, Module};
@@ -266,6 +267,46 @@ fn scatter(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// The attributes of a convolution, in the syntax of the text. A group count of 0 is one that an older file
+/// does not state.
+fn convolution(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
+    let axes = proto.convolution_dimension_numbers.clone().unwrap_or_default();
+    let operand = [(axes.input_batch_dimension, "b"), (axes.input_feature_dimension, "f")];
+    let kernel =
+        [(axes.kernel_output_feature_dimension, "o"), (axes.kernel_input_feature_dimension, "i")];
+    let result = [(axes.output_batch_dimension, "b"), (axes.output_feature_dimension, "f")];
+    let labels = format!(
+        "{}x{}->{}",
+        axis_labels(&axes.input_spatial_dimensions, operand),
+        axis_labels(&axes.kernel_spatial_dimensions, kernel),
+        axis_labels(&axes.output_spatial_dimensions, result),
+    );
+    let mut attributes = vec![
+        ("dim_labels", labels),
+        ("feature_group_count", proto.feature_group_count.max(1).to_string()),
+        ("batch_group_count", proto.batch_group_count.max(1).to_string()),
+    ];
+    attributes.extend(proto.window.as_ref().map(|proto| ("window", window(proto))));
+    attributes
+}
+
+/// The labels of the axes of one array, as in `[b, 0, 1, f]`. An axis without a label, because two labels
+/// have the same number or one is outside of the array, has the label `?`, which the reader refuses.
+fn axis_labels(spatial: &[i64], others: [(i64, &str); 2]) -> String {
+    if spatial.len() > MAX_RANK {
+        return "[?]".to_owned();
+    }
+    let mut labels = vec!["?".to_owned(); spatial.len() + others.len()];
+    let spatial = spatial.iter().enumerate().map(|(label, &axis)| (axis, label.to_string()));
+    let others = others.into_iter().map(|(axis, label)| (axis, label.to_owned()));
+    for (axis, label) in spatial.chain(others) {
+        if let Some(place) = usize::try_from(axis).ok().and_then(|axis| labels.get_mut(axis)) {
+            *place = label;
+        }
+    }
+    format!("[{}]", labels.join(", "))
+}
+
 /// The attributes, in the syntax of the text.
 fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
@@ -289,6 +330,7 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         }
         "gather" => gather(proto),
         "scatter" => scatter(proto),
+        "convolution" => convolution(proto),
         "dot" => dot(proto),
         "reduce-precision" => vec![
             ("exponent_bits", proto.exponent_bits.to_string()),

@@ -88,6 +88,21 @@ ENTRY main {
   ROOT r = ((f32[2], (s8[])), (f32[2,2]{0,1}, (s8[], u16[2]))) tuple(x, c)
 }
 """
+# Groups of features and of the batch, any layout, strides, padding, dilations and reversal.
+CONVOLUTIONS = """HloModule convolutions
+ENTRY main {
+  x = f32[4,5,3,5] parameter(0)
+  k = f32[3,2,2,4] parameter(1)
+  turned = f32[4,5,3,5] add(x, x)
+  first = f32[6,3,4,4] convolution(x, k), window={size=3x2 stride=2x1 pad=1_-1x0_3 lhs_dilate=2x1
+    rhs_dilate=1x2 rhs_reversal=1x0}, dim_labels=f0b1_0i1o->1bf0, feature_group_count=2
+  rows = f32[4,15,5] reshape(turned)
+  taps = f32[3,5,8] iota(), iota_dimension=2
+  second = f32[2,8,13] convolution(rows, taps), window={size=3}, dim_labels=b0f_0io->bf0,
+    batch_group_count=2
+  ROOT all = (f32[6,3,4,4], f32[2,8,13]) tuple(first, second)
+}
+"""
 
 
 def softmax(x):
@@ -135,6 +150,11 @@ def main():
     ]
     write("constants", module)
     write_arrays("constants", [], outputs)
+    x = np.arange(300, dtype=np.float32).reshape(4, 5, 3, 5) % 7 - 3
+    k = np.arange(48, dtype=np.float32).reshape(3, 2, 2, 4) % 5 - 2
+    module = _hlo.hlo_module_from_text(CONVOLUTIONS)
+    write("convolutions", module)
+    write_arrays("convolutions", [x, k], run(module, [x, k]))
     write("tuples", _hlo.hlo_module_from_text(TUPLES))
     rows = np.linspace(-2, 3, 24, dtype=np.float32).reshape(2, 12)
     lowered = jax.jit(softmax).lower(rows)
