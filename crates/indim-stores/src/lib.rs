@@ -24,6 +24,7 @@
 //!   left;
 //! - `copy.rs`: copies regions between dense arrays;
 //! - `file.rs`: opens regular files, and refuses pipes and devices;
+//! - `library_panics.rs`: turns panics of the libraries that decode files into errors;
 //! - `image.rs`: shapes and strips of images; `geography.rs`: the GeoTIFF tags of a grid;
 //! - `error.rs`: errors of sources and sinks; `file_error.rs`: errors of `.npy`, `.npz`, `.safetensors`
 //!   and output files; `memory_limit.rs`: the error of a read that exceeds the memory limit.
@@ -56,6 +57,8 @@ mod format;
 mod format_code;
 mod geography;
 mod hidden_names;
+#[cfg(any(feature = "png", feature = "tiff", feature = "zarr"))]
+mod library_panics;
 mod memory;
 mod memory_limit;
 mod npy;

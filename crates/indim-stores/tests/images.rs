@@ -48,6 +48,29 @@ fn what_takes_more_memory_than_there_is_is_refused_before_it_is_decoded() {
     assert_eq!(error.code(), "memory-limit", "{error}");
 }
 
+/// The library `png` panics on such palettes.
+#[test]
+fn a_palette_that_ends_within_a_colour_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.png");
+    let write = |palette: Vec<u8>| {
+        let mut encoder = png::Encoder::new(std::fs::File::create(&path).unwrap(), 2, 1);
+        encoder.set_color(png::ColorType::Indexed);
+        encoder.set_palette(palette);
+        encoder.write_header().unwrap().write_image_data(&[0, 1]).unwrap();
+    };
+    for length in [4, 49, 766] {
+        write(vec![7; length]);
+        let error = PngFile::open(&path, usize::MAX).unwrap_err();
+        assert_eq!(error.code(), "bad-png", "{error}");
+        assert!(error.to_string().contains(&format!("palette of {length} bytes")), "{error}");
+    }
+    write(vec![7; 6]);
+    let image = PngFile::open(&path, usize::MAX).unwrap();
+    let row = image.read(&ArrayRegion::whole(&image.array_type().shape)).unwrap();
+    assert_eq!(row.bytes(), [7; 6]);
+}
+
 /// An array whose neighbouring elements differ.
 fn counted(array_type: &ArrayType) -> Array {
     Array::filled(array_type.clone(), |bytes| {
@@ -67,7 +90,7 @@ fn write(mut sink: Box<dyn Sink>, array: Array) -> Result<(), StoreError> {
     sink.finish()
 }
 
-fn png(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
+fn png_sink(path: &Path, array_type: &ArrayType) -> Result<Box<dyn Sink>, StoreError> {
     Ok(Box::new(PngSink::create(OutputFile::create(path).unwrap(), array_type)?))
 }
 
@@ -83,7 +106,7 @@ fn pictures_that_are_written_are_read_back() {
         for shape in [vec![3, 4], vec![3, 4, 1], vec![3, 4, 2], vec![3, 4, 3], vec![700, 900, 4]] {
             let array_type = ArrayType::new(dtype, shape);
             let array = counted(&array_type);
-            write(png(&path, &array_type).unwrap(), counted(&array_type)).unwrap();
+            write(png_sink(&path, &array_type).unwrap(), counted(&array_type)).unwrap();
             let read = PngFile::open(&path, usize::MAX).unwrap();
             assert_eq!(read_by_pieces(&read), array.bytes(), "{array_type}");
         }
@@ -91,7 +114,7 @@ fn pictures_that_are_written_are_read_back() {
     for (dtype, shape) in
         [(DType::F32, vec![3, 4]), (DType::U8, vec![3]), (DType::U8, vec![3, 4, 5])]
     {
-        let error = png(&path, &ArrayType::new(dtype, shape)).unwrap_err();
+        let error = png_sink(&path, &ArrayType::new(dtype, shape)).unwrap_err();
         assert_eq!(error.code(), "not-an-image");
     }
 }
@@ -154,7 +177,7 @@ fn rows_out_of_order_and_missing_rows_are_refused() {
     let path = folder.path().join("x");
     let array_type = ArrayType::new(DType::U8, [2, 3]);
     let row = || counted(&ArrayType::new(DType::U8, [1, 3]));
-    for create in [png, tiff] {
+    for create in [png_sink, tiff] {
         let mut sink = create(&path, &array_type).unwrap();
         let error = sink.write(&ArrayRegion::new([1, 0], [1, 3]), &row()).unwrap_err();
         assert_eq!(error.code(), "wrong-order");

@@ -13,6 +13,7 @@ use png::{BitDepth, ColorType, Decoder, DecodingError, Limits, Transformations};
 use super::png_error;
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
+use crate::library_panics::catch_library_panic;
 use crate::memory::MemorySource;
 use crate::source::check_region;
 use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
@@ -26,6 +27,8 @@ const DECOMPRESSED_BYTES: usize = 512 << 10;
 /// Maximum number of rows in memory at a time: those in buffers of the library, and the row that
 /// `read_rows` copies from.
 const HELD_ROWS: usize = 10;
+/// Bytes of a colour of a palette: red, green and blue.
+const COLOR_BYTES: usize = 3;
 /// Maximum ratio of deflate: decompressed bytes per compressed byte.
 const DEFLATE_RATIO: u64 = 1032;
 
@@ -73,6 +76,7 @@ impl PngFile {
         let open = || {
             let reader = read_info(path, limit)?;
             check_length(&reader, path)?;
+            check_palette(reader.info())?;
             let image = PngFile {
                 path: path.to_owned(),
                 array_type: array_type(&reader)?,
@@ -90,7 +94,8 @@ impl PngFile {
                 false => Err(too_large(bytes, limit)),
             }
         };
-        open().map_err(|kind: StoreErrorKind| StoreError::new(path.to_string_lossy(), kind))
+        catch_library_panic(ErrorCode::BAD_PNG, open)
+            .map_err(|kind: StoreErrorKind| StoreError::new(path.to_string_lossy(), kind))
     }
 
     fn reader(&self) -> Result<FileReader, StoreErrorKind> {
@@ -185,6 +190,17 @@ fn read_info(path: &Path, limit: usize) -> Result<FileReader, StoreErrorKind> {
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
     decoder.read_info().map_err(|error| error_of(&error, limit))
+}
+
+/// Fails if the palette ends within a colour, because the library `png` 0.18.1 panics on it.
+fn check_palette(info: &png::Info<'_>) -> Result<(), StoreErrorKind> {
+    let length = info.palette.as_ref().map_or(0, |palette| palette.len());
+    match length.is_multiple_of(COLOR_BYTES) {
+        true => Ok(()),
+        false => Err(bad_text(&format!(
+            "a palette of {length} bytes is damaged: each colour has {COLOR_BYTES} bytes"
+        ))),
+    }
 }
 
 /// Fails if the header claims a larger image than the file can decompress to.
@@ -292,6 +308,7 @@ impl Source for PngFile {
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
             Array::filled(array_type, |bytes| self.read_rows(region, bytes))
         };
-        read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
+        catch_library_panic(ErrorCode::BAD_PNG, read)
+            .map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
     }
 }

@@ -1,7 +1,6 @@
 //! Pages of TIFF files as sources, read by strips or tiles with the library `tiff`.
 
 use std::io::Seek;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -18,6 +17,7 @@ use super::zstd_page::{ChunkLayout, ZstdPage};
 use super::{bad_text, geo, lists, tiff_error};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
+use crate::library_panics::catch_library_panic;
 use crate::result_metadata::enough;
 use crate::source::check_region;
 use crate::{ArrayRegion, Geography, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
@@ -102,7 +102,8 @@ impl TiffFile {
     /// `io`; `bad-tiff` if it is damaged or uses a feature that the library does not read; `several-pages`,
     /// `no-page`; `unknown-element-type`; `memory-limit`, `too-large`.
     pub fn open(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreError> {
-        let open = || guarded(|| Self::open_unnamed(path, page, limit));
+        let open =
+            || catch_library_panic(ErrorCode::BAD_TIFF, || Self::open_unnamed(path, page, limit));
         open().map_err(|kind| StoreError::new(path.to_string_lossy(), kind))
     }
 
@@ -373,12 +374,6 @@ fn dtype(format: SampleFormat, bits: u8) -> Result<DType, StoreErrorKind> {
     })
 }
 
-/// Calls the library, and turns its panics on damaged data into errors.
-fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
-    let gave_up = |_| Err(bad_text("damaged: the library that reads it gave up"));
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(gave_up)
-}
-
 impl core::fmt::Debug for TiffFile {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(formatter, "TiffFile({}, {})", self.path.display(), self.array_type)
@@ -408,7 +403,9 @@ impl Source for TiffFile {
             check_region(region, &self.array_type)?;
             self.check_stored(region)?;
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
-            Array::filled(array_type, |bytes| guarded(|| self.read_into(region, bytes)))
+            Array::filled(array_type, |bytes| {
+                catch_library_panic(ErrorCode::BAD_TIFF, || self.read_into(region, bytes))
+            })
         };
         read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
     }

@@ -26,10 +26,8 @@ mod sink;
 mod store;
 mod unfinished_folder;
 
-use std::any::Any;
 use std::fs;
 use std::io::ErrorKind;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -409,13 +407,4 @@ fn at(path: &Path, kind: StoreErrorKind) -> StoreError {
 
 fn bad_text(text: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
-}
-
-/// Calls a library, and turns its panics on damaged data into errors.
-fn guarded<T>(call: impl FnOnce() -> Result<T, StoreErrorKind>) -> Result<T, StoreErrorKind> {
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic: Box<dyn Any + Send>| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("damaged");
-        Err(bad_text(&format!("the library that reads it gave up: {text}")))
-    })
 }

@@ -2,13 +2,15 @@
 
 use std::sync::PoisonError;
 
+use indim_shape::ErrorCode;
 use rayon::prelude::*;
 
 use super::chain::{ElementCodec, ShardEntry, Sharding};
 use super::grid_cells::{GridCell, cells};
 use super::store::ChunkFile;
-use super::{ZarrArray, bad_text, guarded};
+use super::{ZarrArray, bad_text};
 use crate::copy::{BlockOrigin, copy_block, fill_block};
+use crate::library_panics::catch_library_panic;
 use crate::npy::header::swap_bytes;
 use crate::result_metadata::chunk_bytes;
 use crate::runs::FileRuns;
@@ -96,7 +98,8 @@ impl ZarrArray {
             if batch.is_empty() {
                 return Ok(());
             }
-            let decode = |cell: &GridCell| guarded(|| decode(cell));
+            let decode =
+                |cell: &GridCell| catch_library_panic(ErrorCode::BAD_ZARR, || decode(cell));
             let decoded: Vec<_> = batch.par_iter().map(decode).collect();
             for (cell, decoded) in batch.iter().zip(decoded) {
                 self.put(cell, decoded?, region, to)?;
