@@ -13,15 +13,17 @@ const RUSTFLAGS: &str = "-Zsanitizer=address --cfg fuzzing -Cdebug-assertions -C
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares";
 
 const USAGE: &str = "\
-cargo xtask fuzz [TARGET [FILE...]] [--seconds N]
+cargo xtask fuzz [TARGET [FILE...]] [--seconds N] [--seed N]
   Runs every target, or TARGET, for N seconds each (60), or TARGET on the inputs FILE once.
+  Each run tries other inputs, unless --seed sets the first random number.
   An input that breaks a promise is kept in fuzz/artifacts/TARGET.";
 
-/// The parsed arguments: the target, and the duration or the files.
+/// The parsed arguments: the target, and the files, or the duration and the seed of random numbers.
 struct FuzzOptions<'a> {
     target: Option<&'a str>,
     files: Vec<&'a str>,
     seconds: u32,
+    seed: Option<u32>,
 }
 
 /// Builds the targets and runs the requested ones.
@@ -56,11 +58,12 @@ pub(crate) fn fuzz(arguments: &[&str]) -> bool {
 }
 
 fn request<'a>(arguments: &[&'a str]) -> Option<FuzzOptions<'a>> {
-    let mut request = FuzzOptions { target: None, files: Vec::new(), seconds: 60 };
+    let mut request = FuzzOptions { target: None, files: Vec::new(), seconds: 60, seed: None };
     let mut rest = arguments.iter();
     while let Some(&argument) = rest.next() {
         match argument {
             "--seconds" => request.seconds = rest.next()?.parse().ok().filter(|&n| n > 0)?,
+            "--seed" => request.seed = Some(rest.next()?.parse().ok()?),
             _ if argument.starts_with('-') => return None,
             _ if request.target.is_none() => request.target = Some(argument),
             _ => request.files.push(argument),
@@ -128,6 +131,8 @@ fn run(target: &str, request: &FuzzOptions<'_>) -> bool {
     command.args(["-malloc_limit_mb=1024", "-rss_limit_mb=4096", "-timeout=20"]);
     if request.files.is_empty() {
         command.arg(format!("-max_total_time={}", request.seconds));
+        // libFuzzer takes 0 as a random seed.
+        command.arg(format!("-seed={}", request.seed.unwrap_or(0)));
         command.arg("-print_final_stats=1").args(dictionary(&fuzz, target)).arg(found);
         command.arg(fuzz.join("corpus").join(target));
     } else {

@@ -37,7 +37,7 @@ cargo xtask COMMAND
   asan          the tests of the crates with unsafe code under AddressSanitizer
   asan-python   the Python package under AddressSanitizer [pytest's arguments]
   tsan          the parallel runs under ThreadSanitizer, with the standard library built anew
-  fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N]";
+  fuzz          the fuzz targets under libFuzzer [TARGET [FILE...]] [--seconds N] [--seed N]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
