@@ -30,7 +30,7 @@ pub(crate) struct Convert {
     /// The rule set to translate from; without it a program is converted.
     #[arg(long, value_name = "RULE", value_parser = any_rule())]
     from: Option<RuleChoice>,
-    /// The rule set to translate to, or the format of the file: stablehlo, hlo, openvino, onnx.
+    /// The rule set to translate to, or the format of the file.
     #[arg(long, value_name = "RULE | FORMAT", value_parser = rule_set_or_format())]
     to: String,
     #[command(flatten)]
@@ -63,8 +63,9 @@ impl Convert {
             return Err(Failure::Usage(message));
         }
         let Some(format) = ModelFormat::named(&self.to) else {
-            let message = "a program is written --to stablehlo, hlo, openvino or onnx";
-            return Err(Failure::Usage(message.to_owned()));
+            let formats = ModelFormat::ALL.map(ModelFormat::name).join(", ");
+            let message = format!("a program is written --to one of these: {formats}");
+            return Err(Failure::Usage(message));
         };
         self.program.convert(file, format, types)
     }

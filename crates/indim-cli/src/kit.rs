@@ -56,14 +56,8 @@ pub(crate) fn write(plan: &KitPlan<'_>) -> Result<(), Diagnostic> {
 /// Writes the model of a case, and for a legal case the inputs and the expected result.
 fn write_files(folder: &Path, format: ModelFormat, case: &KitCase) -> Result<(), Diagnostic> {
     fs::create_dir_all(folder).map_err(failed_at(folder))?;
-    let extension = match format {
-        ModelFormat::Onnx => "onnx",
-        ModelFormat::OpenVino => "xml",
-        ModelFormat::Hlo => "hlo",
-        _ => "mlir",
-    };
     if let Some(written) = case.file(format) {
-        let path = folder.join(format!("model.{extension}"));
+        let path = folder.join(format!("model.{}", format.extensions()[0]));
         save(&written, &path).map_err(|error| error.diagnostic())?;
     }
     let Some(expected) = case.expected() else { return Ok(()) };

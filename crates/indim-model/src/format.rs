@@ -196,10 +196,22 @@ impl ModelFormat {
     }
 
     /// Whether a name has an extension that only programs have.
+    ///
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use indim_model::ModelFormat;
+    ///
+    /// let is_program = |name: &str| ModelFormat::has_program_extension(Path::new(name));
+    /// assert!(is_program("a.mlir") && is_program("A.XML") && is_program("a.hlo.pb"));
+    /// assert!(!is_program("a.txt") && !is_program("a.npy") && !is_program("a"));
+    /// ```
     pub fn has_program_extension(path: &Path) -> bool {
-        let extension = path.extension();
-        let is_known = |known: &&str| extension.is_some_and(|it| it.eq_ignore_ascii_case(known));
-        ["mlir", "stablehlo", "hlo", "xml", "onnx", "pb"].iter().any(is_known)
+        let Some(extension) = path.extension() else { return false };
+        let known = ModelFormat::ALL.into_iter().flat_map(ModelFormat::extensions);
+        // Any text can be called `.txt`. Protobufs of HLO are read and not written.
+        let mut known = known.filter(|known| **known != "txt").chain(&["pb"]);
+        known.any(|known| extension.eq_ignore_ascii_case(known))
     }
 
     /// Advice for a file in a known format that indim does not read.

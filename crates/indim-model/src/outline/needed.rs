@@ -5,7 +5,8 @@ use crate::part::ProgramPart;
 
 impl Outline {
     /// The fewest results of opaque nodes from which the outputs of the part can be computed. A caller cannot
-    /// provide a value inside a region or a function; the values that depend on it take its place.
+    /// provide a value without a name, or inside a region or a function; the values that depend on it take
+    /// its place.
     ///
     /// ```
     /// use indim_model::ProgramPart;
@@ -82,7 +83,8 @@ impl Outline {
         for node in &self.nodes {
             let is_computed = Self::is_computed(node, &is_available);
             for &result in node.results.iter().flatten() {
-                let is_named = !self.values[result].is_internal;
+                let value = &self.values[result];
+                let is_named = !value.is_internal && !value.name.is_empty();
                 is_available[result] = is_computed || is_given[result] || is_named;
             }
         }
@@ -91,5 +93,28 @@ impl Outline {
 
     fn is_computed(node: &OutlineNode, is_available: &[bool]) -> bool {
         !node.is_opaque && node.operands.iter().flatten().all(|&it| is_available[it])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outline::{StatedNode, ValueType};
+
+    #[test]
+    fn a_value_without_a_name_is_replaced_by_those_that_depend_on_it() {
+        let mut outline = Outline::default();
+        let x = outline.add_value("x".to_owned(), ValueType::default(), false);
+        let mut node = |is_opaque, operand, result: &str| {
+            let results = vec![(result.to_owned(), ValueType::default())];
+            let operands = vec![Some(operand)];
+            let node = StatedNode { operands, results, is_opaque, ..StatedNode::default() };
+            outline.add_node(node)[0]
+        };
+        let foreign = node(true, x, "");
+        let y = node(false, foreign, "y");
+        let z = node(false, y, "z");
+        outline.outputs = vec![z];
+        assert_eq!(outline.values_to_provide(&ProgramPart::default()), [y]);
     }
 }
