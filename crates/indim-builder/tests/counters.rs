@@ -86,3 +86,17 @@ fn other_reshapes_stay() {
     assert!(places.contains(&CutPolicy::Nowhere));
     assert_eq!(counted.first_reductions.len(), 1);
 }
+
+/// Names of model files may be any.
+#[test]
+fn parameters_may_have_the_names_of_counters() {
+    let b = GraphBuilder::new();
+    let x = b.parameter("#2", DType::I64, [3]).unwrap();
+    let y = b.parameter("#2'", DType::I64, [3]).unwrap();
+    let graph = b.finish(&[x * y + b.iota(DType::I64, [3], 0).unwrap()]).unwrap();
+    let counted = CounterGraph::of(&graph).unwrap().graph;
+    let [x, y, counter] = [[5, 6, 7], [1, 2, 3], [0_i64, 1, 2]]
+        .map(|elements| Array::new([3], elements.to_vec()).unwrap());
+    let expected = Array::new([3], vec![5_i64, 13, 23]).unwrap();
+    assert_eq!(evaluate(&counted, &[x, y, counter]), Ok(vec![expected]));
+}

@@ -50,8 +50,7 @@ impl CounterGraph {
     /// Replaces the counters of a graph by parameters.
     ///
     /// # Errors
-    /// If an array would be too large; `duplicate-parameter` if a parameter has the name of a counter,
-    /// such as `#1`.
+    /// If an array would be too large.
     pub fn of(graph: &Graph) -> Result<CounterGraph, VerifyErrorKind> {
         let mut rewriter =
             CounterRewriter { assembler: GraphAssembler::new(), first_reductions: Vec::new() };
@@ -128,9 +127,12 @@ impl CounterRewriter {
     /// A parameter for the numbers below `size`.
     fn counter(&mut self, size: usize) -> Result<ValueId, VerifyErrorKind> {
         let index = self.assembler.parameter_count();
-        // Names in expressions cannot begin with `#`. In a graph from another source, a parameter of the
-        // same name makes `add` fail with `duplicate-parameter`.
-        let kind = NodeKind::Parameter { index, name: format!("#{index}") };
+        // Names in expressions cannot begin with `#`; those of model files can.
+        let mut name = format!("#{index}");
+        while self.assembler.has_parameter(&name) {
+            name.push('\'');
+        }
+        let kind = NodeKind::Parameter { index, name };
         self.assembler.add(kind, &[], ArrayType::new(DType::I64, [size]))
     }
 
