@@ -87,7 +87,9 @@ impl Walker<'_> {
         let carried: Vec<TypedValue> = (2..operands.len())
             .map(|at| without_elements(operand(at).unwrap_or_default()))
             .collect();
-        let mut given = [&[unit("i64"), unit("bool")], &carried[..]].concat();
+        // A step runs only while the condition is true.
+        let condition = unit("bool").with_elements(Some(vec![SymbolicSize::known(1)]));
+        let mut given = [&[unit("i64"), condition], &carried[..]].concat();
         let marks = self.mark();
         let Some(mut outputs) = self.region(flat, "body", &given)? else { return Ok(None) };
         let changed = (0..carried.len()).filter(|&at| {
@@ -104,9 +106,10 @@ impl Walker<'_> {
             }
             outputs = self.region(flat, "body", &given)?.unwrap_or_default();
         }
-        let trips = operand(0).and_then(|trips| trips.symbols()?.first().cloned());
-        // A condition may end the loop before the trip count.
-        let trips = trips.filter(|_| operand(1).is_none());
+        let trips = operand(0).and_then(|trips| trips.symbols()?.first().cloned()).map(at_least_0);
+        // A condition, that of the node or of the body, may end the loop before the trip count.
+        let starts = operand(1).is_none_or(|condition| is_true(&condition));
+        let trips = trips.filter(|_| starts && outputs.first().is_some_and(is_true));
         let mut results = Vec::new();
         for (at, output) in outputs.into_iter().skip(1).enumerate() {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
@@ -205,6 +208,19 @@ fn joined(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
     };
     let element = first.element.clone().filter(|_| first.element == second.element);
     ValueType { element, sizes }
+}
+
+/// Whether the value is known to be true.
+fn is_true(value: &TypedValue) -> bool {
+    matches!(value.symbols().as_deref(), Some([one]) if one.number() == Some(1))
+}
+
+/// A negative trip count is none.
+fn at_least_0(trips: SymbolicSize) -> SymbolicSize {
+    match trips.number() {
+        Some(..0) => SymbolicSize::known(0),
+        _ => trips,
+    }
 }
 
 fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> ValueType {

@@ -4,6 +4,7 @@ use indim::formats::{
     FindingVerdict, LintOptions, LintReport, OutlineOptions, ProgramPart, SourceFile, ValueType,
 };
 
+use crate::onnx_control::body;
 use crate::support::onnx::{
     BOOL, FLOAT, INT64, Message, Model, floats, function, int, ints, list, node, tensor, value,
 };
@@ -273,6 +274,39 @@ fn branches_and_loops_are_walked_in_their_own_scopes() {
     assert_eq!(found(&report), [("size-mismatch", "illegal", "sum".to_owned())]);
     let region = &report.outline().nodes[0].region;
     assert_eq!(&**region, "/If_0.then_branch");
+}
+
+/// A stack of all steps has the trip count as size unless a condition may end the loop before.
+#[test]
+fn stacks_of_loops_have_the_size_of_the_steps_that_run() {
+    let stack = |trips: i64, condition: &str, goes_on: Message| {
+        let steps = [goes_on, node("Identity", &["x"], &["step"], &[])];
+        let body = body("body", &["i", "c"], &steps, &["go", "step"]);
+        let inputs = vec![value("x", FLOAT, Some(&["3"])), value("flag", BOOL, Some(&[]))];
+        let truth = |name: &str, is: i64| tensor(name, BOOL, &[]).packed(5, &[is]);
+        let constants = vec![
+            tensor("n", INT64, &[]).packed(7, &[trips]),
+            tensor("two", INT64, &[]).packed(7, &[2]),
+            truth("true", 1),
+            truth("false", 0),
+        ];
+        let nodes = vec![node("Loop", &["n", condition], &["y"], &[body])];
+        output(&lint("loop.onnx", model(inputs, constants, nodes)))
+    };
+    let same = || node("Identity", &["c"], &["go"], &[]);
+    let all = "y: f32[4, 3]";
+    assert_eq!(stack(4, "", same()), all);
+    assert_eq!(stack(4, "true", same()), all);
+    assert_eq!(stack(4, "", node("Identity", &["true"], &["go"], &[])), all);
+    assert_eq!(stack(-4, "", same()), "y: f32[0, 3]");
+    // A condition of the body, or of the node, that may become false.
+    let open = "y: f32[y[0], 3]";
+    assert_eq!(stack(4, "", node("Less", &["i", "two"], &["go"], &[])), open);
+    assert_eq!(stack(4, "", node("Identity", &["false"], &["go"], &[])), open);
+    assert_eq!(stack(4, "", node("Not", &["c"], &["go"], &[])), open);
+    assert_eq!(stack(4, "flag", same()), open);
+    assert_eq!(stack(4, "false", same()), open);
+    assert_eq!(stack(4, "true", node("Identity", &["flag"], &["go"], &[])), open);
 }
 
 #[test]
