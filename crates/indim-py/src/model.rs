@@ -161,7 +161,7 @@ impl Model {
                 given.push(InputBinding::Default);
                 continue;
             };
-            let operand = Operand::from_python(object, name)?;
+            let operand = Operand::array_from_python(object, name)?;
             if let Operand::Array(array) = &operand {
                 given.push(match self.model.inputs().get(index) {
                     Some(input) if input.is_shape => {

@@ -94,6 +94,19 @@ impl<'py> Operand<'py> {
         }
     }
 
+    /// Like [`Operand::from_python`], with a number as an array without axes.
+    ///
+    /// # Errors
+    /// Like [`Operand::from_python`].
+    pub(crate) fn array_from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
+        match Operand::from_python(object, name)? {
+            array @ Operand::Array(_) => Ok(array),
+            Operand::Number(_) | Operand::Constant(_) => {
+                converted(object, name).map(Operand::Array)
+            }
+        }
+    }
+
     /// Reads the element type again, after all operands of a call are converted: a conversion may run Python
     /// code that changes another operand.
     ///

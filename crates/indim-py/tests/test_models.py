@@ -71,6 +71,22 @@ def test_numbers_take_the_type_of_the_input():
         model(np.zeros(2, dtype=np.float32), 0.5, 2.5)
     with pytest.raises(OverflowError):
         model(np.zeros(2, dtype=np.float32), 0.5, 1 << 40)
+    # Numbers among types and arrays.
+    for x in ("f32[2]", np.zeros(2, dtype=np.float32)):
+        assert model.explain(x, 0.5, 3).json == model.explain(x, "f32[]", "i32[]").json
+        assert model.to("hlo", x, 0.5, 3).text == model.to("hlo", x, "f32[]", "i32[]").text
+    # A NumPy scalar has a type of its own.
+    with pytest.raises(indim.FormatError, match=r"the input s is f32\[\], f16\[\] was given"):
+        model.explain("f32[2]", np.float16(0.5), "i32[]")
+    with pytest.raises(indim.FormatError, match=r"the input x is f32\[2\], f32\[\] was given"):
+        model.explain(0.5, 0.5, 3)
+
+
+def test_a_number_is_an_array_of_its_own_type_to_the_compiled_model():
+    compiled = indim.load(b"HloModule m\nENTRY e {\n  ROOT x = f64[] parameter(0)\n}\n")._model
+    np.testing.assert_array_equal(compiled.run([2.5], "K")[0], np.float64(2.5))
+    with pytest.raises(indim.FormatError, match=r"the input x is f64\[\], i64\[\] was given"):
+        compiled.run([2], "K")
 
 
 def test_what_does_not_fit_is_refused():

@@ -121,9 +121,10 @@ def _given(declared, value, convert):
     """The argument of an input; a Python number takes the type that the file declares."""
     if value is None:
         return None
-    if convert is not None and not (declared.is_shape and not isinstance(value, str)):
+    is_number = declared.dtype is not None and isinstance(value, (bool, int, float, complex))
+    if not is_number and convert is not None and not (declared.is_shape and not isinstance(value, str)):
         return convert(value)
-    if declared.dtype is None or not isinstance(value, (bool, int, float, complex)):
+    if not is_number:
         return value if isinstance(value, numpy.ndarray) else numpy.asarray(value)
     dtype = _arrays.numpy_dtype(_arrays.indim_name(declared.dtype))
     is_whole = isinstance(value, (bool, int))
