@@ -4,6 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use indim::formats::{ModelFormat, operations};
+use indim_stores::ArrayFormat;
+
 /// The number of inputs of each target, in addition to its corpus. A graph is run many times; an archive is a
 /// file, and so are pictures; an array is a folder.
 fn input_count(target: &str) -> usize {
@@ -88,7 +91,16 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).unwrap()).collect()
 }
 
+/// Whether the format that a target reads is compiled: without its feature every input is refused.
+fn is_compiled(target: &str) -> bool {
+    let of_arrays = ArrayFormat::all().iter().find(|format| format.name() == target);
+    let of_models = ModelFormat::named(target);
+    of_arrays.is_none_or(ArrayFormat::is_enabled)
+        && of_models.is_none_or(|format| !operations(format).is_empty())
+}
+
 fn check(target: &str) {
+    assert!(is_compiled(target), "fuzz/Cargo.toml lacks the feature of {target}");
     let named = |&(name, _): &(&str, indim_fuzz::Target)| name == target;
     let (_, run) = indim_fuzz::TARGETS.into_iter().find(named).unwrap();
     let run = |input: &[u8]| {
