@@ -49,7 +49,8 @@ impl MappedFile {
             0 => None,
             // SAFETY:
             // - the map is only read, as bytes, for which every value is valid;
-            // - the caller guarantees that no process changes the file.
+            // - the caller guarantees that no process changes the file, or accepts changed bytes and the
+            //   signal of a read beyond the new end.
             _ => Some(unsafe { Mmap::map(&file)? }),
         };
         Ok(MappedFile { map, file, version: version(&metadata) })

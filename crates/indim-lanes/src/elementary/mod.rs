@@ -1,10 +1,11 @@
 //! The elementary functions over the `Lane` algebra: one file per family.
 //!
 //! Every function is straight-line code over the primitives of `lane.rs`, so its bits are the same on every
-//! machine, and the compiler vectorises it. Results are within 1 ULP of the exact value (`tests/accuracy/`
-//! and `examples/accuracy.rs` of `indim-ops` measure this), except near the zeros of `logaddexp` and near
-//! the negative zeros of `digamma`. Most functions compute the last steps as an unevaluated sum of two
-//! floats (`pair.rs`) and round once.
+//! machine, and the compiler vectorises it. Results in 32 bits are within 1 ULP of the exact value; those in
+//! 64 bits are at most one float from the nearest one, those of `digamma` two (`tests/accuracy/` and
+//! `examples/accuracy.rs` of `indim-ops` measure this). Exceptions are results near the zeros of `logaddexp`
+//! and near the negative zeros of `digamma`. Most functions compute the last steps as an unevaluated sum of
+//! two floats (`pair.rs`) and round once.
 //!
 //! `coefficients.py` in this folder fits the polynomials; `gamma/coefficients.py` makes the tables of
 //! `gamma/` and `inverse_error_function.rs`. `indim-ops` exports the functions as `meaning::float`.

@@ -186,6 +186,8 @@ impl Source for DeflatedFile {
         true
     }
 
+    /// One cursor. A plan that reads several slices of the array counts it for each of them, and a cursor is
+    /// kept for each.
     fn scratch_bytes(&self) -> usize {
         CURSOR_BYTES
     }

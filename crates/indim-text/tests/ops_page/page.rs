@@ -142,6 +142,8 @@ may be many ULP of a result near 0; elsewhere it is within 1 ULP.
 
 Near its negative zeros, where `digamma` is smaller than 1/2, its error is measured in floats of size 1/2.
 From -32 on up, tables give its zeros; below, the error there may be many ULP of a result near 0.
+Elsewhere in `f64`, 15000 arguments of each range have errors of up to 1.04 ULP above 0 (near 3.5), and of up
+to 1.57 ULP below 0 (near -3.5): these results are two floats from the correctly rounded one.
 
 Complex functions of `c64` compute in `c128`, except sums, products and other simple operations, and round
 once, so the error is about half an ULP of the modulus. In `c128` the test's corpus of values in 300 bits
