@@ -16,10 +16,11 @@ pub(crate) struct AttributeOptions {
     /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: 0,2
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     dims: Option<List>,
-    /// The axis of pdpd and onnx-legacy.
+    /// The result axis of the first axis of the operand that is broadcast, for rules pdpd, onnx-legacy and
+    /// pdpd-broadcast.
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     axis: Option<i64>,
-    /// The shape to broadcast to, for the rules that have one.
+    /// The shape to broadcast to, for rules that broadcast one operand to a target.
     #[arg(long, value_name = "SHAPE", value_parser = parse_target)]
     target: Option<Shape>,
 }

@@ -16,17 +16,18 @@ use crate::failure::Failure;
 use crate::model::open;
 use crate::output::print;
 
-/// Run programs that contain their expected results, and compare.
+/// Run programs that state their expected results, and compare the results with these.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A StableHLO file states its expected results by `check.expect_*`. A node test of ONNX is a folder with a
-model.onnx, test_data_set_N/input_N.pb and output_N.pb; the parent folder means all its tests. A program
-with operations that indim does not compute is out of scope, unless its types are illegal: then it fails.
+A StableHLO file states its expected results by `check.expect_*` operations. An ONNX test is a folder with
+model.onnx, test_data_set_N/input_N.pb and test_data_set_N/output_N.pb. If FILE is a folder of such folders,
+all its tests run. A program with operations that indim does not compute counts as out of scope; it fails
+only if its types are illegal.
 
   indim check add.mlir divide.mlir
   indim check onnx/backend/test/data/node")]
 pub(crate) struct Check {
-    /// Programs, or folders of tests.
+    /// A program, a folder with one test, or a folder of such folders.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
@@ -39,10 +40,11 @@ pub(crate) struct Check {
 /// The tolerance for floats, as options.
 #[derive(Debug, Args)]
 pub(crate) struct CloseArgs {
-    /// The relative tolerance for floats of ONNX tests and dumps.
-    #[arg(long, value_name = "PART", default_value_t = 1e-3)]
+    /// Relative tolerance for floats of ONNX tests and dumps: a result may differ from the expected value by
+    /// at most `absolute + relative * |expected|`.
+    #[arg(long, value_name = "FACTOR", default_value_t = 1e-3)]
     relative: f64,
-    /// The absolute tolerance for floats of ONNX tests and dumps.
+    /// Absolute tolerance for floats of ONNX tests and dumps.
     #[arg(long, value_name = "DIFFERENCE", default_value_t = 1e-7)]
     absolute: f64,
 }

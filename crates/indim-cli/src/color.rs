@@ -9,17 +9,18 @@ use clap::{Args, ValueEnum};
 /// The condition for colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ColorMode {
-    /// On a terminal, unless the environment has NO_COLOR, or TERM is dumb.
+    /// On a terminal, unless the environment has NO_COLOR or TERM=dumb.
     Auto,
-    /// Also in a file or a pipe.
+    /// Everywhere, also in a file or a pipe.
     Always,
+    /// Nowhere.
     Never,
 }
 
 /// The option of all commands.
 #[derive(Debug, Args)]
 pub(crate) struct Color {
-    /// When messages are coloured.
+    /// Where to colour messages and help.
     // `set_choice` has already read it, so that errors of the arguments are coloured too.
     #[arg(
         id = "color",

@@ -25,10 +25,10 @@ const MAX_DEPTH: usize = 64;
 /// Compare a model with the values that another runtime computed, and name the first that differs.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The dump is a folder with a .npy file for each value, in folders if its name has `/`, or one .npz or
-.safetensors file. It holds some values of the program under their names, and the inputs. Each value is
-computed from the nearest values of the dump, so an early difference does not hide a later one, and operations
-that indim does not compute need only their results in the dump.
+The dump has inputs and some other values of the model under their names. It is a folder with NAME.npy for
+each value, in which `/` in a name separates folders, or one .npz or .safetensors file. indim computes each
+value from the nearest values of the dump before it, so an early difference does not hide a later one. An
+operation that indim does not compute needs only its results in the dump.
 
   indim compare model.onnx --dump values/
   indim compare model.onnx --dump values.npz --ulps 4 --all
@@ -44,13 +44,13 @@ pub(crate) struct Compare {
     values: Vec<String>,
     #[command(flatten)]
     close: CloseArgs,
-    /// The largest distance of floats that agree, in units in the last place.
+    /// Accept floats that differ by at most N units in the last place, instead of --relative and --absolute.
     #[arg(long, value_name = "N", conflicts_with_all = ["relative", "absolute"])]
     ulps: Option<u64>,
-    /// The function of the file that runs, if it has several.
+    /// The function to run, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Print every compared value.
+    /// Print a line for every compared value, not only the first that differs.
     #[arg(long)]
     all: bool,
 }

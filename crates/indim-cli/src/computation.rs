@@ -21,15 +21,15 @@ const MAXIMUM_THREADS: i64 = 1024;
 /// The resources of a computation.
 #[derive(Debug, Args)]
 pub(crate) struct Resources {
-    /// The number of threads; all processors if absent.
+    /// The number of threads [default: one for each processor].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
     threads: Option<u16>,
-    /// Refuse a run that needs more memory: bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB, TB.
-    /// Arrays above the limit are computed piece by piece, within it. Mapped .npy files, inputs or results,
-    /// do not count.
+    /// Maximum memory of the run: a number of bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB, TB.
+    /// Larger arrays are computed piece by piece. A run that cannot stay within the limit fails. Mapped .npy
+    /// files, whether inputs or results, do not count.
     #[arg(long, value_name = "SIZE", value_parser = parse_byte_size)]
     pub(crate) memory_limit: Option<usize>,
-    /// Print to standard error the times to open, compile, compute and write.
+    /// Print to standard error how long opening, compiling, computing and writing take.
     #[arg(long)]
     timing: bool,
 }

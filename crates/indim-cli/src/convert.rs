@@ -16,7 +16,7 @@ use crate::output::print;
 use crate::report::Report;
 use crate::rule::{any_rule, rule_set_or_format};
 
-/// Translate a broadcast from one rule set to another, or write a program for another system.
+/// Translate a broadcast from one rule set to another, or convert a model file to another format.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -27,18 +27,18 @@ Examples:
   indim convert step.mlir --to openvino --exact -o step.xml
   indim convert model.onnx x=f32[8,3] --to hlo")]
 pub(crate) struct Convert {
-    /// The rule set to translate from; without it a program is converted.
+    /// The rule set to translate from. Leave it out to convert a model file.
     #[arg(long, value_name = "RULE", value_parser = any_rule())]
     from: Option<RuleChoice>,
-    /// The rule set to translate to, or the format of the file.
+    /// The rule set to translate to, or the format of the new file.
     #[arg(long, value_name = "RULE | FORMAT", value_parser = rule_set_or_format())]
     to: String,
     #[command(flatten)]
     attributes: AttributeOptions,
     #[command(flatten)]
     program: ProgramOptions,
-    /// The operands' shapes: 2x3, [2,3] or f32[2,3]; [] for a scalar. Or the file with a program, and the
-    /// types of inputs that it leaves open.
+    /// The shape of each operand: 2x3, [2,3] or f32[2,3]; [] for a scalar. Or the model file, then NAME=TYPE
+    /// for each input whose type the file leaves open.
     #[arg(required = true, value_name = "SHAPE | FILE")]
     operands: Vec<String>,
 }

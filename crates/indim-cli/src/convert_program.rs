@@ -14,16 +14,16 @@ use crate::output::{print, say};
 /// Options of the written file.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramOptions {
-    /// The version of the operation set to write, if the format has several.
+    /// The opset to write, if the format has several.
     #[arg(long, value_name = "N", conflicts_with = "from")]
     opset: Option<u32>,
-    /// Refuse operations that the format lacks, instead of composing them from others.
+    /// Fail if the format lacks an operation, instead of composing it from other operations.
     #[arg(long, conflicts_with = "from")]
     exact: bool,
-    /// The function of the file, if it has several.
+    /// The function to convert, if the file has several.
     #[arg(long, value_name = "NAME", conflicts_with = "from")]
     function: Option<String>,
-    /// The file to write; without it, text goes to standard output.
+    /// The file to write. Without it, a text format goes to standard output.
     #[arg(short, long, value_name = "FILE", conflicts_with = "from")]
     output: Option<PathBuf>,
 }

@@ -11,10 +11,10 @@ use crate::failure::Failure;
 use crate::output::print;
 use indim_text::parse_type;
 
-/// Translate the axes of a reduction to another system's rule.
+/// Translate the axes of a reduction from one system to another.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The target onnx means opset 18, in which the axes are an input.
+If the target is onnx, the result is for opset 18, in which the axes are an input.
 
 Examples:
   indim convert-reduction --from numpy --axes=-1 --keepdims true --to xla 4x3
@@ -33,19 +33,19 @@ pub(crate) struct ConvertReduction {
     /// ONNX: the axes as an input: ReduceSum from opset 13 on, the others from 18 on.
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     axes_input: Option<List>,
-    /// Whether the axes stay, with size 1; false if not given, but true for onnx.
+    /// Whether the reduced axes stay, with size 1 [default: true for onnx, else false].
     #[arg(long, value_name = "BOOL")]
     keepdims: Option<bool>,
-    /// ONNX: whether a reduction without axes reduces none; false if not given.
+    /// ONNX: whether a reduction without axes reduces no axis instead of all axes [default: false].
     #[arg(long, value_name = "BOOL")]
     noop_with_empty_axes: Option<bool>,
-    /// ONNX: the operation set; 18 if not given.
+    /// ONNX: the opset of the operator [default: 18].
     #[arg(long, value_name = "N")]
     opset: Option<u32>,
-    /// ONNX: whether the operator is ReduceSum.
+    /// ONNX: the operator is ReduceSum.
     #[arg(long)]
     sum: bool,
-    /// The operand's shape: 2x3, [2,3] or f32[2,3]; [] for a scalar.
+    /// The shape of the operand: 2x3, [2,3] or f32[2,3]; [] for a scalar.
     #[arg(value_name = "SHAPE")]
     shape: String,
 }

@@ -25,12 +25,19 @@ use crate::source::{open_all, split_binding_of};
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A SOURCE is a .npy file, archive.npz:member, model.safetensors:tensor, an array of Zarr
-(climate.zarr/temperature), a PNG or TIFF file (grid.tif, or a page, grid.tif:2), a column of a table
-(table.csv:height), a literal such as [[1,2,3],[4,5,6]] or f32([1.5,2]), or `-`: a .npy array from standard
-input. It may end with the names of its axes, for `--rule named`: x.npy[time,lat]; a Zarr array has its own
-names. Statements before the expression assign names to values; each ends with its line or with `;`.
+A SOURCE is one of:
+  x.npy                          an array file
+  archive.npz:member             an array in an archive, also model.safetensors:tensor
+  climate.zarr/temperature       a Zarr array
+  image.png, grid.tif            an image; grid.tif:2 is a page of a TIFF file, counted from 0
+  table.csv:height               a column of a CSV table
+  [[1,2,3],[4,5,6]]              a literal, also with a type: f32([1.5,2])
+  -                              a .npy array from standard input
 
+For `--rule named`, axis names can follow a SOURCE, as in x.npy[time,lat]; a Zarr array has its own names.
+Statements before the expression assign names to values. Each statement ends with its line or with `;`.
+
+Examples:
   indim eval '(x - mean(x, axis=0)) / std(x, axis=0)' x=data/iris.npy
   indim eval 'add(X, v, dims=[1])' X='[[1,2,3],[4,5,6]]' v='[7,8,9]' --rule xla
   indim eval 'x - mean(x, axis=time)' 'x=x.npy[time, lat]' --rule named
@@ -41,24 +48,24 @@ names. Statements before the expression assign names to values; each ends with i
   indim eval 'mean(t, axis=0)' t=climate.zarr/temperature -o mean.zarr
   cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
-    /// The expression, after optional statements.
+    /// The expression. Statements can precede it.
     #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
     expression: String,
-    /// The operand of each name in the expression.
+    /// The array for each name in the expression.
     #[arg(value_name = "NAME=SOURCE")]
     bindings: Vec<String>,
-    /// The rule of every operation.
+    /// The broadcasting rule of every operation.
     #[arg(long, value_name = "RULE", value_parser = rule_of_operations(), default_value_t)]
     rule: RuleChoice,
-    /// Write the result instead of printing it: to a .npy, .zarr, .png or .tif file, or as .npy to standard
-    /// output (`-`). NAME=FILE writes the value of that name; repeat the option for several values. No file
-    /// appears before all are complete. A .npz or .safetensors file takes all results under their names,
-    /// unnamed ones as arr_0, arr_1, ...
+    /// Write the result to FILE instead of printing it; the ending .npy, .zarr, .png or .tif sets the format,
+    /// and `-` writes .npy to standard output. NAME=FILE writes the value NAME; repeat the option for several
+    /// values. A .npz or .safetensors file takes all results under their names; results without a name are
+    /// arr_0, arr_1, ... No file appears before all are complete.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
     resources: Resources,
-    /// Warn of outer products, whose result is far larger than every operand.
+    /// Warn if all operands of a broadcast expand, and its result is far larger than each of them.
     #[arg(long)]
     warn_outer_product: bool,
     #[command(flatten)]

@@ -29,7 +29,7 @@ use crate::source::{LoadedOperand, OperandMetadata, in_binding, split_binding};
 use indim_graph::terminal::shown;
 use indim_text::{parse_array_type, parse_symbolic_type, split_axis_names};
 
-/// Explain an expression over typed names, a rule over shapes, or a program in a file.
+/// Show what is broadcast in an expression, in a rule applied to shapes, or in a model file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -45,7 +45,7 @@ Examples:
   indim explain model.onnx --html model.html
   indim explain --code size-mismatch")]
 pub(crate) struct Explain {
-    /// An expression, the first shape, or a file with a program of StableHLO, HLO, OpenVINO IR or ONNX.
+    /// An expression, the shape of the first operand, or a model file: StableHLO, HLO, OpenVINO IR or ONNX.
     #[arg(
         value_name = "EXPR | SHAPE | FILE",
         allow_hyphen_values = true,
@@ -53,32 +53,34 @@ pub(crate) struct Explain {
         required_unless_present = "code"
     )]
     first: Option<String>,
-    /// The expression's operands (NAME=TYPE, or NAME=FILE), or more shapes.
+    /// For an expression or a model, the type of each input: NAME=TYPE, or NAME=FILE to take it from a file.
+    /// For a rule, the shapes of the other operands.
     #[arg(value_name = "NAME=TYPE | SHAPE")]
     others: Vec<String>,
-    /// The rule of every operation, or the bare rule to explain.
+    /// The broadcasting rule of every operation of an expression, or the rule to apply to shapes.
     #[arg(long, value_name = "RULE", value_parser = any_rule(), default_value_t)]
     rule: RuleChoice,
     #[command(flatten)]
     attributes: AttributeOptions,
-    /// Print one JSON object, also for an error: {"error":{"code":...,"message":...}}.
+    /// Print one JSON object instead of text, also for an error: {"error":{"code":...,"message":...}}.
     #[arg(long)]
     json: bool,
-    /// Draw the broadcasts, or the error, into this file (`-`: to standard output, instead of the text).
+    /// Draw the broadcasts, or the error, to this SVG file; `-` writes the drawing instead of the text.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Write a program in a file as one HTML page (`-`: to standard output): its nodes with types and
-    /// broadcasts, also nodes that indim does not compute, its findings, and a search.
+    /// Write a model as one HTML page to this file; `-` is standard output. The page has all nodes with their
+    /// types and broadcasts, also nodes that indim does not compute, the findings of `indim lint`, and a
+    /// search.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "svg"])]
     html: Option<PathBuf>,
-    /// List the machine code of each loop nest for dense arrays: each value, followed by its instructions.
+    /// Print the machine code of each loop nest for dense arrays: each value, then its instructions.
     #[arg(long)]
     machine_code: bool,
-    /// Print the sizes for which the program of an expression is valid, and which of them are fixed.
+    /// Print the conditions on sizes under which the compiled expression is valid, and the fixed sizes.
     #[arg(long, conflicts_with = "json")]
     sizes: bool,
-    /// Print the passes and pieces of an expression over files larger than memory, within this memory limit
-    /// (256MiB).
+    /// Print how an expression is computed over files larger than memory: the passes over the files, and the
+    /// pieces of each pass, within this memory limit (256MiB if SIZE is absent).
     #[arg(
         long,
         value_name = "SIZE",
@@ -89,12 +91,12 @@ pub(crate) struct Explain {
         conflicts_with = "json"
     )]
     pieces: Option<usize>,
-    /// Print the page of an error code, such as size-mismatch; `list` prints all codes.
+    /// Print the page of an error code, such as size-mismatch; `list` lists all codes.
     #[arg(long, value_name = "CODE", exclusive = true)]
     code: Option<String>,
     #[command(flatten)]
     declared: Declared,
-    /// Warn of outer products, whose result is far larger than every operand.
+    /// Warn if all operands of a broadcast expand, and its result is far larger than each of them.
     #[arg(long)]
     warn_outer_product: bool,
 }

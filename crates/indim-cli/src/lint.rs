@@ -14,8 +14,8 @@ use crate::output::{print, tell};
 /// Find broadcasts in models that are illegal, unknown or probably unintended, without running them.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each finding has a code; `indim explain --code CODE` explains it, `--allow CODE` switches it off. Nodes that
-indim does not compute have their types from a shape rule, from the file, or from --declare.
+Each finding has a code: `indim explain --code CODE` explains it, and `--allow CODE` hides it. The types of
+nodes that indim does not compute come from a shape rule, from the file, or from --declare.
 
   indim lint model.onnx
   indim lint *.onnx --strict --json
@@ -25,18 +25,18 @@ pub(crate) struct Lint {
     /// Models: StableHLO, HLO, OpenVINO IR or ONNX.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Print one JSON object.
+    /// Print one JSON object instead of text.
     #[arg(long)]
     json: bool,
     /// Print a SARIF 2.1.0 log, for review tools.
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
-    /// Fail also if broadcasts are unknown.
+    /// Exit with 1 also if indim cannot tell whether a broadcast is legal.
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
     declared: Declared,
-    /// Leave out findings with this code.
+    /// Hide findings with this code. Repeat the option for several codes.
     #[arg(long, value_name = "CODE")]
     allow: Vec<ErrorCode>,
 }
@@ -44,7 +44,8 @@ pub(crate) struct Lint {
 /// Types that the user declares for values of a file.
 #[derive(Debug, Args)]
 pub(crate) struct Declared {
-    /// The type of a value that neither the file nor a rule gives, such as 'y=f32[2, N]'.
+    /// The type of a value that neither the file nor a shape rule gives, such as 'y=f32[2, N]'. Repeat the
+    /// option for several values.
     #[arg(long = "declare", value_name = "NAME=TYPE")]
     declared: Vec<String>,
 }

@@ -88,8 +88,7 @@ use std::process::ExitCode;
 use anstream::ColorChoice;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Element-wise computation on n-dimensional arrays in which every broadcast is explicit, checked
-/// and free.
+/// Compile and run programs on n-dimensional arrays in which every broadcast is explicit, checked and free.
 #[derive(Debug, Parser)]
 #[command(name = "indim", version, arg_required_else_help = true)]
 struct Arguments {

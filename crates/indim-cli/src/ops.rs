@@ -14,15 +14,16 @@ use crate::output::print;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Types: P is bool, S i8 to i64, U u8 to u64, F f16 bf16 f32 f64, C c64 c128, N types that are only stored,
-as f8e4m3fn and i4. The type after an arrow is that of the result, if it differs.
-docs/ops.md is the same list as a page; docs/expressions.md describes the language.
+such as f8e4m3fn and i4. A type after an arrow is the type of the result, if it differs from the operands.
+docs/ops.md has the same list. docs/expressions.md describes the language, and functions of shapes such as
+reshape, transpose and broadcast_to.
 
 Examples:
   indim ops
   indim ops gelu
   indim ops arctan2")]
 pub(crate) struct Ops {
-    /// The function, under any of its names.
+    /// The function to describe, by any of its names.
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

@@ -17,29 +17,31 @@ use crate::rule::rule_set;
 /// ten times the size of their text.
 const MAXIMUM_LINE: usize = 16 << 20;
 
-/// Answer cases, one JSON object a line on standard input, with verdicts on standard output; or write a kit
-/// of cases with their verdicts, for testing another system.
+/// Judge broadcasts and reductions, for tests of other systems.
+///
+/// The command reads one case a line from standard input, a JSON object, and writes one verdict a line to
+/// standard output. With --kit it writes random cases and their verdicts to a folder instead.
+/// docs/oracle.md describes cases and verdicts.
 #[derive(Debug, Args)]
 pub(crate) struct Oracle {
-    /// Refuse to compute a result of more elements.
+    /// Maximum number of elements of a computed result.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_ELEMENT_LIMIT)]
     limit_elements: usize,
-    /// Write random cases and the verdicts on them to the file `cases.jsonl` of this folder, and read
-    /// nothing.
+    /// Write random cases and their verdicts to `cases.jsonl` in this folder, and read no standard input.
     #[arg(long, value_name = "DIR", requires = "rule")]
     kit: Option<PathBuf>,
-    /// The rule of the kit's cases.
+    /// The rule of the cases in the kit.
     #[arg(long, requires = "kit", value_parser = rule_set())]
     rule: Option<RuleSetName>,
-    /// The number of cases of the kit, at most a million.
+    /// The number of cases in the kit, at most a million.
     #[arg(long, value_name = "N", requires = "kit", default_value_t = 1000,
           value_parser = value_parser!(u32).range(..=kit::MAX_CASES))]
     cases: u32,
-    /// The seed of the cases: a rule and a seed give the same cases on every machine.
+    /// The seed of the random cases. A rule and a seed give the same cases on every machine.
     #[arg(long, value_name = "S", requires = "kit", default_value_t = 0)]
     seed: u64,
-    /// Write each case also as a model file that states the rule in its own terms, `0000/model.onnx` (or
-    /// .xml, .mlir), and for legal cases the inputs and the expected result as .npy.
+    /// Also write each case as a model file of this format, such as 0000/model.onnx, and for legal cases the
+    /// inputs and the expected result as .npy.
     #[arg(long, value_name = "FORMAT", requires = "kit", value_parser = kit::formats())]
     files: Option<ModelFormat>,
 }

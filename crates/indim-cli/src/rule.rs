@@ -9,7 +9,7 @@ pub(crate) fn rule_set_or_format() -> PossibleValuesParser {
     let rules = RuleSetName::ALL.map(RuleChoice::Named);
     let formats = ModelFormat::ALL.map(ModelFormat::name);
     let formats = formats.into_iter().filter(|name| name.parse::<RuleSetName>().is_err());
-    let formats = formats.map(|name| PossibleValue::new(name).help("the format of programs"));
+    let formats = formats.map(|name| PossibleValue::new(name).help("A format of model files"));
     PossibleValuesParser::new(rules.into_iter().map(value).chain(formats).collect::<Vec<_>>())
 }
 

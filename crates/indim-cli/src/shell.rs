@@ -10,7 +10,7 @@ use indim_text::catalogue::entries;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Print the completions of a shell, for its folder of completions.
+/// Print the completion script for a shell.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -18,7 +18,7 @@ Examples:
   indim completions zsh > \"${fpath[1]}/_indim\"
   indim completions fish > ~/.config/fish/completions/indim.fish")]
 pub(crate) struct Completions {
-    /// The shell.
+    /// The shell that reads the script.
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -45,7 +45,7 @@ impl Completions {
     }
 }
 
-/// Print the manual page of indim, or of one of its commands, for `man`.
+/// Print the manual page of indim, or of one of its commands, in the format of `man`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +53,7 @@ Examples:
   indim man eval > ~/.local/share/man/man1/indim-eval.1
   indim man | man -l -")]
 pub(crate) struct Manual {
-    /// The command.
+    /// The command; without it, the page of indim itself.
     #[arg(value_name = "COMMAND")]
     of: Option<String>,
 }

@@ -13,24 +13,24 @@ use crate::output;
 /// The form of a printed result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PrintFormat {
-    /// NumPy's form of arrays; large ones are summarised.
+    /// As NumPy prints arrays; large arrays are summarised.
     Text,
-    /// Rows of numbers separated by commas, or one number a line.
+    /// Rows of numbers separated by commas; an array with one axis has one number a line.
     Csv,
-    /// One object with dtype, shape and the elements row by row; nan, inf and -inf as texts.
+    /// One object with dtype, shape and the elements row by row; nan, inf and -inf are strings.
     Json,
 }
 
 /// Arguments that select the form of printed results.
 #[derive(Debug, Args)]
 pub(crate) struct PrintArgs {
-    /// The form of the printed result. CSV and JSON have every element, with all digits.
+    /// The format of the printed result. CSV and JSON have every element, with all digits.
     #[arg(long, value_enum, default_value = "text", conflicts_with = "output")]
     format: PrintFormat,
-    /// Print every element, also of arrays with more than 1000.
+    /// Print every element, even of arrays with more than 1000 elements.
     #[arg(long, conflicts_with = "output")]
     print_all: bool,
-    /// Print at most this number of digits after the point (text: 8 by default).
+    /// Print at most this number of digits after the point, for --format text [default: 8].
     #[arg(
         long,
         value_name = "DIGITS",

@@ -6,14 +6,15 @@ use super::{ErrorCode, ErrorEntry};
 codes! {
     IO = "io" {
         title: "The system cannot read or write a file",
-        explanation: "The message is the system's: for example, a file does not exist or is not readable, \
-            or the disk is full.",
+        explanation: "The message is that of the operating system: for example, the file does not exist, \
+            you may not read it, or the disk is full. Check the path, the permissions and the free space.",
         example: Command(&["indim eval 'x' x=missing.npy"]),
         raised_by: ["indim", "indim-cli", "indim-stores"],
     }
     NOT_A_FILE = "not-a-file" {
         title: "A path names a folder, a device or a pipe where a regular file is needed",
-        explanation: "Give a regular file. Write `-` for standard input.",
+        explanation: "Give the path of a regular file. To read from a pipe, write `-` for standard input. \
+            To write into a folder, name a file in it, as in `folder/result.npy`.",
         example: Command(&[
             "mkdir x.npy",
             "indim eval 'x' x=x.npy",
@@ -21,16 +22,17 @@ codes! {
         raised_by: ["indim-stores"],
     }
     OWNER_NOT_KEPT = "owner-not-kept" {
-        title: "A file of another owner cannot be replaced without changing its owner",
-        explanation: "A result replaces a file atomically and keeps its owner, which only a privileged \
-            user can set. Write to another path.",
+        title: "A result cannot replace a file of another user or group",
+        explanation: "The new file would keep the owner of the old one, which only a privileged user can \
+            set. Write to another path, or remove the old file first.",
         example: Words("A result replaces a file of another user, in a folder that both users may write to."),
         raised_by: ["indim-stores"],
     }
     NOT_NPY = "not-npy" {
-        title: "A file does not begin like a `.npy` file",
-        explanation: "The file has another format, or is empty. indim reads a file in the format that the \
-            ending of its name states.",
+        title: "A file is not a `.npy` file",
+        explanation: "The file is empty, or has another format. indim expects `.npy` if neither the ending \
+            of the name nor the beginning of the file shows another format. Give the file the ending of \
+            its format, or save the array with `numpy.save`.",
         example: Command(&[
             "printf 'no array' > x.npy",
             "indim eval 'x' x=x.npy",
@@ -39,7 +41,8 @@ codes! {
     }
     UNKNOWN_VERSION = "unknown-version" {
         title: "A `.npy` file has an unknown version",
-        explanation: "indim reads versions 1 to 3. Save the array again.",
+        explanation: "indim reads versions 1.0 to 3.0 of the format. Save the array again with \
+            `numpy.save`.",
         example: Command(&[
             "printf '\\223NUMPY\\011\\000\\166\\000' > x.npy",
             "indim eval 'x' x=x.npy",
@@ -48,8 +51,8 @@ codes! {
     }
     BAD_HEADER = "bad-header" {
         title: "The header of an array file is damaged",
-        explanation: "The header does not follow its format, or is longer than its limit. Save the array \
-            again.",
+        explanation: "The header cannot be parsed, or is longer than the file or than the limit. Copy or \
+            save the file again.",
         example: Command(&[
             "printf '\\223NUMPY\\001\\000\\002\\000{}' > x.npy",
             "indim eval 'x' x=x.npy",
@@ -57,14 +60,16 @@ codes! {
         raised_by: ["indim-stores"],
     }
     ELEMENT_TYPE_NOT_IN_FORMAT = "element-type-not-in-format" {
-        title: "A format does not have this element type",
-        explanation: "Write another format, or convert the array.",
+        title: "A file format cannot store this element type",
+        explanation: "Write the result to a `.npy` file, or convert it to a type that the format has, as \
+            in `f32(x)`.",
         example: Command(&["indim eval 'x' 'x=c128([1])' -o x.safetensors"]),
         raised_by: ["indim-stores"],
     }
     WRONG_LENGTH = "wrong-length" {
-        title: "The length of a file does not match its shape",
-        explanation: "The file is truncated, or was overwritten. Copy or save it again.",
+        title: "The number of bytes in a file does not match its shape",
+        explanation: "The file is truncated, or another program has overwritten it, or a pipe ended early. \
+            Copy or save the array again.",
         example: Command(&[
             "indim eval 'x' 'x=[1.0, 2.0]' --output x.npy",
             "head -c 130 x.npy > cut.npy",
@@ -73,8 +78,9 @@ codes! {
         raised_by: ["indim-stores"],
     }
     BAD_ARCHIVE = "bad-archive" {
-        title: "A `.npz` archive is damaged",
-        explanation: "The archive cannot be read as a ZIP file. Copy or save it again.",
+        title: "A `.npz` or `.safetensors` file is damaged",
+        explanation: "The `.npz` file cannot be read as a ZIP file, or the header of the `.safetensors` \
+            file is wrong. Copy or save it again.",
         example: Command(&[
             "printf 'no archive' > x.npz",
             "indim eval 'x' x=x.npz:a",
@@ -82,8 +88,9 @@ codes! {
         raised_by: ["indim-stores"],
     }
     MEMBER_NOT_NAMED = "member-not-named" {
-        title: "A file has several arrays, and none is selected",
-        explanation: "Name an array after the path, as in `file.npz:name`.",
+        title: "The path of an archive names none of its arrays",
+        explanation: "A `.npz` or `.safetensors` file can have several arrays. Name one after a colon, as \
+            in `file.npz:name`. The message lists the names.",
         example: Command(&[
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz",
@@ -91,8 +98,8 @@ codes! {
         raised_by: ["indim-stores"],
     }
     NO_MEMBER = "no-member" {
-        title: "A file has no array of this name",
-        explanation: "The message lists the names.",
+        title: "An archive has no array of this name",
+        explanation: "Use a name that the message lists.",
         example: Command(&[
             "indim eval 'a = x; b = x; a, b' x=1.0 --output x.npz",
             "indim eval 'x' x=x.npz:c",
@@ -100,16 +107,17 @@ codes! {
         raised_by: ["indim-stores"],
     }
     OUTSIDE_OF_ARRAY = "outside-of-array" {
-        title: "A region exceeds its array",
-        explanation: "Offset and size of a region must be within the shape.",
+        title: "A region extends beyond its array",
+        explanation: "Along each axis, the offset of the region plus its size must not exceed the size of \
+            the array.",
         example: Words("A store reads rows 0 to 9 of an array with 3 rows."),
         raised_by: ["indim-stores"],
     }
     READ_ONCE = "read-once" {
-        title: "A pipe is asked for elements that it has passed",
-        explanation: "A pipe is read once, in the order of its elements. Store the array in a file to \
-                      read it in any order.",
-        example: Words("A program of one's own reads rows 4 to 7 of a pipe, and then rows 0 to 3."),
+        title: "A pipe is asked for elements that it has already passed",
+        explanation: "A pipe delivers its elements once, from the first to the last. Store the array in a \
+            file, which can be read in any order.",
+        example: Words("Your program reads rows 4 to 7 of a pipe, and then rows 0 to 3."),
         raised_by: ["indim-stores"],
     }
     WRONG_PIECE = "wrong-piece" {
@@ -132,8 +140,9 @@ codes! {
         raised_by: ["indim-cli", "indim-stores"],
     }
     NOT_ZARR = "not-zarr" {
-        title: "A folder is no Zarr array",
-        explanation: "The folder has neither `zarr.json` nor `.zarray`. Give the folder of an array.",
+        title: "A path is not a Zarr array",
+        explanation: "A Zarr array is a folder with `zarr.json` or `.zarray`. Give the path of such a \
+            folder. Unpack a store in a ZIP file first.",
         example: Command(&[
             "mkdir x.zarr",
             "indim eval 'x' x=x.zarr",
@@ -142,7 +151,8 @@ codes! {
     }
     BAD_ZARR = "bad-zarr" {
         title: "A Zarr array is damaged, or uses an unsupported extension",
-        explanation: "The message names the part of the metadata, or the chunk.",
+        explanation: "The message names the chunk or the part of the metadata. Copy the array again, or \
+            save it without the extension.",
         example: Command(&[
             "mkdir x.zarr",
             "printf '{' > x.zarr/zarr.json",
@@ -152,7 +162,8 @@ codes! {
     }
     ZARR_GROUP = "zarr-group" {
         title: "A folder is a Zarr group, not an array",
-        explanation: "The message lists the arrays in the group. Give the path of one.",
+        explanation: "The message lists the arrays in the group. Give the path of one, as in \
+            `group.zarr/name`.",
         example: Command(&[
             "mkdir g.zarr",
             "printf '{\"zarr_format\": 3, \"node_type\": \"group\"}' > g.zarr/zarr.json",
@@ -162,8 +173,9 @@ codes! {
     }
     ZARR_IN_PLACE = "zarr-in-place" {
         title: "A Zarr array cannot be written to this path",
-        explanation: "The path is a file, a Zarr group or a broken link, or its parent group would not \
-            list the array. Write to another path, or remove the existing file or group.",
+        explanation: "Another file, folder or Zarr group has this path, the name is not allowed, or the \
+            folder around it is not a Zarr group that can list the array. Write to another path, such as \
+            `out.zarr`, or remove the existing file or group.",
         example: Command(&[
             "touch x.zarr",
             "indim eval 'x' 'x=[1.0, 2.0]' --output x.zarr",
@@ -172,13 +184,14 @@ codes! {
     }
     WRONG_OPTIONS = "wrong-options" {
         title: "Options of an output do not fit its array",
-        explanation: "Give one chunk size and one axis name for each axis of the array.",
+        explanation: "An array needs one chunk size and one axis name for each axis. Correct the number of \
+            chunk sizes or axis names.",
         example: Words("A Zarr array with two axes is created in Rust with one chunk size."),
         raised_by: ["indim-stores"],
     }
     BAD_PNG = "bad-png" {
         title: "A PNG file is damaged, or of an unsupported kind",
-        explanation: "Copy the file, or save it again.",
+        explanation: "The message states the problem. Copy the file again, or save it in another format.",
         example: Command(&[
             "printf 'not an image' > x.png",
             "indim eval 'x' x=x.png",
@@ -187,7 +200,8 @@ codes! {
     }
     BAD_TIFF = "bad-tiff" {
         title: "A TIFF file is damaged, or of an unsupported kind",
-        explanation: "The message names the part. Save the file again without extensions.",
+        explanation: "The message names the damaged or unsupported part. Copy the file again, or save it \
+            without this feature.",
         example: Command(&[
             "printf 'not an image' > x.tif",
             "indim eval 'x' x=x.tif",
@@ -195,8 +209,9 @@ codes! {
         raised_by: ["indim-stores"],
     }
     NO_PAGE = "no-page" {
-        title: "A file has no page of this number",
-        explanation: "Pages of a TIFF file are counted from 0. The message states their number.",
+        title: "A TIFF file has no page with this number",
+        explanation: "Pages are counted from 0, so the last page of a file with three pages is 2. Give a \
+            smaller number.",
         example: Command(&[
             "indim eval 'x' 'x=u8([[1, 2]])' --output x.tif",
             "indim eval 'x' x=x.tif:7",
@@ -212,8 +227,9 @@ codes! {
     }
     NOT_AN_IMAGE = "not-an-image" {
         title: "An array does not have the shape or type of an image",
-        explanation: "PNG and TIFF take `[height, width]` or `[height, width, channels]` with 1 to 4 \
-            channels, in the element types that the message lists.",
+        explanation: "PNG and TIFF store arrays of shape `[height, width]` or `[height, width, channels]`, \
+            with 1 to 4 channels. The message lists their element types. Reshape or convert the array, as \
+            in `u8(x)`.",
         example: Command(&["indim eval 'x' 'x=[1.0, 2.0]' --output x.png"]),
         raised_by: ["indim-stores"],
     }
@@ -224,9 +240,9 @@ codes! {
         raised_by: ["indim-stores"],
     }
     BAD_CSV = "bad-csv" {
-        title: "A CSV table is damaged",
-        explanation: "All rows must have the same number of fields, quotes must be closed, and the text \
-            must be UTF-8. The message states the line.",
+        title: "A CSV table is malformed",
+        explanation: "The table is empty, a row has more or fewer fields than the rows before it, a quote \
+            is not closed, or the text is not UTF-8. The message states the problem. Correct the table.",
         example: Command(&[
             "printf '' > x.csv",
             "indim eval 'x' x=x.csv:a",
@@ -244,8 +260,8 @@ codes! {
     }
     NOT_A_NUMBER = "not-a-number" {
         title: "A field of a CSV column is not a number",
-        explanation: "All fields of a column must be numbers, or all truth values. The message states the \
-            line.",
+        explanation: "All fields of a column must be numbers, or all must be truth values. The message \
+            states the line. Correct the field, or select another column.",
         example: Command(&[
             "printf 'a\\n1\\ntwo\\n' > x.csv",
             "indim eval 'x' x=x.csv:a",
@@ -255,7 +271,7 @@ codes! {
     UNKNOWN_FORMAT = "unknown-format" {
         title: "The format of a file is unknown",
         explanation: "indim identifies a format by the ending of the name or by the beginning of the file. \
-            The message or `--help` lists the formats.",
+            Use a format that the message or `--help` lists, or correct the ending.",
         example: Command(&["indim eval 'x' x=1.0 --output x.jpeg"]),
         raised_by: ["indim-cli", "indim-model", "indim-stores"],
     }

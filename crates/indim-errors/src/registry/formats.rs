@@ -6,8 +6,9 @@ use super::{ErrorCode, ErrorEntry};
 codes! {
     UNSUPPORTED_OP = "unsupported-op" {
         title: "The program has operations that indim does not support",
-        explanation: "The message lists each operation with its count and first location. Extract the part \
-            of the program before them with the tools of its system.",
+        explanation: "The message lists each operation with its count and first location. Compute the \
+            results of these operations with another runtime, and pass them to `indim run` with `--from \
+            NAME=SOURCE`. `--to NAME` stops before them.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -34,9 +35,10 @@ codes! {
         raised_by: ["indim-model"],
     }
     LIMIT = "limit" {
-        title: "The file exceeds a limit",
-        explanation: "Limits on operations, elements and depth bound the cost of a file. If you trust the \
-            file, raise the limit of the call.",
+        title: "A model file exceeds a limit",
+        explanation: "Limits on sizes, operations and nesting bound the time and memory that a file can \
+            take. If you trust the file, raise them in Rust with `ReadOptions::limits`. The command and \
+            Python have fixed limits.",
         example: Command(&[
             "cat > p.hlo <<end",
             "HloModule p",
@@ -49,9 +51,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     UNDEFINED = "undefined" {
-        title: "A name is not defined",
-        explanation: "A file defines values, functions and aliases before their use. This file was edited \
-            or truncated.",
+        title: "A model file uses a name that it does not define",
+        explanation: "The message states the name. Correct it, or export the file again, because it may be \
+            truncated.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -65,7 +67,8 @@ codes! {
     }
     OPERATOR_TOO_NEW = "operator-too-new" {
         title: "An operator is newer than the opset that the file imports",
-        explanation: "Export the file with an opset that has the operator.",
+        explanation: "The message states the opset that introduced the operator. Export the file for this \
+            opset or a later one.",
         example: Command(&[
             "printf '\\010\\010\\072\\062\\012\\013\\012\\001x\\022\\001y\\042\\003Erf\\022\\001gZ\\017\
                 \\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002b\\017\\012\\001y\
@@ -75,8 +78,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     DUPLICATE = "duplicate" {
-        title: "A name is defined twice",
-        explanation: "Each value and each function has one definition. Rename one.",
+        title: "A model file defines a name twice",
+        explanation: "Names of values, functions, inputs and layers must be unique. Rename one of the two.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -90,7 +93,8 @@ codes! {
     }
     CYCLE = "cycle" {
         title: "A function or a layer depends on itself",
-        explanation: "Recursive functions and cycles of layers are not supported.",
+        explanation: "indim supports neither recursive functions nor cycles of layers. Write the recursion \
+            as a loop, or export the program again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -104,7 +108,8 @@ codes! {
     }
     ATTRIBUTE = "attribute" {
         title: "An attribute is missing or has an illegal value",
-        explanation: "The message names the attribute and the error.",
+        explanation: "The message names the attribute and the problem. Correct the attribute, or export \
+            the program again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -118,7 +123,8 @@ codes! {
     }
     WRONG_COUNT = "wrong-count" {
         title: "An operation has the wrong number of operands, results or regions",
-        explanation: "The message states both numbers. The file is damaged, or of another version.",
+        explanation: "The message states both numbers. The file is damaged, or follows another version of \
+            its format. Export it again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -132,7 +138,8 @@ codes! {
     }
     ELIDED_ELEMENTS = "elided-elements" {
         title: "The file omits the elements of a constant",
-        explanation: "Printers elide large constants. Write the file with all elements.",
+        explanation: "Printers omit the elements of large constants. Print or export the program again \
+            with all elements.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -145,8 +152,8 @@ codes! {
         raised_by: ["indim-model"],
     }
     TYPE_MISMATCH = "type-mismatch" {
-        title: "A stated type does not follow from the operands",
-        explanation: "The file is inconsistent. Export it again.",
+        title: "A type in the file differs from the type that the operands give",
+        explanation: "The file is inconsistent. Correct the type, or export the file again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -160,7 +167,8 @@ codes! {
     }
     DAMAGED = "damaged" {
         title: "The file is truncated or damaged",
-        explanation: "The message is that of the library that decodes the file. Copy or export it again.",
+        explanation: "The message is that of the library that decodes the file. Copy or export the file \
+            again.",
         example: Command(&[
             "printf '<net' > p.xml",
             "indim explain p.xml",
@@ -168,9 +176,9 @@ codes! {
         raised_by: ["indim-model"],
     }
     FILE_BESIDE = "file-beside" {
-        title: "A file of weights that belongs to the program cannot be read",
-        explanation: "The weights are in a separate file in the folder of the program. The message states \
-            its name. Put the file there.",
+        title: "The separate weights file of a program cannot be read",
+        explanation: "The weights of this program are in another file, which is missing or too short. Put \
+            the file that the message names into the folder of the program, or export the program again.",
         example: Command(&[
             "cat > p.xml <<'end'",
             "<net name=\"p\" version=\"11\">",
@@ -192,8 +200,8 @@ codes! {
     }
     DEPENDS_ON_DATA = "depends-on-data" {
         title: "A size depends on elements that are known only at run time",
-        explanation: "The message lists the values that determine the size. Give these inputs as constants, \
-            or export the program with fixed sizes.",
+        explanation: "The message lists the values that determine the size. Export the program with fixed \
+            sizes, or pass the last of these values to `indim run` with `--from NAME=SOURCE`.",
         example: Command(&[
             "printf '\\010\\010\\072R\\012\\027\\012\\001x\\022\\001s\\042\\004Cast\\052\\011\\012\\002to\
                 \\030\\007\\240\\001\\002\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
@@ -206,7 +214,9 @@ codes! {
     }
     WHICH_FUNCTION = "which-function" {
         title: "The file has several functions, and none is selected",
-        explanation: "Select one with `--function`.",
+        explanation: "`indim run`, `indim convert` and `indim compare` select a function with `--function \
+            NAME`, Python with `function=`. `indim explain` has no such option: name one function `@main`, \
+            or give a file with one function.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -222,7 +232,7 @@ codes! {
     }
     INPUT_MISSING = "input-missing" {
         title: "An input of the program is missing",
-        explanation: "Give the input by name: `name=file.npy`.",
+        explanation: "Give the input by name, as in `name=file.npy`. The message lists all inputs.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -235,8 +245,8 @@ codes! {
     }
     INPUT_ELEMENTS = "input-elements" {
         title: "An input that determines a shape has no elements",
-        explanation: "The elements of this input are sizes of the program. Give the array, not only its \
-            type.",
+        explanation: "The elements of this input are sizes in the program. Give an array, such as \
+            `s='i64([2, 1])'`, instead of a type.",
         example: Command(&[
             "printf '\\010\\010\\072J\\012\\022\\012\\001x\\012\\001s\\022\\001y\\042\\007Reshape\\022\
                 \\001gZ\\017\\012\\001x\\022\\012\\012\\010\\010\\001\\022\\004\\012\\002\\010\\002Z\\017\
@@ -248,8 +258,9 @@ codes! {
     }
     SEVERAL_PROGRAMS = "several-programs" {
         title: "A file has several programs, and the command needs one",
-        explanation: "Lines `// -----` separate programs in a StableHLO file. Give a file with one program, \
-            or run all with `indim check`.",
+        explanation: "Lines `// -----` separate programs in a StableHLO file. Split the file at these \
+            lines. `indim check` takes such a file, and runs all programs that state their expected \
+            results.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -266,7 +277,8 @@ codes! {
     }
     NO_TEST = "no-test" {
         title: "A folder has no test to run",
-        explanation: "An ONNX test is a folder with `model.onnx` and `test_data_set_0`.",
+        explanation: "An ONNX test is a folder with `model.onnx` and `test_data_set_0`. Give the path of \
+            such a folder, or of a folder that contains several.",
         example: Command(&[
             "mkdir tests",
             "indim check tests",
@@ -275,9 +287,9 @@ codes! {
     }
     NOTHING_COMPARED = "nothing-compared" {
         title: "A dump has no value of the model that indim computes",
-        explanation: "The names of the arrays in the dump are those of no value, or of inputs and constants \
-            only, or the dump lacks the inputs that its values need. A file is called like a value of the \
-            program; give inputs as `NAME=SOURCE`.",
+        explanation: "No array of the dump has the name of a value that indim computes, or the dump lacks \
+            the inputs of these values. Name each file after a value of the program; `indim explain` \
+            prints the names. Give missing inputs as `NAME=SOURCE`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -293,8 +305,9 @@ codes! {
     }
     OPERAND_SHAPES = "operand-shapes" {
         title: "The shapes of the operands do not fit the operator",
-        explanation: "The inner sizes of a matrix product, the channels of a convolution, or the other \
-            sizes of a concatenation differ. The message names the node, its operands and their types.",
+        explanation: "For example, the inner sizes of a matrix product, the channels of a convolution, or \
+            the other sizes of a concatenation differ. The message names the node, its operands and their \
+            types. Correct the shapes where the model is made.",
         example: Words("`indim lint` of an ONNX model with a product of `f32[5, 8]` and `f32[6, 4]`."),
         raised_by: ["indim-model"],
     }

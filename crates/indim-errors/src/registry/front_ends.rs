@@ -5,9 +5,9 @@ use super::{ErrorCode, ErrorEntry};
 
 codes! {
     ELEMENT_LIMIT = "element-limit" {
-        title: "The oracle does not evaluate results of this size",
-        explanation: "Leave `data` out: the oracle answers questions about shapes of any size. Or raise \
-            `--limit-elements`.",
+        title: "A result exceeds the element limit of the oracle",
+        explanation: "Raise `--limit-elements`, or leave `data` out: without data, the oracle judges \
+            shapes of any size.",
         example: Command(&[
             "echo '{\"rule\":\"numpy\",\"op\":\"exp\",\"operands\":[{\"shape\":[2],\"data\":[1,2]}]}' |",
             "  indim oracle --limit-elements 1",
@@ -16,8 +16,7 @@ codes! {
     }
     BAD_REQUEST = "bad-request" {
         title: "A request to the oracle or the site is malformed",
-        explanation: "The message names the field that is missing or malformed. docs/oracle.md lists the \
-            fields.",
+        explanation: "The message names the missing or malformed field. docs/oracle.md lists the fields.",
         example: Command(&["echo '{}' | indim oracle"]),
         raised_by: ["indim-oracle", "indim-web"],
     }
@@ -29,19 +28,22 @@ codes! {
     }
     NO_SUCH_SOURCE = "no-such-source" {
         title: "A value is neither a file nor a literal",
-        explanation: "Check the path, or write a number or a list.",
+        explanation: "Check the path of the file, or write a literal: a number or a list, such as `[1, \
+            2]`.",
         example: Command(&["indim eval 'x' x=y"]),
         raised_by: ["indim-cli"],
     }
     TERMINAL = "terminal" {
-        title: "The bytes of an array would be read from or written to a terminal",
-        explanation: "Redirect standard input or output to a file or a pipe, or name a file.",
+        title: "A terminal would have to read or show the bytes of an array",
+        explanation: "Redirect standard input or output to a file or a pipe, or name a file instead of \
+            `-`.",
         example: Words("`indim eval 'x' x=-` runs with a terminal as standard input."),
         raised_by: ["indim-cli"],
     }
     FORMAT = "format" {
         title: "An array cannot be printed in this format",
-        explanation: "Choose another `--format`, or write to a file.",
+        explanation: "The message states the reason. Choose another `--format`, or write to a file with \
+            `--output`.",
         example: Command(&["indim eval 'x' 'x=[[[1.0]]]' --format csv"]),
         raised_by: ["indim-cli"],
     }
@@ -73,13 +75,15 @@ codes! {
     }
     UNUSED_NAME = "unused-name" {
         title: "A name bound on the command line does not occur in the expression",
-        explanation: "Remove the binding, or correct the name: the message suggests a similar one.",
+        explanation: "Remove the argument, or correct the name. The message lists the names in the \
+            expression.",
         example: Command(&["indim eval 'x' x=1.0 y=2.0"]),
         raised_by: ["indim-cli"],
     }
     OUTPUT_NEEDED = "output-needed" {
-        title: "A program in a binary format needs an output file",
-        explanation: "Standard output is for text formats only. Give `--output FILE`.",
+        title: "A program of this format is not written to standard output",
+        explanation: "Standard output is for text in one file. Binary formats, and formats with a separate \
+            file of weights, need `--output FILE`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -99,7 +103,7 @@ codes! {
     }
     TOO_MANY_OPERANDS = "too-many-operands" {
         title: "A broadcast has more operands than the site draws",
-        explanation: "Remove operands, or use the command, which has no limit.",
+        explanation: "Remove operands, or use `indim explain`, which does not have this limit.",
         example: Words("A request to the site has a broadcast of 100 operands."),
         raised_by: ["indim-web"],
     }
@@ -111,21 +115,22 @@ codes! {
     }
     BAD_FIELD = "bad-field" {
         title: "A field of the site's form cannot be parsed",
-        explanation: "The message states the expected form.",
+        explanation: "The message states the expected form. Correct the field.",
         example: Words("A request to the site has `axis` with the text `one`."),
         raised_by: ["indim-web"],
     }
     INTERNAL_ERROR = "internal-error" {
         title: "An invariant of indim is broken",
         explanation: "This is a bug in indim, not an error in your input. Report it with the version of \
-            indim, the program or its text from `explain`, and the message. The command exits \
+            indim, the message, and the program or the output of `indim explain` for it. The command exits \
             with code 70; Python raises `indim.InternalError`.",
         example: Words("An assertion of indim fails."),
         raised_by: ["indim"],
     }
     UNKNOWN_ERROR_CODE = "unknown-error-code" {
         title: "No error has this code",
-        explanation: "The message suggests a similar code. `indim explain --code list` lists all codes.",
+        explanation: "The message suggests a similar code, if there is one. `indim explain --code list` \
+            lists all codes.",
         example: Command(&["indim explain --code size-mismatched"]),
         raised_by: ["indim"],
     }

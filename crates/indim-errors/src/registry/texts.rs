@@ -18,18 +18,18 @@ codes! {
     }
     ASSIGNED_FUNCTION = "assigned-function" {
         title: "A statement assigns the name of a function",
-        explanation: "The name of a function cannot name a value. Use another name.",
+        explanation: "Names of functions are reserved. Use another name.",
         example: Command(&["indim eval 'sin = x; sin' x=1.0"]),
         raised_by: ["indim-text"],
     }
     UNNAMED_STATEMENT = "unnamed-statement" {
-        title: "A statement before the last assigns no name",
+        title: "A statement other than the last one assigns no name",
         explanation: "Nothing can use its value. Write `name = ...`, or remove the statement.",
         example: Command(&["indim eval 'x + 1; x' x=1.0"]),
         raised_by: ["indim-text"],
     }
     WRONG_VALUE_COUNT = "wrong-value-count" {
-        title: "The numbers of names and values of an assignment differ",
+        title: "An assignment has more names than values, or fewer",
         explanation: "Give one name for each value.",
         example: Command(&["indim eval 'a, b = x; a' x=1.0"]),
         raised_by: ["indim-text"],
@@ -43,13 +43,13 @@ codes! {
     UNKNOWN_RESULT = "unknown-result" {
         title: "No statement assigns the name of a requested result",
         explanation: "The message lists the results, or suggests a similar name. Correct the name, or \
-            assign it.",
+            assign a value to it.",
         example: Command(&["indim eval 'a = x; b = x + 1; a, b' x=1.0 --output c=c.npy"]),
         raised_by: ["indim-cli", "indim-text"],
     }
     EMPTY_EXPRESSION = "empty-expression" {
         title: "The text has no expression",
-        explanation: "The text is empty, or has only comments.",
+        explanation: "The text is empty, or has only comments. Write an expression, such as `x + 1`.",
         example: Command(&["indim eval ''"]),
         raised_by: ["indim-text"],
     }
@@ -73,83 +73,86 @@ codes! {
     }
     NUMBER_TOO_LARGE = "number-too-large" {
         title: "A number is too large to be parsed",
-        explanation: "Whole numbers have at most 128 bits, sizes and entries of lists at most 64.",
+        explanation: "Whole numbers have at most 128 bits, and sizes and entries of lists have at most 64 \
+            bits. Write a larger number as a float, such as `1e40`.",
         example: Command(&["indim eval 'x + 99999999999999999999999999999999999999999' x=1.0"]),
         raised_by: ["indim-text"],
     }
     UNEXPECTED_TOKEN = "unexpected-token" {
         title: "An expression has an unexpected token",
-        explanation: "The caret marks the token, and the message states what is expected.",
+        explanation: "The message states what is expected at the caret. Correct the expression there.",
         example: Command(&["indim eval 'x +' x=1.0"]),
         raised_by: ["indim-text"],
     }
     UNCLOSED = "unclosed" {
         title: "A bracket is never closed",
-        explanation: "The caret marks the opening bracket. Close it.",
+        explanation: "The caret marks the opening bracket. Write the closing bracket.",
         example: Command(&["indim eval '(x + 1' x=1.0"]),
         raised_by: ["indim-text"],
     }
     CHAINED_COMPARISON = "chained-comparison" {
         title: "Comparisons do not chain",
-        explanation: "In Python `a < b < c` needs a single truth value, which arrays do not have. Write \
-            `(a < b) & (b < c)`.",
+        explanation: "In Python, `a < b < c` needs a single truth value, which an array does not have. \
+            Write `(a < b) & (b < c)`.",
         example: Command(&["indim eval '0 < x < 1' x=1.0"]),
         raised_by: ["indim-text"],
     }
     FOREIGN_OPERATOR = "foreign-operator" {
-        title: "An operator of Python does not work on arrays",
-        explanation: "`and`, `or` and `not` need a single truth value. Write `&`, `|`, `~`, with \
+        title: "A Python operator does not work on arrays",
+        explanation: "`and`, `or` and `not` need a single truth value. Write `&`, `|` and `~`, with \
             parentheses around comparisons.",
         example: Command(&["indim eval 'x and x' x=1.0"]),
         raised_by: ["indim-text"],
     }
     FOREIGN_SPELLING = "foreign-spelling" {
         title: "The syntax of another language is used",
-        explanation: "The message states the syntax of expressions, such as `where(c, x, y)` for \
-            `c ? x : y`.",
+        explanation: "The message states what to write instead, such as `where(c, x, y)` for `c ? x : y`.",
         example: Command(&["indim eval 'x ? 1' x=1.0"]),
         raised_by: ["indim-text"],
     }
     NOT_ELEMENT_WISE = "not-element-wise" {
-        title: "A function is neither element-wise nor a reduction",
-        explanation: "indim has no Fourier transforms and solves no equations. Compute such a value \
-            with another library, and bind the result to a name.",
+        title: "indim does not compute this function",
+        explanation: "Expressions have no `fft`, `median`, `unique`, `trace` or `cross`. Compute the value \
+            with another library, and bind the result to a name. Write `take` for `gather`, and for `conv` \
+            a sum over `sliding_window_view`.",
         example: Command(&["indim eval 'fft(x)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     BAD_INDEX = "bad-index" {
         title: "A number is not an index",
-        explanation: "Indices are 64-bit whole numbers.",
+        explanation: "An index is a whole number of at most 64 bits.",
         example: Command(&["indim eval 'x[1.5]' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     SQUEEZED_SIZE = "squeezed-size" {
         title: "`squeeze` names an axis whose size is not 1",
-        explanation: "`squeeze` removes only axes of size 1. Index other axes, or reduce them.",
+        explanation: "`squeeze` removes only axes of size 1. Index the axis, as in `x[0]`, or reduce it, \
+            as in `sum(x, axis=0)`.",
         example: Command(&["indim eval 'squeeze(x, axis=0)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     UNKNOWN_FUNCTION = "unknown-function" {
         title: "No function has this name",
-        explanation: "The message suggests a similar name. `indim ops` lists all functions.",
+        explanation: "The message suggests a similar name, if there is one. docs/expressions.md describes \
+            all functions, and `indim ops` lists most of them.",
         example: Command(&["indim eval 'sni(x)' x=1.0"]),
         raised_by: ["indim-text"],
     }
     UNKNOWN_KEYWORD = "unknown-keyword" {
         title: "A function does not have this keyword",
-        explanation: "The message lists the keywords of the function.",
+        explanation: "The message lists the keywords of the function. Use one of them.",
         example: Command(&["indim eval 'sum(x, axes=0)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     DUPLICATE_KEYWORD = "duplicate-keyword" {
         title: "A keyword is given twice in one call",
-        explanation: "Remove one.",
+        explanation: "Remove one of the two.",
         example: Command(&["indim eval 'sum(x, axis=0, axis=0)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     MISSING_ARGUMENT = "missing-argument" {
         title: "A call lacks a required argument",
-        explanation: "The message names the argument. `indim ops NAME` prints the call.",
+        explanation: "The message names the argument. Add it: for example, `reshape(x, [2, 1])`.",
         example: Command(&["indim eval 'reshape(x)' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
@@ -162,15 +165,15 @@ codes! {
     }
     UNKNOWN_NAME = "unknown-name" {
         title: "A name is not bound",
-        explanation: "Bind the name, as in `x=data.npy` or, in Python, `x=x`, or correct it: the message \
-            suggests a similar name.",
+        explanation: "Give the name a value, as in `x=data.npy` on the command line or `x=x` in Python. Or \
+            correct the name: the message suggests a similar one, if there is one.",
         example: Command(&["indim eval 'x + y' x=1.0"]),
         raised_by: ["indim-cli", "indim-text"],
     }
     AMBIGUOUS_FUNCTION = "ambiguous-function" {
         title: "A function has different meanings in NumPy and in XLA",
-        explanation: "The result of `mod` has the sign of the divisor in NumPy, and of the dividend in \
-            XLA. Write `py_mod` or `rem`.",
+        explanation: "`mod` and `remainder` have the sign of the divisor in NumPy, and of the dividend in \
+            XLA. Write `py_mod` for NumPy's meaning, or `rem` for XLA's.",
         example: Command(&["indim eval 'mod(x, 2.0)' x=1.0 --rule xla"]),
         raised_by: ["indim-text"],
     }
@@ -183,66 +186,69 @@ codes! {
     }
     NEGATIVE_SIZE = "negative-size" {
         title: "A shape has a negative size",
-        explanation: "Sizes are 0 or more. In a reshape one size may be -1 and follows from the others.",
+        explanation: "Sizes are 0 or more. In `reshape` one size can be -1, and is computed from the \
+            others.",
         example: Command(&["indim eval 'broadcast_to(x, [-2])' x=1.0"]),
         raised_by: ["indim-text"],
     }
     SIZE_NOT_INFERABLE = "size-not-inferable" {
         title: "No size in place of -1 keeps the number of elements",
-        explanation: "The other sizes must divide the number of elements, and only one size can be -1.",
+        explanation: "The product of the other sizes must divide the number of elements and not be 0, and \
+            only one size can be -1.",
         example: Command(&["indim eval 'reshape(x, [-1, 4])' 'x=[2.0, 1.0]'"]),
         raised_by: ["indim-text"],
     }
     LITERAL_NOT_WHOLE = "literal-not-whole" {
         title: "An operator on whole numbers has a fractional operand",
-        explanation: "Between literals, operators on bits such as `<<` and `&` take whole numbers.",
+        explanation: "Between literals, bitwise operators such as `<<` and `&` take whole numbers. Remove \
+            the fraction.",
         example: Command(&["indim eval 'x + (1.5 << 2)' x=1.0"]),
         raised_by: ["indim-text"],
     }
     LITERAL_OVERFLOW = "literal-overflow" {
         title: "Arithmetic of literals overflows 128 bits",
-        explanation: "Arithmetic of integer literals is exact within 128 bits. Write one of them as a \
-            float.",
+        explanation: "Arithmetic between integer literals is exact, with at most 128 bits. Write one of \
+            the literals as a float, as in `4.0`.",
         example: Command(&["indim eval 'x + 2 ** 127 * 4' x=1.0"]),
         raised_by: ["indim-text"],
     }
     LITERAL_DIVISION_BY_ZERO = "literal-division-by-zero" {
         title: "A literal is divided by zero",
-        explanation: "Correct the divisor, or bind it to an array: division of arrays by zero has a \
+        explanation: "Correct the divisor. Or bind it to an array, because dividing an array by zero has a \
             defined result.",
         example: Command(&["indim eval 'x + 1 // 0' x=1.0"]),
         raised_by: ["indim-text"],
     }
     LITERAL_NEGATIVE_SHIFT = "literal-negative-shift" {
         title: "A literal is shifted by a negative amount",
-        explanation: "Shift in the other direction.",
+        explanation: "Shift in the other direction, as in `1 >> 1` for `1 << -1`.",
         example: Command(&["indim eval 'x + (1 << -1)' x=1.0"]),
         raised_by: ["indim-text"],
     }
     NO_PROMOTION = "no-promotion" {
         title: "Two element types have no common type",
-        explanation: "NumPy does not promote these types, or promotes them to a type that cannot represent \
-            both. Convert one operand.",
+        explanation: "`bf16` and the types that are only stored, such as `f8e5m2`, are not promoted. \
+            Convert one operand, as in `f32(x)`.",
         example: Command(&["indim explain 'x + y' 'x=bf16[2]' 'y=f16[2]' --rule numpy"]),
         raised_by: ["indim-text"],
     }
     NOT_DEFINED_IN_NUMPY = "not-defined-in-numpy" {
         title: "NumPy does not define the operation on the common type",
-        explanation: "For example, bitwise operations take integers and truth values only. The message \
-            states the replacement, if one is known.",
+        explanation: "For example, bitwise operations take only integers and truth values. The message \
+            states what to write instead, if there is an equivalent.",
         example: Command(&["indim explain 'x ^ y' 'x=f32[2]' 'y=f32[2]' --rule numpy"]),
         raised_by: ["indim-text"],
     }
     NEGATIVE_INTEGER_POWER = "negative-integer-power" {
-        title: "An integer has a negative power",
+        title: "An integer is raised to a negative power",
         explanation: "The result would not be a whole number. Convert the base: `f64(x) ** -1`.",
         example: Command(&["indim eval 'x ** -1' x=2 --rule numpy"]),
         raised_by: ["indim-text"],
     }
     TEXT_TOO_LONG = "text-too-long" {
         title: "A text is longer than the limit",
-        explanation: "Limits bound the work that a text can cause. Raise the limit of the call, or split \
-            the text.",
+        explanation: "Limits bound the time and memory that a text can take. Split the text, or raise the \
+            limit in Rust with `ParseLimits`.",
         example: Words("An expression of 2 MiB is parsed in Rust or Python. Shells cannot pass it as an \
             argument."),
         raised_by: ["indim-text"],
@@ -254,8 +260,8 @@ codes! {
         raised_by: ["indim-text"],
     }
     TOO_MANY_NODES = "too-many-nodes" {
-        title: "A text has more nodes than the limit",
-        explanation: "Split the computation, or raise the limit of the call.",
+        title: "A text has more operands and operations than the limit",
+        explanation: "Split the computation, or raise the limit in Rust with `ParseLimits`.",
         example: Words("A sum of 100,001 operands is parsed in Rust or Python. Shells cannot pass it as an \
             argument."),
         raised_by: ["indim-text"],
@@ -275,8 +281,9 @@ codes! {
         raised_by: ["indim", "indim-stores", "indim-text"],
     }
     UNEXPECTED = "unexpected" {
-        title: "A text has an unexpected token",
-        explanation: "The message states the line and column, and what is expected there.",
+        title: "A model file or the text of a graph has an unexpected token",
+        explanation: "The message states the line, the column and what is expected there. Correct the \
+            text, or export the file again.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -289,27 +296,29 @@ codes! {
     }
     UNKNOWN_OPERATION = "unknown-operation" {
         title: "No operation has this name",
-        explanation: "`indim ops` lists all operations. The text form of graphs has the names of its node \
-            kinds.",
+        explanation: "`indim ops` lists the operations that this command describes. docs/expressions.md \
+            describes all functions, also `reshape`, `transpose` and `iota`. In the text form of a graph, \
+            the name must be that of a node.",
         example: Command(&["indim ops sni"]),
         raised_by: ["indim-cli", "indim-text"],
     }
     UNDEFINED_VALUE = "undefined-value" {
         title: "A text uses a value that no earlier line defines",
-        explanation: "The text of a graph defines values before their use. Correct the name, or reorder \
-            the lines.",
+        explanation: "Each line of the text of a graph can use only values of earlier lines. Correct the \
+            name, or reorder the lines.",
         example: Words("The text of a graph uses `%7` in its first line."),
         raised_by: ["indim-text"],
     }
     DUPLICATE_VALUE = "duplicate-value" {
         title: "A value is defined twice in the text of a graph",
-        explanation: "Each line defines a new value. Rename one of the two.",
+        explanation: "Each line of the text of a graph defines new values. Rename one of the two.",
         example: Words("The text of a graph has two lines that define `%0`."),
         raised_by: ["indim-text"],
     }
     BAD_ELEMENT = "bad-element" {
-        title: "A text is not an element of the element type",
-        explanation: "Write integers without a fraction, and `true` or `false` for `bool`.",
+        title: "An element of a constant is not a value of its element type",
+        explanation: "Write whole numbers within the range of an integer type, and `true` or `false` for \
+            `bool`.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -323,7 +332,8 @@ codes! {
     }
     WRONG_ELEMENT_COUNT = "wrong-element-count" {
         title: "The number of elements of a constant does not match its shape",
-        explanation: "Give one element for each position of the shape; model files may give a single one.",
+        explanation: "Give one element for each position of the shape. In model files, a single element \
+            can fill the whole shape.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {",
@@ -337,13 +347,13 @@ codes! {
     }
     BAD_LITERAL = "bad-literal" {
         title: "An array literal is malformed",
-        explanation: "Write a number, nested lists of numbers, or a type with such a list: `f32([[1, 2], \
-            [3, 4]])`.",
+        explanation: "Write a number, nested lists of numbers, or an element type with such a list, as in \
+            `f32([[1, 2], [3, 4]])`.",
         example: Command(&["indim eval 'x' 'x=[1.0, ]]'"]),
         raised_by: ["indim"],
     }
     WRONG_ELEMENT = "wrong-element" {
-        title: "A list has an entry that is not an element",
+        title: "A list has an entry that is not a number or a truth value",
         explanation: "Elements are numbers, `true` and `false`, `nan` and `inf`.",
         example: Command(&["indim eval 'x' 'x=[1.0, a]'"]),
         raised_by: ["indim"],
@@ -369,14 +379,14 @@ codes! {
     }
     AXIS_NAMES_NOT_TAKEN = "axis-names-not-taken" {
         title: "Axes have names under a rule that matches axes by position",
-        explanation: "Choose rule `named`, or leave the names out.",
+        explanation: "Choose rule `named`, or leave the axis names out.",
         example: Command(&["indim explain 'x' 'x=f32[a: 3]' --rule numpy"]),
         raised_by: ["indim"],
     }
     SIZE_NOT_FREE = "size-not-free" {
-        title: "A symbolic size is needed as a number",
-        explanation: "The program depends on the value of this size, as a `mean` over it or a reshape by \
-            it does. Write a number in place of the name.",
+        title: "A symbolic size must be a number",
+        explanation: "The computation depends on the value of this size, for example in a slice `x[:2]`. \
+            The message states where. Write a number instead of the name.",
         example: Command(&["indim explain 'x[:2]' 'x=f32[n]'"]),
         raised_by: ["indim"],
     }
