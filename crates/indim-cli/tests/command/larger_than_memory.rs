@@ -297,6 +297,24 @@ fn a_file_is_written_over_itself() {
     assert_eq!(folder.names(), ["x.npy", "y.npy"]);
 }
 
+/// No result gets its name before all are computed, so each may be over any input.
+#[test]
+fn results_are_written_over_the_inputs_of_each_other() {
+    let folder = Folder::new();
+    let x = bind(&folder, false, false, "(65536, 4)");
+    let y = folder.bind("y", "v.npy", &npy("|u1", false, "(4,)", &[1, 2, 3, 4]));
+    let [first, second] = ["x * f64(y)", "x - mean(x, axis=0) + f64(y)"];
+    let expected = [first, second].map(|expression| written(&folder, &[expression, &x, &y]).0);
+    let outputs = ["v.npy", "x.npy"].map(|name| folder.file(name).display().to_string());
+    let [a, b] = [format!("a={}", outputs[0]), format!("b={}", outputs[1])];
+    let program = format!("a, b = {first}, {second}");
+    let run = indim(&["eval", &program, &x, &y, "-o", &a, "-o", &b, LIMIT[0], LIMIT[1]]);
+    assert_eq!(run.stderr, "note: computed piece by piece; `x` is read 2 times\n");
+    for (path, expected) in outputs.iter().zip(expected) {
+        assert!(fs::read(path).expect("a file") == expected, "{path}");
+    }
+}
+
 /// A sparse file of zeros.
 fn sparse(path: &Path, bytes: u64) {
     let header = npy("|u1", false, &format!("({bytes},)"), &[]);
