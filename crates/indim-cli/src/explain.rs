@@ -73,6 +73,9 @@ pub(crate) struct Explain {
     /// search.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "svg"])]
     html: Option<PathBuf>,
+    /// The function of a model file to explain, if the file has several.
+    #[arg(long, value_name = "NAME", conflicts_with = "html")]
+    function: Option<String>,
     /// Print the machine code of each loop nest for dense arrays: each value, then its instructions.
     #[arg(long)]
     machine_code: bool,
@@ -143,6 +146,9 @@ impl Explain {
         if is_path(self.first()) {
             self.refuse_sizes()?;
             return self.explain_program();
+        }
+        if self.function.is_some() {
+            return Err(Failure::Usage("--function is for a program in a file".to_owned()));
         }
         let arguments = std::iter::once(self.first()).chain(self.others.iter().map(String::as_str));
         match arguments.map(BareOperand::parse).collect::<Result<Vec<_>, _>>() {
@@ -227,14 +233,15 @@ impl Explain {
     }
 
     fn explanation_of_program(&self) -> Result<Explanation, Diagnostic> {
-        let model = load(Path::new(self.first()), None)?.compiled_with(compile_options()?);
+        let model = load(Path::new(self.first()), self.function.as_deref())?;
+        let model = model.compiled_with(compile_options()?);
         let bound = declared_inputs(&model, &self.others)?;
         model.explain(&bound).map_err(|error| refused(&error, &model))
     }
 
     /// Whether the outline replaces an explanation that fails with this diagnostic: the program has parts
-    /// that indim does not compute, or sizes that the file leaves open. An outline takes no inputs and
-    /// has no machine code.
+    /// that indim does not compute, or sizes that the file leaves open. An outline takes no inputs, describes
+    /// all functions, and has no machine code.
     fn has_outline(&self, diagnostic: &Diagnostic) -> bool {
         let codes = [
             ErrorCode::UNSUPPORTED_OP,
@@ -244,7 +251,8 @@ impl Explain {
             ErrorCode::INPUT_MISSING,
             ErrorCode::INPUT_ELEMENTS,
         ];
-        self.others.is_empty() && !self.machine_code && codes.contains(&diagnostic.code)
+        let is_of_whole_file = self.others.is_empty() && self.function.is_none();
+        is_of_whole_file && !self.machine_code && codes.contains(&diagnostic.code)
     }
 
     fn outline_report(&self) -> Result<LintReport, Failure> {

@@ -186,6 +186,26 @@ fn broadcasts_are_explained_with_their_places() {
 }
 
 #[test]
+fn one_of_several_functions_is_explained() {
+    let doubled = "func.func @twice(%x: tensor<2xf32> loc(\"x\")) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+";
+    let (_folder, path) =
+        file("several.mlir", &(doubled.to_owned() + &ADD.replace("main", "bias")));
+    let message = fails(&["explain", &path]);
+    assert!(message.starts_with("error[which-function]: "), "{message}");
+    assert!(message.contains("--function NAME"), "{message}");
+    let text = succeeds(&["explain", &path, "--function", "bias"]);
+    assert!(text.starts_with("add(x, v)\n"), "{text}");
+    assert!(!succeeds(&["explain", &path, "--function", "twice"]).contains("add(x, v)"));
+    let usage = indim(&["explain", "x + v", "x=f32[2]", "v=f32[2]", "--function", "f"]);
+    assert_eq!(usage.code, Some(2), "{}", usage.stderr);
+    assert!(usage.stderr.contains("--function is for a program in a file"), "{}", usage.stderr);
+}
+
+#[test]
 fn programs_that_say_what_they_give_are_checked() {
     let (folder, right) = file("right.mlir", CHECKED);
     let wrong = CHECKED.replace("[2.0, 4.0]", "[2.0, 5.0]");

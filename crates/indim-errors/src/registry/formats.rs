@@ -214,9 +214,9 @@ codes! {
     }
     WHICH_FUNCTION = "which-function" {
         title: "The file has several functions, and none is selected",
-        explanation: "`indim run`, `indim convert` and `indim compare` select a function with `--function \
-            NAME`, Python with `function=`. `indim explain` has no such option: name one function `@main`, \
-            or give a file with one function.",
+        explanation: "`indim run`, `indim explain`, `indim convert` and `indim compare` select a function \
+            with `--function NAME`, Python with `function=`. Without it, the function `@main` or the only \
+            public function is selected.",
         example: Command(&[
             "cat > p.mlir <<'end'",
             "func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {",
