@@ -66,8 +66,8 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
             ["time", "level", "lat"].iter().zip(["[level, lat]", "[time, lat]", "[time, level]"])
         {
             let b = GraphBuilder::new();
-            let along = ReduceOptions::axes([*axis]);
-            let Ok(value) = b.along(function, x(&b), &along) else { continue };
+            let options = ReduceOptions::axes([*axis]);
+            let Ok(value) = b.along(function, x(&b), &options) else { continue };
             let expected = match value.array_type().unwrap().shape.rank() {
                 3 => "[time, level, lat]",
                 _ => left,

@@ -110,7 +110,7 @@ fn refused_json(file: &Path, diagnostic: &Diagnostic) -> String {
         "error": {
             "code": diagnostic.code.as_str(),
             "level": "error",
-            "place": diagnostic.place,
+            "place": diagnostic.location,
             "message": diagnostic.headline,
         },
     })

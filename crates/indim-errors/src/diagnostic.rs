@@ -33,7 +33,7 @@ pub struct Diagnostic {
     /// The headline, in one line.
     pub headline: String,
     /// The program location of the error, as compilers print it: `src/main.rs:3:5`.
-    pub place: Option<String>,
+    pub location: Option<String>,
     /// Lines of the source text, or the operands with their shapes; each may have a mark.
     pub lines: Vec<MarkedLine>,
     /// Remarks as pairs of title and text. Titles are `note`, `rule N2`, `help`.
@@ -80,8 +80,8 @@ pub struct Mark {
 impl Diagnostic {
     /// A diagnostic with a code and a headline.
     pub fn new(code: ErrorCode, headline: impl Into<String>) -> Self {
-        let (headline, place) = (headline.into(), None);
-        Diagnostic { code, headline, place, lines: Vec::new(), remarks: Vec::new() }
+        let (headline, location) = (headline.into(), None);
+        Diagnostic { code, headline, location, lines: Vec::new(), remarks: Vec::new() }
     }
 
     /// Adds a line without a mark.
@@ -101,8 +101,8 @@ impl Diagnostic {
 
     /// This diagnostic with a program location.
     #[must_use]
-    pub fn at(self, place: Option<String>) -> Self {
-        Diagnostic { place, ..self }
+    pub fn at(self, location: Option<String>) -> Self {
+        Diagnostic { location, ..self }
     }
 }
 
@@ -149,8 +149,8 @@ impl Diagnostic {
         write(DiagnosticPart::Plain, ": ")?;
         write(DiagnosticPart::Headline, &self.headline)?;
         write(DiagnosticPart::Plain, "\n")?;
-        if let Some(place) = &self.place {
-            write(DiagnosticPart::Plain, &format!("  --> {place}\n"))?;
+        if let Some(location) = &self.location {
+            write(DiagnosticPart::Plain, &format!("  --> {location}\n"))?;
         }
         self.lines.iter().try_for_each(|line| line.write_parts(write))?;
         self.remarks.iter().try_for_each(|(title, text)| {

@@ -16,7 +16,7 @@ pub struct FormatError {
     /// The error.
     pub kind: FormatErrorKind,
     /// Its location in the file.
-    pub place: Location,
+    pub location: Location,
 }
 
 /// A location in a file.
@@ -194,7 +194,7 @@ pub struct Unsupported {
     /// Number of occurrences in the file.
     pub count: usize,
     /// Location of the first occurrence.
-    pub place: Location,
+    pub location: Location,
 }
 
 impl Location {
@@ -211,7 +211,7 @@ impl Location {
     /// `file.mlir:14:10`, followed by the description.
     pub fn shown(&self, source: &SourceFile) -> String {
         let name = shown(source.name());
-        let place = match &self.span {
+        let location = match &self.span {
             Some(span) => {
                 let (line, column) = source.line_and_column(span.start);
                 format!("{name}:{line}:{column}")
@@ -219,16 +219,16 @@ impl Location {
             None => name,
         };
         match &self.described {
-            Some(description) => format!("{place}: {description}"),
-            None => place,
+            Some(description) => format!("{location}: {description}"),
+            None => location,
         }
     }
 }
 
 impl FormatErrorKind {
     /// The error at this location.
-    pub fn at(self, place: Location) -> FormatError {
-        FormatError { kind: self, place }
+    pub fn at(self, location: Location) -> FormatError {
+        FormatError { kind: self, location }
     }
 
     /// The error in a range of the text.
@@ -312,8 +312,8 @@ impl FormatError {
             FormatErrorKind::Graph(error) => error.diagnostic(),
             _ => Diagnostic::new(self.error_code(), self.to_string()),
         };
-        diagnostic.place = Some(self.place.shown(source));
-        if let Some(span) = &self.place.span {
+        diagnostic.location = Some(self.location.shown(source));
+        if let Some(span) = &self.location.span {
             let line = mark_line(source.text(), span).map(|mut line| {
                 renumber(&mut line.text, source.line_and_column(span.start).0);
                 line
@@ -327,12 +327,12 @@ impl FormatError {
     fn remark(&self, diagnostic: &mut Diagnostic, source: &SourceFile) {
         match &self.kind {
             FormatErrorKind::UnsupportedOperations(operations) => {
-                for Unsupported { name, reason, count, place } in operations {
+                for Unsupported { name, reason, count, location } in operations {
                     let times = if *count == 1 { "once" } else { "first" };
                     let why = reason.as_ref().map_or(String::new(), |why| format!(": {why}"));
-                    let place = place.shown(source);
+                    let location = location.shown(source);
                     diagnostic
-                        .line(format!("   {} x{count}, {times} at {place}{why}", shown(name)));
+                        .line(format!("   {} x{count}, {times} at {location}{why}", shown(name)));
                 }
             }
             FormatErrorKind::DependsOnData { chain } => {

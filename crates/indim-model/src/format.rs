@@ -62,10 +62,10 @@ fn text_prefix(content: &[u8]) -> Option<&str> {
 /// Reads a varint from the beginning of `rest` and removes it there.
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
-    for (place, &byte) in rest.iter().take(10).enumerate() {
-        number |= u64::from(byte & 0x7f).checked_shl(7 * place as u32)?;
+    for (index, &byte) in rest.iter().take(10).enumerate() {
+        number |= u64::from(byte & 0x7f).checked_shl(7 * index as u32)?;
         if byte < 0x80 {
-            *rest = &rest[place + 1..];
+            *rest = &rest[index + 1..];
             return Some(number);
         }
     }

@@ -54,15 +54,18 @@ pub use model::{
     check_inputs,
 };
 pub use model_builder::{
-    Census, ModelBuilder, array_of_bytes, array_of_packed_bytes, integers, packed_bytes,
+    ModelBuilder, UnsupportedOperations, array_of_bytes, array_of_packed_bytes, integers,
+    packed_bytes,
 };
 pub use part::{ProgramPart, remaining_positions};
 pub use search_rows::search_rows;
 pub use source::{Folder, SourceFile};
 pub use source_operation::{BroadcastRule, RuleNote, SourceOperation};
-pub use standardise::{Epsilon, centred, standardised};
+pub use standardise::{Epsilon, centre, standardise};
 pub use tolerance::{Mismatch, largest_distance};
-pub use writer::{Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, place_of};
+pub use writer::{
+    Decomposition, Notes, WriteOptions, Writer, WriterNotes, WrittenModel, location_of,
+};
 
 /// Options of reading a file.
 ///

@@ -172,6 +172,26 @@ pub fn part_of(
     Ok(builder.zeros(&ArrayType::new(dtype, sizes))?)
 }
 
+/// A stack of results along axis 0 with that axis moved to `axis`; `is_reversed` reverses the order of the
+/// results.
+///
+/// # Errors
+/// Those of [`GraphBuilder::reverse`] and [`GraphBuilder::transpose`].
+pub fn move_stack_axis(
+    builder: &GraphBuilder,
+    stack: &Value,
+    axis: usize,
+    is_reversed: bool,
+) -> Result<Value, FormatErrorKind> {
+    let mut permutation: Vec<i64> = (1..stack.array_type()?.shape.rank() as i64).collect();
+    permutation.insert(axis, 0);
+    let stack = match is_reversed {
+        true => builder.reverse(stack, &[0])?,
+        false => stack.clone(),
+    };
+    Ok(builder.transpose(stack, &permutation)?)
+}
+
 /// Checks that a body returns the types of the states.
 ///
 /// # Errors

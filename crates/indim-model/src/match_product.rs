@@ -189,7 +189,7 @@ impl ProductMatch {
         let (batch, summed) = (self.axes_of(AxisRole::Batch), self.summed_axes());
         let [x, y] = &self.operands;
         let places = |operand: &ProductOperand, axes: &[usize]| -> Vec<i64> {
-            axes.iter().map(|&axis| place_in(&operand.axes, axis) as i64).collect()
+            axes.iter().map(|&axis| position_in(&operand.axes, axis) as i64).collect()
         };
         let free = |operand: &ProductOperand| -> Vec<usize> {
             let is_free = |axis: &&usize| !batch.contains(axis) && !summed.contains(axis);
@@ -206,7 +206,7 @@ impl ProductMatch {
                 rhs_contracting: places(y, &summed),
             },
             result: self.sizes(&axes).into(),
-            order: (0..self.rank()).map(|axis| place_in(&axes, axis)).collect(),
+            order: (0..self.rank()).map(|axis| position_in(&axes, axis)).collect(),
         }
     }
 
@@ -222,9 +222,9 @@ impl ProductMatch {
             last == Some(AxisRole::Row) && !self.axes_of(AxisRole::Column).is_empty();
         if is_exchanged {
             let [x, y] = self.operands.clone();
-            return ProductMatch { operands: [y, x], ..self.clone() }.in_order();
+            return ProductMatch { operands: [y, x], ..self.clone() }.as_matmul();
         }
-        self.in_order()
+        self.as_matmul()
     }
 
     /// The axes of the operation's result in three groups: leading axes, rows and columns.
@@ -242,7 +242,7 @@ impl ProductMatch {
     }
 
     /// The product as `matmul`, with the operands in their present order.
-    fn in_order(&self) -> MatMulForm {
+    fn as_matmul(&self) -> MatMulForm {
         let [leading, rows, columns] = self.groups();
         let x = self.matrices(0, &leading, &rows);
         let y = self.matrices(1, &leading, &columns);
@@ -256,7 +256,7 @@ impl ProductMatch {
             operands: [x, y],
             result: result.into(),
             unmerged: self.sizes(&axes).into(),
-            order: (0..self.rank()).map(|axis| place_in(&axes, axis)).collect(),
+            order: (0..self.rank()).map(|axis| position_in(&axes, axis)).collect(),
         }
     }
 
@@ -289,7 +289,7 @@ impl ProductMatch {
         MatMulOperand {
             source: *source,
             shape: self.sizes(axes).into(),
-            order: wanted.iter().map(|&axis| place_in(axes, axis)).collect(),
+            order: wanted.iter().map(|&axis| position_in(axes, axis)).collect(),
             matrices: sizes.into(),
             is_transposed,
         }
@@ -345,6 +345,6 @@ fn widens(from: DType, to: DType) -> bool {
 }
 
 /// The position of an axis in a list that contains it.
-fn place_in(axes: &[usize], axis: usize) -> usize {
+fn position_in(axes: &[usize], axis: usize) -> usize {
     axes.iter().position(|&other| other == axis).unwrap_or(0)
 }

@@ -11,7 +11,7 @@ use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::{ReductionRuleName, Shape};
 
 use crate::pattern::{PLACEHOLDERS, Pattern};
-use crate::standardise::{Epsilon, standardised};
+use crate::standardise::{Epsilon, standardise};
 
 /// Maximum number of values visited in the search for reductions; twice the size of the largest
 /// definition.
@@ -68,12 +68,12 @@ const DEFINITIONS: [Definition; 10] = [
 ];
 
 /// A definition for an operand type, axes and `keepdims`.
-type Key = (Definition, ArrayType, Vec<usize>, bool);
+type DefinitionKey = (Definition, ArrayType, Vec<usize>, bool);
 
 /// The matcher of functions along axes in one graph; caches its patterns.
 #[derive(Default)]
 pub struct ReductionMatcher {
-    patterns: HashMap<Key, Option<Pattern>>,
+    patterns: HashMap<DefinitionKey, Option<Pattern>>,
 }
 
 impl ReductionMatcher {
@@ -81,24 +81,29 @@ impl ReductionMatcher {
     /// bitcasts: [`drop_bitcast_pairs`] removes them.
     pub fn find(&mut self, graph: &Graph, value: ValueId) -> Option<ReductionMatch> {
         let node = &graph[value];
-        let may_end_one = matches!(
+        let can_end_definition = matches!(
             node.kind,
             NodeKind::Elementwise(_)
                 | NodeKind::Convert
                 | NodeKind::Reshape
                 | NodeKind::Reduce { op: ReduceOp::Add | ReduceOp::Mul, .. }
         );
-        if !may_end_one || !node.array_type.dtype.is_float() {
+        if !can_end_definition || !node.array_type.dtype.is_float() {
             return None;
         }
-        let keys = reductions_near(graph, value).into_iter().flat_map(|(reduced, axes)| {
+        let keys = nearby_reductions(graph, value).into_iter().flat_map(|(reduced, axes)| {
             let shape = graph[reduced].array_type.shape.clone();
             keys(&ArrayType::new(node.array_type.dtype, shape), &axes, &node.array_type.shape)
         });
         keys.collect::<Vec<_>>().into_iter().find_map(|key| self.compare(key, graph, value))
     }
 
-    fn compare(&mut self, key: Key, graph: &Graph, value: ValueId) -> Option<ReductionMatch> {
+    fn compare(
+        &mut self,
+        key: DefinitionKey,
+        graph: &Graph,
+        value: ValueId,
+    ) -> Option<ReductionMatch> {
         let pattern = self.patterns.entry(key.clone()).or_insert_with(|| pattern(&key));
         let found = pattern.as_ref()?.find(graph, value)?;
         let (definition, operand_type, axes, keepdims) = key;
@@ -117,7 +122,7 @@ impl ReductionMatcher {
 }
 
 /// The definitions whose results along these axes have this shape.
-fn keys(operand: &ArrayType, axes: &[usize], result: &Shape) -> Vec<Key> {
+fn keys(operand: &ArrayType, axes: &[usize], result: &Shape) -> Vec<DefinitionKey> {
     let candidates = DEFINITIONS.iter().flat_map(|&definition| {
         let keepdims = if definition.keeps_shape() { &[true][..] } else { &[true, false] };
         keepdims.iter().map(move |&keepdims| (definition, keepdims))
@@ -150,18 +155,18 @@ impl Definition {
     }
 
     /// The value of the definition, with placeholders for its numbers.
-    fn make(self, x: &Value, axes: &[usize], keepdims: bool) -> Result<Value, GraphError> {
+    fn build(self, x: &Value, axes: &[usize], keepdims: bool) -> Result<Value, GraphError> {
         let b = x.builder();
         let positions: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-        let along = ReduceOptions::axes(&positions);
+        let options = ReduceOptions::axes(&positions);
         match self {
             Definition::Function(function) => {
                 let rule = ReductionRuleName::Xla;
                 let keepdims = keepdims && !function.keeps_shape();
-                b.along(function, x, along.keepdims(keepdims).rule(rule))
+                b.along(function, x, options.keepdims(keepdims).rule(rule))
             }
-            Definition::InsideRoot => standardised(x, axes, Epsilon::InsideRoot(PLACEHOLDERS[0])),
-            Definition::OutsideRoot => standardised(x, axes, Epsilon::OutsideRoot(PLACEHOLDERS[0])),
+            Definition::InsideRoot => standardise(x, axes, Epsilon::InsideRoot(PLACEHOLDERS[0])),
+            Definition::OutsideRoot => standardise(x, axes, Epsilon::OutsideRoot(PLACEHOLDERS[0])),
             Definition::LayerNorm => {
                 let one = b.literal(Literal::Int(1), x.array_type()?.dtype)?;
                 let operands = [x.clone(), one.clone(), one];
@@ -169,7 +174,7 @@ impl Definition {
                 b.along_of(
                     AxisFunction::LayerNorm,
                     &operands,
-                    along.epsilon(PLACEHOLDERS[0]),
+                    options.epsilon(PLACEHOLDERS[0]),
                     &rule,
                 )
             }
@@ -189,21 +194,21 @@ impl Definition {
 
 /// The pattern of a definition. `None` if the function does not support the type, and for `layer_norm`
 /// of a 16-bit float type, because its definition ends in that type.
-fn pattern((definition, operand, axes, keepdims): &Key) -> Option<Pattern> {
+fn pattern((definition, operand, axes, keepdims): &DefinitionKey) -> Option<Pattern> {
     let is_half = operand.dtype.size() == 2;
     if *definition == Definition::LayerNorm && is_half {
         return None;
     }
     let b = GraphBuilder::new();
     let x = b.parameter("x", operand.dtype, operand.shape.clone()).ok()?;
-    let value = definition.make(&x, axes, *keepdims).ok()?;
+    let value = definition.build(&x, axes, *keepdims).ok()?;
     let (graph, _) = drop_bitcast_pairs(&b.finish(&[value]).ok()?);
     let root = definition.root(&graph);
     Some(Pattern::of_shape(graph, root))
 }
 
 /// The reduced values close to a value, nearest first, and their reduced axes.
-fn reductions_near(graph: &Graph, value: ValueId) -> Vec<(ValueId, Vec<usize>)> {
+fn nearby_reductions(graph: &Graph, value: ValueId) -> Vec<(ValueId, Vec<usize>)> {
     let (mut queue, mut visited) = (VecDeque::from([value]), vec![value]);
     let mut found: Vec<(ValueId, Vec<usize>)> = Vec::new();
     let mut shapes = Vec::new();
@@ -282,8 +287,8 @@ mod tests {
                 check(AxisOperation::Function(function), keepdims, |x, axes| {
                     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
                     let keepdims = keepdims && !function.keeps_shape();
-                    let along = ReduceOptions::axes(&axes).keepdims(keepdims);
-                    x.builder().along(function, x, &along).unwrap()
+                    let options = ReduceOptions::axes(&axes).keepdims(keepdims);
+                    x.builder().along(function, x, &options).unwrap()
                 });
             }
         }
@@ -293,7 +298,7 @@ mod tests {
     fn standardisations_are_found_again() {
         for epsilon in [Epsilon::InsideRoot(0.25), Epsilon::OutsideRoot(1e-9)] {
             check(AxisOperation::Standardised(epsilon), true, |x, axes| {
-                standardised(x, axes, epsilon).unwrap()
+                standardise(x, axes, epsilon).unwrap()
             });
         }
     }
@@ -302,8 +307,8 @@ mod tests {
     fn similar_values_do_not_match() {
         let b = GraphBuilder::new();
         let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
-        let along = ReduceOptions::axes([1]).keepdims(true);
-        let sum = |x: &Value| b.along(AxisFunction::Sum, x, &along).unwrap();
+        let options = ReduceOptions::axes([1]).keepdims(true);
+        let sum = |x: &Value| b.along(AxisFunction::Sum, x, &options).unwrap();
         // The sum has other exponentials; the mean has another count.
         let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
         let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();

@@ -28,7 +28,7 @@ pub trait Model: Send + Sync {
     }
 
     /// Location in the file of the [`SourceOperation`] with this number.
-    fn place(&self, number: usize) -> Location;
+    fn location(&self, number: usize) -> Location;
 }
 
 /// An input of a model.
@@ -100,7 +100,7 @@ pub struct Expectation {
     /// Required accuracy.
     pub tolerance: Tolerance,
     /// Location of the expectation in the file.
-    pub place: Location,
+    pub location: Location,
 }
 
 /// Required accuracy of numbers.
@@ -220,7 +220,7 @@ fn check_input<'i>(
     if input.is_shape && matches!(bound, InputBinding::Type(_)) {
         return Err(FormatErrorKind::InputElements { name: input.name.clone() }.without_location());
     }
-    if !fits(input, &array_type, names) {
+    if !matches_declaration(input, &array_type, names) {
         let (name, declared) = (input.name.clone(), input.declared());
         return Err(
             FormatErrorKind::InputType { name, declared, given: array_type }.without_location()
@@ -230,7 +230,11 @@ fn check_input<'i>(
 }
 
 /// Whether an array matches the declared input; sizes of one name must be equal.
-fn fits<'i>(input: &'i ModelInput, given: &ArrayType, names: &mut Vec<(&'i str, usize)>) -> bool {
+fn matches_declaration<'i>(
+    input: &'i ModelInput,
+    given: &ArrayType,
+    names: &mut Vec<(&'i str, usize)>,
+) -> bool {
     let Some(sizes) = &input.sizes else {
         return input.dtype.is_none_or(|dtype| dtype == given.dtype);
     };

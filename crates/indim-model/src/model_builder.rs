@@ -43,20 +43,20 @@ impl ModelBuilder {
     }
 
     /// Counts an operation and makes it the source of the next nodes. `number` is its key for
-    /// [`Model::place`](crate::Model::place).
+    /// [`Model::location`](crate::Model::location).
     ///
     /// # Errors
     /// `limit`.
     pub fn operation(
         &mut self,
         number: usize,
-        place: impl FnOnce() -> Location,
+        location: impl FnOnce() -> Location,
     ) -> Result<(), FormatError> {
         self.operations += 1;
         if self.operations > self.limits.operations {
             let limit = self.limits.operations;
             let kind = FormatErrorKind::Limit { what: "operations, with calls inlined,", limit };
-            return Err(kind.at(place()));
+            return Err(kind.at(location()));
         }
         // The nodes of a body belong to its loop or branch.
         if self.is_in_region() {
@@ -82,14 +82,14 @@ impl ModelBuilder {
     pub fn constant(
         &mut self,
         array: Array,
-        place: impl FnOnce() -> Location,
+        location: impl FnOnce() -> Location,
     ) -> Result<Value, FormatError> {
         let array_type = array.array_type();
         let bytes = array.element_count().saturating_mul(array_type.dtype.size());
         self.constant_bytes = self.constant_bytes.saturating_add(bytes);
         if self.constant_bytes > self.limits.constant_bytes {
             let limit = self.limits.constant_bytes;
-            return Err(FormatErrorKind::Limit { what: "bytes of constants", limit }.at(place()));
+            return Err(FormatErrorKind::Limit { what: "bytes of constants", limit }.at(location()));
         }
         Ok(self.builder.constant(array))
     }
@@ -243,19 +243,19 @@ pub fn integers(array: &Array) -> Option<Vec<i64>> {
 
 /// Unsupported operations of a file, in the order of their first occurrence.
 #[derive(Debug, Default)]
-pub struct Census {
-    found: BTreeMap<(String, Option<String>), (usize, Location)>,
+pub struct UnsupportedOperations {
+    counts: BTreeMap<(String, Option<String>), (usize, Location)>,
     order: Vec<(String, Option<String>)>,
 }
 
-impl Census {
+impl UnsupportedOperations {
     /// Counts an unsupported operation at this location; operations of one name and reason share an entry.
-    pub fn add(&mut self, name: &str, reason: Option<String>, place: Location) {
+    pub fn add(&mut self, name: &str, reason: Option<String>, location: Location) {
         let key = (name.to_owned(), reason);
         let order = &mut self.order;
-        let entry = self.found.entry(key).or_insert_with_key(|key| {
+        let entry = self.counts.entry(key).or_insert_with_key(|key| {
             order.push(key.clone());
-            (0, place)
+            (0, location)
         });
         entry.0 += 1;
     }
@@ -265,18 +265,18 @@ impl Census {
     /// # Errors
     /// `unsupported-op`, with all unsupported operations.
     pub fn check(self) -> Result<(), FormatError> {
-        let Census { mut found, order } = self;
+        let UnsupportedOperations { mut counts, order } = self;
         let operations: Vec<Unsupported> = order
             .into_iter()
             .filter_map(|key| {
-                let (count, place) = found.remove(&key)?;
-                Some(Unsupported { name: key.0, reason: key.1, count, place })
+                let (count, location) = counts.remove(&key)?;
+                Some(Unsupported { name: key.0, reason: key.1, count, location })
             })
             .collect();
         match operations.first() {
             Some(first) => {
-                let place = first.place.clone();
-                Err(FormatErrorKind::UnsupportedOperations(operations).at(place))
+                let location = first.location.clone();
+                Err(FormatErrorKind::UnsupportedOperations(operations).at(location))
             }
             None => Ok(()),
         }

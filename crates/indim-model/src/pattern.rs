@@ -45,11 +45,11 @@ impl Pattern {
             numbers: [None; PLACEHOLDERS.len()],
             counterparts: vec![None; self.graph.len()],
         };
-        self.fits(self.root, graph, value, &mut found).then_some(found)
+        self.matches(self.root, graph, value, &mut found).then_some(found)
     }
 
     /// Whether a value matches a value of the pattern. The recursion depth is that of the pattern.
-    fn fits(
+    fn matches(
         &self,
         pattern_value: ValueId,
         graph: &Graph,
@@ -80,14 +80,15 @@ impl Pattern {
         let is_commutative =
             matches!(node.kind, NodeKind::Elementwise(op) if op.is(Fact::Commutative));
         let before = found.clone();
-        if self.all_fit(&pattern.operands, graph, node.operands.iter(), found) {
+        if self.all_match(&pattern.operands, graph, node.operands.iter(), found) {
             return true;
         }
         *found = before;
-        is_commutative && self.all_fit(&pattern.operands, graph, node.operands.iter().rev(), found)
+        is_commutative
+            && self.all_match(&pattern.operands, graph, node.operands.iter().rev(), found)
     }
 
-    fn all_fit<'g>(
+    fn all_match<'g>(
         &self,
         pattern_values: &[ValueId],
         graph: &Graph,
@@ -95,7 +96,7 @@ impl Pattern {
         found: &mut Bindings,
     ) -> bool {
         let mut pairs = pattern_values.iter().zip(values);
-        pairs.all(|(&pattern_value, &value)| self.fits(pattern_value, graph, value, found))
+        pairs.all(|(&pattern_value, &value)| self.matches(pattern_value, graph, value, found))
     }
 }
 

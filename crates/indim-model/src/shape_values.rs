@@ -25,12 +25,12 @@ pub struct KnownValue {
 impl KnownValue {
     /// A constant; its elements are known if they are few.
     pub fn constant(builder: &GraphBuilder, array: Array) -> KnownValue {
-        KnownValue { value: builder.constant(array.clone()), elements: keep_small(array) }
+        KnownValue { value: builder.constant(array.clone()), elements: retain_if_small(array) }
     }
 
     /// A value with these elements; they are dropped if they are many.
     pub fn with_elements(value: Value, array: Array) -> KnownValue {
-        KnownValue { value, elements: keep_small(array) }
+        KnownValue { value, elements: retain_if_small(array) }
     }
 
     /// The elements as integers, if they are known integers.
@@ -46,13 +46,13 @@ impl From<Value> for KnownValue {
 }
 
 /// The array, if its elements are to be kept.
-fn keep_small(array: Array) -> Option<Array> {
-    Some(array).filter(|array| is_few(array.array_type()))
+fn retain_if_small(array: Array) -> Option<Array> {
+    Some(array).filter(|array| is_small_type(array.array_type()))
 }
 
 /// Whether to keep the elements of arrays of this type. Integers and booleans build shapes. Floats scale
 /// sizes, so `MAX_RANK` of them are enough.
-fn is_few(array_type: &ArrayType) -> bool {
+fn is_small_type(array_type: &ArrayType) -> bool {
     let most = match array_type.dtype {
         dtype if dtype.is_integer() || dtype == DType::Bool => MAX_ELEMENTS,
         _ => MAX_RANK,
@@ -64,7 +64,7 @@ fn is_few(array_type: &ArrayType) -> bool {
 /// are small.
 ///
 /// Errors return `None`: the caller runs `make` again in the real graph, which reports them.
-pub fn folded<E>(
+pub fn fold_known_operands<E>(
     operands: &[Option<KnownValue>],
     make: impl FnOnce(&GraphBuilder, &[Option<KnownValue>]) -> Result<Vec<KnownValue>, E>,
 ) -> Option<Vec<Array>> {
@@ -80,11 +80,12 @@ pub fn folded<E>(
         }
     };
     let operands: Vec<Option<KnownValue>> = operands.iter().map(constant).collect::<Option<_>>()?;
-    let made: Vec<Value> =
+    let results: Vec<Value> =
         make(&builder, &operands).ok()?.into_iter().map(|known| known.value).collect();
-    let is_few = |value: &Value| value.array_type().is_ok_and(|array_type| is_few(&array_type));
-    if !made.iter().all(is_few) {
+    let is_small_type =
+        |value: &Value| value.array_type().is_ok_and(|array_type| is_small_type(&array_type));
+    if !results.iter().all(is_small_type) {
         return None;
     }
-    evaluate(&builder.finish(&made).ok()?, &[]).ok()
+    evaluate(&builder.finish(&results).ok()?, &[]).ok()
 }

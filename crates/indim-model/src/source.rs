@@ -53,11 +53,11 @@ pub trait Folder: Send + Sync {
 /// A folder of the file system; it refuses files outside it.
 impl Folder for PathBuf {
     fn read(&self, name: &str) -> io::Result<Bytes> {
-        std::fs::read(path_inside(self, name)?).map(Bytes::from)
+        std::fs::read(resolve_in_folder(self, name)?).map(Bytes::from)
     }
 
     fn read_range(&self, name: &str, range: Range<usize>) -> io::Result<Bytes> {
-        let path = path_inside(self, name)?;
+        let path = resolve_in_folder(self, name)?;
         // A pipe has no ranges and would block. Memory is allocated only if the bytes exist.
         let metadata = path.metadata()?;
         let (start, end) = (range.start as u64, range.end as u64);
@@ -76,7 +76,7 @@ impl Folder for PathBuf {
 ///
 /// # Errors
 /// [`io::ErrorKind::PermissionDenied`] if the file, or the target of a link, lies outside the folder.
-fn path_inside(folder: &Path, name: &str) -> io::Result<PathBuf> {
+fn resolve_in_folder(folder: &Path, name: &str) -> io::Result<PathBuf> {
     let outside = || io::Error::new(io::ErrorKind::PermissionDenied, "it lies outside the folder");
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(name).components().all(is_below) {

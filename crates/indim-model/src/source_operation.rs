@@ -11,7 +11,7 @@ use indim_shape::{ContractionRule, Einsum, RuleSet, TargetRule};
 pub struct SourceOperation {
     /// First value of the operation; its values end before the first of the next operation.
     pub first: ValueId,
-    /// Key for [`Model::place`](crate::Model::place).
+    /// Key for [`Model::location`](crate::Model::location).
     pub number: usize,
     /// Broadcast rule of its operands, if any.
     pub rule: Option<BroadcastRule>,

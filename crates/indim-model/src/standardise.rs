@@ -17,14 +17,14 @@ pub enum Epsilon {
 ///
 /// # Errors
 /// Those of [`GraphBuilder::along`](indim_builder::GraphBuilder::along) and of `sub`.
-pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Value), GraphError> {
+pub fn centre(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Value), GraphError> {
     let b = x.builder();
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
-    let along = ReduceOptions::axes(axes).keepdims(true).rule(ReductionRuleName::Xla);
-    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &along)?)?;
+    let options = ReduceOptions::axes(axes).keepdims(true).rule(ReductionRuleName::Xla);
+    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &options)?)?;
     let deviation = match epsilon {
-        Epsilon::InsideRoot(epsilon) => (b.along(AxisFunction::Var, x, &along)? + epsilon).sqrt(),
-        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &along)? + epsilon,
+        Epsilon::InsideRoot(epsilon) => (b.along(AxisFunction::Var, x, &options)? + epsilon).sqrt(),
+        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &options)? + epsilon,
     };
     Ok((distances, deviation))
 }
@@ -32,8 +32,8 @@ pub fn centred(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Va
 /// `(x - mean) / deviation` along the axes.
 ///
 /// # Errors
-/// Those of [`centred`].
-pub fn standardised(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<Value, GraphError> {
-    let (distances, deviation) = centred(x, axes, epsilon)?;
+/// Those of [`centre`].
+pub fn standardise(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<Value, GraphError> {
+    let (distances, deviation) = centre(x, axes, epsilon)?;
     x.builder().numpy().div(distances, deviation)
 }

@@ -130,12 +130,12 @@ macro_rules! floats {
 
             fn distance(&self, expected: &Self) -> u64 {
                 // The position of a float in the order of all floats: neighbours differ by 1.
-                let place = |x: Self| {
+                let location = |x: Self| {
                     let bits = x.to_bits() as $signed;
                     let size = i64::from(bits & <$signed>::MAX);
                     if bits < 0 { -size } else { size }
                 };
-                let apart = place(*self).abs_diff(place(*expected));
+                let apart = location(*self).abs_diff(location(*expected));
                 ulp_distance($to_f64(*self), $to_f64(*expected), apart)
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use indim_graph::{Graph, ValueId};
 
 use crate::error::{FormatError, Location};
-use crate::model_builder::Census;
+use crate::model_builder::UnsupportedOperations;
 
 /// Options of writing a file.
 ///
@@ -105,7 +105,7 @@ pub trait Writer {
 pub struct Notes {
     composed: BTreeMap<(String, &'static str), (usize, Location)>,
     warnings: Vec<String>,
-    census: Census,
+    unsupported_operations: UnsupportedOperations,
 }
 
 /// Notes of a written graph: decompositions and warnings.
@@ -113,22 +113,22 @@ pub type WriterNotes = (Vec<Decomposition>, Vec<String>);
 
 impl Notes {
     /// Notes a decomposed operation.
-    pub fn composed(&mut self, operation: &str, by: &'static str, place: Location) {
-        self.composed.entry((operation.to_owned(), by)).or_insert((0, place)).0 += 1;
+    pub fn composed(&mut self, operation: &str, by: &'static str, location: Location) {
+        self.composed.entry((operation.to_owned(), by)).or_insert((0, location)).0 += 1;
     }
 
     /// Notes a contraction that is written as products and their sum.
     pub fn multiplied_and_added(&mut self, graph: &Graph, value: ValueId) {
         let name = graph[value].kind.name();
-        self.composed(name, "products and their sum", place_of(graph, value));
+        self.composed(name, "products and their sum", location_of(graph, value));
         if graph[value].array_type.dtype.is_float() {
             self.warning("sums of products are added in the other system's own order");
         }
     }
 
     /// Notes an unsupported operation.
-    pub fn unsupported(&mut self, operation: &str, reason: Option<String>, place: Location) {
-        self.census.add(operation, reason, place);
+    pub fn unsupported(&mut self, operation: &str, reason: Option<String>, location: Location) {
+        self.unsupported_operations.add(operation, reason, location);
     }
 
     /// Notes a possible difference in the results of the other system.
@@ -145,21 +145,25 @@ impl Notes {
     /// `unsupported-op`, with all unsupported operations; under `exact` the decomposed ones count too.
     pub fn finish(mut self, exact: bool) -> Result<WriterNotes, FormatError> {
         let mut all = Vec::with_capacity(self.composed.len());
-        for ((operation, by), (count, place)) in self.composed {
+        for ((operation, by), (count, location)) in self.composed {
             if exact {
                 let reason = format!("not as one operation, only as {by}");
                 (0..count).for_each(|_| {
-                    self.census.add(&operation, Some(reason.clone()), place.clone());
+                    self.unsupported_operations.add(
+                        &operation,
+                        Some(reason.clone()),
+                        location.clone(),
+                    );
                 });
             }
             all.push(Decomposition { operation, by: by.to_owned(), count });
         }
-        self.census.check().map(|()| (all, self.warnings))
+        self.unsupported_operations.check().map(|()| (all, self.warnings))
     }
 }
 
 /// Location of a value in a graph: `%3 = exp2 f32[4]`.
-pub fn place_of(graph: &Graph, value: ValueId) -> Location {
+pub fn location_of(graph: &Graph, value: ValueId) -> Location {
     let node = &graph[value];
     Location::described(format!("{value} = {} {}", node.kind.name(), node.array_type))
 }

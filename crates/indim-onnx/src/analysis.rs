@@ -5,31 +5,34 @@ use super::step::Step;
 
 /// For each value, whether it determines shapes: it is a shape operand, or a value that determines shapes
 /// is computed from its elements.
-pub(super) fn make_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
-    let mut leads = vec![false; value_count];
-    mark_shapes(nodes, &mut leads);
-    leads
+pub(super) fn determines_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
+    let mut determines = vec![false; value_count];
+    mark_shapes(nodes, &mut determines);
+    determines
 }
 
 /// The recursion is bounded by the limit on the depth of bodies.
-fn mark_shapes(nodes: &[Step], leads: &mut [bool]) {
+fn mark_shapes(nodes: &[Step], determines: &mut [bool]) {
     for Step { node, operator, regions } in nodes.iter().rev() {
-        let is_sought = node.results.iter().flatten().any(|&result| leads[result]);
+        let determines_result = node.results.iter().flatten().any(|&result| determines[result]);
         for region in regions {
-            region.outputs.iter().for_each(|&output| mark(leads, output.filter(|_| is_sought)));
-            mark_shapes(&region.nodes, leads);
+            region
+                .outputs
+                .iter()
+                .for_each(|&output| mark(determines, output.filter(|_| determines_result)));
+            mark_shapes(&region.nodes, determines);
         }
         for &position in operator.shape_operands {
-            mark(leads, node.operands.get(position).copied().flatten());
+            mark(determines, node.operands.get(position).copied().flatten());
         }
         // If the node stacks results, operands 0 and 1 (trip count and condition) determine the number of
         // steps, which is the size of the stacked axis.
         let states = node.node.proto.input.len().saturating_sub(2);
         if node.operator == "Loop" && node.results.iter().skip(states).any(Option::is_some) {
-            node.operands.iter().take(2).for_each(|&operand| mark(leads, operand));
+            node.operands.iter().take(2).for_each(|&operand| mark(determines, operand));
         }
-        if is_sought && !operator.reads_types {
-            node.operands.iter().for_each(|&operand| mark(leads, operand));
+        if determines_result && !operator.reads_types {
+            node.operands.iter().for_each(|&operand| mark(determines, operand));
         }
     }
 }

@@ -64,14 +64,14 @@ pub(super) fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
-/// Decodes a protobuf message; `place` is the location for its error.
+/// Decodes a protobuf message; `location` is the location for its error.
 pub(super) fn decoded<M: Message + Default>(
     bytes: Bytes,
-    place: impl FnOnce() -> Location,
+    location: impl FnOnce() -> Location,
 ) -> Result<M, FormatError> {
     let damaged =
         |error: prost::DecodeError| FormatErrorKind::Damaged { problem: error.to_string() };
-    M::decode(bytes).map_err(|error| damaged(error).at(place()))
+    M::decode(bytes).map_err(|error| damaged(error).at(location()))
 }
 
 impl GraphBody {
@@ -91,8 +91,8 @@ impl GraphBody {
         let opsets = Arc::new(opsets.collect());
         let mut body = GraphBody { nodes: Vec::with_capacity(nodes.len()), opsets };
         for (index, bytes) in nodes.iter().enumerate() {
-            let place = || Location::described(format!("node {index}"));
-            body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), place)?)));
+            let location = || Location::described(format!("node {index}"));
+            body.nodes.push(Arc::new(Node::new(decoded(bytes.clone(), location)?)));
         }
         Ok(body)
     }
@@ -106,11 +106,11 @@ impl GraphBody {
         nodes: &[Bytes],
         limits: &FormatLimits,
     ) -> Result<GraphBody, FormatError> {
-        Ok(GraphBody::new(nodes, &[], limits)?.within(self))
+        Ok(GraphBody::new(nodes, &[], limits)?.with_operator_sets_of(self))
     }
 
     /// The same nodes with the operator sets of another body.
-    pub(super) fn within(&self, outer: &GraphBody) -> GraphBody {
+    pub(super) fn with_operator_sets_of(&self, outer: &GraphBody) -> GraphBody {
         GraphBody { nodes: self.nodes.clone(), opsets: outer.opsets.clone() }
     }
 
@@ -199,12 +199,12 @@ impl Function {
         (self.inputs.len() + self.outputs.len() + self.defaults.0.len()) / 16
     }
 
-    /// The attributes to which nodes of the function can refer: those that the call states (`said`), and
+    /// The attributes to which nodes of the function can refer: those that the call states (`stated`), and
     /// defaults for the rest.
-    pub(super) fn arguments(&self, said: &Attributes) -> Attributes {
-        let is_said = |name: &str| said.get(name).is_some();
-        let defaults = self.defaults.iter().filter(|(name, _)| !is_said(name));
-        Attributes::new(said.iter().chain(defaults).cloned().collect())
+    pub(super) fn arguments(&self, stated: &Attributes) -> Attributes {
+        let is_stated = |name: &str| stated.get(name).is_some();
+        let defaults = self.defaults.iter().filter(|(name, _)| !is_stated(name));
+        Attributes::new(stated.iter().chain(defaults).cloned().collect())
     }
 }
 

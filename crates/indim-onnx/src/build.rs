@@ -17,7 +17,7 @@ use super::reductions;
 use super::step::Step;
 use super::tensor::Tensors;
 use super::types::declared_at;
-use indim_model::shape_values::{KnownValue, folded};
+use indim_model::shape_values::{KnownValue, fold_known_operands};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, Location, ModelBuilder, ModelProgram, RuleNote,
     check_inputs,
@@ -60,9 +60,9 @@ impl<'m> ProgramBuilder<'m> {
         for (tensor, number) in &self.model.initializers {
             // A bound input overrides its default.
             if self.values[*number].is_none() {
-                let place = || declared_at("initializer", &tensor.name);
-                let array = self.tensors.array(tensor).map_err(|kind| kind.at(place()))?;
-                self.values[*number] = Some(self.constant(array, place)?);
+                let location = || declared_at("initializer", &tensor.name);
+                let array = self.tensors.array(tensor).map_err(|kind| kind.at(location()))?;
+                self.values[*number] = Some(self.constant(array, location)?);
             }
         }
         let model = self.model;
@@ -75,8 +75,8 @@ impl<'m> ProgramBuilder<'m> {
 
     /// Builds a node of the list, or of a body of the current node.
     pub(super) fn step(&mut self, step: &Step) -> Result<(), FormatError> {
-        self.model_builder.operation(self.number, || step.node.place())?;
-        match step.operator.becomes {
+        self.model_builder.operation(self.number, || step.node.location())?;
+        match step.operator.lowering {
             Lowering::Control => self.control(step),
             _ => self.node(&step.node, step.operator),
         }
@@ -108,8 +108,8 @@ impl<'m> ProgramBuilder<'m> {
         let input = &self.model.inputs[position];
         let ArrayType { dtype, shape } = array_type;
         let value = self.model_builder.builder.parameter(&input.name, dtype, shape);
-        let place = || declared_at("input", &input.name);
-        let value = value.map_err(|error| FormatErrorKind::from(error).at(place()))?;
+        let location = || declared_at("input", &input.name);
+        let value = value.map_err(|error| FormatErrorKind::from(error).at(location()))?;
         self.values[self.model.input_numbers[position]] = Some(match bound {
             InputBinding::Elements(array) if input.is_shape => {
                 let name = indim_graph::terminal::shown(&input.name);
@@ -126,15 +126,15 @@ impl<'m> ProgramBuilder<'m> {
     pub(super) fn constant(
         &mut self,
         array: Array,
-        place: impl FnOnce() -> Location,
+        location: impl FnOnce() -> Location,
     ) -> Result<KnownValue, FormatError> {
-        let value = self.model_builder.constant(array.clone(), place)?;
+        let value = self.model_builder.constant(array.clone(), location)?;
         Ok(KnownValue::with_elements(value, array))
     }
 
     fn node(&mut self, node: &FlatNode, operator: &Operator) -> Result<(), FormatError> {
-        let place = || node.place();
-        let meaning = &operator.becomes;
+        let location = || node.location();
+        let lowering = &operator.lowering;
         let operand = |number: &Option<ValueNumber>| match *number {
             // Only the type of the operand matters, so a body does not capture its value.
             Some(number) if operator.reads_types => Ok(self.values[number].clone()),
@@ -142,31 +142,34 @@ impl<'m> ProgramBuilder<'m> {
             None => Ok(None),
         };
         let operands = node.operands.iter().map(operand).collect::<Result<Vec<_>, _>>();
-        let operands = operands.map_err(|kind| kind.at(place()))?;
+        let operands = operands.map_err(|kind| kind.at(location()))?;
         let tensors = &self.tensors;
         let builder = self.model_builder.builder.clone();
         let rule = RuleNote::default();
         let call = Call { builder: &builder, node, operands: &operands, tensors, rule: &rule };
-        let made = match meaning {
+        let results = match lowering {
             Lowering::Constant => {
-                let array = constants::of_node(&call).map_err(|kind| kind.at(place()))?;
-                vec![self.constant(array, place)?]
+                let array = constants::of_node(&call).map_err(|kind| kind.at(location()))?;
+                vec![self.constant(array, location)?]
             }
             _ => {
-                let made = make_known(meaning, &call);
-                made.map_err(|kind| self.with_chain(kind, node).at(place()))?
+                let results = lower_and_fold(lowering, &call);
+                results.map_err(|kind| self.with_value_chain(kind, node).at(location()))?
             }
         };
         self.model_builder.rule(rule.take());
-        if node.results.len() > made.len() {
-            let expected = format!("at most {}", made.len());
+        if node.results.len() > results.len() {
+            let expected = format!("at most {}", results.len());
             let given = node.results.len();
-            return Err(FormatErrorKind::Count { what: "results", expected, given }.at(place()));
+            return Err(FormatErrorKind::Count { what: "results", expected, given }.at(location()));
         }
-        for (known, number) in made.into_iter().zip(&node.results) {
+        for (known, number) in results.into_iter().zip(&node.results) {
             // The builder defers errors of Rust operators on values, such as `x + y`, until a type is
             // read: here.
-            known.value.array_type().map_err(|error| FormatErrorKind::from(error).at(place()))?;
+            known
+                .value
+                .array_type()
+                .map_err(|error| FormatErrorKind::from(error).at(location()))?;
             if let Some(number) = number {
                 self.values[*number] = Some(known);
             }
@@ -176,25 +179,26 @@ impl<'m> ProgramBuilder<'m> {
 
     /// Completes `depends-on-data`, which names an unknown operand, by the chain of values from which
     /// that operand is computed. The operand is the last of the chain.
-    fn with_chain(&self, kind: FormatErrorKind, node: &FlatNode) -> FormatErrorKind {
+    fn with_value_chain(&self, kind: FormatErrorKind, node: &FlatNode) -> FormatErrorKind {
         let FormatErrorKind::DependsOnData { chain } = &kind else { return kind };
         let Some(name) = chain.first() else { return kind };
         let inputs = node.node.proto.input.iter();
-        let mut sought = inputs.zip(&node.operands).find(|(input, _)| *input == name);
+        let mut unknown_operand = inputs.zip(&node.operands).find(|(input, _)| *input == name);
         let mut names = vec![];
         let mut rest = &self.model.nodes[..];
-        while let Some((name, Some(number))) = sought.filter(|_| names.len() < MAX_CHAIN) {
-            let makes = |step: &Step| step.node.results.contains(&Some(*number));
-            let Some(position) = rest.iter().rposition(makes) else {
+        while let Some((name, Some(number))) = unknown_operand.filter(|_| names.len() < MAX_CHAIN) {
+            let produces = |step: &Step| step.node.results.contains(&Some(*number));
+            let Some(position) = rest.iter().rposition(produces) else {
                 names.push(indim_graph::terminal::shown(name));
                 break;
             };
-            let maker = &rest[position].node;
+            let producer = &rest[position].node;
             let name = indim_graph::terminal::shown(name);
-            names.push(format!("{name}, made by {}", maker.operator));
+            names.push(format!("{name}, made by {}", producer.operator));
             rest = &rest[..position];
-            let mut operands = maker.node.proto.input.iter().zip(&maker.operands);
-            sought = operands.find(|(_, operand)| operand.is_some_and(|o| self.is_unknown(o)));
+            let mut operands = producer.node.proto.input.iter().zip(&producer.operands);
+            unknown_operand =
+                operands.find(|(_, operand)| operand.is_some_and(|o| self.is_unknown(o)));
         }
         names.reverse();
         FormatErrorKind::DependsOnData { chain: names }
@@ -234,20 +238,20 @@ impl<'m> ProgramBuilder<'m> {
 }
 
 /// The results of a node: constants if the elements of all operands are known and the results are small.
-pub(super) fn make_known(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
-    let again = folded(call.operands, |builder, operands| {
-        make(meaning, &Call { builder, operands, ..*call })
+pub(super) fn lower_and_fold(lowering: &Lowering, call: &Call<'_>) -> LoweringResult {
+    let folded_arrays = fold_known_operands(call.operands, |builder, operands| {
+        lower(lowering, &Call { builder, operands, ..*call })
     });
-    match again {
+    match folded_arrays {
         Some(arrays) => {
             Ok(arrays.into_iter().map(|array| KnownValue::constant(call.builder, array)).collect())
         }
-        None => make(meaning, call),
+        None => lower(lowering, call),
     }
 }
 
-fn make(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
-    match meaning {
+fn lower(lowering: &Lowering, call: &Call<'_>) -> LoweringResult {
+    match lowering {
         Lowering::Unary(op) => elementwise::unary(call, *op),
         Lowering::Binary(op, takes) => elementwise::binary(call, *op, *takes),
         Lowering::Fold(op) => elementwise::fold(call, *op).map(|value| vec![value.into()]),
@@ -262,6 +266,6 @@ fn make(meaning: &Lowering, call: &Call<'_>) -> LoweringResult {
             let what = format!("{} outside a model is", call.node.operator);
             Err(FormatErrorKind::Unsupported { what })
         }
-        Lowering::Function(make) => make(call),
+        Lowering::Function(lower) => lower(call),
     }
 }

@@ -17,7 +17,7 @@ use indim_model::shape_values::KnownValue;
 /// `attribute` if the node states no value; those of [`super::tensor::Tensors::array`].
 pub(super) fn of_node(call: &Call<'_>) -> Result<Array, FormatErrorKind> {
     if let Some(tensor) = call.tensor("value")? {
-        return call.tensors.of_attribute(tensor);
+        return call.tensors.attribute_array(tensor);
     }
     if let Some(number) = call.optional_float("value_float")? {
         return Ok(Array::from_scalar(number as f32));
@@ -45,7 +45,7 @@ pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
     let element = match call.tensor("value")? {
         None => Array::from_scalar(0.0f32),
         Some(tensor) => {
-            let one = call.tensors.of_attribute(tensor)?;
+            let one = call.tensors.attribute_array(tensor)?;
             let several = |_| FormatErrorKind::attribute("value", "has not one element");
             one.reshaped(Shape::scalar()).map_err(several)?
         }
@@ -57,10 +57,10 @@ pub(super) fn of_shape(call: &Call<'_>) -> LoweringResult {
 pub(super) fn shape(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let rank = shape.rank() as i64;
-    let place =
+    let clamped =
         |axis: i64| (if axis < 0 { axis.saturating_add(rank) } else { axis }).clamp(0, rank);
-    let start = place(call.int("start", 0)?) as usize;
-    let end = place(call.int("end", rank)?) as usize;
+    let start = clamped(call.int("start", 0)?) as usize;
+    let end = clamped(call.int("end", rank)?) as usize;
     let sizes = shape.get(start..end).unwrap_or(&[]).iter().map(|&size| signed(size));
     Ok(vec![KnownValue::constant(call.builder, list(sizes.collect::<Result<_, _>>()?)?)])
 }
@@ -87,9 +87,9 @@ pub(super) fn range(call: &Call<'_>) -> LoweringResult {
     // 16-bit floats are summed in `f32`, unless `stash_type` disables it.
     let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1)? == 1;
     let computed = if is_half { DType::F32 } else { dtype };
-    let places = call.builder.iota(computed, [count], 0)?;
+    let positions = call.builder.iota(computed, [count], 0)?;
     let (start, delta) = (call.scalar(0)?.convert(computed), call.scalar(2)?.convert(computed));
-    one(call.builder.convert(places * delta + start, dtype)?)
+    one(call.builder.convert(positions * delta + start, dtype)?)
 }
 
 fn number(call: &Call<'_>, position: usize) -> Result<i64, FormatErrorKind> {
@@ -178,7 +178,7 @@ fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
 }
 
 /// For each element of a batch of matrices: its column minus its row.
-fn columns_less_rows(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
+fn column_minus_row(call: &Call<'_>, shape: &Shape) -> Result<Value, FormatErrorKind> {
     let Some(row_axis) = shape.rank().checked_sub(2) else {
         let expected = "an array with at least two axes".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
@@ -193,7 +193,7 @@ pub(super) fn eye_like(call: &Call<'_>) -> LoweringResult {
         Some(number) => dtype_of(number)?,
         None => call.dtype(0)?,
     };
-    let is_on = columns_less_rows(call, &call.shape(0)?)?.eq(call.int("k", 0)?);
+    let is_on = column_minus_row(call, &call.shape(0)?)?.eq(call.int("k", 0)?);
     one(call.builder.convert(is_on, dtype)?)
 }
 
@@ -205,10 +205,10 @@ pub(super) fn triangle(call: &Call<'_>) -> LoweringResult {
             return Err(FormatErrorKind::Unexpected { expected: "one diagonal".to_owned() });
         }
     };
-    let places = columns_less_rows(call, &call.shape(0)?)?;
+    let positions = column_minus_row(call, &call.shape(0)?)?;
     let is_kept = match call.int("upper", 1)? != 0 {
-        true => places.ge(diagonal),
-        false => places.le(diagonal),
+        true => positions.ge(diagonal),
+        false => positions.le(diagonal),
     };
     let zero = call.builder.literal(Literal::Int(0), call.dtype(0)?)?;
     one(is_kept.select(call.value(0)?, zero))

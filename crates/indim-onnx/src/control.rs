@@ -11,7 +11,8 @@ use core::ops::Range;
 
 use indim_builder::Value;
 use indim_model::loops::{
-    LoopEnd, branch, check_states, check_steps, known_true, part_of, truth, types_of,
+    LoopEnd, branch, check_states, check_steps, known_true, move_stack_axis, part_of, truth,
+    types_of,
 };
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatError, FormatErrorKind, RuleNote};
@@ -22,19 +23,19 @@ use super::call::Call;
 use super::step::{RegionSteps, Step};
 
 /// A loop or branch, or the error of a node in one of its bodies.
-type Built<T> = Result<T, FormatError>;
+type ControlResult<T> = Result<T, FormatError>;
 
 /// The results of a loop or branch; `None` for a result that nothing reads.
-type Results = Vec<Option<Value>>;
+type ControlResults = Vec<Option<Value>>;
 
 impl ProgramBuilder<'_> {
     /// Builds a loop or branch.
     ///
     /// # Errors
     /// Those of its bodies; `loop-state-type`, `unsupported`, `depends-on-data`, `wrong-count`.
-    pub(super) fn control(&mut self, step: &Step) -> Built<()> {
+    pub(super) fn control(&mut self, step: &Step) -> ControlResult<()> {
         let node = &step.node;
-        let at = |kind: FormatErrorKind| kind.at(node.place());
+        let at = |kind: FormatErrorKind| kind.at(node.location());
         let operands = node.operands.iter().take(node.node.proto.input.len());
         let operands = operands.map(|number| number.map_or(Ok(None), |it| self.operand(it)));
         let operands = operands.collect::<Result<Vec<_>, _>>().map_err(at)?;
@@ -54,11 +55,11 @@ impl ProgramBuilder<'_> {
         &mut self,
         step: &Step,
         results: impl ExactSizeIterator<Item = Option<KnownValue>>,
-    ) -> Built<()> {
+    ) -> ControlResult<()> {
         let (max, given) = (results.len(), step.node.results.len());
         if given > max {
             let (what, expected) = ("results", format!("at most {max}"));
-            return Err(FormatErrorKind::Count { what, expected, given }.at(step.node.place()));
+            return Err(FormatErrorKind::Count { what, expected, given }.at(step.node.location()));
         }
         for (known, number) in results.zip(&step.node.results) {
             if let Some(number) = number {
@@ -74,14 +75,14 @@ impl ProgramBuilder<'_> {
         region: &RegionSteps,
         inputs: Vec<KnownValue>,
         call: &Call<'_>,
-    ) -> Built<Vec<KnownValue>> {
-        let place = || call.node.place();
+    ) -> ControlResult<Vec<KnownValue>> {
+        let location = || call.node.location();
         for (number, input) in region.inputs.iter().zip(inputs) {
             self.values[*number] = Some(input);
         }
         for (tensor, number) in &region.initializers {
-            let array = self.tensors.array(tensor).map_err(|kind| kind.at(place()))?;
-            self.values[*number] = Some(self.constant(array, place)?);
+            let array = self.tensors.array(tensor).map_err(|kind| kind.at(location()))?;
+            self.values[*number] = Some(self.constant(array, location)?);
         }
         for step in &region.nodes {
             self.step(step)?;
@@ -92,16 +93,16 @@ impl ProgramBuilder<'_> {
             output.ok_or(FormatErrorKind::Unexpected { expected: missing })
         };
         let outputs = region.outputs.iter().map(output).collect::<Result<Vec<_>, _>>();
-        outputs.map_err(|kind| kind.at(place()))
+        outputs.map_err(|kind| kind.at(location()))
     }
 
-    fn branched(&mut self, step: &Step, call: &Call<'_>) -> Built<()> {
-        let at = |kind: FormatErrorKind| kind.at(call.node.place());
+    fn branched(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<()> {
+        let at = |kind: FormatErrorKind| kind.at(call.node.location());
         call.check_dtype(0, |dtype| dtype == DType::Bool).map_err(at)?;
         let condition = call.known(0).map_err(at)?;
         if let Some(flag) = truth(condition) {
-            let chosen = &step.regions[usize::from(!flag)];
-            let outputs = self.region(chosen, Vec::new(), call)?;
+            let region = &step.regions[usize::from(!flag)];
+            let outputs = self.region(region, Vec::new(), call)?;
             return self.define_results(step, outputs.into_iter().map(Some));
         }
         let (mut bodies, mut counts) = (Vec::new(), Vec::new());
@@ -116,12 +117,12 @@ impl ProgramBuilder<'_> {
         let (Some(on_false), Some(on_true)) = (bodies.pop(), bodies.pop()) else { return Ok(()) };
         check_count("outputs of the branches", counts[0], counts[1]).map_err(at)?;
         let values = branch(call.builder, &condition.value, [on_true, on_false]).map_err(at)?;
-        let results = spread(step, Vec::new(), values, counts[0]);
+        let results = all_results(step, Vec::new(), values, counts[0]);
         self.define_results(step, results.into_iter().map(|it| it.map(KnownValue::from)))
     }
 
-    fn looped(&mut self, step: &Step, call: &Call<'_>) -> Built<Results> {
-        let at = |kind: FormatErrorKind| kind.at(call.node.place());
+    fn looped(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
+        let at = |kind: FormatErrorKind| kind.at(call.node.location());
         let region = &step.regions[0];
         let initial = values(call, 2..call.operands.len()).map_err(at)?;
         let states = types_of(&initial).map_err(at)?;
@@ -137,42 +138,46 @@ impl ProgramBuilder<'_> {
         let end = LoopEnd { trips, enters };
         let length = end.length(truth(&condition)).map_err(at)?;
         let count = outputs.len();
-        let kept = kept(step, states.len(), outputs);
+        let required_outputs = required_outputs(step, states.len(), outputs);
         let condition = length.has_condition.then_some(condition.value);
-        let results: Vec<Value> = condition.into_iter().chain(kept).collect();
+        let results: Vec<Value> = condition.into_iter().chain(required_outputs).collect();
         let body = self.model_builder.end_region(&results).map_err(at)?;
-        let (finals, stacks) = end.build(call.builder, &initial, length, &body).map_err(at)?;
-        Ok(spread(step, finals, stacks, count))
+        let (final_states, stacks) =
+            end.build(call.builder, &initial, length, &body).map_err(at)?;
+        Ok(all_results(step, final_states, stacks, count))
     }
 
-    fn scanned(&mut self, step: &Step, call: &Call<'_>) -> Built<Results> {
-        let at = |kind: FormatErrorKind| kind.at(call.node.place());
+    fn scanned(&mut self, step: &Step, call: &Call<'_>) -> ControlResult<ControlResults> {
+        let at = |kind: FormatErrorKind| kind.at(call.node.location());
         let region = &step.regions[0];
         let ScanInputs { initial, xs, length } = ScanInputs::of(call).map_err(at)?;
         let states = types_of(&initial).map_err(at)?;
         check_count("inputs of the body", call.operands.len(), region.inputs.len()).map_err(at)?;
         let mut inputs = self.begin_step(&states).map_err(at)?;
         let position = inputs.remove(0).value;
-        let backwards = (length as i64 - 1) - &position;
+        let reverse_position = (length as i64 - 1) - &position;
         let builder = self.model_builder.builder.clone();
         for (x, axis, is_reversed) in &xs {
-            let position = if *is_reversed { &backwards } else { &position };
+            let position = if *is_reversed { &reverse_position } else { &position };
             inputs.push(part_of(&builder, x, position, *axis).map_err(at)?.into());
         }
         let outputs = self.region(region, inputs, call)?;
         check_states_of(call, 0, &states, &outputs).map_err(at)?;
         let count = outputs.len();
-        let kept: Vec<Value> = kept(step, states.len(), outputs).collect();
-        let body = self.model_builder.end_region(&kept).map_err(at)?;
+        let required_outputs: Vec<Value> = required_outputs(step, states.len(), outputs).collect();
+        let body = self.model_builder.end_region(&required_outputs).map_err(at)?;
         let looped = call.builder.counted_loop(length, &initial, &body);
-        let (finals, stacks) = looped.map_err(|error| at(error.into()))?;
-        let mut results = spread(step, finals, stacks, count);
+        let (final_states, stacks) = looped.map_err(|error| at(error.into()))?;
+        let mut results = all_results(step, final_states, stacks, count);
         let stacked = count - states.len();
         let axes = numbers(call, "scan_output_axes", stacked).map_err(at)?;
         let directions = numbers(call, "scan_output_directions", stacked).map_err(at)?;
         for (number, result) in results.iter_mut().skip(states.len()).enumerate() {
             if let Some(stack) = result {
-                *stack = placed(call, stack, axes[number], directions[number] != 0).map_err(at)?;
+                let is_reversed = directions[number] != 0;
+                let rank = stack.array_type().map_err(|error| at(error.into()))?.shape.rank();
+                let axis = call.axis(axes[number], rank).map_err(at)?;
+                *stack = move_stack_axis(call.builder, stack, axis, is_reversed).map_err(at)?;
             }
         }
         Ok(results)
@@ -237,24 +242,6 @@ fn numbers(call: &Call<'_>, name: &str, count: usize) -> Result<Vec<i64>, Format
     }
 }
 
-/// A stack of results along axis 0, reversed on request, with that axis moved to `axis`.
-fn placed(
-    call: &Call<'_>,
-    stack: &Value,
-    axis: i64,
-    is_reversed: bool,
-) -> Result<Value, FormatErrorKind> {
-    let rank = stack.array_type()?.shape.rank();
-    let axis = call.axis(axis, rank)?;
-    let stack = match is_reversed {
-        true => call.builder.reverse(stack, &[0])?,
-        false => stack.clone(),
-    };
-    let mut permutation: Vec<i64> = (1..rank as i64).collect();
-    permutation.insert(axis, 0);
-    Ok(call.builder.transpose(stack, &permutation)?)
-}
-
 /// The operands at these positions; all are required.
 fn values(call: &Call<'_>, positions: Range<usize>) -> Result<Vec<Value>, FormatErrorKind> {
     positions.map(|position| call.value(position).cloned()).collect()
@@ -289,7 +276,7 @@ fn is_read(step: &Step, position: usize) -> bool {
 }
 
 /// The outputs that the body must return: all states, and the stacked outputs that anything reads.
-fn kept(
+fn required_outputs(
     step: &Step,
     states: usize,
     outputs: Vec<KnownValue>,
@@ -301,9 +288,14 @@ fn kept(
 
 /// All `count` results of the node: the final states, then `stacks` at the results that are read and
 /// `None` at the rest.
-fn spread(step: &Step, finals: Vec<Value>, stacks: Vec<Value>, count: usize) -> Results {
-    let states = finals.len();
+fn all_results(
+    step: &Step,
+    final_states: Vec<Value>,
+    stacks: Vec<Value>,
+    count: usize,
+) -> ControlResults {
+    let states = final_states.len();
     let mut stacks = stacks.into_iter();
     let stacked = (states..count).map(|at| if is_read(step, at) { stacks.next() } else { None });
-    finals.into_iter().map(Some).chain(stacked).collect()
+    final_states.into_iter().map(Some).chain(stacked).collect()
 }

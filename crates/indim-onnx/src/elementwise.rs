@@ -105,7 +105,7 @@ pub(super) fn power(call: &Call<'_>) -> LoweringResult {
         // Exponents from 2^63 on would be negative as `i64`. Powers in `u64` wrap to the same low bits.
         _ if base.is_integer() && exponent == DType::U64 => DType::U64,
         _ if base.is_integer() && exponent.is_integer() => DType::I64,
-        _ if holds_all(base, exponent) => base,
+        _ if represents_all(base, exponent) => base,
         _ => DType::F64,
     };
     let operands = [call.value(0)?.convert(common), call.value(1)?.convert(common)];
@@ -114,7 +114,7 @@ pub(super) fn power(call: &Call<'_>) -> LoweringResult {
 }
 
 /// Whether a float type represents every number of another type exactly.
-fn holds_all(float: DType, other: DType) -> bool {
+fn represents_all(float: DType, other: DType) -> bool {
     match (float, other) {
         (DType::F64, _) => other.size() <= 4,
         (DType::F32, _) => other.size() <= 2,

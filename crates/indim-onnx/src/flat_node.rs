@@ -32,13 +32,13 @@ pub(super) struct FlatNode {
 
 impl FlatNode {
     /// ``node 4 `relu` (Relu, opset 13), in the function my.Scaled``.
-    pub(super) fn place(&self) -> Location {
-        node_place(&self.node, self.index, Some(self.opset), self.within.as_deref())
+    pub(super) fn location(&self) -> Location {
+        node_location(&self.node, self.index, Some(self.opset), self.within.as_deref())
     }
 }
 
 /// Location of a node; works before its operator is known.
-pub(super) fn node_place(
+pub(super) fn node_location(
     node: &Node,
     index: usize,
     opset: Option<i64>,

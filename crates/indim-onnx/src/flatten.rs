@@ -12,7 +12,7 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::attribute_table;
 use super::body::{Attributes, Function, GraphBody, Node, domain_of};
-use super::flat_node::{FlatNode, ValueNumber, node_place};
+use super::flat_node::{FlatNode, ValueNumber, node_location};
 use super::operators::{NEWEST_OPSET, Operator};
 use super::region::RegionGraph;
 use super::step::{OpaqueNode, OpaqueStep, Step};
@@ -43,7 +43,7 @@ pub(super) struct Flattener<'m> {
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Frame {
-    pub(super) place: FramePlace,
+    pub(super) location: FrameKind,
     /// Position of the next node.
     pub(super) next: usize,
     /// The value of each name; `None` for an input that the call omits.
@@ -52,7 +52,7 @@ pub(super) struct Frame {
     pub(super) arguments: Attributes,
 }
 
-pub(super) enum FramePlace {
+pub(super) enum FrameKind {
     Graph,
     /// A call; `within` is `the function my.Scaled`.
     Call {
@@ -68,7 +68,7 @@ pub(super) enum FramePlace {
 }
 
 /// The work that a node leaves: nothing, a call, or the bodies of a loop or branch.
-enum Next {
+enum NodeWork {
     Node,
     Call(Frame),
     /// The bodies of this node.
@@ -77,26 +77,26 @@ enum Next {
 
 impl Frame {
     pub(super) fn body<'f>(&'f self, graph: &'f GraphBody) -> &'f GraphBody {
-        match &self.place {
-            FramePlace::Graph => graph,
-            FramePlace::Call { function, .. } => &function.body,
-            FramePlace::Region { graph, .. } => &graph.body,
+        match &self.location {
+            FrameKind::Graph => graph,
+            FrameKind::Call { function, .. } => &function.body,
+            FrameKind::Region { graph, .. } => &graph.body,
         }
     }
 
     pub(super) fn within(&self) -> Option<Arc<str>> {
-        match &self.place {
-            FramePlace::Graph => None,
-            FramePlace::Call { within, .. } | FramePlace::Region { within, .. } => {
+        match &self.location {
+            FrameKind::Graph => None,
+            FrameKind::Call { within, .. } | FrameKind::Region { within, .. } => {
                 Some(within.clone())
             }
         }
     }
 
     /// Location of a node of the body.
-    fn place_of(&self, graph: &GraphBody, index: usize, node: &Node) -> Location {
+    fn location_of(&self, graph: &GraphBody, index: usize, node: &Node) -> Location {
         let opset = self.body(graph).opset(&node.proto.domain);
-        node_place(node, index, opset, self.within().as_deref())
+        node_location(node, index, opset, self.within().as_deref())
     }
 
     pub(super) fn define(
@@ -122,9 +122,9 @@ pub(super) fn value_of(
         return Ok(None);
     }
     for frame in frames.iter().rev() {
-        match (frame.names.get(name), &frame.place) {
+        match (frame.names.get(name), &frame.location) {
             (Some(value), _) => return Ok(*value),
-            (None, FramePlace::Region { .. }) => {}
+            (None, FrameKind::Region { .. }) => {}
             (None, _) => break,
         }
     }
@@ -162,12 +162,12 @@ impl<'m> Flattener<'m> {
         outputs: &[(String, Location)],
     ) -> Result<Vec<ValueNumber>, FormatError> {
         let arguments = Attributes::default();
-        let mut frames = vec![Frame { place: FramePlace::Graph, next: 0, names, arguments }];
+        let mut frames = vec![Frame { location: FrameKind::Graph, next: 0, names, arguments }];
         self.run(&mut frames, graph)?;
-        let value = |(name, place): &(String, Location)| {
+        let value = |(name, location): &(String, Location)| {
             let undefined = || FormatErrorKind::Undefined { what: "value", name: name.clone() };
             let value = value_of(&frames, name).and_then(|value| value.ok_or_else(undefined));
-            value.map_err(|kind| kind.at(place.clone()))
+            value.map_err(|kind| kind.at(location.clone()))
         };
         outputs.iter().map(value).collect()
     }
@@ -189,14 +189,14 @@ impl<'m> Flattener<'m> {
             frames[last].next += 1;
             match frames[last].body(graph).nodes.get(index).cloned() {
                 Some(node) => match self.node(frames, graph, index, &node) {
-                    Ok(Next::Node) => {}
-                    Ok(Next::Call(frame)) => frames.push(frame),
-                    Ok(Next::Regions(flat, operator)) => {
+                    Ok(NodeWork::Node) => {}
+                    Ok(NodeWork::Call(frame)) => frames.push(frame),
+                    Ok(NodeWork::Regions(flat, operator)) => {
                         self.regions(frames, graph, flat, operator)?;
                     }
-                    Err(kind) => return Err(kind.at(frames[last].place_of(graph, index, &node))),
+                    Err(kind) => return Err(kind.at(frames[last].location_of(graph, index, &node))),
                 },
-                None if frames.len() > base => self.leave(frames)?,
+                None if frames.len() > base => self.leave_call(frames)?,
                 None => return Ok(()),
             }
         }
@@ -209,7 +209,7 @@ impl<'m> Flattener<'m> {
         graph: &GraphBody,
         index: usize,
         node: &Arc<Node>,
-    ) -> Result<Next, FormatErrorKind> {
+    ) -> Result<NodeWork, FormatErrorKind> {
         let last = frames.len() - 1;
         let opset = frames[last].body(graph).opset(&node.proto.domain);
         self.count(node.work())?;
@@ -218,7 +218,7 @@ impl<'m> Flattener<'m> {
         let attributes = node.resolved(&frames[last].arguments);
         if let Some(called) = self.function_of(node) {
             let frame = self.call(frames, called, node, &operands, &attributes)?;
-            return Ok(Next::Call(frame));
+            return Ok(NodeWork::Call(frame));
         }
         let meaning = operator(node, opset)?;
         let has_regions = meaning.is_some_and(|(operator, _)| !operator.regions.is_empty());
@@ -230,10 +230,10 @@ impl<'m> Flattener<'m> {
         let frame = &frames[last];
         let Some((operator, version)) = meaning else {
             let (name, reason) = (node.operator_name(), why_unknown(&node.proto));
-            let place = frame.place_of(graph, index, node);
-            let nodes = vec![OpaqueNode { name, reason, place }];
+            let location = frame.location_of(graph, index, node);
+            let nodes = vec![OpaqueNode { name, reason, location }];
             self.opaque.push(OpaqueStep { nodes, operands, results });
-            return Ok(Next::Node);
+            return Ok(NodeWork::Node);
         };
         attribute_table::check(operator.name, version, &attributes)?;
         let flat = FlatNode {
@@ -248,18 +248,18 @@ impl<'m> Flattener<'m> {
             within: frame.within(),
         };
         if has_regions {
-            return Ok(Next::Regions(flat, operator));
+            return Ok(NodeWork::Regions(flat, operator));
         }
         match refusal(&flat) {
             Some(reason) => {
-                let (name, place) = (operator.name.to_owned(), flat.place());
-                let nodes = vec![OpaqueNode { name, reason: Some(reason), place }];
+                let (name, location) = (operator.name.to_owned(), flat.location());
+                let nodes = vec![OpaqueNode { name, reason: Some(reason), location }];
                 let FlatNode { operands, results, .. } = flat;
                 self.opaque.push(OpaqueStep { nodes, operands, results });
             }
             None => self.nodes.push(Step { node: flat, operator, regions: Vec::new() }),
         }
-        Ok(Next::Node)
+        Ok(NodeWork::Node)
     }
 
     /// New values for the results of a node.
@@ -309,9 +309,9 @@ impl<'m> Flattener<'m> {
         operands: &[Option<ValueNumber>],
         attributes: &Attributes,
     ) -> Result<Frame, FormatErrorKind> {
-        let is_this = |frame: &Frame| match &frame.place {
-            FramePlace::Graph | FramePlace::Region { .. } => false,
-            FramePlace::Call { function: open, .. } => Arc::ptr_eq(open, &function),
+        let is_this = |frame: &Frame| match &frame.location {
+            FrameKind::Graph | FrameKind::Region { .. } => false,
+            FrameKind::Call { function: open, .. } => Arc::ptr_eq(open, &function),
         };
         if frames.iter().any(is_this) {
             let name = function.shown.clone();
@@ -335,8 +335,8 @@ impl<'m> Flattener<'m> {
         for (position, input) in function.inputs.iter().enumerate() {
             names.insert(input.clone(), operands.get(position).copied().flatten());
         }
-        let place = FramePlace::Call { function, within, node: node.clone() };
-        Ok(Frame { place, next: 0, names, arguments })
+        let location = FrameKind::Call { function, within, node: node.clone() };
+        Ok(Frame { location, next: 0, names, arguments })
     }
 
     /// Reports attributes that the called function lacks; other systems ignore them too.
@@ -351,17 +351,17 @@ impl<'m> Flattener<'m> {
     }
 
     /// Leaves a call: gives its outputs the names of the node's results in the caller.
-    fn leave(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
+    fn leave_call(&mut self, frames: &mut Vec<Frame>) -> Result<(), FormatError> {
         let Some(left) = frames.pop() else { return Ok(()) };
-        let FramePlace::Call { function, node, within } = &left.place else { return Ok(()) };
-        let place = Location::described(within.to_string());
+        let FrameKind::Call { function, node, within } = &left.location else { return Ok(()) };
+        let location = Location::described(within.to_string());
         for (output, given) in function.outputs.iter().zip(&node.proto.output) {
             let value = value_of(core::slice::from_ref(&left), output);
             let defined = value.and_then(|value| match (given.is_empty(), frames.last_mut()) {
                 (false, Some(caller)) => caller.define(given, value),
                 _ => Ok(()),
             });
-            defined.map_err(|kind| kind.at(place.clone()))?;
+            defined.map_err(|kind| kind.at(location.clone()))?;
         }
         Ok(())
     }
@@ -386,7 +386,7 @@ fn operator(
     }
     let version = operator.version(opset).ok_or_else(|| FormatErrorKind::OperatorTooNew {
         name: operator.name.to_owned(),
-        introduced: operator.introduced(),
+        introduced: operator.first_opset(),
         opset,
     })?;
     check_count(operator.operands, node.proto.input.len())?;

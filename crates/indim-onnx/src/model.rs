@@ -9,7 +9,7 @@ use indim_model::{
 };
 use indim_ops::DType;
 
-use super::analysis::make_shapes;
+use super::analysis::determines_shapes;
 use super::body::{Function, GraphBody, check_many, decoded, domain_of};
 use super::build::ProgramBuilder;
 use super::flat_node::ValueNumber;
@@ -17,10 +17,10 @@ use super::flatten::{Flattener, Functions};
 use super::messages::{
     FunctionProto, GraphProto, ModelProto, OperatorSetIdProto, TensorProto, ValueInfoProto,
 };
-use super::opaque::{drop_dead, live, prune};
+use super::opaque::{live, prune, remove_dead};
 use super::part;
 use super::step::Step;
-use super::types::{declared_at, dtype_of, input_of};
+use super::types::{declared_at, declared_input, dtype_of};
 
 /// The IR version since which a model states the operator sets that it imports.
 pub(super) const OPSETS_SINCE: i64 = 3;
@@ -62,8 +62,8 @@ impl Model for OnnxModel {
     }
 
     /// Location of a node by its position in the list.
-    fn place(&self, number: usize) -> Location {
-        self.nodes.get(number).map_or_else(Location::default, |step| step.node.place())
+    fn location(&self, number: usize) -> Location {
+        self.nodes.get(number).map_or_else(Location::default, |step| step.node.location())
     }
 }
 
@@ -93,23 +93,24 @@ impl OnnxModel {
         }
         let body = GraphBody::new(&graph.node, &opsets, limits)?;
         let mut flattening = Flattener::new(&functions, limits);
-        let mut names = Names::default();
+        let mut names = GraphNames::default();
         let inputs = names.inputs(&graph, &mut flattening, limits)?;
         let initializers = names.initializers(&graph, &mut flattening, limits)?;
         let outputs = part::outputs(&options.part, &graph.output, limits)?;
-        let place =
+        let location =
             |output: &ModelInput| (output.name.clone(), declared_at("output", &output.name));
-        let mut sought: Vec<(String, Location)> = outputs.iter().map(place).collect();
-        sought.extend(starts.iter().map(|start| (start.name.clone(), Location::default())));
-        let mut output_numbers = flattening.graph(&body, names.values, &sought)?;
+        let mut required_outputs: Vec<(String, Location)> = outputs.iter().map(location).collect();
+        required_outputs
+            .extend(starts.iter().map(|start| (start.name.clone(), Location::default())));
+        let mut output_numbers = flattening.graph(&body, names.values, &required_outputs)?;
         let start_numbers = output_numbers.split_off(outputs.len());
         let Flattener { mut nodes, mut opaque, value_count, remarks, .. } = flattening;
         part::cut(&mut nodes, &mut opaque, &start_numbers);
         let kept = part::live_values(&options.part, &nodes, &opaque, &output_numbers, value_count);
-        let census = prune(&mut nodes, &opaque, &output_numbers, value_count);
+        let unsupported = prune(&mut nodes, &opaque, &output_numbers, value_count);
         if nodes.iter().any(|step| !step.regions.is_empty()) {
             let used = live(&nodes, &[], &output_numbers, 0..value_count);
-            drop_dead(&mut nodes, &used, 0);
+            remove_dead(&mut nodes, &used, 0);
         }
         let mut model = OnnxModel {
             source: source.clone(),
@@ -125,16 +126,21 @@ impl OnnxModel {
             opset: body.opset("").and_then(|opset| u32::try_from(opset).ok()),
         };
         if let Some(kept) = kept {
-            model.keep_part(&kept, starts, start_numbers);
+            model.restrict_to_part(&kept, starts, start_numbers);
         }
-        model.find_shapes();
-        census.check()?;
+        model.mark_shape_inputs();
+        unsupported.check()?;
         Ok(model)
     }
 
     /// Keeps only the nodes, initializers and inputs on which the outputs depend, and adds the starts of
     /// the part as inputs.
-    fn keep_part(&mut self, live: &[bool], starts: Vec<ModelInput>, numbers: Vec<ValueNumber>) {
+    fn restrict_to_part(
+        &mut self,
+        live: &[bool],
+        starts: Vec<ModelInput>,
+        numbers: Vec<ValueNumber>,
+    ) {
         let is_live = |number: &ValueNumber| live[*number] || numbers.contains(number);
         self.nodes.retain(|step| step.node.results.iter().flatten().any(|it| live[*it]));
         self.initializers.retain(|(_, number)| is_live(number));
@@ -152,8 +158,8 @@ impl OnnxModel {
 
     /// Marks inputs that have a default and inputs that determine shapes. Moves required inputs first:
     /// before IR version 4 a file lists every initializer as an input too.
-    fn find_shapes(&mut self) {
-        let leads = make_shapes(&self.nodes, self.value_count);
+    fn mark_shape_inputs(&mut self) {
+        let determines = determines_shapes(&self.nodes, self.value_count);
         let mut is_filled = vec![false; self.value_count];
         self.initializers.iter().for_each(|(_, number)| is_filled[*number] = true);
         let inputs = core::mem::take(&mut self.inputs);
@@ -161,7 +167,7 @@ impl OnnxModel {
             inputs.into_iter().zip(core::mem::take(&mut self.input_numbers)).collect();
         for (input, number) in &mut numbered {
             input.has_default = is_filled[*number];
-            input.is_shape = leads[*number] && may_say_shapes(input);
+            input.is_shape = determines[*number] && can_determine_shapes(input);
         }
         numbered.sort_by_key(|(input, _)| input.has_default);
         (self.inputs, self.input_numbers) = numbered.into_iter().unzip();
@@ -170,7 +176,7 @@ impl OnnxModel {
 
 /// Whether the elements of an input can determine shapes: integers and booleans can, and single elements
 /// of any type, such as the bounds of a range.
-fn may_say_shapes(input: &ModelInput) -> bool {
+fn can_determine_shapes(input: &ModelInput) -> bool {
     let is_whole = input.dtype.is_some_and(|dtype| dtype.is_integer() || dtype == DType::Bool);
     let is_one = |sizes: &[DeclaredSize]| sizes.iter().all(|size| *size == DeclaredSize::Known(1));
     is_whole || input.sizes.as_deref().is_some_and(is_one)
@@ -178,12 +184,12 @@ fn may_say_shapes(input: &ModelInput) -> bool {
 
 /// The values of a graph's names before its first node.
 #[derive(Default)]
-struct Names {
+struct GraphNames {
     values: HashMap<String, Option<ValueNumber>>,
     input_numbers: Vec<ValueNumber>,
 }
 
-impl Names {
+impl GraphNames {
     fn inputs(
         &mut self,
         graph: &GraphProto,
@@ -196,8 +202,8 @@ impl Names {
             self.input_numbers.push(number);
             if self.values.insert(input.name.clone(), Some(number)).is_some() {
                 let name = input.name.clone();
-                let place = declared_at("input", &name);
-                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(place));
+                let location = declared_at("input", &name);
+                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(location));
             }
         }
         Ok(inputs)
@@ -215,8 +221,8 @@ impl Names {
         let first_own = flattening.value_count;
         let mut is_filled = vec![false; first_own];
         for (index, bytes) in graph.initializer.iter().enumerate() {
-            let place = || Location::described(format!("initializer {index}"));
-            let tensor: TensorProto = decoded(bytes.clone(), place)?;
+            let location = || Location::described(format!("initializer {index}"));
+            let tensor: TensorProto = decoded(bytes.clone(), location)?;
             let stated = dtype_of(tensor.data_type.into());
             stated.map_err(|kind| kind.at(declared_at("initializer", &tensor.name)))?;
             let number = match self.values.get(&tensor.name) {
@@ -227,7 +233,7 @@ impl Names {
                 Some(_) => {
                     let name = tensor.name;
                     return Err(
-                        FormatErrorKind::Duplicate { what: "initializer", name }.at(place())
+                        FormatErrorKind::Duplicate { what: "initializer", name }.at(location())
                     );
                 }
                 None => flattening.new_value(),
@@ -247,9 +253,9 @@ pub(super) fn declared(
 ) -> Result<Vec<ModelInput>, FormatError> {
     check_many(what, infos.len(), limits)?;
     let one = |(index, bytes): (usize, &bytes::Bytes)| {
-        let place = || Location::described(format!("{what} {index}"));
-        let info: ValueInfoProto = decoded(bytes.clone(), place)?;
-        input_of(&info, limits).map_err(|kind| kind.at(declared_at(what, &info.name)))
+        let location = || Location::described(format!("{what} {index}"));
+        let info: ValueInfoProto = decoded(bytes.clone(), location)?;
+        declared_input(&info, limits).map_err(|kind| kind.at(declared_at(what, &info.name)))
     };
     infos.iter().enumerate().map(one).collect()
 }
@@ -262,14 +268,14 @@ pub(super) fn functions_of(
     check_many("functions", functions.len(), limits)?;
     let mut known = Functions::new();
     for (index, bytes) in functions.iter().enumerate() {
-        let place = || Location::described(format!("function {index}"));
-        let proto: FunctionProto = decoded(bytes.clone(), place)?;
+        let location = || Location::described(format!("function {index}"));
+        let proto: FunctionProto = decoded(bytes.clone(), location)?;
         let domain = domain_of(&proto.domain).to_owned();
         let key = (domain, proto.name.clone(), proto.overload.clone());
         let function = Function::new(proto, limits)?;
         let name = function.shown.clone();
         if known.insert(key, Arc::new(function)).is_some() {
-            return Err(FormatErrorKind::Duplicate { what: "function", name }.at(place()));
+            return Err(FormatErrorKind::Duplicate { what: "function", name }.at(location()));
         }
     }
     Ok(known)

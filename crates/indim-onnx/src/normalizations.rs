@@ -2,12 +2,12 @@
 
 use indim_builder::{AxisFunction, Value};
 use indim_graph::GraphError;
-use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
+use indim_model::{Epsilon, FormatErrorKind, centre, standardise};
 use indim_ops::{DType, Op};
 use indim_shape::{RuleSet, Shape};
 
 use super::call::{Call, LoweringResult, one};
-use super::reductions::along;
+use super::reductions::reduce_options;
 
 /// An operand and its normalised axes.
 struct NormalizationOperand<'c> {
@@ -19,7 +19,7 @@ struct NormalizationOperand<'c> {
 impl NormalizationOperand<'_> {
     /// A reduction over the normalised axes; they stay with size 1.
     fn of_axes(&self, function: AxisFunction) -> Result<Value, GraphError> {
-        self.call.builder.along(function, &self.x, along(&self.axes, true))
+        self.call.builder.along(function, &self.x, reduce_options(&self.axes, true))
     }
 
     fn numpy(&self, op: Op, x: &Value, y: &Value) -> Result<Value, GraphError> {
@@ -28,7 +28,7 @@ impl NormalizationOperand<'_> {
 
     /// `(x - mean) / sqrt(variance + epsilon)`
     fn standard(&self, epsilon: f64) -> Result<Value, GraphError> {
-        standardised(&self.x, &self.axes, Epsilon::InsideRoot(epsilon))
+        standardise(&self.x, &self.axes, Epsilon::InsideRoot(epsilon))
     }
 }
 
@@ -66,7 +66,7 @@ pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
     if let Some(bias) = call.optional(2) {
         scaled = scaled + call.onto(&bias.value, &shape)?;
     }
-    let (_, deviation) = centred(&normalized.x, &normalized.axes, Epsilon::InsideRoot(epsilon))?;
+    let (_, deviation) = centre(&normalized.x, &normalized.axes, Epsilon::InsideRoot(epsilon))?;
     let mean = normalized.of_axes(AxisFunction::Mean)?;
     Ok(vec![scaled.into(), mean.into(), deviation.reciprocal().into()])
 }
@@ -101,15 +101,15 @@ pub(super) fn group(call: &Call<'_>) -> LoweringResult {
     if groups == 0 || channels % groups != 0 {
         return Err(FormatErrorKind::attribute("num_groups", "does not divide the channels"));
     }
-    let mut apart = shape.to_vec();
-    apart.splice(1..2, [groups, channels / groups]);
-    let apart = Shape::from(apart);
+    let mut grouped_shape = shape.to_vec();
+    grouped_shape.splice(1..2, [groups, channels / groups]);
+    let grouped_shape = Shape::from(grouped_shape);
     let is_per_channel = call.version() >= SCALES_OF_CHANNELS_SINCE;
     let computed = if is_per_channel { stash_dtype(call)? } else { dtype };
-    let x = call.builder.reshape(call.value(0)?.convert(computed), &apart)?;
-    let normalized = NormalizationOperand { call, x, axes: (2..apart.rank()).collect() };
+    let x = call.builder.reshape(call.value(0)?.convert(computed), &grouped_shape)?;
+    let normalized = NormalizationOperand { call, x, axes: (2..grouped_shape.rank()).collect() };
     let standard = normalized.standard(call.float("epsilon", 1e-5)?)?;
-    let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&apart, 1) };
+    let (onto, axis) = if is_per_channel { (&shape, 1) } else { (&grouped_shape, 1) };
     let standard = call.builder.reshape(standard.convert(dtype), onto)?;
     let scale = along_channel(call, call.value(1)?, axis, onto)?;
     let scaled = standard * scale + along_channel(call, call.value(2)?, axis, onto)?;
@@ -142,7 +142,7 @@ const MEAN_VARIANCE_EPSILON: f64 = 1e-9;
 pub(super) fn mean_variance(call: &Call<'_>) -> LoweringResult {
     let rank = call.shape(0)?.rank();
     let axes = call.axes(&call.ints("axes")?.unwrap_or_else(|| vec![0, 2, 3]), rank)?;
-    one(standardised(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
+    one(standardise(call.value(0)?, &axes, Epsilon::OutsideRoot(MEAN_VARIANCE_EPSILON))?)
 }
 
 /// Divides by the sum of magnitudes, or by the root of the sum of squares; a norm of 0 leaves 0.

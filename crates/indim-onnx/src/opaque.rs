@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use indim_model::Census;
+use indim_model::UnsupportedOperations;
 
 use super::flat_node::ValueNumber;
 use super::step::{OpaqueStep, Step};
@@ -13,10 +13,10 @@ pub(super) fn prune(
     opaque: &[OpaqueStep],
     outputs: &[ValueNumber],
     value_count: usize,
-) -> Census {
-    let mut census = Census::default();
+) -> UnsupportedOperations {
+    let mut unsupported = UnsupportedOperations::default();
     if opaque.is_empty() {
-        return census;
+        return unsupported;
     }
     let mut is_opaque = vec![false; value_count];
     let results = opaque.iter().flat_map(|step| step.results.iter().flatten());
@@ -25,7 +25,7 @@ pub(super) fn prune(
     for step in opaque {
         let is_live = step.results.iter().flatten().any(|&result| live[result]);
         for node in step.nodes.iter().filter(|_| is_live) {
-            census.add(&node.name, node.reason.clone(), node.place.clone());
+            unsupported.add(&node.name, node.reason.clone(), node.location.clone());
         }
     }
     nodes.retain(|Step { node, .. }| {
@@ -35,7 +35,7 @@ pub(super) fn prune(
         }
         is_known
     });
-    census
+    unsupported
 }
 
 /// For each value in the range, whether an output depends on it.
@@ -65,7 +65,7 @@ pub(super) fn live(
 
 /// Drops nodes whose results are all dead. In the remaining loops and branches it drops the dead results,
 /// so that they are not stacked. `live` begins at the value `first`.
-pub(super) fn drop_dead(nodes: &mut Vec<Step>, live: &[bool], first: ValueNumber) {
+pub(super) fn remove_dead(nodes: &mut Vec<Step>, live: &[bool], first: ValueNumber) {
     let is_live = |number: &ValueNumber| live[*number - first];
     nodes.retain(|step| step.node.results.iter().flatten().any(is_live));
     for step in nodes.iter_mut().filter(|step| !step.regions.is_empty()) {

@@ -20,7 +20,7 @@ pub(super) struct Operator {
     since: &'static [i64],
     /// Minimal and maximal number of operands.
     pub(super) operands: (usize, usize),
-    pub(super) becomes: Lowering,
+    pub(super) lowering: Lowering,
     /// Operands whose elements are a shape, axes or a count; they must be known at build time.
     pub(super) shape_operands: &'static [usize],
     /// Whether the results depend only on the types of the operands.
@@ -58,13 +58,13 @@ const fn of(
     name: &'static str,
     since: &'static [i64],
     operands: (usize, usize),
-    becomes: Lowering,
+    lowering: Lowering,
 ) -> Operator {
     Operator {
         name,
         since,
         operands,
-        becomes,
+        lowering,
         shape_operands: &[],
         reads_types: false,
         regions: &[],
@@ -133,7 +133,7 @@ impl Operator {
     }
 
     /// The opset that introduced the operator.
-    pub(super) fn introduced(&self) -> i64 {
+    pub(super) fn first_opset(&self) -> i64 {
         self.since[0]
     }
 }

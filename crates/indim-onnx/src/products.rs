@@ -7,8 +7,8 @@ use indim_ops::DType;
 use indim_shape::{ContractionRule, Einsum, Shape, TargetRule};
 
 use super::call::{Call, LoweringResult, one};
-use super::quantization::{rounded_to, spread_over};
-use super::reductions::along;
+use super::quantization::{broadcast_along_axis, round_and_saturate};
+use super::reductions::reduce_options;
 
 /// Whether `MatMul` and `Gemm` take the type: floats, and integers of 32 and 64 bits.
 fn is_of_products(dtype: DType) -> bool {
@@ -118,7 +118,7 @@ enum MatrixSide {
 }
 
 /// The elements of operand `position` as `i32`, minus the zero points in operand `zero`.
-fn centred(
+fn subtract_zero_point(
     call: &Call<'_>,
     position: usize,
     zero: usize,
@@ -143,10 +143,10 @@ fn broadcast_parameter(
 ) -> Result<Value, FormatErrorKind> {
     let own = parameter.array_type()?.shape;
     if own.rank() <= 1 && side == MatrixSide::Left && shape.rank() > 1 {
-        return spread_over(call, parameter, shape, Some(shape.rank() - 2));
+        return broadcast_along_axis(call, parameter, shape, Some(shape.rank() - 2));
     }
     match own.rank() {
-        0 | 1 => spread_over(call, parameter, shape, shape.rank().checked_sub(1)),
+        0 | 1 => broadcast_along_axis(call, parameter, shape, shape.rank().checked_sub(1)),
         _ => {
             let rule = TargetRule::Unidirectional;
             Ok(call.builder.broadcast_to_target(parameter, &rule, shape)?)
@@ -169,8 +169,8 @@ fn integer_product(
     if let Some(product) = product_of_bytes(call, a, b)? {
         return Ok(product);
     }
-    let a = centred(call, a.0, a.1, MatrixSide::Left)?;
-    let b = centred(call, b.0, b.1, MatrixSide::Right)?;
+    let a = subtract_zero_point(call, a.0, a.1, MatrixSide::Left)?;
+    let b = subtract_zero_point(call, b.0, b.1, MatrixSide::Right)?;
     Ok(call.builder.matmul(a, b)?)
 }
 
@@ -197,7 +197,7 @@ fn product_of_bytes(
     // The sums along axis `rank - 1 - from_last`, which stays with size 1.
     let sum = |value: &Value, from_last: usize| -> Result<Value, FormatErrorKind> {
         let axis = value.array_type()?.shape.rank() - 1 - from_last;
-        Ok(call.builder.along(AxisFunction::Sum, value, along(&[axis], true))?)
+        Ok(call.builder.along(AxisFunction::Sum, value, reduce_options(&[axis], true))?)
     };
     let mut product = call.builder.matmul(&a, &b)?;
     if let ZeroPoints::Each(zero) = &a_zero {
@@ -267,5 +267,5 @@ pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     let rows = if has_vector { MatrixSide::Right } else { MatrixSide::Left };
     let scale = scale(1, rows)? * scale(4, MatrixSide::Right)? / scale(6, rows)?;
     let zero = broadcast_parameter(call, &call.value(7)?.convert(DType::F32), &shape, rows)?;
-    one(rounded_to(call, product * scale, Some(zero), call.dtype(7)?)?)
+    one(round_and_saturate(call, product * scale, Some(zero), call.dtype(7)?)?)
 }

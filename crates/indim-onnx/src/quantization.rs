@@ -15,7 +15,7 @@ const AXES_SINCE: i64 = 13;
 
 /// Broadcasts a scale or zero point to the shape of the operand: one number, or one for each index of the
 /// axis in the attribute `axis`.
-fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
+fn broadcast_to_operand(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
     let shape = call.shape(0)?;
     let own = value.array_type()?.shape;
     let is_along_axis = call.version() >= AXES_SINCE && own.rank() == 1;
@@ -24,11 +24,11 @@ fn spread(call: &Call<'_>, value: &Value) -> Result<Value, FormatErrorKind> {
         true => Some(call.axis(call.int("axis", 1)?, shape.rank())?),
         false => None,
     };
-    spread_over(call, value, &shape, axis)
+    broadcast_along_axis(call, value, &shape, axis)
 }
 
 /// Broadcasts one number, or one for each index of an axis, to a shape.
-pub(super) fn spread_over(
+pub(super) fn broadcast_along_axis(
     call: &Call<'_>,
     value: &Value,
     shape: &Shape,
@@ -51,7 +51,7 @@ pub(super) fn spread_over(
 }
 
 /// The element type in the attribute `output_dtype`, if the node has it.
-fn stated_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
+fn output_dtype(call: &Call<'_>) -> Result<Option<DType>, FormatErrorKind> {
     match call.int("output_dtype", 0)? {
         0 => Ok(None),
         number => dtype_of(number).map(Some),
@@ -66,7 +66,7 @@ fn is_quantized(dtype: DType) -> bool {
 /// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which represents all these integers
 /// exactly.
 pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
-    let stated = stated_dtype(call)?;
+    let stated = output_dtype(call)?;
     let zero = call.optional(2).map(|zero| &zero.value);
     let dtype = match zero {
         Some(zero) => zero.array_type()?.dtype,
@@ -76,11 +76,12 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
         let problem = format!("is not {dtype}, the type of the zero point");
         return Err(FormatErrorKind::attribute("output_dtype", problem));
     }
-    let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
-    let zero = zero.map(|zero| spread(call, &zero.convert(DType::F32))).transpose()?;
+    let scale = broadcast_to_operand(call, &call.value(1)?.convert(DType::F32))?;
+    let zero =
+        zero.map(|zero| broadcast_to_operand(call, &zero.convert(DType::F32))).transpose()?;
     let scaled = call.value(0)?.convert(DType::F32) / scale;
     if !dtype.is_float8() {
-        return one(rounded_to(call, scaled, zero, dtype)?);
+        return one(round_and_saturate(call, scaled, zero, dtype)?);
     }
     let shifted = match zero {
         Some(zero) => scaled + zero,
@@ -116,7 +117,7 @@ pub(super) fn converted(
 }
 
 /// `saturate(round_even(x) + zero_point)` of `f32`.
-pub(super) fn rounded_to(
+pub(super) fn round_and_saturate(
     call: &Call<'_>,
     x: Value,
     zero: Option<Value>,
@@ -127,13 +128,13 @@ pub(super) fn rounded_to(
         Some(zero) => rounded + zero,
         None => rounded,
     };
-    let (low, high) = limits(dtype);
+    let (low, high) = integer_range(dtype);
     let limit = |number: f64| call.builder.literal(Literal::Float(number), DType::F32);
     Ok(result.clamp(limit(low)?, limit(high)?).convert(dtype))
 }
 
 /// The smallest and the largest integer of a quantised type.
-fn limits(dtype: DType) -> (f64, f64) {
+fn integer_range(dtype: DType) -> (f64, f64) {
     match dtype {
         DType::I8 => (f64::from(i8::MIN), f64::from(i8::MAX)),
         DType::I16 => (f64::from(i16::MIN), f64::from(i16::MAX)),
@@ -147,12 +148,12 @@ fn limits(dtype: DType) -> (f64, f64) {
 /// `(x - zero_point) * scale`, computed in f32 and rounded to the type of the scale.
 pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
-    let result = stated_dtype(call)?.unwrap_or(call.dtype(1)?);
-    let scale = spread(call, &call.value(1)?.convert(DType::F32))?;
+    let result = output_dtype(call)?.unwrap_or(call.dtype(1)?);
+    let scale = broadcast_to_operand(call, &call.value(1)?.convert(DType::F32))?;
     let exact = if call.dtype(0)?.is_float8() { DType::F32 } else { DType::I32 };
     let mut distance = call.value(0)?.convert(exact);
     if let Some(zero) = call.optional(2) {
-        distance = distance - spread(call, &zero.value.convert(exact))?;
+        distance = distance - broadcast_to_operand(call, &zero.value.convert(exact))?;
     }
     one((distance.convert(DType::F32) * scale).convert(result))
 }

@@ -26,7 +26,7 @@ pub(super) enum ReduceOperator {
 impl ReduceOperator {
     /// The element-wise operation before the reduction, such as the square; it also applies if no axes
     /// are reduced.
-    fn prepared(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
+    fn map_elements(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         Ok(match self {
             // Unsigned integers have no operation `abs`, and need none.
             ReduceOperator::L1 if Op::Abs.takes(dtype) => x.builder().abs(x)?,
@@ -36,7 +36,7 @@ impl ReduceOperator {
     }
 
     /// The element-wise operation in place of a reduction over no axes, on the result of `prepared`.
-    fn of_one(self, x: &Value) -> Result<Value, FormatErrorKind> {
+    fn map_unreduced(self, x: &Value) -> Result<Value, FormatErrorKind> {
         Ok(match self {
             ReduceOperator::L2 => x.builder().abs(x)?,
             ReduceOperator::LogSum => x.builder().log(x)?,
@@ -62,7 +62,7 @@ impl ReduceOperator {
 
 /// Options for axes that are already checked. Under XLA's rule, the maximum and minimum of an empty axis
 /// have a value too.
-pub(super) fn along(axes: &[usize], keepdims: bool) -> ReduceOptions {
+pub(super) fn reduce_options(axes: &[usize], keepdims: bool) -> ReduceOptions {
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     ReduceOptions::axes(axes).keepdims(keepdims).rule(ReductionRuleName::Xla)
 }
@@ -72,11 +72,11 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
     let form = rule(call, reduction)?.elaborate(&call.shape(0)?);
     let form =
         form.map_err(|error| call.graph_error(indim_graph::GraphErrorKind::Reduction(error)))?;
-    let x = reduction.prepared(call.value(0)?, dtype)?;
+    let x = reduction.map_elements(call.value(0)?, dtype)?;
     if form.axes().is_empty() {
-        return one(reduction.of_one(&x)?);
+        return one(reduction.map_unreduced(&x)?);
     }
-    let along = along(form.axes(), form.keeps_axes());
+    let options = reduce_options(form.axes(), form.keeps_axes());
     let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();
     let reduced = match is_whole_mean {
         true => {
@@ -84,11 +84,11 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
             // has size 0.
             let sizes = form.axes().iter().map(|&axis| form.operand()[axis]);
             let count = sizes.fold(1, usize::saturating_mul);
-            let sum = call.builder.along(AxisFunction::Sum, &x, &along)?;
+            let sum = call.builder.along(AxisFunction::Sum, &x, &options)?;
             let count = indim_graph::Literal::Int(count as i128);
             call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?
         }
-        false => call.builder.along(reduction.function(), &x, &along)?,
+        false => call.builder.along(reduction.function(), &x, &options)?,
     };
     let reduced =
         if reduction == ReduceOperator::LogSum { call.builder.log(reduced)? } else { reduced };
@@ -135,7 +135,7 @@ fn scan(call: &Call<'_>, op: ReduceOp) -> LoweringResult {
 /// Reduces all axes except the first two: the images of each channel.
 pub(super) fn pool(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
-    one(call.builder.along(function, call.value(0)?, along(&axes, true))?)
+    one(call.builder.along(function, call.value(0)?, reduce_options(&axes, true))?)
 }
 
 /// The opset since which softmax normalises one axis, instead of all axes from it on together.
@@ -153,13 +153,13 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 }
 
 pub(super) fn softmax(call: &Call<'_>) -> LoweringResult {
-    let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::Softmax, call.value(0)?, &along)?)
+    let options = reduce_options(&softmax_axes(call)?, false);
+    one(call.builder.along(AxisFunction::Softmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn log_softmax(call: &Call<'_>) -> LoweringResult {
-    let along = along(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &along)?)
+    let options = reduce_options(&softmax_axes(call)?, false);
+    one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn arg_max(call: &Call<'_>) -> LoweringResult {
@@ -174,8 +174,8 @@ pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
 fn search(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let takes_last = call.int("select_last_index", 0)? != 0;
-    let along = along(&[axis], call.int("keepdims", 1)? != 0).last(takes_last);
-    one(call.builder.along(function, call.value(0)?, along)?)
+    let options = reduce_options(&[axis], call.int("keepdims", 1)? != 0).last(takes_last);
+    one(call.builder.along(function, call.value(0)?, options)?)
 }
 
 /// 1 at the first of the largest elements, else 0.
@@ -190,8 +190,8 @@ pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
         }
         false => (call.value(0)?.clone(), axes[0]),
     };
-    let places = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
-    let found = call.builder.along(AxisFunction::ArgMax, &x, along(&[axis], true))?;
-    let is_found = call.builder.elementwise(Op::Eq, &[places, found], &RuleSet::Numpy)?;
-    one(call.builder.reshape(call.builder.convert(is_found, dtype)?, shape)?)
+    let positions = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
+    let found = call.builder.along(AxisFunction::ArgMax, &x, reduce_options(&[axis], true))?;
+    let equals_found = call.builder.elementwise(Op::Eq, &[positions, found], &RuleSet::Numpy)?;
+    one(call.builder.reshape(call.builder.convert(equals_found, dtype)?, shape)?)
 }

@@ -8,9 +8,9 @@ use indim_model::{FormatError, FormatErrorKind, FormatLimits, Location};
 
 use super::body::{GraphBody, check_many, decoded};
 use super::flat_node::{FlatNode, ValueNumber};
-use super::flatten::{Flattener, Frame, FramePlace, value_of};
+use super::flatten::{Flattener, Frame, FrameKind, value_of};
 use super::messages::{GraphProto, TensorProto, ValueInfoProto};
-use super::opaque::{drop_dead, live};
+use super::opaque::{live, remove_dead};
 use super::operators::Operator;
 use super::step::{OpaqueNode, OpaqueStep, RegionSteps, Step};
 use super::unsupported::refusal;
@@ -30,17 +30,17 @@ impl RegionGraph {
         graph: &GraphProto,
         outer: &GraphBody,
         limits: &FormatLimits,
-        place: &Location,
+        location: &Location,
     ) -> Result<RegionGraph, FormatError> {
         if !graph.sparse_initializer.is_empty() {
             let what = "sparse initializers are".to_owned();
-            return Err(FormatErrorKind::Unsupported { what }.at(place.clone()));
+            return Err(FormatErrorKind::Unsupported { what }.at(location.clone()));
         }
         check_many("initializers", graph.initializer.len(), limits)?;
         let names = |what, infos: &[bytes::Bytes]| -> Result<Vec<String>, FormatError> {
             check_many(what, infos.len(), limits)?;
             let name = |bytes: &bytes::Bytes| {
-                decoded(bytes.clone(), || place.clone()).map(|info: ValueInfoProto| info.name)
+                decoded(bytes.clone(), || location.clone()).map(|info: ValueInfoProto| info.name)
             };
             infos.iter().map(name).collect()
         };
@@ -50,15 +50,15 @@ impl RegionGraph {
             inputs: names("inputs", &graph.input)?,
             outputs: names("outputs", &graph.output)?,
             initializers: tensors
-                .map(|bytes| decoded(bytes.clone(), || place.clone()).map(Arc::new))
+                .map(|bytes| decoded(bytes.clone(), || location.clone()).map(Arc::new))
                 .collect::<Result<_, _>>()?,
         })
     }
 
     /// The same body with the operator sets of another body around it.
-    fn within(&self, outer: &GraphBody) -> RegionGraph {
+    fn with_operator_sets_of(&self, outer: &GraphBody) -> RegionGraph {
         RegionGraph {
-            body: self.body.within(outer),
+            body: self.body.with_operator_sets_of(outer),
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             initializers: self.initializers.clone(),
@@ -83,7 +83,7 @@ impl Flattener<'_> {
         mut flat: FlatNode,
         operator: &'static Operator,
     ) -> Result<(), FormatError> {
-        let place = flat.place();
+        let location = flat.location();
         let first = self.value_count;
         let (mut regions, mut unsupported) = (Vec::new(), Vec::new());
         for &name in operator.regions {
@@ -98,10 +98,10 @@ impl Flattener<'_> {
         flat.operands.extend(captured.into_iter().map(Some));
         let last = frames.len() - 1;
         let results = self.define_results(&mut frames[last], &flat.node);
-        flat.results = results.map_err(|kind| kind.at(place.clone()))?;
+        flat.results = results.map_err(|kind| kind.at(location.clone()))?;
         if let Some(reason) = refusal(&flat) {
             let name = operator.name.to_owned();
-            unsupported.push(OpaqueNode { name, reason: Some(reason), place });
+            unsupported.push(OpaqueNode { name, reason: Some(reason), location });
         }
         if unsupported.is_empty() {
             self.nodes.push(Step { node: flat, operator, regions });
@@ -120,19 +120,19 @@ impl Flattener<'_> {
         flat: &FlatNode,
         name: &'static str,
     ) -> Result<(RegionSteps, Vec<OpaqueNode>), FormatError> {
-        let place = flat.place();
-        let at = |kind: FormatErrorKind| kind.at(place.clone());
+        let location = flat.location();
+        let at = |kind: FormatErrorKind| kind.at(location.clone());
         let last = frames.len() - 1;
-        let decoded = self.decoded_region(frames[last].body(graph), flat, name, &place)?;
+        let decoded = self.decoded_region(frames[last].body(graph), flat, name, &location)?;
         self.count(decoded.work()).map_err(at)?;
-        let is_region = |frame: &&Frame| matches!(frame.place, FramePlace::Region { .. });
+        let is_region = |frame: &&Frame| matches!(frame.location, FrameKind::Region { .. });
         if frames.iter().filter(is_region).count() >= MAX_REGION_DEPTH {
             let what = "nested loops and branches";
             return Err(at(FormatErrorKind::Limit { what, limit: MAX_REGION_DEPTH }));
         }
-        let described = place.described.clone().unwrap_or_default();
+        let described = location.described.clone().unwrap_or_default();
         let mut frame = Frame {
-            place: FramePlace::Region {
+            location: FrameKind::Region {
                 graph: decoded.clone(),
                 within: Arc::from(format!("{name} of {described}")),
             },
@@ -160,10 +160,10 @@ impl Flattener<'_> {
         let outputs = decoded.outputs.iter().map(|name| value_of(frames, name).map_err(at));
         let outputs: Vec<Option<ValueNumber>> = outputs.collect::<Result<_, _>>()?;
         frames.pop();
-        let sought: Vec<ValueNumber> = outputs.iter().flatten().copied().collect();
-        let live = live(&nodes, &opaque, &sought, first..self.value_count);
+        let required_values: Vec<ValueNumber> = outputs.iter().flatten().copied().collect();
+        let live = live(&nodes, &opaque, &required_values, first..self.value_count);
         let is_live = |result: &ValueNumber| live[result - first];
-        drop_dead(&mut nodes, &live, first);
+        remove_dead(&mut nodes, &live, first);
         let opaque = opaque.into_iter();
         let unsupported = opaque.filter(|step| step.results.iter().flatten().any(is_live));
         let unsupported = unsupported.flat_map(|step| step.nodes).collect();
@@ -176,9 +176,9 @@ impl Flattener<'_> {
         outer: &GraphBody,
         flat: &FlatNode,
         name: &'static str,
-        place: &Location,
+        location: &Location,
     ) -> Result<Arc<RegionGraph>, FormatError> {
-        let at = |problem: &str| FormatErrorKind::attribute(name, problem).at(place.clone());
+        let at = |problem: &str| FormatErrorKind::attribute(name, problem).at(location.clone());
         let attribute = flat.attributes.get(name).ok_or_else(|| at("is missing"))?;
         let decoded_within = self.bodies.entry(Arc::as_ptr(attribute).addr()).or_default();
         let outer_key = core::ptr::from_ref(outer).addr();
@@ -186,11 +186,11 @@ impl Flattener<'_> {
             return Ok(known.clone());
         }
         let region = match decoded_within.values().next() {
-            Some(known) => known.within(outer),
+            Some(known) => known.with_operator_sets_of(outer),
             None => {
                 let bytes = attribute.g.clone().ok_or_else(|| at("is not a graph"))?;
-                let graph: GraphProto = decoded(bytes, || place.clone())?;
-                RegionGraph::new(&graph, outer, self.limits, place)?
+                let graph: GraphProto = decoded(bytes, || location.clone())?;
+                RegionGraph::new(&graph, outer, self.limits, location)?
             }
         };
         let region = Arc::new(region);

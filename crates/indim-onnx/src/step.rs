@@ -29,7 +29,7 @@ pub(super) struct RegionSteps {
 pub(super) struct OpaqueNode {
     pub(super) name: String,
     pub(super) reason: Option<String>,
-    pub(super) place: Location,
+    pub(super) location: Location,
 }
 
 /// A node without a lowering, or a loop or branch with such nodes in its bodies.

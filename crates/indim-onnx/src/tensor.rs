@@ -37,14 +37,14 @@ impl Tensors {
     ///
     /// # Errors
     /// Those of [`Tensors::array`].
-    pub(super) fn of_attribute(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
-        let place = core::ptr::from_ref(tensor).addr();
+    pub(super) fn attribute_array(&self, tensor: &TensorProto) -> Result<Array, FormatErrorKind> {
+        let address = core::ptr::from_ref(tensor).addr();
         let known = || self.arrays.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(array) = known().get(&place) {
+        if let Some(array) = known().get(&address) {
             return Ok(array.clone());
         }
         let array = self.array(tensor)?;
-        known().insert(place, array.clone());
+        known().insert(address, array.clone());
         Ok(array)
     }
 

@@ -84,7 +84,7 @@ pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
 ///
 /// # Errors
 /// `unsupported-type`, `limit`, `attribute` for a negative size.
-pub(super) fn input_of(
+pub(super) fn declared_input(
     info: &ValueInfoProto,
     limits: &FormatLimits,
 ) -> Result<ModelInput, FormatErrorKind> {

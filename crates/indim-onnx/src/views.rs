@@ -24,13 +24,13 @@ pub(super) fn reshape(call: &Call<'_>) -> LoweringResult {
         }
     }
     if let Some(open) = target.iter().position(|&size| size == -1) {
-        target[open] = left_over(&from, &target, open)?;
+        target[open] = inferred_size(&from, &target, open)?;
     }
     one(call.builder.reshape(call.value(0)?, sizes(&target)?)?)
 }
 
 /// The size for -1 at axis `open`: the number of elements divided by the other target sizes.
-fn left_over(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErrorKind> {
+fn inferred_size(from: &Shape, target: &[i64], open: usize) -> Result<i64, FormatErrorKind> {
     let others = target.iter().enumerate().filter(|(axis, _)| *axis != open);
     let product = others.map(|(_, &size)| size).try_fold(1i64, i64::checked_mul);
     let count = from.element_count().ok().and_then(|count| i64::try_from(count).ok());
@@ -149,7 +149,7 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
     for (position, &axis) in axes.iter().enumerate() {
         let [start, end, step] = [&starts, &ends, &steps].map(|list| list[position]);
-        let start = first_place(start, step, shape[axis]);
+        let start = slice_start(start, step, shape[axis]);
         let slice = AxisSlice::python(Some(start), Some(end), Some(step), shape[axis]);
         slices[axis] = slice.map_err(|kind| call.graph_error(kind))?;
     }
@@ -158,7 +158,7 @@ pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
 
 /// The start of a slice for Python's rule. With a negative step, ONNX moves a start before the axis to
 /// its first element; Python's slice is empty.
-pub(super) fn first_place(start: i64, step: i64, size: usize) -> i64 {
+pub(super) fn slice_start(start: i64, step: i64, size: usize) -> i64 {
     match i64::try_from(size) {
         Ok(size) if step < 0 => start.max(-size),
         _ => start,
@@ -207,14 +207,14 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::attribute("split", "does not add up to the size of the axis"));
     }
     let mut start = 0;
-    let mut made = Vec::with_capacity(parts.len());
+    let mut results = Vec::with_capacity(parts.len());
     for part in parts {
         let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();
         slices[axis] = AxisSlice::new(start, part, 1);
         start += part;
-        made.push(KnownValue::from(call.builder.slice(call.value(0)?, &slices)?));
+        results.push(KnownValue::from(call.builder.slice(call.value(0)?, &slices)?));
     }
-    Ok(made)
+    Ok(results)
 }
 
 /// The sizes of the results without `split`. Since opset 18 the last pieces can be smaller.
@@ -245,20 +245,20 @@ pub(super) fn tile(call: &Call<'_>) -> LoweringResult {
     if repeats.len() != shape.rank() {
         return Err(FormatErrorKind::attribute("repeats", "has not one element for each axis"));
     }
-    let (mut apart, mut lands, mut joined) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut split_sizes, mut permutation, mut merged_sizes) = (Vec::new(), Vec::new(), Vec::new());
     for (&size, &repeat) in shape.iter().zip(sizes(&repeats)?.iter()) {
         if repeat != 1 {
-            apart.push(repeat);
+            split_sizes.push(repeat);
         }
-        lands.push(apart.len() as i64);
-        apart.push(size);
-        joined.push(size.saturating_mul(repeat));
+        permutation.push(split_sizes.len() as i64);
+        split_sizes.push(size);
+        merged_sizes.push(size.saturating_mul(repeat));
     }
-    if apart.len() > indim_shape::MAX_RANK {
+    if split_sizes.len() > indim_shape::MAX_RANK {
         return Err(FormatErrorKind::Limit { what: "axes", limit: indim_shape::MAX_RANK });
     }
-    let repeated = call.builder.broadcast_in_dim(call.value(0)?, &lands, apart)?;
-    one(call.builder.reshape(repeated, joined)?)
+    let repeated = call.builder.broadcast_in_dim(call.value(0)?, &permutation, split_sizes)?;
+    one(call.builder.reshape(repeated, merged_sizes)?)
 }
 
 /// The first version repeats along one axis.
@@ -282,15 +282,15 @@ fn image(call: &Call<'_>) -> Result<([usize; 4], usize), FormatErrorKind> {
     Ok((shape.map_err(|_| FormatErrorKind::Unexpected { expected })?, block))
 }
 
-/// Reshapes to `apart`, permutes the axes by `order`, and reshapes to `joined`.
-fn rearranged(
+/// Reshapes to `split_sizes`, permutes the axes by `order`, and reshapes to `merged_sizes`.
+fn reshape_and_permute(
     call: &Call<'_>,
-    apart: &[usize],
+    split_sizes: &[usize],
     order: &[i64],
-    joined: [usize; 4],
+    merged_sizes: [usize; 4],
 ) -> LoweringResult {
-    let apart = call.builder.reshape(call.value(0)?, apart)?;
-    one(call.builder.reshape(call.builder.transpose(apart, order)?, joined)?)
+    let split_sizes = call.builder.reshape(call.value(0)?, split_sizes)?;
+    one(call.builder.reshape(call.builder.transpose(split_sizes, order)?, merged_sizes)?)
 }
 
 pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
@@ -299,10 +299,14 @@ pub(super) fn depth_to_space(call: &Call<'_>) -> LoweringResult {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the channels"));
     }
     let depth = c / (b * b);
-    let joined = [n, depth, h.saturating_mul(b), w.saturating_mul(b)];
+    let merged_sizes = [n, depth, h.saturating_mul(b), w.saturating_mul(b)];
     match &call.text("mode", "DCR")?[..] {
-        "DCR" => rearranged(call, &[n, b, b, depth, h, w], &[0, 3, 4, 1, 5, 2], joined),
-        "CRD" => rearranged(call, &[n, depth, b, b, h, w], &[0, 1, 4, 2, 5, 3], joined),
+        "DCR" => {
+            reshape_and_permute(call, &[n, b, b, depth, h, w], &[0, 3, 4, 1, 5, 2], merged_sizes)
+        }
+        "CRD" => {
+            reshape_and_permute(call, &[n, depth, b, b, h, w], &[0, 1, 4, 2, 5, 3], merged_sizes)
+        }
         _ => Err(FormatErrorKind::attribute("mode", "is neither DCR nor CRD")),
     }
 }
@@ -312,11 +316,11 @@ pub(super) fn space_to_depth(call: &Call<'_>) -> LoweringResult {
     if h % b != 0 || w % b != 0 {
         return Err(FormatErrorKind::attribute("blocksize", "does not divide the image"));
     }
-    let apart = [n, c, h / b, b, w / b, b];
-    let joined = [n, c.saturating_mul(b * b), h / b, w / b];
+    let split_sizes = [n, c, h / b, b, w / b, b];
+    let merged_sizes = [n, c.saturating_mul(b * b), h / b, w / b];
     match &call.text("mode", "DCR")?[..] {
-        "DCR" => rearranged(call, &apart, &[0, 3, 5, 1, 2, 4], joined),
-        "CRD" => rearranged(call, &apart, &[0, 1, 3, 5, 2, 4], joined),
+        "DCR" => reshape_and_permute(call, &split_sizes, &[0, 3, 5, 1, 2, 4], merged_sizes),
+        "CRD" => reshape_and_permute(call, &split_sizes, &[0, 1, 3, 5, 2, 4], merged_sizes),
         _ => Err(FormatErrorKind::attribute("mode", "is neither DCR nor CRD")),
     }
 }

@@ -10,7 +10,7 @@ use indim_model::spatial_windows::{
 use indim_ops::{DType, ReduceOp};
 
 use super::call::{Call, LoweringResult, one};
-use super::quantization::{rounded_to, spread_over};
+use super::quantization::{broadcast_along_axis, round_and_saturate};
 
 /// Windows, and the number of padding elements that `ceil_mode` adds to each.
 type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
@@ -32,7 +32,10 @@ fn spatial(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 }
 
 /// Windows with the strides and dilations of the attributes, without padding; `kernel` has their sizes.
-fn unpadded(call: &Call<'_>, kernel: &[usize]) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
+fn unpadded_windows(
+    call: &Call<'_>,
+    kernel: &[usize],
+) -> Result<Vec<PaddedWindow>, FormatErrorKind> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
     plain_windows(kernel, &strides, &dilations)
@@ -62,7 +65,7 @@ fn stated_pads(
 /// The padded windows of the attributes, for a kernel of these sizes. `ceils` tells whether `ceil_mode`
 /// rounds the number of windows up.
 fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
-    let mut windows = unpadded(call, kernel)?;
+    let mut windows = unpadded_windows(call, kernel)?;
     let auto_pad = call.text("auto_pad", "NOTSET")?;
     let stated = stated_pads(call, &auto_pad, kernel.len())?;
     let same = Padding::Same { is_upper: auto_pad == "SAME_UPPER" };
@@ -78,7 +81,7 @@ fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<Padde
 
 /// The spatial sizes of the kernel, from the weights, operand `position`. The attribute `kernel_shape` must
 /// agree with them.
-fn kernel_of(call: &Call<'_>, position: usize) -> Result<Vec<usize>, FormatErrorKind> {
+fn kernel_sizes(call: &Call<'_>, position: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let (rank, weights) = (spatial(call)?.len(), call.shape(position)?);
     if weights.rank() != rank + 2 {
         let expected = format!("weights of rank {}, not {}", rank + 2, weights.rank());
@@ -110,7 +113,7 @@ fn convolved(
     weights: usize,
     dtype: Option<DType>,
 ) -> Result<Value, FormatErrorKind> {
-    let (windows, _) = padded(call, &kernel_of(call, weights)?, false)?;
+    let (windows, _) = padded(call, &kernel_sizes(call, weights)?, false)?;
     let feature_groups = groups(call)?;
     let convolution = Convolution { feature_groups, ..Convolution::new(windows) };
     Ok(call.builder.convolution(x, w, &convolution, dtype)?)
@@ -131,42 +134,46 @@ pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
 
 /// Elements minus their zero point, in 16 bits, which contain every difference. The zero point is one number,
 /// or one for each index of axis 0.
-fn centred(call: &Call<'_>, position: usize, zero: usize) -> Result<Value, FormatErrorKind> {
+fn subtract_zero_point(
+    call: &Call<'_>,
+    position: usize,
+    zero: usize,
+) -> Result<Value, FormatErrorKind> {
     call.check_dtype(position, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let value = call.value(position)?;
     let value = value.convert(DType::I16);
     let Some(zero) = call.optional(zero) else { return Ok(value) };
     let shape = value.array_type()?.shape;
-    Ok(&value - spread_over(call, &zero.value.convert(DType::I16), &shape, Some(0))?)
+    Ok(&value - broadcast_along_axis(call, &zero.value.convert(DType::I16), &shape, Some(0))?)
 }
 
 /// `ConvInteger`: sums in 32 bits. Padding has the value of the zero point, so it is 0 after the
 /// subtraction.
 pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
-    let (x, w) = (centred(call, 0, 2)?, centred(call, 1, 3)?);
+    let (x, w) = (subtract_zero_point(call, 0, 2)?, subtract_zero_point(call, 1, 3)?);
     one(convolved(call, (&x, &w), 1, Some(DType::I32))?)
 }
 
 /// `QLinearConv`: a convolution in 32 bits, times the quotient of the scales.
 pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
-    let (x, w) = (centred(call, 0, 2)?, centred(call, 3, 5)?);
+    let (x, w) = (subtract_zero_point(call, 0, 2)?, subtract_zero_point(call, 3, 5)?);
     let sum = biased(call, convolved(call, (&x, &w), 3, Some(DType::I32))?, 8)?.remove(0).value;
     let shape = sum.array_type()?.shape;
     let parameter = |position: usize| {
         let value = call.value(position)?.convert(DType::F32);
-        spread_over(call, &value, &shape, Some(1))
+        broadcast_along_axis(call, &value, &shape, Some(1))
     };
     let scale = parameter(1)? * parameter(4)? / parameter(6)?;
     let product = sum.convert(DType::F32) * scale;
-    one(rounded_to(call, product, Some(parameter(7)?), call.dtype(7)?)?)
+    one(round_and_saturate(call, product, Some(parameter(7)?), call.dtype(7)?)?)
 }
 
 /// `ConvTranspose`: inserts zeros between the elements of the operand and convolves it with the reversed
 /// weights.
 pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
-    let (sizes, kernel, groups) = (spatial(call)?, kernel_of(call, 1)?, groups(call)?);
+    let (sizes, kernel, groups) = (spatial(call)?, kernel_sizes(call, 1)?, groups(call)?);
     let rank = kernel.len();
     let extra = list(call, "output_padding", (rank, 0), 0)?;
     let stated = match call.ints("output_shape")? {
@@ -180,7 +187,7 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
     };
     let auto_pad = call.text("auto_pad", "NOTSET")?;
     let pads = stated_pads(call, &auto_pad, rank)?;
-    let mut windows = unpadded(call, &kernel)?;
+    let mut windows = unpadded_windows(call, &kernel)?;
     for (axis, window) in windows.iter_mut().enumerate() {
         let whole = transposed_size(window, sizes[axis], extra[axis]);
         let sought = match (&stated, &pads) {
@@ -203,30 +210,35 @@ pub(super) fn transposed(call: &Call<'_>) -> LoweringResult {
         };
         transpose_window(window, padding, extra[axis]);
     }
-    let weights = exchanged(call, call.value(1)?, groups)?;
+    let weights = swap_channels(call, call.value(1)?, groups)?;
     let convolution = Convolution { feature_groups: groups, ..Convolution::new(windows) };
     let result = call.builder.convolution(call.value(0)?, weights, &convolution, None)?;
     biased(call, result, 2)
 }
 
 /// Weights `[in, out / groups, ..]` as `[out, in / groups, ..]`.
-fn exchanged(call: &Call<'_>, weights: &Value, groups: usize) -> Result<Value, FormatErrorKind> {
+fn swap_channels(
+    call: &Call<'_>,
+    weights: &Value,
+    groups: usize,
+) -> Result<Value, FormatErrorKind> {
     let sizes = weights.array_type()?.shape.to_vec();
     if sizes[0] % groups != 0 {
         let problem = format!("does not divide {} channels", sizes[0]);
         return Err(FormatErrorKind::attribute("group", problem));
     }
-    let taken = sizes[0] / groups;
-    let split: Vec<usize> = [groups, taken].iter().chain(&sizes[1..]).copied().collect();
+    let in_channels = sizes[0] / groups;
+    let split: Vec<usize> = [groups, in_channels].iter().chain(&sizes[1..]).copied().collect();
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..split.len() as i64).collect();
-    let turned = call.builder.transpose(call.builder.reshape(weights, split)?, &order)?;
-    let made = [groups * sizes[1], taken];
-    let joined: Vec<usize> = made.iter().chain(&sizes[2..]).copied().collect();
-    Ok(call.builder.reshape(turned, joined)?)
+    let transposed_weights =
+        call.builder.transpose(call.builder.reshape(weights, split)?, &order)?;
+    let leading_sizes = [groups * sizes[1], in_channels];
+    let merged_sizes: Vec<usize> = leading_sizes.iter().chain(&sizes[2..]).copied().collect();
+    Ok(call.builder.reshape(transposed_weights, merged_sizes)?)
 }
 
 /// The windows of a pool with their axes, and the padding elements that `ceil_mode` adds.
-fn pooled(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
+fn pool_windows(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
     let rank = spatial(call)?.len();
     if call.ints("kernel_shape")?.is_none() {
         return Err(FormatErrorKind::attribute("kernel_shape", "is missing"));
@@ -239,7 +251,7 @@ fn pooled(call: &Call<'_>) -> PaddedWindows<(usize, PaddedWindow)> {
 
 pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, DType::is_float)?;
-    let (windows, rounding_padding) = pooled(call)?;
+    let (windows, rounding_padding) = pool_windows(call)?;
     let divisor = match call.int("count_include_pad", 0)? {
         0 => PoolDivisor::Elements,
         _ => PoolDivisor::Padded,
@@ -251,7 +263,7 @@ pub(super) fn average_pool(call: &Call<'_>) -> LoweringResult {
 pub(super) fn max_pool(call: &Call<'_>) -> LoweringResult {
     let dtype = call.dtype(0)?;
     call.check_dtype(0, |dtype| dtype.is_float() || matches!(dtype, DType::I8 | DType::U8))?;
-    let (windows, _) = pooled(call)?;
+    let (windows, _) = pool_windows(call)?;
     let x = call.value(0)?;
     let numbers = match dtype.is_float() {
         true => {

@@ -84,9 +84,9 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     let range = |operand: usize| onto_data(call, operand);
     let (low, high, new_low, new_high) = (range(1)?, range(2)?, range(3)?, range(4)?);
     let none = call.builder.none();
-    let place = none.div(none.sub(&x, &low)?, none.sub(&high, &low)?)? * steps;
+    let scaled = none.div(none.sub(&x, &low)?, none.sub(&high, &low)?)? * steps;
     let new_width = none.sub(&new_high, &new_low)?;
-    let rounded = none.add(none.mul(place.round_even() / steps, new_width)?, &new_low)?;
+    let rounded = none.add(none.mul(scaled.round_even() / steps, new_width)?, &new_low)?;
     let (min, max) = (none.minimum(&low, &high)?, none.maximum(&low, &high)?);
     let above = none.select(none.gt(&x, max)?, new_high, rounded)?;
     Ok(none.select(none.le(&x, min)?, new_low, above)?)

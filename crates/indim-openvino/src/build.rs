@@ -12,7 +12,7 @@ use crate::layer::{Edge, Layer, Port};
 use crate::model::{IrModel, NetworkPlan};
 use crate::network::Network;
 use crate::operation::{Lowering, Operation};
-use indim_model::shape_values::{KnownValue, folded};
+use indim_model::shape_values::{KnownValue, fold_known_operands};
 use indim_model::{
     FormatError, FormatErrorKind, InputBinding, ModelBuilder, ModelProgram, RuleNote, check_inputs,
 };
@@ -83,7 +83,7 @@ impl<'m> ProgramBuilder<'m> {
             model.parameters.iter().zip(&model.inputs).zip(types.into_iter().zip(inputs))
         {
             let layer = &model.network.layers[*position];
-            model_builder.operation(*position, || layer.place())?;
+            model_builder.operation(*position, || layer.location())?;
             let Some(ArrayType { dtype, shape }) = array_type else { continue };
             let value = model_builder.builder.parameter(&input.name, dtype, shape);
             let value = value.map_err(|error| layer.fault(error.into()))?;
@@ -104,12 +104,12 @@ impl<'m> ProgramBuilder<'m> {
         let is_whole = core::ptr::eq(frame.network, &raw const self.model.network);
         for &position in &frame.network.order {
             let layer = &frame.network.layers[position];
-            let meaning = frame.plan.operations[position].meaning;
+            let lowering = frame.plan.operations[position].lowering;
             self.number = if is_whole { position } else { self.number };
-            if !matches!(meaning, Lowering::Parameter) {
-                self.model_builder.operation(self.number, || layer.place())?;
+            if !matches!(lowering, Lowering::Parameter) {
+                self.model_builder.operation(self.number, || layer.location())?;
             }
-            let results = match meaning {
+            let results = match lowering {
                 Lowering::Control => self.control(frame, position)?,
                 _ => {
                     let rule = RuleNote::default();
@@ -142,7 +142,7 @@ impl<'m> ProgramBuilder<'m> {
         let limits = &self.model.limits;
         let builder = &self.model_builder.builder;
         let call = Call { builder, layer, operands: &operands, limits, rule };
-        match operation.meaning {
+        match operation.lowering {
             Lowering::Parameter => return Ok(core::mem::take(&mut frame.values[position])),
             Lowering::Result => return Ok(Vec::new()),
             Lowering::Constant => {
@@ -173,12 +173,12 @@ impl<'m> ProgramBuilder<'m> {
         if !is_output && !has_indices && results.len() != layer.outputs.len() {
             let (expected, given) = (results.len().to_string(), layer.outputs.len());
             let kind = FormatErrorKind::Count { what: "output ports", expected, given };
-            return Err(kind.at(layer.place()));
+            return Err(kind.at(layer.location()));
         }
         for (held, port) in results.iter().zip(&layer.outputs) {
             let Some(held) = held else { continue };
             self.check_port(port, held).map_err(|kind| match kind {
-                FormatErrorKind::TypeMismatch { .. } => kind.at(layer.port_place(port)),
+                FormatErrorKind::TypeMismatch { .. } => kind.at(layer.port_location(port)),
                 kind => layer.fault(kind),
             })?;
         }
@@ -225,7 +225,7 @@ impl<'m> ProgramBuilder<'m> {
 /// The constant results of a call if all operands are known and the results are small.
 fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
     let operands: Vec<Option<KnownValue>> = call.operands.iter().cloned().map(Some).collect();
-    folded(&operands, |builder, operands| {
+    fold_known_operands(&operands, |builder, operands| {
         let operands: Vec<KnownValue> = operands.iter().flatten().cloned().collect();
         let values = operation.lower(&Call { builder, operands: &operands, ..*call })?;
         LoweringResult::Ok(values.into_iter().map(KnownValue::from).collect())

@@ -73,7 +73,7 @@ impl<'s> Constants<'s> {
             let problem =
                 format!("{} bytes, the constant is {size} bytes from {offset} on", content.len());
             let kind = FormatErrorKind::ExternalFile { file: name(self.source), problem };
-            return Err(kind.at(layer.data_place()));
+            return Err(kind.at(layer.data_location()));
         }
         let start = offset as usize;
         Ok(content.slice(start..start + needed))
@@ -89,7 +89,7 @@ impl<'s> Constants<'s> {
             Ok(content) => Ok(self.content.insert(content).clone()),
             Err(error) => {
                 let problem = error.to_string();
-                Err(FormatErrorKind::ExternalFile { file, problem }.at(layer.place()))
+                Err(FormatErrorKind::ExternalFile { file, problem }.at(layer.location()))
             }
         }
     }

@@ -8,7 +8,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use indim_builder::{GraphBuilder, Value};
 use indim_graph::{Array, AxisSlice, MAX_REGION_DEPTH};
-use indim_model::loops::{LoopEnd, branch, check_states, part_of, truth, types_of, whole_number};
+use indim_model::loops::{
+    LoopEnd, branch, check_states, move_stack_axis, part_of, truth, types_of, whole_number,
+};
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatError, FormatErrorKind};
 use indim_ops::{ArrayType, DType};
@@ -21,7 +23,7 @@ use crate::network::Body;
 use crate::port_map::{MappedPort, Parts};
 
 /// The results of a loop or branch; `None` for a result that no layer reads.
-type Results = Result<Vec<Option<KnownValue>>, FormatError>;
+type ControlResults = Result<Vec<Option<KnownValue>>, FormatError>;
 
 /// A loop or branch with its operands.
 struct ControlLayer<'m> {
@@ -97,7 +99,7 @@ impl<'m> ProgramBuilder<'m> {
     ///
     /// # Errors
     /// Those of its bodies; `loop-state-type`, `unsupported`, `depends-on-data`, `undefined`.
-    pub(super) fn control(&mut self, frame: &Frame<'m>, position: usize) -> Results {
+    pub(super) fn control(&mut self, frame: &Frame<'m>, position: usize) -> ControlResults {
         let control = ControlLayer::of(frame, position)?;
         let bodies = frame.network.bodies_of(position);
         let plans = &frame.plan.bodies[bodies.clone()];
@@ -161,7 +163,7 @@ impl<'m> ProgramBuilder<'m> {
         &mut self,
         control: &ControlLayer<'m>,
         bodies: [(&'m Body, Frame<'m>); 2],
-    ) -> Results {
+    ) -> ControlResults {
         let at = |kind| control.fault(kind);
         let condition = &control.operands[0];
         let known = truth(condition);
@@ -214,7 +216,7 @@ impl<'m> ProgramBuilder<'m> {
         &mut self,
         control: &ControlLayer<'m>,
         (body, mut frame): (&'m Body, Frame<'m>),
-    ) -> Results {
+    ) -> ControlResults {
         let at = |kind| control.fault(kind);
         let builder = self.model_builder.builder.clone();
         let plan = LoopPlan::of(control, body, &builder).map_err(at)?;
@@ -230,8 +232,8 @@ impl<'m> ProgramBuilder<'m> {
         let result = |internal| result_of(&frame, internal).map_err(at);
         let condition = body.ports.outputs.iter().find(|port| port.purpose == CONDITION);
         let condition = condition.map(|port| result(port.internal)).transpose()?;
-        let goes_on = condition.as_ref().map_or(Some(true), truth);
-        let length = plan.end.length(goes_on).map_err(at)?;
+        let is_condition_true = condition.as_ref().map_or(Some(true), truth);
+        let length = plan.end.length(is_condition_true).map_err(at)?;
         let condition = condition.filter(|_| length.has_condition);
         let mut results: Vec<Value> = condition.into_iter().map(|known| known.value).collect();
         let states = plan.states.iter().map(|&(from, _)| Ok(result(from)?.value));
@@ -253,17 +255,19 @@ impl<'m> ProgramBuilder<'m> {
             results.push(result(port.internal)?.value);
         }
         let region = self.model_builder.end_region(&results).map_err(at)?;
-        let (finals, stacks) = plan.end.build(&builder, &initial, length, &region).map_err(at)?;
+        let (final_states, stacks) =
+            plan.end.build(&builder, &initial, length, &region).map_err(at)?;
         let mut results: Vec<Option<KnownValue>> = vec![None; control.layer.outputs.len()];
         for port in body.ports.outputs.iter().filter(|port| port.parts.is_none()) {
             let Some(&state) = plan.state_of_result.get(&port.internal) else { continue };
             if port.external.is_some() {
-                results[control.output(port).map_err(at)?] = Some(finals[state].clone().into());
+                results[control.output(port).map_err(at)?] =
+                    Some(final_states[state].clone().into());
             }
         }
         for (port, stack) in plan.stacked.iter().zip(stacks) {
             if let Some(parts) = &port.parts {
-                let joined = parts.joined(&builder, &stack).map_err(at)?;
+                let joined = parts.join(&builder, &stack).map_err(at)?;
                 results[control.output(port).map_err(at)?] = Some(joined.into());
             }
         }
@@ -358,7 +362,7 @@ impl<'p> LoopPlan<'p> {
             }
             slices.insert(port.internal, (x, axis, parts.stride < 0));
         }
-        let end = end_of(control, builder, count)?;
+        let end = loop_end(control, builder, count)?;
         let edges = ports.back_edges.iter().enumerate();
         let state_of_parameter = edges.clone().map(|(state, &(_, to))| (to, state)).collect();
         let mut state_of_result: HashMap<usize, usize> =
@@ -391,7 +395,7 @@ impl<'p> LoopPlan<'p> {
 
 /// The trip count and the first condition. A `Loop` has them as operands 0 and 1; a `TensorIterator` runs
 /// once per part of its sliced inputs, or once without such inputs.
-fn end_of(
+fn loop_end(
     control: &ControlLayer<'_>,
     builder: &GraphBuilder,
     parts: Option<usize>,
@@ -452,22 +456,17 @@ impl Parts {
     }
 
     /// Concatenates the results of all steps along the axis of the port; `stack` has them along axis 0.
-    fn joined(&self, builder: &GraphBuilder, stack: &Value) -> LoweringResult<Value> {
+    fn join(&self, builder: &GraphBuilder, stack: &Value) -> LoweringResult<Value> {
         let shape = stack.array_type()?.shape;
         let axis = self.axis_of(shape.rank() - 1)?;
         if shape[axis + 1] as i64 != self.part()? {
             let problem = format!("is {}, the results have {}", self.part()?, shape[axis + 1]);
             return Err(FormatErrorKind::attribute("part_size", problem));
         }
-        let stack = match self.stride < 0 {
-            true => builder.reverse(stack, &[0])?,
-            false => stack.clone(),
-        };
-        let mut permutation: Vec<i64> = (1..shape.rank() as i64).collect();
-        permutation.insert(axis, 0);
         let mut sizes: Vec<usize> = shape[1..].to_vec();
         sizes[axis] = sizes[axis].saturating_mul(shape[0]);
-        Ok(builder.reshape(builder.transpose(stack, &permutation)?, sizes)?)
+        let stack = move_stack_axis(builder, stack, axis, self.stride < 0)?;
+        Ok(builder.reshape(stack, sizes)?)
     }
 
     fn axis_of(&self, rank: usize) -> LoweringResult<usize> {

@@ -30,7 +30,7 @@ fn elements(call: &Call<'_>, is_from_end: bool) -> LoweringResult {
         known.is_some_and(|all| all.iter().all(|&it| (first..size as i64).contains(&it)));
     let mut indices = call.value(1);
     if is_within {
-        return taken(call, indices, axis, batches, TakeMode::Error);
+        return gather_with_batch(call, indices, axis, batches, TakeMode::Error);
     }
     call.check_dtype_of(1, DType::is_integer, "indices")?;
     if is_from_end {
@@ -45,12 +45,12 @@ fn elements(call: &Call<'_>, is_from_end: bool) -> LoweringResult {
         let sizes = shape[..axis].iter().chain(&of_indices[batches..]).chain(&shape[axis + 1..]);
         return Ok(b.broadcast_in_dim(zero, &[], sizes.copied().collect::<Vec<usize>>())?);
     }
-    let is_within = within(call, &indices, size)?;
-    let taken = taken(call, indices, axis, batches, TakeMode::Clip)?;
-    let shape = taken.array_type()?.shape;
+    let is_within = in_range_mask(call, &indices, size)?;
+    let gathered = gather_with_batch(call, indices, axis, batches, TakeMode::Clip)?;
+    let shape = gathered.array_type()?.shape;
     let operands = [
         b.broadcast_in_dim(is_within, &dims, shape.clone())?,
-        taken,
+        gathered,
         b.broadcast_in_dim(zero, &[], shape)?,
     ];
     Ok(b.elementwise(Op::Select, &operands, &RuleSet::None)?)
@@ -66,7 +66,7 @@ fn batch_dims(call: &Call<'_>, max: usize) -> LoweringResult<usize> {
 }
 
 /// For each index, whether it is in range; negative indices are not.
-fn within(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResult {
+fn in_range_mask(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResult {
     let b = call.builder;
     let wide = match indices.array_type()?.dtype {
         DType::U64 => DType::U64,
@@ -79,7 +79,7 @@ fn within(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResult {
 }
 
 /// The gather along an axis, where operand and indices begin with common batch axes.
-fn taken(
+fn gather_with_batch(
     call: &Call<'_>,
     indices: Value,
     axis: usize,

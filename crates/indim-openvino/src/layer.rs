@@ -90,18 +90,18 @@ impl Layer {
     }
 
     /// Location of its start tag.
-    pub(super) fn place(&self) -> Location {
+    pub(super) fn location(&self) -> Location {
         Location { span: Some(self.span.clone()), described: Some(self.described()) }
     }
 
     /// Location of its attributes, else of its start tag.
-    pub(super) fn data_place(&self) -> Location {
+    pub(super) fn data_location(&self) -> Location {
         let span = self.data.as_ref().unwrap_or(&self.span);
         Location { span: Some(span.clone()), described: Some(self.described()) }
     }
 
     /// Location of one of its ports.
-    pub(super) fn port_place(&self, port: &Port) -> Location {
+    pub(super) fn port_location(&self, port: &Port) -> Location {
         Location { span: Some(port.span.clone()), described: Some(self.described()) }
     }
 
@@ -116,7 +116,7 @@ impl Layer {
             FormatErrorKind::UnsupportedType { .. } | FormatErrorKind::ElementCount { .. } => true,
             _ => false,
         };
-        kind.at(if is_of_attributes { self.data_place() } else { self.place() })
+        kind.at(if is_of_attributes { self.data_location() } else { self.location() })
     }
 
     /// The name of an output whose port has none.

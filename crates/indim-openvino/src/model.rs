@@ -52,7 +52,7 @@ impl NetworkPlan {
         let NetworkRows { operations, bodies } = rows;
         let mut arrays = vec![None; operations.len()];
         for (position, row) in operations.iter().enumerate() {
-            if matches!(row.meaning, Lowering::Constant) {
+            if matches!(row.lowering, Lowering::Constant) {
                 arrays[position] = Some(constants.read(&network.layers[position])?);
             }
         }
@@ -90,18 +90,18 @@ impl IrModel {
     /// Positions of the layers whose lowering `is_meant` accepts.
     fn layers(&self, is_meant: fn(Lowering) -> bool) -> Vec<usize> {
         let all = self.plan.operations.iter().enumerate();
-        all.filter(|(_, row)| is_meant(row.meaning)).map(|(position, _)| position).collect()
+        all.filter(|(_, row)| is_meant(row.lowering)).map(|(position, _)| position).collect()
     }
 
     fn find_inputs(&mut self, is_shape: &[bool]) -> Result<(), FormatError> {
-        self.parameters = self.layers(|meaning| matches!(meaning, Lowering::Parameter));
-        let mut taken: HashSet<&str> = HashSet::new();
+        self.parameters = self.layers(|lowering| matches!(lowering, Lowering::Parameter));
+        let mut used_names: HashSet<&str> = HashSet::new();
         for &position in &self.parameters {
             let layer = &self.network.layers[position];
             let own = layer.outputs.iter().flat_map(|port| &port.names).chain([&layer.name]);
-            let Some(name) = own.into_iter().find(|name| taken.insert(name)) else {
+            let Some(name) = own.into_iter().find(|name| used_names.insert(name)) else {
                 let name = layer.name.clone();
-                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(layer.place()));
+                return Err(FormatErrorKind::Duplicate { what: "input", name }.at(layer.location()));
             };
             let mut input = declared(layer, &self.limits).map_err(|kind| layer.fault(kind))?;
             (input.name, input.is_shape) = (name.clone(), is_shape[position]);
@@ -112,13 +112,13 @@ impl IrModel {
 
     /// Names each result like its value, or, if two results share the value, like its own layer.
     fn find_results(&mut self) -> Result<(), FormatError> {
-        let mut taken: HashSet<&str> = HashSet::new();
-        for position in self.layers(|meaning| matches!(meaning, Lowering::Result)) {
+        let mut used_names: HashSet<&str> = HashSet::new();
+        for position in self.layers(|lowering| matches!(lowering, Lowering::Result)) {
             let layer = &self.network.layers[position];
             let source = &layer.sources[0];
             let names = &self.network.layers[source.layer].outputs[source.output].names;
-            let free = names.iter().find(|name| taken.insert(name));
-            let name = free.unwrap_or(&layer.name).clone();
+            let unused_name = names.iter().find(|name| used_names.insert(name));
+            let name = unused_name.unwrap_or(&layer.name).clone();
             self.results.push((position, name));
         }
         match self.results.is_empty() {
@@ -133,9 +133,9 @@ impl IrModel {
 
 /// The remark about layers of the PDPD rule without an axis.
 fn pdpd_remark(layers: &[Layer]) -> Option<String> {
-    let mut silent = layers.iter().filter(|layer| layer.is_without_pdpd_axis());
-    let first = silent.next()?.described();
-    let others = match silent.count() {
+    let mut without_axis = layers.iter().filter(|layer| layer.is_without_pdpd_axis());
+    let first = without_axis.next()?.described();
+    let others = match without_axis.count() {
         0 => String::new(),
         count => format!(" and {count} more"),
     };
@@ -195,8 +195,8 @@ fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
 
 impl Model for IrModel {
     /// Location of a layer by its position.
-    fn place(&self, number: usize) -> Location {
-        self.network.layers.get(number).map_or_else(Location::default, Layer::place)
+    fn location(&self, number: usize) -> Location {
+        self.network.layers.get(number).map_or_else(Location::default, Layer::location)
     }
 
     fn inputs(&self) -> &[ModelInput] {

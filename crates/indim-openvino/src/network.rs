@@ -76,17 +76,17 @@ impl Network {
 }
 
 fn check_version(net: Node<'_, '_>) -> Result<(), FormatError> {
-    let place = || xml::start_tag(&net);
+    let location = || xml::start_tag(&net);
     if !net.has_tag_name("net") {
         let expected = "`<net`, as the IR of OpenVINO begins".to_owned();
-        return Err(FormatErrorKind::Unexpected { expected }.in_text(place()));
+        return Err(FormatErrorKind::Unexpected { expected }.in_text(location()));
     }
     let version = xml::number(net, "version")?;
     if VERSIONS.contains(&version) {
         return Ok(());
     }
     let what = format!("IR of version {version}: versions 10 and 11 are read; this one is");
-    Err(FormatErrorKind::Unsupported { what }.in_text(place()))
+    Err(FormatErrorKind::Unsupported { what }.in_text(location()))
 }
 
 fn section<'a, 't>(net: Node<'a, 't>, name: &str) -> Result<Node<'a, 't>, FormatError> {
@@ -128,7 +128,7 @@ fn connect(layers: &mut [Layer], section: Node<'_, '_>) -> Result<(), FormatErro
         if let Some(input) = sources.iter().position(Option::is_none) {
             let port = &layer.inputs[input];
             let expected = format!("an edge that leads to port {}", port.id);
-            return Err(FormatErrorKind::Unexpected { expected }.at(layer.port_place(port)));
+            return Err(FormatErrorKind::Unexpected { expected }.at(layer.port_location(port)));
         }
         layer.sources = sources.into_iter().flatten().collect();
     }
@@ -149,7 +149,7 @@ impl Ports {
         for (position, layer) in layers.iter().enumerate() {
             if ports.layers.insert(layer.id, position).is_some() {
                 let name = layer.id.to_string();
-                return Err(FormatErrorKind::Duplicate { what: "layer", name }.at(layer.place()));
+                return Err(FormatErrorKind::Duplicate { what: "layer", name }.at(layer.location()));
             }
             let sides = [(&layer.inputs, &mut ports.inputs), (&layer.outputs, &mut ports.outputs)];
             for (side, known) in sides {
@@ -157,7 +157,7 @@ impl Ports {
                     if known.insert((position, port.id), index).is_some() {
                         let (what, name) = ("port", port.id.to_string());
                         let kind = FormatErrorKind::Duplicate { what, name };
-                        return Err(kind.at(layer.port_place(port)));
+                        return Err(kind.at(layer.port_location(port)));
                     }
                 }
             }
@@ -191,45 +191,47 @@ impl Ports {
 /// time stay in the order of the file.
 pub(super) fn order(layers: &[Layer]) -> Result<Vec<usize>, FormatError> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); layers.len()];
-    let mut missing: Vec<usize> = Vec::with_capacity(layers.len());
+    let mut missing_sources: Vec<usize> = Vec::with_capacity(layers.len());
     for (position, layer) in layers.iter().enumerate() {
-        missing.push(layer.sources.len());
+        missing_sources.push(layer.sources.len());
         layer.sources.iter().for_each(|source| users[source.layer].push(position));
     }
-    let mut ready: VecDeque<usize> = (0..layers.len()).filter(|&l| missing[l] == 0).collect();
+    let mut ready: VecDeque<usize> =
+        (0..layers.len()).filter(|&l| missing_sources[l] == 0).collect();
     let mut order = Vec::with_capacity(layers.len());
     while let Some(position) = ready.pop_front() {
         order.push(position);
         for &user in &users[position] {
-            missing[user] -= 1;
-            if missing[user] == 0 {
+            missing_sources[user] -= 1;
+            if missing_sources[user] == 0 {
                 ready.push_back(user);
             }
         }
     }
-    match missing.iter().position(|&count| count > 0) {
-        Some(waiting) => Err(cycle(layers, &missing, waiting)),
+    match missing_sources.iter().position(|&count| count > 0) {
+        Some(waiting_layer) => Err(cycle(layers, &missing_sources, waiting_layer)),
         None => Ok(order),
     }
 }
 
 /// The error of a cycle, at one of its edges. Each waiting layer has a waiting source, so the walk from
 /// source to source ends in a cycle.
-fn cycle(layers: &[Layer], missing: &[usize], waiting: usize) -> FormatError {
-    let waits_for =
-        |layer: usize| layers[layer].sources.iter().find(|source| missing[source.layer] > 0);
-    let (mut seen, mut current) = (vec![false; layers.len()], waiting);
-    while let Some(source) = waits_for(current) {
+fn cycle(layers: &[Layer], missing_sources: &[usize], waiting_layer: usize) -> FormatError {
+    let missing_source = |layer: usize| {
+        layers[layer].sources.iter().find(|source| missing_sources[source.layer] > 0)
+    };
+    let (mut seen, mut current) = (vec![false; layers.len()], waiting_layer);
+    while let Some(source) = missing_source(current) {
         if seen[source.layer] || source.layer == current {
             let layer = &layers[source.layer];
-            let place = Location {
+            let location = Location {
                 described: Some(layer.described()),
                 ..Location::text(source.span.clone())
             };
-            return FormatErrorKind::Cycle { name: layer.name.clone() }.at(place);
+            return FormatErrorKind::Cycle { name: layer.name.clone() }.at(location);
         }
         seen[current] = true;
         current = source.layer;
     }
-    FormatErrorKind::Cycle { name: layers[current].name.clone() }.at(layers[current].place())
+    FormatErrorKind::Cycle { name: layers[current].name.clone() }.at(layers[current].location())
 }

@@ -31,7 +31,7 @@ pub(super) struct Operation {
     pub(super) operands: RangeInclusive<usize>,
     /// The operands that must be known at build time.
     pub(super) shapes: &'static [usize],
-    pub(super) meaning: Lowering,
+    pub(super) lowering: Lowering,
 }
 
 /// The lowering of an operation.
@@ -90,8 +90,8 @@ use Lowering::{
 const VARIADIC: usize = usize::MAX;
 
 /// A row without shape operands.
-const fn of(name: &'static str, since: u32, operands: usize, meaning: Lowering) -> Operation {
-    Operation { name, since, operands: operands..=operands, shapes: &[], meaning }
+const fn of(name: &'static str, since: u32, operands: usize, lowering: Lowering) -> Operation {
+    Operation { name, since, operands: operands..=operands, shapes: &[], lowering }
 }
 
 /// A row with shape operands.
@@ -100,9 +100,9 @@ const fn by(
     since: u32,
     operands: RangeInclusive<usize>,
     shapes: &'static [usize],
-    meaning: Lowering,
+    lowering: Lowering,
 ) -> Operation {
-    Operation { name, since, operands, shapes, meaning }
+    Operation { name, since, operands, shapes, lowering }
 }
 
 const TABLE: &[Operation] = &[
@@ -299,7 +299,7 @@ impl Operation {
     /// # Errors
     /// Returns errors of its attributes or operands.
     pub(super) fn lower(&self, call: &Call<'_>) -> LoweringResult<Vec<Value>> {
-        let one = match self.meaning {
+        let one = match self.lowering {
             Parameter | Constant | Output | Shape(_) | Control => return Ok(Vec::new()),
             MultipleResults(own) => return own(call),
             Function(op) => elementwise::function(call, op),

@@ -55,7 +55,7 @@ fn walk(
             continue;
         }
         for body in &network.bodies[network.bodies_of(position)] {
-            let path = format!("{}/{}.{}", tail(region), shown(&layer.name), body.name);
+            let path = format!("{}/{}.{}", path_end(region), shown(&layer.name), body.name);
             walk(outline, &body.network, (&Arc::from(path.as_str()), options), lists);
         }
         let ports = layer.outputs.iter().enumerate();
@@ -85,7 +85,7 @@ fn walk(
 }
 
 /// The last 200 bytes of a region path, because nested regions make paths long.
-fn tail(path: &str) -> &str {
+fn path_end(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {
         start += 1;
@@ -100,7 +100,7 @@ fn node(
     results: Vec<(String, ValueType)>,
     axes: Option<Vec<i64>>,
 ) -> StatedNode {
-    let lowering = operation_of(layer).ok().map(|operation| operation.meaning);
+    let lowering = operation_of(layer).ok().map(|operation| operation.lowering);
     let shortened = |text: &str| shown(&text.chars().take(MAX_ATTRIBUTE).collect::<String>());
     let attributes = layer.attributes.iter().take(MAX_ATTRIBUTES);
     let is_broadcast = layer.attribute("auto_broadcast").is_some()
@@ -123,7 +123,7 @@ fn node(
     StatedNode {
         name: layer.name.clone(),
         operator: layer.operation.clone(),
-        place: layer.data_place(),
+        location: layer.data_location(),
         role: role(layer, lowering, is_broadcast),
         operands,
         results,

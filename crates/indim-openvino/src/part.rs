@@ -20,12 +20,12 @@ impl Network {
         if part.is_whole() {
             return Ok(self);
         }
-        let mut kept = HashSet::new();
-        let ends: Vec<NamedOutput<'_>> = named(&self, &part.ends())?;
-        for (name, (layer, output)) in named(&self, &part.starts())? {
-            kept.insert(match self.layers[layer].is("Parameter") {
+        let mut needed = HashSet::new();
+        let ends: Vec<NamedOutput<'_>> = outputs_of_names(&self, &part.ends())?;
+        for (name, (layer, output)) in outputs_of_names(&self, &part.starts())? {
+            needed.insert(match self.layers[layer].is("Parameter") {
                 true => layer,
-                false => self.start(name, (layer, output)),
+                false => self.add_start(name, (layer, output)),
             });
             self.name(name, (layer, output));
         }
@@ -33,18 +33,18 @@ impl Network {
             self.layers.iter_mut().filter(|layer| layer.is("Result")).for_each(Layer::disconnect);
         }
         for (name, (layer, output)) in ends {
-            let end = self.end(name, (layer, output));
-            kept.insert(end);
+            let end = self.add_end(name, (layer, output));
+            needed.insert(end);
         }
         let connected = self.layers.iter().enumerate();
         let results =
             connected.filter(|(_, layer)| layer.is("Result") && !layer.sources.is_empty());
-        kept.extend(results.map(|(position, _)| position));
-        self.only(kept)
+        needed.extend(results.map(|(position, _)| position));
+        self.retain_needed(needed)
     }
 
     /// Adds an input that replaces a value; returns its position.
-    fn start(&mut self, name: &str, (layer, output): (usize, usize)) -> usize {
+    fn add_start(&mut self, name: &str, (layer, output): (usize, usize)) -> usize {
         let position = self.layers.len();
         let start = self.layers[layer].as_parameter(self.next_id(), name, output);
         self.layers.push(start);
@@ -56,7 +56,7 @@ impl Network {
     }
 
     /// Adds an output for a value, or for the input that replaces the value; returns its position.
-    fn end(&mut self, name: &str, source: (usize, usize)) -> usize {
+    fn add_end(&mut self, name: &str, source: (usize, usize)) -> usize {
         let is_start = |layer: &Layer| {
             layer.is("Parameter") && layer.outputs.first().is_some_and(|it| it.is_called(name))
         };
@@ -79,19 +79,20 @@ impl Network {
         self.layers.iter().map(|layer| layer.id).max().map_or(0, |id| id.saturating_add(1))
     }
 
-    /// Keeps only the layers at `open` and the layers on which they depend.
-    fn only(mut self, open: HashSet<usize>) -> Result<Network, FormatError> {
+    /// Keeps only the layers at `roots` and the layers on which they depend.
+    fn retain_needed(mut self, roots: HashSet<usize>) -> Result<Network, FormatError> {
         let sources = |position: usize| self.layers[position].sources.iter().map(|it| it.layer);
-        let places = remaining_positions(self.layers.len(), open.into_iter().collect(), sources);
-        let mut remains = places.iter().map(Option::is_some);
+        let positions =
+            remaining_positions(self.layers.len(), roots.into_iter().collect(), sources);
+        let mut remains = positions.iter().map(Option::is_some);
         self.layers.retain(|_| remains.next() == Some(true));
         for edge in self.layers.iter_mut().flat_map(|layer| &mut layer.sources) {
-            edge.layer = places[edge.layer].unwrap_or_default();
+            edge.layer = positions[edge.layer].unwrap_or_default();
         }
         self.bodies.retain_mut(|body| {
-            let place = places[body.layer];
-            body.layer = place.unwrap_or_default();
-            place.is_some()
+            let position = positions[body.layer];
+            body.layer = position.unwrap_or_default();
+            position.is_some()
         });
         let order = order(&self.layers)?;
         Ok(Network { order, ..self })
@@ -99,7 +100,10 @@ impl Network {
 }
 
 /// The layer and the output of each name.
-fn named<'n>(network: &Network, names: &[&'n str]) -> Result<Vec<NamedOutput<'n>>, FormatError> {
+fn outputs_of_names<'n>(
+    network: &Network,
+    names: &[&'n str],
+) -> Result<Vec<NamedOutput<'n>>, FormatError> {
     let find = |name: &str| {
         let layers = network.layers.iter().enumerate();
         let mut found = layers.flat_map(|(position, layer)| {

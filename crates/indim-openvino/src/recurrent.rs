@@ -45,10 +45,11 @@ pub(super) fn rnn_sequence(call: &Call<'_>) -> Values {
 /// The gates are in the order of the letters of `weights_format`.
 fn lstm(call: &Call<'_>) -> LoweringResult<CellKind> {
     let order = call.layer.word("weights_format", "fico");
-    let place = |gate: char| order.find(gate);
-    let places = (place('i'), place('o'), place('f'), place('c'));
+    let gate_position = |gate: char| order.find(gate);
+    let gate_positions =
+        (gate_position('i'), gate_position('o'), gate_position('f'), gate_position('c'));
     let (Some(i), Some(o), Some(f), Some(c), 4) =
-        (places.0, places.1, places.2, places.3, order.len())
+        (gate_positions.0, gate_positions.1, gate_positions.2, gate_positions.3, order.len())
     else {
         return Err(FormatErrorKind::attribute("weights_format", "is no order of f, i, c and o"));
     };

@@ -1,14 +1,14 @@
 //! Reductions, scans, softmax and normalisations.
 
 use indim_builder::{AxisFunction, ReduceOptions, Value};
-use indim_model::{Epsilon, FormatErrorKind, centred, standardised};
+use indim_model::{Epsilon, FormatErrorKind, centre, standardise};
 use indim_ops::{DType, ReduceOp};
 use indim_shape::{ReductionRuleName, TargetRule};
 
 use crate::call::{Call, LoweringResult};
 
 /// The axes in the second operand, and `keep_dims`.
-fn along(call: &Call<'_>) -> LoweringResult<ReduceOptions> {
+fn reduce_options(call: &Call<'_>) -> LoweringResult<ReduceOptions> {
     let axes = call.integers(1)?;
     let keepdims = call.layer.flag("keep_dims", Some(false))?;
     Ok(ReduceOptions::axes(axes).keepdims(keepdims).rule(ReductionRuleName::OpenVino))
@@ -27,7 +27,7 @@ fn check_numbers(call: &Call<'_>) -> LoweringResult<DType> {
 /// A reduction that keeps the element type.
 pub(super) fn reduce(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
     check_numbers(call)?;
-    Ok(call.builder.along(function, call.value(0), &along(call)?)?)
+    Ok(call.builder.along(function, call.value(0), &reduce_options(call)?)?)
 }
 
 /// A reduction that computes integers in double precision and truncates the result.
@@ -37,7 +37,7 @@ pub(super) fn reduce_wide(call: &Call<'_>, function: AxisFunction) -> LoweringRe
         return reduce(call, function);
     }
     let wide = call.builder.convert(call.value(0), DType::F64)?;
-    let result = call.builder.along(function, wide, &along(call)?)?;
+    let result = call.builder.along(function, wide, &reduce_options(call)?)?;
     Ok(call.builder.convert(result, dtype)?)
 }
 
@@ -45,7 +45,7 @@ pub(super) fn reduce_l1(call: &Call<'_>) -> LoweringResult {
     let dtype = check_numbers(call)?;
     let x = call.value(0);
     let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
-    Ok(call.builder.along(AxisFunction::Sum, magnitudes, &along(call)?)?)
+    Ok(call.builder.along(AxisFunction::Sum, magnitudes, &reduce_options(call)?)?)
 }
 
 pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
@@ -53,7 +53,7 @@ pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> Lowerin
         let expected = "truth values to reduce".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
     }
-    Ok(call.builder.along(function, call.value(0), &along(call)?)?)
+    Ok(call.builder.along(function, call.value(0), &reduce_options(call)?)?)
 }
 
 /// `CumSum`: cumulative sums along an axis, by default the first.
@@ -115,8 +115,8 @@ fn normalized(call: &Call<'_>, axes: &[usize], epsilon: Epsilon) -> LoweringResu
     let normalizes_variance = call.layer.flag("normalize_variance", Some(true))?;
     let x = scaled_in(call, 0)?;
     let result = match normalizes_variance {
-        true => standardised(&x, axes, epsilon)?,
-        false => centred(&x, axes, epsilon)?.0,
+        true => standardise(&x, axes, epsilon)?,
+        false => centre(&x, axes, epsilon)?.0,
     };
     Ok(call.builder.convert(result, call.dtype(0)?)?)
 }
@@ -126,12 +126,12 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     let (b, x) = (call.builder, scaled_in(call, 0)?);
     let axes: Vec<i64> =
         call.axes(1, call.shape(0)?.rank())?.into_iter().map(|axis| axis as i64).collect();
-    let along = ReduceOptions::axes(&axes).keepdims(true);
+    let options = ReduceOptions::axes(&axes).keepdims(true);
     // Without axes each element is normalised alone.
     let squares = x.square();
     let total = match axes.is_empty() {
         true => squares,
-        false => b.along(AxisFunction::Sum, squares, &along)?,
+        false => b.along(AxisFunction::Sum, squares, &options)?,
     };
     let length = match call.layer.word("eps_mode", "").as_str() {
         "add" => (total + eps).sqrt(),

@@ -19,7 +19,7 @@ pub(super) fn scatter_update(call: &Call<'_>) -> LoweringResult {
 /// `ScatterElementsUpdate`: an index for each update.
 pub(super) fn scatter_elements(call: &Call<'_>) -> LoweringResult {
     let axis = call.axis(call.integer(3)?, call.shape(0)?.rank())? as i64;
-    combined(call, |op, data, updates| {
+    scatter_with_reduction(call, |op, data, updates| {
         let mode = TakeMode::Error;
         Ok(call.builder.scatter_elements(op, data, call.value(1), updates, axis, mode)?)
     })
@@ -27,13 +27,13 @@ pub(super) fn scatter_elements(call: &Call<'_>) -> LoweringResult {
 
 /// `ScatterNDUpdate`: an index vector for each update.
 pub(super) fn scatter_nd(call: &Call<'_>) -> LoweringResult {
-    combined(call, |op, data, updates| {
+    scatter_with_reduction(call, |op, data, updates| {
         Ok(call.builder.scatter_nd(op, data, call.value(1), updates, TakeMode::Error)?)
     })
 }
 
 /// The scatter with the attribute `reduction`, composed of calls of `scatter(op, data, updates)`.
-fn combined(
+fn scatter_with_reduction(
     call: &Call<'_>,
     scatter: impl Fn(ScatterOp, &Value, &Value) -> LoweringResult,
 ) -> LoweringResult {
@@ -44,7 +44,7 @@ fn combined(
     let (op, neutral) = match (&reduction[..], is_bool) {
         ("none", _) => return scatter(ScatterOp::Set, &data, &updates),
         ("sum", false) | ("mean", false) => (ScatterOp::Add, ReduceOp::Add),
-        ("sub", false) => return scatter(ScatterOp::Add, &data, &negated(call, &updates)?),
+        ("sub", false) => return scatter(ScatterOp::Add, &data, &negate(call, &updates)?),
         ("prod", false) => (ScatterOp::Mul, ReduceOp::Mul),
         ("min", _) | ("prod", true) => (ScatterOp::Min, ReduceOp::Min),
         ("max", _) | ("sum", true) => (ScatterOp::Max, ReduceOp::Max),
@@ -92,7 +92,7 @@ fn combined(
 }
 
 /// 0 - x: unsigned integers wrap.
-fn negated(call: &Call<'_>, x: &Value) -> LoweringResult {
+fn negate(call: &Call<'_>, x: &Value) -> LoweringResult {
     let array_type = x.array_type()?;
     if array_type.dtype.is_float() {
         return Ok(call.builder.neg(x)?);

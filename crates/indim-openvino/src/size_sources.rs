@@ -52,7 +52,7 @@ pub(super) fn size_sources(
     lists: &ShortLists<'_>,
 ) -> SizeSources {
     let layer = &network.layers[position];
-    let call = SourcesOfLayer { network, layer, lists };
+    let call = SizeSourceRules { network, layer, lists };
     let is_any = |names: &[&str]| names.iter().any(|name| layer.is(name));
     let sources = match layer.operation.to_ascii_lowercase().as_str() {
         _ if is_any(&SAME_SHAPE) => call.same(),
@@ -73,7 +73,7 @@ pub(super) fn size_sources(
 }
 
 /// A layer, with access to the constants that it reads.
-struct SourcesOfLayer<'n, 's> {
+struct SizeSourceRules<'n, 's> {
     network: &'n Network,
     layer: &'n Layer,
     lists: &'n ShortLists<'s>,
@@ -81,7 +81,7 @@ struct SourcesOfLayer<'n, 's> {
 
 type Sources = Option<SizeSources>;
 
-impl SourcesOfLayer<'_, '_> {
+impl SizeSourceRules<'_, '_> {
     /// The sizes that the port of an operand's source states.
     fn sizes(&self, operand: usize) -> Option<&[Option<usize>]> {
         let source = self.layer.sources.get(operand)?;
@@ -169,10 +169,10 @@ impl SourcesOfLayer<'_, '_> {
         let is_special = self.layer.flag("special_zero", Some(false)).ok()?;
         let rank = self.rank(0)?;
         let pattern = self.lists.read(self.network, self.layer, 1)?;
-        let kept = |(axis, &size): (usize, &i64)| {
+        let kept_size = |(axis, &size): (usize, &i64)| {
             (is_special && size == 0 && axis < rank).then_some((0, axis))
         };
-        Some(pattern.iter().enumerate().map(kept).collect())
+        Some(pattern.iter().enumerate().map(kept_size).collect())
     }
 
     fn squeezed(&self) -> Sources {

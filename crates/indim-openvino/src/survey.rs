@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use indim_graph::terminal::shown;
-use indim_model::{Census, FormatError, FormatErrorKind};
+use indim_model::{FormatError, FormatErrorKind, UnsupportedOperations};
 
 use crate::element_type::element_type;
 use crate::layer::{Edge, Layer};
@@ -32,9 +32,9 @@ impl Survey {
     /// # Errors
     /// `unsupported-op`, with all unsupported operations; then `wrong-count`, `depends-on-data`.
     pub(super) fn of(network: &Network) -> Result<Survey, FormatError> {
-        let mut census = Census::default();
-        count_unsupported(network, &mut census);
-        census.check()?;
+        let mut unsupported = UnsupportedOperations::default();
+        count_unsupported(network, &mut unsupported);
+        unsupported.check()?;
         let operations = operations(network);
         let is_shape = shape_inputs(network, &operations);
         let is_known = known(network, &operations, &is_shape);
@@ -70,41 +70,44 @@ impl NetworkRows {
 }
 
 /// Counts the unsupported operations of a network and of its bodies.
-fn count_unsupported(network: &Network, census: &mut Census) {
-    rows(network, census);
+fn count_unsupported(network: &Network, unsupported: &mut UnsupportedOperations) {
+    rows(network, unsupported);
     for layer in &network.layers {
         let mut sources = layer.sources.iter();
         let reads_indices =
             |source: &Edge| source.output > 0 && network.layers[source.layer].is("MaxPool");
         if let Some(source) = sources.find(|source| reads_indices(source)) {
             let pool = &network.layers[source.layer];
-            census.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.place());
+            unsupported.add(&pool.operation, Some(READS_INDICES.to_owned()), pool.location());
         }
         if let Some(reason) = refusal(layer) {
-            census.add(&layer.operation, Some(reason), layer.place());
+            unsupported.add(&layer.operation, Some(reason), layer.location());
         }
     }
-    network.bodies.iter().for_each(|body| count_unsupported(&body.network, census));
+    network.bodies.iter().for_each(|body| count_unsupported(&body.network, unsupported));
 }
 
 /// Whether each layer has no lowering.
 pub(super) fn opaque(network: &Network) -> Vec<bool> {
-    let rows = rows(network, &mut Census::default());
+    let rows = rows(network, &mut UnsupportedOperations::default());
     let is_opaque = |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer).is_some();
     network.layers.iter().zip(&rows).map(is_opaque).collect()
 }
 
 /// The rows of a network of supported operations.
 fn operations(network: &Network) -> Vec<&'static Operation> {
-    rows(network, &mut Census::default()).into_iter().flatten().collect()
+    rows(network, &mut UnsupportedOperations::default()).into_iter().flatten().collect()
 }
 
-/// The table row of each layer. Layers without a row are counted in `census`.
-fn rows(network: &Network, census: &mut Census) -> Vec<Option<&'static Operation>> {
-    network.layers.iter().map(|layer| row(layer, census)).collect()
+/// The table row of each layer. Layers without a row are counted in `unsupported`.
+fn rows(
+    network: &Network,
+    unsupported: &mut UnsupportedOperations,
+) -> Vec<Option<&'static Operation>> {
+    network.layers.iter().map(|layer| row(layer, unsupported)).collect()
 }
 
-fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
+fn row(layer: &Layer, unsupported: &mut UnsupportedOperations) -> Option<&'static Operation> {
     let reason = match operation_of(layer) {
         Ok(operation) => return Some(operation),
         Err(MissingReason::Operation) => None,
@@ -113,7 +116,7 @@ fn row(layer: &Layer, census: &mut Census) -> Option<&'static Operation> {
         }
         Err(MissingReason::Set) => Some(format!("of the operation set `{}`", layer.version)),
     };
-    census.add(&layer.operation, reason, layer.place());
+    unsupported.add(&layer.operation, reason, layer.location());
     None
 }
 
@@ -137,12 +140,12 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
     let edges = edges.filter(|_| !network.bodies.is_empty());
     let port = |edge: &Edge| (edge.layer, network.layers[edge.layer].outputs[edge.output].id);
     let read: HashSet<(usize, u64)> = edges.map(port).collect();
-    let joins = |body: &&Body| {
+    let joins_parts = |body: &&Body| {
         let is_read = |id| read.contains(&(body.layer, id));
-        let mut joined = body.ports.outputs.iter().filter(|port| port.parts.is_some());
-        joined.any(|port| port.external.is_some_and(is_read))
+        let mut joined_outputs = body.ports.outputs.iter().filter(|port| port.parts.is_some());
+        joined_outputs.any(|port| port.external.is_some_and(is_read))
     };
-    for body in network.bodies.iter().filter(joins) {
+    for body in network.bodies.iter().filter(joins_parts) {
         let layer = &network.layers[body.layer];
         let trips = layer.sources.first().filter(|_| layer.is("Loop"));
         pending.extend(trips.map(|source| source.layer));
@@ -154,7 +157,7 @@ fn shape_inputs(network: &Network, operations: &[&Operation]) -> Vec<bool> {
             continue;
         }
         let layer = &network.layers[position];
-        match operations[position].meaning {
+        match operations[position].lowering {
             Lowering::Parameter => is_shape[position] = is_of_integers(layer),
             Lowering::Shape(_) => {}
             _ => pending.extend(layer.sources.iter().map(|source| source.layer)),
@@ -173,7 +176,7 @@ fn known(network: &Network, operations: &[&Operation], is_shape: &[bool]) -> Vec
     let mut is_known = vec![false; network.layers.len()];
     for &position in &network.order {
         let sources = &network.layers[position].sources;
-        is_known[position] = match operations[position].meaning {
+        is_known[position] = match operations[position].lowering {
             Lowering::Constant | Lowering::Shape(_) => true,
             Lowering::Parameter => is_shape[position],
             _ => !sources.is_empty() && sources.iter().all(|source| is_known[source.layer]),
@@ -194,7 +197,7 @@ fn check_count(layer: &Layer, operation: &Operation) -> Result<(), FormatError> 
         (false, false) => format!("{min} to {max}"),
     };
     let kind = FormatErrorKind::Count { what: "operands", expected, given };
-    Err(kind.at(layer.place()))
+    Err(kind.at(layer.location()))
 }
 
 /// Checks that the operands that determine shapes are known at build time.
@@ -208,7 +211,7 @@ fn check_shapes(
         let Some(source) = layer.sources.get(shape) else { continue };
         if !is_known[source.layer] {
             let chain = chain(network, source.layer, is_known);
-            return Err(FormatErrorKind::DependsOnData { chain }.at(layer.place()));
+            return Err(FormatErrorKind::DependsOnData { chain }.at(layer.location()));
         }
     }
     Ok(())

@@ -119,8 +119,8 @@ pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     if lengths.len() != call.layer.outputs.len() {
         return Err(unexpected("a length for each port"));
     }
-    let mut said = lengths.iter().filter(|&&length| length != -1);
-    let total = said
+    let mut stated = lengths.iter().filter(|&&length| length != -1);
+    let total = stated
         .try_fold(0usize, |sum, &length| sum.checked_add(usize::try_from(length).ok()?))
         .ok_or_else(wrong)?;
     let open = lengths.iter().filter(|&&length| length == -1).count();

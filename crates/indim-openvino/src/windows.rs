@@ -36,7 +36,7 @@ fn spatial(call: &Call<'_>) -> LoweringResult<Vec<usize>> {
 }
 
 /// Windows with the strides and dilations of the attributes, without padding; `kernel` has their sizes.
-fn unpadded(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
+fn unpadded_windows(call: &Call<'_>, kernel: &[usize]) -> LoweringResult<Vec<PaddedWindow>> {
     let strides = list(call, "strides", (kernel.len(), 1), 1)?;
     let dilations = list(call, "dilations", (kernel.len(), 1), 1)?;
     plain_windows(kernel, &strides, &dilations)
@@ -50,8 +50,8 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
         "valid" => Ok(Some(vec![(0, 0); rank])),
         "explicit" | "notset" => {
             let before = list(call, "pads_begin", (rank, 0), 0)?;
-            let behind = list(call, "pads_end", (rank, 0), 0)?;
-            Ok(Some(before.into_iter().zip(behind).collect()))
+            let pads_end = list(call, "pads_end", (rank, 0), 0)?;
+            Ok(Some(before.into_iter().zip(pads_end).collect()))
         }
         _ => {
             let problem = "is none of explicit, same_upper, same_lower and valid";
@@ -66,7 +66,7 @@ fn padded(
     kernel: &[usize],
     rounding: WindowRounding,
 ) -> LoweringResult<PaddedWindows<PaddedWindow>> {
-    let mut windows = unpadded(call, kernel)?;
+    let mut windows = unpadded_windows(call, kernel)?;
     let stated = stated_pads(call, kernel.len())?;
     let is_upper = call.layer.word("auto_pad", "explicit") == "same_upper";
     let padding = stated.as_deref().map_or(Padding::Same { is_upper }, Padding::Stated);
@@ -75,7 +75,7 @@ fn padded(
 }
 
 /// The sizes of the spatial axes of the weights, operand 1, which has `leading` axes before them.
-fn kernel_of(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
+fn kernel_sizes(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
     let (rank, weights) = (spatial(call)?.len(), call.shape(1)?);
     if weights.rank() != rank + leading {
         let expected = format!("weights of rank {}, not {}", rank + leading, weights.rank());
@@ -87,7 +87,7 @@ fn kernel_of(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
 /// `Convolution`: the weights are `[out, in, ..]`.
 pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_of(call, 2)?, WindowRounding::Floor)?;
+    let (windows, _) = padded(call, &kernel_sizes(call, 2)?, WindowRounding::Floor)?;
     let convolution = Convolution::new(windows);
     Ok(call.builder.convolution(call.value(0), call.value(1), &convolution, None)?)
 }
@@ -95,11 +95,11 @@ pub(super) fn convolution(call: &Call<'_>) -> LoweringResult {
 /// `GroupConvolution`: the weights are `[groups, out / groups, in / groups, ..]`.
 pub(super) fn group_convolution(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(is_number, "numbers")?;
-    let (windows, _) = padded(call, &kernel_of(call, 3)?, WindowRounding::Floor)?;
+    let (windows, _) = padded(call, &kernel_sizes(call, 3)?, WindowRounding::Floor)?;
     let weights = call.shape(1)?;
-    let made = weights[0].saturating_mul(weights[1]);
-    let joined: Vec<usize> = [made].iter().chain(&weights[2..]).copied().collect();
-    let weights_of_groups = call.builder.reshape(call.value(1), joined)?;
+    let out_channels = weights[0].saturating_mul(weights[1]);
+    let merged_sizes: Vec<usize> = [out_channels].iter().chain(&weights[2..]).copied().collect();
+    let weights_of_groups = call.builder.reshape(call.value(1), merged_sizes)?;
     let convolution = Convolution { feature_groups: weights[0], ..Convolution::new(windows) };
     Ok(call.builder.convolution(call.value(0), weights_of_groups, &convolution, None)?)
 }
@@ -107,7 +107,7 @@ pub(super) fn group_convolution(call: &Call<'_>) -> LoweringResult {
 /// `ConvolutionBackpropData`: the weights are `[in, out, ..]`.
 pub(super) fn backward(call: &Call<'_>) -> LoweringResult {
     call.check_dtype_of(0, is_number, "numbers")?;
-    let kernel = kernel_of(call, 2)?;
+    let kernel = kernel_sizes(call, 2)?;
     let order: Vec<i64> = [1, 0].into_iter().chain(2..kernel.len() as i64 + 2).collect();
     let weights = call.builder.transpose(call.value(1), &order)?;
     transposed(call, &kernel, weights, 1)
@@ -116,12 +116,12 @@ pub(super) fn backward(call: &Call<'_>) -> LoweringResult {
 /// `GroupConvolutionBackpropData`: the weights are `[groups, in / groups, out / groups, ..]`.
 pub(super) fn group_backward(call: &Call<'_>) -> LoweringResult {
     call.check_dtype_of(0, is_number, "numbers")?;
-    let (kernel, weights) = (kernel_of(call, 3)?, call.shape(1)?);
+    let (kernel, weights) = (kernel_sizes(call, 3)?, call.shape(1)?);
     let order: Vec<i64> = [0, 2, 1].into_iter().chain(3..kernel.len() as i64 + 3).collect();
-    let exchanged = call.builder.transpose(call.value(1), &order)?;
+    let transposed_weights = call.builder.transpose(call.value(1), &order)?;
     let sizes = [weights[0].saturating_mul(weights[2]), weights[1]];
-    let joined: Vec<usize> = sizes.iter().chain(&kernel).copied().collect();
-    transposed(call, &kernel, call.builder.reshape(exchanged, joined)?, weights[0])
+    let merged_sizes: Vec<usize> = sizes.iter().chain(&kernel).copied().collect();
+    transposed(call, &kernel, call.builder.reshape(transposed_weights, merged_sizes)?, weights[0])
 }
 
 /// Inserts zeros between the elements of the operand and convolves it with the reversed weights,
@@ -136,7 +136,7 @@ fn transposed(call: &Call<'_>, kernel: &[usize], weights: Value, groups: usize) 
     }
     let pads = stated_pads(call, rank)?;
     let is_upper = call.layer.word("auto_pad", "explicit") == "same_upper";
-    let mut windows = unpadded(call, kernel)?;
+    let mut windows = unpadded_windows(call, kernel)?;
     for (axis, window) in windows.iter_mut().enumerate() {
         let whole = transposed_size(window, sizes[axis], extra[axis]);
         let padding = match (&stated, &pads) {

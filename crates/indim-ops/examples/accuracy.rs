@@ -29,7 +29,7 @@ use random::Random;
 use record::FunctionLine;
 
 const DOUBLE_SAMPLES: u64 = 1 << 25;
-const RECORD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/accuracy/measured.txt");
+const RECORD_PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/accuracy/measured.txt");
 
 /// Divides the work among all cores, and combines the results.
 fn in_parallel<T: Send>(work: impl Fn(u64, u64) -> T + Sync, together: impl Fn(T, T) -> T) -> T {
@@ -137,8 +137,8 @@ fn binary_lines(case: &BinaryCase) -> Vec<FunctionLine> {
 }
 
 /// Writes the lines into the record, in place of older ones of the same function and type.
-fn put_on_record(lines: &[FunctionLine]) -> std::io::Result<()> {
-    let text = std::fs::read_to_string(Path::new(RECORD))?;
+fn update_record(lines: &[FunctionLine]) -> std::io::Result<()> {
+    let text = std::fs::read_to_string(Path::new(RECORD_PATH))?;
     let mut all = FunctionLine::read_all(&text);
     for line in lines {
         let is_same = |other: &FunctionLine| other.name == line.name && other.dtype == line.dtype;
@@ -147,7 +147,7 @@ fn put_on_record(lines: &[FunctionLine]) -> std::io::Result<()> {
             None => all.push(line.clone()),
         }
     }
-    std::fs::write(RECORD, FunctionLine::write_all(&all))
+    std::fs::write(RECORD_PATH, FunctionLine::write_all(&all))
 }
 
 /// Whether the checksum of `case` is the recorded one; prints the verdict.
@@ -191,9 +191,9 @@ fn main() -> ExitCode {
     for lines in unary.map(|case| unary_lines(&case, every)).chain(binary) {
         lines.iter().for_each(|line| print!("{}", line.write()));
         if mode == "record"
-            && let Err(error) = put_on_record(&lines)
+            && let Err(error) = update_record(&lines)
         {
-            println!("{RECORD} cannot be written: {error}");
+            println!("{RECORD_PATH} cannot be written: {error}");
             return ExitCode::FAILURE;
         }
     }

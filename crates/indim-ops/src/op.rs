@@ -886,11 +886,11 @@ impl Op {
     ///
     /// ```
     /// use indim_ops::Op;
-    /// assert_eq!(Op::Lt.mirrored(), Some(Op::Gt));
-    /// assert_eq!(Op::Add.mirrored(), Some(Op::Add));
-    /// assert_eq!(Op::Sub.mirrored(), None);
+    /// assert_eq!(Op::Lt.swapped(), Some(Op::Gt));
+    /// assert_eq!(Op::Add.swapped(), Some(Op::Add));
+    /// assert_eq!(Op::Sub.swapped(), None);
     /// ```
-    pub fn mirrored(self) -> Option<Op> {
+    pub fn swapped(self) -> Option<Op> {
         self.row().facts.iter().find_map(|fact| match fact {
             Fact::Commutative => Some(self),
             Fact::Mirrors(other) => Some(*other),
@@ -955,11 +955,11 @@ impl FromStr for Op {
 
 /// Whether `text` is one of these names, in any spelling (`less_equal`, `less-equal`, `LessEqual`).
 pub fn is_called(text: &str, name: &str, other_names: &[&str]) -> bool {
-    same_name(name, text) || other_names.iter().any(|other| same_name(other, text))
+    is_same_name(name, text) || other_names.iter().any(|other| is_same_name(other, text))
 }
 
 /// Whether two names differ at most in their case, dashes and underscores.
-fn same_name(name: &str, text: &str) -> bool {
+fn is_same_name(name: &str, text: &str) -> bool {
     let letters = |text: &str| -> Vec<u8> {
         text.bytes().filter(|b| !matches!(b, b'_' | b'-')).map(|b| b.to_ascii_lowercase()).collect()
     };

@@ -50,13 +50,13 @@ fn combinations(op: Op, dtype: DType) -> Vec<Vec<Lane>> {
 fn exchanged_operands_give_the_same_as_the_mirrored_operation() {
     let mut checked = 0;
     for &op in Op::ALL {
-        let Some(mirrored) = op.mirrored() else { continue };
-        assert_eq!(mirrored.mirrored(), Some(op));
+        let Some(swapped) = op.swapped() else { continue };
+        assert_eq!(swapped.swapped(), Some(op));
         for &dtype in DType::ALL.iter().filter(|&&dtype| op.takes(dtype)) {
             for operands in combinations(op, dtype) {
                 let exchanged = [operands[1], operands[0]];
                 let name = format!("{op} {dtype} {operands:?}");
-                assert_eq!(shown(op.apply(&operands)), shown(mirrored.apply(&exchanged)), "{name}");
+                assert_eq!(shown(op.apply(&operands)), shown(swapped.apply(&exchanged)), "{name}");
             }
             checked += 1;
         }

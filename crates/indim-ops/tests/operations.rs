@@ -211,22 +211,22 @@ fn complex_parts_come_apart_and_together() {
 /// CPython's `cmath`.
 #[test]
 fn complex_functions_reach_the_largest_numbers() {
-    const MOST: f64 = f64::MAX;
+    const LARGEST: f64 = f64::MAX;
     let (quarter, turn) = (core::f64::consts::FRAC_PI_4, core::f64::consts::FRAC_PI_2);
     let (log, log_diagonal) = (710.475860073944, 710.8224336642239);
     let root = 1.3407807929942596e154;
     let tiny = 2.0f64.powi(-537);
     let cases = [
-        ("acos", Acos::apply(c128(-MOST, MOST)), c128(3.0 * quarter, -log_diagonal)),
-        ("acos", Acos::apply(c128(MOST, 1.0)), c128(1.0 / MOST, -log)),
+        ("acos", Acos::apply(c128(-LARGEST, LARGEST)), c128(3.0 * quarter, -log_diagonal)),
+        ("acos", Acos::apply(c128(LARGEST, 1.0)), c128(1.0 / LARGEST, -log)),
         ("acos", Acos::apply(c128(1e304, -1e304)), c128(quarter, 701.0255890410298)),
-        ("asin", Asin::apply(c128(MOST, -MOST)), c128(quarter, -log_diagonal)),
-        ("asin", Asin::apply(c128(1.0, MOST)), c128(1.0 / MOST, log)),
-        ("asin", Asin::apply(c128(-MOST, 0.0)), c128(-turn, log)),
-        ("asinh", Asinh::apply(c128(-MOST, MOST)), c128(-log_diagonal, quarter)),
-        ("acosh", Acosh::apply(c128(MOST, MOST)), c128(log_diagonal, quarter)),
-        ("sqrt", Sqrt::apply(c128(-MOST, 1.0 / root)), c128(0.5 / MOST, root)),
-        ("sqrt", Sqrt::apply(c128(-MOST, -1.0)), c128(0.5 / root, -root)),
+        ("asin", Asin::apply(c128(LARGEST, -LARGEST)), c128(quarter, -log_diagonal)),
+        ("asin", Asin::apply(c128(1.0, LARGEST)), c128(1.0 / LARGEST, log)),
+        ("asin", Asin::apply(c128(-LARGEST, 0.0)), c128(-turn, log)),
+        ("asinh", Asinh::apply(c128(-LARGEST, LARGEST)), c128(-log_diagonal, quarter)),
+        ("acosh", Acosh::apply(c128(LARGEST, LARGEST)), c128(log_diagonal, quarter)),
+        ("sqrt", Sqrt::apply(c128(-LARGEST, 1.0 / root)), c128(0.5 / LARGEST, root)),
+        ("sqrt", Sqrt::apply(c128(-LARGEST, -1.0)), c128(0.5 / root, -root)),
         ("sqrt", Sqrt::apply(c128(0.0, f64::from_bits(2))), c128(tiny, tiny)),
     ];
     for (name, found, expected) in cases {

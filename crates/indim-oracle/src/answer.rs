@@ -105,11 +105,11 @@ fn request(case: &Case<'_>, attributes: &Attributes) -> Result<CaseRequest, Case
         let what = shown(op.unwrap_or(&case.rule));
         return Err(bad_request(format!("`{what}` takes no `to`, which belongs to `convert`")));
     }
-    let asked: RuleChoice = case
+    let choice: RuleChoice = case
         .rule
         .parse()
         .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?;
-    let name = asked.name(attributes)?;
+    let name = choice.name(attributes)?;
     if let Some(rule) = target_rule(case, name)? {
         let rule = rule.with_attributes(attributes)?;
         return match &case.operands[..] {

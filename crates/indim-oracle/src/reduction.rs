@@ -61,13 +61,13 @@ pub(super) fn answer(
             .map_err(|error| bad_request(format!("`{}`: {error}", shown(&case.rule))))?,
     };
     let form = rule(case, name, function, &operand.shape)?.elaborate(&operand.shape)?;
-    let along = ReduceOptions::axes(form.axes())
+    let options = ReduceOptions::axes(form.axes())
         .keepdims(form.keeps_axes() && !function.keeps_shape())
         .rule(rule_of_known_axes(name))
         .widens_integers(matches!(name, ReductionRuleName::Numpy | ReductionRuleName::ArrayApi));
     let b = GraphBuilder::new();
     let values = parameters(&b, types)?;
-    let value = b.along(function, &values[0], &along)?;
+    let value = b.along(function, &values[0], &options)?;
     let result = value.array_type()?;
     let array = match case.operands.iter().all(|operand| operand.data.is_some()) {
         true => {

@@ -603,9 +603,9 @@ fn reductions_go_by_their_rule() {
         json!({"ok": true, "dtype": "i64", "shape": [2], "axes": [1], "data": [201, 9]})
     );
     assert_eq!(answer(sum("xla"))["data"], json!([-55, 9]));
-    let onnx = |opset: u32, place: &str, axes: Value| {
+    let onnx = |opset: u32, key: &str, axes: Value| {
         let mut case = json!({"rule": "onnx", "op": "max", "operands": [x], "opset": opset});
-        case[place] = axes;
+        case[key] = axes;
         answer(case)
     };
     assert_eq!(onnx(18, "axes_input", json!([-1]))["shape"], json!([2, 1]));

@@ -305,8 +305,11 @@ impl AttributeError {
     pub fn advice(self) -> String {
         match self {
             AttributeError::Foreign { rule, attribute } => {
-                let owners = owners(attribute, rule.is_target_rule());
-                format!("{rule} takes {}; `{attribute}` belongs to {owners}", taken_by(rule))
+                let accepting_rules = accepting_rules(attribute, rule.is_target_rule());
+                format!(
+                    "{rule} takes {}; `{attribute}` belongs to {accepting_rules}",
+                    accepted_attributes(rule)
+                )
             }
             AttributeError::Missing { attribute, .. } => format!("give `{attribute}` too"),
             AttributeError::Conflicting => String::from("give one of them"),
@@ -318,7 +321,7 @@ impl AttributeError {
 }
 
 /// The attributes that a rule takes, for a message.
-fn taken_by(rule: RuleSetName) -> String {
+fn accepted_attributes(rule: RuleSetName) -> String {
     match rule.attributes() {
         [] => String::from("no attributes"),
         attributes => list(attributes.iter().map(|attribute| format!("`{attribute}`"))),
@@ -327,7 +330,7 @@ fn taken_by(rule: RuleSetName) -> String {
 
 /// The rules that take an attribute: those of the same kind (element-wise or target) if any takes it,
 /// otherwise those of the other kind.
-fn owners(attribute: Attribute, of_targets: bool) -> String {
+fn accepting_rules(attribute: Attribute, of_targets: bool) -> String {
     let takes = |choice: &RuleChoice| match choice {
         RuleChoice::AsWritten => matches!(attribute, Attribute::Dims | Attribute::Axis),
         RuleChoice::Named(name) => name.attributes().contains(&attribute),

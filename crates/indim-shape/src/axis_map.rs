@@ -28,13 +28,13 @@ impl AxisMap {
     }
 
     /// The map to consecutive axes from `start` on.
-    pub(crate) fn run(start: usize, rank: usize) -> Self {
+    pub(crate) fn consecutive(start: usize, rank: usize) -> Self {
         AxisMap((start..start + rank).collect())
     }
 
     /// The map to the last axes of a result of rank `result_rank`, in order.
     pub(crate) fn trailing(rank: usize, result_rank: usize) -> Self {
-        AxisMap::run(result_rank - rank, rank)
+        AxisMap::consecutive(result_rank - rank, rank)
     }
 
     /// Whether this is the identity map to a result of the same rank.

@@ -72,7 +72,7 @@ impl AnyRule {
                 Ok(form) => return Ok(ConditionalBroadcast { form, conditions }),
                 Err(error) => error,
             };
-            let Some((first, second)) = clash(error.violation(), &operands) else {
+            let Some((first, second)) = clashing_axes(error.violation(), &operands) else {
                 return Err(error);
             };
             let (from, to) = match (is_unknown(first.size), is_unknown(second.size)) {
@@ -81,29 +81,29 @@ impl AnyRule {
                 (false, false) => return Err(error),
             };
             let is_legal_with_one = |axis: SizedAxis| {
-                let one = |shape: &Shape| replaced(shape, axis.size, 1);
-                let operands: Vec<Shape> = operands.iter().map(one).collect();
-                let elaborated = self.elaborate(&operands, target.as_ref().map(one).as_ref());
+                let with_one = |shape: &Shape| replace_size(shape, axis.size, 1);
+                let operands: Vec<Shape> = operands.iter().map(with_one).collect();
+                let elaborated = self.elaborate(&operands, target.as_ref().map(with_one).as_ref());
                 // If the other size is the known size 1, a size of 1 is the case of equal sizes.
                 let is_other = first.size != 1 && second.size != 1;
                 is_unknown(axis.size)
                     && is_other
                     && elaborated
                         .err()
-                        .and_then(|e| clash(e.violation(), &operands))
-                        .is_none_or(|clash| !is_same_pair(clash, (first, second)))
+                        .and_then(|e| clashing_axes(e.violation(), &operands))
+                        .is_none_or(|clashing_axes| !are_same_axes(clashing_axes, (first, second)))
             };
             let [first_may_be_one, second_may_be_one] = [first, second].map(is_legal_with_one);
             conditions.push(SizeCondition { first, second, first_may_be_one, second_may_be_one });
-            operands.iter_mut().for_each(|shape| *shape = replaced(shape, from, to));
-            target = target.map(|target| replaced(&target, from, to));
+            operands.iter_mut().for_each(|shape| *shape = replace_size(shape, from, to));
+            target = target.map(|target| replace_size(&target, from, to));
         }
     }
 }
 
 /// The two axes whose sizes clash in a violation. For shapes that must be equal, these are the first
 /// axes that differ.
-fn clash(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis, SizedAxis)> {
+fn clashing_axes(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis, SizedAxis)> {
     let unequal = |first: usize, second: usize| {
         let (shape, other) = (&operands[first], &operands[second]);
         let mut axes = 0..shape.rank();
@@ -120,11 +120,11 @@ fn clash(violation: &Violation, operands: &[Shape]) -> Option<(SizedAxis, SizedA
     }
 }
 
-fn replaced(shape: &Shape, from: usize, to: usize) -> Shape {
+fn replace_size(shape: &Shape, from: usize, to: usize) -> Shape {
     shape.iter().map(|&size| if size == from { to } else { size }).collect()
 }
 
-fn is_same_pair(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {
+fn are_same_axes(a: (SizedAxis, SizedAxis), b: (SizedAxis, SizedAxis)) -> bool {
     let axis = |sized: SizedAxis| (sized.owner, sized.axis);
     let axes = (axis(a.0), axis(a.1));
     axes == (axis(b.0), axis(b.1)) || axes == (axis(b.1), axis(b.0))

@@ -68,8 +68,8 @@ impl ContractionForm {
         for &label in &all {
             sizes.push(labels.size(operands, label)?);
         }
-        let place = |label: &Label| all.iter().position(|other| other == label).unwrap_or(0);
-        let map = |of: &Vec<Label>| AxisMap::from(of.iter().map(place).collect::<Vec<usize>>());
+        let position = |label: &Label| all.iter().position(|other| other == label).unwrap_or(0);
+        let map = |of: &Vec<Label>| AxisMap::from(of.iter().map(position).collect::<Vec<usize>>());
         Ok(ContractionForm {
             operands: operands.clone(),
             maps: labels.operands.each_ref().map(map),
@@ -158,14 +158,14 @@ impl ContractionRule {
     /// The labels of the axes of operands with these ranks.
     fn labels(&self, ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
         match self {
-            ContractionRule::Matmul => matmul(at_least(ranks, [1, 1])?),
+            ContractionRule::Matmul => matmul(check_min_ranks(ranks, [1, 1])?),
             ContractionRule::Matvec => {
-                let [x, y] = at_least(ranks, [2, 1])?;
-                Ok(with_batch([x, y], &[MATRIX_ROW, SUMMED], &[SUMMED]))
+                let [x, y] = check_min_ranks(ranks, [2, 1])?;
+                Ok(with_batch([x, y], &[MATRIX_ROW, SUMMED_LABEL], &[SUMMED_LABEL]))
             }
             ContractionRule::Vecmat => {
-                let [x, y] = at_least(ranks, [1, 2])?;
-                Ok(with_batch([x, y], &[SUMMED], &[SUMMED, MATRIX_COLUMN]))
+                let [x, y] = check_min_ranks(ranks, [1, 2])?;
+                Ok(with_batch([x, y], &[SUMMED_LABEL], &[SUMMED_LABEL, MATRIX_COLUMN]))
             }
             ContractionRule::Dot | ContractionRule::Inner if ranks.contains(&0) => {
                 pairs(ranks, [&[], &[]], [&[], &[]])
@@ -178,7 +178,7 @@ impl ContractionRule {
                 let [x, y] = ranks;
                 pairs(ranks, [&[], &[]], [&[x - 1], &[y - 1]])
             }
-            ContractionRule::Vecdot { axis } => vecdot(*axis, at_least(ranks, [1, 1])?),
+            ContractionRule::Vecdot { axis } => vecdot(*axis, check_min_ranks(ranks, [1, 1])?),
             ContractionRule::Tensordot { x, y } => {
                 let summed = [axes(x, 0, ranks[0], true)?, axes(y, 1, ranks[1], true)?];
                 pairs(ranks, [&[], &[]], [&summed[0], &summed[1]])
@@ -189,7 +189,7 @@ impl ContractionRule {
 }
 
 /// P1: each operand has at least this many axes.
-fn at_least(ranks: [usize; 2], min: [usize; 2]) -> Result<[usize; 2], ContractionViolation> {
+fn check_min_ranks(ranks: [usize; 2], min: [usize; 2]) -> Result<[usize; 2], ContractionViolation> {
     match (0..2).find(|&operand| ranks[operand] < min[operand]) {
         Some(operand) => Err(ContractionViolation::TooFewAxes { operand, min: min[operand] }),
         None => Ok(ranks),
@@ -199,36 +199,38 @@ fn at_least(ranks: [usize; 2], min: [usize; 2]) -> Result<[usize; 2], Contractio
 /// Labels of the matrix axes. Batch axes are numbered from 0, so the labels never collide.
 const MATRIX_ROW: Label = Label::MAX - 2;
 const MATRIX_COLUMN: Label = Label::MAX - 1;
-const SUMMED: Label = Label::MAX;
+const SUMMED_LABEL: Label = Label::MAX;
 
 fn matmul(ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
-    let x: &[Label] = if ranks[0] == 1 { &[SUMMED] } else { &[MATRIX_ROW, SUMMED] };
-    let y: &[Label] = if ranks[1] == 1 { &[SUMMED] } else { &[SUMMED, MATRIX_COLUMN] };
+    let x: &[Label] = if ranks[0] == 1 { &[SUMMED_LABEL] } else { &[MATRIX_ROW, SUMMED_LABEL] };
+    let y: &[Label] = if ranks[1] == 1 { &[SUMMED_LABEL] } else { &[SUMMED_LABEL, MATRIX_COLUMN] };
     Ok(with_batch(ranks, x, y))
 }
 
 /// The product of operands whose last axes have the labels `x` and `y`. The axes before them are batch
 /// axes, which broadcast.
 fn with_batch(ranks: [usize; 2], x: &[Label], y: &[Label]) -> LabelledProduct {
-    let own = [x, y];
-    let batch = [0, 1].map(|operand: usize| ranks[operand] - own[operand].len());
-    let most = batch[0].max(batch[1]) as Label;
+    let matrix_labels = [x, y];
+    let batch = [0, 1].map(|operand: usize| ranks[operand] - matrix_labels[operand].len());
+    let batch_rank = batch[0].max(batch[1]) as Label;
     let operands = [0, 1].map(|operand: usize| {
-        let batch = most - batch[operand] as Label..most;
-        batch.chain(own[operand].iter().copied()).collect::<Vec<Label>>()
+        let batch = batch_rank - batch[operand] as Label..batch_rank;
+        batch.chain(matrix_labels[operand].iter().copied()).collect::<Vec<Label>>()
     });
-    let kept = [MATRIX_ROW, MATRIX_COLUMN].into_iter().filter(|label| own.concat().contains(label));
-    let result = (0..most).chain(kept).collect();
-    LabelledProduct { operands, result, summed: [SUMMED].into(), expands: Expansion::Kept }
+    let row_and_column = [MATRIX_ROW, MATRIX_COLUMN]
+        .into_iter()
+        .filter(|label| matrix_labels.concat().contains(label));
+    let result = (0..batch_rank).chain(row_and_column).collect();
+    LabelledProduct { operands, result, summed: [SUMMED_LABEL].into(), expands: Expansion::Kept }
 }
 
 /// The summed axis moves from the end of each operand to `axis`.
 fn vecdot(axis: i64, ranks: [usize; 2]) -> Result<LabelledProduct, ContractionViolation> {
     let axes = [axes(&[axis], 0, ranks[0], true)?[0], axes(&[axis], 1, ranks[1], true)?[0]];
-    let mut product = with_batch(ranks, &[SUMMED], &[SUMMED]);
+    let mut product = with_batch(ranks, &[SUMMED_LABEL], &[SUMMED_LABEL]);
     for (labels, axis) in product.operands.iter_mut().zip(axes) {
         labels.pop();
-        labels.insert(axis, SUMMED);
+        labels.insert(axis, SUMMED_LABEL);
     }
     Ok(product)
 }

@@ -249,7 +249,7 @@ impl Converter<'_> {
 
     /// The reshape that gives the operand the result's sizes from axis `start` on, or `None` if it has them.
     /// An error if the operand would have to expand there.
-    fn unexpanded(
+    fn reshape_unexpanded(
         &self,
         operand: usize,
         start: usize,
@@ -297,7 +297,7 @@ impl Converter<'_> {
     /// Gives all operands the result's shape.
     fn all_full(&self, rule: RuleSet) -> ElementwiseConversion {
         let operands = 0..self.broadcast.operands().len();
-        let reshapes: Result<Vec<_>, _> = operands.map(|k| self.unexpanded(k, 0)).collect();
+        let reshapes: Result<Vec<_>, _> = operands.map(|k| self.reshape_unexpanded(k, 0)).collect();
         Ok((rule, reshapes?))
     }
 
@@ -306,8 +306,8 @@ impl Converter<'_> {
     fn scalars_or_full(&self, rule: RuleSet, anchor: Option<usize>) -> ElementwiseConversion {
         let mut reshapes = Vec::new();
         for (operand, shape) in self.broadcast.operands().iter().enumerate() {
-            let stays = shape.is_scalar() && anchor != Some(operand);
-            reshapes.push(if stays { None } else { self.unexpanded(operand, 0)? });
+            let is_kept_scalar = shape.is_scalar() && anchor != Some(operand);
+            reshapes.push(if is_kept_scalar { None } else { self.reshape_unexpanded(operand, 0)? });
         }
         Ok((rule, reshapes))
     }
@@ -339,7 +339,7 @@ impl Converter<'_> {
     fn as_pdpd(&self, anchor: usize) -> ElementwiseConversion {
         let rank = self.rank();
         let mut reshapes = vec![None; self.broadcast.operands().len()];
-        reshapes[anchor] = self.unexpanded(anchor, 0)?;
+        reshapes[anchor] = self.reshape_unexpanded(anchor, 0)?;
         let others: Vec<usize> = (0..reshapes.len()).filter(|&k| k != anchor).collect();
         let placed: Vec<usize> =
             others.iter().copied().filter(|&k| !self.operand(k).0.is_scalar()).collect();
@@ -428,7 +428,7 @@ impl Converter<'_> {
                 (TargetRule::Pdpd { axis }, self.reshape(0, start, end))
             }
             RuleSetName::XlaBroadcast => {
-                let reshape = self.unexpanded(0, start)?;
+                let reshape = self.reshape_unexpanded(0, start)?;
                 target = Shape::from(&self.result()[..start]);
                 (TargetRule::XlaBroadcast, reshape)
             }

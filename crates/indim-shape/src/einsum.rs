@@ -47,9 +47,9 @@ struct Term {
     after: Vec<Label>,
 }
 
-/// Base of the labels of the axes of `...`: `ELLIPSIS + n` is the axis `n` places before the last.
+/// Base of the labels of the axes of `...`: `ELLIPSIS_BASE + n` is the axis `n` places before the last.
 /// Letters have smaller labels.
-const ELLIPSIS: Label = 1 << 16;
+const ELLIPSIS_BASE: Label = 1 << 16;
 
 /// The steps of an `einsum`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,9 +134,9 @@ fn parse_term(text: &str) -> Result<Term, String> {
 }
 
 /// The letter of a label, or `...`.
-fn written(label: Label) -> String {
+fn label_text(label: Label) -> String {
     match char::from_u32(label) {
-        Some(letter) if label < ELLIPSIS => letter.to_string(),
+        Some(letter) if label < ELLIPSIS_BASE => letter.to_string(),
         _ => "...".to_string(),
     }
 }
@@ -148,7 +148,7 @@ impl Term {
         if more > 0 && !self.has_ellipsis {
             return None;
         }
-        let ellipsis = (0..more as Label).rev().map(|from_end| ELLIPSIS + from_end);
+        let ellipsis = (0..more as Label).rev().map(|from_end| ELLIPSIS_BASE + from_end);
         Some(
             self.before.iter().copied().chain(ellipsis).chain(self.after.iter().copied()).collect(),
         )
@@ -173,10 +173,13 @@ impl Einsum {
         let mut seen = Vec::new();
         for label in output.letters() {
             if !self.operands.iter().any(|term| term.letters().any(|of| of == label)) {
-                return Err(format!("no operand has the label `{}` of the output", written(label)));
+                return Err(format!(
+                    "no operand has the label `{}` of the output",
+                    label_text(label)
+                ));
             }
             if seen.contains(&label) {
-                return Err(format!("the output has the label `{}` twice", written(label)));
+                return Err(format!("the output has the label `{}` twice", label_text(label)));
             }
             seen.push(label);
         }
@@ -214,9 +217,9 @@ impl Einsum {
         let order = first_appearance(&operands);
         let steps = (0..given).map(|operand| prepare(&mut operands, operand, &output)).collect();
         let products = multiply(&mut operands, &output, &order);
-        let place = |label: &Label| output.iter().position(|other| other == label).unwrap_or(0);
+        let position = |label: &Label| output.iter().position(|other| other == label).unwrap_or(0);
         let result = match products.is_empty() {
-            true => operands[0].labels.iter().map(place).collect::<Vec<usize>>(),
+            true => operands[0].labels.iter().map(position).collect::<Vec<usize>>(),
             false => (0..output.len()).collect(),
         };
         Ok(EinsumPlan { operands: steps, products, result: AxisMap::from(result) })
@@ -226,7 +229,7 @@ impl Einsum {
     /// once, in ASCII order.
     fn output_labels(&self, operands: &[Labelled]) -> Result<Vec<Label>, EinsumViolation> {
         let all = || operands.iter().flat_map(|operand| operand.labels.iter().copied());
-        let mut ellipsis: Vec<Label> = all().filter(|label| *label >= ELLIPSIS).collect();
+        let mut ellipsis: Vec<Label> = all().filter(|label| *label >= ELLIPSIS_BASE).collect();
         ellipsis.sort_unstable_by(|a, b| b.cmp(a));
         ellipsis.dedup();
         if let Some(output) = &self.output {
@@ -237,7 +240,7 @@ impl Einsum {
         }
         let is_single = |label: &Label| all().filter(|other| other == label).count() == 1;
         let mut letters: Vec<Label> =
-            all().filter(|label| *label < ELLIPSIS).filter(is_single).collect();
+            all().filter(|label| *label < ELLIPSIS_BASE).filter(is_single).collect();
         letters.sort_unstable();
         Ok(ellipsis.into_iter().chain(letters).collect())
     }
@@ -263,7 +266,7 @@ fn check_sizes(operands: &[Labelled]) -> Result<(), EinsumViolation> {
     for (operand, Labelled { labels, shape }) in operands.iter().enumerate() {
         for (axis, (&label, &size)) in labels.iter().zip(shape.iter()).enumerate() {
             let mismatch = |expected: usize| EinsumViolation::SizeMismatch {
-                label: written(label),
+                label: label_text(label),
                 operand,
                 axis,
                 size,

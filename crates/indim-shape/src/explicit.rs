@@ -71,7 +71,7 @@ impl Broadcast {
         let maps = lists.map(|(k, (shape, dims))| axis_map_of_dims(k, shape, dims, result.rank()));
         let form = match dims.len() == operands.len() {
             true => Broadcast::of(operands, maps, &result),
-            false => Err(Violation::MapCount { maps: dims.len() }.breaks("E1")),
+            false => Err(Violation::MapCount { maps: dims.len() }.of_rule("E1")),
         };
         form.map_err(|refusal| {
             ShapeError::new(refusal, AnyRule::ExplicitForm, operands, Some(&result))
@@ -171,7 +171,7 @@ fn count_bytes(shape: &Shape, element_size: usize) -> CheckResult<usize> {
         .iter()
         .try_fold(element_size, |product, &size| product.checked_mul(size))
         .filter(|&bytes| isize::try_from(bytes).is_ok())
-        .ok_or_else(|| Violation::TooLarge { shape: shape.clone(), element_size }.breaks("E5"))
+        .ok_or_else(|| Violation::TooLarge { shape: shape.clone(), element_size }.of_rule("E5"))
 }
 
 /// E1 and E2 for operand number `operand`: `dims` has an entry for each axis, below the result's rank `rank`.
@@ -183,12 +183,12 @@ pub(crate) fn axis_map_of_dims(
 ) -> CheckResult<AxisMap> {
     if dims.len() != shape.rank() {
         let (rank, length) = (shape.rank(), dims.len());
-        return Err(Violation::DimsLength { operand, rank, length }.breaks("E1"));
+        return Err(Violation::DimsLength { operand, rank, length }.of_rule("E1"));
     }
     let mut map = Vec::with_capacity(dims.len());
     for (axis, &dim) in dims.iter().enumerate() {
         let named = usize::try_from(dim).ok().filter(|&named| named < rank);
-        let refuse = || Violation::DimOutOfRange { operand, axis, dim, rank }.breaks("E2");
+        let refuse = || Violation::DimOutOfRange { operand, axis, dim, rank }.of_rule("E2");
         map.push(named.ok_or_else(refuse)?);
     }
     Ok(AxisMap::from(map))
@@ -202,7 +202,7 @@ fn check_unique(operand: usize, map: &AxisMap, rank: usize) -> CheckResult<()> {
     let mut is_named = vec![false; rank];
     for (axis, &dim) in map.iter().enumerate() {
         if core::mem::replace(&mut is_named[dim], true) {
-            return Err(Violation::DimsNotUnique { operand, axis, dim }.breaks("E3"));
+            return Err(Violation::DimsNotUnique { operand, axis, dim }.of_rule("E3"));
         }
     }
     Ok(())
@@ -230,7 +230,7 @@ fn check_size(
     let other = SizedAxis { owner, axis: map[axis], size: onto[map[axis]] };
     match this.size == 1 || this.size == other.size {
         true => Ok(()),
-        false => Err(Violation::SizeMismatch { this, other }.breaks(label)),
+        false => Err(Violation::SizeMismatch { this, other }.of_rule(label)),
     }
 }
 
@@ -243,7 +243,8 @@ fn check_increasing(
 ) -> CheckResult<()> {
     match axis.checked_sub(1).map(|before| (dims[axis], dims[before])) {
         Some((dim, previous)) if dim <= previous => {
-            Err(Violation::DimsNotStrictlyIncreasing { operand, axis, dim, previous }.breaks(label))
+            Err(Violation::DimsNotStrictlyIncreasing { operand, axis, dim, previous }
+                .of_rule(label))
         }
         _ => Ok(()),
     }
@@ -253,7 +254,7 @@ fn check_increasing(
 pub(crate) fn trailing_axes(data: &Shape, target: &Shape) -> CheckResult<AxisMap> {
     let (rank, onto) = (data.rank(), target.rank());
     if rank > onto {
-        return Err(Violation::RankTooLarge { operand: 0, rank, onto }.breaks("T1"));
+        return Err(Violation::RankTooLarge { operand: 0, rank, onto }.of_rule("T1"));
     }
     let map = AxisMap::trailing(rank, onto);
     check_expands("T1", (0, data), &map, (AxisOwner::Result, target))?;
@@ -263,7 +264,7 @@ pub(crate) fn trailing_axes(data: &Shape, target: &Shape) -> CheckResult<AxisMap
 /// T3: E1 and E2 under this label, then strictly increasing entries, then sizes.
 pub(crate) fn axes_mapping(data: &Shape, axes: &[i64], target: &Shape) -> CheckResult<AxisMap> {
     let map = axis_map_of_dims(0, data, axes, target.rank());
-    let map = map.map_err(|refusal| refusal.violation.breaks("T3"))?;
+    let map = map.map_err(|refusal| refusal.violation.of_rule("T3"))?;
     (0..axes.len()).try_for_each(|axis| check_increasing("T3", 0, axis, axes))?;
     check_expands("T3", (0, data), &map, (AxisOwner::Result, target))?;
     Ok(map)
@@ -287,7 +288,7 @@ pub(crate) fn unexpanded_axes(data: &Shape, dims: &[i64], target: &Shape) -> Che
         if size != target[other_axis] {
             let this = SizedAxis::operand(0, axis, size);
             let other = SizedAxis::result(other_axis, target[other_axis]);
-            return Err(Violation::SizeMismatch { this, other }.breaks("E4"));
+            return Err(Violation::SizeMismatch { this, other }.of_rule("E4"));
         }
     }
     Ok(map)
@@ -298,10 +299,10 @@ pub(crate) fn check_equal_shapes(operands: &[Shape]) -> CheckResult<()> {
     let first = &operands[0];
     for (operand, shape) in operands.iter().enumerate().skip(1) {
         if shape.rank() != first.rank() {
-            return Err(Violation::ShapesDiffer { operand, axis: None }.breaks("O1"));
+            return Err(Violation::ShapesDiffer { operand, axis: None }.of_rule("O1"));
         }
         if let Some(axis) = (0..shape.rank()).find(|&axis| shape[axis] != first[axis]) {
-            return Err(Violation::ShapesDiffer { operand, axis: Some(axis) }.breaks("O1"));
+            return Err(Violation::ShapesDiffer { operand, axis: Some(axis) }.of_rule("O1"));
         }
     }
     Ok(())
@@ -337,7 +338,7 @@ fn unified_sizes(
 /// N2: along each axis all sizes unify.
 pub(crate) fn numpy_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> CheckResult<Shape> {
     unified_sizes(operands, maps, rank)
-        .map_err(|(this, other)| Violation::SizeMismatch { this, other }.breaks("N2"))
+        .map_err(|(this, other)| Violation::SizeMismatch { this, other }.of_rule("N2"))
 }
 
 /// T2: the sizes of the target and of the data, placed by `map`, unify along each axis.
@@ -353,7 +354,7 @@ pub(crate) fn bidirectional_sizes(
     unified_sizes(&operands, &maps, rank).map_err(|(this, other)| {
         let this = SizedAxis { owner: AxisOwner::Operand(0), ..this };
         let other = SizedAxis { owner: AxisOwner::Result, ..other };
-        Violation::SizeMismatch { this, other }.breaks("T2")
+        Violation::SizeMismatch { this, other }.of_rule("T2")
     })
 }
 
@@ -361,18 +362,18 @@ pub(crate) fn bidirectional_sizes(
 /// have no names.
 pub(crate) fn check_names(operands: &[Shape], names: &[AxisNames]) -> CheckResult<()> {
     if names.len() > operands.len() {
-        return Err(Violation::MapCount { maps: names.len() }.breaks("D4"));
+        return Err(Violation::MapCount { maps: names.len() }.of_rule("D4"));
     }
     for (operand, shape) in operands.iter().enumerate() {
         let rank = shape.rank();
         match names.get(operand) {
             Some(names) if names.len() != rank && !names.is_empty() => {
                 let length = names.len();
-                return Err(Violation::DimsLength { operand, rank, length }.breaks("D4"));
+                return Err(Violation::DimsLength { operand, rank, length }.of_rule("D4"));
             }
             Some(names) if !names.is_empty() => check_distinct(operand, names)?,
             _ if rank > 0 => {
-                return Err(Violation::AxisNameMissing { operand, axis: 0 }.breaks("D4"));
+                return Err(Violation::AxisNameMissing { operand, axis: 0 }.of_rule("D4"));
             }
             _ => {}
         }
@@ -385,10 +386,10 @@ fn check_distinct(operand: usize, names: &AxisNames) -> CheckResult<()> {
     let mut seen = BTreeMap::new();
     for (axis, name) in names.iter().enumerate() {
         let Some(name) = name else {
-            return Err(Violation::AxisNameMissing { operand, axis }.breaks("D4"));
+            return Err(Violation::AxisNameMissing { operand, axis }.of_rule("D4"));
         };
         if let Some(first) = seen.insert(name, axis) {
-            return Err(Violation::AxisNameRepeated { operand, axis, first }.breaks("D1"));
+            return Err(Violation::AxisNameRepeated { operand, axis, first }.of_rule("D1"));
         }
     }
     Ok(())
@@ -407,7 +408,7 @@ pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> CheckResult<S
             let other = SizedAxis::operand(other, other_axis, operands[other][other_axis]);
             if other.size != size {
                 let this = SizedAxis::operand(operand, axis, size);
-                return Err(Violation::SizeMismatch { this, other }.breaks("D3"));
+                return Err(Violation::SizeMismatch { this, other }.of_rule("D3"));
             }
         }
     }
@@ -418,14 +419,14 @@ pub(crate) fn named_sizes(operands: &[Shape], maps: &[AxisMap]) -> CheckResult<S
 /// already checked this.
 pub(crate) fn xla_sizes(operands: &[Shape], maps: &[AxisMap], rank: usize) -> CheckResult<Shape> {
     unified_sizes(operands, maps, rank)
-        .map_err(|(this, other)| Violation::DegenerateIncompatible { this, other }.breaks("X9"))
+        .map_err(|(this, other)| Violation::DegenerateIncompatible { this, other }.of_rule("X9"))
 }
 
 /// X2: between equal ranks `dims` is empty, or names every axis in order.
 pub(crate) fn check_list_of_equal_ranks(rank: usize, dims: &[i64]) -> CheckResult<()> {
     match dims.is_empty() || dims.iter().copied().eq(0..rank as i64) {
         true => Ok(()),
-        false => Err(Violation::SameRankDimsNotIdentity { rank }.breaks("X2")),
+        false => Err(Violation::SameRankDimsNotIdentity { rank }.of_rule("X2")),
     }
 }
 
@@ -439,28 +440,28 @@ pub(crate) fn check_list(
 ) -> CheckResult<AxisMap> {
     let (rank, length) = (small.rank(), dims.len());
     if rank == 0 && length > 0 {
-        return Err(Violation::DimsLength { operand, rank, length }.breaks("X3"));
+        return Err(Violation::DimsLength { operand, rank, length }.of_rule("X3"));
     }
     if rank > 0 && length == 0 {
-        return Err(Violation::RankMismatchWithoutDims { smaller: operand }.breaks("X4"));
+        return Err(Violation::RankMismatchWithoutDims { smaller: operand }.of_rule("X4"));
     }
     if length != rank {
-        return Err(Violation::DimsLength { operand, rank, length }.breaks("X5"));
+        return Err(Violation::DimsLength { operand, rank, length }.of_rule("X5"));
     }
     let mut map = Vec::with_capacity(length);
     for (axis, &dim) in dims.iter().enumerate() {
         if dim < 0 {
-            return Err(Violation::DimNegative { operand, axis, dim }.breaks("X6"));
+            return Err(Violation::DimNegative { operand, axis, dim }.of_rule("X6"));
         }
         let rank = large.rank();
         // On a 32-bit machine a dim may exceed `usize` too.
         let Some(other_axis) = usize::try_from(dim).ok().filter(|&axis| axis < rank) else {
-            return Err(Violation::DimTooLarge { operand, axis, dim, rank }.breaks("X6"));
+            return Err(Violation::DimTooLarge { operand, axis, dim, rank }.of_rule("X6"));
         };
         let this = SizedAxis::operand(operand, axis, small[axis]);
         let other = SizedAxis::operand(1 - operand, other_axis, large[other_axis]);
         if unify(this.size, other.size).is_none() {
-            return Err(Violation::DimSizeMismatch { this, other }.breaks("X7"));
+            return Err(Violation::DimSizeMismatch { this, other }.of_rule("X7"));
         }
         check_increasing("X8", operand, axis, dims)?;
         map.push(other_axis);
@@ -471,7 +472,7 @@ pub(crate) fn check_list(
 /// XT: each operand of a ternary operation is a scalar, or has the shape of the `anchor`.
 pub(crate) fn check_scalars_or_anchor(operands: &[Shape], anchor: &Shape) -> CheckResult<()> {
     match operands.iter().position(|shape| !shape.is_scalar() && shape != anchor) {
-        Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }.breaks("XT")),
+        Some(operand) => Err(Violation::ImplicitBroadcastUnsupported { operand }.of_rule("XT")),
         None => Ok(()),
     }
 }
@@ -480,7 +481,7 @@ pub(crate) fn check_scalars_or_anchor(operands: &[Shape], anchor: &Shape) -> Che
 pub(crate) fn check_no_list(dims: &[i64]) -> CheckResult<()> {
     match dims.is_empty() {
         true => Ok(()),
-        false => Err(Violation::DimsNotTaken { length: dims.len() }.breaks("XT")),
+        false => Err(Violation::DimsNotTaken { length: dims.len() }.of_rule("XT")),
     }
 }
 
@@ -488,7 +489,7 @@ pub(crate) fn check_no_list(dims: &[i64]) -> CheckResult<()> {
 pub(crate) fn check_branches(then: &Shape, otherwise: &Shape) -> CheckResult<()> {
     match then == otherwise {
         true => Ok(()),
-        false => Err(Violation::ImplicitBroadcastUnsupported { operand: 2 }.breaks("XT")),
+        false => Err(Violation::ImplicitBroadcastUnsupported { operand: 2 }.of_rule("XT")),
     }
 }
 
@@ -501,15 +502,15 @@ pub(crate) fn pdpd_run(
     axis: i64,
 ) -> CheckResult<AxisMap> {
     if rank > onto {
-        return Err(Violation::RankTooLarge { operand, rank, onto }.breaks("P1"));
+        return Err(Violation::RankTooLarge { operand, rank, onto }.of_rule("P1"));
     }
     // P3: all axes of the operand, also those of size 1 at its end, map to the last axes.
     if axis == -1 {
         return Ok(AxisMap::trailing(rank, onto));
     }
-    let refuse = |label| Violation::AxisOutOfRange { operand, axis, rank, onto }.breaks(label);
+    let refuse = |label| Violation::AxisOutOfRange { operand, axis, rank, onto }.of_rule(label);
     match usize::try_from(axis) {
-        Ok(start) if start + rank <= onto => Ok(AxisMap::run(start, rank)),
+        Ok(start) if start + rank <= onto => Ok(AxisMap::consecutive(start, rank)),
         Ok(start) if start <= onto => Err(refuse("P4")),
         _ => Err(refuse("P2")),
     }
@@ -520,16 +521,16 @@ pub(crate) fn pdpd_run(
 pub(crate) fn onnx_legacy_run(b: &Shape, onto: usize, axis: Option<i64>) -> CheckResult<AxisMap> {
     let (operand, rank) = (1, b.rank());
     if rank > onto {
-        return Err(Violation::RankTooLarge { operand, rank, onto }.breaks("L"));
+        return Err(Violation::RankTooLarge { operand, rank, onto }.of_rule("L"));
     }
     let is_single = b.iter().all(|&size| size == 1);
     let fitting = |axis| usize::try_from(axis).ok().filter(|&start| start <= onto - rank);
     match axis {
         None => Ok(AxisMap::trailing(rank, onto)),
         Some(axis) => match fitting(axis) {
-            Some(start) => Ok(AxisMap::run(start, rank)),
+            Some(start) => Ok(AxisMap::consecutive(start, rank)),
             None if is_single => Ok(AxisMap::trailing(rank, onto)),
-            None => Err(Violation::AxisOutOfRange { operand, axis, rank, onto }.breaks("L")),
+            None => Err(Violation::AxisOutOfRange { operand, axis, rank, onto }.of_rule("L")),
         },
     }
 }

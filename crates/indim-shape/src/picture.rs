@@ -19,7 +19,7 @@ use crate::violation::{AxisOwner, Violation};
 use crate::{Diagnostic, Mark, MarkedLine};
 
 /// Maximum distinct broadcasts that help lines offer, each in at most two lines.
-const MAX_HELP: usize = 3;
+const MAX_HELP_BROADCASTS: usize = 3;
 
 /// The drawing of an error, of several lines. Operands without a label are named by position.
 ///
@@ -94,7 +94,7 @@ fn headline(error: &ShapeError, names: &OperandNames<'_>) -> String {
         }
         (violation, shapes, _) => {
             let operand = violation.operand().unwrap_or(shapes.len().saturating_sub(1));
-            let onto = match (violation.clash(), shapes) {
+            let target = match (violation.clash(), shapes) {
                 (Some((_, other)), _) => match other.owner {
                     AxisOwner::Operand(other) => names.operand(other),
                     AxisOwner::Result => "the result".to_string(),
@@ -102,7 +102,7 @@ fn headline(error: &ShapeError, names: &OperandNames<'_>) -> String {
                 (None, [_, _]) => names.operand(1 - operand),
                 (None, _) => "the others".to_string(),
             };
-            format!("cannot broadcast {} onto {onto} under {rule}", names.operand(operand))
+            format!("cannot broadcast {} onto {target} under {rule}", names.operand(operand))
         }
     }
 }
@@ -204,19 +204,21 @@ fn elementwise_columns(rule: &RuleSet, shapes: &[Shape], rank: usize) -> Option<
         return named_columns(names, shapes);
     }
     let full = |shape: &Shape| shape.rank() == rank;
-    let place = |shape: &Shape| match rule {
-        RuleSet::Numpy => Some(trailing(shape, rank)),
-        RuleSet::Xla { dims } if !dims.is_empty() && !full(shape) => listed(dims, shape, rank),
+    let columns = |shape: &Shape| match rule {
+        RuleSet::Numpy => Some(trailing_columns(shape, rank)),
+        RuleSet::Xla { dims } if !dims.is_empty() && !full(shape) => {
+            listed_columns(dims, shape, rank)
+        }
         RuleSet::Pdpd { axis } | RuleSet::OnnxLegacy { axis, .. } => {
             let anchor = &shapes[usize::from(shapes.len() == 3)];
             match shape == anchor {
                 true => Some((0..shape.rank()).collect()),
-                false => run(*axis, shape, anchor.rank()),
+                false => consecutive_columns(*axis, shape, anchor.rank()),
             }
         }
-        _ => (full(shape) || shape.is_scalar()).then(|| trailing(shape, rank)),
+        _ => (full(shape) || shape.is_scalar()).then(|| trailing_columns(shape, rank)),
     };
-    shapes.iter().map(place).collect()
+    shapes.iter().map(columns).collect()
 }
 
 /// The columns of named axes; `None` if a map permutes or does not cover its operand.
@@ -235,33 +237,35 @@ fn target_columns(
     rank: usize,
 ) -> Option<Vec<usize>> {
     match rule {
-        TargetRule::Unidirectional | TargetRule::Bidirectional => Some(trailing(data, rank)),
-        TargetRule::Pdpd { axis } => run(*axis, data, target_rank),
+        TargetRule::Unidirectional | TargetRule::Bidirectional => {
+            Some(trailing_columns(data, rank))
+        }
+        TargetRule::Pdpd { axis } => consecutive_columns(*axis, data, target_rank),
         TargetRule::Explicit { axes: dims }
         | TargetRule::XlaBroadcastInDim { dims }
         | TargetRule::StableHloBroadcastInDim { dims }
-        | TargetRule::HloBroadcast { dims } => listed(dims, data, target_rank),
+        | TargetRule::HloBroadcast { dims } => listed_columns(dims, data, target_rank),
         TargetRule::XlaBroadcast => None,
     }
 }
 
 /// The last columns.
-fn trailing(shape: &Shape, rank: usize) -> Vec<usize> {
+fn trailing_columns(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }
 
 /// Consecutive columns from `axis` on, or the last ones; `None` if they do not fit.
-fn run(axis: Option<i64>, shape: &Shape, onto: usize) -> Option<Vec<usize>> {
-    let room = onto.checked_sub(shape.rank())?;
+fn consecutive_columns(axis: Option<i64>, shape: &Shape, target: usize) -> Option<Vec<usize>> {
+    let free_columns = target.checked_sub(shape.rank())?;
     let start = match axis.unwrap_or(-1) {
-        -1 => room,
-        axis => usize::try_from(axis).ok().filter(|&start| start <= room)?,
+        -1 => free_columns,
+        axis => usize::try_from(axis).ok().filter(|&start| start <= free_columns)?,
     };
     Some((start..start + shape.rank()).collect())
 }
 
 /// The columns that a list names, if it has an entry per axis, in increasing order.
-fn listed(dims: &[i64], shape: &Shape, rank: usize) -> Option<Vec<usize>> {
+fn listed_columns(dims: &[i64], shape: &Shape, rank: usize) -> Option<Vec<usize>> {
     let column = |&dim: &i64| usize::try_from(dim).ok().filter(|&dim| dim < rank);
     let columns: Vec<usize> = dims.iter().map(column).collect::<Option<_>>()?;
     let is_drawable =
@@ -312,8 +316,11 @@ fn shape_text(row: &ShapeRow<'_>, widths: &[usize]) -> (String, Vec<(usize, usiz
 fn add_help(diagnostic: &mut Diagnostic, error: &ShapeError, names: &OperandNames<'_>) {
     let repairs = find_repairs(error);
     let element_type = common_element_type(error, names);
-    for meaning in repairs.chunk_by(|a, b| a.meaning == b.meaning).take(MAX_HELP) {
-        let (first, others) = meaning.split_first().expect("invariant: a chunk is not empty");
+    for same_broadcast in
+        repairs.chunk_by(|a, b| a.broadcast_number == b.broadcast_number).take(MAX_HELP_BROADCASTS)
+    {
+        let (first, others) =
+            same_broadcast.split_first().expect("invariant: a chunk is not empty");
         let (action, reason) = (first.action(names), first.reason_text(names));
         diagnostic.help(format!("{action} gives {element_type}{}{reason}", first.result));
         if let Some((second, more)) = others.split_first() {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::shape::Shape;
 
 /// Steps of one search. Shapes with few axes need a handful; the limit bounds the work for hostile ranks.
-const MAX_STEPS: usize = 1 << 14;
+const MAX_SEARCH_STEPS: usize = 1 << 14;
 
 /// Maximum placements that one search returns.
 const MAX_PLACEMENTS: usize = 64;
@@ -42,37 +42,39 @@ impl Placement {
 /// Drops placements that expand the larger shape if others exist.
 pub(crate) fn placements(small: &Shape, large: &Shape) -> Vec<Placement> {
     let mut found = search(small, large);
-    found.sort_by_key(|place| (place.larger_expands, place.smaller_expands, place.gaps));
-    let fewest = found.first().map_or(0, |place| place.larger_expands.min(1));
-    found.retain(|place| place.larger_expands.min(1) == fewest);
+    found.sort_by_key(|placement| {
+        (placement.larger_expands, placement.smaller_expands, placement.gaps)
+    });
+    let fewest = found.first().map_or(0, |placement| placement.larger_expands.min(1));
+    found.retain(|placement| placement.larger_expands.min(1) == fewest);
     found
 }
 
 /// Every increasing placement whose sizes unify, up to the limits. Backtracks from the last axis on, so that
 /// right-aligned placements come first.
 fn search(small: &Shape, large: &Shape) -> Vec<Placement> {
-    let (rank, onto) = (small.rank(), large.rank());
+    let (rank, large_rank) = (small.rank(), large.rank());
     let mut found = Vec::new();
-    if rank > onto {
+    if rank > large_rank {
         return found;
     }
-    // `chosen[k]` is the axis for axis `rank - 1 - k`; the next axis is tried at `next - 1`.
-    let mut chosen: Vec<usize> = Vec::with_capacity(rank);
-    let mut next = onto;
-    for _ in 0..MAX_STEPS {
-        let left = rank - chosen.len();
-        if left == 0 {
-            found.push(Placement::new(small, large, chosen.iter().rev().copied().collect()));
+    // `chosen_axes[k]` is the axis for axis `rank - 1 - k`; the next axis is tried at `next - 1`.
+    let mut chosen_axes: Vec<usize> = Vec::with_capacity(rank);
+    let mut next = large_rank;
+    for _ in 0..MAX_SEARCH_STEPS {
+        let remaining = rank - chosen_axes.len();
+        if remaining == 0 {
+            found.push(Placement::new(small, large, chosen_axes.iter().rev().copied().collect()));
         }
-        if left > 0 && next >= left {
+        if remaining > 0 && next >= remaining {
             next -= 1;
-            let (size, other) = (small[left - 1], large[next]);
+            let (size, other) = (small[remaining - 1], large[next]);
             if size == other || size == 1 || other == 1 {
-                chosen.push(next);
+                chosen_axes.push(next);
             }
             continue;
         }
-        match chosen.pop() {
+        match chosen_axes.pop() {
             Some(last) if found.len() < MAX_PLACEMENTS => next = last,
             _ => break,
         }
@@ -87,7 +89,7 @@ mod tests {
 
     fn axes(small: &[usize], large: &[usize]) -> Vec<Vec<usize>> {
         let found = placements(&Shape::from(small), &Shape::from(large));
-        found.into_iter().map(|place| place.axes).collect()
+        found.into_iter().map(|placement| placement.axes).collect()
     }
 
     #[test]
@@ -106,8 +108,8 @@ mod tests {
     fn hostile_ranks_are_bounded() {
         let (small, large) = ([2; 32], [2; 64]);
         assert_eq!(axes(&small, &large).len(), MAX_PLACEMENTS);
-        let mut nowhere = vec![2; 32];
-        nowhere[0] = 7;
-        assert!(axes(&nowhere, &large).is_empty());
+        let mut unplaceable = vec![2; 32];
+        unplaceable[0] = 7;
+        assert!(axes(&unplaceable, &large).is_empty());
     }
 }

@@ -46,17 +46,17 @@ impl ReductionForm {
 
     /// The result's shape.
     pub fn result(&self) -> Shape {
-        let is_left = |axis: &usize| self.keeps_axes || !self.axes.contains(axis);
+        let is_in_result = |axis: &usize| self.keeps_axes || !self.axes.contains(axis);
         let size = |axis: usize| if self.axes.contains(&axis) { 1 } else { self.operand[axis] };
-        (0..self.operand.rank()).filter(is_left).map(size).collect::<Vec<usize>>().into()
+        (0..self.operand.rank()).filter(is_in_result).map(size).collect::<Vec<usize>>().into()
     }
 }
 
 impl fmt::Display for ReductionForm {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ReductionForm { operand, axes, keeps_axes } = self;
-        let become_what = if *keeps_axes { "become 1" } else { "go" };
-        write!(formatter, "axes {axes:?} of {operand} {become_what}: {}", self.result())
+        let change = if *keeps_axes { "become 1" } else { "go" };
+        write!(formatter, "axes {axes:?} of {operand} {change}: {}", self.result())
     }
 }
 

@@ -25,9 +25,9 @@ pub fn find_reduction_repairs(error: &ReductionError) -> Vec<ReductionRule> {
         // A user who counts axes from 1 writes `[1, 2]` for both axes of a matrix.
         ReductionViolation::AxisOutOfRange { .. } => {
             let lower = given.iter().map(|axis| axis.saturating_sub(1)).collect();
-            vec![existing(&given, rank), lower]
+            vec![existing_axes(&given, rank), lower]
         }
-        _ => vec![existing(&given, rank)],
+        _ => vec![existing_axes(&given, rank)],
     };
     let mut found: Vec<ReductionRule> = Vec::new();
     // An empty list means all axes under some rules; a user who named some axes did not mean that.
@@ -58,7 +58,7 @@ fn given_axes(rule: &ReductionRule) -> Vec<i64> {
 }
 
 /// The axes that exist, counted from the front, each once.
-fn existing(given: &[i64], rank: usize) -> Vec<i64> {
+fn existing_axes(given: &[i64], rank: usize) -> Vec<i64> {
     let rank = rank as i64;
     let mut axes = Vec::new();
     for &axis in given {

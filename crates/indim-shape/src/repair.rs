@@ -20,7 +20,7 @@ use crate::shape::Shape;
 use crate::violation::{AxisOwner, Violation};
 
 /// Maximum placements that repairs cover; each gives up to four repairs, one per rule set.
-const MAX_OFFERED: usize = 16;
+const MAX_OFFERED_PLACEMENTS: usize = 16;
 
 /// A change that makes an illegal broadcast legal: another rule, or other shapes.
 ///
@@ -51,7 +51,7 @@ pub struct Repair {
     pub reason: Option<RepairReason>,
     /// The number of the broadcast that the repair gives. Repairs with the same number state the same
     /// broadcast under different rule sets.
-    pub meaning: usize,
+    pub broadcast_number: usize,
 }
 
 /// The reason why a repair is likely to match the user's intent.
@@ -183,7 +183,7 @@ pub(crate) fn reshape_onto(
 /// assert_eq!(texts[1], "pdpd axis=0 gives [2, 3] (the only axis of operand 0 of size 2)");
 /// ```
 pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
-    let mut found = RepairSearch { error, repairs: Vec::new(), meaning: 0 };
+    let mut found = RepairSearch { error, repairs: Vec::new(), broadcast_number: 0 };
     match (error.violation(), error.rule(), error.shapes(), error.target()) {
         (Violation::TooLarge { .. } | Violation::MapCount { .. }, ..) => {}
         (_, AnyRule::Elementwise(RuleSet::Named { names }), ..) => found.try_names(names),
@@ -197,12 +197,12 @@ pub fn find_repairs(error: &ShapeError) -> Vec<Repair> {
 struct RepairSearch<'a> {
     error: &'a ShapeError,
     repairs: Vec<Repair>,
-    meaning: usize,
+    broadcast_number: usize,
 }
 
 impl RepairSearch<'_> {
     /// Adds the repair if its rule accepts the operands.
-    fn offer(
+    fn add_if_legal(
         &mut self,
         rule: AnyRule,
         reshape: Option<(usize, Shape)>,
@@ -216,8 +216,8 @@ impl RepairSearch<'_> {
         let target = self.error.target().filter(|_| matches!(rule, AnyRule::Target(_)));
         if let Ok(broadcast) = elaborate_reshaped(&rule, &reshapes, target, shapes) {
             let (result, target) = (broadcast.result().clone(), target.cloned());
-            let meaning = self.meaning;
-            self.repairs.push(Repair { rule, reshapes, target, result, reason, meaning });
+            let broadcast_number = self.broadcast_number;
+            self.repairs.push(Repair { rule, reshapes, target, result, reason, broadcast_number });
         }
     }
 
@@ -228,47 +228,52 @@ impl RepairSearch<'_> {
                 operand: Some(operand),
                 size,
             });
-            self.offer(AnyRule::Elementwise(rule), proposal.reshape, reason);
-            self.meaning += 1;
+            self.add_if_legal(AnyRule::Elementwise(rule), proposal.reshape, reason);
+            self.broadcast_number += 1;
         }
     }
 
     fn try_elementwise(&mut self, shapes: &[Shape]) {
         if matches!(self.error.violation(), Violation::DimsNotTaken { .. }) {
-            self.offer(AnyRule::Elementwise(RuleSet::Xla { dims: Vec::new() }), None, None);
-            self.meaning += 1;
+            self.add_if_legal(AnyRule::Elementwise(RuleSet::Xla { dims: Vec::new() }), None, None);
+            self.broadcast_number += 1;
         }
         let Some((operand, base)) = operand_and_base(self.error, shapes) else {
             return;
         };
-        let places = placements(&shapes[operand], &base);
-        for place in places.iter().take(MAX_OFFERED) {
+        let candidates = placements(&shapes[operand], &base);
+        for placement in candidates.iter().take(MAX_OFFERED_PLACEMENTS) {
             let reason = match shapes {
-                [_, _] => reason(&places, &shapes[operand], &base, operand, Some(1 - operand)),
-                _ => only_place(&places, operand),
+                [_, _] => reason(&candidates, &shapes[operand], &base, operand, Some(1 - operand)),
+                _ => only_placement(&candidates, operand),
             };
-            for rule in self.elementwise_rules(&shapes[operand], &base, place) {
-                self.offer(AnyRule::Elementwise(rule), None, reason);
+            for rule in self.elementwise_rules(&shapes[operand], &base, placement) {
+                self.add_if_legal(AnyRule::Elementwise(rule), None, reason);
             }
-            let start = place.axes.first().copied().unwrap_or(base.rank());
-            let reshape = reshape_onto(&shapes[operand], &place.axes, start, base.rank());
+            let start = placement.axes.first().copied().unwrap_or(base.rank());
+            let reshape = reshape_onto(&shapes[operand], &placement.axes, start, base.rank());
             let numpy = AnyRule::Elementwise(RuleSet::Numpy);
-            self.offer(numpy, reshape.map(|shape| (operand, shape)), reason);
-            self.meaning += 1;
+            self.add_if_legal(numpy, reshape.map(|shape| (operand, shape)), reason);
+            self.broadcast_number += 1;
         }
     }
 
     /// The rules whose attributes can state a placement, the requested rule first. numpy has no attributes;
     /// the caller tries it with a reshape.
-    fn elementwise_rules(&self, shape: &Shape, base: &Shape, place: &Placement) -> Vec<RuleSet> {
+    fn elementwise_rules(
+        &self,
+        shape: &Shape,
+        base: &Shape,
+        placement: &Placement,
+    ) -> Vec<RuleSet> {
         let mut rules = Vec::new();
-        let start = place.axes.first().copied();
+        let start = placement.axes.first().copied();
         let axis = start.map(|start| start as i64);
-        let is_run = place.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let is_run = placement.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         if self.error.shapes().len() == 2 {
             // Without a list, xla accepts equal ranks and a scalar.
             let has_list = shape.rank() < base.rank();
-            let dims = if has_list { as_dims(&place.axes) } else { Vec::new() };
+            let dims = if has_list { as_dims(&placement.axes) } else { Vec::new() };
             rules.push(RuleSet::Xla { dims });
         }
         if is_run {
@@ -285,28 +290,28 @@ impl RepairSearch<'_> {
     }
 
     fn try_target(&mut self, data: &Shape, target: &Shape) {
-        let places = placements(data, target);
-        let reason = reason(&places, data, target, 0, None);
-        for place in places.iter().take(MAX_OFFERED) {
-            for rule in self.target_rules(place) {
-                self.offer(AnyRule::Target(rule), None, reason);
+        let candidates = placements(data, target);
+        let reason = reason(&candidates, data, target, 0, None);
+        for placement in candidates.iter().take(MAX_OFFERED_PLACEMENTS) {
+            for rule in self.target_rules(placement) {
+                self.add_if_legal(AnyRule::Target(rule), None, reason);
             }
-            let (start, end) = (place.axes.first().copied(), target.rank());
+            let (start, end) = (placement.axes.first().copied(), target.rank());
             let start = start.unwrap_or(end);
-            let reshape = reshape_onto(data, &place.axes, start, end);
+            let reshape = reshape_onto(data, &placement.axes, start, end);
             let unidirectional = AnyRule::Target(TargetRule::Unidirectional);
-            self.offer(unidirectional, reshape.map(|shape| (0, shape)), reason);
-            self.meaning += 1;
+            self.add_if_legal(unidirectional, reshape.map(|shape| (0, shape)), reason);
+            self.broadcast_number += 1;
         }
         // The bidirectional rule helps if the target must grow; otherwise it repeats the other repairs.
         if self.repairs.is_empty() {
-            self.offer(AnyRule::Target(TargetRule::Bidirectional), None, None);
+            self.add_if_legal(AnyRule::Target(TargetRule::Bidirectional), None, None);
         }
     }
 
     /// The rules that state a placement: the requested rule with other attributes, else an explicit rule.
-    fn target_rules(&self, place: &Placement) -> Vec<TargetRule> {
-        let dims = as_dims(&place.axes);
+    fn target_rules(&self, placement: &Placement) -> Vec<TargetRule> {
+        let dims = as_dims(&placement.axes);
         match self.error.rule() {
             AnyRule::Target(TargetRule::XlaBroadcastInDim { .. }) => {
                 vec![TargetRule::XlaBroadcastInDim { dims }]
@@ -321,9 +326,9 @@ impl RepairSearch<'_> {
                 vec![TargetRule::StableHloBroadcastInDim { dims }]
             }
             AnyRule::Target(TargetRule::Pdpd { .. }) => {
-                let axis = place.axes.first().map_or(-1, |&axis| axis as i64);
+                let axis = placement.axes.first().map_or(-1, |&axis| axis as i64);
                 let pdpd = TargetRule::Pdpd { axis: Some(axis) };
-                let is_run = place.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+                let is_run = placement.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
                 let explicit = TargetRule::Explicit { axes: dims };
                 if is_run { vec![pdpd, explicit] } else { vec![explicit] }
             }
@@ -352,25 +357,25 @@ fn operand_and_base(error: &ShapeError, shapes: &[Shape]) -> Option<(usize, Shap
     shapes.get(operand).map(|_| (operand, base))
 }
 
-fn only_place(places: &[Placement], operand: usize) -> Option<RepairReason> {
-    (places.len() == 1).then_some(RepairReason::OnlyPlacement { operand })
+fn only_placement(candidates: &[Placement], operand: usize) -> Option<RepairReason> {
+    (candidates.len() == 1).then_some(RepairReason::OnlyPlacement { operand })
 }
 
 /// The reason for placing `small` on `large`: the only axis of equal size, or the only placement.
 fn reason(
-    places: &[Placement],
+    candidates: &[Placement],
     small: &Shape,
     large: &Shape,
     operand: usize,
     other: Option<usize>,
 ) -> Option<RepairReason> {
-    match (places, small.sizes()) {
-        ([place], &[size]) if large[place.axes[0]] == size => {
+    match (candidates, small.sizes()) {
+        ([placement], &[size]) if large[placement.axes[0]] == size => {
             let is_only = large.iter().filter(|&&other| other == size).count() == 1;
             is_only.then_some(RepairReason::OnlyAxisOfSize { operand: other, size })
         }
         (_, []) => None,
         _ if small.rank() == large.rank() => None,
-        _ => only_place(places, operand),
+        _ => only_placement(candidates, operand),
     }
 }

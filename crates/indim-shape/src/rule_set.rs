@@ -71,7 +71,7 @@ impl RuleSet {
 
     /// The error for a number of operands that the rule set does not define.
     fn other_count(&self, given: usize) -> Elaboration {
-        Err(Violation::OperandCount { given }.breaks(self.name().label_prefix()))
+        Err(Violation::OperandCount { given }.of_rule(self.name().label_prefix()))
     }
 }
 
@@ -128,8 +128,8 @@ fn xla_binary(operands: &[Shape], [x, y]: [&Shape; 2], dims: &[i64]) -> Elaborat
 /// the first operand that is not a scalar; the middle operand, `x` of `clamp` and `select`, comes before the
 /// others.
 fn majority_shape(operands: &[Shape]) -> Shape {
-    let middle_first = operands.iter().skip(1).chain(operands.first());
-    let shapes: Vec<&Shape> = middle_first.filter(|shape| !shape.is_scalar()).collect();
+    let anchor_first = operands.iter().skip(1).chain(operands.first());
+    let shapes: Vec<&Shape> = anchor_first.filter(|shape| !shape.is_scalar()).collect();
     let is_shared = |shape: &&&Shape| shapes.iter().filter(|other| other == shape).count() > 1;
     shapes.iter().find(is_shared).or(shapes.first()).map_or_else(Shape::scalar, |&s| s.clone())
 }
@@ -198,14 +198,14 @@ fn named(operands: &[Shape], names: &[AxisNames]) -> Elaboration {
 
 /// The axis maps by name: a known name maps to its result axis, a new name appends an axis.
 pub(crate) fn maps_by_name(names: &[AxisNames], operands: usize) -> Vec<AxisMap> {
-    let mut landing: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut result_axes: BTreeMap<&str, usize> = BTreeMap::new();
     let mut maps = vec![AxisMap::identity(0); operands];
     for (map, names) in maps.iter_mut().zip(names) {
-        let mut land = |name| {
-            let next = landing.len();
-            *landing.entry(name).or_insert(next)
+        let mut result_axis = |name| {
+            let next = result_axes.len();
+            *result_axes.entry(name).or_insert(next)
         };
-        *map = AxisMap::from(names.iter().flatten().map(&mut land).collect::<Vec<usize>>());
+        *map = AxisMap::from(names.iter().flatten().map(&mut result_axis).collect::<Vec<usize>>());
     }
     maps
 }

@@ -83,7 +83,7 @@ impl AnyRule {
             (AnyRule::Target(rule), [data], Some(target)) => rule.elaborate(data, target),
             _ => {
                 let violation = Violation::OperandCount { given: operands.len() };
-                let refusal = violation.breaks(self.label_prefix());
+                let refusal = violation.of_rule(self.label_prefix());
                 Err(ShapeError::new(refusal, self.clone(), operands, target))
             }
         }

@@ -243,7 +243,7 @@ pub(crate) struct Refusal {
 
 impl Violation {
     /// This violation with the label of the violated rule.
-    pub(crate) fn breaks(self, label: &'static str) -> Refusal {
+    pub(crate) fn of_rule(self, label: &'static str) -> Refusal {
         Refusal { violation: self, label }
     }
 

@@ -24,8 +24,11 @@ fn check(error: &ShapeError) -> usize {
         }
     }
     for pair in repairs.windows(2) {
-        assert!(pair[0].meaning <= pair[1].meaning);
-        assert!(pair[0].meaning != pair[1].meaning || pair[0].result == pair[1].result);
+        assert!(pair[0].broadcast_number <= pair[1].broadcast_number);
+        assert!(
+            pair[0].broadcast_number != pair[1].broadcast_number
+                || pair[0].result == pair[1].result
+        );
     }
     repairs.len()
 }

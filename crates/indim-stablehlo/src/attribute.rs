@@ -163,11 +163,11 @@ impl<'t> AttributeReader<'t> {
             }
             let number: i64 = token.span.of(self.text).parse().ok()?;
             list.push(if is_negative { -number } else { number });
-            let behind = lexer.token();
-            if is_end(behind) {
+            let next_token = lexer.token();
+            if is_end(next_token) {
                 return Some(list);
             }
-            if behind.kind != TokenKind::Mark(b',') {
+            if next_token.kind != TokenKind::Mark(b',') {
                 return None;
             }
         }

@@ -45,7 +45,7 @@ impl Dense {
         if open.kind != TokenKind::Mark(b'<') {
             return Err(unexpected(form, "`dense<..>`"));
         }
-        let written = type_behind(text, span);
+        let written = type_after(text, span);
         let array_type = match (&written, stated) {
             (Some(written), Some(stated)) if written != stated => {
                 let (stated, inferred) = (stated.to_string(), written.to_string());
@@ -76,8 +76,8 @@ impl Dense {
         let mut elements = Elements::new(attributes.text, lexer, array_type);
         let first = elements.lexer.token();
         elements.element(first)?;
-        let place = span.start..span.end;
-        of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(place))
+        let range = span.start..span.end;
+        of_bytes(&elements.bytes, array_type).map_err(|kind| kind.in_text(range))
     }
 
     /// All elements; `None` if they are more than `max`.
@@ -94,7 +94,7 @@ impl Dense {
 }
 
 /// The type after the brackets: `dense<1> : tensor<2xi64>`. The elements before it contain no colon.
-fn type_behind(text: &str, span: Span) -> Option<ArrayType> {
+fn type_after(text: &str, span: Span) -> Option<ArrayType> {
     let (_, written) = span.of(text).rsplit_once(':')?;
     array_type(written.trim())
 }
@@ -105,14 +105,14 @@ fn resource(
     name: Token,
     array_type: &ArrayType,
 ) -> ReadResult<Dense> {
-    let place = name.span.start..name.span.end;
+    let range = name.span.start..name.span.end;
     let name = unquoted(name.span.of(attributes.text));
     let Some(&blob) = attributes.resources.get(&name) else {
         return Err(match name.as_str() {
             "__elided__" => FormatErrorKind::Elided { advice: None },
             _ => FormatErrorKind::Undefined { what: "resource", name },
         }
-        .in_text(place));
+        .in_text(range));
     };
     let bytes = hexadecimal(blob.of(attributes.text), blob)?;
     // The blob begins with its alignment.
@@ -168,24 +168,24 @@ impl<'t> Elements<'t> {
     /// The content of the brackets of `dense<..>`.
     fn dense(mut self) -> ReadResult<Dense> {
         let first = self.lexer.token();
-        let place = first.span.start..first.span.end;
+        let range = first.span.start..first.span.end;
         match first.kind {
             TokenKind::String => {
                 let bytes = hexadecimal(first.span.of(self.text), first.span)?;
-                of_bytes(&bytes, self.array_type).map_err(|kind| kind.in_text(place))
+                of_bytes(&bytes, self.array_type).map_err(|kind| kind.in_text(range))
             }
             TokenKind::Mark(b'>') => {
-                array_of_bytes(self.array_type, &[]).map(Dense::Full).map_err(|k| k.in_text(place))
+                array_of_bytes(self.array_type, &[]).map(Dense::Full).map_err(|k| k.in_text(range))
             }
             TokenKind::Mark(b'[') => {
                 let last = self.lists(first)?;
-                let place = first.span.start..last.span.end;
+                let range = first.span.start..last.span.end;
                 let array = array_of_bytes(self.array_type, &self.bytes);
-                array.map(Dense::Full).map_err(|kind| kind.in_text(place))
+                array.map(Dense::Full).map_err(|kind| kind.in_text(range))
             }
             _ => {
                 self.element(first)?;
-                of_bytes(&self.bytes, self.array_type).map_err(|kind| kind.in_text(place))
+                of_bytes(&self.bytes, self.array_type).map_err(|kind| kind.in_text(range))
             }
         }
     }

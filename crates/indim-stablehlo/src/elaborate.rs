@@ -83,9 +83,9 @@ impl<'m> Elaborator<'m> {
         let mut names = names.iter();
         let mut arguments = Vec::new();
         for argument in function.body.iter().flat_map(|body| &body.arguments) {
-            let place = argument.name.start..argument.name.end;
+            let range = argument.name.start..argument.name.end;
             let slot = self.parameter(&argument.value_type, &mut names);
-            arguments.push(slot.map_err(|kind| kind.in_text(place))?);
+            arguments.push(slot.map_err(|kind| kind.in_text(range))?);
         }
         self.enter(entry, arguments, None)?;
         let results = self.run()?;
@@ -127,8 +127,8 @@ impl<'m> Elaborator<'m> {
             let block = frame.block;
             let Some(operation) = block.operations.get(frame.next) else {
                 let expected = "`return` at the end of the block".to_owned();
-                let place = block.end.start..block.end.end;
-                return Err(FormatErrorKind::Unexpected { expected }.in_text(place));
+                let range = block.end.start..block.end.end;
+                return Err(FormatErrorKind::Unexpected { expected }.in_text(range));
             };
             frame.next += 1;
             if let Some(results) = self.operation(operation)? {
@@ -165,7 +165,7 @@ impl<'m> Elaborator<'m> {
             Lowering::Tuple => {
                 vec![XlaValue::tuple(operands).map_err(|kind| kind.in_text(at(operation)))?]
             }
-            Lowering::GetTupleElement => vec![self.part(operation, &operands)?],
+            Lowering::GetTupleElement => vec![self.tuple_element(operation, &operands)?],
             Lowering::Constant => vec![self.constant(operation)?],
             Lowering::ConstantLike => vec![self.constant_like(operation, &operands)?],
             Lowering::Reduce | Lowering::ReduceWindow => {
@@ -262,7 +262,7 @@ impl<'m> Elaborator<'m> {
         match value_type {
             Type::Array(stated) => check_type(&slot.array()?.value, &self.mapped_type(stated)),
             Type::Tuple(types) => {
-                let parts = slot.parts()?;
+                let parts = slot.tuple_elements()?;
                 if parts.len() != types.len() {
                     let (expected, given) = (types.len().to_string(), parts.len());
                     return Err(FormatErrorKind::Count {
@@ -329,14 +329,14 @@ impl<'m> Elaborator<'m> {
     ) -> ElaborationResult<()> {
         let function: &'m Function = &self.module.functions[number];
         let span = caller.map_or(function.span, |caller| caller.span);
-        let place = span.start..span.end;
+        let range = span.start..span.end;
         let Some(block) = &function.body else {
             let what = format!("calls of @{}, which has no body, are", function.name);
-            return Err(FormatErrorKind::Unsupported { what }.in_text(place));
+            return Err(FormatErrorKind::Unsupported { what }.in_text(range));
         };
         if core::mem::replace(&mut self.is_called[number], true) {
             let name = format!("@{}", function.name);
-            return Err(FormatErrorKind::Cycle { name }.in_text(place));
+            return Err(FormatErrorKind::Cycle { name }.in_text(range));
         }
         let map_shape = self.map_shape().cloned();
         if let Some(caller) = caller {

@@ -3,7 +3,7 @@
 //! Read in this order:
 //!
 //! * `lexer.rs`, `parser/`: parse text to the syntax tree in `syntax.rs`.
-//! * `part.rs`: the operations between named values; `census.rs`: finds unsupported operations;
+//! * `part.rs`: the operations between named values; `unsupported.rs`: finds unsupported operations;
 //!   `elaborate.rs`, `results.rs` and `regions.rs`: build the graph.
 //! * `outline.rs`: every operation with its stated types; `size_sources.rs`: sizes that they leave open.
 //! * `lowering.rs`: the table of operations; `attribute.rs`: attributes; `dense.rs`: constants;
@@ -16,7 +16,6 @@
 #![forbid(unsafe_code)]
 
 mod attribute;
-mod census;
 mod dense;
 mod dot;
 mod elaborate;
@@ -31,6 +30,7 @@ mod regions;
 mod results;
 mod size_sources;
 mod syntax;
+mod unsupported;
 mod windows;
 mod write_indices;
 mod writer;
@@ -67,7 +67,7 @@ impl Reader for StableHloText {
         let entry = entry(&module, options.function.as_deref())?;
         restrict(&mut module, entry, text, &options.part)?;
         let attributes = AttributeReader::new(text, &module);
-        census::check(&module, &attributes, entry)?;
+        unsupported::check(&module, &attributes, entry)?;
         let function = &module.functions[entry];
         let inputs = inputs(function, &attributes);
         let outputs = match options.part.to.is_empty() {
@@ -135,18 +135,18 @@ impl Model for StableHlo {
     }
 
     /// Location of an operation; `number` is the byte offset of its name.
-    fn place(&self, number: usize) -> Location {
+    fn location(&self, number: usize) -> Location {
         Location::text(number..number)
     }
 }
 
 /// The entry function: the one in the options, else `@main`, else the only public one, else the only one.
-fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
+fn entry(module: &Module, entry_name: Option<&str>) -> Result<usize, FormatError> {
     let undefined = |name: &str| {
         let name = format!("@{name}");
         FormatErrorKind::Undefined { what: "function", name }.without_location()
     };
-    if let Some(name) = asked {
+    if let Some(name) = entry_name {
         let name = name.trim_start_matches('@');
         return module.function(name).ok_or_else(|| undefined(name));
     }

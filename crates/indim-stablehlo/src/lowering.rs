@@ -445,7 +445,7 @@ fn reduce_precision(
     syntax: &SyntaxOperation,
     attributes: &AttributeReader<'_>,
 ) -> Result<Operation, FormatError> {
-    let (exponent, mantissa, place) = match attributes.optional(syntax, "format") {
+    let (exponent, mantissa, span) = match attributes.optional(syntax, "format") {
         Some(span) => {
             let numbers = attributes.last_word(span).strip_prefix('e').and_then(|text| {
                 let (exponent, mantissa) = text.split_once('m')?;
@@ -467,7 +467,7 @@ fn reduce_precision(
         (Ok(exponent), Ok(mantissa)) => Ok(Operation::ReducePrecision(exponent, mantissa)),
         _ => {
             let kind = FormatErrorKind::attribute("format", "has a negative number of bits");
-            Err(kind.in_text(place.start..place.end))
+            Err(kind.in_text(span.start..span.end))
         }
     }
 }

@@ -10,10 +10,10 @@ use indim_shape::{AnyRule, RuleSet, TargetRule};
 
 use crate::argument_name;
 use crate::attribute::AttributeReader;
-use crate::census::{Refusals, call_target};
 use crate::lowering::{ArrayOperation, Lowering};
 use crate::size_sources::size_sources;
 use crate::syntax::{Block, Module, SyntaxOperation, Type};
+use crate::unsupported::{UnsupportedSet, call_target};
 
 /// Maximum characters of an attribute's text, and maximum attributes of a node.
 const MAX_ATTRIBUTE: usize = 60;
@@ -21,7 +21,7 @@ const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a module: the entry function, then the other functions.
 pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: usize) -> Outline {
-    let refused = Refusals::of(module, attributes);
+    let refused = UnsupportedSet::of(module, attributes);
     let outline = Outline::default();
     let mut walk = OutlineWalk { attributes, refused, outline, scopes: Vec::new() };
     let others = (0..module.functions.len()).filter(|&number| number != entry);
@@ -41,7 +41,7 @@ pub(super) fn outline(module: &Module, attributes: &AttributeReader<'_>, entry: 
 /// The traversal of the blocks. `scopes` has the names of each open block, the innermost last.
 struct OutlineWalk<'m> {
     attributes: &'m AttributeReader<'m>,
-    refused: Refusals<'m>,
+    refused: UnsupportedSet<'m>,
     outline: Outline,
     scopes: Vec<HashMap<&'m str, Vec<ValueIndex>>>,
 }
@@ -107,7 +107,7 @@ impl<'m> OutlineWalk<'m> {
         for (number, body) in operation.regions.iter().enumerate() {
             let path = format!(
                 "{}/{}.{number}",
-                tail(region),
+                path_end(region),
                 if first.is_empty() { "region" } else { &first }
             );
             self.block(body, &Arc::from(path.as_str()));
@@ -130,24 +130,24 @@ impl<'m> OutlineWalk<'m> {
             }
             false => Vec::new(),
         };
-        let made = self.outline.add_node(StatedNode {
+        let node = self.outline.add_node(StatedNode {
             name: first,
             operator: self.operator(lowering, operation),
-            place: Location::text(operation.span.start..operation.span.end),
+            location: Location::text(operation.span.start..operation.span.end),
             region: region.clone(),
             operands,
             results: names.into_iter().zip(types).collect(),
             attributes: self.attribute_texts(operation),
-            is_opaque: self.refused.is_refused(operation),
+            is_opaque: self.refused.is_unsupported(operation),
             role,
             rule,
             target,
             size_sources,
         });
-        let mut made = made.into_iter();
+        let mut node = node.into_iter();
         if let Some(scope) = self.scopes.last_mut() {
             for names in &operation.results {
-                scope.insert(names.name.of(text), made.by_ref().take(names.count).collect());
+                scope.insert(names.name.of(text), node.by_ref().take(names.count).collect());
             }
         }
     }
@@ -228,7 +228,7 @@ fn plain(name: &str) -> String {
 }
 
 /// The end of a path, at most 200 bytes, because paths of nested regions are long.
-fn tail(path: &str) -> &str {
+fn path_end(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {
         start += 1;

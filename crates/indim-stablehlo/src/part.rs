@@ -30,11 +30,11 @@ impl Function {
         let ends = part.ends().iter().map(find).collect::<Result<Vec<BlockValue>, _>>()?;
         let starts = part.starts().iter().map(find).collect::<Result<Vec<BlockValue>, _>>()?;
         if !ends.is_empty() {
-            self.results = end(body, ends)?;
+            self.results = return_values(body, ends)?;
         }
         let mut kept = HashSet::new();
         for value in starts {
-            kept.extend(start(body, text, &value));
+            kept.extend(make_argument(body, text, &value));
         }
         retain_needed(body, text, &kept);
         Ok(())
@@ -76,16 +76,16 @@ impl BlockValue {
                 return Ok(BlockValue { used, value_type, is_plain_argument: false });
             }
         }
-        let is_users = |argument: &&Argument| argument_name(argument) == name;
-        let is_plain = |argument: &&Argument| plain(argument.name) == name;
-        let users = block.arguments.iter().find(is_users);
-        let argument = users.or_else(|| block.arguments.iter().find(is_plain));
+        let has_user_name = |argument: &&Argument| argument_name(argument) == name;
+        let has_text_name = |argument: &&Argument| plain(argument.name) == name;
+        let user_named = block.arguments.iter().find(has_user_name);
+        let argument = user_named.or_else(|| block.arguments.iter().find(has_text_name));
         let undefined = || FormatErrorKind::undefined_value(name).without_location();
         let argument = argument.ok_or_else(undefined)?;
         Ok(BlockValue {
             used: ValueUse { name: argument.name, index: 0 },
             value_type: argument.value_type.clone(),
-            is_plain_argument: users.is_none(),
+            is_plain_argument: user_named.is_none(),
         })
     }
 }
@@ -98,20 +98,20 @@ fn split(name: &str) -> (&str, Option<usize>) {
 }
 
 /// Turns a value into an argument. Returns the text of its name, or `None` if no operation uses it.
-fn start<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t str> {
+fn make_argument<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t str> {
     let own = value.used.name.of(text);
-    let is_own = |argument: &&mut Argument| argument.name.of(text) == own;
-    if let Some(argument) = block.arguments.iter_mut().find(is_own) {
+    let has_same_name = |argument: &&mut Argument| argument.name.of(text) == own;
+    if let Some(argument) = block.arguments.iter_mut().find(has_same_name) {
         argument.location = argument.location.filter(|_| !value.is_plain_argument);
         return Some(own);
     }
-    let is_group = block.operations.iter().flat_map(|it| &it.results);
-    let mut group = is_group.filter(|names| names.name.of(text) == own);
+    let groups = block.operations.iter().flat_map(|it| &it.results);
+    let mut group = groups.filter(|names| names.name.of(text) == own);
     let is_several = group.any(|names| names.count > 1);
     // The uses `%0#1` of one result of several are renamed: their whole text becomes the name of the
     // argument.
     let name = match is_several {
-        true => renamed(block, text, (own, value.used.index))?,
+        true => rename_uses(block, text, (own, value.used.index))?,
         false => value.used.name,
     };
     if !is_several {
@@ -125,7 +125,7 @@ fn start<'t>(block: &mut Block, text: &'t str, value: &BlockValue) -> Option<&'t
 
 /// Renames the uses of one result of several to their own text. The recursion is bounded by the parser's
 /// nesting limit.
-fn renamed(block: &mut Block, text: &str, value: ValueKey<'_>) -> Option<Span> {
+fn rename_uses(block: &mut Block, text: &str, value: ValueKey<'_>) -> Option<Span> {
     let suffix = format!("#{}", value.1);
     let mut found = None;
     for operation in &mut block.operations {
@@ -138,14 +138,17 @@ fn renamed(block: &mut Block, text: &str, value: ValueKey<'_>) -> Option<Span> {
             }
         }
         for region in &mut operation.regions {
-            found = renamed(region, text, value).or(found);
+            found = rename_uses(region, text, value).or(found);
         }
     }
     found
 }
 
 /// Makes the values the operands of the block's last operation. Returns the results of its function.
-fn end(block: &mut Block, values: Vec<BlockValue>) -> Result<Vec<FunctionResult>, FormatError> {
+fn return_values(
+    block: &mut Block,
+    values: Vec<BlockValue>,
+) -> Result<Vec<FunctionResult>, FormatError> {
     let mut results = Vec::with_capacity(values.len());
     let mut operands = Vec::with_capacity(values.len());
     for BlockValue { used, value_type, .. } in values {

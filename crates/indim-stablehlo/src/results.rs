@@ -49,7 +49,7 @@ impl Elaborator<'_> {
         operation.first_array_type().map(|stated| self.mapped_type(stated))
     }
 
-    pub(super) fn part(
+    pub(super) fn tuple_element(
         &self,
         operation: &SyntaxOperation,
         operands: &[XlaValue],
@@ -61,7 +61,7 @@ impl Elaborator<'_> {
             return Err(fail(FormatErrorKind::Count { what: "operands", expected, given }));
         };
         // A negative index names no element.
-        tuple.part(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
+        tuple.tuple_element(usize::try_from(index).unwrap_or(usize::MAX)).cloned().map_err(fail)
     }
 
     pub(super) fn constant(&mut self, operation: &SyntaxOperation) -> ElaborationResult<XlaValue> {
@@ -71,7 +71,7 @@ impl Elaborator<'_> {
     }
 
     fn dense(&mut self, dense: Dense, operation: &SyntaxOperation) -> ElaborationResult<XlaValue> {
-        let place = Location::text(at(operation));
+        let location = Location::text(at(operation));
         let (value, fact) = match dense {
             Dense::Full(array) => {
                 let fact = if array.shape().is_scalar() {
@@ -79,7 +79,7 @@ impl Elaborator<'_> {
                 } else {
                     ArrayFact::None
                 };
-                (self.model_builder.constant(array, || place)?, fact)
+                (self.model_builder.constant(array, || location)?, fact)
             }
             Dense::Splat(element, shape) => {
                 let fact = if shape.is_scalar() {
@@ -90,7 +90,7 @@ impl Elaborator<'_> {
                 let shape =
                     self.map_shape().filter(|_| shape.is_scalar()).cloned().unwrap_or(shape);
                 let value = self.model_builder.splat(element, &shape);
-                (value.map_err(|error| FormatErrorKind::from(error).at(place))?, fact)
+                (value.map_err(|error| FormatErrorKind::from(error).at(location))?, fact)
             }
         };
         Ok(XlaValue::Array(ArrayValue { value, fact }))
@@ -233,8 +233,8 @@ impl Elaborator<'_> {
         let expected = expected.array().map_err(fail)?.value.clone();
         let array_type = expected.array_type().map_err(|error| fail(error.into()))?;
         check_type(&result, &array_type).map_err(fail)?;
-        let place = Location::text(at(operation));
-        let expectation = Expectation { result: 0, expected: 0, tolerance, place };
+        let location = Location::text(at(operation));
+        let expectation = Expectation { result: 0, expected: 0, tolerance, location };
         self.expectations.push((expectation, result, expected));
         Ok(Vec::new())
     }

@@ -13,10 +13,10 @@ pub(super) fn size_sources(
 ) -> Vec<Option<(usize, usize)>> {
     let sources = match operation.name.rsplit('.').next().unwrap_or_default() {
         "transpose" => permuted(operation, attributes),
-        "reduce" => kept(operation, attributes, ranks),
+        "reduce" => reduction_axes(operation, attributes, ranks),
         "concatenate" => concatenated(operation, attributes, ranks),
         "dot_general" => product(operation, attributes, ranks),
-        "reverse" | "sort" => same(ranks),
+        "reverse" | "sort" => first_operand_shape(ranks),
         _ => None,
     };
     sources.unwrap_or_default()
@@ -34,7 +34,7 @@ fn axes(list: &[i64]) -> Option<Vec<usize>> {
 type Sources = Option<Vec<Option<(usize, usize)>>>;
 
 /// The shape of the first operand.
-fn same(ranks: &[Option<usize>]) -> Sources {
+fn first_operand_shape(ranks: &[Option<usize>]) -> Sources {
     Some((0..rank(ranks, 0)?).map(|axis| Some((0, axis))).collect())
 }
 
@@ -44,7 +44,7 @@ fn permuted(operation: &SyntaxOperation, attributes: &AttributeReader<'_>) -> So
 }
 
 /// The result of a reduction has the axes that are not reduced.
-fn kept(
+fn reduction_axes(
     operation: &SyntaxOperation,
     attributes: &AttributeReader<'_>,
     ranks: &[Option<usize>],
@@ -71,16 +71,16 @@ fn product(
 ) -> Sources {
     let dimensions = dot::general(operation, attributes).ok()?.dimensions?;
     let batch = axes(&dimensions.lhs_batch)?;
-    let gone = [
+    let summed_axes = [
         [&dimensions.lhs_batch[..], &dimensions.lhs_contracting].concat(),
         [&dimensions.rhs_batch[..], &dimensions.rhs_contracting].concat(),
     ];
     let mut sources: Vec<Option<(usize, usize)>> =
         batch.into_iter().map(|axis| Some((0, axis))).collect();
-    for (operand, gone) in gone.iter().enumerate() {
-        let gone = axes(gone)?;
-        let free = (0..rank(ranks, operand)?).filter(|axis| !gone.contains(axis));
-        sources.extend(free.map(|axis| Some((operand, axis))));
+    for (operand, summed_axes) in summed_axes.iter().enumerate() {
+        let summed_axes = axes(summed_axes)?;
+        let free_axes = (0..rank(ranks, operand)?).filter(|axis| !summed_axes.contains(axis));
+        sources.extend(free_axes.map(|axis| Some((operand, axis))));
     }
     Some(sources)
 }

@@ -53,7 +53,7 @@ pub(super) fn convolution(
             base_dilations: optional(syntax, attributes, "lhs_dilation")?,
             window_dilations: optional(syntax, attributes, "rhs_dilation")?,
             is_reversed: match attributes.optional(syntax, "window_reversal") {
-                Some(span) => flags(attributes, span)?,
+                Some(span) => bool_list(attributes, span)?,
                 None => Vec::new(),
             },
             ..WindowAttributes::default()
@@ -116,7 +116,7 @@ fn pairs(
 }
 
 /// `array<i1: true, false>`, `dense<false> : tensor<2xi1>`, `[true, false]`.
-fn flags(attributes: &AttributeReader<'_>, span: Span) -> Result<Vec<bool>, FormatError> {
+fn bool_list(attributes: &AttributeReader<'_>, span: Span) -> Result<Vec<bool>, FormatError> {
     let text = span.of(attributes.text).trim();
     let found = match text.starts_with("dense") {
         true => {

@@ -247,9 +247,9 @@ impl TextWriter<'_> {
         let shape = &product.form.shapes[index];
         let mut name = self.value(operand);
         let mut step = |writer: &mut Self, operation: &str, from: &str, to: &str| {
-            let made = format!("%{operation}{index}_{}", id.index());
-            writer.line(&format!("    {made} = stablehlo.{operation} {name} : ({from}) -> {to}"));
-            name = made;
+            let result = format!("%{operation}{index}_{}", id.index());
+            writer.line(&format!("    {result} = stablehlo.{operation} {name} : ({from}) -> {to}"));
+            name = result;
         };
         if from.dtype != product.operands {
             let to = typed(product.operands, &from.shape);

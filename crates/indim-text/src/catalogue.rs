@@ -88,7 +88,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         other_names: other_names(composition.name(), composition.aliases()),
         kind: EntryKind::Composition,
     };
-    let along = |function: &AxisFunction| Entry {
+    let axis_entry = |function: &AxisFunction| Entry {
         name: function.name(),
         operands: function.operands(),
         call: call(
@@ -105,11 +105,11 @@ pub fn entries() -> impl Iterator<Item = Entry> {
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
-    let along = AxisFunction::ALL.iter().map(along);
+    let axis_functions = AxisFunction::ALL.iter().map(axis_entry);
     let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
     let products = PRODUCTS.iter().map(product);
     let random = RANDOM.iter().map(random);
-    operations.chain(compositions).chain(along).chain(products).chain(views).chain(random)
+    operations.chain(compositions).chain(axis_functions).chain(products).chain(views).chain(random)
 }
 
 fn random(function: &'static RandomRow) -> Entry {
@@ -215,12 +215,12 @@ fn types(takes: impl Fn(DType) -> bool, result: impl Fn(DType) -> DType) -> Stri
     let mut words: Vec<String> = Vec::new();
     let mut is_predicate = false;
     for class in DTypeClass::ALL {
-        let of_class = || DType::ALL.iter().copied().filter(|dtype| dtype.class() == class);
-        let taken: Vec<DType> = of_class().filter(|&dtype| takes(dtype)).collect();
-        let Some(&first) = taken.first() else { continue };
-        let name = match taken.len() == of_class().count() {
+        let dtypes_of_class = || DType::ALL.iter().copied().filter(|dtype| dtype.class() == class);
+        let accepted: Vec<DType> = dtypes_of_class().filter(|&dtype| takes(dtype)).collect();
+        let Some(&first) = accepted.first() else { continue };
+        let name = match accepted.len() == dtypes_of_class().count() {
             true => class.letter().to_owned(),
-            false => taken.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
+            false => accepted.iter().map(|dtype| dtype.name()).collect::<Vec<_>>().join(" "),
         };
         is_predicate |= first != DType::Bool && result(first) == DType::Bool;
         words.push(match result(first) {

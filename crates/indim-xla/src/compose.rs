@@ -16,14 +16,14 @@ pub(super) fn compose(
     let dtype = operands.last().unwrap_or(first).array_type()?.dtype;
     Ok(match operands {
         [x] if dtype.is_float() && trigonometric(op) => inverse_or_hyperbolic(op, x, dtype)?,
-        [x] => of_one(op, x, dtype),
-        [x, y] => of_two(op, x, y, dtype)?,
+        [x] => compose_unary(op, x, dtype),
+        [x, y] => compose_binary(op, x, y, dtype)?,
         [x, y, z] if op == Op::Fma => Some((x * y + z, "x * y + z, which rounds twice")),
         _ => None,
     })
 }
 
-fn of_one(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str)> {
+fn compose_unary(op: Op, x: &Value, dtype: DType) -> Option<(Value, &'static str)> {
     let is_complex = dtype.class() == DTypeClass::Complex;
     Some(match op {
         Op::IsNan => (x.ne(x), "x != x"),
@@ -98,7 +98,12 @@ fn inverse_or_hyperbolic(op: Op, x: &Value, dtype: DType) -> Result<DecomposedVa
 
 type DecomposedValue = Option<(Value, &'static str)>;
 
-fn of_two(op: Op, x: &Value, y: &Value, dtype: DType) -> Result<DecomposedValue, GraphError> {
+fn compose_binary(
+    op: Op,
+    x: &Value,
+    y: &Value,
+    dtype: DType,
+) -> Result<DecomposedValue, GraphError> {
     let is_nan = |x: &Value| x.ne(x);
     let numbers = |extreme: Value| is_nan(x).select(y, is_nan(y).select(x, extreme));
     Ok(Some(match op {

@@ -1,7 +1,7 @@
 //! Values that a writer emits as one matrix product, and the intermediate values that it omits for them.
 
 use indim_graph::{Graph, NodeKind, ValueId};
-use indim_model::{DotForm, Notes, ProductMatch, place_of};
+use indim_model::{DotForm, Notes, ProductMatch, location_of};
 use indim_ops::{DType, DTypeClass};
 
 /// The values of a legalised graph that are written as matrix products, and those that are written at all.
@@ -39,8 +39,8 @@ impl DotPlan {
             read.iter().for_each(|operand| plan.is_needed[operand.index()] = true);
             let Some(found) = found else { continue };
             if !found.is_exact {
-                let place = place_of(graph, value);
-                notes.composed(node.kind.name(), "a product in double precision", place);
+                let location = location_of(graph, value);
+                notes.composed(node.kind.name(), "a product in double precision", location);
             }
             plan.products[value.index()] = Some(WrittenDot::of(graph, &found));
         }

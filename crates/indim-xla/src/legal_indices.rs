@@ -12,7 +12,7 @@ use indim_shape::RuleSet;
 /// Errors of the builder.
 pub(super) fn take(
     notes: &mut Notes,
-    place: Location,
+    location: Location,
     [x, indices]: [&Value; 2],
     axis: usize,
     mode: TakeMode,
@@ -28,7 +28,7 @@ pub(super) fn take(
     if mode == TakeMode::Error {
         notes.warning("XLA clamps the indices of a gather that name no element");
     }
-    let indices = counted(notes, ("take", place), indices, shape[axis], mode)?;
+    let indices = resolve_indices(notes, ("take", location), indices, shape[axis], mode)?;
     b.take(x, indices, axis as i64, TakeMode::Clip)
 }
 
@@ -38,7 +38,7 @@ pub(super) fn take(
 /// Errors of the builder.
 pub(super) fn scatter(
     notes: &mut Notes,
-    (name, place): (&str, Location),
+    (name, location): (&str, Location),
     op: ScatterOp,
     [x, indices, updates]: [&Value; 3],
     (axis, mode): (usize, ScatterMode),
@@ -55,7 +55,7 @@ pub(super) fn scatter(
             if mode == TakeMode::Error {
                 notes.warning("XLA drops the updates of a scatter that name no element");
             }
-            let found = counted(notes, (name, place), indices, size, mode)?;
+            let found = resolve_indices(notes, (name, location), indices, size, mode)?;
             if mode == TakeMode::Clip { b.clamp(0, found, size as i64 - 1)? } else { found }
         }
     };
@@ -83,9 +83,9 @@ fn index_type(indices: &Value, size: usize) -> Result<DType, GraphError> {
 }
 
 /// The indices under a mode: counted from the front, and under `wrap` in range.
-fn counted(
+fn resolve_indices(
     notes: &mut Notes,
-    (operation, place): (&str, Location),
+    (operation, location): (&str, Location),
     indices: &Value,
     size: usize,
     mode: TakeMode,
@@ -101,11 +101,11 @@ fn counted(
         TakeMode::Error if !is_signed => return Ok(indices),
         TakeMode::Error => {
             let name = format!("{operation} mode=error");
-            notes.composed(&name, "select(indices < 0, indices + size, indices)", place);
+            notes.composed(&name, "select(indices < 0, indices + size, indices)", location);
             indices
         }
         TakeMode::Wrap => {
-            notes.composed(&format!("{operation} mode=wrap"), "indices modulo size", place);
+            notes.composed(&format!("{operation} mode=wrap"), "indices modulo size", location);
             by(Op::Rem, &indices)?
         }
     };

@@ -6,7 +6,7 @@ use indim_graph::{
     expand_windows,
 };
 use indim_model::{
-    FormatError, FormatErrorKind, Notes, ProductMatch, multiplied_and_added, place_of,
+    FormatError, FormatErrorKind, Notes, ProductMatch, location_of, multiplied_and_added,
 };
 use indim_ops::{ArrayType, DType, DTypeClass, Op, ReduceOp, ScatterOp, scan_accumulator};
 use indim_shape::{RuleSet, Shape};
@@ -34,7 +34,7 @@ pub fn legalize(graph: &Graph, has_chlo: bool, notes: &mut Notes) -> Result<Grap
             // An unsupported operand has already been noted.
             let Some(operands) = operands else { continue };
             let value = model_builder.node(id, node, &operands);
-            values[id.index()] = value.map_err(|kind| kind.at(place_of(graph, id)))?;
+            values[id.index()] = value.map_err(|kind| kind.at(location_of(graph, id)))?;
         }
     }
     let outputs: Option<Vec<Value>> =
@@ -60,9 +60,9 @@ impl Legalizer<'_, '_> {
             NodeKind::Parameter { name, .. } => name.as_str(),
             _ => "",
         };
-        let made =
+        let replacement =
             self.builder.parameter(name, node.array_type.dtype, node.array_type.shape.clone());
-        made.map_err(|error| FormatErrorKind::from(error).at(place_of(self.graph, id)))
+        replacement.map_err(|error| FormatErrorKind::from(error).at(location_of(self.graph, id)))
     }
 
     fn node(&mut self, id: ValueId, node: &Node, operands: &[Value]) -> LoweringResult {
@@ -91,16 +91,16 @@ impl Legalizer<'_, '_> {
             NodeKind::Slice(slices) => slice(&b, &operands[0], slices)?,
             NodeKind::Concatenate { axis } => b.concatenate(operands, *axis as i64)?,
             NodeKind::Take { axis, mode } => {
-                let place = place_of(self.graph, id);
-                take(self.notes, place, [&operands[0], &operands[1]], *axis, *mode)?
+                let location = location_of(self.graph, id);
+                take(self.notes, location, [&operands[0], &operands[1]], *axis, *mode)?
             }
             NodeKind::Window { .. } => {
                 return self.refuse(id, node, "a window with too many elements for slices");
             }
             NodeKind::Scatter { op, axis, mode } => {
-                let place = place_of(self.graph, id);
+                let location = location_of(self.graph, id);
                 let operands = [&operands[0], &operands[1], &operands[2]];
-                scatter(self.notes, (node.kind.name(), place), *op, operands, (*axis, *mode))?
+                scatter(self.notes, (node.kind.name(), location), *op, operands, (*axis, *mode))?
             }
             NodeKind::Sort { .. } | NodeKind::SearchSorted { .. }
                 if node.operands.iter().any(|&id| self.is_complex(id)) =>
@@ -115,7 +115,7 @@ impl Legalizer<'_, '_> {
             }
             NodeKind::SearchSorted { side } => {
                 let by = "a count of the elements before each value";
-                self.notes.composed("search_sorted", by, place_of(self.graph, id));
+                self.notes.composed("search_sorted", by, location_of(self.graph, id));
                 search_sorted(&operands[0], &operands[1], *side)?
             }
             NodeKind::While { .. } => return self.refuse(id, node, "a loop"),
@@ -129,7 +129,7 @@ impl Legalizer<'_, '_> {
                 let inclusive =
                     b.convert(scan(&b.convert(&operands[0], wide)?)?, array_type.dtype)?;
                 match exclusive {
-                    true => shifted(&inclusive, *op, *axis, *reverse)?,
+                    true => shift_scan(&inclusive, *op, *axis, *reverse)?,
                     false => inclusive,
                 }
             }
@@ -153,8 +153,8 @@ impl Legalizer<'_, '_> {
     }
 
     fn refuse(&mut self, id: ValueId, node: &Node, reason: &str) -> LoweringResult {
-        let place = place_of(self.graph, id);
-        self.notes.unsupported(node.kind.name(), Some(reason.to_owned()), place);
+        let location = location_of(self.graph, id);
+        self.notes.unsupported(node.kind.name(), Some(reason.to_owned()), location);
         Ok(None)
     }
 
@@ -187,14 +187,14 @@ impl Legalizer<'_, '_> {
         if self.has(op, dtype) {
             return Ok(Some(self.builder.elementwise(op, operands, &RuleSet::None)?));
         }
-        let place = place_of(self.graph, id);
+        let location = location_of(self.graph, id);
         match compose(op, operands)? {
             Some((value, by)) => {
-                self.notes.composed(op.name(), by, place);
+                self.notes.composed(op.name(), by, location);
                 Ok(Some(value))
             }
             None => {
-                self.notes.unsupported(op.name(), None, place);
+                self.notes.unsupported(op.name(), None, location);
                 Ok(None)
             }
         }
@@ -207,7 +207,7 @@ impl Legalizer<'_, '_> {
         if dtype != DType::Bool || !is_complex {
             return Ok(self.builder.convert(x, dtype)?);
         }
-        self.notes.composed("convert", "x != 0", place_of(self.graph, id));
+        self.notes.composed("convert", "x != 0", location_of(self.graph, id));
         Ok(x.real().ne(0.0) | x.imag().ne(0.0))
     }
 
@@ -225,7 +225,7 @@ impl Legalizer<'_, '_> {
             _ => return Ok(self.builder.reduce(op, x, axis)?),
         };
         let by = "select where it is a NaN, and a reduction";
-        self.notes.composed(op.name(), by, place_of(self.graph, id));
+        self.notes.composed(op.name(), by, location_of(self.graph, id));
         let is_nan = x.ne(x);
         let all = self.builder.reduce(ReduceOp::And, &is_nan, axis)?;
         let numbers = self.builder.reduce(extreme, is_nan.select(nothing, x), axis)?;
@@ -261,7 +261,7 @@ fn window_dtype(op: ReduceOp, array_type: &ArrayType) -> Option<DType> {
 }
 
 /// The exclusive scan: the inclusive scan moved by one position, with the identity in the free place.
-fn shifted(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Value, GraphError> {
+fn shift_scan(scan: &Value, op: ReduceOp, axis: usize, reverse: bool) -> Result<Value, GraphError> {
     let (b, ArrayType { dtype, shape }) = (scan.builder(), scan.array_type()?);
     let identity = scan_accumulator(op, dtype).and_then(|wide| Array::identity(op, wide));
     let identity = identity.expect("invariant: `window_dtype` has checked the type");

@@ -41,7 +41,7 @@ use indim_model::{FormatError, FormatErrorKind, SourceFile};
 pub fn checked_text(source: &SourceFile) -> Result<&str, FormatError> {
     core::str::from_utf8(source.bytes()).map_err(|error| {
         let problem = "from here on it is not UTF-8 text".to_owned();
-        let place = error.valid_up_to();
-        FormatErrorKind::Damaged { problem }.in_text(place..place)
+        let offset = error.valid_up_to();
+        FormatErrorKind::Damaged { problem }.in_text(offset..offset)
     })
 }

@@ -119,9 +119,9 @@ pub fn sort(
     let keys: Vec<Value> = keys.iter().map(|&key| operands[key].value.clone()).collect();
     let positions = b.argsort_by(&keys, axis, *descending)?;
     let first = comparator.keys[0];
-    let sorted = |(place, operand): (usize, &ArrayValue)| -> Result<Value, FormatErrorKind> {
+    let sorted = |(index, operand): (usize, &ArrayValue)| -> Result<Value, FormatErrorKind> {
         let value = &operand.value;
-        let is_key = place == first;
+        let is_key = index == first;
         Ok(match (&operand.fact, &keys[..]) {
             (ArrayFact::Iota(along), _) if *along == axis => {
                 b.convert(&positions, value.array_type()?.dtype)?

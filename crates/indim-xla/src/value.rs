@@ -22,7 +22,7 @@ pub enum XlaValue {
 /// A tuple of values.
 #[derive(Debug, Clone)]
 pub struct Tuple {
-    parts: Arc<[XlaValue]>,
+    elements: Arc<[XlaValue]>,
     depth: usize,
 }
 
@@ -88,16 +88,16 @@ impl XlaValue {
         builder: &GraphBuilder,
         budget: &mut usize,
     ) -> Result<XlaValue, FormatErrorKind> {
-        spend(budget)?;
+        count_visit(budget)?;
         Ok(match self {
             XlaValue::Array(array) => {
                 let value = builder.local(&array.value)?;
                 XlaValue::Array(ArrayValue { value, fact: array.fact.clone() })
             }
-            XlaValue::Tuple(Tuple { parts, depth }) => {
-                let parts = parts.iter().map(|part| part.local(builder, budget));
-                let parts = parts.collect::<Result<_, _>>()?;
-                XlaValue::Tuple(Tuple { parts, depth: *depth })
+            XlaValue::Tuple(Tuple { elements, depth }) => {
+                let elements = elements.iter().map(|part| part.local(builder, budget));
+                let elements = elements.collect::<Result<_, _>>()?;
+                XlaValue::Tuple(Tuple { elements, depth: *depth })
             }
         })
     }
@@ -117,11 +117,11 @@ impl XlaValue {
                 arrays.next().map(XlaValue::from).ok_or(missing)
             }
             XlaValue::Tuple(tuple) => {
-                let mut parts = Vec::with_capacity(tuple.parts.len());
-                for part in tuple.parts.iter() {
-                    parts.push(part.with_arrays(arrays)?);
+                let mut elements = Vec::with_capacity(tuple.elements.len());
+                for part in tuple.elements.iter() {
+                    elements.push(part.with_arrays(arrays)?);
                 }
-                XlaValue::tuple(parts)
+                XlaValue::tuple(elements)
             }
         }
     }
@@ -130,16 +130,16 @@ impl XlaValue {
     ///
     /// # Errors
     /// `limit`.
-    pub fn tuple(parts: Vec<XlaValue>) -> Result<XlaValue, FormatErrorKind> {
+    pub fn tuple(elements: Vec<XlaValue>) -> Result<XlaValue, FormatErrorKind> {
         let depth = |value: &XlaValue| match value {
             XlaValue::Array(_) => 0,
             XlaValue::Tuple(tuple) => tuple.depth,
         };
-        let depth = 1 + parts.iter().map(depth).max().unwrap_or(0);
+        let depth = 1 + elements.iter().map(depth).max().unwrap_or(0);
         if depth > MAX_NESTING {
             return Err(FormatErrorKind::Limit { what: "nested tuples", limit: MAX_NESTING });
         }
-        Ok(XlaValue::Tuple(Tuple { parts: parts.into(), depth }))
+        Ok(XlaValue::Tuple(Tuple { elements: elements.into(), depth }))
     }
 
     /// The value as an array.
@@ -168,8 +168,8 @@ impl XlaValue {
     ///
     /// # Errors
     /// `type-mismatch`, `attribute`.
-    pub fn part(&self, index: usize) -> Result<&XlaValue, FormatErrorKind> {
-        match self.parts()?.get(index) {
+    pub fn tuple_element(&self, index: usize) -> Result<&XlaValue, FormatErrorKind> {
+        match self.tuple_elements()?.get(index) {
             Some(part) => Ok(part),
             None => Err(FormatErrorKind::attribute("index", "is that of no part of the tuple")),
         }
@@ -179,9 +179,9 @@ impl XlaValue {
     ///
     /// # Errors
     /// `type-mismatch`.
-    pub fn parts(&self) -> Result<&[XlaValue], FormatErrorKind> {
+    pub fn tuple_elements(&self) -> Result<&[XlaValue], FormatErrorKind> {
         match self {
-            XlaValue::Tuple(tuple) => Ok(&tuple.parts),
+            XlaValue::Tuple(tuple) => Ok(&tuple.elements),
             XlaValue::Array(_) => Err(FormatErrorKind::TypeMismatch {
                 stated: "a tuple".to_owned(),
                 inferred: "an array".to_owned(),
@@ -199,11 +199,11 @@ impl XlaValue {
         budget: &mut usize,
         found: &mut Vec<Value>,
     ) -> Result<(), FormatErrorKind> {
-        spend(budget)?;
+        count_visit(budget)?;
         match self {
             XlaValue::Array(known) => found.push(known.value.clone()),
             XlaValue::Tuple(tuple) => {
-                for part in tuple.parts.iter() {
+                for part in tuple.elements.iter() {
                     part.arrays(budget, found)?;
                 }
             }
@@ -221,7 +221,7 @@ pub fn types_of(values: &[Value]) -> Result<Vec<ArrayType>, FormatErrorKind> {
 }
 
 /// Counts a visited value.
-fn spend(budget: &mut usize) -> Result<(), FormatErrorKind> {
+fn count_visit(budget: &mut usize) -> Result<(), FormatErrorKind> {
     let exceeded = FormatErrorKind::Limit { what: "values in tuples", limit: *budget };
     *budget = budget.checked_sub(1).ok_or(exceeded)?;
     Ok(())

@@ -97,14 +97,14 @@ pub fn dimension_numbers(text: &str) -> Option<[ConvolutionAxes; 3]> {
     let (operands, result) = text.split_once("->")?;
     let (operand, kernel) = operands.split_once(['x', '_'])?;
     Some([
-        labelled(operand, ["b", "f"])?,
-        labelled(kernel, ["o", "i"])?,
-        labelled(result, ["b", "f"])?,
+        axes_of_labels(operand, ["b", "f"])?,
+        axes_of_labels(kernel, ["o", "i"])?,
+        axes_of_labels(result, ["b", "f"])?,
     ])
 }
 
 /// The axes of one array, from their labels.
-fn labelled(text: &str, [batch, feature]: [&str; 2]) -> Option<ConvolutionAxes> {
+fn axes_of_labels(text: &str, [batch, feature]: [&str; 2]) -> Option<ConvolutionAxes> {
     let text = text.trim();
     let labels: Vec<&str> = match text.strip_prefix('[') {
         Some(list) => list.strip_suffix(']')?.split(',').map(str::trim).collect(),

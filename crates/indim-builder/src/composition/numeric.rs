@@ -57,7 +57,7 @@ pub(super) fn nan_to_num(
         DType::F32 => f64::from(f32::MAX),
         DType::F64 => f64::MAX,
         DType::C64 | DType::C128 => {
-            return by_parts(x, |part| nan_to_num(part, nan, posinf, neginf));
+            return map_parts(x, |part| nan_to_num(part, nan, posinf, neginf));
         }
         Bool | I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 => return Ok(x.clone()),
         F8E4m3fn | F8E5m2 | F8E4m3fnuz | F8E5m2fnuz | F8E4m3b11fnuz | I4 | U4 => {
@@ -71,7 +71,7 @@ pub(super) fn nan_to_num(
 
 pub(super) fn round(x: &Value, decimals: i64) -> BuildResult {
     match x.array_type()?.dtype.class() {
-        DTypeClass::Complex => by_parts(x, |part| round(part, decimals)),
+        DTypeClass::Complex => map_parts(x, |part| round(part, decimals)),
         DTypeClass::Float if decimals == 0 => Ok(x.round_even()),
         DTypeClass::Float => widened(x, |x| round_float(x, decimals)),
         _ if decimals >= 0 => Ok(x.clone()),
@@ -118,7 +118,7 @@ fn fits(value: u64, dtype: DType) -> bool {
 }
 
 /// Applies `function` to the real and to the imaginary part.
-fn by_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult {
+fn map_parts(x: &Value, function: impl Fn(&Value) -> BuildResult) -> BuildResult {
     Ok(function(&x.real())?.complex(function(&x.imag())?))
 }
 

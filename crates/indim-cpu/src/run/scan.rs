@@ -18,7 +18,7 @@ use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
 use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
 use indim_loops::resize::{NestStrides, SizedNest};
-use indim_ops::meaning::scan::{BLOCK, RUN};
+use indim_ops::meaning::scan::{BLOCK, RUN_LENGTH};
 use indim_ops::{DType, Element, Fold, ReduceOp, ScanCarry, ScanElement, ScanVisitor, visit_scan};
 
 use crate::run::scan_block::{BlockLanes, ScanCarries, fold_line, scan_line};
@@ -350,7 +350,7 @@ impl TileRun<'_> {
                 // SAFETY: the elements of the strip at this position are valid in the stores.
                 unsafe { (rows.write)(self.row(strip, store, position), lines.elements()) }
             }
-            if (position + 1).is_multiple_of(RUN) {
+            if (position + 1).is_multiple_of(RUN_LENGTH) {
                 lines.end_run::<F>();
             }
         }
@@ -410,7 +410,7 @@ impl TileRun<'_> {
             // SAFETY: the elements of the strip at this position are valid in the operand.
             unsafe { (rows.read)(self.row(strip, operand, position), lines.elements()) }
             lines.push::<F>();
-            if (position + 1).is_multiple_of(RUN) {
+            if (position + 1).is_multiple_of(RUN_LENGTH) {
                 lines.end_run::<F>();
             }
         }

@@ -1,6 +1,6 @@
 //! The blocks of scans: 512 elements of one line, or 512 elements of each of several neighbouring lines.
 
-use indim_ops::meaning::scan::{BLOCK, RUN};
+use indim_ops::meaning::scan::{BLOCK, RUN_LENGTH};
 use indim_ops::{Element, Fold, ScalarBackend, ScanCarry};
 
 /// Replaces the elements of a block of one line, at most [`BLOCK`], by the results. Returns the fold of the
@@ -12,8 +12,8 @@ pub(super) fn scan_line<F: Fold<A>, A: Element>(
     exclusive: bool,
 ) -> A {
     let mut before = F::identity::<ScalarBackend>();
-    for elements in elements.chunks_mut(RUN) {
-        let mut within = [F::identity::<ScalarBackend>(); RUN];
+    for elements in elements.chunks_mut(RUN_LENGTH) {
+        let mut within = [F::identity::<ScalarBackend>(); RUN_LENGTH];
         let total = scan_run::<F, A>(elements, exclusive, &mut within);
         for (element, &within) in elements.iter_mut().zip(&within) {
             *element = carry.result::<F>(F::combine::<ScalarBackend>(before, within));
@@ -26,7 +26,11 @@ pub(super) fn scan_line<F: Fold<A>, A: Element>(
 /// Writes to `within` the fold of the run up to each element, without the element itself if `exclusive`.
 /// Returns the fold of the whole run.
 #[inline(always)]
-fn scan_run<F: Fold<A>, A: Element>(elements: &[A], exclusive: bool, within: &mut [A; RUN]) -> A {
+fn scan_run<F: Fold<A>, A: Element>(
+    elements: &[A],
+    exclusive: bool,
+    within: &mut [A; RUN_LENGTH],
+) -> A {
     let mut fold = F::identity::<ScalarBackend>();
     for (within, &element) in within.iter_mut().zip(elements) {
         let next = F::combine::<ScalarBackend>(fold, element);
@@ -39,8 +43,8 @@ fn scan_run<F: Fold<A>, A: Element>(elements: &[A], exclusive: bool, within: &mu
 /// The fold of a full block of one line.
 #[inline(always)]
 pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
-    let mut totals = [F::identity::<ScalarBackend>(); BLOCK / RUN];
-    for (total, run) in totals.iter_mut().zip(elements.chunks(RUN)) {
+    let mut totals = [F::identity::<ScalarBackend>(); BLOCK / RUN_LENGTH];
+    for (total, run) in totals.iter_mut().zip(elements.chunks(RUN_LENGTH)) {
         for &element in run {
             *total = F::combine::<ScalarBackend>(*total, element);
         }

@@ -23,7 +23,7 @@ impl Facts {
         outline.outputs.iter().for_each(|&output| facts.is_output[output] = true);
         for (number, node) in outline.nodes.iter().enumerate() {
             node.operands.iter().flatten().for_each(|&operand| facts.users[operand].push(number));
-            facts.constness(node);
+            facts.mark_constant_results(node);
             facts.channel_axis(outline, node);
         }
         facts
@@ -45,7 +45,7 @@ impl Facts {
     }
 
     /// Marks the results of a node as constant if all its operands are.
-    fn constness(&mut self, node: &OutlineNode) {
+    fn mark_constant_results(&mut self, node: &OutlineNode) {
         let mut operands = node.operands.iter().flatten().peekable();
         let is_computed = operands.peek().is_some() && !node.is_opaque;
         if is_computed && operands.all(|&operand| self.is_constant[operand]) {
@@ -61,7 +61,7 @@ impl Facts {
             NodeRole::Transpose(order) => self
                 .of_operand(node, 0)
                 .and_then(|axis| order.iter().position(|&from| from == axis)),
-            NodeRole::Elementwise => self.of_widest(outline, node),
+            NodeRole::Elementwise => self.widest_operand_channels(outline, node),
             _ => None,
         };
         if let (Some(axis), Some(Some(result))) = (axis, node.results.first()) {
@@ -74,7 +74,7 @@ impl Facts {
     }
 
     /// The channel axis of the first operand that has the rank of the result and a known channel axis.
-    fn of_widest(&self, outline: &Outline, node: &OutlineNode) -> Option<usize> {
+    fn widest_operand_channels(&self, outline: &Outline, node: &OutlineNode) -> Option<usize> {
         let rank = |value: usize| outline.values[value].value_type.sizes.as_ref().map(Vec::len);
         let result = rank((*node.results.first()?)?)?;
         let operands = node.operands.iter().flatten();

@@ -1,4 +1,4 @@
-//! A finding: its code, verdict, place, sentence, drawing and repair.
+//! A finding: its code, verdict, location, sentence, drawing and repair.
 
 use core::fmt;
 
@@ -28,7 +28,7 @@ pub struct Finding {
     /// Names of the results of the node.
     pub results: Vec<String>,
     /// Place in the file.
-    pub place: Location,
+    pub location: Location,
     /// The fault in one sentence, with the reason why it matters.
     pub message: String,
     /// Drawing of an error.
@@ -120,7 +120,7 @@ impl Finding {
             operator: at.operator.clone(),
             operands: at.operands.iter().flatten().take(MAX_OPERANDS).map(typed).collect(),
             results: at.results.iter().flatten().map(name).collect(),
-            place: at.place.clone(),
+            location: at.location.clone(),
             message,
             drawing: None,
             repair: None,
@@ -129,7 +129,7 @@ impl Finding {
 
     /// This finding with a repair.
     #[must_use]
-    pub(super) fn repaired(self, repair: Option<String>) -> Finding {
+    pub(super) fn with_repair(self, repair: Option<String>) -> Finding {
         Finding { repair, ..self }
     }
 }

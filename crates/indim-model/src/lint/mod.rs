@@ -42,36 +42,36 @@ const MAX_FINDINGS: usize = 1000;
 /// ```
 pub fn findings(outline: &Outline, allowed: &[ErrorCode]) -> Vec<Finding> {
     let facts = Facts::new(outline);
-    let mut found = Vec::new();
-    verdicts::find(outline, &mut found);
-    promoted::find(outline, &facts, &mut found);
-    wrong_axis::find(outline, &facts, &mut found);
-    needless::find(outline, &facts, &mut found);
-    repeated::find(outline, &facts, &mut found);
-    pdpd::find(outline, &mut found);
-    runtimes::find(outline, &mut found);
-    found.retain(|finding| !allowed.contains(&finding.code));
+    let mut findings = Vec::new();
+    verdicts::find(outline, &mut findings);
+    promoted::find(outline, &facts, &mut findings);
+    wrong_axis::find(outline, &facts, &mut findings);
+    needless::find(outline, &facts, &mut findings);
+    repeated::find(outline, &facts, &mut findings);
+    pdpd::find(outline, &mut findings);
+    runtimes::find(outline, &mut findings);
+    findings.retain(|finding| !allowed.contains(&finding.code));
     // A function that is called twice gives each finding twice.
     let mut reported = HashSet::new();
-    found.retain(|finding| reported.insert((finding.code, finding.message.clone())));
-    limited(found, MAX_FINDINGS)
+    findings.retain(|finding| reported.insert((finding.code, finding.message.clone())));
+    limit_findings(findings, MAX_FINDINGS)
 }
 
 /// At most `limit` findings in the order of their nodes: if there are more, those of the highest level.
-fn limited(mut found: Vec<Finding>, limit: usize) -> Vec<Finding> {
-    if found.len() > limit {
-        found.sort_by_key(|finding| Reverse(finding.verdict.level()));
-        found.truncate(limit);
+fn limit_findings(mut findings: Vec<Finding>, limit: usize) -> Vec<Finding> {
+    if findings.len() > limit {
+        findings.sort_by_key(|finding| Reverse(finding.verdict.level()));
+        findings.truncate(limit);
     }
-    found.sort_by_key(|finding| finding.node);
-    found
+    findings.sort_by_key(|finding| finding.node);
+    findings
 }
 
 #[cfg(test)]
 mod tests {
     use indim_shape::ErrorCode;
 
-    use super::{Finding, FindingVerdict, limited};
+    use super::{Finding, FindingVerdict, limit_findings};
     use crate::outline::{Outline, OutlineNode};
 
     /// A file with more notes than the limit must not pass because of them.
@@ -83,9 +83,9 @@ mod tests {
             Finding::new(&outline, node, (ErrorCode::OUTER_PRODUCT, verdict), format!("{node}"))
         };
         let verdicts = [FindingVerdict::Advice; 4].into_iter().chain([FindingVerdict::Illegal]);
-        let found: Vec<Finding> = verdicts.enumerate().map(finding).collect();
+        let findings: Vec<Finding> = verdicts.enumerate().map(finding).collect();
         let kept = |limit: usize| -> Vec<Option<usize>> {
-            limited(found.clone(), limit).iter().map(|finding| finding.node).collect()
+            limit_findings(findings.clone(), limit).iter().map(|finding| finding.node).collect()
         };
         assert_eq!(kept(2), [Some(0), Some(4)]);
         assert_eq!(kept(5), [Some(0), Some(1), Some(2), Some(3), Some(4)]);

@@ -6,14 +6,14 @@ use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{NodeRole, Outline, OutlineBroadcast, OutlineNode, ValueType, Verdict};
 
-pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
         let finding = match node.role {
             NodeRole::Expand => expansion(outline, facts, number, node),
             NodeRole::Reshape => pair(outline, facts, number, node),
             _ => None,
         };
-        found.extend(finding);
+        findings.extend(finding);
     }
 }
 
@@ -45,7 +45,7 @@ fn expansion(
             labels.join(", ")
         );
         let repair = Some(format!("use {} itself", outline.typed(operand)));
-        Finding::new(outline, number, code, message).repaired(repair)
+        Finding::new(outline, number, code, message).with_repair(repair)
     })
 }
 
@@ -72,7 +72,7 @@ fn is_same_without(outline: &Outline, user: usize, value: usize, before: &ValueT
 /// The finding about a reshape of a reshape that restores the shape of the first one's operand.
 fn pair(outline: &Outline, facts: &Facts, number: usize, node: &OutlineNode) -> Option<Finding> {
     let (middle, result) = ((*node.operands.first()?)?, (*node.results.first()?)?);
-    let first = &outline.nodes[outline.values[middle].maker?];
+    let first = &outline.nodes[outline.values[middle].producer?];
     let is_pair = first.role == NodeRole::Reshape
         && first.region == node.region
         && facts.only_users(middle) == [number];
@@ -86,5 +86,5 @@ fn pair(outline: &Outline, facts: &Facts, number: usize, node: &OutlineNode) -> 
     let message =
         format!("{} undoes {}: the type is {after} again", node.operator, outline.label(first));
     let repair = Some(format!("use {} itself", outline.typed(operand)));
-    Some(Finding::new(outline, number, code, message).repaired(repair))
+    Some(Finding::new(outline, number, code, message).with_repair(repair))
 }

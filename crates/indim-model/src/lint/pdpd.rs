@@ -10,13 +10,13 @@ use crate::outline::{
 /// The attribute with the axis of element-wise operations.
 const AXIS: &str = "auto_broadcast.auto_broadcast_axis";
 
-pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
         for broadcast in &node.broadcasts {
             if let Some((message, repair)) = problem(node, broadcast) {
                 let code = (ErrorCode::PDPD_AXIS, FindingVerdict::Suspicious);
                 let finding = Finding::new(outline, number, code, message);
-                found.push(finding.repaired(repair));
+                findings.push(finding.with_repair(repair));
             }
         }
     }
@@ -25,18 +25,19 @@ pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
 /// The message and the repair.
 fn problem(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
     match &broadcast.rule {
-        AnyRule::Elementwise(RuleSet::Pdpd { axis: None }) => without_axis(broadcast),
-        AnyRule::Elementwise(RuleSet::Pdpd { .. }) => refused(node, broadcast),
-        AnyRule::Elementwise(RuleSet::Numpy) => ignored(node, broadcast),
+        AnyRule::Elementwise(RuleSet::Pdpd { axis: None }) => absent_axis_problem(broadcast),
+        AnyRule::Elementwise(RuleSet::Pdpd { .. }) => unsupported_axis_problem(node, broadcast),
+        AnyRule::Elementwise(RuleSet::Numpy) => ignored_axis_problem(node, broadcast),
         _ => None,
     }
 }
 
 /// An absent axis: OpenVINO documents -1, and its reader takes 0.
-fn without_axis(broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
-    let documented = broadcast.form()?;
-    let read = judged(broadcast, RuleSet::Pdpd { axis: Some(0) });
-    let is_same = matches!(&read.verdict, Verdict::Legal(form) if form.maps == documented.maps);
+fn absent_axis_problem(broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
+    let documented_form = broadcast.form()?;
+    let judged = judge_under(broadcast, RuleSet::Pdpd { axis: Some(0) });
+    let is_same =
+        matches!(&judged.verdict, Verdict::Legal(form) if form.maps == documented_form.maps);
     (!is_same).then(|| {
         let message =
             "the axis is absent: OpenVINO documents -1, but its reader takes 0, on which the \
@@ -49,7 +50,10 @@ fn without_axis(broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)
 }
 
 /// A comparison, a logical operation or a selection: OpenVINO computes it by another rule.
-fn refused(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
+fn unsupported_axis_problem(
+    node: &OutlineNode,
+    broadcast: &OutlineBroadcast,
+) -> Option<(String, Option<String>)> {
     let is_affected = node.role == NodeRole::Predicate || node.operator == "Select";
     let sizes = |(_, value_type): &(String, ValueType)| value_type.sizes.clone();
     let shapes: Vec<Option<Vec<SymbolicSize>>> = broadcast.operands.iter().map(sizes).collect();
@@ -57,10 +61,10 @@ fn refused(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, 
     if !is_affected || is_same {
         return None;
     }
-    let numpy = judged(broadcast, RuleSet::Numpy);
-    let is_meant = matches!((&numpy.verdict, broadcast.form()), (Verdict::Legal(form), Some(own))
+    let numpy = judge_under(broadcast, RuleSet::Numpy);
+    let agrees_with_numpy = matches!((&numpy.verdict, broadcast.form()), (Verdict::Legal(form), Some(own))
         if form.maps == own.maps);
-    (!is_meant).then(|| {
+    (!agrees_with_numpy).then(|| {
         let message = format!(
             "OpenVINO ignores the axis of {} under pdpd, and refuses the operands or computes them by the \
              rule numpy",
@@ -71,12 +75,15 @@ fn refused(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, 
 }
 
 /// An axis under the rule numpy, which has none.
-fn ignored(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, Option<String>)> {
+fn ignored_axis_problem(
+    node: &OutlineNode,
+    broadcast: &OutlineBroadcast,
+) -> Option<(String, Option<String>)> {
     let (_, text) = node.attributes.iter().find(|(name, _)| name == AXIS)?;
     let axis: i64 = text.trim().parse().ok()?;
     let own = broadcast.form()?;
-    let read = judged(broadcast, RuleSet::Pdpd { axis: Some(axis) });
-    let form = read.form().filter(|form| form.maps != own.maps)?;
+    let judged = judge_under(broadcast, RuleSet::Pdpd { axis: Some(axis) });
+    let form = judged.form().filter(|form| form.maps != own.maps)?;
     let message = format!(
         "the axis {axis} is ignored under the rule numpy; under pdpd the second operand would lie on {}",
         form.maps.get(1)?
@@ -84,6 +91,6 @@ fn ignored(node: &OutlineNode, broadcast: &OutlineBroadcast) -> Option<(String, 
     Some((message, Some("write auto_broadcast=\"pdpd\", or remove the axis".to_owned())))
 }
 
-fn judged(broadcast: &OutlineBroadcast, rule: RuleSet) -> OutlineBroadcast {
+fn judge_under(broadcast: &OutlineBroadcast, rule: RuleSet) -> OutlineBroadcast {
     OutlineBroadcast::judge(rule.into(), broadcast.operands.clone(), None, "other")
 }

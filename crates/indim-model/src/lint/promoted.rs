@@ -8,7 +8,7 @@ use crate::outline::{
     NodeRole, Outline, OutlineBroadcast, OutlineNode, SymbolicForm, SymbolicSize, Verdict,
 };
 
-pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
         if !matches!(node.role, NodeRole::Elementwise | NodeRole::Predicate) {
             continue;
@@ -20,7 +20,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
                 Some(roots) => (&roots.broadcast, roots.values.clone()),
                 None => (broadcast, values),
             };
-            found.extend(finding_of(outline, facts, (number, &values), broadcast));
+            findings.extend(finding_of(outline, facts, (number, &values), broadcast));
         }
     }
 }
@@ -60,11 +60,15 @@ impl Roots {
 fn root(outline: &Outline, value: usize, rank: usize) -> Option<(usize, AxisMap)> {
     let (mut value, mut map) = (value, AxisMap::identity(rank));
     let mut steps = 0;
-    while let Some(maker) = outline.values[value].maker.map(|maker| &outline.nodes[maker]) {
-        let ([broadcast], true) = (&maker.broadcasts[..], maker.role == NodeRole::Expand) else {
+    while let Some(producer) =
+        outline.values[value].producer.map(|producer| &outline.nodes[producer])
+    {
+        let ([broadcast], true) = (&producer.broadcasts[..], producer.role == NodeRole::Expand)
+        else {
             break;
         };
-        let (Some(form), Some(Some(operand))) = (broadcast.form(), maker.operands.first()) else {
+        let (Some(form), Some(Some(operand))) = (broadcast.form(), producer.operands.first())
+        else {
             break;
         };
         if steps == MAX_CHAIN || form.result.len() != map.len() {
@@ -99,9 +103,9 @@ fn finding_of(
         false => (second, first),
     };
     match is_promoted(broadcast, low, high)
-        && !is_meant(outline, facts, (node, values), [low, high])
+        && !is_intended(outline, facts, (node, values), [low, high])
     {
-        true => Some(promoted(outline, number, broadcast, [low, high])),
+        true => Some(promotion_finding(outline, number, broadcast, [low, high])),
         false => outer_product(outline, facts, (number, values), broadcast),
     }
 }
@@ -117,27 +121,34 @@ fn sizes(broadcast: &OutlineBroadcast, operand: usize) -> &[SymbolicSize] {
 /// Whether the operand of lower rank lacks an axis of size n, and has an axis of size n where the other
 /// has 1: `[n]` meets `[n, 1]`, `[n, d]` meets `[n, 1, d]`.
 fn is_promoted(broadcast: &OutlineBroadcast, low: usize, high: usize) -> bool {
-    let (few, many) = (sizes(broadcast, low), sizes(broadcast, high));
-    let (Some(form), true) = (broadcast.form(), few.len() + 1 == many.len()) else { return false };
+    let (low_sizes, high_sizes) = (sizes(broadcast, low), sizes(broadcast, high));
+    let (Some(form), true) = (broadcast.form(), low_sizes.len() + 1 == high_sizes.len()) else {
+        return false;
+    };
     let to_result = |operand: usize, axis: usize| form.maps[operand][axis];
-    let at = |axis: usize| (0..few.len()).find(|&own| to_result(low, own) == axis);
-    let lacked = (0..many.len()).find(|&axis| at(to_result(high, axis)).is_none());
-    let Some(lacked) = lacked.filter(|&axis| !many[axis].is(1)) else { return false };
+    let low_axis_of =
+        |axis: usize| (0..low_sizes.len()).find(|&low_axis| to_result(low, low_axis) == axis);
+    let missing_axis =
+        (0..high_sizes.len()).find(|&axis| low_axis_of(to_result(high, axis)).is_none());
+    let Some(missing_axis) = missing_axis.filter(|&axis| !high_sizes[axis].is(1)) else {
+        return false;
+    };
     // The axis after the missing one must have size 1 in the other operand; the axis of the lower
     // operand that meets it must have the missing size.
-    let next = (lacked + 1..many.len()).find(|&axis| many[axis].is(1));
-    let own = next.and_then(|next| at(to_result(high, next)));
-    let others = (lacked + 1..many.len()).filter(|&axis| Some(axis) != next);
-    let mut others =
-        others.map(|axis| at(to_result(high, axis)).map(|own| (&few[own], &many[axis])));
-    own.is_some_and(|own| few[own] == many[lacked])
-        && next == Some(lacked + 1)
+    let next = (missing_axis + 1..high_sizes.len()).find(|&axis| high_sizes[axis].is(1));
+    let low_axis = next.and_then(|next| low_axis_of(to_result(high, next)));
+    let others = (missing_axis + 1..high_sizes.len()).filter(|&axis| Some(axis) != next);
+    let mut others = others.map(|axis| {
+        low_axis_of(to_result(high, axis)).map(|low_axis| (&low_sizes[low_axis], &high_sizes[axis]))
+    });
+    low_axis.is_some_and(|low_axis| low_sizes[low_axis] == high_sizes[missing_axis])
+        && next == Some(missing_axis + 1)
         && others.all(|pair| pair.is_some_and(|(a, b)| a == b))
 }
 
 /// Whether the program makes the outer product on purpose: the node is a comparison, the operand of
 /// higher rank is a reshape or an expansion, or both operands are constants.
-fn is_meant(
+fn is_intended(
     outline: &Outline,
     facts: &Facts,
     (node, values): (&OutlineNode, &[usize]),
@@ -147,15 +158,15 @@ fn is_meant(
     let [low, high] = operands.map(value);
     let (Some(low), Some(high)) = (low, high) else { return true };
     let is_shaped = |value: usize| {
-        let maker = outline.values[value].maker.map(|maker| &outline.nodes[maker].role);
-        matches!(maker, Some(NodeRole::Reshape | NodeRole::Expand))
+        let producer = outline.values[value].producer.map(|producer| &outline.nodes[producer].role);
+        matches!(producer, Some(NodeRole::Reshape | NodeRole::Expand))
     };
     node.role == NodeRole::Predicate
         || is_shaped(high)
         || (facts.is_constant(low) && facts.is_constant(high))
 }
 
-fn promoted(
+fn promotion_finding(
     outline: &Outline,
     number: usize,
     broadcast: &OutlineBroadcast,
@@ -173,7 +184,7 @@ fn promoted(
         named(low)
     );
     let finding = Finding::new(outline, number, code, message);
-    finding.repaired(column(broadcast, [low, high]))
+    finding.with_repair(column(broadcast, [low, high]))
 }
 
 fn result_text(broadcast: &OutlineBroadcast) -> String {
@@ -184,12 +195,12 @@ fn result_text(broadcast: &OutlineBroadcast) -> String {
 /// of size 1 of the other operand. `None` unless the result then has the other operand's shape.
 fn column(broadcast: &OutlineBroadcast, [low, high]: [usize; 2]) -> Option<String> {
     let mut operands = broadcast.operands.clone();
-    let many = sizes(broadcast, high).to_vec();
-    let place = many.iter().rposition(|size| size.is(1))?;
-    operands[low].1.sizes.as_mut()?.insert(place, SymbolicSize::known(1));
+    let high_sizes = sizes(broadcast, high).to_vec();
+    let axis = high_sizes.iter().rposition(|size| size.is(1))?;
+    operands[low].1.sizes.as_mut()?.insert(axis, SymbolicSize::known(1));
     let shape = operands[low].1.clone();
     let tried = OutlineBroadcast::judge(broadcast.rule.clone(), operands, None, "repair");
-    let is_legal = matches!(&tried.verdict, Verdict::Legal(form) if form.result == many);
+    let is_legal = matches!(&tried.verdict, Verdict::Legal(form) if form.result == high_sizes);
     let name = &broadcast.operands[low].0;
     is_legal
         .then(|| format!("reshape {name} to {shape}: the result is then {}", result_text(&tried)))

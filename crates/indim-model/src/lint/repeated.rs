@@ -9,7 +9,7 @@ use crate::outline::{NodeRole, Outline, OutlineBroadcast, SymbolicSize, ValueTyp
 /// Minimum bytes that a finding must save to be worth a change of the model.
 const MIN_SAVED_BYTES: i64 = 4096;
 
-pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
         let is_computed = matches!(node.role, NodeRole::Elementwise | NodeRole::Predicate);
         let ([broadcast], true) = (&node.broadcasts[..], is_computed) else { continue };
@@ -19,7 +19,7 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
         for (position, operand) in node.operands.iter().enumerate() {
             let Some(operand) = *operand else { continue };
             if facts.only_users(operand) == [number] {
-                found.extend(finding_of(outline, (number, broadcast), (position, operand)));
+                findings.extend(finding_of(outline, (number, broadcast), (position, operand)));
             }
         }
     }
@@ -60,7 +60,7 @@ fn finding_of(
     );
     let code = (ErrorCode::REPEATED_CONSTANT, FindingVerdict::Advice);
     let repair = Some(format!("store {name} as {small}"));
-    Some(Finding::new(outline, number, code, message).repaired(repair))
+    Some(Finding::new(outline, number, code, message).with_repair(repair))
 }
 
 /// Whether the result is the same if the operand has these sizes.

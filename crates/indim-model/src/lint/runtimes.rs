@@ -17,7 +17,7 @@ const DIFFERENCES: &[(&str, &str)] = &[
 ];
 
 /// One finding for each operator, at its first node.
-pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     let mut reported = HashSet::new();
     for (number, node) in outline.nodes.iter().enumerate() {
         let Some((name, difference)) = DIFFERENCES.iter().find(|(name, _)| *name == node.operator)
@@ -27,7 +27,7 @@ pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
         if reported.insert(name) {
             let code = (ErrorCode::RUNTIME_DEPENDENT, FindingVerdict::Advice);
             let message = format!("results of {name} depend on the runtime: {difference}");
-            found.push(Finding::new(outline, number, code, message));
+            findings.push(Finding::new(outline, number, code, message));
         }
     }
 }

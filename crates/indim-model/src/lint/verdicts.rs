@@ -11,20 +11,20 @@ use crate::outline::{NamedCondition, Outline, OutlineNode, TypeSource, Verdict};
 /// Maximum number of node labels that one sentence lists.
 const MAX_LISTED: usize = 4;
 
-pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, findings: &mut Vec<Finding>) {
     let mut conditions: HashSet<&NamedCondition> = HashSet::new();
     let mut unknown: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, node) in outline.nodes.iter().enumerate() {
         for problem in &node.problems {
-            found.push(illegal(outline, number, problem));
+            findings.push(illegal(outline, number, problem));
         }
         for broadcast in &node.broadcasts {
             match &broadcast.verdict {
                 Verdict::Legal(_) => {}
-                Verdict::Illegal(diagnostic) => found.push(illegal(outline, number, diagnostic)),
+                Verdict::Illegal(diagnostic) => findings.push(illegal(outline, number, diagnostic)),
                 Verdict::LegalIf(_, all) => {
                     for condition in all.iter().filter(|condition| conditions.insert(condition)) {
-                        found.push(legal_if(outline, number, condition));
+                        findings.push(legal_if(outline, number, condition));
                     }
                 }
                 Verdict::Unknown => {
@@ -34,13 +34,13 @@ pub(super) fn find(outline: &Outline, found: &mut Vec<Finding>) {
             }
         }
     }
-    found.extend(
+    findings.extend(
         unknown.into_iter().filter_map(|(cause, nodes)| unknown_type(outline, cause, &nodes)),
     );
     for contradiction in &outline.contradictions {
         let code = (ErrorCode::TYPE_MISMATCH, FindingVerdict::Contradiction);
         let message = contradiction.message.clone();
-        found.extend(contradiction.node.map(|node| Finding::new(outline, node, code, message)));
+        findings.extend(contradiction.node.map(|node| Finding::new(outline, node, code, message)));
     }
 }
 
@@ -93,5 +93,5 @@ fn unknown_type(outline: &Outline, cause: usize, nodes: &[usize]) -> Option<Find
         ),
     };
     let repair = value.map(|value| format!("state the type: --declare '{value}=f32[2, N]'"));
-    Some(Finding::new(outline, cause, code, message).repaired(repair))
+    Some(Finding::new(outline, cause, code, message).with_repair(repair))
 }

@@ -6,7 +6,7 @@ use super::facts::Facts;
 use super::finding::{Finding, FindingVerdict};
 use crate::outline::{NodeRole, Outline, OutlineBroadcast, SymbolicSize, ValueType, Verdict};
 
-pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
+pub(super) fn find(outline: &Outline, facts: &Facts, findings: &mut Vec<Finding>) {
     for (number, node) in outline.nodes.iter().enumerate() {
         if node.role != NodeRole::Elementwise {
             continue;
@@ -14,12 +14,12 @@ pub(super) fn find(outline: &Outline, facts: &Facts, found: &mut Vec<Finding>) {
         for broadcast in &node.broadcasts {
             for (position, operand) in node.operands.iter().enumerate() {
                 if operand.is_some_and(|operand| facts.is_constant(operand)) {
-                    found.extend(finding_of(outline, facts, (number, broadcast), position));
+                    findings.extend(finding_of(outline, facts, (number, broadcast), position));
                 }
             }
         }
     }
-    add_repairs(outline, facts, found);
+    add_repairs(outline, facts, findings);
 }
 
 /// The operand with a known channel axis: its sizes and this axis.
@@ -58,13 +58,13 @@ fn finding_of(
          {to}",
         sizes[channels]
     );
-    let repair = moved(broadcast, position, (sizes, channels));
-    Some(Finding::new(outline, number, code, message).repaired(repair))
+    let repair = reshape_repair(broadcast, position, (sizes, channels));
+    Some(Finding::new(outline, number, code, message).with_repair(repair))
 }
 
 /// The repair: the constant reshaped so that its elements lie on the channel axis. `None` if this
 /// broadcast is illegal.
-fn moved(
+fn reshape_repair(
     broadcast: &OutlineBroadcast,
     position: usize,
     (sizes, channels): (&[SymbolicSize], usize),
@@ -81,8 +81,8 @@ fn moved(
 }
 
 /// Adds the same repair to findings about illegal broadcasts of a constant with one number for each channel.
-fn add_repairs(outline: &Outline, facts: &Facts, found: &mut [Finding]) {
-    for finding in found.iter_mut().filter(|it| it.verdict == FindingVerdict::Illegal) {
+fn add_repairs(outline: &Outline, facts: &Facts, findings: &mut [Finding]) {
+    for finding in findings.iter_mut().filter(|it| it.verdict == FindingVerdict::Illegal) {
         let Some(number) = finding.node else { continue };
         let node = &outline.nodes[number];
         let Some(broadcast) = node.broadcasts.first() else { continue };
@@ -93,7 +93,7 @@ fn add_repairs(outline: &Outline, facts: &Facts, found: &mut [Finding]) {
             };
             let own = outline.values[operand].value_type.sizes.as_deref();
             if own == Some(core::slice::from_ref(&sizes[channels])) {
-                finding.repair = moved(broadcast, position, (sizes, channels));
+                finding.repair = reshape_repair(broadcast, position, (sizes, channels));
             }
         }
     }

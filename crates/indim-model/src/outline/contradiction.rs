@@ -16,7 +16,7 @@ pub struct Contradiction {
     /// The node that makes the value.
     pub node: Option<usize>,
     /// Place of the node, or of the declaration.
-    pub place: Location,
+    pub location: Location,
     /// The difference, in one sentence.
     pub message: String,
 }
@@ -43,7 +43,7 @@ impl SizeNames {
     fn compare_size(
         &mut self,
         pair: (&DeclaredSize, &SymbolicSize),
-        place: &str,
+        location: &str,
     ) -> Option<String> {
         let (DeclaredSize::Symbol(name), Some(number)) = (pair.0, pair.1.number()) else {
             return None;
@@ -51,11 +51,11 @@ impl SizeNames {
         match self.0.get(name) {
             Some((known, before)) if *known != number => {
                 let name = indim_graph::terminal::shown(name);
-                Some(format!("the size {name} is {known} on {before}, and {number} on {place}"))
+                Some(format!("the size {name} is {known} on {before}, and {number} on {location}"))
             }
             Some(_) => None,
             None => {
-                self.0.insert(name.clone(), (number, place.to_owned()));
+                self.0.insert(name.clone(), (number, location.to_owned()));
                 None
             }
         }

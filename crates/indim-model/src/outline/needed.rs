@@ -25,61 +25,63 @@ impl Outline {
     /// assert_eq!(outline.values_to_provide(&ProgramPart::default()), [foreign]);
     /// ```
     pub fn values_to_provide(&self, part: &ProgramPart) -> Vec<ValueIndex> {
-        let is_given = self.are_called(&part.from);
+        let is_given = self.have_name(&part.from);
         let is_available = self.are_available(&is_given);
-        let mut open = self.ends(part);
+        let mut worklist = self.end_values(part);
         let mut is_seen = vec![false; self.values.len()];
-        let mut found = Vec::new();
-        while let Some(index) = open.pop() {
+        let mut required_values = Vec::new();
+        while let Some(index) = worklist.pop() {
             if is_given[index] || core::mem::replace(&mut is_seen[index], true) {
                 continue;
             }
-            let Some(node) = self.values[index].maker.map(|maker| &self.nodes[maker]) else {
+            let Some(node) = self.values[index].producer.map(|producer| &self.nodes[producer])
+            else {
                 continue;
             };
             match Self::is_computed(node, &is_available) {
-                true => open.extend(node.operands.iter().flatten()),
-                false => found.push(index),
+                true => worklist.extend(node.operands.iter().flatten()),
+                false => required_values.push(index),
             }
         }
-        found.sort_unstable();
-        found
+        required_values.sort_unstable();
+        required_values
     }
 
     /// For each node, whether the outputs of the part depend on it.
     pub fn needed_nodes(&self, part: &ProgramPart) -> Vec<bool> {
-        let is_given = self.are_called(&part.from);
+        let is_given = self.have_name(&part.from);
         let mut is_needed = vec![false; self.nodes.len()];
-        let mut open = self.ends(part);
-        while let Some(index) = open.pop() {
-            let maker = self.values[index].maker.filter(|_| !is_given[index]);
-            let Some(maker) = maker else { continue };
-            if !core::mem::replace(&mut is_needed[maker], true) {
-                open.extend(self.nodes[maker].operands.iter().flatten());
+        let mut worklist = self.end_values(part);
+        while let Some(index) = worklist.pop() {
+            let producer = self.values[index].producer.filter(|_| !is_given[index]);
+            let Some(producer) = producer else { continue };
+            if !core::mem::replace(&mut is_needed[producer], true) {
+                worklist.extend(self.nodes[producer].operands.iter().flatten());
             }
         }
         is_needed
     }
 
     /// The outputs of the part.
-    fn ends(&self, part: &ProgramPart) -> Vec<ValueIndex> {
+    fn end_values(&self, part: &ProgramPart) -> Vec<ValueIndex> {
         if part.to.is_empty() {
             return self.outputs.clone();
         }
-        let is_end = self.are_called(&part.to);
+        let is_end = self.have_name(&part.to);
         (0..self.values.len()).filter(|&value| is_end[value]).collect()
     }
 
     /// For each value, whether it has one of these names.
-    fn are_called(&self, names: &[String]) -> Vec<bool> {
-        let is_called =
+    fn have_name(&self, names: &[String]) -> Vec<bool> {
+        let has_name =
             |value: &super::OutlineValue| !value.is_internal && names.contains(&value.name);
-        self.values.iter().map(is_called).collect()
+        self.values.iter().map(has_name).collect()
     }
 
     /// For each value, whether the caller can provide it, or it can be computed from such values.
     fn are_available(&self, is_given: &[bool]) -> Vec<bool> {
-        let mut is_available: Vec<bool> = self.values.iter().map(|it| it.maker.is_none()).collect();
+        let mut is_available: Vec<bool> =
+            self.values.iter().map(|value| value.producer.is_none()).collect();
         for node in &self.nodes {
             let is_computed = Self::is_computed(node, &is_available);
             for &result in node.results.iter().flatten() {
@@ -92,7 +94,7 @@ impl Outline {
     }
 
     fn is_computed(node: &OutlineNode, is_available: &[bool]) -> bool {
-        !node.is_opaque && node.operands.iter().flatten().all(|&it| is_available[it])
+        !node.is_opaque && node.operands.iter().flatten().all(|&value| is_available[value])
     }
 }
 

@@ -20,7 +20,7 @@ pub struct OutlineNode {
     /// Operator, with its domain: `MatMul`, `com.acme.Foo`.
     pub operator: String,
     /// Place in the file.
-    pub place: Location,
+    pub location: Location,
     /// Path of the region that holds the node, empty for the graph itself: `/If.then_branch`.
     pub region: Arc<str>,
     /// The operands; `None` for a missing optional one.
@@ -94,7 +94,7 @@ pub struct OutlineValue {
     /// Axes along which the elements of a constant repeat, as far as its elements are read.
     pub repeated_axes: Vec<usize>,
     /// The node that makes the value.
-    pub maker: Option<usize>,
+    pub producer: Option<usize>,
     /// Whether a run cannot start at the value: it lies inside a region or a function, or it is no array.
     pub is_internal: bool,
 }

@@ -163,8 +163,8 @@ impl SymbolicSize {
         let mut quotient = Vec::new();
         for (mut left, factor) in self.terms() {
             for name in names {
-                let place = left.iter().position(|known| known == name)?;
-                left.remove(place);
+                let position = left.iter().position(|known| known == name)?;
+                left.remove(position);
             }
             (factor.checked_rem(*by)? == 0).then_some(())?;
             quotient.push((left, factor.checked_div(*by)?));

@@ -19,7 +19,7 @@ pub struct StatedNode {
     /// Operator.
     pub operator: String,
     /// Place in the file.
-    pub place: Location,
+    pub location: Location,
     /// Path of the region; empty for the program itself.
     pub region: Arc<str>,
     /// The operands; `None` for an unknown one.
@@ -100,7 +100,7 @@ impl Outline {
             }
             let index = self.add_value(name, value_type, is_constant);
             let value = &mut self.values[index];
-            (value.maker, value.is_internal) = (Some(number), is_internal);
+            (value.producer, value.is_internal) = (Some(number), is_internal);
             if value.source == TypeSource::Unknown {
                 value.source = TypeSource::UnknownBecauseOf(number);
             }
@@ -109,7 +109,7 @@ impl Outline {
         self.nodes.push(OutlineNode {
             name: node.name,
             operator: node.operator,
-            place: node.place,
+            location: node.location,
             region: node.region,
             operands: node.operands,
             results: results.iter().copied().map(Some).collect(),
@@ -152,8 +152,13 @@ impl Outline {
         if stated.contradicts(&given) {
             let name = indim_graph::terminal::shown(name);
             let message = format!("the file states {name}: {stated}, its operands give {given}");
-            let (value, place) = (self.values.len(), node.place.clone());
-            self.contradictions.push(Contradiction { value, node: Some(number), place, message });
+            let (value, location) = (self.values.len(), node.location.clone());
+            self.contradictions.push(Contradiction {
+                value,
+                node: Some(number),
+                location,
+                message,
+            });
         }
     }
 }

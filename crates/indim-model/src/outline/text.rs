@@ -68,7 +68,7 @@ impl Outline {
             }
             Verdict::Illegal(diagnostic) => {
                 writeln!(formatter, "  {rule}: illegal")?;
-                indented(&diagnostic.to_string(), formatter)
+                write_indented(&diagnostic.to_string(), formatter)
             }
             Verdict::Unknown => {
                 let because = self.cause_of(node).map(|cause| self.label(&self.nodes[cause]));
@@ -109,11 +109,11 @@ impl fmt::Display for VerdictText<'_> {
         for broadcast in &node.broadcasts {
             outline.broadcast_text(node, broadcast, formatter)?;
         }
-        node.problems.iter().try_for_each(|problem| indented(&problem.to_string(), formatter))
+        node.problems.iter().try_for_each(|problem| write_indented(&problem.to_string(), formatter))
     }
 }
 
-fn indented(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+fn write_indented(text: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
     text.lines().try_for_each(|line| writeln!(formatter, "    {line}"))
 }
 

@@ -138,9 +138,9 @@ impl ValueType {
             .zip(SymbolicSize::product(operand))
             .and_then(|(known, all)| all.divided_exactly(&known));
         let Some(quotient) = quotient else { return self };
-        let place = own.iter().position(|size| size == open);
-        if let Some((place, sizes)) = place.zip(self.sizes.as_mut()) {
-            sizes[place] = quotient;
+        let axis = own.iter().position(|size| size == open);
+        if let Some((axis, sizes)) = axis.zip(self.sizes.as_mut()) {
+            sizes[axis] = quotient;
         }
         self
     }

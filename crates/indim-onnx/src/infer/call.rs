@@ -194,17 +194,17 @@ impl RuleCall<'_> {
 
     /// A new symbol, named after the result and the axis: for a size that depends on data, or whose
     /// expression would be too long.
-    pub(super) fn fresh(&self, axis: usize) -> SymbolicSize {
+    pub(super) fn new_symbol(&self, axis: usize) -> SymbolicSize {
         SymbolicSize::atom(&format!("{}[{axis}]", self.result))
     }
 
-    pub(super) fn fresh_sizes(&self, rank: usize) -> Vec<SymbolicSize> {
-        (0..rank).map(|axis| self.fresh(axis)).collect()
+    pub(super) fn new_symbols(&self, rank: usize) -> Vec<SymbolicSize> {
+        (0..rank).map(|axis| self.new_symbol(axis)).collect()
     }
 
     /// The size, or a new symbol if it is unknown.
-    pub(super) fn or_fresh(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
-        size.unwrap_or_else(|| self.fresh(axis))
+    pub(super) fn or_new_symbol(&self, size: Option<SymbolicSize>, axis: usize) -> SymbolicSize {
+        size.unwrap_or_else(|| self.new_symbol(axis))
     }
 
     /// # Errors
@@ -218,7 +218,7 @@ impl RuleCall<'_> {
 
     /// # Errors
     /// `RuleError::Shapes` if both sizes are numbers and differ.
-    pub(super) fn agree(
+    pub(super) fn unify(
         &self,
         (first, second): (&SymbolicSize, &SymbolicSize),
         what: &str,

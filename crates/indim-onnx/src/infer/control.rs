@@ -38,12 +38,12 @@ impl Walker<'_> {
         let Some(graph) = flat.attributes.get(attribute).and_then(|graph| graph.g.clone()) else {
             return Ok(None);
         };
-        let place = || Location::described(format!("{attribute} of {}", label(flat)));
-        let graph: GraphProto = decoded(graph, place)?;
+        let location = || Location::described(format!("{attribute} of {}", label(flat)));
+        let graph: GraphProto = decoded(graph, location)?;
         let outer_body = self.scope().body.clone();
         let body = outer_body.region(&graph.node, self.limits)?;
         let (name, outer) = (label_in_path(flat), self.scope().region.clone());
-        let region = format!("{}/{name}.{attribute}", tail(&outer));
+        let region = format!("{}/{name}.{attribute}", path_end(&outer));
         let mut scope = Scope::new(Arc::new(body), Arc::from(region.as_str()));
         scope.arguments = self.scope().arguments.clone();
         scope.function = self.scope().function.clone();
@@ -54,7 +54,7 @@ impl Walker<'_> {
         for bytes in &graph.output {
             let stated = super::scope::StatedType::decode(bytes, "output", self.limits)?;
             let value =
-                value_of(&self.scopes, &stated.input.name).map_err(|kind| kind.at(place()))?;
+                value_of(&self.scopes, &stated.input.name).map_err(|kind| kind.at(location()))?;
             outputs.push(value.map(|value| self.typed(value)).unwrap_or_default());
         }
         self.scopes.pop();
@@ -70,9 +70,10 @@ impl Walker<'_> {
         let result =
             |position: usize| flat.node.proto.output.get(position).map_or("", String::as_str);
         let pairs = then.into_iter().zip(other).enumerate();
-        let joined = pairs
-            .map(|(at, (a, b))| TypedValue::of(joined(&a.value_type, &b.value_type, result(at))));
-        Ok(Some(joined.collect()))
+        let types = pairs.map(|(at, (a, b))| {
+            TypedValue::of(join_types(&a.value_type, &b.value_type, result(at)))
+        });
+        Ok(Some(types.collect()))
     }
 
     /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If a step
@@ -90,19 +91,19 @@ impl Walker<'_> {
         // A step runs only while the condition is true.
         let condition = unit("bool").with_elements(Some(vec![SymbolicSize::known(1)]));
         let mut given = [&[unit("i64"), condition], &carried[..]].concat();
-        let marks = self.mark();
+        let marks = self.checkpoint();
         let Some(mut outputs) = self.region(flat, "body", &given)? else { return Ok(None) };
         let changed = (0..carried.len()).filter(|&at| {
             outputs.get(at + 1).is_some_and(|output| output.value_type != carried[at].value_type)
         });
         let changed: Vec<usize> = changed.collect();
         if !changed.is_empty() {
-            self.reset(marks);
+            self.rollback(marks);
             for at in changed {
                 let name = operand(at + 2).map_or(String::new(), |operand| operand.name);
                 let name = format!("{name}, of a later step");
                 let (before, after) = (&carried[at].value_type, &outputs[at + 1].value_type);
-                given[at + 2].value_type = joined(before, after, &name);
+                given[at + 2].value_type = join_types(before, after, &name);
             }
             outputs = self.region(flat, "body", &given)?.unwrap_or_default();
         }
@@ -115,12 +116,12 @@ impl Walker<'_> {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             results.push(match given.get(at + 2) {
                 Some(before) => {
-                    TypedValue::of(joined(&before.value_type, &output.value_type, name))
+                    TypedValue::of(join_types(&before.value_type, &output.value_type, name))
                 }
                 None => {
                     let trips = trips.clone();
                     let trips = trips.unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[0]")));
-                    TypedValue::of(stacked(output.value_type, 0, trips))
+                    TypedValue::of(stack_type(output.value_type, 0, trips))
                 }
             });
         }
@@ -139,7 +140,7 @@ impl Walker<'_> {
         let Some(states) = operands.len().checked_sub(count) else {
             let expected = format!("at least {count}");
             let kind = FormatErrorKind::Count { what: "operands", expected, given: operands.len() };
-            return Err(kind.at(flat.place()));
+            return Err(kind.at(flat.location()));
         };
         // Version 8 has a batch axis and an operand before the states.
         if flat.opset < 9 {
@@ -164,14 +165,14 @@ impl Walker<'_> {
         let results = outputs.into_iter().enumerate().map(|(at, output)| {
             let name = flat.node.proto.output.get(at).map_or("", String::as_str);
             let Some(scan) = at.checked_sub(states) else {
-                return TypedValue::of(joined(&given[at].value_type, &output.value_type, name));
+                return TypedValue::of(join_types(&given[at].value_type, &output.value_type, name));
             };
             let length =
                 length.clone().unwrap_or_else(|| SymbolicSize::atom(&format!("{name}[length]")));
             let axis = axes.get(scan).copied().unwrap_or(0);
             let rank = output.value_type.sizes.as_ref().map_or(0, Vec::len) + 1;
             TypedValue::of(match counted_axis(axis, rank) {
-                Some(axis) => stacked(output.value_type, axis, length),
+                Some(axis) => stack_type(output.value_type, axis, length),
                 None => ValueType::default(),
             })
         });
@@ -179,13 +180,13 @@ impl Walker<'_> {
     }
 
     /// The lengths of the outline's lists before a body that may be walked again.
-    fn mark(&self) -> [usize; 3] {
+    fn checkpoint(&self) -> [usize; 3] {
         let outline = &self.outline;
         [outline.nodes.len(), outline.values.len(), outline.contradictions.len()]
     }
 
     /// Drops the nodes and values that a body has added since `mark`.
-    fn reset(&mut self, [nodes, values, contradictions]: [usize; 3]) {
+    fn rollback(&mut self, [nodes, values, contradictions]: [usize; 3]) {
         self.outline.nodes.truncate(nodes);
         self.outline.values.truncate(values);
         self.arrays.truncate(values);
@@ -195,7 +196,7 @@ impl Walker<'_> {
 
 /// The type of a value that is one of two. Sizes that differ become new symbols, named after `name`; a
 /// rank or element type that differs is unknown.
-fn joined(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
+fn join_types(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
     let sizes = match (&first.sizes, &second.sizes) {
         (Some(a), Some(b)) if a.len() == b.len() => {
             let open = |axis| SymbolicSize::atom(&format!("{name}[{axis}]"));
@@ -223,7 +224,7 @@ fn at_least_0(trips: SymbolicSize) -> SymbolicSize {
     }
 }
 
-fn stacked(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> ValueType {
+fn stack_type(mut value_type: ValueType, axis: usize, length: SymbolicSize) -> ValueType {
     if let Some(sizes) = &mut value_type.sizes {
         sizes.insert(axis.min(sizes.len()), length);
     }
@@ -244,7 +245,7 @@ fn label_in_path(flat: &FlatNode) -> String {
 }
 
 /// The last 200 bytes of a region path, because nested regions make paths long.
-fn tail(path: &str) -> &str {
+fn path_end(path: &str) -> &str {
     let mut start = path.len().saturating_sub(200);
     while !path.is_char_boundary(start) {
         start += 1;

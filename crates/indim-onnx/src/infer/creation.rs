@@ -62,7 +62,7 @@ pub(super) fn shape_of_elements(
     }
     let rank = call.ranked(position, 1)?[0].number().ok_or(RuleError::Unknown)?;
     match usize::try_from(rank) {
-        Ok(rank) if rank <= indim_shape::MAX_RANK => Ok(call.fresh_sizes(rank)),
+        Ok(rank) if rank <= indim_shape::MAX_RANK => Ok(call.new_symbols(rank)),
         _ => Err(RuleError::Unknown),
     }
 }
@@ -73,7 +73,7 @@ pub(super) fn constant_of_shape(call: &RuleCall<'_>) -> RuleResult {
     let element = value.map_or("f32".to_owned(), |value| element_name(value.data_type.into()));
     let number = match value {
         Some(tensor) if element.starts_with(['i', 'u']) => {
-            let array = call.call.tensors.of_attribute(tensor).ok();
+            let array = call.call.tensors.attribute_array(tensor).ok();
             array.and_then(|array| indim_model::integers(&array)?.first().copied())
         }
         _ => None,
@@ -103,7 +103,7 @@ pub(super) fn range(call: &RuleCall<'_>) -> RuleResult {
             (None, _) => None,
         }
     };
-    array(&element, vec![call.or_fresh(count(), 0)])
+    array(&element, vec![call.or_new_symbol(count(), 0)])
 }
 
 /// The type in the attribute `dtype`, in the shape of operand 0.
@@ -132,5 +132,5 @@ pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn window(call: &RuleCall<'_>) -> RuleResult {
     let count = call.symbols(0).and_then(|count| count.first().cloned());
     let element = element_name(call.call.int("output_datatype", 1)?);
-    array(&element, vec![call.or_fresh(count, 0)])
+    array(&element, vec![call.or_new_symbol(count, 0)])
 }

@@ -50,7 +50,7 @@ pub(super) fn scatter_elements(call: &RuleCall<'_>) -> RuleResult {
     let indices = call.sizes(1)?;
     let updates = call.ranked(2, indices.len())?;
     for (axis, pair) in indices.iter().zip(updates).enumerate() {
-        call.agree(pair, &format!("axis {axis} of indices and updates"))?;
+        call.unify(pair, &format!("axis {axis} of indices and updates"))?;
     }
     scatter(call)
 }
@@ -68,7 +68,7 @@ pub(super) fn scatter_nd(call: &RuleCall<'_>) -> RuleResult {
         let expected = [before, rest].concat();
         let updates = call.ranked(2, expected.len())?;
         for (axis, pair) in expected.iter().zip(updates).enumerate() {
-            call.agree(pair, &format!("axis {axis} of indices with data, and of updates"))?;
+            call.unify(pair, &format!("axis {axis} of indices with data, and of updates"))?;
         }
     }
     scatter(call)
@@ -87,7 +87,7 @@ pub(super) fn top_k(call: &RuleCall<'_>) -> RuleResult {
     {
         return wrong(format!("k is {k}, axis {axis} has {size} elements"));
     }
-    sizes[axis] = call.or_fresh(k, axis);
+    sizes[axis] = call.or_new_symbol(k, axis);
     let values = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
     Ok(vec![values, TypedValue::of(ValueType::new("i64", sizes))])
 }
@@ -114,7 +114,7 @@ pub(super) fn reduce(call: &RuleCall<'_>) -> RuleResult {
     let keeps = call.call.int("keepdims", 1)? != 0;
     let axes = match call.list("axes", 1, axes_since(call.call.node.operator)) {
         Ok(axes) => axes,
-        Err(_) if keeps => return array(&element, call.fresh_sizes(sizes.len())),
+        Err(_) if keeps => return array(&element, call.new_symbols(sizes.len())),
         Err(error) => return Err(error),
     };
     let axes: Vec<usize> = match axes {
@@ -144,24 +144,24 @@ pub(super) fn one_hot(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let axis = call.axis(call.call.int("axis", -1)?, sizes.len() + 1)?;
     let depth = call.symbols(1).and_then(|depth| depth.first().cloned());
-    sizes.insert(axis, call.or_fresh(depth, axis));
+    sizes.insert(axis, call.or_new_symbol(depth, axis));
     array(&call.element(2)?, sizes)
 }
 
 /// `NonZero`: a row for each axis, a column for each element other than 0.
 pub(super) fn non_zero(call: &RuleCall<'_>) -> RuleResult {
     let rank = call.sizes(0)?.len().max(1);
-    array("i64", vec![known(rank as i64), call.fresh(1)])
+    array("i64", vec![known(rank as i64), call.new_symbol(1)])
 }
 
 pub(super) fn compress(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
     match call.call.optional_int("axis")? {
-        None => array(&element, vec![call.fresh(0)]),
+        None => array(&element, vec![call.new_symbol(0)]),
         Some(axis) => {
             let axis = call.axis(axis, sizes.len())?;
-            sizes[axis] = call.fresh(axis);
+            sizes[axis] = call.new_symbol(axis);
             array(&element, sizes)
         }
     }
@@ -173,10 +173,10 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let element = call.element(0)?;
     let (count, all) = match call.call.optional_int("axis")? {
-        None => (call.fresh(0), call.or_fresh(SymbolicSize::product(&sizes), 1)),
+        None => (call.new_symbol(0), call.or_new_symbol(SymbolicSize::product(&sizes), 1)),
         Some(axis) => {
             let axis = call.axis(axis, sizes.len())?;
-            (call.fresh(axis), core::mem::replace(&mut sizes[axis], call.fresh(axis)))
+            (call.new_symbol(axis), core::mem::replace(&mut sizes[axis], call.new_symbol(axis)))
         }
     };
     if call.call.optional_int("axis")?.is_none() {
@@ -189,7 +189,7 @@ pub(super) fn unique(call: &RuleCall<'_>) -> RuleResult {
 
 /// `NonMaxSuppression`: rows of batch, class and box.
 pub(super) fn suppression(call: &RuleCall<'_>) -> RuleResult {
-    array("i64", vec![call.fresh(0), known(3)])
+    array("i64", vec![call.new_symbol(0), known(3)])
 }
 
 /// The type of operand 0, then the two statistics, in which the normalised axes have size 1.
@@ -213,7 +213,7 @@ pub(super) fn batch_normalized(call: &RuleCall<'_>) -> RuleResult {
         (operand.sizes.as_deref(), call.operand(1)?.value_type.sizes.as_deref())
         && let [scale] = scale
     {
-        call.agree((channels, scale), "the channels and the scale")?;
+        call.unify((channels, scale), "the channels and the scale")?;
     }
     let statistics = call.optional(3).map(|mean| mean.value_type.clone()).unwrap_or_default();
     let mut results = vec![TypedValue::of(operand)];

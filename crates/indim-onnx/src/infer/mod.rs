@@ -3,7 +3,7 @@
 //! - `walker.rs`: goes through graphs, functions and regions, each with its own names; `scope.rs`: the names;
 //!   `repeated.rs`: axes along which constants repeat;
 //! - `node.rs`: the types of one node: from its shape rule, its lowering, the file, the caller;
-//!   `kernel.rs`: from its lowering; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
+//!   `lowered.rs`: from its lowering; `control.rs`: from the bodies of `If`, `Loop` and `Scan`;
 //! - `rules.rs`: the table of shape rules; `call.rs`: a node with the types of its operands. The rules are in
 //!   `creation.rs`, `elementwise.rs`, `indexing.rs`, `products.rs`, `recurrent.rs`, `views.rs`, `windows.rs`.
 
@@ -12,7 +12,7 @@ mod control;
 mod creation;
 mod elementwise;
 mod indexing;
-mod kernel;
+mod lowered;
 mod node;
 mod products;
 mod recurrent;

@@ -13,7 +13,7 @@ use indim_model::{FormatError, FormatErrorKind, Location, RuleNote, SourceFile};
 use indim_shape::Diagnostic;
 
 use super::call::{RuleCall, RuleError, TypedValue};
-use super::kernel::{self, KernelResult};
+use super::lowered::{self, LoweredResult};
 use super::repeated::repeated_axes;
 use super::rules::{self, RuleRow};
 use super::scope::StatedType;
@@ -31,11 +31,10 @@ const MAX_ATTRIBUTE: usize = 60;
 /// Maximum attributes of one node as text.
 const MAX_ATTRIBUTES: usize = 16;
 
-/// The shape rule of a node, and the row of `operators.rs` with its lowering (here also called its
-/// kernel).
-struct Meaning {
+/// The shape rule of a node, and the row of `operators.rs` with its lowering.
+struct NodeRules {
     row: Option<&'static RuleRow>,
-    kernel: Option<&'static Operator>,
+    operator: Option<&'static Operator>,
 }
 
 /// The inference of one node: its results, as far as they are known, its broadcasts and its errors.
@@ -49,7 +48,7 @@ pub(super) struct NodeInference {
 impl NodeInference {
     /// The same inference with the results of the lowering, and with the symbolic elements of the shape
     /// rule.
-    fn refined_by(self, results: Vec<KernelResult>) -> NodeInference {
+    fn refine(self, results: Vec<LoweredResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
         let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
             value_type: ValueType::of_arrays(&result.array_type),
@@ -62,9 +61,9 @@ impl NodeInference {
 
     /// The same inference without results, because the lowering fails. Its error is recorded if the shape
     /// rule found none.
-    fn refused(mut self, kind: FormatErrorKind) -> NodeInference {
+    fn without_results(mut self, kind: FormatErrorKind) -> NodeInference {
         if !self.broadcasts.iter().any(is_illegal) && self.problems.is_empty() {
-            self.problems.push(without_place(kind));
+            self.problems.push(without_location_text(kind));
         }
         NodeInference { results: None, ..self }
     }
@@ -77,19 +76,19 @@ impl Walker<'_> {
         (index, node): (usize, &Arc<Node>),
         operands: Vec<Option<usize>>,
         attributes: Attributes,
-        place: Location,
+        location: Location,
     ) -> Result<(), FormatError> {
         let proto = &node.proto;
         let opset = self.scope().body.opset(&proto.domain).unwrap_or(NEWEST_OPSET);
         let is_own = domain_of(&proto.domain).is_empty();
-        let kernel = Operator::named(&proto.op_type).filter(|_| is_own);
-        let kernel = kernel.and_then(|kernel| Some((kernel, kernel.version(opset)?)));
+        let operator = Operator::named(&proto.op_type).filter(|_| is_own);
+        let operator = operator.and_then(|operator| Some((operator, operator.version(opset)?)));
         let row = RuleRow::named(&proto.op_type).filter(|_| is_own);
         let name = row.map_or("", |row| row.static_name(&proto.op_type));
         let flat = FlatNode {
             node: node.clone(),
-            operator: kernel.map_or(name, |(kernel, _)| kernel.name),
-            version: kernel.map_or_else(|| rules::version(name, opset), |(_, version)| version),
+            operator: operator.map_or(name, |(operator, _)| operator.name),
+            version: operator.map_or_else(|| rules::version(name, opset), |(_, version)| version),
             opset,
             attributes,
             results: results(&proto.output),
@@ -99,11 +98,11 @@ impl Walker<'_> {
         };
         let typed: Vec<Option<TypedValue>> =
             flat.operands.iter().map(|operand| operand.map(|it| self.typed(it))).collect();
-        let meaning = Meaning { row, kernel: kernel.map(|(kernel, _)| kernel) };
-        let outline_node = self.outline_node(&flat, &meaning, place);
+        let rules = NodeRules { row, operator: operator.map(|(operator, _)| operator) };
+        let outline_node = self.outline_node(&flat, &rules, location);
         let inference = match is_own && matches!(&proto.op_type[..], "If" | "Loop" | "Scan") {
             true => self.control(&flat, &typed)?,
-            false => self.inferred(&flat, &meaning, &typed),
+            false => self.inferred(&flat, &rules, &typed),
         };
         // Nodes of its regions are in the list before it.
         let number = self.outline.nodes.len();
@@ -115,24 +114,29 @@ impl Walker<'_> {
         self.define_results(number, &flat, inference.results.unwrap_or_default())
     }
 
-    fn outline_node(&mut self, flat: &FlatNode, meaning: &Meaning, place: Location) -> OutlineNode {
+    fn outline_node(
+        &mut self,
+        flat: &FlatNode,
+        rules: &NodeRules,
+        location: Location,
+    ) -> OutlineNode {
         let texts = flat.attributes.iter().take(MAX_ATTRIBUTES);
         let perm = flat.attributes.get("perm").map(|perm| &perm.ints);
         let order =
             perm.and_then(|perm| perm.iter().map(|&axis| usize::try_from(axis).ok()).collect());
         let role = match (flat.operator, order) {
             ("Transpose", Some(order)) => NodeRole::Transpose(order),
-            _ => meaning.row.map(|row| row.role.clone()).unwrap_or_default(),
+            _ => rules.row.map(|row| row.role.clone()).unwrap_or_default(),
         };
         OutlineNode {
             name: flat.node.proto.name.clone(),
             operator: flat.node.operator_name(),
-            place,
+            location,
             region: self.scope().region.clone(),
             operands: flat.operands.clone(),
             results: Vec::new(),
             attributes: texts.map(|(name, it)| (shown(name), attribute_text(it))).collect(),
-            is_opaque: meaning.kernel.is_none() || refusal(flat).is_some(),
+            is_opaque: rules.operator.is_none() || refusal(flat).is_some(),
             role,
             broadcasts: Vec::new(),
             problems: Vec::new(),
@@ -143,18 +147,18 @@ impl Walker<'_> {
     fn inferred(
         &self,
         flat: &FlatNode,
-        meaning: &Meaning,
+        rules: &NodeRules,
         operands: &[Option<TypedValue>],
     ) -> NodeInference {
-        let by_rule = match meaning.row {
+        let by_rule = match rules.row {
             Some(row) => self.by_rule(row, flat, operands),
             None => NodeInference::default(),
         };
-        let Some(kernel) = meaning.kernel else { return by_rule };
-        match kernel::results(kernel, flat, operands, &self.tensors) {
+        let Some(operator) = rules.operator else { return by_rule };
+        match lowered::results(operator, flat, operands, &self.tensors) {
             Ok(None) => by_rule,
-            Ok(Some(results)) => by_rule.refined_by(results),
-            Err(kind) => by_rule.refused(kind),
+            Ok(Some(results)) => by_rule.refine(results),
+            Err(kind) => by_rule.without_results(kind),
         }
     }
 
@@ -179,18 +183,18 @@ impl Walker<'_> {
             label: label(flat),
             broadcasts: RefCell::default(),
         };
-        let made = (row.rule)(&call);
+        let results = (row.rule)(&call);
         let named = |typed: &TypedValue| (shown(&typed.name), typed.value_type.clone());
-        let problem = match &made {
+        let problem = match &results {
             Err(RuleError::Shapes(problem)) => {
                 let operands: Vec<_> = operands.iter().flatten().map(named).collect();
                 Some(shape_problem(&call.label, problem, &operands))
             }
-            Err(RuleError::Attribute(kind)) => Some(without_place(kind.clone())),
+            Err(RuleError::Attribute(kind)) => Some(without_location_text(kind.clone())),
             Err(RuleError::Unknown | RuleError::Broadcast) | Ok(_) => None,
         };
         NodeInference {
-            results: made.ok(),
+            results: results.ok(),
             broadcasts: call.broadcasts.take(),
             problems: problem.into_iter().collect(),
         }
@@ -201,12 +205,12 @@ impl Walker<'_> {
         &mut self,
         number: usize,
         flat: &FlatNode,
-        mut made: Vec<TypedValue>,
+        mut results: Vec<TypedValue>,
     ) -> Result<(), FormatError> {
-        made.resize_with(flat.node.proto.output.len(), TypedValue::default);
+        results.resize_with(flat.node.proto.output.len(), TypedValue::default);
         let cause = self.cause(number);
-        let place = self.outline.nodes[number].place.clone();
-        for (name, typed) in flat.node.proto.output.iter().zip(made) {
+        let location = self.outline.nodes[number].location.clone();
+        for (name, typed) in flat.node.proto.output.iter().zip(results) {
             if name.is_empty() {
                 self.outline.nodes[number].results.push(None);
                 continue;
@@ -221,7 +225,7 @@ impl Walker<'_> {
             let index = self.new_value(value, array);
             self.outline.nodes[number].results.push(Some(index));
             let defined = self.scope().define(name, Some(index));
-            defined.map_err(|kind| kind.at(place.clone()))?;
+            defined.map_err(|kind| kind.at(location.clone()))?;
         }
         Ok(())
     }
@@ -237,7 +241,7 @@ impl Walker<'_> {
     ) -> (OutlineValue, Option<indim_graph::Array>) {
         let mut value = OutlineValue {
             name: name.to_owned(),
-            maker: Some(number),
+            producer: Some(number),
             source: TypeSource::Rule,
             elements: typed.elements,
             is_constant: self.outline.nodes[number].role == NodeRole::Constant,
@@ -273,12 +277,12 @@ impl Walker<'_> {
 
     fn contradiction(&mut self, number: usize, message: Option<String>) {
         if let Some(message) = message {
-            let place = self.outline.nodes[number].place.clone();
+            let location = self.outline.nodes[number].location.clone();
             let value = self.outline.values.len();
             self.outline.contradictions.push(Contradiction {
                 value,
                 node: Some(number),
-                place,
+                location,
                 message,
             });
         }
@@ -321,9 +325,9 @@ pub(super) fn label(flat: &FlatNode) -> String {
 }
 
 /// The diagnostic of an error without its place, which the node of the outline has.
-fn without_place(kind: FormatErrorKind) -> Diagnostic {
+fn without_location_text(kind: FormatErrorKind) -> Diagnostic {
     let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
-    Diagnostic { place: None, ..diagnostic }
+    Diagnostic { location: None, ..diagnostic }
 }
 
 /// An attribute as a short text.

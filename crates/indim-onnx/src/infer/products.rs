@@ -29,7 +29,7 @@ fn product(
     let (a, b) = (call.sizes(first)?, call.sizes(second)?);
     let ([.., inner], [.., _]) = (a, b) else { return wrong("a scalar has no matrix product") };
     let other = if b.len() == 1 { &b[0] } else { &b[b.len() - 2] };
-    call.agree((inner, other), "the inner sizes")?;
+    call.unify((inner, other), "the inner sizes")?;
     let batch = |sizes: &[SymbolicSize]| sizes[..sizes.len().saturating_sub(2)].to_vec();
     let (rows, columns) = (batch(a), batch(b));
     let mut sizes = match rows.is_empty() || columns.is_empty() {
@@ -70,7 +70,7 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
         })
     };
     let ((rows, inner), (other, columns)) = (matrix(0, "transA")?, matrix(1, "transB")?);
-    call.agree((&inner, &other), "the inner sizes")?;
+    call.unify((&inner, &other), "the inner sizes")?;
     let sizes = vec![rows, columns];
     if call.optional(2).is_some() {
         let is_broadcast = call.call.version() >= 7 || call.call.int("broadcast", 0)? != 0;
@@ -117,7 +117,7 @@ pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
         for (letter, size) in first.chain(last) {
             match letters.iter_mut().find(|(known, _)| *known == letter) {
                 Some((_, known)) => {
-                    *known = call.agree((known, size), &format!("the sizes of `{letter}`"))?;
+                    *known = call.unify((known, size), &format!("the sizes of `{letter}`"))?;
                 }
                 None => letters.push((letter, size.clone())),
             }
@@ -174,7 +174,7 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     // The layout is [batch, heads, length, width].
     let split = |sizes: &[SymbolicSize], heads: &SymbolicSize| match sizes {
         [batch, length, width] => {
-            let width = width.divided_exactly(heads).unwrap_or_else(|| call.fresh(3));
+            let width = width.divided_exactly(heads).unwrap_or_else(|| call.new_symbol(3));
             [batch.clone(), heads.clone(), length.clone(), width]
         }
         _ => [0, 1, 2, 3].map(|axis| sizes[axis].clone()),
@@ -182,13 +182,13 @@ pub(super) fn attention(call: &RuleCall<'_>) -> RuleResult {
     let [q4, k4, v4] = [split(q, &q_heads), split(k, &kv_heads), split(v, &kv_heads)];
     let past = call.optional(4).and_then(|past| past.value_type.sizes.as_ref()?.get(2).cloned());
     let total = match (call.optional(4), past) {
-        (Some(_), Some(past)) => call.or_fresh(past.plus(&k4[2]), 2),
-        (Some(_), None) => call.fresh(2),
+        (Some(_), Some(past)) => call.or_new_symbol(past.plus(&k4[2]), 2),
+        (Some(_), None) => call.new_symbol(2),
         (None, _) => k4[2].clone(),
     };
     let result = match q.len() {
         4 => vec![q4[0].clone(), q4[1].clone(), q4[2].clone(), v4[3].clone()],
-        _ => vec![q4[0].clone(), q4[2].clone(), call.or_fresh(q4[1].times(&v4[3]), 2)],
+        _ => vec![q4[0].clone(), q4[2].clone(), call.or_new_symbol(q4[1].times(&v4[3]), 2)],
     };
     let cache = |own: &[SymbolicSize; 4]| {
         vec![own[0].clone(), own[1].clone(), total.clone(), own[3].clone()]

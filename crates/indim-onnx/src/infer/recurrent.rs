@@ -8,7 +8,7 @@ use super::call::{RuleCall, RuleError, RuleResult, TypedValue, array, known, wro
 /// state.
 pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
     let (x, weights) = (call.ranked(0, 3)?, call.ranked(1, 3)?);
-    call.agree((&x[2], &weights[2]), "the width of the operand and the weights")?;
+    call.unify((&x[2], &weights[2]), "the width of the operand and the weights")?;
     let directions = match &call.call.text("direction", "forward")?[..] {
         "bidirectional" => 2,
         _ => 1,
@@ -20,9 +20,9 @@ pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
     };
     let hidden = match call.call.optional_int("hidden_size")? {
         Some(hidden) => known(hidden),
-        None => call.or_fresh(weights[1].divided_exactly(&known(gates)), 3),
+        None => call.or_new_symbol(weights[1].divided_exactly(&known(gates)), 3),
     };
-    call.agree((&known(directions), &weights[0]), "the directions and the weights")?;
+    call.unify((&known(directions), &weights[0]), "the directions and the weights")?;
     let is_batch_first = call.call.int("layout", 0)? != 0;
     let (length, batch) = if is_batch_first { (&x[1], &x[0]) } else { (&x[0], &x[1]) };
     let [all, last] = match is_batch_first {
@@ -55,13 +55,13 @@ pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let axis = call.axis(axis.ok_or(RuleError::Unknown)?, rank)?;
     if call.optional(1).is_some() {
         let length = call.symbols(1).and_then(|length| length.first().cloned());
-        sizes[axis] = call.or_fresh(length, axis);
+        sizes[axis] = call.or_new_symbol(length, axis);
     }
     let is_one_sided = call.call.int("onesided", 0)? != 0;
     let is_inverse = call.call.int("inverse", 0)? != 0;
     if is_one_sided && !is_inverse {
         let half = sizes[axis].floor_divided(2).and_then(|half| half.plus(&known(1)));
-        sizes[axis] = call.or_fresh(half, axis);
+        sizes[axis] = call.or_new_symbol(half, axis);
     }
     sizes[rank - 1] = known(if is_one_sided && is_inverse { 1 } else { 2 });
     array(&call.element(0)?, sizes)
@@ -86,7 +86,8 @@ pub(super) fn stft(call: &RuleCall<'_>) -> RuleResult {
         Ok(0) => frame.clone(),
         _ => frame.as_ref()?.floor_divided(2)?.plus(&known(1)),
     };
-    let sizes = vec![batch, call.or_fresh(frames(), 1), call.or_fresh(bins(), 2), known(2)];
+    let sizes =
+        vec![batch, call.or_new_symbol(frames(), 1), call.or_new_symbol(bins(), 2), known(2)];
     array(&call.element(0)?, sizes)
 }
 
@@ -95,7 +96,7 @@ pub(super) fn mel(call: &RuleCall<'_>) -> RuleResult {
     let first = |position| call.symbols(position).and_then(|list| list.first().cloned());
     let rows = first(1).and_then(|length| length.floor_divided(2)?.plus(&known(1)));
     let element = crate::types::element_name(call.call.int("output_datatype", 1)?);
-    array(&element, vec![call.or_fresh(rows, 0), call.or_fresh(first(0), 1)])
+    array(&element, vec![call.or_new_symbol(rows, 0), call.or_new_symbol(first(0), 1)])
 }
 
 /// `Det`: the determinant of the last two axes.
@@ -114,7 +115,7 @@ pub(super) fn blocks(call: &RuleCall<'_>) -> RuleResult {
     let (Some(image), Some(block)) = (image, block) else { return Err(RuleError::Unknown) };
     let count = SymbolicSize::product(&block);
     let channels = count.and_then(|count| x[1].divided_exactly(&count));
-    let mut sizes = vec![x[0].clone(), call.or_fresh(channels, 1)];
+    let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     sizes.extend(image);
     array(&call.element(0)?, sizes)
 }
@@ -137,7 +138,7 @@ pub(super) fn crop_or_pad(call: &RuleCall<'_>) -> RuleResult {
     for (position, axis) in axes.into_iter().enumerate() {
         let axis = call.axis(axis, sizes.len())?;
         let size = wanted.as_ref().and_then(|wanted| wanted.get(position).cloned());
-        sizes[axis] = call.or_fresh(size, axis);
+        sizes[axis] = call.or_new_symbol(size, axis);
     }
     array(&call.element(0)?, sizes)
 }

@@ -23,13 +23,14 @@ pub(super) fn repeated_axes(tensor: &TensorProto) -> Vec<usize> {
     };
     let is_repeated = |&axis: &usize| {
         let inner: usize = sizes[axis + 1..].iter().product::<usize>() * element;
-        sizes[axis] > 1 && bytes.chunks_exact(inner * sizes[axis]).all(|block| is_one(block, inner))
+        sizes[axis] > 1
+            && bytes.chunks_exact(inner * sizes[axis]).all(|block| is_repetition(block, inner))
     };
     (0..sizes.len()).filter(is_repeated).collect()
 }
 
 /// Whether all parts of `length` bytes of the block are equal: each one equals the first.
-fn is_one(block: &[u8], length: usize) -> bool {
+fn is_repetition(block: &[u8], length: usize) -> bool {
     block[length..].chunks_exact(length).all(|part| part == &block[..length])
 }
 

@@ -98,8 +98,8 @@ impl StatedType {
         what: &'static str,
         limits: &FormatLimits,
     ) -> Result<StatedType, FormatError> {
-        let place = || Location::described(format!("a type of {what}"));
-        let info: ValueInfoProto = decoded(bytes.clone(), place)?;
+        let location = || Location::described(format!("a type of {what}"));
+        let info: ValueInfoProto = decoded(bytes.clone(), location)?;
         let tensor = info.r#type.as_ref().and_then(|stated| stated.tensor_type.as_ref());
         let sizes = tensor.and_then(|tensor| tensor.shape.as_ref());
         let sizes = sizes.map(|shape| sizes_of(shape, limits)).transpose();

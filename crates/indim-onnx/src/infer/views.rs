@@ -47,7 +47,7 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
                         return wrong(format!("axis {axis} copies a size that operand 0 lacks"));
                     }
                 },
-                None => call.fresh(axis),
+                None => call.new_symbol(axis),
             },
             _ => size.clone(),
         });
@@ -68,7 +68,7 @@ pub(super) fn reshape(call: &RuleCall<'_>) -> RuleResult {
                 return wrong(format!("{all} elements do not divide by {others}"));
             }
             let rest = rest.and_then(|(all, others)| all.divided_exactly(others));
-            sizes[axis] = call.or_fresh(rest, axis);
+            sizes[axis] = call.or_new_symbol(rest, axis);
         }
         _ => return wrong("more than one size is -1"),
     }
@@ -98,7 +98,7 @@ pub(super) fn flatten(call: &RuleCall<'_>) -> RuleResult {
         return wrong(format!("axis {axis} is out of range for rank {rank}"));
     };
     let sizes = [rows, columns].map(SymbolicSize::product);
-    let sizes = sizes.into_iter().enumerate().map(|(axis, size)| call.or_fresh(size, axis));
+    let sizes = sizes.into_iter().enumerate().map(|(axis, size)| call.or_new_symbol(size, axis));
     array(&call.element(0)?, sizes.collect())
 }
 
@@ -165,11 +165,11 @@ pub(super) fn concat(call: &RuleCall<'_>) -> RuleResult {
         let sizes = call.ranked(position, result.len())?;
         for (other, size) in sizes.iter().enumerate().filter(|(other, _)| *other != axis) {
             let what = format!("axis {other} of operands 0 and {position}");
-            result[other] = call.agree((&result[other], size), &what)?;
+            result[other] = call.unify((&result[other], size), &what)?;
         }
         total = total.and_then(|total| total.plus(&sizes[axis]));
     }
-    result[axis] = call.or_fresh(total, axis);
+    result[axis] = call.or_new_symbol(total, axis);
     let elements = match result.len() {
         1 => positions.map(|at| call.symbols(at)).collect::<Option<Vec<_>>>(),
         _ => None,
@@ -242,13 +242,13 @@ pub(super) fn expand(call: &RuleCall<'_>) -> RuleResult {
 pub(super) fn tile(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.sizes(0)?;
     let Some(repeats) = call.symbols(1) else {
-        return array(&call.element(0)?, call.fresh_sizes(sizes.len()));
+        return array(&call.element(0)?, call.new_symbols(sizes.len()));
     };
     if repeats.len() != sizes.len() {
         return wrong(format!("{} repeats for rank {}", repeats.len(), sizes.len()));
     }
     let tiled = sizes.iter().zip(&repeats).enumerate();
-    let tiled = tiled.map(|(axis, (size, times))| call.or_fresh(size.times(times), axis));
+    let tiled = tiled.map(|(axis, (size, times))| call.or_new_symbol(size.times(times), axis));
     array(&call.element(0)?, tiled.collect())
 }
 
@@ -265,7 +265,7 @@ pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
         Some(_) => call.numbers(3).ok_or(RuleError::Unknown)?,
     };
     let Some(pads) = pads else {
-        return array(&element, call.fresh_sizes(sizes.len()));
+        return array(&element, call.new_symbols(sizes.len()));
     };
     if pads.len() != 2 * axes.len() {
         return wrong(format!("{} pads for {} axes", pads.len(), axes.len()));
@@ -273,7 +273,7 @@ pub(super) fn pad(call: &RuleCall<'_>) -> RuleResult {
     for (position, axis) in axes.iter().enumerate() {
         let axis = call.axis(*axis, sizes.len())?;
         let both = pads[position].plus(&pads[position + axes.len()]);
-        sizes[axis] = call.or_fresh(both.and_then(|both| sizes[axis].plus(&both)), axis);
+        sizes[axis] = call.or_new_symbol(both.and_then(|both| sizes[axis].plus(&both)), axis);
     }
     array(&element, sizes)
 }
@@ -295,7 +295,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
         None if has_axes && !is_attribute => None,
         None => Some((0..starts.as_ref().map_or(sizes.len(), Vec::len) as i64).collect()),
     };
-    let Some(axes) = axes else { return array(&element, call.fresh_sizes(sizes.len())) };
+    let Some(axes) = axes else { return array(&element, call.new_symbols(sizes.len())) };
     let steps = match call.optional(4) {
         Some(_) if !is_attribute => call.numbers(4),
         _ => Some(vec![1; axes.len()]),
@@ -313,7 +313,7 @@ pub(super) fn slice(call: &RuleCall<'_>) -> RuleResult {
         });
         let size =
             range.and_then(|(start, end, step)| slice_size(&sizes[axis], (start, end, step)));
-        sizes[axis] = call.or_fresh(size, axis);
+        sizes[axis] = call.or_new_symbol(size, axis);
     }
     Ok(vec![TypedValue::of(ValueType::new(&element, sizes)).with_elements(listed)])
 }
@@ -346,7 +346,7 @@ fn sliced(list: &[SymbolicSize], (start, end, step): (i64, i64, i64)) -> Option<
 }
 
 /// Bounds from this number on mean the end of the axis.
-const FAR: i64 = i32::MAX as i64;
+const END_OF_AXIS: i64 = i32::MAX as i64;
 
 /// The size of a slice of an axis. A negative bound counts from the end: a symbolic size is assumed to be
 /// large enough for it.
@@ -359,12 +359,12 @@ fn slice_size(
         return Some(known(count));
     }
     let bound = |at: &SymbolicSize| match at.number() {
-        Some(number) if number >= FAR => Some(size.clone()),
+        Some(number) if number >= END_OF_AXIS => Some(size.clone()),
         Some(number) if number < 0 => size.plus(at),
         Some(0) => Some(known(0)),
         _ => size.minimum(at),
     };
-    if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -FAR) {
+    if step == -1 && start.is(-1) && end.number().is_some_and(|end| end <= -END_OF_AXIS) {
         return Some(size.clone());
     }
     let distance = bound(&end)?.minus(&bound(&start)?)?;
@@ -391,18 +391,18 @@ fn sliced_count(length: i64, (start, end, step): (i64, i64, i64)) -> Option<i64>
 
 /// `DepthToSpace`; `SpaceToDepth` is the inverse.
 pub(super) fn depth_to_space(call: &RuleCall<'_>) -> RuleResult {
-    moved(call, true)
+    move_blocks(call, true)
 }
 
 pub(super) fn space_to_depth(call: &RuleCall<'_>) -> RuleResult {
-    moved(call, false)
+    move_blocks(call, false)
 }
 
 /// The type of the result: channels become image elements if `to_space`, else the reverse.
-fn moved(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
+fn move_blocks(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
     let sizes = call.ranked(0, 4)?;
     let block = call.call.required_int("blocksize")?;
-    if !(1..=FAR).contains(&block) {
+    if !(1..=END_OF_AXIS).contains(&block) {
         return wrong(format!("blocksize is {block}"));
     }
     let scale = |size: &SymbolicSize, by: i64, grows: bool| match grows {
@@ -410,9 +410,9 @@ fn moved(call: &RuleCall<'_>, to_space: bool) -> RuleResult {
         false => size.divided_exactly(&known(by)).or_else(|| size.floor_divided(by)),
     };
     let channels = scale(&sizes[1], block.saturating_mul(block), !to_space);
-    let mut result = vec![sizes[0].clone(), call.or_fresh(channels, 1)];
+    let mut result = vec![sizes[0].clone(), call.or_new_symbol(channels, 1)];
     for (axis, size) in sizes.iter().enumerate().skip(2) {
-        result.push(call.or_fresh(scale(size, block, to_space), axis));
+        result.push(call.or_new_symbol(scale(size, block, to_space), axis));
     }
     array(&call.element(0)?, result)
 }

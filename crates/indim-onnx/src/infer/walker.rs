@@ -14,7 +14,7 @@ use super::creation::{header, small_array};
 use super::repeated::repeated_axes;
 use super::scope::{Scope, StatedType, value_of};
 use crate::body::{Attributes, Function, GraphBody, Node, check_many, decoded, domain_of};
-use crate::flat_node::node_place;
+use crate::flat_node::node_location;
 use crate::flatten::Functions;
 use crate::messages::{GraphProto, ModelProto, OperatorSetIdProto, TensorProto};
 use crate::model::{OPSETS_SINCE, functions_of};
@@ -174,8 +174,8 @@ impl Walker<'_> {
     fn initializers(&mut self, graph: &GraphProto) -> Result<(), FormatError> {
         check_many("initializers", graph.initializer.len(), self.limits)?;
         for (index, bytes) in graph.initializer.iter().enumerate() {
-            let place = || Location::described(format!("initializer {index}"));
-            let tensor: TensorProto = decoded(bytes.clone(), place)?;
+            let location = || Location::described(format!("initializer {index}"));
+            let tensor: TensorProto = decoded(bytes.clone(), location)?;
             // An input with a default keeps its declared type.
             if self.scope().own(&tensor.name).is_some() {
                 continue;
@@ -190,7 +190,7 @@ impl Walker<'_> {
                 ..OutlineValue::default()
             };
             let number = self.new_value(value, array);
-            self.scope().define(&tensor.name, Some(number)).map_err(|kind| kind.at(place()))?;
+            self.scope().define(&tensor.name, Some(number)).map_err(|kind| kind.at(location()))?;
         }
         Ok(())
     }
@@ -212,15 +212,15 @@ impl Walker<'_> {
     ) -> Result<(), FormatError> {
         let opset = body.opset(&node.proto.domain);
         let within = self.scope().within();
-        let place = node_place(node, index, opset, within.as_deref());
-        self.count(node.work()).map_err(|kind| kind.at(place.clone()))?;
+        let location = node_location(node, index, opset, within.as_deref());
+        self.count(node.work()).map_err(|kind| kind.at(location.clone()))?;
         let operands = node.proto.input.iter().map(|name| value_of(&self.scopes, name));
         let operands: Result<Vec<Option<usize>>, _> = operands.collect();
-        let operands = operands.map_err(|kind| kind.at(place.clone()))?;
+        let operands = operands.map_err(|kind| kind.at(location.clone()))?;
         let attributes = node.resolved(&self.scope().arguments);
         match self.function_of(node) {
-            Some(function) => self.call(&function, node, &operands, &attributes, &place),
-            None => self.operator((index, node), operands, attributes, place),
+            Some(function) => self.call(&function, node, &operands, &attributes, &location),
+            None => self.operator((index, node), operands, attributes, location),
         }
     }
 
@@ -238,31 +238,31 @@ impl Walker<'_> {
         node: &Arc<Node>,
         operands: &[Option<usize>],
         attributes: &Attributes,
-        place: &Location,
+        location: &Location,
     ) -> Result<(), FormatError> {
         let name: Arc<str> = Arc::from(function.shown.as_str());
         if self.scopes.iter().any(|scope| scope.function.as_deref() == Some(&name[..])) {
             let name = function.shown.clone();
-            return Err(FormatErrorKind::Cycle { name }.at(place.clone()));
+            return Err(FormatErrorKind::Cycle { name }.at(location.clone()));
         }
-        self.count(function.work()).map_err(|kind| kind.at(place.clone()))?;
+        self.count(function.work()).map_err(|kind| kind.at(location.clone()))?;
         let region = format!("{}/{name}", self.scope().region);
         let mut scope = Scope::new(function.body.clone(), Arc::from(region.as_str()));
         scope.arguments = function.arguments(attributes);
         (scope.function, scope.is_function) = (Some(name), true);
         for (position, input) in function.inputs.iter().enumerate() {
             let value = operands.get(position).copied().flatten();
-            scope.define(input, value).map_err(|kind| kind.at(place.clone()))?;
+            scope.define(input, value).map_err(|kind| kind.at(location.clone()))?;
         }
         self.enter(scope)?;
         self.nodes()?;
         let results: Result<Vec<Option<usize>>, _> =
             function.outputs.iter().map(|name| value_of(&self.scopes, name)).collect();
         self.scopes.pop();
-        let results = results.map_err(|kind| kind.at(place.clone()))?;
+        let results = results.map_err(|kind| kind.at(location.clone()))?;
         for (result, name) in results.into_iter().zip(&node.proto.output) {
             if !name.is_empty() {
-                self.scope().define(name, result).map_err(|kind| kind.at(place.clone()))?;
+                self.scope().define(name, result).map_err(|kind| kind.at(location.clone()))?;
                 self.name_result(name, result);
             }
         }
@@ -285,8 +285,8 @@ impl Walker<'_> {
         for bytes in &graph.output {
             let stated = StatedType::decode(bytes, "output", self.limits)?;
             let name = &stated.input.name;
-            let place = || Location::described(format!("output {name}"));
-            let value = value_of(&self.scopes, name).map_err(|kind| kind.at(place()))?;
+            let location = || Location::described(format!("output {name}"));
+            let value = value_of(&self.scopes, name).map_err(|kind| kind.at(location()))?;
             outputs.extend(value);
         }
         Ok(outputs)

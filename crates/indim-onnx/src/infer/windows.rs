@@ -70,13 +70,13 @@ impl Windows {
     }
 
     /// The number of windows along each spatial axis.
-    fn counts(
+    fn window_counts(
         &self,
         call: &RuleCall<'_>,
         spatial: &[SymbolicSize],
         ceils: bool,
     ) -> Result<Vec<SymbolicSize>, RuleError> {
-        let mut counts = Vec::with_capacity(spatial.len());
+        let mut window_counts = Vec::with_capacity(spatial.len());
         for (axis, size) in spatial.iter().enumerate() {
             let count = self.count(axis, size, ceils);
             if count.as_ref().and_then(SymbolicSize::number).is_some_and(|count| count < 0) {
@@ -86,9 +86,9 @@ impl Windows {
                     axis + 2
                 ));
             }
-            counts.push(call.or_fresh(count, axis + 2));
+            window_counts.push(call.or_new_symbol(count, axis + 2));
         }
-        Ok(counts)
+        Ok(window_counts)
     }
 }
 
@@ -103,7 +103,7 @@ fn kernel(call: &RuleCall<'_>, weights: &[SymbolicSize]) -> Result<Vec<SymbolicS
         }
         Some(stated) => {
             let pair = |(stated, size): (i64, &SymbolicSize)| {
-                call.agree((&known(stated), size), "kernel_shape and the weights")
+                call.unify((&known(stated), size), "kernel_shape and the weights")
             };
             stated.into_iter().zip(spatial).map(pair).collect()
         }
@@ -132,7 +132,7 @@ fn convolved(
     }
     let windows = Windows::new(call, kernel(call, w)?)?;
     let mut sizes = vec![x[0].clone(), w[0].clone()];
-    sizes.extend(windows.counts(call, &x[2..], false)?);
+    sizes.extend(windows.window_counts(call, &x[2..], false)?);
     Ok(sizes)
 }
 
@@ -140,7 +140,7 @@ pub(super) fn convolution(call: &RuleCall<'_>) -> RuleResult {
     let sizes = convolved(call, (0, 1))?;
     if call.optional(2).is_some() {
         let bias = call.ranked(2, 1)?;
-        call.agree((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
+        call.unify((&bias[0], &sizes[1]), "the bias and the channels of the result")?;
     }
     array(&call.element(0)?, sizes)
 }
@@ -161,7 +161,7 @@ pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
         return wrong(format!("a convolution takes rank 3 or more, not {}", x.len()));
     }
     let w = call.ranked(1, x.len())?;
-    call.agree((&x[1], &w[0]), "the channels of the operand and the weights")?;
+    call.unify((&x[1], &w[0]), "the channels of the operand and the weights")?;
     let windows = Windows::new(call, kernel(call, w)?)?;
     let rank = x.len() - 2;
     let more = call.call.ints("output_padding")?.unwrap_or_else(|| vec![0; rank]);
@@ -170,7 +170,7 @@ pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
         return wrong(format!("output_padding is {more:?} for {rank} spatial axes"));
     }
     let channels = w[1].times(&known(call.call.int("group", 1)?));
-    let mut sizes = vec![x[0].clone(), call.or_fresh(channels, 1)];
+    let mut sizes = vec![x[0].clone(), call.or_new_symbol(channels, 1)];
     for axis in 0..rank {
         let stride = known(windows.strides[axis]);
         let size = || match (stated.len() >= rank, &windows.auto_pad[..]) {
@@ -183,7 +183,7 @@ pub(super) fn transposed(call: &RuleCall<'_>) -> RuleResult {
                 steps.plus(&windows.extent(axis)?)?.plus(&known(more[axis] - pads))
             }
         };
-        sizes.push(call.or_fresh(size(), axis + 2));
+        sizes.push(call.or_new_symbol(size(), axis + 2));
     }
     array(&call.element(0)?, sizes)
 }
@@ -201,7 +201,7 @@ pub(super) fn pool(call: &RuleCall<'_>) -> RuleResult {
     let windows = Windows::new(call, kernel.into_iter().map(known).collect())?;
     let ceils = call.call.int("ceil_mode", 0)? != 0;
     let mut sizes = x[..2].to_vec();
-    sizes.extend(windows.counts(call, &x[2..], ceils)?);
+    sizes.extend(windows.window_counts(call, &x[2..], ceils)?);
     let pooled = TypedValue::of(ValueType::new(&call.element(0)?, sizes.clone()));
     Ok(vec![pooled, TypedValue::of(ValueType::new("i64", sizes))])
 }
@@ -245,7 +245,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
         let given = call.symbols(3).filter(|given| given.len() == axes.len() && is_plain);
         for (position, &axis) in axes.iter().enumerate() {
             let size = given.as_ref().map(|given| given[position].clone());
-            sizes[axis] = call.or_fresh(size, axis);
+            sizes[axis] = call.or_new_symbol(size, axis);
         }
         return array(&element, sizes);
     }
@@ -258,7 +258,7 @@ pub(super) fn resize(call: &RuleCall<'_>) -> RuleResult {
     for (position, &axis) in axes.iter().enumerate() {
         let scale = scales.as_ref().map(|scales| scales[position]);
         let size = scale.and_then(|scale| scaled(&x[axis], scale));
-        sizes[axis] = call.or_fresh(size, axis);
+        sizes[axis] = call.or_new_symbol(size, axis);
     }
     array(&element, sizes)
 }
@@ -306,7 +306,7 @@ pub(super) fn unpool(call: &RuleCall<'_>) -> RuleResult {
             x[axis + 2].plus(&known(-1)).and_then(|n| n.times(&known(windows.strides[axis])));
         let size =
             steps.and_then(|n| n.plus(&windows.kernel[axis])?.plus(&known(-before - behind)));
-        sizes.push(call.or_fresh(size, axis + 2));
+        sizes.push(call.or_new_symbol(size, axis + 2));
     }
     array(&element, sizes)
 }

@@ -142,12 +142,12 @@ impl ModelWriter<'_> {
         let t = self.op("Tanh", &[&halved]);
         let twice = self.op("Add", &[&t, &t]);
         let rest = self.op("Sub", &[&one, &t]);
-        let near = self.op("Div", &[&twice, &rest]);
+        let near_zero = self.op("Div", &[&twice, &rest]);
         let exponential = self.op("Exp", &[x]);
-        let far = self.op("Sub", &[&exponential, &one]);
+        let far_from_zero = self.op("Sub", &[&exponential, &one]);
         let size = self.op("Abs", &[x]);
         let is_near = self.op("Less", &[&size, &half]);
-        self.op("Where", &[&is_near, &near, &far])
+        self.op("Where", &[&is_near, &near_zero, &far_from_zero])
     }
 
     /// `log(u) * x / (u - 1)` with rounded `u = 1 + x`; `x` if `u` is 1, and `log(u)` if `x` is above 1.
@@ -159,9 +159,9 @@ impl ModelWriter<'_> {
         let correction = self.op("Div", &[x, &distance]);
         let corrected = self.op("Mul", &[&log, &correction]);
         let is_one = self.op("Equal", &[&u, &one]);
-        let near = self.op("Where", &[&is_one, x, &corrected]);
+        let near_zero = self.op("Where", &[&is_one, x, &corrected]);
         let is_large = self.op("Greater", &[x, &one]);
-        self.op("Where", &[&is_large, &log, &near])
+        self.op("Where", &[&is_large, &log, &near_zero])
     }
 
     fn cube_root(&mut self, x: &str, dtype: DType) -> String {
@@ -253,10 +253,10 @@ impl ModelWriter<'_> {
             let are_both = self.op("And", &[&first, &second]);
             quotient = self.op("Where", &[&are_both, instead, &quotient]);
         }
-        let near = self.op("Atan", &[&quotient]);
-        let far = self.op("Sub", &[&half_turn, &near]);
+        let near_zero = self.op("Atan", &[&quotient]);
+        let far_from_zero = self.op("Sub", &[&half_turn, &near_zero]);
         let is_behind = self.is_signed(y, dtype);
-        let angle = self.op("Where", &[&is_behind, &far, &near]);
+        let angle = self.op("Where", &[&is_behind, &far_from_zero, &near_zero]);
         self.copy_sign(&angle, x, dtype)
     }
 

@@ -2,7 +2,7 @@
 //! decomposition in `compositions.rs`, which the writer reports to the user.
 
 use indim_graph::{Array, Node, ValueId};
-use indim_model::place_of;
+use indim_model::location_of;
 use indim_ops::{DType, DTypeClass, Op};
 
 use super::model_writer::{CompactValue, ModelWriter, int, text};
@@ -95,8 +95,8 @@ impl ModelWriter<'_> {
     /// Writes an operation on its operands.
     pub(super) fn elementwise(&mut self, value: ValueId, node: &Node, op: Op) {
         let pieces: Vec<CompactValue> =
-            node.operands.iter().map(|&operand| self.piece(operand)).collect();
-        let sizes = ModelWriter::joined_sizes(&pieces);
+            node.operands.iter().map(|&operand| self.compact_value(operand)).collect();
+        let sizes = ModelWriter::broadcast_sizes(&pieces);
         let inputs: Vec<&str> = pieces.iter().map(|piece| piece.name.as_str()).collect();
         // The first operand of a select is a boolean.
         let last = node.operands.last().copied();
@@ -105,13 +105,13 @@ impl ModelWriter<'_> {
             Some(name) => name,
             None => match self.composition(op, &inputs, dtype) {
                 Some((name, by)) => {
-                    let place = place_of(self.graph, value);
-                    self.notes.composed(op.name(), by, place);
+                    let location = location_of(self.graph, value);
+                    self.notes.composed(op.name(), by, location);
                     name
                 }
                 None => {
-                    let place = place_of(self.graph, value);
-                    self.notes.unsupported(op.name(), Some(format!("on {dtype}")), place);
+                    let location = location_of(self.graph, value);
+                    self.notes.unsupported(op.name(), Some(format!("on {dtype}")), location);
                     inputs[0].to_owned()
                 }
             },

@@ -49,7 +49,7 @@ pub(super) struct IdiomPlan {
 
 impl IdiomPlan {
     pub(super) fn of(graph: &Graph, opset: i64) -> IdiomPlan {
-        let mut along = ReductionMatcher::default();
+        let mut matcher = ReductionMatcher::default();
         let mut idioms = vec![None; graph.len()];
         let mut is_needed = vec![false; graph.len()];
         graph.outputs().iter().for_each(|output| is_needed[output.index()] = true);
@@ -58,7 +58,7 @@ impl IdiomPlan {
             if !is_needed[value.index()] {
                 continue;
             }
-            let found = idiom(graph, value, opset, &mut along);
+            let found = idiom(graph, value, opset, &mut matcher);
             let read = found.as_ref().map(Idiom::operands);
             let read = read.as_deref().unwrap_or(&node.operands);
             read.iter().for_each(|operand| is_needed[operand.index()] = true);
@@ -69,7 +69,12 @@ impl IdiomPlan {
 }
 
 /// The idiom whose result is this value.
-fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher) -> Option<Idiom> {
+fn idiom(
+    graph: &Graph,
+    value: ValueId,
+    opset: i64,
+    matcher: &mut ReductionMatcher,
+) -> Option<Idiom> {
     if let Some(found) = ProductMatch::find(graph, value) {
         return Some(Idiom::Product(found));
     }
@@ -79,12 +84,12 @@ fn idiom(graph: &Graph, value: ValueId, opset: i64, along: &mut ReductionMatcher
         if let Some(found) = found.filter(|found| operator(found, opset).is_some()) {
             return Some(Idiom::Composition(found));
         }
-        if let Some(found) = Normalization::find(graph, value, along) {
+        if let Some(found) = Normalization::find(graph, value, matcher) {
             return Some(Idiom::Normalization(found));
         }
     }
-    let found = along.find(graph, value)?;
-    operator_along(&found, graph[value].array_type.dtype)?;
+    let found = matcher.find(graph, value)?;
+    axis_operator(&found, graph[value].array_type.dtype)?;
     Some(Idiom::Reduction(found))
 }
 
@@ -118,7 +123,7 @@ enum AxisOperator {
 /// The operator for a function along axes, on elements of type `dtype`. ONNX adds 16-bit floats in 16
 /// bits, so a sum of them is no idiom: it is written node by node in double precision, as indim computes
 /// it.
-fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
+fn axis_operator(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
     use AxisOperator::{OneAxis, SeveralAxes};
     let AxisOperation::Function(function) = found.function else { return None };
     let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
@@ -138,23 +143,23 @@ fn operator_along(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> 
 impl ModelWriter<'_> {
     pub(super) fn idiom(&mut self, value: ValueId, idiom: &Idiom) {
         match idiom {
-            Idiom::Composition(found) => self.one_composition(value, found),
-            Idiom::Reduction(found) => self.along(value, found),
+            Idiom::Composition(found) => self.write_composition(value, found),
+            Idiom::Reduction(found) => self.write_axis_operation(value, found),
             Idiom::Normalization(found) => self.normalization(value, found),
             Idiom::Product(found) => self.product(value, found),
         }
     }
 
-    fn one_composition(&mut self, value: ValueId, found: &CompositionMatch) {
-        let piece = self.piece(found.operand);
+    fn write_composition(&mut self, value: ValueId, found: &CompositionMatch) {
+        let piece = self.compact_value(found.operand);
         let Some((operator, attributes)) = operator(found, self.opset) else { return };
         let name = self.node(operator, &[&piece.name], attributes);
         self.set(value, name, piece.sizes);
     }
 
-    fn along(&mut self, value: ValueId, found: &ReductionMatch) {
+    fn write_axis_operation(&mut self, value: ValueId, found: &ReductionMatch) {
         let array_type = self.graph[value].array_type.clone();
-        let Some(operator) = operator_along(found, array_type.dtype) else { return };
+        let Some(operator) = axis_operator(found, array_type.dtype) else { return };
         let whole = self.whole(found.operand);
         let name = match operator {
             AxisOperator::SeveralAxes(operator) => {

@@ -27,7 +27,7 @@ use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use indim_graph::{Graph, Node, NodeKind, ValueId, expand_windows};
-use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenModel, place_of};
+use indim_model::{FormatError, FormatErrorKind, WriteOptions, Writer, WrittenModel, location_of};
 use indim_ops::{ArrayType, DType, DTypeClass, Op};
 use prost::Message;
 
@@ -86,7 +86,7 @@ impl Writer for Onnx {
         let names = model_writer.outputs(outputs)?;
         let ModelWriter { nodes, mut initializers, notes, .. } = model_writer;
         let (composed, warnings) = notes.finish(options.exact)?;
-        let external_file = moved_out(&mut initializers, &options.name, MAX_INLINE_BYTES);
+        let external_file = extract_constants(&mut initializers, &options.name, MAX_INLINE_BYTES);
         let declared = |name: &String, value: &ValueId| info(name, &graph[*value].array_type);
         let parameters: Vec<String> = (0..graph.parameters().len())
             .map(|index| graph.parameter_name(index).to_owned())
@@ -145,7 +145,11 @@ fn info(name: &str, array_type: &ArrayType) -> Bytes {
 }
 
 /// Moves the constants to an external file if they have more than `max` bytes.
-fn moved_out(tensors: &mut [TensorProto], name: &str, max: usize) -> Option<(String, Vec<u8>)> {
+fn extract_constants(
+    tensors: &mut [TensorProto],
+    name: &str,
+    max: usize,
+) -> Option<(String, Vec<u8>)> {
     let size = |tensor: &TensorProto| tensor.raw_data.as_ref().map_or(0, Bytes::len);
     if tensors.iter().map(size).sum::<usize>() <= max {
         return None;
@@ -172,11 +176,11 @@ impl ModelWriter<'_> {
         let ArrayType { dtype, shape } = node.array_type.clone();
         if dtype.class() == DTypeClass::Complex {
             let reason = Some("ONNX computes nothing with complex numbers".to_owned());
-            self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+            self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
         }
         if dtype.is_storage() {
             let reason = Some(format!("results of type {dtype} are not written to ONNX"));
-            self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+            self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
         }
         match &node.kind {
             NodeKind::Parameter { name, .. } => self.set(value, name.clone(), shape),
@@ -204,15 +208,15 @@ impl ModelWriter<'_> {
             | NodeKind::SearchSorted { .. }
             | NodeKind::While { .. }
             | NodeKind::Branch { .. } => {
-                let place = place_of(self.graph, value);
-                self.notes.unsupported(node.kind.name(), None, place);
+                let location = location_of(self.graph, value);
+                self.notes.unsupported(node.kind.name(), None, location);
                 self.set(value, String::new(), shape);
             }
         }
     }
 
     fn convert(&mut self, value: ValueId, node: &Node, dtype: DType) {
-        let piece = self.piece(node.operands[0]);
+        let piece = self.compact_value(node.operands[0]);
         let from = self.graph[node.operands[0]].array_type.dtype;
         if from.is_float() && dtype.is_integer() {
             self.notes.warning("floats beyond a type of whole numbers are undefined there in ONNX");
@@ -222,10 +226,10 @@ impl ModelWriter<'_> {
     }
 
     fn bit_cast(&mut self, value: ValueId, node: &Node, dtype: DType) {
-        let piece = self.piece(node.operands[0]);
+        let piece = self.compact_value(node.operands[0]);
         if self.opset < BITCAST_SINCE {
             let reason = Some("BitCast came with opset 26".to_owned());
-            self.notes.unsupported("bitcast", reason, place_of(self.graph, value));
+            self.notes.unsupported("bitcast", reason, location_of(self.graph, value));
         }
         let attributes = vec![int("to", number_of(dtype).into())];
         let name = self.node("BitCast", &[&piece.name], attributes);
@@ -236,14 +240,15 @@ impl ModelWriter<'_> {
     /// a parameter, or a value that is renamed already.
     fn outputs(&mut self, outputs: &[String]) -> Result<Vec<String>, FormatError> {
         let graph = self.graph;
-        let wholes: Vec<String> = graph.outputs().iter().map(|&value| self.whole(value)).collect();
-        let made: HashSet<String> =
+        let value_names: Vec<String> =
+            graph.outputs().iter().map(|&value| self.whole(value)).collect();
+        let result_names: HashSet<String> =
             self.nodes.iter().flat_map(|node| node.output.clone()).collect();
         let parameters: HashSet<&str> =
             (0..graph.parameters().len()).map(|index| graph.parameter_name(index)).collect();
         let mut distinct = HashSet::new();
         let mut renamed: HashMap<String, String> = HashMap::new();
-        for (whole, output) in wholes.into_iter().zip(outputs) {
+        for (whole, output) in value_names.into_iter().zip(outputs) {
             let is_other = parameters.contains(output.as_str()) && whole != *output;
             if !distinct.insert(output) || is_other {
                 let name = output.clone();
@@ -254,7 +259,7 @@ impl ModelWriter<'_> {
                 continue;
             }
             let is_free = !renamed.contains_key(&whole);
-            match made.contains(&whole) && is_free {
+            match result_names.contains(&whole) && is_free {
                 true => drop(renamed.insert(whole, output.clone())),
                 false => self.named_node("Identity", &[&whole], Vec::new(), output.clone()),
             }
@@ -303,8 +308,8 @@ mod tests {
         ];
         arrays.iter().for_each(|array| drop(model_writer.constant(array)));
         let mut tensors = model_writer.initializers;
-        assert_eq!(moved_out(&mut tensors, "m", 22), None);
-        let (name, content) = moved_out(&mut tensors, "m", 21).expect("a file");
+        assert_eq!(extract_constants(&mut tensors, "m", 22), None);
+        let (name, content) = extract_constants(&mut tensors, "m", 21).expect("a file");
         assert_eq!((name.as_str(), content.len()), ("m.onnx.data", 22));
         let source = SourceFile::new("m.onnx", Vec::new())
             .with_folder(Arc::new(MemoryFolder(name, content)));

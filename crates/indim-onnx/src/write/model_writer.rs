@@ -180,7 +180,7 @@ impl<'g> ModelWriter<'g> {
     }
 
     /// The value in the file, with broadcasts not materialised.
-    pub(super) fn piece(&self, value: ValueId) -> CompactValue {
+    pub(super) fn compact_value(&self, value: ValueId) -> CompactValue {
         self.pieces[value.index()].clone().expect("invariant: operands are earlier")
     }
 
@@ -189,7 +189,7 @@ impl<'g> ModelWriter<'g> {
         if let Some(name) = self.wholes.get(&value) {
             return name.clone();
         }
-        let piece = self.piece(value);
+        let piece = self.compact_value(value);
         let shape = self.graph[value].array_type.shape.clone();
         let name = match piece.sizes == shape {
             true => piece.name,
@@ -204,7 +204,7 @@ impl<'g> ModelWriter<'g> {
     }
 
     /// The result sizes of operands that broadcast by NumPy's rule; the caller has checked that they do.
-    pub(super) fn joined_sizes(operands: &[CompactValue]) -> Shape {
+    pub(super) fn broadcast_sizes(operands: &[CompactValue]) -> Shape {
         let rank = operands.iter().map(|piece| piece.sizes.rank()).max().unwrap_or(0);
         let size = |axis: usize| {
             let from_end = rank - axis;

@@ -29,18 +29,18 @@ impl Normalization {
     ) -> Option<Normalization> {
         let node = &graph[value];
         let product = |value: ValueId| match graph[value].kind {
-            NodeKind::Elementwise(Op::Mul) => Some(both_ways(&graph[value].operands)),
+            NodeKind::Elementwise(Op::Mul) => Some(operand_orders(&graph[value].operands)),
             _ => None,
         };
         match node.kind {
             NodeKind::Elementwise(Op::Div) => Normalization::of(graph, value, [None; 2], along),
             NodeKind::Elementwise(Op::Mul) => {
-                both_ways(&node.operands).into_iter().find_map(|(standard, gain)| {
+                operand_orders(&node.operands).into_iter().find_map(|(standard, gain)| {
                     Normalization::of(graph, standard, [Some(gain), None], along)
                 })
             }
             NodeKind::Elementwise(Op::Add) => {
-                let sums = both_ways(&node.operands).into_iter();
+                let sums = operand_orders(&node.operands).into_iter();
                 let all = sums.filter_map(|(scaled, bias)| Some((product(scaled)?, bias)));
                 let mut all = all.flat_map(|(ways, bias)| ways.map(|(x, gain)| (x, gain, bias)));
                 all.find_map(|(standard, gain, bias)| {
@@ -67,7 +67,8 @@ impl Normalization {
             return None;
         }
         let parameters = |axes: &[usize]| {
-            let lying = |value: Option<ValueId>| value.map(|value| lying_along(graph, value, axes));
+            let lying =
+                |value: Option<ValueId>| value.map(|value| broadcast_source(graph, value, axes));
             let lying = [gain, bias].map(lying);
             (!lying.contains(&Some(None))).then(|| lying.map(Option::flatten))
         };
@@ -85,13 +86,13 @@ impl Normalization {
     }
 }
 
-fn both_ways(operands: &[ValueId]) -> [(ValueId, ValueId); 2] {
+fn operand_orders(operands: &[ValueId]) -> [(ValueId, ValueId); 2] {
     [(operands[0], operands[1]), (operands[1], operands[0])]
 }
 
 /// The operand of a broadcast that maps its axes to exactly `axes`, or that broadcasts a scalar. The
 /// value itself if `axes` are all its axes.
-fn lying_along(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId> {
+fn broadcast_source(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId> {
     let node = &graph[value];
     let shape = &node.array_type.shape;
     match &node.kind {
@@ -115,7 +116,7 @@ impl ModelWriter<'_> {
             Some(gain) => self.parameter(gain, &sizes),
             None => {
                 let one = self.number(1.0, DType::F32);
-                self.expanded(&one, &sizes)
+                self.expand(&one, &sizes)
             }
         };
         let bias = found.bias.map(|bias| self.parameter(bias, &sizes));
@@ -136,12 +137,12 @@ impl ModelWriter<'_> {
     fn parameter(&mut self, value: ValueId, sizes: &Shape) -> String {
         let whole = self.whole(value);
         match self.graph[value].array_type.shape.is_scalar() {
-            true => self.expanded(&whole, sizes),
+            true => self.expand(&whole, sizes),
             false => whole,
         }
     }
 
-    fn expanded(&mut self, name: &str, sizes: &Shape) -> String {
+    fn expand(&mut self, name: &str, sizes: &Shape) -> String {
         let sizes: Vec<i64> = sizes.iter().map(|&size| size as i64).collect();
         let target = self.list(&sizes);
         self.op("Expand", &[name, &target])

@@ -1,7 +1,7 @@
 //! Matrix products as `MatMul` and `Gemm`.
 
 use indim_graph::{Node, ValueId};
-use indim_model::{MatMulOperand, ProductMatch, place_of};
+use indim_model::{MatMulOperand, ProductMatch, location_of};
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
 use super::model_writer::{ModelWriter, int};
@@ -21,8 +21,8 @@ impl ModelWriter<'_> {
         let node = &self.graph[value];
         let shape = node.array_type.shape.clone();
         if !found.is_exact {
-            let place = place_of(self.graph, value);
-            self.notes.composed(node.kind.name(), "a product in double precision", place);
+            let location = location_of(self.graph, value);
+            self.notes.composed(node.kind.name(), "a product in double precision", location);
         }
         let form = found.matmul();
         let dtype = computed(found.dtype);

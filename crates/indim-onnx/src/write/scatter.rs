@@ -1,7 +1,7 @@
 //! Indices of gathers and scatters, and scatters as `ScatterND`.
 
 use indim_graph::{Node, ScatterMode, TakeMode, ValueId};
-use indim_model::place_of;
+use indim_model::location_of;
 use indim_ops::{DType, ScatterOp};
 use indim_shape::Shape;
 
@@ -55,7 +55,7 @@ impl ModelWriter<'_> {
             ScatterMode::Take(mode) => mode,
             ScatterMode::Drop => {
                 let reason = Some("ScatterND drops no updates".to_owned());
-                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+                self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
                 TakeMode::Clip
             }
         };

@@ -1,7 +1,7 @@
 //! Sorts as `TopK` of all elements along the axis.
 
 use indim_graph::{Node, NodeKind, SortResult, ValueId};
-use indim_model::place_of;
+use indim_model::location_of;
 use indim_ops::DType;
 
 use super::model_writer::{ModelWriter, int};
@@ -16,7 +16,7 @@ impl ModelWriter<'_> {
         let dtype = self.graph[operand].array_type.dtype;
         if node.operands.len() > 1 {
             let reason = Some("TopK sorts by one key".to_owned());
-            self.notes.unsupported("sort", reason, place_of(self.graph, value));
+            self.notes.unsupported("sort", reason, location_of(self.graph, value));
         }
         if dtype.is_float() {
             self.notes.warning("TopK of ONNX does not define the position of a NaN");

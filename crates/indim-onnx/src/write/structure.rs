@@ -1,7 +1,7 @@
 //! Nodes of data movement and reductions as ONNX operators.
 
 use indim_graph::{Array, AxisSlice, Node, TakeMode, ValueId};
-use indim_model::place_of;
+use indim_model::location_of;
 use indim_ops::{DType, DTypeClass, ReduceOp};
 use indim_shape::{AxisMap, Shape};
 
@@ -26,7 +26,7 @@ impl ModelWriter<'_> {
     /// Moves axes to their positions in the map. The operators that read the result broadcast it.
     pub(super) fn broadcast(&mut self, value: ValueId, operand: ValueId, map: &AxisMap) {
         let rank = self.graph[value].array_type.shape.rank();
-        let piece = self.piece(operand);
+        let piece = self.compact_value(operand);
         let operand_rank = map.len();
         let is_suffix = map.iter().enumerate().all(|(axis, &to)| to + operand_rank == axis + rank);
         if is_suffix {
@@ -124,17 +124,17 @@ impl ModelWriter<'_> {
         let name = match (op, dtype) {
             (ReduceOp::ArgMax | ReduceOp::ArgMin, _) => self.search(&whole, dtype, op, axis),
             (ReduceOp::Max | ReduceOp::Or, DType::Bool) => {
-                self.over_bytes("ReduceMax", &whole, axis)
+                self.reduce_as_bytes("ReduceMax", &whole, axis)
             }
             (ReduceOp::Min | ReduceOp::And, DType::Bool) => {
-                self.over_bytes("ReduceMin", &whole, axis)
+                self.reduce_as_bytes("ReduceMin", &whole, axis)
             }
             (ReduceOp::Add | ReduceOp::Mul | ReduceOp::Max | ReduceOp::Min, _) => {
                 self.fold(&whole, dtype, op, axis)
             }
             _ => {
-                let place = place_of(self.graph, value);
-                self.notes.unsupported(op.name(), None, place);
+                let location = location_of(self.graph, value);
+                self.notes.unsupported(op.name(), None, location);
                 whole
             }
         };
@@ -158,7 +158,7 @@ impl ModelWriter<'_> {
             }
             _ => {
                 let reason = (op == ReduceOp::Mul).then(|| format!("before opset {CUM_PROD}"));
-                self.notes.unsupported(node.kind.name(), reason, place_of(self.graph, value));
+                self.notes.unsupported(node.kind.name(), reason, location_of(self.graph, value));
                 return self.set(value, whole, node.array_type.shape.clone());
             }
         };
@@ -182,7 +182,7 @@ impl ModelWriter<'_> {
 
     /// Reduces booleans as bytes 0 and 1: before opset 20 `ReduceMax` and `ReduceMin` do not accept
     /// booleans.
-    fn over_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
+    fn reduce_as_bytes(&mut self, operator: &str, whole: &str, axis: usize) -> String {
         let bytes = self.cast(whole, DType::U8);
         let reduced = self.reduced(operator, &bytes, axis);
         self.cast(&reduced, DType::Bool)

@@ -1,7 +1,7 @@
 //! Gathers, scatters, sorts and searches in sorted tables.
 
 use indim_graph::{AxisSlice, ScatterMode, SortResult, TakeMode, ValueId};
-use indim_model::place_of;
+use indim_model::location_of;
 use indim_ops::{ArrayType, DType, DTypeClass, ScatterOp, SearchSide};
 use indim_shape::Shape;
 
@@ -21,16 +21,20 @@ impl NetworkWriter<'_> {
     ) -> LayerResult {
         let (x, indices) = (&operands[0], &operands[1]);
         let size = x.array_type.shape[axis];
-        let place = place_of(self.graph, value);
+        let location = location_of(self.graph, value);
         match mode {
             TakeMode::Error => {
                 self.notes.warning("Gather gives 0 for indices that name no element");
             }
             TakeMode::Clip => {
-                self.notes.composed("take mode=clip", "Gather(x, Clamp(indices))", place);
+                self.notes.composed("take mode=clip", "Gather(x, Clamp(indices))", location);
             }
             TakeMode::Wrap => {
-                self.notes.composed("take mode=wrap", "Gather(x, FloorMod(indices, size))", place);
+                self.notes.composed(
+                    "take mode=wrap",
+                    "Gather(x, FloorMod(indices, size))",
+                    location,
+                );
             }
         }
         let indices = self.openvino_indices(indices, size, mode)?;
@@ -102,14 +106,14 @@ impl NetworkWriter<'_> {
             ScatterMode::Drop => {
                 let by = "a ScatterElementsUpdate with one more element, which takes the others";
                 let name = format!("{name} mode=drop");
-                self.notes.composed(&name, by, place_of(self.graph, value));
+                self.notes.composed(&name, by, location_of(self.graph, value));
                 (self.mark_dropped(indices, shape[axis])?, true)
             }
             ScatterMode::Take(mode) => {
                 if mode != TakeMode::Error {
                     let by = "a ScatterElementsUpdate at Clamp or FloorMod of the indices";
                     let name = format!("{name} mode={mode}");
-                    self.notes.composed(&name, by, place_of(self.graph, value));
+                    self.notes.composed(&name, by, location_of(self.graph, value));
                 }
                 (self.openvino_indices(indices, shape[axis], mode)?, false)
             }

@@ -21,7 +21,7 @@ mod product;
 mod structural;
 
 use indim_graph::{Graph, Node, NodeKind, ValueId, expand_windows};
-use indim_model::{FormatError, FormatErrorKind, Notes, WriteOptions, WrittenModel, place_of};
+use indim_model::{FormatError, FormatErrorKind, Notes, WriteOptions, WrittenModel, location_of};
 use indim_ops::{ArrayType, DType, Op};
 
 use crate::element_type::has_name;
@@ -80,7 +80,7 @@ impl NetworkWriter<'_> {
         let wrong = self.graph.iter().find(|(_, node)| !is_written(node.array_type.dtype));
         let Some((value, node)) = wrong else { return Ok(()) };
         let name = node.array_type.dtype.name().to_owned();
-        Err(FormatErrorKind::UnsupportedType { name }.at(place_of(self.graph, value)))
+        Err(FormatErrorKind::UnsupportedType { name }.at(location_of(self.graph, value)))
     }
 
     /// OpenVINO's CPU back end computes some types less exactly than the layers state.
@@ -100,21 +100,21 @@ impl NetworkWriter<'_> {
         }
         if let Some((idiom, x)) = self.plan.idiom(value) {
             let x = self.ports[x.index()].clone();
-            let made = x.map(|x| self.idiom(&idiom, &x, node)).transpose();
-            return made.map_err(|kind| kind.at(place_of(self.graph, value)));
+            let port = x.map(|x| self.idiom(&idiom, &x, node)).transpose();
+            return port.map_err(|kind| kind.at(location_of(self.graph, value)));
         }
         let operands: Option<Vec<WriterPort>> =
             (0..node.operands.len()).map(|position| self.operand(node, position)).collect();
-        let made = match (&node.kind, operands) {
+        let port = match (&node.kind, operands) {
             (NodeKind::Elementwise(op), operands) => {
-                let made = self.elementwise(value, *op, operands, node);
+                let port = self.elementwise(value, *op, operands, node);
                 // Operands that are only aligned can lack leading axes of size 1.
-                made.map(|made| Ok(self.layers.reshape(&made?, &node.array_type.shape)))
+                port.map(|port| Ok(self.layers.reshape(&port?, &node.array_type.shape)))
             }
             (_, Some(operands)) => self.structural(value, node, &operands),
             (_, None) => None,
         };
-        made.transpose().map_err(|kind: FormatErrorKind| kind.at(place_of(self.graph, value)))
+        port.transpose().map_err(|kind: FormatErrorKind| kind.at(location_of(self.graph, value)))
     }
 
     /// Writes the operation of an idiom; `node` is the last node of the subgraph.
@@ -167,7 +167,7 @@ impl NetworkWriter<'_> {
     /// Records an unsupported operation in `notes`; returns `None`.
     fn refuse(&mut self, value: ValueId, name: &str, reason: Option<&str>) -> Option<LayerResult> {
         let reason = reason.map(str::to_owned);
-        self.notes.unsupported(name, reason, place_of(self.graph, value));
+        self.notes.unsupported(name, reason, location_of(self.graph, value));
         None
     }
 
@@ -189,7 +189,7 @@ impl NetworkWriter<'_> {
                 return self.refuse(value, op.name(), Some(reason));
             }
             OperationEncoding::Decomposition(_, by) => {
-                self.notes.composed(op.name(), by, place_of(self.graph, value));
+                self.notes.composed(op.name(), by, location_of(self.graph, value));
             }
             _ => {}
         }

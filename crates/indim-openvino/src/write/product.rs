@@ -1,7 +1,7 @@
 //! Matrix products as `MatMul`.
 
 use indim_graph::{Node, ValueId};
-use indim_model::{MatMulOperand, ProductMatch, place_of};
+use indim_model::{MatMulOperand, ProductMatch, location_of};
 use indim_ops::{ArrayType, DType};
 
 use crate::write::NetworkWriter;
@@ -13,8 +13,8 @@ impl NetworkWriter<'_> {
     pub(super) fn product(&mut self, value: ValueId, found: &ProductMatch) -> Option<WriterPort> {
         if !found.is_exact {
             let name = self.graph[value].kind.name();
-            let place = place_of(self.graph, value);
-            self.notes.composed(name, "a product in double precision", place);
+            let location = location_of(self.graph, value);
+            self.notes.composed(name, "a product in double precision", location);
         }
         let form = found.matmul();
         let [x, y] = form.operands.each_ref().map(|operand| self.matrices(operand, found.dtype));

@@ -12,7 +12,7 @@
 
 use alloc::vec::Vec;
 
-use crate::meaning::reduction::{BLOCK, pairs};
+use crate::meaning::reduction::{BLOCK, combine_pairs};
 use crate::op::{Ternary, operations};
 use crate::{DType, Element};
 
@@ -51,7 +51,7 @@ macro_rules! floats {
                     f64::from(sum) + 0.0
                 };
                 let blocks: Vec<f64> = factors.chunks(BLOCK).map(block).collect();
-                pairs(blocks, 0.0, |x, y| x + y).canonical()
+                combine_pairs(blocks, 0.0, |x, y| x + y).canonical()
             }
         }
     )* };

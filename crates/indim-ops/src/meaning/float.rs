@@ -70,9 +70,9 @@ pub fn round_even<F: FloatLane>(x: F) -> F {
 pub fn round_away<F: FloatLane>(x: F) -> F {
     let whole = x.trunc();
     let is_below_half = x.sub(whole).abs().less(F::constant(0.5));
-    let away = whole.add(copysign(one(), x));
+    let away_from_zero = whole.add(copysign(one(), x));
     // The fraction of an infinity is inf - inf, a NaN, so an infinity is selected unchanged.
-    let rounded = F::select(is_below_half.or(is_inf(x)), whole, away);
+    let rounded = F::select(is_below_half.or(is_inf(x)), whole, away_from_zero);
     copysign(rounded, x)
 }
 
@@ -129,9 +129,9 @@ pub fn rem<F: FloatLane>(x: F, y: F) -> F {
 #[inline(always)]
 pub fn py_mod<F: FloatLane>(x: F, y: F) -> F {
     let remainder = x.rem(y);
-    let moved = F::select(signs_differ(remainder, y), remainder.add(y), remainder);
+    let adjusted = F::select(signs_differ(remainder, y), remainder.add(y), remainder);
     // The remainder of a division by zero is a NaN, which both selections keep.
-    F::select(remainder.equal(zero()), copysign(zero(), y), moved)
+    F::select(remainder.equal(zero()), copysign(zero(), y), adjusted)
 }
 
 /// Quotient rounded down, from the exact remainder, like NumPy's `floor_divide`.

@@ -22,10 +22,10 @@ pub fn nextafter<F: FloatBits>(x: F, y: F) -> F {
     let is_below = x.less(y);
     // The pattern increases away from zero.
     let is_negative = bits.less(F::Bits::constant(0));
-    let grows = is_below.xor(is_negative);
-    let moved = F::Bits::select(grows, bits.add(one), bits.sub(one));
-    let from_zero = one.or(y.to_bits().and(sign_bit));
-    let neighbour = F::from_bits(F::Bits::select(is_zero, from_zero, moved));
+    let is_away_from_zero = is_below.xor(is_negative);
+    let adjacent_bits = F::Bits::select(is_away_from_zero, bits.add(one), bits.sub(one));
+    let smallest_bits = one.or(y.to_bits().and(sign_bit));
+    let neighbour = F::from_bits(F::Bits::select(is_zero, smallest_bits, adjacent_bits));
     let result = F::select(x.equal(y), y, neighbour);
     let (is_x_nan, is_y_nan) = (x.equal(x).not(), y.equal(y).not());
     F::select(is_x_nan, x, F::select(is_y_nan, y, result))

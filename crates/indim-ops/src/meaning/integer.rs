@@ -166,27 +166,27 @@ pub fn xor<I: IntLane>(x: I, y: I) -> I {
 
 /// Whether a shift amount is within the width; a negative one, read as unsigned, is not.
 #[inline(always)]
-fn within_width<I: IntLane>(amount: I) -> I::Bool {
+fn is_within_width<I: IntLane>(amount: I) -> I::Bool {
     amount.less_unsigned(I::constant(i64::from(I::BITS)))
 }
 
 /// Left shift; 0 if the amount is out of range.
 #[inline(always)]
 pub fn shl<I: IntLane>(x: I, y: I) -> I {
-    I::select(within_width(y), x.shl(y), zero())
+    I::select(is_within_width(y), x.shl(y), zero())
 }
 
 /// Right shift with copies of the top bit; every bit is a copy if the amount is out of range.
 #[inline(always)]
 pub fn shr_arithmetic<I: IntLane>(x: I, y: I) -> I {
     let last = I::constant(i64::from(I::BITS - 1));
-    x.shr_arithmetic(I::select(within_width(y), y, last))
+    x.shr_arithmetic(I::select(is_within_width(y), y, last))
 }
 
 /// Right shift with zeros; 0 if the amount is out of range.
 #[inline(always)]
 pub fn shr_logical<I: IntLane>(x: I, y: I) -> I {
-    I::select(within_width(y), x.shr_logical(y), zero())
+    I::select(is_within_width(y), x.shr_logical(y), zero())
 }
 
 /// Equality.

@@ -25,12 +25,16 @@ pub const BLOCK: usize = 512;
 pub fn tree<T: Copy>(elements: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
     let blocks =
         elements.chunks(BLOCK).map(|block| fold_block(block, start, &mut combine)).collect();
-    pairs(blocks, start, combine)
+    combine_pairs(blocks, start, combine)
 }
 
 /// The combination of the results of blocks by pairs, neighbours first; an odd one is carried up. Without
 /// blocks it is `start`.
-pub(super) fn pairs<T: Copy>(mut nodes: Vec<T>, start: T, mut combine: impl FnMut(T, T) -> T) -> T {
+pub(super) fn combine_pairs<T: Copy>(
+    mut nodes: Vec<T>,
+    start: T,
+    mut combine: impl FnMut(T, T) -> T,
+) -> T {
     while nodes.len() > 1 {
         let pair = |pair: &[T]| match *pair {
             [x, y] => combine(x, y),

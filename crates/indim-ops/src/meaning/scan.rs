@@ -20,10 +20,10 @@ use crate::meaning::convert::ConvertTo;
 use crate::{DType, Element, Fold, ReduceOp, ScalarBackend, bf16, c64, c128, f16, operations};
 
 /// Elements of a run.
-pub const RUN: usize = 16;
+pub const RUN_LENGTH: usize = 16;
 
 /// Elements of a block.
-pub const BLOCK: usize = 32 * RUN;
+pub const BLOCK: usize = 32 * RUN_LENGTH;
 
 /// Blocks of a group.
 pub const GROUP_BLOCKS: usize = 512;
@@ -97,15 +97,15 @@ wrapping! { i8 u8; i16 u16; i32 u32; i64 u64; }
 /// ```
 pub fn scan_accumulator(op: ReduceOp, dtype: DType) -> Option<DType> {
     let dtype = match dtype {
-        DType::F16 | DType::Bf16 | DType::F32 if is_rounded(op) => DType::F64,
-        DType::C64 if is_rounded(op) => DType::C128,
+        DType::F16 | DType::Bf16 | DType::F32 if rounds_results(op) => DType::F64,
+        DType::C64 if rounds_results(op) => DType::C128,
         dtype => dtype,
     };
     (!op.is_arg_reduction() && op.takes(dtype)).then_some(dtype)
 }
 
 /// Whether the operation rounds, so that narrow floats are folded in a wider type.
-fn is_rounded(op: ReduceOp) -> bool {
+fn rounds_results(op: ReduceOp) -> bool {
     matches!(op, ReduceOp::Add | ReduceOp::Mul)
 }
 
@@ -239,7 +239,7 @@ pub fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T], exclusive
             results.push(result(r, v));
         }
         let end = position + 1;
-        if end.is_multiple_of(RUN) {
+        if end.is_multiple_of(RUN_LENGTH) {
             (r, v) = (combine::<F, A>(r, v), none());
         }
         if end.is_multiple_of(BLOCK) {

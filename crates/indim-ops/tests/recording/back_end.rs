@@ -121,7 +121,7 @@ fn three<A: Word, T: Word>(
 }
 
 /// The result `x` of arithmetic; a NaN gets the sign of the emulated processor.
-fn made<R: Word>(x: RecordedLane<R>) -> RecordedLane<R> {
+fn with_nan_sign<R: Word>(x: RecordedLane<R>) -> RecordedLane<R> {
     step(move |values, sign| R::of_word(values[x.index]).with_nan(sign).to_word())
 }
 
@@ -140,7 +140,7 @@ impl<T: Word + Lane<Bool = bool>> Lane for RecordedLane<T> {
 
 impl<A: Word + Cast<B>, B: Word> Cast<RecordedLane<B>> for RecordedLane<A> {
     fn cast(self) -> RecordedLane<B> {
-        made(one(self, A::cast))
+        with_nan_sign(one(self, A::cast))
     }
 }
 
@@ -151,9 +151,9 @@ macro_rules! recorded {
     (@two $($name:ident)*) => {
         $(fn $name(self, other: Self) -> Self { two(self, other, T::$name) })*
     };
-    (@made_by_one $($name:ident)*) => { $(fn $name(self) -> Self { made(one(self, T::$name)) })* };
+    (@made_by_one $($name:ident)*) => { $(fn $name(self) -> Self { with_nan_sign(one(self, T::$name)) })* };
     (@made_by_two $($name:ident)*) => {
-        $(fn $name(self, other: Self) -> Self { made(two(self, other, T::$name)) })*
+        $(fn $name(self, other: Self) -> Self { with_nan_sign(two(self, other, T::$name)) })*
     };
 }
 
@@ -213,6 +213,6 @@ where
         made_by_two [add sub mul div rem];
     }
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        made(three(self, factor, addend, T::mul_add))
+        with_nan_sign(three(self, factor, addend, T::mul_add))
     }
 }

@@ -64,13 +64,13 @@ fn mutate_names(draft: &mut Draft, operand: usize, random: &mut SplitMix64) {
 fn mutate_dims(draft: &mut Draft, random: &mut SplitMix64) {
     let entry = random.between(-1, 1 + MAX_RANK as i64);
     let dims = draft.dims.get_or_insert_default();
-    let place = random.below(dims.len().max(1));
+    let position = random.below(dims.len().max(1));
     match random.below(5) {
         0 => dims.push(entry),
         1 => drop(dims.pop()),
-        2 if dims.len() > 1 => dims.swap(0, place),
+        2 if dims.len() > 1 => dims.swap(0, position),
         // A rule that needs a list refuses this as `bad-request`, and the kit tries another draft.
         3 if draft.target.is_none() => draft.dims = None,
-        _ => dims.iter_mut().skip(place).take(1).for_each(|it| *it = entry),
+        _ => dims.iter_mut().skip(position).take(1).for_each(|it| *it = entry),
     }
 }

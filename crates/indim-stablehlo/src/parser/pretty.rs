@@ -59,7 +59,7 @@ fn unnamed(operation: &str) -> &'static [&'static str] {
 
 /// Parts of a pretty form other than operands and named attributes.
 #[derive(Default)]
-struct Pieces {
+struct PrettyParts {
     without_name: Vec<Span>,
     /// Initial values of a reduction; they follow all operands.
     starts: Vec<ValueUse>,
@@ -74,21 +74,21 @@ impl Parser<'_, '_> {
         // The pretty form of a loop has regions after the words `cond` and `do`, as the reader of
         // unknown syntax expects.
         if operation.name == "stablehlo.while" {
-            return self.shown_parts(operation);
+            return self.parse_known_parts(operation);
         }
         self.advance();
-        let mut pieces = Pieces::default();
+        let mut parts = PrettyParts::default();
         // `return` can be without operands.
         let may_end = operation.name.ends_with(".return");
         while !(self.is_mark(b':') || may_end && self.ends_without_types()) {
-            self.item(operation, &mut pieces)?;
+            self.item(operation, &mut parts)?;
         }
-        let Pieces { without_name, mut starts } = pieces;
+        let PrettyParts { without_name, mut starts } = parts;
         operation.operands.append(&mut starts);
         let names = unnamed(&operation.name);
         if without_name.len() > names.len() {
             let span = without_name[names.len()];
-            return Err(self.surplus(span));
+            return Err(self.unexpected_value(span));
         }
         for (name, value) in names.iter().zip(without_name) {
             operation
@@ -111,16 +111,20 @@ impl Parser<'_, '_> {
         self.next.begins_line || self.is_mark(b'}') || self.is_word("loc")
     }
 
-    fn surplus(&self, span: Span) -> FormatError {
+    fn unexpected_value(&self, span: Span) -> FormatError {
         let expected = "`:` and the types".to_owned();
         FormatErrorKind::Unexpected { expected }.in_text(span.start..span.end)
     }
 
     /// Parses an operand, operands in brackets, or an attribute, and the comma after it.
-    fn item(&mut self, operation: &mut SyntaxOperation, pieces: &mut Pieces) -> ParseResult<()> {
+    fn item(
+        &mut self,
+        operation: &mut SyntaxOperation,
+        parts: &mut PrettyParts,
+    ) -> ParseResult<()> {
         match self.next.kind {
             TokenKind::Value => operation.operands.push(self.value_use()?),
-            TokenKind::Mark(b'(') => self.operands_in_brackets(operation, pieces)?,
+            TokenKind::Mark(b'(') => self.operands_in_brackets(operation, parts)?,
             TokenKind::Mark(b'{') => self.dictionary(&mut operation.attributes)?,
             TokenKind::Word if self.second().kind == TokenKind::Mark(b'=') => {
                 let name = self.advance();
@@ -153,7 +157,7 @@ impl Parser<'_, '_> {
                 return Ok(());
             }
             TokenKind::End | TokenKind::Bad => return Err(self.unexpected("`:` and the types")),
-            _ => pieces.without_name.push(self.skip_primary()?),
+            _ => parts.without_name.push(self.skip_primary()?),
         }
         self.eat_mark(b',');
         Ok(())
@@ -163,7 +167,7 @@ impl Parser<'_, '_> {
     fn operands_in_brackets(
         &mut self,
         operation: &mut SyntaxOperation,
-        pieces: &mut Pieces,
+        parts: &mut PrettyParts,
     ) -> ParseResult<()> {
         self.expect_mark(b'(')?;
         while self.eat_mark(b')').is_none() {
@@ -171,13 +175,13 @@ impl Parser<'_, '_> {
                 self.next.kind == TokenKind::Word && self.second().kind == TokenKind::Mark(b'=');
             if is_attribute {
                 // `item` also consumes the comma after it.
-                self.item(operation, pieces)?;
+                self.item(operation, parts)?;
                 continue;
             }
             operation.operands.push(self.value_use()?);
             if self.eat_word("init").is_some() {
                 self.expect_mark(b':')?;
-                pieces.starts.push(self.value_use()?);
+                parts.starts.push(self.value_use()?);
             }
             if self.eat_mark(b',').is_none() && !self.is_mark(b')') {
                 return Err(self.unexpected("`,` or `)`"));

@@ -10,7 +10,7 @@ impl Parser<'_, '_> {
     /// begin regions.
     pub(super) fn unknown_operation(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         let (lexer, next, nested) = (self.lexer, self.next, self.nested);
-        if self.shown_parts(operation).is_ok() {
+        if self.parse_known_parts(operation).is_ok() {
             return Ok(());
         }
         // A form that is not understood: only the name stays.
@@ -22,7 +22,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads operands, a signature and regions, and skips all other tokens of the operation.
-    pub(super) fn shown_parts(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
+    pub(super) fn parse_known_parts(&mut self, operation: &mut SyntaxOperation) -> ParseResult<()> {
         self.advance();
         let mut names: Vec<ValueUse> = Vec::new();
         while !self.ends_operation() {
@@ -39,7 +39,7 @@ impl Parser<'_, '_> {
                 TokenKind::Mark(b':') => {
                     self.advance();
                     operation.signature = self.signature()?;
-                    return self.shown_regions(operation, &names);
+                    return self.parse_regions(operation, &names);
                 }
                 TokenKind::Mark(b'{' | b'[' | b'<') => drop(self.skip_balanced()?),
                 TokenKind::Bad => return Err(self.unexpected("an operation")),
@@ -50,7 +50,7 @@ impl Parser<'_, '_> {
     }
 
     /// Reads the regions after the signature, `cond { .. } do { .. }`, and skips attributes.
-    fn shown_regions(
+    fn parse_regions(
         &mut self,
         operation: &mut SyntaxOperation,
         names: &[ValueUse],

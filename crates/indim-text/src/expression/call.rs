@@ -25,7 +25,7 @@ pub(super) struct CallFrame {
     position: usize,
     /// The attribute, with its span, whose value is the next operand; `None` if the next operand is an
     /// operand of the function.
-    awaited: Option<(AttributeKey, Span)>,
+    pending_attribute: Option<(AttributeKey, Span)>,
     /// Whether the next operand is an entry of the list of operands.
     is_in_list: bool,
 }
@@ -33,7 +33,7 @@ pub(super) struct CallFrame {
 impl CallFrame {
     /// Adds the operand that the frame waits for.
     pub(super) fn add_operand(&mut self, operand: NodeIndex) {
-        if let Some((attribute, span)) = self.awaited.take() {
+        if let Some((attribute, span)) = self.pending_attribute.take() {
             let value = AttributeValue::Number(operand);
             self.attributes.push(NamedAttribute { attribute, value, span });
         } else {
@@ -61,7 +61,7 @@ impl Parser<'_> {
             function_named(self.slice(name)).map_err(|kind| ExprError::new(kind, name))?;
         let (operands, attributes) = (Vec::new(), Vec::new());
         self.check_depth(name)?;
-        let (position, awaited, is_in_list) = (0, None, false);
+        let (position, pending_attribute, is_in_list) = (0, None, false);
         self.argument(CallFrame {
             function,
             name,
@@ -69,7 +69,7 @@ impl Parser<'_> {
             operands,
             attributes,
             position,
-            awaited,
+            pending_attribute,
             is_in_list,
         })
     }
@@ -112,23 +112,23 @@ impl Parser<'_> {
                 return Ok(None);
             };
             let is_given = call.attributes.iter().any(|given| given.attribute == attribute);
-            let twice = |span| {
+            let duplicate = |span| {
                 let kind = ExprErrorKind::DuplicateKeyword { keyword: attribute.keyword() };
                 Err(ExprError::new(kind, span))
             };
             if let AttributeKey::Argument(_) = attribute {
                 if is_given {
-                    return twice(span);
+                    return duplicate(span);
                 }
                 let open = call.open;
-                call.awaited = Some((attribute, span));
+                call.pending_attribute = Some((attribute, span));
                 self.push(Frame::Call(call), open)?;
                 return Ok(None);
             }
             let (value, value_span) = self.attribute_value(call.function, attribute)?;
             let span = span.to(value_span);
             if is_given {
-                return twice(span);
+                return duplicate(span);
             }
             call.attributes.push(NamedAttribute { attribute, value, span });
             self.end_of_argument(&call)?;
@@ -183,12 +183,12 @@ impl Parser<'_> {
         token: Token,
         span: Span,
     ) -> ParseResult<Option<AttributeKey>> {
-        let mut ahead = self.lexer;
-        ahead.next()?;
-        if token != Token::Name || ahead.next()?.0 != Token::Symbol(Symbol::Assign) {
+        let mut lookahead = self.lexer;
+        lookahead.next()?;
+        if token != Token::Name || lookahead.next()?.0 != Token::Symbol(Symbol::Assign) {
             return Ok(None);
         }
-        self.lexer = ahead;
+        self.lexer = lookahead;
         call.function = call.function.of_operands(call.operands.len());
         attribute_named(call.function, self.slice(call.name), self.slice(span))
             .map(Some)
@@ -250,10 +250,10 @@ impl Parser<'_> {
 
     /// Whether axis names follow: `time`, or `[time, lat]`.
     fn names_axes(&mut self) -> ParseResult<bool> {
-        let mut ahead = self.lexer;
-        let (mut token, _) = ahead.next()?;
+        let mut lookahead = self.lexer;
+        let (mut token, _) = lookahead.next()?;
         if matches!(token, Token::Symbol(Symbol::OpenBracket | Symbol::OpenParenthesis)) {
-            (token, _) = ahead.next()?;
+            (token, _) = lookahead.next()?;
         }
         Ok(token == Token::Name)
     }
@@ -321,24 +321,24 @@ impl Parser<'_> {
 
     /// `1`, `[1, 2]`, or a pair for each axis: `[[1, 2], [0, 3]]`.
     fn pairs(&mut self) -> ParseResult<(Vec<(i64, i64)>, Span)> {
-        const PAIR: &str = "a number, two, or two for each axis: [[1, 2], [0, 3]]";
-        let mut ahead = self.lexer;
-        let (outer, open) = ahead.next()?;
+        const PAIR_FORMS: &str = "a number, two, or two for each axis: [[1, 2], [0, 3]]";
+        let mut lookahead = self.lexer;
+        let (outer, open) = lookahead.next()?;
         let is_open =
             |token| matches!(token, Token::Symbol(Symbol::OpenBracket | Symbol::OpenParenthesis));
-        if !is_open(outer) || !is_open(ahead.next()?.0) {
+        if !is_open(outer) || !is_open(lookahead.next()?.0) {
             let (integers, span) = self.integers()?;
             return match integers[..] {
                 [both] => Ok((vec![(both, both)], span)),
                 [low, high] => Ok((vec![(low, high)], span)),
-                _ => Err(self.unexpected(span, PAIR)),
+                _ => Err(self.unexpected(span, PAIR_FORMS)),
             };
         }
         self.lexer.next()?;
         let mut pairs = Vec::new();
         loop {
             let (integers, span) = self.integers()?;
-            let [low, high] = integers[..] else { return Err(self.unexpected(span, PAIR)) };
+            let [low, high] = integers[..] else { return Err(self.unexpected(span, PAIR_FORMS)) };
             pairs.push((low, high));
             self.check_rank(pairs.len(), open.to(span))?;
             let (mut token, mut span) = self.lexer.next()?;

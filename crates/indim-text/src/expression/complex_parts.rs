@@ -22,15 +22,15 @@ impl<'b> Elaborator<'_, 'b> {
             b.elementwise(Op::Mul, &[part, factor], &RuleSet::Numpy)
         };
         match plan {
-            ComplexPlan::Log2 => self.by_parts(b.log(x)?, |part| scaled(part, LOG2_E)),
-            ComplexPlan::Log10 => self.by_parts(b.log(x)?, |part| scaled(part, LOG10_E)),
-            ComplexPlan::Exp2 => b.exp(self.by_parts(x, |part| scaled(part, LN_2))?),
-            ComplexPlan::Round => self.by_parts(x, |part| b.round_even(part)),
+            ComplexPlan::Log2 => self.map_parts(b.log(x)?, |part| scaled(part, LOG2_E)),
+            ComplexPlan::Log10 => self.map_parts(b.log(x)?, |part| scaled(part, LOG10_E)),
+            ComplexPlan::Exp2 => b.exp(self.map_parts(x, |part| scaled(part, LN_2))?),
+            ComplexPlan::Round => self.map_parts(x, |part| b.round_even(part)),
         }
     }
 
     /// Applies `function` to the real and to the imaginary part of `x`.
-    fn by_parts(&self, x: Value, function: impl Fn(Value) -> BuildResult) -> BuildResult {
+    fn map_parts(&self, x: Value, function: impl Fn(Value) -> BuildResult) -> BuildResult {
         let b = self.builder;
         let parts = [function(b.real(&x)?)?, function(b.imag(x)?)?];
         b.elementwise(Op::Complex, &parts, &RuleSet::None)

@@ -196,8 +196,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 ElaboratedOperand::Number(number) => Ok(number),
                 _ => Err(self.literal(node).unwrap_or(folded)),
             };
-            let made = Number::binary(operator, nodes.map(operand), folded);
-            return Ok(made.map_or(ElaboratedOperand::Literal(folded), number_operand));
+            let number = Number::binary(operator, nodes.map(operand), folded);
+            return Ok(number.map_or(ElaboratedOperand::Literal(folded), number_operand));
         }
         if operator == BinaryOperator::Power
             && let Some(square) = self.square(nodes, mark)?
@@ -310,25 +310,26 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 
     /// The rule of one operation: the requested rule with the attributes of the call.
     pub(super) fn rule_of(&self, attributes: &[NamedAttribute]) -> ElaborateResult<RuleSet> {
-        let mut given = self.rule.map(RuleSet::attributes).unwrap_or_default();
-        let mut stated = Vec::new();
+        let mut rule_attributes = self.rule.map(RuleSet::attributes).unwrap_or_default();
+        let mut call_attributes = Vec::new();
         for attribute in attributes {
             let AttributeValue::Integers(values) = &attribute.value else { continue };
             match attribute.attribute {
-                AttributeKey::Dims => given.dims = Some(values.clone()),
-                AttributeKey::Axis => given.axis = values.first().copied(),
+                AttributeKey::Dims => rule_attributes.dims = Some(values.clone()),
+                AttributeKey::Axis => rule_attributes.axis = values.first().copied(),
                 _ => continue,
             }
-            stated.push(attribute);
+            call_attributes.push(attribute);
         }
-        let Some(last) = stated.last() else {
+        let Some(last) = call_attributes.last() else {
             return Ok(self.rule.cloned().unwrap_or(RuleSet::Numpy));
         };
-        let asked = self.rule.map_or(RuleChoice::AsWritten, |rule| RuleChoice::Named(rule.name()));
-        asked.elementwise(&given).map_err(|error| {
+        let choice = self.rule.map_or(RuleChoice::AsWritten, |rule| RuleChoice::Named(rule.name()));
+        choice.elementwise(&rule_attributes).map_err(|error| {
             let name = error.attribute().map(|attribute| attribute.as_str());
-            let is_named = |given: &&&NamedAttribute| Some(given.attribute.keyword()) == name;
-            let span = stated.iter().find(is_named).unwrap_or(last).span;
+            let is_named =
+                |attribute: &&&NamedAttribute| Some(attribute.attribute.keyword()) == name;
+            let span = call_attributes.iter().find(is_named).unwrap_or(last).span;
             ExprError::new(ExprErrorKind::Attribute(error), span)
         })
     }

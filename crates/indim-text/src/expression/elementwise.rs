@@ -47,21 +47,21 @@ impl<'b> Elaborator<'_, 'b> {
             // The lowering of a power depends on the exponent, so pin it.
             self.literal(nodes[1]);
         }
-        let alone;
+        let numpy_call;
         let operation = match &operation.rule {
             RuleSet::Named { .. }
                 if nodes.iter().filter(|node| self.is_array(**node)).count() < 2 =>
             {
                 // With at most one array, no axes are matched.
-                alone = ElementwiseCall { rule: RuleSet::Numpy, ..*operation };
-                &alone
+                numpy_call = ElementwiseCall { rule: RuleSet::Numpy, ..*operation };
+                &numpy_call
             }
             _ => operation,
         };
         let is_numpy = typing::promotes(&operation.rule);
         let plan = match is_numpy {
-            true => typing::numpy(op, variant, &types),
-            false => typing::strict(op, variant, &types),
+            true => typing::plan_numpy(op, variant, &types),
+            false => typing::plan_without_promotion(op, variant, &types),
         };
         match plan.map_err(|kind| ExprError::new(kind, mark))? {
             TypingPlan::Compute { op, dtype } => self.compute(operation, op, dtype),
@@ -231,9 +231,9 @@ impl<'b> Elaborator<'_, 'b> {
         let values =
             [self.convert(x, DType::U64, operation)?, self.convert(y, DType::U64, operation)?];
         let as_unsigned = self.apply(op, &values, operation)?;
-        let mirrored = op.mirrored().filter(|_| is_unsigned_first);
-        let seen_from_signed = mirrored.unwrap_or(op);
-        match seen_from_signed {
+        let swapped = op.swapped().filter(|_| is_unsigned_first);
+        let signed_first = swapped.unwrap_or(op);
+        match signed_first {
             Op::Lt | Op::Le | Op::Ne => self.apply(Op::Or, &[as_unsigned, is_negative], operation),
             _ => {
                 let is_not_negative =

@@ -271,13 +271,13 @@ impl Function {
             CallParameter::Attribute(AttributeKey::Argument(name)) if self.has_default(name) => {
                 None
             }
-            CallParameter::Attribute(attribute) if self.leaves_out(attribute) => None,
+            CallParameter::Attribute(attribute) if self.can_omit(attribute) => None,
             CallParameter::Attribute(attribute) => Some(attribute),
         })
     }
 
     /// Whether a call of a product or of random numbers may leave this attribute out.
-    fn leaves_out(self, attribute: AttributeKey) -> bool {
+    fn can_omit(self, attribute: AttributeKey) -> bool {
         match self {
             Function::Product(_) => attribute != AttributeKey::Equation,
             Function::Random(function) => function.has_default(attribute),

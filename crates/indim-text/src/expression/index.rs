@@ -53,42 +53,42 @@ impl Parser<'_> {
 
     /// Parses an item that is not an expression; returns `None` and reads nothing before an expression.
     fn index_item(&mut self) -> ParseResult<Option<IndexItem>> {
-        let mut ahead = self.lexer;
-        let (token, span) = ahead.next()?;
+        let mut lookahead = self.lexer;
+        let (token, span) = lookahead.next()?;
         let item = match token {
             Token::Symbol(Symbol::Ellipsis) => Index::Ellipsis,
             Token::Symbol(Symbol::CloseBracket) => return Err(self.unexpected(span, EXPECTED)),
             Token::Name if matches!(self.slice(span), "None" | "newaxis") => Index::NewAxis,
             _ => return self.number_or_slice(),
         };
-        self.lexer = ahead;
+        self.lexer = lookahead;
         Ok(Some(item))
     }
 
     /// Parses a whole number or a slice, such as `-1` or `1::2`; returns `None` and reads nothing before
     /// an expression.
     fn number_or_slice(&mut self) -> ParseResult<Option<IndexItem>> {
-        let mut ahead = self.lexer;
-        let start = whole_number(&mut ahead)?;
-        let (token, _) = peek(&ahead)?;
+        let mut lookahead = self.lexer;
+        let start = whole_number(&mut lookahead)?;
+        let (token, _) = peek(&lookahead)?;
         let ends_item =
             matches!(token, Token::Symbol(Symbol::Comma | Symbol::CloseBracket) | Token::End);
         match (token, start) {
             (Token::Symbol(Symbol::Colon), _) => {}
             (_, Some(index)) if ends_item => {
-                self.lexer = ahead;
+                self.lexer = lookahead;
                 return Ok(Some(Index::At(index)));
             }
             _ => return Ok(None),
         }
-        ahead.next()?;
-        let stop = whole_number(&mut ahead)?;
+        lookahead.next()?;
+        let stop = whole_number(&mut lookahead)?;
         let mut step = None;
-        if peek(&ahead)?.0 == Token::Symbol(Symbol::Colon) {
-            ahead.next()?;
-            step = whole_number(&mut ahead)?;
+        if peek(&lookahead)?.0 == Token::Symbol(Symbol::Colon) {
+            lookahead.next()?;
+            step = whole_number(&mut lookahead)?;
         }
-        self.lexer = ahead;
+        self.lexer = lookahead;
         let (token, span) = self.peek()?;
         match token {
             Token::Symbol(Symbol::Comma | Symbol::CloseBracket) | Token::End => {
@@ -163,22 +163,22 @@ impl Parser<'_> {
 }
 
 fn peek(lexer: &Lexer<'_>) -> ParseResult<(Token, Span)> {
-    let mut ahead = *lexer;
-    ahead.next()
+    let mut lookahead = *lexer;
+    lookahead.next()
 }
 
 /// Reads a whole number with its sign, if it follows; otherwise reads nothing.
 fn whole_number(lexer: &mut Lexer<'_>) -> ParseResult<Option<i64>> {
-    let mut ahead = *lexer;
-    let (mut token, first) = ahead.next()?;
+    let mut lookahead = *lexer;
+    let (mut token, first) = lookahead.next()?;
     let is_negative = token == Token::Symbol(Symbol::Minus);
     let mut span = first;
     if is_negative {
-        (token, span) = ahead.next()?;
+        (token, span) = lookahead.next()?;
     }
     let Token::Number(Literal::Int(value)) = token else { return Ok(None) };
     let value = i64::try_from(if is_negative { -value } else { value })
         .map_err(|_| ExprError::new(ExprErrorKind::NumberTooLarge, first.to(span)))?;
-    *lexer = ahead;
+    *lexer = lookahead;
     Ok(Some(value))
 }

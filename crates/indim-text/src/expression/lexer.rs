@@ -172,19 +172,19 @@ fn symbol(rest: &str) -> (Result<Token, ExprErrorKind>, usize) {
 /// a sign after the `e` of a decimal number.
 fn number_length(rest: &str) -> usize {
     let is_decimal = is_decimal(rest);
-    let mut before = ' ';
+    let mut previous = ' ';
     let mut has_exponent = false;
     for (index, character) in rest.char_indices() {
         let is_sign = matches!(character, '+' | '-');
-        let starts_exponent = is_decimal && matches!(before, 'e' | 'E') && !has_exponent;
-        let belongs = is_name_part(character)
+        let starts_exponent = is_decimal && matches!(previous, 'e' | 'E') && !has_exponent;
+        let continues_number = is_name_part(character)
             || (is_decimal && character == '.' && !has_exponent)
             || (is_sign && starts_exponent);
-        if !belongs {
+        if !continues_number {
             return index;
         }
         has_exponent |= starts_exponent;
-        before = character;
+        previous = character;
     }
     rest.len()
 }
@@ -236,19 +236,19 @@ fn integer(text: &str, radix: u32, after_prefix: bool) -> Result<Literal, ExprEr
 /// The text without underscores. As in Python, each must be between two digits or after a radix prefix.
 fn without_underscores(text: &str, after_prefix: bool) -> Option<String> {
     let mut digits = String::with_capacity(text.len());
-    let mut before = if after_prefix { '0' } else { '_' };
+    let mut previous = if after_prefix { '0' } else { '_' };
     for character in text.chars() {
         match character {
-            '_' if !before.is_ascii_alphanumeric() => return None,
+            '_' if !previous.is_ascii_alphanumeric() => return None,
             '_' => {}
-            _ if before == '_' && !digits.is_empty() && !character.is_ascii_alphanumeric() => {
+            _ if previous == '_' && !digits.is_empty() && !character.is_ascii_alphanumeric() => {
                 return None;
             }
             _ => digits.push(character),
         }
-        before = character;
+        previous = character;
     }
-    (before != '_').then_some(digits)
+    (previous != '_').then_some(digits)
 }
 
 #[cfg(test)]

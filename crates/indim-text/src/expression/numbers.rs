@@ -45,10 +45,10 @@ const MAX_TEXT_BYTES: usize = 60;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct Numbers(Arc<Mutex<State>>);
+pub struct Numbers(Arc<Mutex<NumbersState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct NumbersState {
     program: NumberProgram,
     /// The parameter of each cast.
     parameters: Vec<Value>,
@@ -68,7 +68,7 @@ pub struct Number {
 /// The computation of a program's scalar inputs from numbers, and the guards on the numbers.
 #[derive(Debug, Clone, Default)]
 pub struct NumberProgram {
-    steps: Vec<Step>,
+    steps: Vec<NumberStep>,
     /// The names of the numbers.
     names: Vec<Arc<str>>,
     /// Whether the result of each step is a whole number.
@@ -81,7 +81,7 @@ pub struct NumberProgram {
 
 /// A step of the computation: its result is a number.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum NumberStep {
     /// The number at this position of the inputs.
     Input(usize),
     Literal(Literal),
@@ -90,7 +90,7 @@ enum Step {
 }
 
 impl Numbers {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, NumbersState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -122,10 +122,10 @@ impl Numbers {
 impl NumberProgram {
     fn add_input(&mut self, name: &Arc<str>, value: Literal) -> usize {
         self.names.push(Arc::clone(name));
-        self.add(Step::Input(self.names.len() - 1), value)
+        self.add(NumberStep::Input(self.names.len() - 1), value)
     }
 
-    fn add(&mut self, step: Step, value: Literal) -> usize {
+    fn add(&mut self, step: NumberStep, value: Literal) -> usize {
         self.steps.push(step);
         self.are_whole.push(matches!(value, Literal::Int(_)));
         self.steps.len() - 1
@@ -164,10 +164,10 @@ impl NumberProgram {
         let mut texts: Vec<String> = Vec::with_capacity(step + 1);
         for step in &self.steps[..=step] {
             let text = match *step {
-                Step::Input(place) => self.names[place].to_string(),
-                Step::Literal(literal) => literal.to_string(),
-                Step::Unary(operator, x) => format!("{}{}", operator.symbol(), texts[x]),
-                Step::Binary(operator, [x, y]) => {
+                NumberStep::Input(position) => self.names[position].to_string(),
+                NumberStep::Literal(literal) => literal.to_string(),
+                NumberStep::Unary(operator, x) => format!("{}{}", operator.symbol(), texts[x]),
+                NumberStep::Binary(operator, [x, y]) => {
                     format!("({} {} {})", texts[x], operator.symbol(), texts[y])
                 }
             };
@@ -181,24 +181,24 @@ impl NumberProgram {
         let mut values = Vec::with_capacity(self.steps.len());
         for (step, is_whole) in self.steps.iter().zip(&self.are_whole) {
             let value = match *step {
-                Step::Input(place) => *given.get(place)?,
-                Step::Literal(literal) => literal,
-                Step::Unary(operator, x) => fold_unary(operator, values[x]).ok()?,
-                Step::Binary(operator, [x, y]) => {
+                NumberStep::Input(position) => *given.get(position)?,
+                NumberStep::Literal(literal) => literal,
+                NumberStep::Unary(operator, x) => fold_unary(operator, values[x]).ok()?,
+                NumberStep::Binary(operator, [x, y]) => {
                     fold_binary(operator, values[x], values[y]).ok()??
                 }
             };
             values.push(value);
             // A truth value or large number is a constant of the program, so it needs a guard.
-            let is_input = matches!(step, Step::Literal(_))
+            let is_input = matches!(step, NumberStep::Literal(_))
                 || (Numbers::accepts(value) && matches!(value, Literal::Int(_)) == *is_whole);
-            if !is_input && !self.guards.iter().any(|(of, _)| *of == values.len() - 1) {
+            if !is_input && !self.guards.iter().any(|(other, _)| *other == values.len() - 1) {
                 return None;
             }
         }
-        let is_met = |&(step, value): &(usize, Literal)| is_same_number(values[step], value);
+        let is_guard_met = |&(step, value): &(usize, Literal)| is_same_number(values[step], value);
         let fits = |&(step, dtype): &(usize, DType)| values[step].fits(dtype);
-        (self.guards.iter().all(is_met) && self.casts.iter().all(fits)).then_some(values)
+        (self.guards.iter().all(is_guard_met) && self.casts.iter().all(fits)).then_some(values)
     }
 }
 
@@ -220,7 +220,7 @@ impl Number {
     pub fn pin(&self) -> Literal {
         let guard = (self.index, self.value);
         let mut state = self.numbers.state();
-        if !state.program.guards.iter().any(|(of, _)| *of == self.index) {
+        if !state.program.guards.iter().any(|(other, _)| *other == self.index) {
             state.program.guards.push(guard);
         }
         self.value
@@ -228,15 +228,15 @@ impl Number {
 
     /// Whether the number is pinned to its value.
     pub fn is_pinned(&self) -> bool {
-        self.numbers.state().program.guards.iter().any(|(of, _)| *of == self.index)
+        self.numbers.state().program.guards.iter().any(|(other, _)| *other == self.index)
     }
 
     /// The parameter of rank 0 for this number as an element of `dtype`. The number fits `dtype`.
     pub(super) fn cast(&self, b: &GraphBuilder, dtype: DType) -> Result<Value, GraphError> {
         let mut state = self.numbers.state();
-        let known = state.program.casts.iter().position(|&of| of == (self.index, dtype));
-        if let Some(known) = known {
-            return Ok(state.parameters[known].clone());
+        let existing = state.program.casts.iter().position(|&other| other == (self.index, dtype));
+        if let Some(existing) = existing {
+            return Ok(state.parameters[existing].clone());
         }
         let mut name = self.name.to_string();
         while b.has_parameter(&name) {
@@ -250,7 +250,7 @@ impl Number {
 
     /// The result of a unary operator; `value` is its value in the elaboration.
     pub(super) fn unary(&self, operator: UnaryOperator, value: Literal) -> Number {
-        self.derive(Step::Unary(operator, self.index), value)
+        self.derive(NumberStep::Unary(operator, self.index), value)
     }
 
     /// The result of a binary operator on two numbers. At least one of them belongs to [`Numbers`]; `value`
@@ -260,16 +260,16 @@ impl Number {
         [x, y]: [Result<&Number, Literal>; 2],
         value: Literal,
     ) -> Option<Number> {
-        let own = x.or(y).ok()?;
-        let place = |of: Result<&Number, Literal>| match of {
+        let owner = x.or(y).ok()?;
+        let index_of = |other: Result<&Number, Literal>| match other {
             Ok(number) => number.index,
-            Err(literal) => own.derive(Step::Literal(literal), literal).index,
+            Err(literal) => owner.derive(NumberStep::Literal(literal), literal).index,
         };
-        let places = [place(x), place(y)];
-        Some(own.derive(Step::Binary(operator, places), value))
+        let operand_indices = [index_of(x), index_of(y)];
+        Some(owner.derive(NumberStep::Binary(operator, operand_indices), value))
     }
 
-    fn derive(&self, step: Step, value: Literal) -> Number {
+    fn derive(&self, step: NumberStep, value: Literal) -> Number {
         let index = self.numbers.state().program.add(step, value);
         Number { numbers: self.numbers.clone(), index, value, name: Arc::clone(&self.name) }
     }

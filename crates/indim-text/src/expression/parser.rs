@@ -90,8 +90,8 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn peek(&self) -> ParseResult<(Token, Span)> {
-        let mut ahead = self.lexer;
-        ahead.next()
+        let mut lookahead = self.lexer;
+        lookahead.next()
     }
 
     pub(super) fn slice(&self, span: Span) -> &'t str {
@@ -193,7 +193,7 @@ impl<'t> Parser<'t> {
                 return Err(self.unexpected_after_operand(span));
             };
             if let Some(operator) = InfixOperator::from_symbol(symbol) {
-                let left = self.reduce_before(operator, operand, span)?;
+                let left = self.complete_tighter_operators(operator, operand, span)?;
                 self.push(Frame::Binary { operator, left, mark: span }, span)?;
                 return Ok(None);
             }
@@ -256,7 +256,7 @@ impl<'t> Parser<'t> {
 
     /// Completes the operators on the stack that bind more tightly than `operator`, which has just been
     /// read. Returns the left operand of `operator`.
-    fn reduce_before(
+    fn complete_tighter_operators(
         &mut self,
         operator: InfixOperator,
         operand: NodeIndex,

@@ -30,11 +30,11 @@ impl Elaborator<'_, '_> {
             .iter()
             .map(|&node| self.operand_as(node, dtype, is_numpy))
             .collect::<Result<Vec<Value>, _>>()?;
-        self.built_product(function, &values, attributes)
+        self.build_product(function, &values, attributes)
             .map_err(|error| self.graph_error(error, nodes, mark))
     }
 
-    fn built_product(
+    fn build_product(
         &self,
         function: ProductFunction,
         values: &[Value],
@@ -69,19 +69,19 @@ fn tensordot(attributes: &[NamedAttribute]) -> ContractionRule {
         Some(AttributeValue::AxisLists([x, y])) => {
             ContractionRule::Tensordot { x: x.clone(), y: y.clone() }
         }
-        Some(AttributeValue::Integers(count)) => last_with_first(count.first().copied()),
+        Some(AttributeValue::Integers(count)) => tensordot_rule(count.first().copied()),
         _ if given(AttributeKey::LeftAxes).or(given(AttributeKey::RightAxes)).is_some() => {
             ContractionRule::Tensordot {
                 x: axes(AttributeKey::LeftAxes),
                 y: axes(AttributeKey::RightAxes),
             }
         }
-        _ => last_with_first(None),
+        _ => tensordot_rule(None),
     }
 }
 
 /// The last `count` axes of `x` with the first of `y`.
-fn last_with_first(count: Option<i64>) -> ContractionRule {
+fn tensordot_rule(count: Option<i64>) -> ContractionRule {
     // Limits the length of the lists. The rule refuses more axes than an operand has.
     let count = count.unwrap_or(2).clamp(0, MAX_RANK as i64 + 1);
     ContractionRule::Tensordot { x: (-count..0).collect(), y: (0..count).collect() }

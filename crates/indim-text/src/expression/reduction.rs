@@ -42,7 +42,7 @@ impl Elaborator<'_, '_> {
             }
         }
         let reduction = match &rule {
-            RuleSet::Named { .. } => self.place_by_names(reduction, nodes, mark)?,
+            RuleSet::Named { .. } => self.broadcast_by_names(reduction, nodes, mark)?,
             _ => reduction,
         };
         let (values, rule) = self.convert_operands(&operands, |_| dtype)?;
@@ -55,7 +55,7 @@ impl Elaborator<'_, '_> {
 
     /// Under rule `named`, broadcasts `where` to the operand by axis names, and checks that `initial` is a
     /// scalar.
-    fn place_by_names(
+    fn broadcast_by_names(
         &self,
         reduction: ReduceOptions,
         nodes: &[NodeIndex],

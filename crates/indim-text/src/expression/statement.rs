@@ -77,18 +77,18 @@ impl<'t> Parser<'t> {
 
     /// Reads `m =` or `a, b =`, if it follows; otherwise reads nothing.
     fn targets(&mut self) -> ParseResult<Vec<Span>> {
-        let mut ahead = self.lexer;
+        let mut lookahead = self.lexer;
         let mut targets = Vec::new();
         loop {
-            let (Token::Name, name) = ahead.next()? else { return Ok(Vec::new()) };
+            let (Token::Name, name) = lookahead.next()? else { return Ok(Vec::new()) };
             targets.push(name);
-            if ahead.is_at_line_end() {
+            if lookahead.is_at_line_end() {
                 return Ok(Vec::new());
             }
-            match ahead.next()?.0 {
+            match lookahead.next()?.0 {
                 Token::Symbol(Symbol::Comma) => {}
                 Token::Symbol(Symbol::Assign) => {
-                    self.lexer = ahead;
+                    self.lexer = lookahead;
                     return Ok(targets);
                 }
                 _ => return Ok(Vec::new()),

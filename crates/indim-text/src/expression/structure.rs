@@ -124,12 +124,12 @@ impl<'e, 'b> Elaborator<'e, 'b> {
 
     /// The target shape of a reshape. One size may be -1 and is inferred from the number of elements.
     fn reshape_target(&self, x: &Value, call: &StructuralCall<'_>) -> ElaborateResult<Shape> {
-        let given = call.integers(&[AttributeKey::Shape]).unwrap_or_default();
-        let Some(inferred) = given.iter().position(|size| *size == -1) else {
+        let target = call.integers(&[AttributeKey::Shape]).unwrap_or_default();
+        let Some(inferred) = target.iter().position(|size| *size == -1) else {
             return call.sizes();
         };
         let not_inferable = || ExprError::new(ExprErrorKind::SizeNotInferable, call.mark);
-        let others: Option<usize> = given
+        let known_product: Option<usize> = target
             .iter()
             .enumerate()
             .filter(|(axis, _)| *axis != inferred)
@@ -137,16 +137,16 @@ impl<'e, 'b> Elaborator<'e, 'b> {
                 product.checked_mul(usize::try_from(*size).ok()?)
             });
         let count = self.array_shape(x, call.mark)?.element_count().map_err(|_| not_inferable())?;
-        let others = others.filter(|others| *others != 0 && count % others == 0);
-        let size = count / others.ok_or_else(not_inferable)?;
-        Ok(given.iter().map(|given| usize::try_from(*given).unwrap_or(size)).collect())
+        let known_product = known_product.filter(|product| *product != 0 && count % product == 0);
+        let size = count / known_product.ok_or_else(not_inferable)?;
+        Ok(target.iter().map(|&given| usize::try_from(given).unwrap_or(size)).collect())
     }
 }
 
 impl StructuralCall<'_> {
-    fn integers(&self, wanted: &[AttributeKey]) -> Option<&[i64]> {
-        self.attributes.iter().find_map(|given| match &given.value {
-            AttributeValue::Integers(values) if wanted.contains(&given.attribute) => {
+    fn integers(&self, keys: &[AttributeKey]) -> Option<&[i64]> {
+        self.attributes.iter().find_map(|attribute| match &attribute.value {
+            AttributeValue::Integers(values) if keys.contains(&attribute.attribute) => {
                 Some(&values[..])
             }
             _ => None,
@@ -159,7 +159,7 @@ impl StructuralCall<'_> {
     }
 
     pub(super) fn given_element_type(&self) -> Option<DType> {
-        self.attributes.iter().find_map(|given| match given.value {
+        self.attributes.iter().find_map(|attribute| match attribute.value {
             AttributeValue::ElementType(dtype) => Some(dtype),
             _ => None,
         })
@@ -173,14 +173,14 @@ impl StructuralCall<'_> {
 
     /// Like [`StructuralCall::sizes`], but `None` if the call has neither attribute.
     pub(super) fn given_sizes(&self) -> ElaborateResult<Option<Shape>> {
-        let wanted = [AttributeKey::Shape, AttributeKey::Sizes];
-        let given = self.attributes.iter().find_map(|given| match &given.value {
-            AttributeValue::Integers(sizes) if wanted.contains(&given.attribute) => {
-                Some((sizes, given.span))
+        let keys = [AttributeKey::Shape, AttributeKey::Sizes];
+        let sizes = self.attributes.iter().find_map(|attribute| match &attribute.value {
+            AttributeValue::Integers(sizes) if keys.contains(&attribute.attribute) => {
+                Some((sizes, attribute.span))
             }
             _ => None,
         });
-        let Some((sizes, span)) = given else { return Ok(None) };
+        let Some((sizes, span)) = sizes else { return Ok(None) };
         let size = |size: &i64| match u64::try_from(*size) {
             Ok(size) => Ok(saturating_size(size)),
             Err(_) => Err(ExprError::new(ExprErrorKind::NegativeSize { size: *size }, span)),

@@ -63,7 +63,7 @@ type TypingResult<T> = Result<T, ExprErrorKind>;
 
 /// The plan under a rule without promotion: the first array determines the type, literals adapt to it, and
 /// the builder refuses arrays of other types.
-pub(super) fn strict(
+pub(super) fn plan_without_promotion(
     op: Op,
     variant: OpVariant,
     operands: &[OperandType],
@@ -145,7 +145,7 @@ pub(super) fn product(operands: &[OperandType], is_numpy: bool) -> TypingResult<
 }
 
 /// The plan under the numpy rule.
-pub(super) fn numpy(
+pub(super) fn plan_numpy(
     op: Op,
     variant: OpVariant,
     operands: &[OperandType],
@@ -175,13 +175,13 @@ pub(super) fn numpy(
             let dtype = if common == DType::Bool { DType::I8 } else { common };
             Ok(TypingPlan::Compute { op: shift_right(dtype), dtype })
         }
-        _ => numpy_by_table(op, common, equal),
+        _ => plan_numpy_by_table(op, common, equal),
     }
 }
 
 /// NumPy's plan for an operation on `dtype`: the table's operation if it takes the type, else NumPy's
 /// substitute.
-fn numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<TypingPlan> {
+fn plan_numpy_by_table(op: Op, dtype: DType, operands: &[OperandType]) -> TypingResult<TypingPlan> {
     let is_bool = dtype == DType::Bool;
     let refuse =
         |instead| Err(ExprErrorKind::NotDefinedInNumpy { operation: op.name(), dtype, instead });
@@ -267,7 +267,7 @@ fn integer_comparison(op: Op, operands: &[OperandType]) -> Option<TypingPlan> {
             is_mixed.then_some(TypingPlan::ExactComparison { op })
         }
         [Array(dtype), Constant(literal)] => out_of_range(op, dtype, literal),
-        [Constant(literal), Array(dtype)] => out_of_range(op.mirrored()?, dtype, literal),
+        [Constant(literal), Array(dtype)] => out_of_range(op.swapped()?, dtype, literal),
         _ => None,
     }
 }

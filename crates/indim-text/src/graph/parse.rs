@@ -84,7 +84,7 @@ struct Parser<'t> {
 }
 
 /// The part of a node before its type: kind and attributes.
-enum Head {
+enum NodeHead {
     Constant,
     /// A slice without its sizes, which follow from the type.
     Slice {
@@ -143,19 +143,19 @@ impl<'t> Parser<'t> {
         self.expect(':', "`:` and the type of the result")?;
         let array_type = self.array_type()?;
         let kind = match head {
-            Head::Constant => {
+            NodeHead::Constant => {
                 // Equal constants stay separate nodes, as in the text.
                 let constant = self.constant(&array_type)?;
                 self.known.insert(name, self.assembler.add_distinct(constant));
                 return Ok(());
             }
-            Head::Slice { starts, steps } => {
+            NodeHead::Slice { starts, steps } => {
                 let sizes = array_type.shape.iter().chain(core::iter::repeat(&0));
                 let slices = starts.into_iter().zip(steps).zip(sizes);
                 let slices = slices.map(|((start, step), &n)| AxisSlice::new(start, n, step));
                 NodeKind::Slice(slices.collect())
             }
-            Head::Other(kind) => kind,
+            NodeHead::Other(kind) => kind,
         };
         let value = self
             .assembler
@@ -166,9 +166,9 @@ impl<'t> Parser<'t> {
     }
 
     /// Parses the operands and attributes of `operation`, up to the colon.
-    fn head(&mut self, operation: &str, span: Span) -> ParseResult<(Head, Vec<ValueId>)> {
+    fn head(&mut self, operation: &str, span: Span) -> ParseResult<(NodeHead, Vec<ValueId>)> {
         let kind = match operation {
-            "constant" => return Ok((Head::Constant, Vec::new())),
+            "constant" => return Ok((NodeHead::Constant, Vec::new())),
             "parameter" => NodeKind::Parameter {
                 index: self.assembler.parameter_count(),
                 name: self.parameter_name()?,
@@ -184,7 +184,7 @@ impl<'t> Parser<'t> {
                 let operands = self.values()?;
                 self.attribute("dims")?;
                 let map = AxisMap::from(self.sizes()?);
-                return Ok((Head::Other(NodeKind::BroadcastInDim(map)), operands));
+                return Ok((NodeHead::Other(NodeKind::BroadcastInDim(map)), operands));
             }
             "slice" => {
                 let operands = self.values()?;
@@ -192,7 +192,7 @@ impl<'t> Parser<'t> {
                 let starts = self.sizes()?;
                 self.attribute("steps")?;
                 let steps = self.steps(starts.len())?;
-                return Ok((Head::Slice { starts, steps }, operands));
+                return Ok((NodeHead::Slice { starts, steps }, operands));
             }
             "window" => {
                 let operands = self.values()?;
@@ -204,35 +204,35 @@ impl<'t> Parser<'t> {
                 }
                 let [axis, size, stride, dilation] = numbers;
                 let window = AxisWindow::new(size, stride, dilation);
-                return Ok((Head::Other(NodeKind::Window { axis, window }), operands));
+                return Ok((NodeHead::Other(NodeKind::Window { axis, window }), operands));
             }
             "concatenate" => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
-                return Ok((Head::Other(NodeKind::Concatenate { axis }), operands));
+                return Ok((NodeHead::Other(NodeKind::Concatenate { axis }), operands));
             }
             "take" => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
-                let mode = self.parsed("`error`, `clip` or `wrap`")?;
-                return Ok((Head::Other(NodeKind::Take { axis, mode }), operands));
+                let mode = self.parse_word("`error`, `clip` or `wrap`")?;
+                return Ok((NodeHead::Other(NodeKind::Take { axis, mode }), operands));
             }
             _ if let Some(op) = scatter_op(operation) => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
                 self.attribute("mode")?;
-                let mode = self.parsed("`error`, `clip`, `wrap` or `drop`")?;
-                return Ok((Head::Other(NodeKind::Scatter { op, axis, mode }), operands));
+                let mode = self.parse_word("`error`, `clip`, `wrap` or `drop`")?;
+                return Ok((NodeHead::Other(NodeKind::Scatter { op, axis, mode }), operands));
             }
             "contract" => {
                 let operands = self.values()?;
                 self.attribute("summed")?;
                 let summed = self.size()?;
-                return Ok((Head::Other(NodeKind::Contract { summed }), operands));
+                return Ok((NodeHead::Other(NodeKind::Contract { summed }), operands));
             }
             "sort" => {
                 let operands = self.values()?;
@@ -245,15 +245,15 @@ impl<'t> Parser<'t> {
                     (_, span) => return Err(self.unexpected_word(ORDERS, span)),
                 };
                 self.attribute("result")?;
-                let result = self.parsed("`values` or `positions`")?;
+                let result = self.parse_word("`values` or `positions`")?;
                 let kind = NodeKind::Sort { axis, descending, result };
-                return Ok((Head::Other(kind), operands));
+                return Ok((NodeHead::Other(kind), operands));
             }
             "search_sorted" => {
                 let operands = self.values()?;
                 self.attribute("side")?;
-                let side = self.parsed("`left` or `right`")?;
-                return Ok((Head::Other(NodeKind::SearchSorted { side }), operands));
+                let side = self.parse_word("`left` or `right`")?;
+                return Ok((NodeHead::Other(NodeKind::SearchSorted { side }), operands));
             }
             "while" => {
                 let operands = self.values()?;
@@ -266,7 +266,7 @@ impl<'t> Parser<'t> {
                 self.attribute("result")?;
                 let result = self.size()?;
                 let kind = NodeKind::While { condition, body, limit, result };
-                return Ok((Head::Other(kind), operands));
+                return Ok((NodeHead::Other(kind), operands));
             }
             "branch" => {
                 let operands = self.values()?;
@@ -278,7 +278,7 @@ impl<'t> Parser<'t> {
                 self.attribute("result")?;
                 let result = self.size()?;
                 let kind = NodeKind::Branch { branches: branches.into(), result };
-                return Ok((Head::Other(kind), operands));
+                return Ok((NodeHead::Other(kind), operands));
             }
             _ if let Some(op) = ReduceOp::from_scan_name(operation) => {
                 let operands = self.values()?;
@@ -287,13 +287,13 @@ impl<'t> Parser<'t> {
                 let reverse = self.flag("reverse")?;
                 let exclusive = self.flag("exclusive")?;
                 let kind = NodeKind::Scan { op, axis, reverse, exclusive };
-                return Ok((Head::Other(kind), operands));
+                return Ok((NodeHead::Other(kind), operands));
             }
             _ if let Ok(op) = operation.parse::<ReduceOp>() => {
                 let operands = self.values()?;
                 self.attribute("axis")?;
                 let axis = self.size()?;
-                return Ok((Head::Other(NodeKind::Reduce { op, axis }), operands));
+                return Ok((NodeHead::Other(NodeKind::Reduce { op, axis }), operands));
             }
             _ => match operation.parse::<Op>() {
                 Ok(op) => NodeKind::Elementwise(op),
@@ -303,7 +303,7 @@ impl<'t> Parser<'t> {
                 }
             },
         };
-        Ok((Head::Other(kind), self.values()?))
+        Ok((NodeHead::Other(kind), self.values()?))
     }
 
     /// `"x"`, a unique parameter name.
@@ -412,7 +412,7 @@ impl<'t> Parser<'t> {
     }
 
     /// One of the words that `expected` lists.
-    fn parsed<T: FromStr<Err = ()>>(&mut self, expected: &'static str) -> ParseResult<T> {
+    fn parse_word<T: FromStr<Err = ()>>(&mut self, expected: &'static str) -> ParseResult<T> {
         let (name, span) = self.word(expected)?;
         name.parse().map_err(|()| self.unexpected_word(expected, span))
     }
@@ -471,9 +471,9 @@ impl<'t> Parser<'t> {
 
     /// Reads the word `name` if it comes next, before the colon; returns whether it did.
     fn flag(&mut self, name: &'static str) -> ParseResult<bool> {
-        let mut ahead = self.cursor;
-        let is_next = ahead.peek() != Some(':')
-            && ahead.run(|c| c.is_ascii_alphabetic()).of(self.text) == name;
+        let mut lookahead = self.cursor;
+        let is_next = lookahead.peek() != Some(':')
+            && lookahead.run(|c| c.is_ascii_alphabetic()).of(self.text) == name;
         if is_next {
             self.keyword(name, "`reverse` or `exclusive`")?;
         }

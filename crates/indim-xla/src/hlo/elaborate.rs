@@ -141,8 +141,8 @@ impl<'m> Elaborator<'m> {
                 // The result of the callee.
                 Some(result) => Some(result),
                 None => {
-                    let place = || Location::text(at(instruction));
-                    self.model_builder.operation(instruction.span.start, place)?;
+                    let location = || Location::text(at(instruction));
+                    self.model_builder.operation(instruction.span.start, location)?;
                     self.instruction(instruction)?
                 }
             };
@@ -180,7 +180,7 @@ impl<'m> Elaborator<'m> {
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
                 let tuple =
                     operands.first().ok_or_else(|| fail(wrong_count("operands", "one", 0)))?;
-                tuple.part(index).cloned().map_err(fail)?
+                tuple.tuple_element(index).cloned().map_err(fail)?
             }
             Lowering::Call | Lowering::Map => {
                 return self.call(instruction, operands, lowering == Lowering::Map).map(|()| None);
@@ -222,7 +222,7 @@ impl<'m> Elaborator<'m> {
                 check_type(&slot.array()?.value, &self.mapped_type(stated))
             }
             HloShape::Tuple(shapes) => {
-                let parts = slot.parts()?;
+                let parts = slot.tuple_elements()?;
                 if parts.len() != shapes.len() {
                     return Err(wrong_count("parts of a tuple", shapes.len(), parts.len()));
                 }
@@ -241,7 +241,7 @@ impl<'m> Elaborator<'m> {
     ) -> ElaborationResult<()> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
         let name = if is_map { "to_apply" } else { "to_apply, or calls," };
-        let computation = self.called(instruction, name).map_err(fail)?;
+        let computation = self.called_computation(instruction, name).map_err(fail)?;
         if computation.parameters.len() != arguments.len() {
             let expected = computation.parameters.len();
             return Err(fail(wrong_count("operands", expected, arguments.len())));
@@ -255,7 +255,7 @@ impl<'m> Elaborator<'m> {
     }
 
     /// The computation that an instruction names by the attribute `name`.
-    fn called(
+    fn called_computation(
         &self,
         instruction: &Instruction,
         name: &str,
@@ -297,7 +297,7 @@ impl<'m> Elaborator<'m> {
             (None, Some(literal)) => proto::arrays(literal, shape).map_err(fail)?,
             (None, None) => return Err(fail(FormatErrorKind::Elided { advice: None })),
         };
-        let place = || Location::text(at(instruction));
+        let location = || Location::text(at(instruction));
         let mut slots = Vec::new();
         for array in arrays {
             let is_scalar = array.shape().is_scalar();
@@ -305,7 +305,7 @@ impl<'m> Elaborator<'m> {
             let array_type = array.array_type();
             let map_shape = self.mapped_type(array_type);
             let value = match map_shape == *array_type {
-                true => self.model_builder.constant(array, place)?,
+                true => self.model_builder.constant(array, location)?,
                 false => {
                     let splat = self.model_builder.splat(array, &map_shape.shape);
                     splat.map_err(|error| fail(error.into()))?
@@ -313,7 +313,7 @@ impl<'m> Elaborator<'m> {
             };
             slots.push(XlaValue::Array(ArrayValue { value, fact }));
         }
-        grouped(shape, &mut slots.into_iter()).map_err(fail)
+        group_into_tuples(shape, &mut slots.into_iter()).map_err(fail)
     }
 
     fn reduce(
@@ -323,7 +323,7 @@ impl<'m> Elaborator<'m> {
         lowering: Lowering,
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let applied = self.called_computation(instruction, "to_apply").map_err(fail)?;
         let Some(reducer) = reducer::of(applied, self.text) else {
             let what = "a reduction that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
@@ -347,7 +347,7 @@ impl<'m> Elaborator<'m> {
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let applied = self.called_computation(instruction, "to_apply").map_err(fail)?;
         let Some(updates) = reducer::updates_of(applied, self.text) else {
             let what = "a scatter that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
@@ -365,7 +365,7 @@ impl<'m> Elaborator<'m> {
         operands: &[XlaValue],
     ) -> ElaborationResult<XlaValue> {
         let fail = |kind: FormatErrorKind| kind.in_text(at(instruction));
-        let applied = self.called(instruction, "to_apply").map_err(fail)?;
+        let applied = self.called_computation(instruction, "to_apply").map_err(fail)?;
         let Some(comparator) = reducer::comparator_of(applied, self.text, operands.len()) else {
             let what = "a sort that applies this is".to_owned();
             return Err(fail(FormatErrorKind::Unsupported { what }));
@@ -427,7 +427,7 @@ impl<'m> Elaborator<'m> {
 }
 
 /// Groups arrays into the tuples of a type; the recursion is bounded by the parser's nesting limit.
-fn grouped(
+fn group_into_tuples(
     shape: &HloShape,
     arrays: &mut impl Iterator<Item = XlaValue>,
 ) -> Result<XlaValue, FormatErrorKind> {
@@ -435,7 +435,7 @@ fn grouped(
         HloShape::Tuple(parts) => {
             let mut slots = Vec::with_capacity(parts.len());
             for part in parts {
-                slots.push(grouped(part, arrays)?);
+                slots.push(group_into_tuples(part, arrays)?);
             }
             XlaValue::tuple(slots)
         }

@@ -33,7 +33,10 @@ impl Bitcast {
         let order = major_to_minor(to_layout, to.shape.rank())?;
         let sizes: Vec<usize> = order.iter().map(|&axis| to.shape.sizes()[axis]).collect();
         let mut from_memory_order = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(place, &axis)| from_memory_order[axis] = place as i64);
+        order
+            .iter()
+            .enumerate()
+            .for_each(|(position, &axis)| from_memory_order[axis] = position as i64);
         Ok(Bitcast {
             to_memory_order: to_memory_order.into_iter().map(|axis| axis as i64).collect(),
             memory_type: ArrayType::new(to.dtype, sizes),

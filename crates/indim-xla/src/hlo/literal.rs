@@ -21,10 +21,10 @@ type ReadResult<T> = Result<T, FormatError>;
 pub(super) fn arrays(text: &str, content: Span, shape: &HloShape) -> ReadResult<Vec<Array>> {
     let mut literal = Literal { text, lexer: Lexer::new(text, content), found: Vec::new() };
     literal.value(shape)?;
-    let behind = literal.lexer.token();
-    match behind.kind {
+    let next_token = literal.lexer.token();
+    match next_token.kind {
         TokenKind::End => Ok(literal.found),
-        _ => Err(unexpected(behind, "the end of the constant")),
+        _ => Err(unexpected(next_token, "the end of the constant")),
     }
 }
 
@@ -87,8 +87,8 @@ impl Literal<'_> {
             }
             false => self.lists(start, array_type, &mut bytes)?,
         };
-        let place = start.span.start..end.span.end;
-        array_of_bytes(array_type, &bytes).map_err(|kind| kind.in_text(place))
+        let range = start.span.start..end.span.end;
+        array_of_bytes(array_type, &bytes).map_err(|kind| kind.in_text(range))
     }
 
     /// Reads nested lists of elements, one level per axis; returns the last bracket.

@@ -4,15 +4,14 @@
 //!
 //! * `lexer.rs`, `parser.rs`, `shape.rs`: parse text to the syntax tree in `syntax.rs`; `proto/`: decodes a
 //!   protobuf to the same tree.
-//! * `census.rs`: finds unsupported operations; `elaborate.rs`: builds the graph, `regions.rs` that of loops
-//!   and branches.
+//! * `unsupported.rs`: finds unsupported operations; `elaborate.rs`: builds the graph, `regions.rs` that of
+//!   loops and branches.
 //! * `part.rs`: the instructions between named values; `outline.rs`: every instruction with its stated type.
 //! * `lowering.rs`: the table of opcodes; `attribute.rs`, `gather.rs`: attributes; `literal.rs`: constants;
 //!   `layout.rs`: bitcasts; `reducer.rs`: reducers.
 //! * `writer.rs`: the writer; `write_indices.rs`: its gathers, scatters and sorts.
 
 mod attribute;
-mod census;
 mod elaborate;
 mod gather;
 mod layout;
@@ -27,6 +26,7 @@ mod reducer;
 mod regions;
 mod shape;
 mod syntax;
+mod unsupported;
 mod write_indices;
 mod writer;
 
@@ -70,9 +70,9 @@ impl Reader for Hlo {
         let (module, text) = parsed(source, options)?;
         let outlined = || {
             let entry = entry(&module, options.function.as_deref())?;
-            Ok(outline::outline(&module, text.get()?, entry, &|span| text.place(span.start)))
+            Ok(outline::outline(&module, text.get()?, entry, &|span| text.location(span.start)))
         };
-        outlined().map_err(|error| text.placed(error))
+        outlined().map_err(|error| text.locate_error(error))
     }
 
     fn operations(&self) -> Vec<String> {
@@ -118,7 +118,7 @@ impl SourceText {
     }
 
     /// Location of an instruction; `number` is the byte offset of its opcode.
-    fn place(&self, number: usize) -> Location {
+    fn location(&self, number: usize) -> Location {
         match self {
             SourceText::File(_) => Location::text(number..number),
             SourceText::SyntheticText(synthetic_text) => synthetic_text.described(number),
@@ -126,7 +126,7 @@ impl SourceText {
     }
 
     /// The error with its locations in the file.
-    fn placed(&self, error: FormatError) -> FormatError {
+    fn locate_error(&self, error: FormatError) -> FormatError {
         match self {
             SourceText::File(_) => error,
             SourceText::SyntheticText(synthetic_text) => synthetic_text.error(error),
@@ -153,10 +153,10 @@ impl HloModel {
     ) -> Result<HloModel, FormatError> {
         let found = || {
             let (text, entry) = (text.get()?, entry(&module, options.function.as_deref())?);
-            census::check(&module, text, entry)?;
+            unsupported::check(&module, text, entry)?;
             Ok((entry, inputs(&module, entry, text, &names), outputs(&module, entry, &names)))
         };
-        let (entry, inputs, outputs) = found().map_err(|error| text.placed(error))?;
+        let (entry, inputs, outputs) = found().map_err(|error| text.locate_error(error))?;
         Ok(HloModel { text, module, limits: options.limits, entry, inputs, outputs })
     }
 }
@@ -176,19 +176,19 @@ impl Model for HloModel {
         let elaborator = Elaborator::new(&self.module, self.text.get()?, &self.limits);
         elaborator
             .program(self.entry, &names, &self.outputs)
-            .map_err(|error| self.text.placed(error))
+            .map_err(|error| self.text.locate_error(error))
     }
 
     /// Location of an instruction; `number` is the byte offset of its opcode.
-    fn place(&self, number: usize) -> Location {
-        self.text.place(number)
+    fn location(&self, number: usize) -> Location {
+        self.text.location(number)
     }
 }
 
 /// The entry computation: the one in the options, else the one with `ENTRY`, else the last.
-fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
+fn entry(module: &Module, entry_name: Option<&str>) -> Result<usize, FormatError> {
     let last = module.computations.len() - 1;
-    let Some(name) = asked else { return Ok(module.entry.unwrap_or(last)) };
+    let Some(name) = entry_name else { return Ok(module.entry.unwrap_or(last)) };
     module.by_name.get(name.trim_start_matches('%')).copied().ok_or_else(|| {
         let name = name.to_owned();
         FormatErrorKind::Undefined { what: "computation", name }.without_location()
@@ -196,14 +196,14 @@ fn entry(module: &Module, asked: Option<&str>) -> Result<usize, FormatError> {
 }
 
 /// The inputs: one for each array in the parameters of the computation.
-fn inputs(module: &Module, entry: usize, text: &str, asked: &PartNames) -> Vec<ModelInput> {
+fn inputs(module: &Module, entry: usize, text: &str, part_names: &PartNames) -> Vec<ModelInput> {
     let computation = &module.computations[entry];
     let (mut inputs, mut names) = (Vec::new(), HashSet::new());
     for &parameter in &computation.parameters {
         let instruction = &computation.instructions[parameter];
         let plain = instruction.name.map_or("", |name| name.of(text)).trim_start_matches('%');
-        let users = users_name(instruction, text).filter(|name| !names.contains(*name));
-        let name = asked.start(parameter).or(users).unwrap_or(plain);
+        let users = user_name(instruction, text).filter(|name| !names.contains(*name));
+        let name = part_names.start_name(parameter).or(users).unwrap_or(plain);
         let Some(shape) = &instruction.shape else { continue };
         flatten(name, shape, &mut |name, array_type| {
             let mut unique = name.to_owned();
@@ -217,7 +217,7 @@ fn inputs(module: &Module, entry: usize, text: &str, asked: &PartNames) -> Vec<M
 }
 
 /// `metadata={op_name="x"}`: the user's name of a parameter.
-fn users_name<'t>(instruction: &Instruction, text: &'t str) -> Option<&'t str> {
+fn user_name<'t>(instruction: &Instruction, text: &'t str) -> Option<&'t str> {
     let metadata = instruction.attribute(text, "metadata")?.of(text);
     let (_, name) = metadata.split_once("op_name=\"")?;
     let (name, _) = name.split_once('"')?;
@@ -239,9 +239,9 @@ fn flatten(name: &str, shape: &HloShape, found: &mut dyn FnMut(&str, &indim_ops:
 
 /// The names of the outputs: those that the caller asks for, else `output0`, `output1`, ..., one for
 /// each array in the result.
-fn outputs(module: &Module, entry: usize, asked: &PartNames) -> Vec<String> {
-    if !asked.ends.is_empty() {
-        return asked.ends.clone();
+fn outputs(module: &Module, entry: usize, part_names: &PartNames) -> Vec<String> {
+    if !part_names.ends.is_empty() {
+        return part_names.ends.clone();
     }
     let computation = &module.computations[entry];
     let root = &computation.instructions[computation.root];

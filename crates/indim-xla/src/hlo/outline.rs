@@ -9,10 +9,10 @@ use indim_shape::{AnyRule, RuleSet, TargetRule};
 use indim_text::Span;
 
 use super::attribute::Attributes;
-use super::census;
 use super::lowering::{ArrayOperation, Lowering};
 use super::syntax::{Computation, HloShape, Instruction, Module};
-use super::users_name;
+use super::unsupported;
+use super::user_name;
 
 /// Maximum characters of an attribute's text, and maximum attributes of a node.
 const MAX_ATTRIBUTE: usize = 60;
@@ -20,15 +20,15 @@ const MAX_ATTRIBUTES: usize = 8;
 
 /// The outline of a module: all computations that come before the entry, and the entry.
 ///
-/// `place` is the place of an instruction in the file.
+/// `location` is the place of an instruction in the file.
 pub(super) fn outline(
     module: &Module,
     text: &str,
     entry: usize,
-    place: &dyn Fn(Span) -> Location,
+    location: &dyn Fn(Span) -> Location,
 ) -> Outline {
     let mut outline = Outline::default();
-    let refused = census::refused(module, text, entry);
+    let is_unsupported = unsupported::unsupported_instructions(module, text, entry);
     let mut names = vec![""; module.computations.len()];
     for (name, number) in &module.by_name {
         names[*number] = name;
@@ -37,8 +37,9 @@ pub(super) fn outline(
         let is_entry = number == entry;
         let region = if is_entry { String::new() } else { format!("/{}", shown(names[number])) };
         let region = Arc::from(region.as_str());
-        let is_opaque = &refused[number];
-        let values = instructions(&mut outline, (computation, is_opaque), (text, place), &region);
+        let is_opaque = &is_unsupported[number];
+        let values =
+            instructions(&mut outline, (computation, is_opaque), (text, location), &region);
         if is_entry {
             outline.inputs = computation.parameters.iter().map(|&index| values[index]).collect();
             outline.outputs = vec![values[computation.root]];
@@ -51,7 +52,7 @@ pub(super) fn outline(
 fn instructions(
     outline: &mut Outline,
     (computation, is_opaque): (&Computation, &[bool]),
-    (text, place): (&str, &dyn Fn(Span) -> Location),
+    (text, location): (&str, &dyn Fn(Span) -> Location),
     region: &Arc<str>,
 ) -> Vec<ValueIndex> {
     let mut values: Vec<ValueIndex> = Vec::with_capacity(computation.instructions.len());
@@ -60,7 +61,7 @@ fn instructions(
         let value_type = value_type(instruction.shape.as_ref());
         let is_tuple = matches!(instruction.shape, Some(HloShape::Tuple(_)));
         if instruction.opcode == "parameter" {
-            let users = users_name(instruction, text).filter(|_| region.is_empty());
+            let users = user_name(instruction, text).filter(|_| region.is_empty());
             let name = users.unwrap_or(name);
             let value = outline.add_value(name.to_owned(), value_type, false);
             outline.values[value].is_internal = !region.is_empty();
@@ -72,10 +73,10 @@ fn instructions(
         let lowering = Lowering::of(&instruction.opcode);
         let (role, rule) = role(lowering, instruction, text);
         let target = matches!(rule, Some(AnyRule::Target(_))).then(|| value_type.sizes.clone());
-        let made = outline.add_node(StatedNode {
+        let node = outline.add_node(StatedNode {
             name: name.to_owned(),
             operator: operator(lowering, instruction, text),
-            place: place(instruction.span),
+            location: location(instruction.span),
             region: region.clone(),
             operands,
             results: vec![(name.to_owned(), value_type)],
@@ -87,8 +88,8 @@ fn instructions(
             // Array types in HLO state all their sizes; a dynamic shape has no rank here.
             size_sources: Vec::new(),
         });
-        outline.values[made[0]].is_internal |= is_tuple;
-        values.push(made[0]);
+        outline.values[node[0]].is_internal |= is_tuple;
+        values.push(node[0]);
     }
     values
 }

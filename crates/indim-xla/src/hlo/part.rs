@@ -6,7 +6,7 @@ use indim_model::{FormatError, FormatErrorKind, ReadOptions, remaining_positions
 use indim_text::Span;
 
 use super::syntax::{Computation, HloShape, Instruction, Module};
-use super::{SourceText, entry, users_name};
+use super::{SourceText, entry, user_name};
 
 /// The names of the part's inputs and outputs.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ pub(super) struct PartNames {
 
 impl PartNames {
     /// The name of an instruction at which the part starts.
-    pub(super) fn start(&self, instruction: usize) -> Option<&str> {
+    pub(super) fn start_name(&self, instruction: usize) -> Option<&str> {
         self.starts.get(&instruction).map(String::as_str)
     }
 }
@@ -45,26 +45,26 @@ pub(super) fn restrict(
     let (starts, ends) = (options.part.starts(), options.part.ends());
     let (start_numbers, end_numbers) = (find(&starts)?, find(&ends)?);
     for &number in &start_numbers {
-        start(computation, number);
+        replace_by_parameter(computation, number);
     }
     if !end_numbers.is_empty() {
-        end(computation, &end_numbers)?;
+        set_results(computation, &end_numbers)?;
     }
-    let places = only(computation, &start_numbers);
+    let positions = retain_needed(computation, &start_numbers);
     let named = start_numbers.iter().zip(starts);
-    let starts = named.filter_map(|(&number, name)| Some((places[number]?, name.to_owned())));
+    let starts = named.filter_map(|(&number, name)| Some((positions[number]?, name.to_owned())));
     let starts = starts.collect();
     Ok(PartNames { starts, ends: ends.into_iter().map(str::to_owned).collect() })
 }
 
 /// The index of the instruction of this name. A parameter is also found by the user's name for it, which
-/// its metadata states (`users_name`).
+/// its metadata states (`user_name`).
 fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, FormatError> {
     let is_plain = |instruction: &Instruction| {
         instruction.name.is_some_and(|it| it.of(text).trim_start_matches('%') == name)
     };
     let is_users = |instruction: &Instruction| {
-        instruction.opcode == "parameter" && users_name(instruction, text) == Some(name)
+        instruction.opcode == "parameter" && user_name(instruction, text) == Some(name)
     };
     let instructions = &computation.instructions;
     let found = instructions.iter().position(is_plain);
@@ -74,7 +74,7 @@ fn find(computation: &Computation, text: &str, name: &str) -> Result<usize, Form
 }
 
 /// Replaces an instruction by a parameter.
-fn start(computation: &mut Computation, number: usize) {
+fn replace_by_parameter(computation: &mut Computation, number: usize) {
     let instruction = &mut computation.instructions[number];
     if instruction.opcode == "parameter" {
         return;
@@ -89,7 +89,7 @@ fn start(computation: &mut Computation, number: usize) {
 }
 
 /// Makes a tuple of these instructions the result.
-fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatError> {
+fn set_results(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatError> {
     let mut shapes = Vec::with_capacity(numbers.len());
     for &number in numbers {
         let instruction = &computation.instructions[number];
@@ -121,20 +121,21 @@ fn end(computation: &mut Computation, numbers: &[usize]) -> Result<(), FormatErr
 
 /// Keeps the instructions on which the root depends, and those in `kept`. Returns the new index of each
 /// instruction; `None` for a removed one.
-fn only(computation: &mut Computation, kept: &[usize]) -> Vec<Option<usize>> {
-    let open = [kept, &[computation.root]].concat();
+fn retain_needed(computation: &mut Computation, kept: &[usize]) -> Vec<Option<usize>> {
+    let roots = [kept, &[computation.root]].concat();
     let instructions = &computation.instructions;
     let operands = |number: usize| instructions[number].operands.iter().copied();
-    let places = remaining_positions(instructions.len(), open, operands);
-    let mut remains = places.iter().map(Option::is_some);
+    let positions = remaining_positions(instructions.len(), roots, operands);
+    let mut remains = positions.iter().map(Option::is_some);
     computation.instructions.retain(|_| remains.next() == Some(true));
     for operand in computation.instructions.iter_mut().flat_map(|it| &mut it.operands) {
-        *operand = places[*operand].unwrap_or_default();
+        *operand = positions[*operand].unwrap_or_default();
     }
-    computation.root = places[computation.root].unwrap_or_default();
-    computation.parameters = computation.parameters.iter().filter_map(|&it| places[it]).collect();
+    computation.root = positions[computation.root].unwrap_or_default();
+    computation.parameters =
+        computation.parameters.iter().filter_map(|&it| positions[it]).collect();
     for (number, &parameter) in computation.parameters.iter().enumerate() {
         computation.instructions[parameter].parameter = Some(number);
     }
-    places
+    positions
 }

@@ -43,11 +43,11 @@ fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> 
     let mut terms: Vec<usize> = Vec::with_capacity(computation.instructions.len());
     for (number, instruction) in computation.instructions.iter().enumerate() {
         if instruction.opcode == "parameter" {
-            let parameter = computation.parameters.iter().position(|&place| place == number)?;
+            let parameter = computation.parameters.iter().position(|&index| index == number)?;
             terms.push(arguments[parameter]);
             continue;
         }
-        let operands: Vec<usize> = instruction.operands.iter().map(|&place| terms[place]).collect();
+        let operands: Vec<usize> = instruction.operands.iter().map(|&index| terms[index]).collect();
         let op = match Lowering::of(&instruction.opcode)? {
             Lowering::Constant => {
                 terms.push(body.constant(scalar(instruction, text)));
@@ -63,7 +63,7 @@ fn results_of(computation: &Computation, text: &str, body: &mut ReducerBody) -> 
     }
     let root = &computation.instructions[computation.root];
     Some(match root.opcode.as_str() {
-        "tuple" => root.operands.iter().map(|&place| terms[place]).collect(),
+        "tuple" => root.operands.iter().map(|&index| terms[index]).collect(),
         _ => vec![terms[computation.root]],
     })
 }

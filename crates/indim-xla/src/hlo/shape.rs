@@ -89,13 +89,13 @@ impl Parser<'_, '_> {
         let sizes: Result<Vec<usize>, _> = sizes.map(comment_free_size).collect();
         let Ok(sizes) = sizes else {
             let expected = "sizes between commas".to_owned();
-            let place = brackets.start..brackets.end;
-            return Err(FormatErrorKind::Unexpected { expected }.in_text(place));
+            let range = brackets.start..brackets.end;
+            return Err(FormatErrorKind::Unexpected { expected }.in_text(range));
         };
         let limit = self.limits.rank;
         if sizes.len() > limit {
-            let place = span.start..span.end;
-            return Err(FormatErrorKind::Limit { what: "axes", limit }.in_text(place));
+            let range = span.start..span.end;
+            return Err(FormatErrorKind::Limit { what: "axes", limit }.in_text(range));
         }
         let is_permutation = match &layout {
             HloLayout::MinorToMajor(axes) => is_permutation(axes, sizes.len()),

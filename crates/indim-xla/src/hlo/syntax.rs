@@ -96,13 +96,13 @@ impl Computation {
             if !is_parameter(instruction) {
                 continue;
             }
-            let place = instruction.content.unwrap_or(instruction.span);
-            let index = place.of(text).trim().parse::<usize>().ok();
+            let span = instruction.content.unwrap_or(instruction.span);
+            let index = span.of(text).trim().parse::<usize>().ok();
             let slot = index.and_then(|index| parameters.get_mut(index));
             if slot.is_none_or(|slot| slot.replace(number).is_some()) {
                 let problem = format!("is not one of 0 to {}, each once", count - 1);
                 let kind = FormatErrorKind::attribute("the number of the parameter", problem);
-                return Err(kind.in_text(place.start..place.end));
+                return Err(kind.in_text(span.start..span.end));
             }
             instruction.parameter = index;
         }

@@ -43,7 +43,7 @@ impl LoadedModel {
             let [found, expected] =
                 [expectation.result, expectation.expected].map(|output| results[output].clone());
             if let Some(difference) = expectation.tolerance.compare(&found, &expected) {
-                let place = expectation.place.shown(self.source());
+                let place = expectation.location.shown(self.source());
                 failures.push(CheckFailure { place, difference });
             }
         }

@@ -118,11 +118,11 @@ impl DumpComparison {
         let expected = plan.to.iter().map(|value| dump[value]).collect();
         let compared = DumpRun::new(&model, &arrays, expected)?.compare(tolerance)?;
         for (value, (distance, difference)) in plan.to.iter().zip(compared) {
-            let node = outline.values[*value].maker.map(|maker| &outline.nodes[maker]);
+            let node = outline.values[*value].producer.map(|producer| &outline.nodes[producer]);
             comparison.compared.push(ComparedValue {
                 name: name(value),
                 operator: node.map_or_else(String::new, |node| node.operator.clone()),
-                place: node.map_or_else(String::new, |node| node.place.shown(source)),
+                place: node.map_or_else(String::new, |node| node.location.shown(source)),
                 distance,
                 difference,
             });

@@ -111,12 +111,12 @@ impl LintReport {
 
     /// The place of a finding: `model.onnx: node 4 ...` or `model.mlir:14:10`.
     pub fn place(&self, finding: &Finding) -> String {
-        finding.place.shown(&self.source)
+        finding.location.shown(&self.source)
     }
 
     /// The place of a node within the file: `node 4 ...` or `line 14`.
     pub(super) fn place_of(&self, node: &OutlineNode) -> String {
-        match (&node.place.described, &node.place.span) {
+        match (&node.location.described, &node.location.span) {
             (Some(described), _) => described.clone(),
             (None, Some(span)) => format!("line {}", self.source.line_and_column(span.start).0),
             (None, None) => String::new(),
@@ -125,7 +125,7 @@ impl LintReport {
 
     /// Line and column of a finding in a text, counted from 1.
     pub fn line_and_column(&self, finding: &Finding) -> Option<(usize, usize)> {
-        let span = finding.place.span.as_ref()?;
+        let span = finding.location.span.as_ref()?;
         Some(self.source.line_and_column(span.start))
     }
 
@@ -136,7 +136,7 @@ impl LintReport {
 
     /// Line and column of the start and of the end of a finding in a text, counted from 1.
     pub fn region(&self, finding: &Finding) -> Option<[(usize, usize); 2]> {
-        let span = finding.place.span.as_ref()?;
+        let span = finding.location.span.as_ref()?;
         Some([span.start, span.end].map(|position| self.source.line_and_column(position)))
     }
 

@@ -185,7 +185,7 @@ impl LoadedModel {
         let origin = |value| {
             let before = program.origins.partition_point(|origin| origin.first <= value);
             let origin = program.origins.get(before.checked_sub(1)?)?;
-            let place = self.model.place(origin.number).shown(&self.source);
+            let place = self.model.location(origin.number).shown(&self.source);
             Some(ValueOrigin { place, rule: origin.rule.as_ref().map(ToString::to_string) })
         };
         Explanation::of_file(&graph, &self.options, origin).map_err(|e| self.error(e))

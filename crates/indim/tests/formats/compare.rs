@@ -54,7 +54,7 @@ fn values(content: &[u8]) -> Vec<String> {
     let source = SourceFile::new("model", content.to_vec());
     let report = LintReport::new(source, &LintOptions::default()).unwrap();
     let values = report.outline().values.iter();
-    let named = values.filter(|value| !value.is_internal && value.maker.is_some());
+    let named = values.filter(|value| !value.is_internal && value.producer.is_some());
     named.map(|value| value.name.clone()).collect()
 }
 

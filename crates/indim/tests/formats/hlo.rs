@@ -23,7 +23,7 @@ fn error(text: &str) -> FormatError {
 fn code_and_line(text: &str) -> (&'static str, usize) {
     let error = error(text);
     let source = SourceFile::new("text.hlo", text.to_owned());
-    let span = error.place.span.clone().unwrap_or_else(|| panic!("{error} has no place"));
+    let span = error.location.span.clone().unwrap_or_else(|| panic!("{error} has no place"));
     (error.code(), source.line_and_column(span.start).0)
 }
 

@@ -295,7 +295,7 @@ fn mistakes_name_the_instruction() {
         content[place..place + to.len()].copy_from_slice(to);
         content
     };
-    let described = |error: &FormatError| error.place.described.clone().expect("a place");
+    let described = |error: &FormatError| error.location.described.clone().expect("a place");
     let unknown = error(&replaced(b"\x07reverse", b"\x07outfeed"));
     assert_eq!(unknown.code(), "unsupported-op");
     assert_eq!(described(&unknown), "instruction `flipped` (outfeed) of `main`");

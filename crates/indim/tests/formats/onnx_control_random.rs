@@ -203,9 +203,10 @@ fn models(count: u64) -> impl Iterator<Item = StoredModel> {
         };
         let inputs = vec![array(), array()];
         let model = support::read("random.onnx", &content);
-        let model = model.unwrap_or_else(|error| panic!("{seed}: {error} {:?}", error.place));
+        let model = model.unwrap_or_else(|error| panic!("{seed}: {error} {:?}", error.location));
         let outputs = support::run(&*model, &inputs);
-        let outputs = outputs.unwrap_or_else(|error| panic!("{seed}: {error} {:?}", error.place));
+        let outputs =
+            outputs.unwrap_or_else(|error| panic!("{seed}: {error} {:?}", error.location));
         StoredModel { name: format!("random {seed}"), content, inputs, outputs }
     })
 }

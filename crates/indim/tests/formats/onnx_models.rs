@@ -86,7 +86,7 @@ fn functions_that_call_themselves_are_named() {
     let model = Model { functions, ..model(vec![node("my.F", &["x"], &["y"], &[])]) };
     let error = support::read("test.onnx", model.encoded()).err().expect("an error");
     assert_eq!(error.kind, FormatErrorKind::Cycle { name: "my.F".to_owned() });
-    let place = error.place.described.expect("a place");
+    let place = error.location.described.expect("a place");
     assert!(place.contains("in the function my.G"), "{place}");
 }
 
@@ -289,7 +289,7 @@ fn one_error_lists_all_unsupported_operations() {
     let FormatErrorKind::UnsupportedOperations(found) = &error.kind else { panic!("{error}") };
     let names: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.count)).collect();
     assert_eq!(names, [("MaxUnpool", 2), ("my.Thing", 1), ("Frobnicate", 1)]);
-    assert_eq!(error.place.described.as_deref(), Some("node 0 (MaxUnpool, opset 18)"));
+    assert_eq!(error.location.described.as_deref(), Some("node 0 (MaxUnpool, opset 18)"));
 }
 
 #[test]

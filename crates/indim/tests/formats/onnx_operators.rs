@@ -372,7 +372,7 @@ fn attributes_of_other_versions_are_refused() {
     let error = support::read("test.onnx", &model).err().expect("there is a mistake");
     let problem = "the attribute alpah is none of Elu in version 6, which has alpha";
     assert_eq!(error.to_string(), problem);
-    assert_eq!(error.place.described.as_deref(), Some("node 0 (Elu, opset 18)"));
+    assert_eq!(error.location.described.as_deref(), Some("node 0 (Elu, opset 18)"));
 }
 
 fn bytes(elements: &[u8]) -> Array {

@@ -22,7 +22,7 @@ fn check(case: &Case, opset: u32) {
     let Case { name, graph, arguments } = case;
     let written = written(graph, opset).unwrap_or_else(|error| panic!("{name}: {error}"));
     let model = support::read("written.onnx", &written.content);
-    let model = model.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.place));
+    let model = model.unwrap_or_else(|error| panic!("{name}: {error} {:?}", error.location));
     let found = support::run(&*model, arguments).unwrap_or_else(|error| panic!("{name}: {error}"));
     let differences = mismatches(&found, &evaluate(graph, arguments).unwrap());
     assert!(differences.is_empty(), "{name}, opset {opset}: {differences:?}");

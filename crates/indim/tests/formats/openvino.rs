@@ -224,7 +224,7 @@ fn types_of_ports_are_compared_with_inferred_types() {
         let error = mistake(&network, &x);
         assert_eq!(error.code(), "type-mismatch", "{wrong}");
         let source = ir::source(&network.text(), &[]);
-        let line = source.line_and_column(error.place.span.clone().unwrap().start).0;
+        let line = source.line_and_column(error.location.span.clone().unwrap().start).0;
         assert!(network.text().lines().nth(line - 1).unwrap().contains("port id=\"1\""));
     }
     assert_eq!(result(&operation("ReLU-1", "", &["2"], "FP32 -1"), &x), [0., 2.]);
@@ -282,6 +282,6 @@ fn mistakes_have_their_codes() {
         let inputs: Vec<Array> = sizes.map(|size| floats(&[size], &vec![1.; size])).collect();
         let error = mistake(&operation(name, attributes, shapes, "FP32 2"), &inputs);
         assert_eq!(error.code(), code, "{name} {attributes}: {error}");
-        assert!(error.place.span.is_some(), "{name}");
+        assert!(error.location.span.is_some(), "{name}");
     }
 }

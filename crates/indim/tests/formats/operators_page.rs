@@ -28,7 +28,7 @@ fn others() -> Vec<Graph> {
     let i = b.parameter("i", DType::I32, [2]).unwrap();
     let slope = b.parameter("slope", DType::F32, [3]).unwrap();
     let image = b.parameter("image", DType::F32, [2, 3, 4]).unwrap();
-    let standard = indim_model::standardised(&image, &[2], Epsilon::InsideRoot(1e-5)).unwrap();
+    let standard = indim_model::standardise(&image, &[2], Epsilon::InsideRoot(1e-5)).unwrap();
     let scale = b.broadcast_in_dim(&slope, &[1], [2, 3, 4]).unwrap();
     let values = [
         standard * &scale + &scale,

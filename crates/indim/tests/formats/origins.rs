@@ -11,7 +11,7 @@ fn rules(model: &dyn Model, source: &SourceFile, shapes: &[&[usize]]) -> Vec<(St
     let bound = |shape: &&[usize]| InputBinding::Type(ArrayType::new(DType::F32, shape.to_vec()));
     let program = model.build(&shapes.iter().map(bound).collect::<Vec<_>>()).expect("a program");
     let with_rule = program.origins.iter().filter_map(|origin| {
-        Some((origin.rule.as_ref()?.to_string(), model.place(origin.number).shown(source)))
+        Some((origin.rule.as_ref()?.to_string(), model.location(origin.number).shown(source)))
     });
     with_rule.collect()
 }

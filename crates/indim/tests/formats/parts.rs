@@ -246,7 +246,7 @@ fn check_cuts(content: &[u8], inputs: &[Array]) {
     let report = LintReport::new(source, &LintOptions::default()).unwrap();
     let values = report.outline().values.iter();
     let mut count = 0;
-    for value in values.filter(|value| !value.is_internal && value.maker.is_some()) {
+    for value in values.filter(|value| !value.is_internal && value.producer.is_some()) {
         let until = loaded(content, &[], &[&value.name]);
         let arrays: Vec<&Array> = names(&until).into_iter().map(array).collect();
         let middle = run(&until, &arrays).remove(0);

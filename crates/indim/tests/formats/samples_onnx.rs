@@ -88,6 +88,10 @@ fn every_damaged_file_gives_an_error() {
             }
         };
         eprintln!("{}: {}", damaged.about, error.draw(&source));
-        assert!(error.place.described.is_some() || error.code() == "damaged", "{}", damaged.about);
+        assert!(
+            error.location.described.is_some() || error.code() == "damaged",
+            "{}",
+            damaged.about
+        );
     }
 }

@@ -14,7 +14,7 @@ fn outcome(case: &Case) -> Result<(), String> {
     let model = indim::formats::read(&source, &ReadOptions::default());
     // A case that the samples mark as out of scope can be supported by now.
     if let (false, Err(error)) = (case.is_in_scope, &model) {
-        return match error.is_out_of_scope() && error.place.span.is_some() {
+        return match error.is_out_of_scope() && error.location.span.is_some() {
             true => Ok(()),
             false => Err(format!("refused as damaged: {}", error.draw(&source))),
         };
@@ -57,7 +57,7 @@ fn every_damaged_file_gives_an_error_at_its_line() {
             }
         };
         let Some(line) = damaged.line else { continue };
-        let span = error.place.span.clone().expect("the error has a place");
+        let span = error.location.span.clone().expect("the error has a place");
         assert_eq!(source.line_and_column(span.start).0, line, "{}", damaged.about);
     }
     eprintln!("{} damaged files", files.len());

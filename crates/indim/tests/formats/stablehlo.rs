@@ -26,7 +26,7 @@ fn error(text: &str) -> FormatError {
 fn mistake(text: &str) -> (&'static str, usize, String) {
     let error = error(text);
     let source = SourceFile::new("text.mlir", text.to_owned());
-    let span = error.place.span.clone().expect("it has a place");
+    let span = error.location.span.clone().expect("it has a place");
     (error.code(), source.line_and_column(span.start).0, error.to_string())
 }
 
@@ -348,7 +348,7 @@ fn one_error_lists_all_unsupported_operations() {
         source.line_and_column(place.span.clone().expect("a place").start).0
     };
     let found: Vec<(&str, usize, usize)> =
-        operations.iter().map(|o| (o.name.as_str(), o.count, line(&o.place))).collect();
+        operations.iter().map(|o| (o.name.as_str(), o.count, line(&o.location))).collect();
     let expected = [
         ("stablehlo.ragged_dot", 2, 2),
         ("stablehlo.cholesky", 1, 9),

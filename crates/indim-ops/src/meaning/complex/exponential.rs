@@ -20,14 +20,14 @@ indim_lanes::shared_by_recordings! {
     pub fn exp<F: FloatLane>(x: Complex<F>) -> Complex<F> {
         let (sine, cosine) = (float::sin(x.im), float::cos(x.im));
         let product = Complex::new(exp_times(x.re, cosine), exp_times(x.re, sine));
-        let is_wild = float::is_finite(x.im).not();
+        let has_nonfinite_im = float::is_finite(x.im).not();
         // If the imaginary part is not finite, e^-inf gives zeros and e^inf an infinity.
-        let vanishes = is_wild.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
-        let explodes = is_wild.and(x.re.equal(F::constant(f64::INFINITY)));
-        let nothing = Complex::new(zero(), copysign(zero(), x.im));
-        let result = Complex::select(vanishes, nothing, product);
+        let is_zero_result = has_nonfinite_im.and(x.re.equal(F::constant(f64::NEG_INFINITY)));
+        let is_infinite_result = has_nonfinite_im.and(x.re.equal(F::constant(f64::INFINITY)));
+        let signed_zero = Complex::new(zero(), copysign(zero(), x.im));
+        let result = Complex::select(is_zero_result, signed_zero, product);
         let infinite = Complex::new(F::constant(f64::INFINITY), F::constant(f64::NAN));
-        let result = Complex::select(explodes, infinite, result);
+        let result = Complex::select(is_infinite_result, infinite, result);
         // A real argument has a real result, even after overflow.
         let real = Complex::new(float::exp(x.re), x.im);
         Complex::select(x.im.equal(zero()), real, result)
@@ -38,17 +38,17 @@ indim_lanes::shared_by_recordings! {
 /// one after another, so that nothing overflows before the result does, even for a subnormal factor.
 #[inline(always)]
 pub(super) fn exp_times<F: FloatLane>(x: F, factor: F) -> F {
-    let (once, rest) = split_exponential(x);
-    let (twice, rest) = split_exponential(rest);
-    float::exp(rest).mul(factor.mul(once).mul(twice))
+    let (first_factor, rest) = split_exponential(x);
+    let (second_factor, rest) = split_exponential(rest);
+    float::exp(rest).mul(factor.mul(first_factor).mul(second_factor))
 }
 
 indim_lanes::shared_by_recordings! {
     /// `e^x / 2 * factor`, for `x` so large that half of the exponential is exact.
     pub(super) fn half_exp_times<F: FloatLane>(x: F, factor: F) -> F {
-        let (once, rest) = split_exponential(x);
-        let (twice, rest) = split_exponential(rest);
-        float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(once).mul(twice))
+        let (first_factor, rest) = split_exponential(x);
+        let (second_factor, rest) = split_exponential(rest);
+        float::exp(rest).mul(F::constant(0.5)).mul(factor.mul(first_factor).mul(second_factor))
     }
 }
 
@@ -66,12 +66,12 @@ fn split_exponential<F: FloatLane>(x: F) -> (F, F) {
 pub fn expm1<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let half_sine = float::sin(x.im.mul(F::constant(0.5)));
     let versine = F::constant(2.0).mul(half_sine.mul(half_sine));
-    let near = float::expm1(x.re).mul(float::cos(x.im)).sub(versine);
+    let without_cancellation = float::expm1(x.re).mul(float::cos(x.im)).sub(versine);
     let power = exp(x);
     // Far from 0 the 1 is negligible, and `exp` has the special values.
     let is_far = x.re.abs().less(F::constant(SPLIT)).not().or(float::is_finite(x.im).not());
     let one = F::constant(1.0);
-    Complex::new(F::select(is_far, power.re.sub(one), near), power.im)
+    Complex::new(F::select(is_far, power.re.sub(one), without_cancellation), power.im)
 }
 
 indim_lanes::shared_by_recordings! {
@@ -88,12 +88,12 @@ indim_lanes::shared_by_recordings! {
         let (re, im) = (x.re.abs(), x.im.abs());
         let (larger, smaller) = (float::max(re, im), float::min(re, im));
         let excess = sum_of_squares_less_one(larger, smaller);
-        let near = F::constant(0.5).mul(float::log1p(excess));
+        let near_unit_circle = F::constant(0.5).mul(float::log1p(excess));
         let ScaledComplex { number, exponent } = ScaledComplex::of(x);
         let scale = F::from_int(exponent).mul(F::constant(core::f64::consts::LN_2));
-        let far = float::log(float::hypot(number.re, number.im)).add(scale);
-        let is_near = excess.abs().less(F::constant(0.5));
-        let finite = F::select(is_near, near, far);
+        let from_modulus = float::log(float::hypot(number.re, number.im)).add(scale);
+        let is_near_unit_circle = excess.abs().less(F::constant(0.5));
+        let finite = F::select(is_near_unit_circle, near_unit_circle, from_modulus);
         // Infinities count even with a NaN; `ScaledComplex` leaves both unchanged.
         F::select(float::is_inf(re).or(float::is_inf(im)), F::constant(f64::INFINITY), finite)
     }
@@ -104,10 +104,10 @@ indim_lanes::shared_by_recordings! {
 pub fn log1p<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let shifted = add(real_one(), x);
     let excess = x.re.mul(F::constant(2.0).add(x.re)).add(x.im.mul(x.im));
-    let near = F::constant(0.5).mul(float::log1p(excess));
+    let near_zero = F::constant(0.5).mul(float::log1p(excess));
     let modulus = log_modulus(shifted);
-    let is_near = x.re.abs().less(F::constant(0.25)).and(x.im.abs().less(F::constant(0.25)));
-    Complex::new(F::select(is_near, near, modulus), float::atan2(x.im, shifted.re))
+    let is_near_zero = x.re.abs().less(F::constant(0.25)).and(x.im.abs().less(F::constant(0.25)));
+    Complex::new(F::select(is_near_zero, near_zero, modulus), float::atan2(x.im, shifted.re))
 }
 
 /// `e^(y log x)`; `x^0 = 1`, and 0 to a power with a positive real part is 0, as in NumPy.
@@ -117,8 +117,8 @@ pub fn log1p<F: FloatLane>(x: Complex<F>) -> Complex<F> {
 pub fn pow<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
     let nan = F::constant(f64::NAN);
     let ordinary = exp(mul(y, log(x)));
-    let of_zero = F::select(zero::<F>().less(y.re), zero(), nan);
-    let result = Complex::select(is_zero(x), Complex::new(of_zero, of_zero), ordinary);
+    let power_of_zero = F::select(zero::<F>().less(y.re), zero(), nan);
+    let result = Complex::select(is_zero(x), Complex::new(power_of_zero, power_of_zero), ordinary);
     Complex::select(is_zero(y), real_one(), result)
 }
 
@@ -149,13 +149,13 @@ indim_lanes::shared_by_recordings! {
 #[inline(always)]
 fn with_special_roots<F: FloatLane>(x: Complex<F>, ordinary: Complex<F>) -> Complex<F> {
     let (infinity, nan) = (F::constant(f64::INFINITY), F::constant(f64::NAN));
-    let rest = F::select(float::is_nan(x.im), nan, zero());
-    let right = Complex::new(infinity, copysign(rest, x.im));
-    let left = Complex::new(rest, copysign(infinity, x.im));
+    let finite_part = F::select(float::is_nan(x.im), nan, zero());
+    let right = Complex::new(infinity, copysign(finite_part, x.im));
+    let left = Complex::new(finite_part, copysign(infinity, x.im));
     let is_left = x.re.less(zero());
-    let along = Complex::select(is_left, left, right);
+    let infinite_root = Complex::select(is_left, left, right);
     let result = Complex::select(is_nan(x), Complex::new(nan, nan), ordinary);
-    let result = Complex::select(float::is_inf(x.re), along, result);
+    let result = Complex::select(float::is_inf(x.re), infinite_root, result);
     let result = Complex::select(is_zero(x), Complex::new(zero(), x.im), result);
     Complex::select(float::is_inf(x.im), Complex::new(infinity, x.im), result)
 }

@@ -36,34 +36,34 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
 /// argument so large that 1 is negligible, these are a quarter of the argument and `log 4`; otherwise the
 /// argument and 0.
 #[inline(always)]
-fn without_overflow<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
+fn scale_down<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
     let factor = F::select(is_far, F::constant(0.25), one());
-    let missing = F::select(is_far, F::constant(2.0 * LN_2), zero());
-    (Complex::new(x.re.mul(factor), x.im.mul(factor)), missing)
+    let log_factor = F::select(is_far, F::constant(2.0 * LN_2), zero());
+    (Complex::new(x.re.mul(factor), x.im.mul(factor)), log_factor)
 }
 
 indim_lanes::shared_by_recordings! {
     /// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `atan(re / Re(a b)) + j asinh(Im(conj(a) b))`.
     pub fn asin<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-        let (near, missing) = without_overflow(x);
-        let (lower, upper) = roots(near);
-        let re = float::atan2(near.re, real_of_product(lower, upper));
-        let im = copysign(float::asinh(cross(lower, upper)).abs().add(missing), x.im);
-        let numbers = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
+        let (scaled, log_factor) = scale_down(x);
+        let (lower, upper) = roots(scaled);
+        let re = float::atan2(scaled.re, real_of_product(lower, upper));
+        let im = copysign(float::asinh(cross(lower, upper)).abs().add(log_factor), x.im);
+        let result = with_infinite_modulus(x, Complex::new(re, im), angle_to_imaginary_axis(x));
         let is_kept = x.re.equal(zero());
-        Complex::new(F::select(is_kept, x.re, numbers.re), numbers.im)
+        Complex::new(F::select(is_kept, x.re, result.re), result.im)
     }
 }
 
 indim_lanes::shared_by_recordings! {
     /// With `a = sqrt(1 - x)`, `b = sqrt(1 + x)`: `2 atan(Re(a) / Re(b)) + j asinh(Im(conj(b) a))`.
     pub fn acos<F: FloatLane>(x: Complex<F>) -> Complex<F> {
-        let (near, missing) = without_overflow(x);
-        let (lower, upper) = roots(near);
+        let (scaled, log_factor) = scale_down(x);
+        let (lower, upper) = roots(scaled);
         let two = F::constant(2.0);
         let re = two.mul(float::atan2(lower.re, upper.re));
-        let im = copysign(float::asinh(cross(upper, lower)).abs().add(missing), x.im);
+        let im = copysign(float::asinh(cross(upper, lower)).abs().add(log_factor), x.im);
         let angle = float::atan2(x.im.abs(), x.re);
         let result = conj(with_infinite_modulus(x, Complex::new(re, im), angle));
         let is_on_axis = x.re.equal(zero()).and(is_nan(x));
@@ -116,21 +116,21 @@ indim_lanes::shared_by_recordings! {
     /// `log1p(4 re / ((1 - re)² + im²)) / 4 + j arg((1 - re)(1 + re) - im² + 2 j im) / 2` for parts that are
     /// not negative.
     fn atanh_of_magnitudes<F: FloatLane>(re: F, im: F) -> Complex<F> {
-        let rest = one::<F>().sub(re);
-        let norm = rest.mul(rest).add(im.mul(im));
+        let one_minus_re = one::<F>().sub(re);
+        let norm = one_minus_re.mul(one_minus_re).add(im.mul(im));
         let ratio = F::constant(4.0).mul(re).div(norm);
         let real = F::constant(0.25).mul(float::log1p(ratio));
-        let cosine = rest.mul(one::<F>().add(re)).sub(im.mul(im));
+        let cosine = one_minus_re.mul(one::<F>().add(re)).sub(im.mul(im));
         let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
         // Near the pole the square of the rest would underflow.
-        let is_at_pole = rest.equal(zero()).and(im.less(F::constant(1.0e-100)));
-        let at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
-        let real = F::select(is_at_pole, at_pole, real);
+        let is_at_pole = one_minus_re.equal(zero()).and(im.less(F::constant(1.0e-100)));
+        let real_at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
+        let real = F::select(is_at_pole, real_at_pole, real);
         // If the squares would overflow: 1 / x and a quarter of a turn.
         let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
         let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
-        let far = Complex::new(real_of_reciprocal(re, im), quarter);
-        let result = Complex::select(is_far, far, Complex::new(real, angle));
+        let far_result = Complex::new(real_of_reciprocal(re, im), quarter);
+        let result = Complex::select(is_far, far_result, Complex::new(real, angle));
         Complex::new(F::select(re.equal(zero()), zero(), result.re), result.im)
     }
 }

@@ -101,13 +101,13 @@ pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let scaled = ScaledComplex::of(x).number;
     let modulus = abs(scaled);
     let finite = Complex::new(scaled.re.div(modulus), scaled.im.div(modulus));
-    let (is_re, is_im) = (float::is_inf(x.re), float::is_inf(x.im));
-    let along_re = Complex::new(copysign(one(), x.re), zero());
-    let along_im = Complex::new(zero(), copysign(one(), x.im));
-    let along = Complex::select(is_re, along_re, along_im);
-    let numbers = Complex::select(is_re.or(is_im), along, finite);
+    let (is_re_infinite, is_im_infinite) = (float::is_inf(x.re), float::is_inf(x.im));
+    let re_unit = Complex::new(copysign(one(), x.re), zero());
+    let im_unit = Complex::new(zero(), copysign(one(), x.im));
+    let unit = Complex::select(is_re_infinite, re_unit, im_unit);
+    let numbers = Complex::select(is_re_infinite.or(is_im_infinite), unit, finite);
     // An infinite part determines the result even if the other is a NaN.
-    let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re.and(is_im));
+    let is_undefined = is_nan(x).and(is_inf(x).not()).or(is_re_infinite.and(is_im_infinite));
     let result = Complex::select(is_undefined, Complex::new(nan, nan), numbers);
     Complex::select(is_zero(x), Complex::new(zero(), zero()), result)
 }
@@ -187,8 +187,8 @@ impl<F: FloatLane> ScaledComplex<F> {
         let exponent = larger.to_bits().shr_logical(mantissa_bits).sub(bias);
         let is_ordinary = float::is_finite(larger).and(larger.equal(zero()).not());
         let exponent = F::Bits::select(is_ordinary, exponent, F::Bits::constant(0));
-        let down = F::Bits::constant(0).sub(exponent);
-        let number = Complex::new(scale(x.re, down), scale(x.im, down));
+        let shift = F::Bits::constant(0).sub(exponent);
+        let number = Complex::new(scale(x.re, shift), scale(x.im, shift));
         ScaledComplex { number, exponent }
     }
 }
@@ -220,14 +220,13 @@ indim_lanes::shared_by_recordings! {
         let signed = copysign(infinity, y.re);
         let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
         // Only the directions of the infinite parts of an infinite operand count.
-        let of_infinity = mul(directions(x), conj(y));
-        let of_infinity = Complex::new(infinity.mul(of_infinity.re), infinity.mul(of_infinity.im));
-        let by_infinity = mul(x, conj(directions(y)));
-        let by_infinity =
-            Complex::new(zero::<F>().mul(by_infinity.re), zero::<F>().mul(by_infinity.im));
+        let direction = mul(directions(x), conj(y));
+        let infinite_quotient = Complex::new(infinity.mul(direction.re), infinity.mul(direction.im));
+        let direction = mul(x, conj(directions(y)));
+        let by_infinity = Complex::new(zero::<F>().mul(direction.re), zero::<F>().mul(direction.im));
         let result = Complex::select(is_zero(y), by_zero, ordinary);
         let result =
-            Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), of_infinity, result);
+            Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), infinite_quotient, result);
         Complex::select(is_finite(x).and(is_inf(y)), by_infinity, result)
     }
 }
@@ -244,14 +243,14 @@ indim_lanes::shared_by_recordings! {
     pub fn reciprocal<F: FloatLane>(x: Complex<F>) -> Complex<F> {
         let ScaledComplex { number, exponent } = ScaledComplex::of(x);
         let norm = number.re.mul(number.re).add(number.im.mul(number.im));
-        let down = F::Bits::constant(0).sub(exponent);
+        let shift = F::Bits::constant(0).sub(exponent);
         let ordinary =
-            Complex::new(scale(number.re.div(norm), down), scale(number.im.neg().div(norm), down));
+            Complex::new(scale(number.re.div(norm), shift), scale(number.im.neg().div(norm), shift));
         let infinite = copysign(F::constant(f64::INFINITY), x.re);
-        let of_zero = Complex::new(infinite, F::constant(f64::NAN));
-        let of_infinity = Complex::new(copysign(zero(), x.re), copysign(zero(), x.im).neg());
-        let result = Complex::select(is_zero(x), of_zero, ordinary);
-        Complex::select(is_inf(x), of_infinity, result)
+        let reciprocal_of_zero = Complex::new(infinite, F::constant(f64::NAN));
+        let reciprocal_of_infinity = Complex::new(copysign(zero(), x.re), copysign(zero(), x.im).neg());
+        let result = Complex::select(is_zero(x), reciprocal_of_zero, ordinary);
+        Complex::select(is_inf(x), reciprocal_of_infinity, result)
     }
 }
 

@@ -7,7 +7,7 @@ use indim_ops::{ArrayType, DType};
 
 use super::super::syntax::{HloLayout, HloShape};
 use super::messages::{LiteralProto, ShapeProto};
-use super::{decoded, shape};
+use super::{decode, shape};
 
 type ReadResult<T> = Result<T, FormatErrorKind>;
 
@@ -16,7 +16,7 @@ type ReadResult<T> = Result<T, FormatErrorKind>;
 /// # Errors
 /// `damaged`, `wrong-element-count`, `wrong-count`, `type-mismatch`, `attribute`, `unsupported`.
 pub(in super::super) fn arrays(encoded: &Bytes, shape: &HloShape) -> ReadResult<Vec<Array>> {
-    let literal: LiteralProto = decoded(encoded.clone())?;
+    let literal: LiteralProto = decode(encoded.clone())?;
     match shape {
         HloShape::Array(array_type, _) => Ok(vec![array(&literal, array_type)?]),
         HloShape::Tuple(parts) => {
@@ -40,7 +40,7 @@ pub(in super::super) fn arrays(encoded: &Bytes, shape: &HloShape) -> ReadResult<
 fn array(literal: &LiteralProto, array_type: &ArrayType) -> ReadResult<Array> {
     let layout = match &literal.shape {
         Some(encoded) => {
-            let stated: ShapeProto = decoded(encoded.clone())?;
+            let stated: ShapeProto = decode(encoded.clone())?;
             check_sizes(&stated, array_type)?;
             shape::layout(&stated)?
         }
@@ -51,7 +51,7 @@ fn array(literal: &LiteralProto, array_type: &ArrayType) -> ReadResult<Array> {
         HloLayout::MinorToMajor(axes) if !axes.iter().rev().copied().eq(0..axes.len()) => {
             // Checks the element count before the transposition to row-major order.
             array_of_bytes(array_type, &elements)?;
-            array_of_bytes(array_type, &in_order(&elements, array_type, &axes))
+            array_of_bytes(array_type, &to_row_major(&elements, array_type, &axes))
         }
         _ => array_of_bytes(array_type, &elements),
     }
@@ -100,7 +100,7 @@ fn elements(literal: &LiteralProto, dtype: DType) -> Bytes {
 }
 
 /// Transposes elements from the layout `minor_to_major` to row-major order.
-fn in_order(elements: &[u8], array_type: &ArrayType, minor_to_major: &[usize]) -> Vec<u8> {
+fn to_row_major(elements: &[u8], array_type: &ArrayType, minor_to_major: &[usize]) -> Vec<u8> {
     let sizes = array_type.shape.sizes();
     let mut strides = vec![array_type.dtype.size(); sizes.len()];
     let mut stride = array_type.dtype.size();
@@ -109,17 +109,17 @@ fn in_order(elements: &[u8], array_type: &ArrayType, minor_to_major: &[usize]) -
         stride *= sizes[axis];
     }
     let mut ordered = Vec::with_capacity(elements.len());
-    let (mut index, mut place) = (vec![0; sizes.len()], 0);
+    let (mut index, mut offset) = (vec![0; sizes.len()], 0);
     while ordered.len() < elements.len() {
-        ordered.extend_from_slice(&elements[place..place + array_type.dtype.size()]);
+        ordered.extend_from_slice(&elements[offset..offset + array_type.dtype.size()]);
         // The next index; the last axis varies fastest.
         for axis in (0..sizes.len()).rev() {
             index[axis] += 1;
-            place += strides[axis];
+            offset += strides[axis];
             if index[axis] < sizes[axis] {
                 break;
             }
-            place -= strides[axis] * sizes[axis];
+            offset -= strides[axis] * sizes[axis];
             index[axis] = 0;
         }
     }

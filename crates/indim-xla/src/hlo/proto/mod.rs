@@ -42,8 +42,8 @@ pub(super) fn read(
         instructions: 0,
     };
     for (index, encoded) in proto.computations.iter().enumerate() {
-        let place = || Location::described(format!("computation {index}"));
-        let computation = decoded(encoded.clone()).map_err(|kind| kind.at(place()))?;
+        let location = || Location::described(format!("computation {index}"));
+        let computation = decode(encoded.clone()).map_err(|kind| kind.at(location()))?;
         reading.computation(&computation)?;
     }
     let ModuleReader { mut module, synthetic_text, numbers, .. } = reading;
@@ -62,18 +62,18 @@ pub(super) fn read(
 ///
 /// # Errors
 /// `damaged`.
-fn decoded<M: prost::Message + Default>(bytes: Bytes) -> Result<M, FormatErrorKind> {
+fn decode<M: prost::Message + Default>(bytes: Bytes) -> Result<M, FormatErrorKind> {
     M::decode(bytes).map_err(|error| FormatErrorKind::Damaged { problem: error.to_string() })
 }
 
 /// A dump has the module in its first field, where a module has its name; a name does not decode as a
 /// module.
 fn module(file: &Bytes) -> Result<HloModuleProto, FormatErrorKind> {
-    let first = decoded::<HloProto>(file.clone())?.hlo_module;
-    let dumped = first.and_then(|first| decoded::<HloModuleProto>(first).ok());
+    let first = decode::<HloProto>(file.clone())?.hlo_module;
+    let dumped = first.and_then(|first| decode::<HloModuleProto>(first).ok());
     match dumped.filter(|module| !module.computations.is_empty()) {
         Some(module) => Ok(module),
-        None => decoded(file.clone()),
+        None => decode(file.clone()),
     }
 }
 
@@ -101,7 +101,7 @@ impl ModuleReader<'_> {
         let mut instructions = Vec::with_capacity(proto.instructions.len());
         let mut numbers = HashMap::with_capacity(proto.instructions.len());
         for encoded in &proto.instructions {
-            let instruction: HloInstructionProto = decoded(encoded.clone()).map_err(fail)?;
+            let instruction: HloInstructionProto = decode(encoded.clone()).map_err(fail)?;
             instructions.push(self.instruction(&instruction, name, &numbers)?);
             if numbers.insert(instruction.id, numbers.len()).is_some() {
                 let (what, name) = ("instruction", instruction.name);
@@ -222,7 +222,7 @@ const ALGORITHMS: [&str; 13] = [
 /// The attributes of a dot, in the syntax of the text.
 fn dot(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let axes = proto.dot_dimension_numbers.clone().unwrap_or_default();
-    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    let list = |numbers: &[i64]| format!("{{{}}}", join(numbers, ",", i64::to_string));
     let mut attributes = vec![
         ("lhs_batch_dims", list(&axes.lhs_batch_dimensions)),
         ("rhs_batch_dims", list(&axes.rhs_batch_dimensions)),
@@ -241,7 +241,7 @@ fn dot(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
 /// The attributes of a gather, in the syntax of the text.
 fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let axes = proto.gather_dimension_numbers.clone().unwrap_or_default();
-    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    let list = |numbers: &[i64]| format!("{{{}}}", join(numbers, ",", i64::to_string));
     vec![
         ("offset_dims", list(&axes.offset_dims)),
         ("collapsed_slice_dims", list(&axes.collapsed_slice_dims)),
@@ -256,7 +256,7 @@ fn gather(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
 /// The attributes of a scatter, in the syntax of the text.
 fn scatter(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     let axes = proto.scatter_dimension_numbers.clone().unwrap_or_default();
-    let list = |numbers: &[i64]| format!("{{{}}}", joined(numbers, ",", i64::to_string));
+    let list = |numbers: &[i64]| format!("{{{}}}", join(numbers, ",", i64::to_string));
     vec![
         ("update_window_dims", list(&axes.update_window_dims)),
         ("inserted_window_dims", list(&axes.inserted_window_dims)),
@@ -309,12 +309,12 @@ fn axis_labels(spatial: &[i64], others: [(i64, &str); 2]) -> String {
 
 /// The attributes, in the syntax of the text.
 fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
-    let dimensions = || format!("{{{}}}", joined(&proto.dimensions, ",", i64::to_string));
+    let dimensions = || format!("{{{}}}", join(&proto.dimensions, ",", i64::to_string));
     match proto.opcode.as_str() {
         "parameter" => proto.metadata.iter().map(|data| ("metadata", op_name(data))).collect(),
         "iota" => vec![("iota_dimension", dimensions())],
         "slice" => {
-            let ranges = joined(&proto.slice_dimensions, ", ", |slice| {
+            let ranges = join(&proto.slice_dimensions, ", ", |slice| {
                 format!("[{}:{}:{}]", slice.start, slice.limit, slice.stride)
             });
             vec![("slice", format!("{{{ranges}}}"))]
@@ -325,7 +325,7 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         }
         "get-tuple-element" => vec![("index", proto.tuple_index.to_string())],
         "dynamic-slice" => {
-            let sizes = joined(&proto.dynamic_slice_sizes, ",", i64::to_string);
+            let sizes = join(&proto.dynamic_slice_sizes, ",", i64::to_string);
             vec![("dynamic_slice_sizes", format!("{{{sizes}}}"))]
         }
         "gather" => gather(proto),
@@ -340,8 +340,8 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
         "compare" => {
             let all =
                 [("direction", &proto.comparison_direction), ("type", &proto.comparison_type)];
-            let said = all.into_iter().filter(|(_, value)| !value.is_empty());
-            said.map(|(key, value)| (key, value.clone())).collect()
+            let stated = all.into_iter().filter(|(_, value)| !value.is_empty());
+            stated.map(|(key, value)| (key, value.clone())).collect()
         }
         "broadcast" | "transpose" | "reverse" | "concatenate" | "reduce" | "map" | "sort" => {
             vec![("dimensions", dimensions())]
@@ -350,12 +350,12 @@ fn attributes(proto: &HloInstructionProto) -> Vec<(&'static str, String)> {
     }
 }
 
-fn joined<T>(items: &[T], between: &str, synthetic_text: impl FnMut(&T) -> String) -> String {
+fn join<T>(items: &[T], between: &str, synthetic_text: impl FnMut(&T) -> String) -> String {
     items.iter().map(synthetic_text).collect::<Vec<_>>().join(between)
 }
 
 fn widths(padding: &PaddingConfig) -> String {
-    joined(&padding.dimensions, "x", |axis| {
+    join(&padding.dimensions, "x", |axis| {
         let (low, high) = (axis.edge_padding_low, axis.edge_padding_high);
         format!("{low}_{high}_{}", axis.interior_padding)
     })
@@ -363,7 +363,7 @@ fn widths(padding: &PaddingConfig) -> String {
 
 /// A window in the syntax of the text.
 fn window(window: &Window) -> String {
-    let each = |number: fn(&WindowDimension) -> String| joined(&window.dimensions, "x", number);
+    let each = |number: fn(&WindowDimension) -> String| join(&window.dimensions, "x", number);
     format!(
         "{{size={} stride={} pad={} lhs_dilate={} rhs_dilate={}{}}}",
         each(|axis| axis.size.to_string()),

@@ -7,7 +7,7 @@ use indim_ops::ArrayType;
 use super::super::parser::MAX_NESTING;
 use super::super::shape::{element_type_numbered, is_permutation};
 use super::super::syntax::{HloLayout, HloShape};
-use super::decoded;
+use super::decode;
 use super::messages::ShapeProto;
 use super::synthetic_text::SyntheticText;
 
@@ -56,7 +56,7 @@ impl Shapes<'_> {
         if depth > limit {
             return Err(FormatErrorKind::Limit { what: "nested types", limit });
         }
-        let proto: ShapeProto = decoded(encoded.clone())?;
+        let proto: ShapeProto = decode(encoded.clone())?;
         self.parts = self.parts.saturating_add(1 + proto.tuple_shapes.len());
         // One type per instruction. A tuple of two arrays counts 5, so a quarter of the types can be
         // such tuples.

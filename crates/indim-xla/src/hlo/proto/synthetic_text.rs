@@ -45,17 +45,17 @@ impl SyntheticText {
         Location::described(format!("instruction `{name}` ({opcode}) of `{computation}`"))
     }
 
-    fn place(&self, place: &mut Location) {
-        if let Some(span) = &place.span {
-            *place = self.described(span.start);
+    fn location(&self, location: &mut Location) {
+        if let Some(span) = &location.span {
+            *location = self.described(span.start);
         }
     }
 
     /// Replaces positions in this text by descriptions of their instructions.
     pub(in super::super) fn error(&self, mut error: FormatError) -> FormatError {
-        self.place(&mut error.place);
+        self.location(&mut error.location);
         if let FormatErrorKind::UnsupportedOperations(operations) = &mut error.kind {
-            operations.iter_mut().for_each(|operation| self.place(&mut operation.place));
+            operations.iter_mut().for_each(|operation| self.location(&mut operation.location));
         }
         error
     }

@@ -100,7 +100,7 @@ pub(crate) fn read_damaged(samples: &Samples, format: &str) {
             Ok(()) => panic!("{} is read", damaged.about),
         };
         let report = error.draw(&source);
-        let line = error.place.span.as_ref().map(|span| source.line_and_column(span.start).0);
+        let line = error.location.span.as_ref().map(|span| source.line_and_column(span.start).0);
         assert_eq!(line, damaged.line, "{}: {report}", damaged.about);
     }
 }

@@ -1,8 +1,8 @@
-//! The census of unsupported operations and types: one error lists all of them.
+//! The list of unsupported operations and types: one error lists all of them.
 
 use std::collections::HashSet;
 
-use indim_model::{Census, FormatError, FormatErrorKind, Location};
+use indim_model::{FormatError, FormatErrorKind, Location, UnsupportedOperations};
 
 use super::attribute::AttributeReader;
 use super::lowering::{ExpectOperation, Lowering};
@@ -18,9 +18,9 @@ pub(super) fn check(
     attributes: &AttributeReader<'_>,
     entry: usize,
 ) -> Result<(), FormatError> {
-    let mut walk = CensusWalk::new(module, attributes);
+    let mut walk = UnsupportedWalk::new(module, attributes);
     walk.reach(entry);
-    while let Some(number) = walk.waiting.pop() {
+    while let Some(number) = walk.worklist.pop() {
         let function = &module.functions[number];
         function.results.iter().for_each(|result| walk.value_type(&result.value_type));
         if let Some(body) = &function.body {
@@ -28,82 +28,84 @@ pub(super) fn check(
             walk.block(body, false);
         }
     }
-    walk.census.check()?;
+    walk.unsupported.check()?;
     walk.first_type.map_or(Ok(()), Err)
 }
 
 /// The refused operations of a module: operations without a lowering, and calls of functions that
 /// contain one.
-pub(super) struct Refusals<'m> {
+pub(super) struct UnsupportedSet<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
-    is_refused: Vec<bool>,
+    is_unsupported: Vec<bool>,
 }
 
-impl<'m> Refusals<'m> {
+impl<'m> UnsupportedSet<'m> {
     pub(super) fn of(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
-        let is_refused = vec![false; module.functions.len()];
-        let mut refusals = Refusals { module, attributes, is_refused };
+        let is_unsupported = vec![false; module.functions.len()];
+        let mut unsupported_set = UnsupportedSet { module, attributes, is_unsupported };
         let mut callers: Vec<Vec<usize>> = vec![Vec::new(); module.functions.len()];
-        let mut waiting = Vec::new();
+        let mut worklist = Vec::new();
         for (number, function) in module.functions.iter().enumerate() {
             let operations = function.body.iter().flat_map(|body| &body.operations);
             for operation in operations {
-                let (is_own, called) = refusals.census(operation);
+                let (is_own, called) = unsupported_set.find_unsupported(operation);
                 called.into_iter().for_each(|called| callers[called].push(number));
-                if is_own && !core::mem::replace(&mut refusals.is_refused[number], true) {
-                    waiting.push(number);
+                if is_own && !core::mem::replace(&mut unsupported_set.is_unsupported[number], true)
+                {
+                    worklist.push(number);
                 }
             }
         }
-        while let Some(number) = waiting.pop() {
+        while let Some(number) = worklist.pop() {
             for &caller in &callers[number] {
-                if !core::mem::replace(&mut refusals.is_refused[caller], true) {
-                    waiting.push(caller);
+                if !core::mem::replace(&mut unsupported_set.is_unsupported[caller], true) {
+                    worklist.push(caller);
                 }
             }
         }
-        refusals
+        unsupported_set
     }
 
     /// Whether an operation has no lowering, or calls a function with an operation that has none.
-    pub(super) fn is_refused(&self, operation: &SyntaxOperation) -> bool {
-        let (is_own, called) = self.census(operation);
-        is_own || called.into_iter().any(|called| self.is_refused[called])
+    pub(super) fn is_unsupported(&self, operation: &SyntaxOperation) -> bool {
+        let (is_own, called) = self.find_unsupported(operation);
+        is_own || called.into_iter().any(|called| self.is_unsupported[called])
     }
 
     /// Whether the operation itself has no lowering, and the indices of the functions that it calls.
-    fn census(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
-        let mut walk = CensusWalk::new(self.module, self.attributes);
+    fn find_unsupported(&self, operation: &SyntaxOperation) -> (bool, Vec<usize>) {
+        let mut walk = UnsupportedWalk::new(self.module, self.attributes);
         walk.any_operation(operation, false);
-        (walk.census.check().is_err(), walk.waiting)
+        (walk.unsupported.check().is_err(), walk.worklist)
     }
 }
 
-struct CensusWalk<'m> {
+struct UnsupportedWalk<'m> {
     module: &'m Module,
     attributes: &'m AttributeReader<'m>,
-    census: Census,
+    unsupported: UnsupportedOperations,
     first_type: Option<FormatError>,
     seen: HashSet<usize>,
     /// Worklist of called functions.
-    waiting: Vec<usize>,
+    worklist: Vec<usize>,
 }
 
-impl<'m> CensusWalk<'m> {
+impl<'m> UnsupportedWalk<'m> {
     fn new(module: &'m Module, attributes: &'m AttributeReader<'m>) -> Self {
-        let (census, seen, waiting) = (Census::default(), HashSet::new(), Vec::new());
-        CensusWalk { module, attributes, census, first_type: None, seen, waiting }
+        let (unsupported, seen, worklist) =
+            (UnsupportedOperations::default(), HashSet::new(), Vec::new());
+        UnsupportedWalk { module, attributes, unsupported, first_type: None, seen, worklist }
     }
 
     fn reach(&mut self, function: usize) {
         if self.seen.insert(function) {
-            self.waiting.push(function);
+            self.worklist.push(function);
         }
     }
 
     /// Adds the function in an attribute to the worklist; an undefined one is reported at the call.
-    fn called(&mut self, operation: &SyntaxOperation, name: &str) {
+    fn reach_attribute(&mut self, operation: &SyntaxOperation, name: &str) {
         if let Some(span) = self.attributes.optional(operation, name)
             && let Some(function) = self.module.function(&self.attributes.name(span))
         {
@@ -126,15 +128,15 @@ impl<'m> CensusWalk<'m> {
                 (FormatErrorKind::UnsupportedType { name }, span)
             }
         };
-        let start = |error: &FormatError| error.place.span.as_ref().map_or(0, |span| span.start);
+        let start = |error: &FormatError| error.location.span.as_ref().map_or(0, |span| span.start);
         if self.first_type.as_ref().is_none_or(|first| span.start < start(first)) {
             self.first_type = Some(kind.in_text(span.start..span.end));
         }
     }
 
     fn add(&mut self, operation: &SyntaxOperation, name: &str, reason: Option<&str>) {
-        let place = Location::text(operation.span.start..operation.span.end);
-        self.census.add(name, reason.map(str::to_owned), place);
+        let location = Location::text(operation.span.start..operation.span.end);
+        self.unsupported.add(name, reason.map(str::to_owned), location);
     }
 
     /// Counts the operations of a block. The recursion is bounded by the parser's nesting limit.
@@ -155,8 +157,8 @@ impl<'m> CensusWalk<'m> {
 
     fn operation(&mut self, operation: &SyntaxOperation, lowering: Lowering) {
         match lowering {
-            Lowering::Call => self.called(operation, "callee"),
-            Lowering::Composite => self.called(operation, "decomposition"),
+            Lowering::Call => self.reach_attribute(operation, "callee"),
+            Lowering::Composite => self.reach_attribute(operation, "decomposition"),
             Lowering::Map => operation.regions.iter().for_each(|region| self.block(region, true)),
             Lowering::While | Lowering::Case | Lowering::If => {
                 operation.regions.iter().for_each(|region| self.block(region, false));

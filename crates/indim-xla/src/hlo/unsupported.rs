@@ -1,6 +1,6 @@
-//! The census of unsupported operations and types: one error lists all of them.
+//! The list of unsupported operations and types: one error lists all of them.
 
-use indim_model::{Census, FormatError, FormatErrorKind, Location};
+use indim_model::{FormatError, FormatErrorKind, Location, UnsupportedOperations};
 
 use super::attribute::Attributes;
 use super::lowering::Lowering;
@@ -13,8 +13,13 @@ use super::syntax::{HloShape, Instruction, Module};
 /// `unsupported-op`, with all operations; then `unsupported-type`, `unsupported` for the first type.
 pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), FormatError> {
     let computations = vec![None; module.computations.len()];
-    let mut walk =
-        CensusWalk { module, text, census: Census::default(), first_type: None, computations };
+    let mut walk = UnsupportedWalk {
+        module,
+        text,
+        unsupported: UnsupportedOperations::default(),
+        first_type: None,
+        computations,
+    };
     walk.reach(entry, false);
     // Called computations come before their callers, so in reverse order a caller marks its callees first.
     for number in (0..=entry).rev() {
@@ -24,18 +29,27 @@ pub(super) fn check(module: &Module, text: &str, entry: usize) -> Result<(), For
             }
         }
     }
-    walk.census.check()?;
+    walk.unsupported.check()?;
     walk.first_type.map_or(Ok(()), Err)
 }
 
 /// Whether each instruction of each computation up to `entry` is unsupported, or calls a computation with
 /// one that is.
-pub(super) fn refused(module: &Module, text: &str, entry: usize) -> Vec<Vec<bool>> {
+pub(super) fn unsupported_instructions(
+    module: &Module,
+    text: &str,
+    entry: usize,
+) -> Vec<Vec<bool>> {
     let computations = vec![None; module.computations.len()];
-    let mut walk =
-        CensusWalk { module, text, census: Census::default(), first_type: None, computations };
-    let mut refused: Vec<Vec<bool>> = Vec::with_capacity(entry + 1);
-    let mut is_refused: Vec<bool> = Vec::with_capacity(entry + 1);
+    let mut walk = UnsupportedWalk {
+        module,
+        text,
+        unsupported: UnsupportedOperations::default(),
+        first_type: None,
+        computations,
+    };
+    let mut unsupported_instructions: Vec<Vec<bool>> = Vec::with_capacity(entry + 1);
+    let mut is_unsupported: Vec<bool> = Vec::with_capacity(entry + 1);
     // Called computations come before their callers.
     for computation in &module.computations[..=entry] {
         let one = |instruction: &Instruction| {
@@ -43,26 +57,26 @@ pub(super) fn refused(module: &Module, text: &str, entry: usize) -> Vec<Vec<bool
             // `instruction` has marked the computation if it inlines the call; `take` removes the mark.
             let called = instruction.called.filter(|&it| walk.computations[it].take().is_some());
             let mut callees = called.into_iter().chain(instruction.regions.iter().copied());
-            let calls_refused = callees.any(|it| is_refused.get(it) == Some(&true));
-            core::mem::take(&mut walk.census).check().is_err() || calls_refused
+            let calls_unsupported = callees.any(|it| is_unsupported.get(it) == Some(&true));
+            core::mem::take(&mut walk.unsupported).check().is_err() || calls_unsupported
         };
-        let own: Vec<bool> = computation.instructions.iter().map(one).collect();
-        is_refused.push(own.contains(&true));
-        refused.push(own);
+        let are_unsupported: Vec<bool> = computation.instructions.iter().map(one).collect();
+        is_unsupported.push(are_unsupported.contains(&true));
+        unsupported_instructions.push(are_unsupported);
     }
-    refused
+    unsupported_instructions
 }
 
-struct CensusWalk<'m> {
+struct UnsupportedWalk<'m> {
     module: &'m Module,
     text: &'m str,
-    census: Census,
+    unsupported: UnsupportedOperations,
     first_type: Option<FormatError>,
     /// For each reached computation, whether a map calls it.
     computations: Vec<Option<bool>>,
 }
 
-impl CensusWalk<'_> {
+impl UnsupportedWalk<'_> {
     /// Marks a computation as called; `is_map` if a map calls it.
     fn reach(&mut self, computation: usize, is_map: bool) {
         let before = self.computations[computation].unwrap_or(false);
@@ -74,8 +88,8 @@ impl CensusWalk<'_> {
     }
 
     fn add(&mut self, instruction: &Instruction, name: &str, reason: Option<&str>) {
-        let place = Location::text(instruction.span.start..instruction.span.end);
-        self.census.add(name, reason.map(str::to_owned), place);
+        let location = Location::text(instruction.span.start..instruction.span.end);
+        self.unsupported.add(name, reason.map(str::to_owned), location);
     }
 
     fn instruction(&mut self, instruction: &Instruction, is_map: bool) {
@@ -141,7 +155,7 @@ impl CensusWalk<'_> {
                 (FormatErrorKind::UnsupportedType { name }, span)
             }
         };
-        let start = |error: &FormatError| error.place.span.as_ref().map_or(0, |span| span.start);
+        let start = |error: &FormatError| error.location.span.as_ref().map_or(0, |span| span.start);
         if self.first_type.as_ref().is_none_or(|first| span.start < start(first)) {
             self.first_type = Some(kind.in_text(span.start..span.end));
         }

@@ -8,7 +8,7 @@ use indim_ops::ArrayType;
 
 use super::call::TypedValue;
 use crate::attribute_table;
-use crate::build::make_known;
+use crate::build::lower_and_fold;
 use crate::call::Call;
 use crate::flat_node::FlatNode;
 use crate::operators::{Lowering, Operator};
@@ -16,7 +16,7 @@ use crate::tensor::Tensors;
 use crate::unsupported::refusal;
 
 /// A result of a lowered node.
-pub(super) struct KernelResult {
+pub(super) struct LoweredResult {
     pub(super) array_type: ArrayType,
     pub(super) elements: Option<Array>,
 }
@@ -31,10 +31,10 @@ pub(super) fn results(
     node: &FlatNode,
     operands: &[Option<TypedValue>],
     tensors: &Tensors,
-) -> Result<Option<Vec<KernelResult>>, FormatErrorKind> {
+) -> Result<Option<Vec<LoweredResult>>, FormatErrorKind> {
     attribute_table::check(node.operator, node.version, &node.attributes)?;
     // The lowering of a constant reads all elements; its shape rule reads only the type.
-    if refusal(node).is_some() || matches!(operator.becomes, Lowering::Constant) {
+    if refusal(node).is_some() || matches!(operator.lowering, Lowering::Constant) {
         return Ok(None);
     }
     let builder = GraphBuilder::new();
@@ -54,17 +54,17 @@ pub(super) fn results(
     }
     let rule = RuleNote::default();
     let call = Call { builder: &builder, node, operands: &known, tensors, rule: &rule };
-    let made = make_known(&operator.becomes, &call);
-    match made {
-        Ok(made) => made.into_iter().map(result).collect(),
-        Err(kind) if is_open(&kind) => Ok(None),
+    let results = lower_and_fold(&operator.lowering, &call);
+    match results {
+        Ok(results) => results.into_iter().map(result).collect(),
+        Err(kind) if leaves_types_open(&kind) => Ok(None),
         Err(kind) => Err(kind),
     }
 }
 
 /// Whether an error leaves the types open because it is no error of the node: indim does not support the
 /// operation, a limit is exceeded, or an external file cannot be read.
-fn is_open(kind: &FormatErrorKind) -> bool {
+fn leaves_types_open(kind: &FormatErrorKind) -> bool {
     kind.clone().without_location().is_out_of_scope()
         || matches!(kind, FormatErrorKind::Limit { .. } | FormatErrorKind::ExternalFile { .. })
 }
@@ -80,7 +80,7 @@ fn value(builder: &GraphBuilder, typed: &TypedValue, position: usize) -> Option<
     value.ok().map(KnownValue::from)
 }
 
-fn result(known: KnownValue) -> Result<Option<KernelResult>, FormatErrorKind> {
+fn result(known: KnownValue) -> Result<Option<LoweredResult>, FormatErrorKind> {
     let array_type = known.value.array_type().map_err(FormatErrorKind::from)?;
-    Ok(Some(KernelResult { array_type, elements: known.elements }))
+    Ok(Some(LoweredResult { array_type, elements: known.elements }))
 }
