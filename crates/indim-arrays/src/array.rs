@@ -456,7 +456,7 @@ impl Array {
         // and the borrow of the array for the life of the view keeps it alive and unwritten, since only a
         // sole owner writes.
         unsafe {
-            let memory = self.lent();
+            let memory = self.byte_range();
             ArrayView::of_dense(&self.array_type, &self.byte_strides, self.is_row_major, memory)
         }
     }
@@ -470,12 +470,12 @@ impl Array {
         // SAFETY: the strides are those of a dense array over the whole memory. `make_unique` made this
         // array the only owner, and the view borrows the array exclusively.
         unsafe {
-            let memory = self.lent();
+            let memory = self.byte_range();
             ArrayViewMut::of_dense(&self.array_type, &self.byte_strides, self.is_row_major, memory)
         }
     }
 
-    fn lent(&self) -> NonNull<[u8]> {
+    fn byte_range(&self) -> NonNull<[u8]> {
         NonNull::slice_from_raw_parts(self.memory.first(), self.bytes)
     }
 }

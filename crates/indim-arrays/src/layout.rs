@@ -93,7 +93,8 @@ impl<'a> StridedLayout<'a> {
             let difference = Term { coefficient: first.coefficient, max: first.max - 1 };
             let rest = &terms[position + 1..];
             let differences = rest.iter().map(|term| Term { max: 2 * term.max, ..*term });
-            let total = rest.iter().map(Term::reach).sum::<i128>() + bytes / 2 - first.coefficient;
+            let total =
+                rest.iter().map(Term::max_value).sum::<i128>() + bytes / 2 - first.coefficient;
             let all = differences.chain([difference, Term { coefficient: 1, max: bytes }]);
             match Equation::new(all).has_solution(total) {
                 Some(true) => return Some(false),
@@ -117,7 +118,7 @@ fn is_nested(terms: &[Term], element_size: usize) -> bool {
     let mut reach = element_size as i128;
     terms.iter().all(|term| {
         let steps_over = term.coefficient >= reach;
-        reach += term.reach();
+        reach += term.max_value();
         steps_over
     })
 }
@@ -136,7 +137,7 @@ impl Term {
 
     /// The largest value of the term. Distances inside an array fit an address, so the product does not
     /// overflow.
-    fn reach(&self) -> i128 {
+    fn max_value(&self) -> i128 {
         self.coefficient.saturating_mul(self.max)
     }
 }
@@ -145,7 +146,7 @@ impl Term {
 struct Equation {
     terms: Vec<Term>,
     /// For each position, the largest sum of the terms from this position on; then a last entry, 0.
-    reaches: Vec<i128>,
+    max_sums: Vec<i128>,
     /// For each position, the greatest common divisor of the coefficients from this position on; then a
     /// last entry, 0.
     divisors: Vec<i128>,
@@ -153,7 +154,7 @@ struct Equation {
 
 impl Equation {
     fn new(terms: impl Iterator<Item = Term>) -> Equation {
-        let mut terms: Vec<Term> = terms.filter(|term| term.reach() != 0).collect();
+        let mut terms: Vec<Term> = terms.filter(|term| term.max_value() != 0).collect();
         terms.sort_unstable_by_key(|term| core::cmp::Reverse(term.coefficient));
         // Unknowns with the same coefficient merge into their sum.
         terms.dedup_by(|next, kept| {
@@ -163,26 +164,26 @@ impl Equation {
             }
             is_same
         });
-        let (mut reaches, mut divisors) = (vec![0], vec![0]);
+        let (mut max_sums, mut divisors) = (vec![0], vec![0]);
         for (index, term) in terms.iter().rev().enumerate() {
-            reaches.push(term.reach().saturating_add(reaches[index]));
+            max_sums.push(term.max_value().saturating_add(max_sums[index]));
             divisors.push(greatest_common_divisor(term.coefficient, divisors[index]));
         }
-        reaches.reverse();
+        max_sums.reverse();
         divisors.reverse();
-        Equation { terms, reaches, divisors }
+        Equation { terms, max_sums, divisors }
     }
 
     /// Whether the equation has a solution; `None` after [`MAX_STEPS`] assignments.
     fn has_solution(&self, total: i128) -> Option<bool> {
-        self.can_make(total, 0, &mut MAX_STEPS.clone())
+        self.can_sum_to(total, 0, &mut MAX_STEPS.clone())
     }
 
     /// Whether the terms from `position` on can sum to `total`.
     ///
     /// The recursion depth is the number of terms: two arrays have at most 126 axes of more than one element.
-    fn can_make(&self, total: i128, position: usize, steps_left: &mut usize) -> Option<bool> {
-        if total < 0 || total > self.reaches[position] {
+    fn can_sum_to(&self, total: i128, position: usize, steps_left: &mut usize) -> Option<bool> {
+        if total < 0 || total > self.max_sums[position] {
             return Some(false);
         }
         if total == 0 {
@@ -192,15 +193,15 @@ impl Equation {
             return Some(false);
         }
         let Term { coefficient, max } = self.terms[position];
-        let rest = self.reaches[position + 1];
+        let rest = self.max_sums[position + 1];
         // The remainder must be in the range of the later terms, and a multiple of their divisor.
         let lowest = (total - rest + coefficient - 1).div_euclid(coefficient).max(0);
         let highest = (total / coefficient).min(max);
-        let (first, step) = self.fitting(total, position);
+        let (first, step) = self.feasible_values(total, position);
         let mut unknown = lowest + (first - lowest).rem_euclid(step);
         while unknown <= highest {
             *steps_left = steps_left.checked_sub(1)?;
-            if self.can_make(total - coefficient * unknown, position + 1, steps_left)? {
+            if self.can_sum_to(total - coefficient * unknown, position + 1, steps_left)? {
                 return Some(true);
             }
             unknown += step;
@@ -210,7 +211,7 @@ impl Equation {
 
     /// The values of the unknown at `position` for which the remainder is a multiple of the divisor of the
     /// later coefficients: one such value, and the distance between them.
-    fn fitting(&self, total: i128, position: usize) -> (i128, i128) {
+    fn feasible_values(&self, total: i128, position: usize) -> (i128, i128) {
         let (divisor, later) = (self.divisors[position], self.divisors[position + 1]);
         if later == 0 {
             // For the last term, the bounds already require remainder 0.

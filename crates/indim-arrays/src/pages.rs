@@ -18,7 +18,7 @@ pub(crate) const MIN_POOLED_BYTES: usize = 1 << 20;
 const DEFAULT_POOL_BYTES: usize = 1 << 30;
 
 /// Bytes of a huge page.
-const HUGE_BYTES: usize = 2 << 20;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// The free maps, most recently freed last, and the limit of their bytes.
 struct PagePool {
@@ -34,7 +34,7 @@ pub(crate) struct Pages(Option<MmapMut>);
 impl Pages {
     /// Pages of at least `bytes` bytes, with arbitrary contents; `None` when the system refuses them.
     pub(crate) fn new(bytes: usize) -> Option<Pages> {
-        let rounded = bytes.checked_next_multiple_of(HUGE_BYTES)?;
+        let rounded = bytes.checked_next_multiple_of(HUGE_PAGE_BYTES)?;
         let map = take(rounded).or_else(|| map(rounded))?;
         Some(Pages(Some(map)))
     }
@@ -48,7 +48,7 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         let Some(map) = self.0.take() else { return };
-        let Some(mut pool) = lock(TRIES) else { return };
+        let Some(mut pool) = lock(MAX_LOCK_ATTEMPTS) else { return };
         pool.maps.push(map);
         let released = pool.shrink();
         drop(pool);
@@ -58,14 +58,14 @@ impl Drop for Pages {
 }
 
 /// Attempts to lock the pool to take or return memory. A thread holds the lock for less than a microsecond.
-const TRIES: usize = 20;
+const MAX_LOCK_ATTEMPTS: usize = 20;
 
 /// Attempts to lock the pool to set the limit, which is worth a longer wait.
-const TRIES_FOR_LIMIT: usize = 100_000;
+const MAX_LOCK_ATTEMPTS_FOR_LIMIT: usize = 100_000;
 
-/// The locked pool; `None` if another thread holds it at each of `tries` attempts.
-fn lock(tries: usize) -> Option<MutexGuard<'static, PagePool>> {
-    for _ in 0..tries {
+/// The locked pool; `None` if another thread holds it at each of `attempts` attempts.
+fn lock(attempts: usize) -> Option<MutexGuard<'static, PagePool>> {
+    for _ in 0..attempts {
         match POOL.try_lock() {
             Ok(pool) => return Some(pool),
             Err(TryLockError::Poisoned(pool)) => return Some(pool.into_inner()),
@@ -91,7 +91,7 @@ impl PagePool {
 
 /// The smallest pooled map of at least `bytes` bytes that wastes less than half of itself.
 fn take(bytes: usize) -> Option<MmapMut> {
-    let mut pool = lock(TRIES)?;
+    let mut pool = lock(MAX_LOCK_ATTEMPTS)?;
     let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;
     let best = pool.maps.iter().filter(fits).map(|map| map.len()).min()?;
     let position = pool.maps.iter().rposition(|map| map.len() == best)?;
@@ -116,7 +116,7 @@ fn map(bytes: usize) -> Option<MmapMut> {
 /// indim_arrays::set_memory_pool_limit(0);
 /// ```
 pub fn set_memory_pool_limit(bytes: usize) {
-    let Some(mut pool) = lock(TRIES_FOR_LIMIT) else { return };
+    let Some(mut pool) = lock(MAX_LOCK_ATTEMPTS_FOR_LIMIT) else { return };
     pool.limit = bytes;
     let released = pool.shrink();
     drop(pool);

@@ -9,7 +9,7 @@ use crate::strides::row_major_byte_strides;
 use crate::view::{ArrayError, ArrayView};
 
 /// The element types of both `safetensors` and indim.
-const COMMON: [(Dtype, DType); 18] = [
+const DTYPE_PAIRS: [(Dtype, DType); 18] = [
     (Dtype::BOOL, DType::Bool),
     (Dtype::U8, DType::U8),
     (Dtype::I8, DType::I8),
@@ -42,7 +42,7 @@ const COMMON: [(Dtype, DType); 18] = [
 /// assert_eq!(dtype_of(Dtype::F8_E8M0), None);
 /// ```
 pub fn dtype_of(tensor: Dtype) -> Option<DType> {
-    COMMON.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
+    DTYPE_PAIRS.iter().find(|(theirs, _)| *theirs == tensor).map(|(_, ours)| *ours)
 }
 
 /// The element type of a tensor with these elements; `None` if the format lacks it, such as `c128`.
@@ -56,7 +56,7 @@ pub fn dtype_of(tensor: Dtype) -> Option<DType> {
 /// assert_eq!(tensor_dtype(DType::C128), None);
 /// ```
 pub fn tensor_dtype(elements: DType) -> Option<Dtype> {
-    COMMON.iter().find(|(_, ours)| *ours == elements).map(|(theirs, _)| *theirs)
+    DTYPE_PAIRS.iter().find(|(_, ours)| *ours == elements).map(|(theirs, _)| *theirs)
 }
 
 /// A view of a tensor in a file, which may be mapped.

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::system_memory::MmapMut;
 
 /// Bytes that one flush writes to the disk, between reports of progress.
-const FLUSHED_BYTES: usize = 32 << 20;
+const FLUSH_BYTES: usize = 32 << 20;
 
 /// A new file without a name, which the system deletes unless it gets one.
 ///
@@ -75,8 +75,8 @@ impl UnnamedFile {
     pub fn complete(mut self, progress: &mut dyn FnMut(usize)) -> io::Result<CompleteFile> {
         // Other processes may change the file once it has a name, so the map ends here.
         if let Some(map) = self.map.take() {
-            for start in (0..map.len()).step_by(FLUSHED_BYTES) {
-                let bytes = FLUSHED_BYTES.min(map.len() - start);
+            for start in (0..map.len()).step_by(FLUSH_BYTES) {
+                let bytes = FLUSH_BYTES.min(map.len() - start);
                 map.flush_range(start, bytes)?;
                 progress(bytes);
             }

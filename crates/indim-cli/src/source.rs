@@ -122,7 +122,7 @@ impl OpenOperand {
     /// The input of a streamed computation.
     pub(crate) fn input(&self) -> StreamInput<'_> {
         match self {
-            OpenOperand::Read(source) => StreamInput::Held(source.view()),
+            OpenOperand::Read(source) => StreamInput::InMemory(source.view()),
             OpenOperand::Stored { regions, .. } => StreamInput::Stored(&**regions),
             OpenOperand::Pipe(stream) => StreamInput::Stored(stream),
         }
@@ -278,7 +278,7 @@ impl LoadedOperand {
             SourceName::Literal(array) => Ok(OperandMetadata {
                 array_type: array.array_type().clone(),
                 axis_names: None,
-                storage: StorageInfo { is_held: true, ..StorageInfo::default() },
+                storage: StorageInfo { is_in_memory: true, ..StorageInfo::default() },
             }),
         }
     }

@@ -121,11 +121,11 @@ impl Streaming<'_> {
         holds_pipes: bool,
     ) -> Result<Result<PlannedRun, Option<StreamError>>, Diagnostic> {
         let read = self.sources.iter().map(|(_, source)| source);
-        let is_held = |source: &OpenOperand| match source.is_pipe() {
+        let is_in_memory = |source: &OpenOperand| match source.is_pipe() {
             true => holds_pipes,
             false => source.regions().is_none(),
         };
-        let held = read.clone().filter(|source| is_held(source));
+        let held = read.clone().filter(|source| is_in_memory(source));
         let held = held.map(|source| bytes(&source.array_type()));
         let input_bytes = held.fold(0, usize::saturating_add);
         let default = HELD_BYTES.saturating_add(input_bytes);
@@ -133,8 +133,8 @@ impl Streaming<'_> {
         // Pieces get 5/8 of the memory beyond the inputs. The memory pool may retain the other 3/8
         // between pieces: two of four pieces, and rounding.
         let memory_limit = limit - limit.saturating_sub(input_bytes) / 8 * 3;
-        let inputs = read.map(|source| match is_held(source) {
-            true => StorageInfo { is_held: true, ..StorageInfo::default() },
+        let inputs = read.map(|source| match is_in_memory(source) {
+            true => StorageInfo { is_in_memory: true, ..StorageInfo::default() },
             false => StorageInfo::input(&source.input()),
         });
         let inputs: Vec<StorageInfo> = inputs.collect();

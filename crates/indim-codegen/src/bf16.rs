@@ -9,33 +9,34 @@ use crate::builder::BodyBuilder;
 use crate::rewriter::Rewriter;
 
 /// Number of low bits that are 0 in a `bf16` value held in 32 bits.
-pub(crate) const LOST_BITS: u32 = 16;
+pub(crate) const ZERO_BITS: u32 = 16;
 
 /// Mask of the upper half of 32 bits.
-const UPPER: u64 = 0xffff_0000;
+const UPPER_HALF: u64 = 0xffff_0000;
 
 /// Bits of the canonical NaN of `f32`.
 const NAN: u64 = 0x7fc0_0000;
 
 /// Maximum depth of the search through operands.
-const DEPTH: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// Whether the low half of a 32-bit value is known to be 0. Such a float is a `bf16` value.
 pub(crate) fn has_zero_low_half(builder: &impl Rewriter, value: SsaValue) -> bool {
-    is_upper(builder, value, DEPTH)
+    is_upper_half(builder, value, MAX_DEPTH)
 }
 
 /// Like [`has_zero_low_half`]; follows operands to this depth.
-fn is_upper(builder: &impl Rewriter, value: SsaValue, depth: usize) -> bool {
+fn is_upper_half(builder: &impl Rewriter, value: SsaValue, depth: usize) -> bool {
     let instruction = builder.instruction(value);
-    let is_operand_upper =
-        |position: usize| depth > 0 && is_upper(builder, instruction.operands[position], depth - 1);
+    let is_operand_upper = |position: usize| {
+        depth > 0 && is_upper_half(builder, instruction.operands[position], depth - 1)
+    };
     match instruction.primitive {
-        Primitive::Constant(bits) => bits & !UPPER == 0,
+        Primitive::Constant(bits) => bits & !UPPER_HALF == 0,
         Primitive::RoundBf16 => true,
         Primitive::ShiftLeft => builder
             .constant_bits(instruction.operands[1])
-            .is_some_and(|amount| amount & 31 >= LOST_BITS.into()),
+            .is_some_and(|amount| amount & 31 >= ZERO_BITS.into()),
         Primitive::Bits | Primitive::Neg | Primitive::Abs | Primitive::Canonical => {
             is_operand_upper(0)
         }
@@ -51,7 +52,7 @@ pub(crate) fn push_bf16_bits(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue
     let int = LaneType::I32;
     let rounded = builder.push(Primitive::RoundBf16, LaneType::F32, &[x]);
     let bits = builder.push(Primitive::Bits, int, &[rounded]);
-    let amount = builder.constant(int, LOST_BITS.into());
+    let amount = builder.constant(int, ZERO_BITS.into());
     let upper = builder.push(Primitive::ShiftRightLogical, int, &[bits, amount]);
     builder.push(Primitive::Cast, LaneType::I16, &[upper])
 }
@@ -59,13 +60,14 @@ pub(crate) fn push_bf16_bits(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue
 impl Body {
     /// Lowers [`Primitive::RoundBf16`] to integer arithmetic.
     pub(crate) fn with_lowered_rounding(self) -> Body {
-        if self.instructions.iter().all(|given| given.primitive != Primitive::RoundBf16) {
+        if self.instructions.iter().all(|instruction| instruction.primitive != Primitive::RoundBf16)
+        {
             return self;
         }
         let mut builder = BodyBuilder::new(self.inputs.clone());
         let mut values = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
-            let operands = instruction.operands().iter().map(|given| values[given.index()]);
+            let operands = instruction.operands().iter().map(|operand| values[operand.index()]);
             let operands: Vec<SsaValue> = operands.collect();
             values.push(match instruction.primitive {
                 Primitive::RoundBf16 => lower_rounding(&mut builder, operands[0]),
@@ -86,7 +88,7 @@ impl Body {
 fn lower_rounding(builder: &mut BodyBuilder, x: SsaValue) -> SsaValue {
     let int = LaneType::I32;
     let [amount, one, below_half, upper] =
-        [LOST_BITS.into(), 1, 0x7fff, UPPER].map(|bits| builder.constant(int, bits));
+        [ZERO_BITS.into(), 1, 0x7fff, UPPER_HALF].map(|bits| builder.constant(int, bits));
     let bits = builder.push(Primitive::Bits, int, &[x]);
     let last = builder.push(Primitive::ShiftRightLogical, int, &[bits, amount]);
     let is_odd = builder.push(Primitive::And, int, &[last, one]);

@@ -81,12 +81,12 @@ impl LaneType {
 /// [`indim_ops::lane`]. The result is defined for every input, except for the bits of NaNs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Primitive {
-    /// Loads a lane of an input's element. `part` 1 is the imaginary part of a complex number.
+    /// Loads a lane of an input's element. Component 1 is the imaginary part of a complex number.
     Load {
         /// Index in [`Body::inputs`].
         input: u32,
-        /// Index of the lane.
-        part: u8,
+        /// 0, or 1 for the imaginary part.
+        component: u8,
     },
     /// A constant in the low bits; 0 or 1 for a boolean.
     Constant(u64),

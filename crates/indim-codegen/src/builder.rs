@@ -18,7 +18,7 @@ pub struct BodyBuilder {
     body: Body,
     /// The value of each distinct instruction. The table stores values only; their instructions are in
     /// `body`.
-    known: HashTable<SsaValue>,
+    numbering: HashTable<SsaValue>,
     hasher: RandomState,
     /// Scratch of `inline_values`: the value of each instruction of the inlined body.
     inlined: Vec<SsaValue>,
@@ -47,7 +47,7 @@ impl BodyBuilder {
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
     /// use indim_ops::DType;
     /// let mut builder = BodyBuilder::new(vec![DType::I32]);
-    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::I32, &[]);
+    /// let x = builder.push(Primitive::Load { input: 0, component: 0 }, LaneType::I32, &[]);
     /// let zero = builder.push(Primitive::Constant(0), LaneType::I32, &[]);
     /// assert_eq!(builder.push(Primitive::Add, LaneType::I32, &[x, zero]), x);
     /// ```
@@ -57,13 +57,13 @@ impl BodyBuilder {
         lane: LaneType,
         operands: &[SsaValue],
     ) -> SsaValue {
-        let mut given = [SsaValue(0); 3];
-        given[..operands.len()].copy_from_slice(operands);
-        let mut instruction = SsaInstruction { primitive, lane, operands: given };
+        let mut array = [SsaValue(0); 3];
+        array[..operands.len()].copy_from_slice(operands);
+        let mut instruction = SsaInstruction { primitive, lane, operands: array };
         loop {
-            instruction = self.ordered(instruction);
+            instruction = self.with_ordered_operands(instruction);
             if let Some(bits) = self.constant_result(&instruction) {
-                return self.number(SsaInstruction {
+                return self.value_number(SsaInstruction {
                     primitive: Primitive::Constant(bits),
                     lane,
                     operands: [SsaValue(0); 3],
@@ -73,7 +73,7 @@ impl BodyBuilder {
                 Rewrite::Value(value) => return value,
                 // The loop ends: each rewrite gives a simpler instruction.
                 Rewrite::Instruction(simpler) => instruction = simpler,
-                Rewrite::Unchanged => return self.number(instruction),
+                Rewrite::Unchanged => return self.value_number(instruction),
             }
         }
     }
@@ -84,8 +84,8 @@ impl BodyBuilder {
         self.body.inputs.push(dtype);
         let (lane, count) = LaneType::of_element(dtype);
         let mut lanes = [SsaValue(0); 2];
-        for (part, value) in lanes[..count].iter_mut().enumerate() {
-            *value = self.push(Primitive::Load { input, part: part as u8 }, lane, &[]);
+        for (component, value) in lanes[..count].iter_mut().enumerate() {
+            *value = self.push(Primitive::Load { input, component: component as u8 }, lane, &[]);
         }
         lanes
     }
@@ -150,12 +150,14 @@ impl BodyBuilder {
         values.clear();
         for instruction in &body.instructions {
             let mut operands = [SsaValue(0); 3];
-            for (operand, given) in operands.iter_mut().zip(instruction.operands()) {
-                *operand = values[given.index()];
+            for (operand, value) in operands.iter_mut().zip(instruction.operands()) {
+                *operand = values[value.index()];
             }
             let operands = &operands[..instruction.operands().len()];
             values.push(match instruction.primitive {
-                Primitive::Load { input, part } => inputs[input as usize][usize::from(part)],
+                Primitive::Load { input, component } => {
+                    inputs[input as usize][usize::from(component)]
+                }
                 Primitive::Lookup { table } => {
                     let table = tables[table as usize];
                     self.push(Primitive::Lookup { table }, instruction.lane, operands)
@@ -179,23 +181,23 @@ impl BodyBuilder {
     }
 
     /// Value number of an instruction: equal instructions share one.
-    fn number(&mut self, instruction: SsaInstruction) -> SsaValue {
+    fn value_number(&mut self, instruction: SsaInstruction) -> SsaValue {
         let hash = hash(&self.hasher, &instruction);
         let instructions = &mut self.body.instructions;
         let is_same = |known: &SsaValue| instructions[known.index()] == instruction;
-        if let Some(&known) = self.known.find(hash, is_same) {
+        if let Some(&known) = self.numbering.find(hash, is_same) {
             return known;
         }
         let value = SsaValue(instructions.len() as u32);
         instructions.push(instruction);
         let rehash = |known: &SsaValue| self::hash(&self.hasher, &instructions[known.index()]);
-        self.known.insert_unique(hash, value, rehash);
+        self.numbering.insert_unique(hash, value, rehash);
         value
     }
 
     /// Puts the operands of a commutative primitive in canonical order: constants come last, because the last
     /// operand may be a memory operand.
-    fn ordered(&self, mut instruction: SsaInstruction) -> SsaInstruction {
+    fn with_ordered_operands(&self, mut instruction: SsaInstruction) -> SsaInstruction {
         use Primitive::{Add, And, Equal, Mul, MulAdd, MulHigh, Or, Xor};
         if matches!(instruction.primitive, Add | And | Equal | Mul | MulAdd | MulHigh | Or | Xor) {
             let key = |value: SsaValue| (self.constant_bits(value).is_some(), value);
@@ -239,7 +241,7 @@ fn hash(hasher: &RandomState, instruction: &SsaInstruction) -> u64 {
     let [first, second, third] = instruction.operands.map(|operand| u64::from(operand.0));
     let payload = match instruction.primitive {
         Primitive::Constant(bits) => bits,
-        Primitive::Load { input, part } => u64::from(input) << 8 | u64::from(part),
+        Primitive::Load { input, component } => u64::from(input) << 8 | u64::from(component),
         Primitive::Lookup { table } => table.into(),
         _ => 0,
     };

@@ -146,7 +146,7 @@ fn compose_widened(dtypes: &[DType], widening: &Body, operation: &Body, narrowin
 /// The body that converts `T` to the wider type in which it is computed.
 fn widening<T: NarrowElement>() -> Body {
     if T::DTYPE == DType::F16 {
-        return single(DType::F16, Primitive::WidenF16, DType::F32);
+        return unary_body(DType::F16, Primitive::WidenF16, DType::F32);
     }
     record(&[T::DTYPE], |operands| {
         Some(T::Wide::into_any(T::widen::<RecordingBackend>(T::from_any(operands[0])?)))
@@ -156,7 +156,7 @@ fn widening<T: NarrowElement>() -> Body {
 /// The body that converts a result from the wider type to `T`.
 fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
     if T::DTYPE == DType::F16 {
-        return single(DType::F32, Primitive::RoundToF16, DType::F16);
+        return unary_body(DType::F32, Primitive::RoundToF16, DType::F16);
     }
     if T::DTYPE == DType::Bf16 && Wide::DTYPE == DType::F32 {
         return rounding_to_bf16();
@@ -167,7 +167,7 @@ fn narrowing<T: FromWide<Wide>, Wide: Element>() -> Body {
 }
 
 /// The body of one unary primitive.
-fn single(from: DType, primitive: Primitive, to: DType) -> Body {
+fn unary_body(from: DType, primitive: Primitive, to: DType) -> Body {
     let mut builder = BodyBuilder::default();
     let [x, _] = builder.input(from);
     let result = builder.push(primitive, LaneType::of_element(to).0, &[x]);
@@ -195,11 +195,11 @@ fn conversion(from: DType, to: DType) -> Body {
     };
     match (from, to) {
         (F16, F16) => visit_convert(from, to, ConversionRecorder),
-        (F16, _) => compose(&single(F16, Primitive::WidenF16, F32), &f32_conversion(F32, to)),
-        (F32, F16) => single(F32, Primitive::RoundToF16, F16),
+        (F16, _) => compose(&unary_body(F16, Primitive::WidenF16, F32), &f32_conversion(F32, to)),
+        (F32, F16) => unary_body(F32, Primitive::RoundToF16, F16),
         (F32, Bf16) => rounding_to_bf16(),
         (Bool | I8 | I16 | U8 | U16 | Bf16, F16) => {
-            compose(&f32_conversion(from, F32), &single(F32, Primitive::RoundToF16, F16))
+            compose(&f32_conversion(from, F32), &unary_body(F32, Primitive::RoundToF16, F16))
         }
         (Bool | I8 | I16 | U8 | U16, Bf16) => {
             compose(&f32_conversion(from, F32), &rounding_to_bf16())

@@ -20,10 +20,10 @@ pub(crate) fn divide(
     if bits == 0 {
         return division.constant(0);
     }
-    if let Some(wide) = wider(division.lane)
+    if let Some(wide) = wide_lane(division.lane)
         && !division.magnitude(bits).is_power_of_two()
     {
-        return division.widened(primitive, wide, bits);
+        return division.divide_in_wide(primitive, wide, bits);
     }
     let quotient = division.quotient(bits);
     match primitive {
@@ -37,7 +37,7 @@ pub(crate) fn divide(
 }
 
 /// The 16-bit type in which 8-bit integers are divided; `None` for wider integers.
-fn wider(lane: LaneType) -> Option<LaneType> {
+fn wide_lane(lane: LaneType) -> Option<LaneType> {
     match lane {
         LaneType::I8 => Some(LaneType::I16),
         LaneType::U8 => Some(LaneType::U16),
@@ -85,7 +85,7 @@ impl<I: Rewriter> Division<'_, I> {
     }
 
     /// The quotient or remainder of 8-bit integers, computed in the 16-bit type `wide`.
-    fn widened(&mut self, primitive: Primitive, wide: LaneType, bits: u64) -> SsaValue {
+    fn divide_in_wide(&mut self, primitive: Primitive, wide: LaneType, bits: u64) -> SsaValue {
         let divisor = match self.lane.is_signed() {
             true => self.signed(bits) as u64 & 0xffff,
             false => bits,
@@ -159,16 +159,16 @@ impl<I: Rewriter> Division<'_, I> {
         let factor = (1u128 << (u64::BITS - 1 + log)) / u128::from(divisor) + 1;
         let factor = self.builder.constant(LaneType::U64, factor as u64);
         let sign = self.shift(Primitive::ShiftRightArithmetic, self.x, u64::BITS - 1);
-        let magnitude = self.negated_where(sign, self.x);
+        let magnitude = self.negate_where(sign, self.x);
         let magnitude = self.builder.push(Primitive::Bits, LaneType::U64, &[magnitude]);
         let high = self.builder.push(Primitive::MulHigh, LaneType::U64, &[magnitude, factor]);
         let high = self.builder.push(Primitive::Bits, LaneType::I64, &[high]);
         let quotient = self.shift(Primitive::ShiftRightLogical, high, log - 1);
-        self.negated_where(sign, quotient)
+        self.negate_where(sign, quotient)
     }
 
     /// `x` if `sign` is 0, `-x` if `sign` is -1.
-    fn negated_where(&mut self, sign: SsaValue, x: SsaValue) -> SsaValue {
+    fn negate_where(&mut self, sign: SsaValue, x: SsaValue) -> SsaValue {
         let flipped = self.push(Primitive::Xor, x, sign);
         self.push(Primitive::Sub, flipped, sign)
     }

@@ -17,7 +17,7 @@ impl Body {
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
     /// use indim_ops::{DType, ReduceOp};
     /// let mut builder = BodyBuilder::new(vec![DType::F32]);
-    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    /// let x = builder.push(Primitive::Load { input: 0, component: 0 }, LaneType::F32, &[]);
     /// builder.output(DType::F32, [x]);
     /// let sum = builder.finish().with_folds(&[(ReduceOp::Add, DType::F64)]).unwrap();
     /// assert_eq!(sum.to_string(), "\

@@ -8,7 +8,7 @@ use crate::scalar::evaluate;
 impl Primitive {
     /// Whether the primitive is arithmetic: the processor chooses sign and payload of a NaN result. It
     /// chooses only the payload for [`Primitive::WidenF16`], which is not arithmetic.
-    pub fn makes_nans(self) -> bool {
+    pub fn can_create_nan(self) -> bool {
         use Primitive::*;
         matches!(
             self,
@@ -27,15 +27,15 @@ impl Body {
         self.interpret_with_nans(inputs, &mut |_, nan| nan)
     }
 
-    /// Like [`Body::interpret`], with the NaNs of a processor: `made` receives the type and bits of each
-    /// NaN result of arithmetic, and returns the bits that the processor would give.
+    /// Like [`Body::interpret`], with the NaNs of a processor: `choose_nan` receives the type and bits of
+    /// each NaN result of arithmetic, and returns the bits that the processor would give.
     ///
     /// # Panics
     /// Like [`Body::interpret`].
     pub fn interpret_with_nans(
         &self,
         inputs: &[[u64; 2]],
-        made: &mut dyn FnMut(LaneType, u64) -> u64,
+        choose_nan: &mut dyn FnMut(LaneType, u64) -> u64,
     ) -> Vec<[u64; 2]> {
         let mut values: Vec<u64> = Vec::with_capacity(self.instructions.len());
         for instruction in &self.instructions {
@@ -47,8 +47,8 @@ impl Body {
             let operand = last.map_or(instruction.lane, |&last| self.lane(last));
             let (primitive, lane) = (instruction.primitive, instruction.lane);
             let value = match primitive {
-                Primitive::Load { input, part } => {
-                    read(lane, inputs[input as usize][usize::from(part)])
+                Primitive::Load { input, component } => {
+                    read(lane, inputs[input as usize][usize::from(component)])
                 }
                 Primitive::Lookup { table } => {
                     evaluate(primitive, operand, lane, operands, &self.tables[table as usize])
@@ -57,8 +57,8 @@ impl Body {
             };
             values.push(match primitive {
                 _ if !is_nan(lane, value) => value,
-                Primitive::WidenF16 => made(lane, value) & !SIGN_F32 | value & SIGN_F32,
-                _ if primitive.makes_nans() => made(lane, value),
+                Primitive::WidenF16 => choose_nan(lane, value) & !SIGN_F32 | value & SIGN_F32,
+                _ if primitive.can_create_nan() => choose_nan(lane, value),
                 _ => value,
             });
         }

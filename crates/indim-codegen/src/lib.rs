@@ -37,6 +37,8 @@ mod verify;
 pub use body::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 pub use builder::BodyBuilder;
 pub use definitions::Definition;
-pub use nest::{MAX_BODY_INSTRUCTIONS, NestBody, record_folds, record_nest, record_nest_with};
+pub use nest::{
+    MAX_BODY_INSTRUCTIONS, NestBody, record_folds, record_nest, record_nest_with_constants,
+};
 pub use scalar::{ScalarFunction, ScalarVisitor, evaluate, visit_scalar_function};
 pub use verify::BodyError;

@@ -13,7 +13,7 @@ pub(crate) fn simplify_min_max(
     operands: [SsaValue; 3],
 ) -> Option<SsaValue> {
     let [condition, on_true, on_false] = operands;
-    let [x, y] = compared(builder, condition, Primitive::Equal)?;
+    let [x, y] = comparison_operands(builder, condition, Primitive::Equal)?;
     if x != y {
         return without_equality_test(builder, x, y, on_true, on_false);
     }
@@ -32,8 +32,8 @@ fn without_equality_test(
 ) -> Option<SsaValue> {
     let bits = builder.constant_bits(constant)?;
     let magnitude = bits << (64 - 8 * builder.instruction(constant).lane.size()) << 1;
-    let is_same = on_true == constant || on_true == x || combines_bits(builder, on_true, x, bits);
-    (magnitude != 0 && is_same && ordered(builder, x, constant, on_false).is_some())
+    let is_same = on_true == constant || on_true == x || is_bitwise_of(builder, on_true, x, bits);
+    (magnitude != 0 && is_same && arms_by_order(builder, x, constant, on_false).is_some())
         .then_some(on_false)
 }
 
@@ -50,9 +50,9 @@ fn min_max_with_zero(
     if select.primitive != Primitive::Select {
         return None;
     }
-    let [first, zero] = compared(builder, condition, Primitive::Equal)?;
+    let [first, zero] = comparison_operands(builder, condition, Primitive::Equal)?;
     let is_zero = builder.constant_bits(zero) == Some(0);
-    let [above, below] = ordered(builder, x, zero, otherwise)?;
+    let [above, below] = arms_by_order(builder, x, zero, otherwise)?;
     if first != x || !is_zero || above == below {
         return None;
     }
@@ -68,7 +68,7 @@ fn min_max_with_zero(
 }
 
 /// The arms of a select between `x` and `y` by `Less`: the arm for `x > y`, then the arm for `x < y`.
-fn ordered(
+fn arms_by_order(
     builder: &impl Rewriter,
     x: SsaValue,
     y: SsaValue,
@@ -80,7 +80,7 @@ fn ordered(
     if select.primitive != Primitive::Select || !is_one(on_true) || !is_one(on_false) {
         return None;
     }
-    match compared(builder, condition, Primitive::Less)? {
+    match comparison_operands(builder, condition, Primitive::Less)? {
         compared if compared == [x, y] => Some([on_false, on_true]),
         compared if compared == [y, x] => Some([on_true, on_false]),
         _ => None,
@@ -88,7 +88,7 @@ fn ordered(
 }
 
 /// The operands of `condition`, if it is this comparison.
-fn compared(
+fn comparison_operands(
     builder: &impl Rewriter,
     condition: SsaValue,
     comparison: Primitive,
@@ -100,7 +100,7 @@ fn compared(
 
 /// Whether `value` is the bitwise `and` or `or` of `x` and the constant: if both have the same bits, so has
 /// `value`.
-fn combines_bits(builder: &impl Rewriter, value: SsaValue, x: SsaValue, constant: u64) -> bool {
+fn is_bitwise_of(builder: &impl Rewriter, value: SsaValue, x: SsaValue, constant: u64) -> bool {
     let float = builder.instruction(value);
     let mixed = builder.instruction(float.operands[0]);
     let [bits, other, _] = mixed.operands;

@@ -66,13 +66,14 @@ pub(crate) fn is_canonical(builder: &BodyBuilder, nans: &[Nans], value: SsaValue
     let instruction = builder.instruction(value);
     let is_chosen = || {
         instruction.primitive == Primitive::Select
-            && SelectNans { builder, nans }.of(instruction, &Facts::default(), DEPTH) < Nans::Any
+            && SelectNans { builder, nans }.of(instruction, &Facts::default(), MAX_DEPTH)
+                < Nans::Any
     };
     nans[value.index()] < Nans::Any || is_chosen()
 }
 
 /// Maximum nesting depth of analysed selects: each level may double the number of arms.
-const DEPTH: usize = 4;
+const MAX_DEPTH: usize = 4;
 
 /// Facts implied by the conditions of enclosing selects.
 #[derive(Clone, Default)]

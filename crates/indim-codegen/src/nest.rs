@@ -27,7 +27,7 @@ pub struct NestBody {
 }
 
 /// Records the computation of a nest's stores. `None` if no store takes a computed value, if the nest
-/// computes a gather index itself or runs alone ([`LoopNest::runs_alone`]), or if the body exceeds
+/// computes a gather index itself or runs alone ([`LoopNest::is_standalone`]), or if the body exceeds
 /// [`MAX_BODY_INSTRUCTIONS`].
 ///
 /// ```
@@ -44,16 +44,16 @@ pub struct NestBody {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn record_nest(nest: &LoopNest) -> Option<NestBody> {
-    record_nest_with(nest, &[])
+    record_nest_with_constants(nest, &[])
 }
 
 /// Like [`record_nest`], with the graph's constants ([`LoopNests::constants`]): a constant of one element
 /// becomes a constant of the body.
 ///
 /// [`LoopNests::constants`]: indim_loops::loop_nest::LoopNests::constants
-pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
-    let outputs = outputs(nest);
-    if outputs.is_empty() || has_computed_gather_index(nest) || nest.runs_alone() {
+pub fn record_nest_with_constants(nest: &LoopNest, constants: &[Array]) -> Option<NestBody> {
+    let outputs = computed_outputs(nest);
+    if outputs.is_empty() || has_computed_gather_index(nest) || nest.is_standalone() {
         return None;
     }
     let mut recorder = record_values(nest, constants, &outputs)?;
@@ -61,8 +61,8 @@ pub fn record_nest_with(nest: &LoopNest, constants: &[Array]) -> Option<NestBody
         let lanes = recorder.lanes(output);
         recorder.builder.output(nest.dtype(output), lanes);
     }
-    let (body, read) = recorder.builder.finish().simplified().without_unread_inputs();
-    let inputs = read.into_iter().map(|input| recorder.inputs[input]).collect();
+    let (body, remaining) = recorder.builder.finish().simplified().without_unread_inputs();
+    let inputs = remaining.into_iter().map(|input| recorder.inputs[input]).collect();
     Some(NestBody { body, inputs, outputs })
 }
 
@@ -72,10 +72,10 @@ fn record_values<'a>(
     constants: &'a [Array],
     values: &[Local],
 ) -> Option<NestRecorder<'a>> {
-    let is_needed = needed(nest, values);
+    let is_needed = needed_instructions(nest, values);
     let mut recorder = NestRecorder::new(nest, constants);
     for index in (0..is_needed.len()).filter(|&index| is_needed[index]) {
-        recorder.compute(index);
+        recorder.record(index);
         if recorder.builder.len() > MAX_BODY_INSTRUCTIONS {
             return None;
         }
@@ -100,8 +100,8 @@ pub fn record_folds(nest: &LoopNest, constants: &[Array]) -> Option<(Body, Vec<L
         let lanes = recorder.lanes(source);
         recorder.builder.output(nest.dtype(source), lanes);
     }
-    let (body, read) = recorder.builder.finish().with_folds(&folds)?.without_unread_inputs();
-    Some((body, read.into_iter().map(|input| recorder.inputs[input]).collect()))
+    let (body, remaining) = recorder.builder.finish().with_folds(&folds)?.without_unread_inputs();
+    Some((body, remaining.into_iter().map(|input| recorder.inputs[input]).collect()))
 }
 
 fn is_gather(instruction: &NestInstruction) -> bool {
@@ -109,7 +109,7 @@ fn is_gather(instruction: &NestInstruction) -> bool {
 }
 
 /// Computed values that the nest stores, each once: [`NestBody::outputs`].
-fn outputs(nest: &LoopNest) -> Vec<Local> {
+fn computed_outputs(nest: &LoopNest) -> Vec<Local> {
     let mut is_output = vec![false; nest.instructions.len()];
     let mut outputs = Vec::new();
     for store in &nest.stores {
@@ -129,12 +129,12 @@ fn has_computed_gather_index(nest: &LoopNest) -> bool {
     let is_computed = |local: &Local| matches!(local, Local::Instruction(_));
     nest.instructions
         .iter()
-        .filter(|given| is_gather(given))
+        .filter(|instruction| is_gather(instruction))
         .any(|take| take.operands.iter().any(is_computed))
 }
 
 /// For each instruction, whether an output needs it.
-fn needed(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
+fn needed_instructions(nest: &LoopNest, outputs: &[Local]) -> Vec<bool> {
     let mut is_needed = vec![false; nest.instructions.len()];
     let mut next = outputs.to_vec();
     while let Some(local) = next.pop() {
@@ -195,11 +195,11 @@ impl<'a> NestRecorder<'a> {
     }
 
     /// Records an instruction of the nest. A gather records nothing: its element is an input.
-    fn compute(&mut self, index: usize) {
-        let NestInstruction { kind, operands: given, operand_dtype, dtype } =
+    fn record(&mut self, index: usize) {
+        let NestInstruction { kind, operands: sources, operand_dtype, dtype } =
             &self.nest.instructions[index];
         let mut operands = [[SsaValue(0); 2]; 3];
-        for (lanes, &operand) in operands.iter_mut().zip(given) {
+        for (lanes, &operand) in operands.iter_mut().zip(sources) {
             *lanes = self.lanes(operand);
         }
         let definition = match *kind {
@@ -210,7 +210,7 @@ impl<'a> NestRecorder<'a> {
                 return;
             }
             InstructionKind::Take { .. } => return,
-            InstructionKind::Alone(_) => {
+            InstructionKind::Standalone(_) => {
                 unreachable!("invariant: executors compile no nest that runs alone")
             }
         };

@@ -138,12 +138,12 @@ impl Body {
             (_, from) => write!(formatter, "{name}.{}", from.unwrap_or(lane))?,
         }
         match instruction.primitive {
-            Primitive::Load { input, part } => {
+            Primitive::Load { input, component } => {
                 write!(formatter, " input {input}")?;
                 let is_complex = LaneType::of_element(self.inputs[input as usize]).1 > 1;
                 formatter.write_str(if !is_complex {
                     ""
-                } else if part == 0 {
+                } else if component == 0 {
                     ".re"
                 } else {
                     ".im"

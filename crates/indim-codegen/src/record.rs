@@ -106,19 +106,19 @@ macro_rules! define_elements {
         }
     };
     (@operand half $input:ident) => {
-        FloatBits::from_bits(push(Primitive::Load { input: $input, part: 0 }, &[]))
+        FloatBits::from_bits(push(Primitive::Load { input: $input, component: 0 }, &[]))
     };
     (@operand float8 $input:ident) => {
-        Stored::new(push(Primitive::Load { input: $input, part: 0 }, &[]))
+        Stored::new(push(Primitive::Load { input: $input, component: 0 }, &[]))
     };
     (@operand nibble $input:ident) => { define_elements!(@operand float8 $input) };
     (@operand complex $input:ident) => {
         Complex::new(
-            push(Primitive::Load { input: $input, part: 0 }, &[]),
-            push(Primitive::Load { input: $input, part: 1 }, &[]),
+            push(Primitive::Load { input: $input, component: 0 }, &[]),
+            push(Primitive::Load { input: $input, component: 1 }, &[]),
         )
     };
-    (@operand $class:ident $input:ident) => { push(Primitive::Load { input: $input, part: 0 }, &[]) };
+    (@operand $class:ident $input:ident) => { push(Primitive::Load { input: $input, component: 0 }, &[]) };
     (@lanes half $x:ident) => { vec![FloatBits::to_bits($x).value] };
     (@lanes float8 $x:ident) => { vec![$x.bits().value] };
     (@lanes nibble $x:ident) => { vec![$x.bits().value] };

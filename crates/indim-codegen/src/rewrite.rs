@@ -4,7 +4,7 @@
 //! A rewrite preserves the bits of the result, except for NaNs from arithmetic, which are unspecified.
 //! Floating-point operations are not contracted or reassociated.
 
-use crate::bf16::{LOST_BITS, has_zero_low_half};
+use crate::bf16::{ZERO_BITS, has_zero_low_half};
 use crate::body::{LaneType, Primitive, SsaInstruction, SsaValue};
 use crate::divide::divide;
 use crate::min_max::simplify_min_max;
@@ -30,7 +30,7 @@ pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &SsaInstruction)
         Cast => cast(builder, instruction),
         Not | Neg | Abs | Canonical => unary(builder, instruction),
         RoundBf16 if has_zero_low_half(builder, instruction.operands[0]) => {
-            self::instruction(Canonical, instruction.lane, &instruction.operands[..1])
+            self::replacement(Canonical, instruction.lane, &instruction.operands[..1])
         }
         And | Or | Xor => bitwise(builder, instruction),
         Equal | Less | LessUnsigned => comparison(builder, instruction),
@@ -44,10 +44,10 @@ pub(crate) fn rewrite(builder: &mut impl Rewriter, instruction: &SsaInstruction)
     }
 }
 
-fn instruction(primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> Rewrite {
-    let mut given = [SsaValue(0); 3];
-    given[..operands.len()].copy_from_slice(operands);
-    Rewrite::Instruction(SsaInstruction { primitive, lane, operands: given })
+fn replacement(primitive: Primitive, lane: LaneType, operands: &[SsaValue]) -> Rewrite {
+    let mut array = [SsaValue(0); 3];
+    array[..operands.len()].copy_from_slice(operands);
+    Rewrite::Instruction(SsaInstruction { primitive, lane, operands: array })
 }
 
 /// A word with all bits of the type set.
@@ -71,7 +71,7 @@ fn select(
     }
     let condition_instruction = *builder.instruction(condition);
     if condition_instruction.primitive == Primitive::Not {
-        return instruction(
+        return replacement(
             Primitive::Select,
             lane,
             &[condition_instruction.operands[0], on_false, on_true],
@@ -82,10 +82,10 @@ fn select(
     let has_same_condition =
         |arm: &SsaInstruction| arm.primitive == Primitive::Select && arm.operands[0] == condition;
     if has_same_condition(&first) {
-        return instruction(Primitive::Select, lane, &[condition, first.operands[1], on_false]);
+        return replacement(Primitive::Select, lane, &[condition, first.operands[1], on_false]);
     }
     if has_same_condition(&second) {
-        return instruction(Primitive::Select, lane, &[condition, on_true, second.operands[2]]);
+        return replacement(Primitive::Select, lane, &[condition, on_true, second.operands[2]]);
     }
     if lane == LaneType::Bool {
         return select_truth(builder, operands);
@@ -102,15 +102,15 @@ fn select_truth(builder: &mut impl Rewriter, operands: [SsaValue; 3]) -> Rewrite
     let bool = LaneType::Bool;
     let constants = [on_true, on_false].map(|arm| builder.constant_bits(arm));
     match constants {
-        [Some(1), _] => instruction(Primitive::Or, bool, &[condition, on_false]),
+        [Some(1), _] => replacement(Primitive::Or, bool, &[condition, on_false]),
         [Some(_), _] => {
             let not = builder.push(Primitive::Not, bool, &[condition]);
-            instruction(Primitive::And, bool, &[not, on_false])
+            replacement(Primitive::And, bool, &[not, on_false])
         }
-        [_, Some(0)] => instruction(Primitive::And, bool, &[condition, on_true]),
+        [_, Some(0)] => replacement(Primitive::And, bool, &[condition, on_true]),
         [_, Some(_)] => {
             let not = builder.push(Primitive::Not, bool, &[condition]);
-            instruction(Primitive::Or, bool, &[not, on_true])
+            replacement(Primitive::Or, bool, &[not, on_true])
         }
         [None, None] => Rewrite::Unchanged,
     }
@@ -123,7 +123,7 @@ fn bits(
     let operand = *builder.instruction(operands[0]);
     match operand.primitive {
         _ if operand.lane == lane => Rewrite::Value(operands[0]),
-        Primitive::Bits => instruction(Primitive::Bits, lane, &operand.operands[..1]),
+        Primitive::Bits => replacement(Primitive::Bits, lane, &operand.operands[..1]),
         _ => Rewrite::Unchanged,
     }
 }
@@ -140,7 +140,7 @@ fn cast(
     }
     let is_integral = |lane: LaneType| !lane.is_float();
     if is_integral(between) && is_integral(lane) && between.size() == lane.size() {
-        return instruction(Primitive::Bits, lane, &operands[..1]);
+        return replacement(Primitive::Bits, lane, &operands[..1]);
     }
     if !matches!(operand.primitive, Primitive::Cast | Primitive::Bits) {
         return Rewrite::Unchanged;
@@ -157,7 +157,7 @@ fn cast(
         _ => false,
     };
     match is_direct {
-        true => instruction(Primitive::Cast, lane, &operand.operands[..1]),
+        true => replacement(Primitive::Cast, lane, &operand.operands[..1]),
         false => Rewrite::Unchanged,
     }
 }
@@ -173,24 +173,24 @@ fn is_exact(from: LaneType, to: LaneType) -> bool {
 }
 
 /// Unary primitives that are their own inverse, or idempotent.
-fn unary(builder: &impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let operand = *builder.instruction(given.operands[0]);
-    match (given.primitive, operand.primitive) {
+fn unary(builder: &impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let operand = *builder.instruction(instruction.operands[0]);
+    match (instruction.primitive, operand.primitive) {
         (Primitive::Not, Primitive::Not) | (Primitive::Neg, Primitive::Neg) => {
             Rewrite::Value(operand.operands[0])
         }
         (Primitive::Abs, Primitive::Neg) => {
-            instruction(Primitive::Abs, given.lane, &operand.operands[..1])
+            replacement(Primitive::Abs, instruction.lane, &operand.operands[..1])
         }
         (Primitive::Abs, Primitive::Abs) | (Primitive::Canonical, Primitive::Canonical) => {
-            Rewrite::Value(given.operands[0])
+            Rewrite::Value(instruction.operands[0])
         }
         _ => Rewrite::Unchanged,
     }
 }
 
-fn bitwise(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
+fn bitwise(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = instruction;
     if x == y {
         return Rewrite::Value(match primitive {
             Primitive::Xor => builder.constant(lane, 0),
@@ -203,20 +203,20 @@ fn bitwise(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
         (Primitive::Or | Primitive::Xor, Some(0)) => Rewrite::Value(x),
         (Primitive::And, Some(bits)) if bits == ones => Rewrite::Value(x),
         (Primitive::And, Some(bits))
-            if bits == ones << LOST_BITS & ones
+            if bits == ones << ZERO_BITS & ones
                 && lane.size() == 4
                 && has_zero_low_half(builder, x) =>
         {
             Rewrite::Value(x)
         }
         (Primitive::Or, Some(bits)) if bits == ones => Rewrite::Value(y),
-        (Primitive::Xor, Some(bits)) if bits == ones => instruction(Primitive::Not, lane, &[x]),
+        (Primitive::Xor, Some(bits)) if bits == ones => replacement(Primitive::Not, lane, &[x]),
         _ => Rewrite::Unchanged,
     }
 }
 
-fn comparison(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let &SsaInstruction { primitive, operands: [x, y, _], .. } = given;
+fn comparison(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, operands: [x, y, _], .. } = instruction;
     let SsaInstruction { lane, primitive: of_first, .. } = *builder.instruction(x);
     let mut constant = |value: bool| Rewrite::Value(builder.constant(LaneType::Bool, value.into()));
     // A NaN does not equal itself.
@@ -226,7 +226,7 @@ fn comparison(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
     match (primitive, builder.constant_bits(y)) {
         (Primitive::Equal, Some(1)) if lane == LaneType::Bool => Rewrite::Value(x),
         (Primitive::Equal, Some(_)) if lane == LaneType::Bool => {
-            instruction(Primitive::Not, lane, &[x])
+            replacement(Primitive::Not, lane, &[x])
         }
         (Primitive::LessUnsigned, Some(0)) => Rewrite::Value(builder.constant(LaneType::Bool, 0)),
         (Primitive::Less, Some(0))
@@ -238,9 +238,9 @@ fn comparison(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
     }
 }
 
-fn float_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
-    let Some(bits) = builder.constant_bits(y) else { return without_neg(builder, given) };
+fn float_arithmetic(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = instruction;
+    let Some(bits) = builder.constant_bits(y) else { return merge_negation(builder, instruction) };
     let (sign, one) = match lane {
         LaneType::F32 => (1 << 31, u64::from(1f32.to_bits())),
         _ => (1 << 63, 1f64.to_bits()),
@@ -253,25 +253,25 @@ fn float_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewr
         Primitive::Div => match exact_reciprocal(lane, bits) {
             Some(reciprocal) => {
                 let reciprocal = builder.constant(lane, reciprocal);
-                instruction(Primitive::Mul, lane, &[x, reciprocal])
+                replacement(Primitive::Mul, lane, &[x, reciprocal])
             }
             None => Rewrite::Unchanged,
         },
-        _ => without_neg(builder, given),
+        _ => merge_negation(builder, instruction),
     }
 }
 
 /// Merges a negation into a sum or difference; the result has the same bits, zeros included.
-fn without_neg(builder: &impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
+fn merge_negation(builder: &impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = instruction;
     let opposite = |value: SsaValue| {
         let instruction = builder.instruction(value);
         (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])
     };
     match (primitive, opposite(x), opposite(y)) {
-        (Primitive::Add, _, Some(y)) => instruction(Primitive::Sub, lane, &[x, y]),
-        (Primitive::Add, Some(x), _) => instruction(Primitive::Sub, lane, &[y, x]),
-        (Primitive::Sub, _, Some(y)) => instruction(Primitive::Add, lane, &[x, y]),
+        (Primitive::Add, _, Some(y)) => replacement(Primitive::Sub, lane, &[x, y]),
+        (Primitive::Add, Some(x), _) => replacement(Primitive::Sub, lane, &[y, x]),
+        (Primitive::Sub, _, Some(y)) => replacement(Primitive::Add, lane, &[x, y]),
         _ => Rewrite::Unchanged,
     }
 }
@@ -292,8 +292,8 @@ fn exact_reciprocal(lane: LaneType, bits: u64) -> Option<u64> {
     (is_power && is_inverted).then(|| (bits & sign) | (exponents - 1 - exponent) << mantissa_bits)
 }
 
-fn integer_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Rewrite {
-    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = given;
+fn integer_arithmetic(builder: &mut impl Rewriter, instruction: &SsaInstruction) -> Rewrite {
+    let &SsaInstruction { primitive, lane, operands: [x, y, _] } = instruction;
     if primitive == Primitive::Sub && x == y {
         return Rewrite::Value(builder.constant(lane, 0));
     }
@@ -307,20 +307,20 @@ fn integer_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Re
         (Primitive::Add | Primitive::Sub, 0) | (Primitive::Mul | Primitive::Div, 1) => {
             Rewrite::Value(x)
         }
-        (Primitive::ShiftLeft, _) => left_shift(builder, given, bits),
+        (Primitive::ShiftLeft, _) => left_shift(builder, instruction, bits),
         (Primitive::Mul, 0) => Rewrite::Value(y),
         (Primitive::Mul, _) if bits.is_power_of_two() => {
             let amount = builder.constant(lane, bits.trailing_zeros().into());
-            instruction(Primitive::ShiftLeft, lane, &[x, amount])
+            replacement(Primitive::ShiftLeft, lane, &[x, amount])
         }
         (Primitive::Sub, _) => {
             let negative = builder.constant(lane, bits.wrapping_neg() & all_ones(lane));
-            instruction(Primitive::Add, lane, &[x, negative])
+            replacement(Primitive::Add, lane, &[x, negative])
         }
-        (Primitive::Add, _) => combined_sum(builder, given, bits),
+        (Primitive::Add, _) => combine_added_constants(builder, instruction, bits),
         (Primitive::Rem, _) if bits.is_power_of_two() && !lane.is_signed() => {
             let below = builder.constant(lane, bits - 1);
-            instruction(Primitive::And, lane, &[x, below])
+            replacement(Primitive::And, lane, &[x, below])
         }
         (Primitive::Div | Primitive::Rem, _) => Rewrite::Value(divide(builder, primitive, x, bits)),
         _ => Rewrite::Unchanged,
@@ -329,8 +329,8 @@ fn integer_arithmetic(builder: &mut impl Rewriter, given: &SsaInstruction) -> Re
 
 /// A left shift by a constant. After a logical right shift by the same amount it becomes a bitwise `and`.
 /// After a cast to a narrower integer and back, the casts go if it shifts out all bits that they change.
-fn left_shift(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) -> Rewrite {
-    let &SsaInstruction { lane, operands: [x, amount, _], .. } = given;
+fn left_shift(builder: &mut impl Rewriter, instruction: &SsaInstruction, bits: u64) -> Rewrite {
+    let &SsaInstruction { lane, operands: [x, amount, _], .. } = instruction;
     let width = 8 * lane.size() as u64;
     let bits = bits & (width - 1);
     let operand = *builder.instruction(x);
@@ -341,13 +341,13 @@ fn left_shift(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) ->
                 == Some(bits) =>
         {
             let kept = builder.constant(lane, all_ones(lane) << bits & all_ones(lane));
-            instruction(Primitive::And, lane, &[operand.operands[0], kept])
+            replacement(Primitive::And, lane, &[operand.operands[0], kept])
         }
         Primitive::Cast if first.primitive == Primitive::Cast => {
             let original = builder.instruction(first.operands[0]).lane;
             let is_kept = !first.lane.is_float() && bits + 8 * first.lane.size() as u64 >= width;
             match original == lane && is_kept {
-                true => instruction(Primitive::ShiftLeft, lane, &[first.operands[0], amount]),
+                true => replacement(Primitive::ShiftLeft, lane, &[first.operands[0], amount]),
                 false => Rewrite::Unchanged,
             }
         }
@@ -356,14 +356,18 @@ fn left_shift(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) ->
 }
 
 /// Combines two constants added one after the other; integer sums wrap, so the result is the same.
-fn combined_sum(builder: &mut impl Rewriter, given: &SsaInstruction, bits: u64) -> Rewrite {
-    let lane = given.lane;
-    let sum = *builder.instruction(given.operands[0]);
+fn combine_added_constants(
+    builder: &mut impl Rewriter,
+    instruction: &SsaInstruction,
+    bits: u64,
+) -> Rewrite {
+    let lane = instruction.lane;
+    let sum = *builder.instruction(instruction.operands[0]);
     let first = match sum.primitive {
         Primitive::Add => builder.constant_bits(sum.operands[1]),
         _ => None,
     };
     let Some(first) = first else { return Rewrite::Unchanged };
     let both = builder.constant(lane, first.wrapping_add(bits) & all_ones(lane));
-    instruction(Primitive::Add, lane, &[sum.operands[0], both])
+    replacement(Primitive::Add, lane, &[sum.operands[0], both])
 }

@@ -17,7 +17,7 @@ impl Body {
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};
     /// use indim_ops::DType;
     /// let mut builder = BodyBuilder::new(vec![DType::F32]);
-    /// let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    /// let x = builder.push(Primitive::Load { input: 0, component: 0 }, LaneType::F32, &[]);
     /// let mut y = x;
     /// for _ in 0..2 {
     ///     let sum = builder.push(Primitive::Add, LaneType::F32, &[y, x]);

@@ -90,20 +90,25 @@ impl Body {
                 && LaneType::of_element(dtype).1 == 1
     }
 
-    fn verify_instruction(&self, value: SsaValue, given: &SsaInstruction) -> Result<(), BodyError> {
-        if given.operands().iter().any(|operand| *operand >= value) {
+    fn verify_instruction(
+        &self,
+        value: SsaValue,
+        instruction: &SsaInstruction,
+    ) -> Result<(), BodyError> {
+        if instruction.operands().iter().any(|operand| *operand >= value) {
             return Err(BodyError::UseBeforeDefinition(value));
         }
         let fits = |holds: bool, error: BodyError| if holds { Ok(()) } else { Err(error) };
-        match given.primitive {
-            Primitive::Load { input, part } => {
+        match instruction.primitive {
+            Primitive::Load { input, component } => {
                 let element = self.inputs.get(input as usize).copied().map(LaneType::of_element);
-                let is_lane = |(lane, count)| lane == given.lane && usize::from(part) < count;
+                let is_lane =
+                    |(lane, count)| lane == instruction.lane && usize::from(component) < count;
                 fits(element.is_some_and(is_lane), BodyError::Input(value))
             }
             Primitive::Constant(bits) => {
-                let size = 8 * given.lane.size() as u32;
-                let width = if given.lane == LaneType::Bool { 1 } else { size };
+                let size = 8 * instruction.lane.size() as u32;
+                let width = if instruction.lane == LaneType::Bool { 1 } else { size };
                 fits(u64::BITS - bits.leading_zeros() <= width, BodyError::Constant(value))
             }
             primitive => {
@@ -112,9 +117,9 @@ impl Body {
                     let is_table = table.is_some_and(|table| table.len().is_power_of_two());
                     fits(is_table, BodyError::Table(value))?;
                 }
-                let operands = given.operands().iter().map(|&operand| self.lane(operand));
+                let operands = instruction.operands().iter().map(|&operand| self.lane(operand));
                 let operands: Vec<LaneType> = operands.collect();
-                fits(accepts(primitive, &operands, given.lane), BodyError::Types(value))
+                fits(accepts(primitive, &operands, instruction.lane), BodyError::Types(value))
             }
         }
     }

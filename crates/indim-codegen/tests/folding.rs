@@ -92,7 +92,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
     let mut body = Body { inputs: dtypes.clone(), tables: vec![table.into()], ..Body::default() };
     let mut values: Vec<SsaValue> = Vec::new();
     for (input, &dtype) in dtypes.iter().enumerate() {
-        let load = Primitive::Load { input: input as u32, part: 0 };
+        let load = Primitive::Load { input: input as u32, component: 0 };
         for primitive in [load, Primitive::Constant(constant(choices, dtype))] {
             values.extend(push(&mut body, instruction(primitive, lane(dtype), &[])));
         }
@@ -107,7 +107,7 @@ fn random_body(choices: &mut Choices<'_>) -> Body {
             operands[0] = canonical(&mut body, operands[0]);
         }
         let value = push(&mut body, instruction(primitive, result, &operands));
-        let is_made = primitive.makes_nans() || primitive == Primitive::WidenF16;
+        let is_made = primitive.can_create_nan() || primitive == Primitive::WidenF16;
         let is_made = is_made && is_canonical_at_once;
         values.extend(value.map(|value| if is_made { canonical(&mut body, value) } else { value }));
     }
@@ -154,7 +154,7 @@ fn simplified_bodies_give_the_same_bits() {
 fn folded(dtypes: &[DType], build: impl Fn(&mut BodyBuilder, &[SsaValue]) -> SsaValue) -> String {
     let mut builder = BodyBuilder::new(dtypes.to_vec());
     let load = |(input, &dtype): (usize, &DType)| {
-        builder.push(Primitive::Load { input: input as u32, part: 0 }, lane(dtype), &[])
+        builder.push(Primitive::Load { input: input as u32, component: 0 }, lane(dtype), &[])
     };
     let inputs: Vec<SsaValue> = dtypes.iter().enumerate().map(load).collect();
     let value = build(&mut builder, &inputs);
@@ -240,7 +240,7 @@ fn possible_nans_are_made_canonical() {
     for (asked, condition, is_kept) in [(1, Equal, false), (2, Equal, true), (1, Less, true)] {
         let mut builder = BodyBuilder::new(vec![DType::F32; 3]);
         let [x, y, z] =
-            [0, 1, 2].map(|input| builder.push(Primitive::Load { input, part: 0 }, F32, &[]));
+            [0, 1, 2].map(|input| builder.push(Primitive::Load { input, component: 0 }, F32, &[]));
         let is_true = builder.push(condition, Bool, &[x, [x, y, z][asked]]);
         let [bits_of_x, bits_of_y] = [x, y].map(|value| builder.push(Bits, I32, &[value]));
         let both = builder.push(And, I32, &[bits_of_x, bits_of_y]);
@@ -259,7 +259,7 @@ fn possible_nans_are_made_canonical() {
 
 #[test]
 fn the_verifier_rejects_invalid_bodies() {
-    let load = |lane| instruction(Primitive::Load { input: 0, part: 0 }, lane, &[]);
+    let load = |lane| instruction(Primitive::Load { input: 0, component: 0 }, lane, &[]);
     let float = LaneType::F32;
     let of = |instructions: Vec<SsaInstruction>| Body {
         instructions,
@@ -288,7 +288,7 @@ fn the_verifier_rejects_invalid_bodies() {
         ),
         (vec![load(LaneType::I32)], BodyError::Input(SsaValue(0))),
         (
-            vec![instruction(Primitive::Load { input: 0, part: 1 }, float, &[])],
+            vec![instruction(Primitive::Load { input: 0, component: 1 }, float, &[])],
             BodyError::Input(SsaValue(0)),
         ),
         (

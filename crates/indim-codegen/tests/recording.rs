@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use indim_builder::GraphBuilder;
-use indim_codegen::{Definition, LaneType, NestBody, record_nest, record_nest_with};
+use indim_codegen::{Definition, LaneType, NestBody, record_nest, record_nest_with_constants};
 use indim_graph::{Array, Graph, TakeMode, evaluate};
 use indim_loops::loop_nest::{BufferId, InstructionKind, Local, LoopNest};
 use indim_loops::lower;
@@ -225,7 +225,7 @@ fn run_nests(graph: &Graph, arguments: &[Array], seed: u64) -> Vec<[u64; 2]> {
     for nest in &nests.nests {
         // Even seeds make constants part of the body; odd ones read them as inputs.
         let constants = if seed.is_multiple_of(2) { &nests.constants[..] } else { &[] };
-        let recorded = record_nest_with(nest, constants);
+        let recorded = record_nest_with_constants(nest, constants);
         let read = |local: &Local| match *local {
             Local::Access(index) => memory[&nest.accesses[index].buffer],
             Local::Instruction(_) => panic!("the nest has no gather"),
@@ -281,7 +281,7 @@ fn only_stored_values_are_recorded() {
     // The product of an integer and the constant 0 does not read the integer.
     let zero = b.mul(b.convert(&y, DType::I32).unwrap(), 0, &[]).unwrap();
     let (nest, constants) = nest(&b.finish(&[sum.clone(), x.clone(), zero, sum.sqrt()]).unwrap());
-    let NestBody { body, inputs, outputs } = record_nest_with(&nest, &constants).unwrap();
+    let NestBody { body, inputs, outputs } = record_nest_with_constants(&nest, &constants).unwrap();
     assert_eq!((inputs.len(), outputs.len()), (2, 3), "{nest}\n{body}");
     let results = body.interpret(&[[0x4080_0000, 0], [0x40a0_0000, 0]]);
     assert_eq!(results, [[0x4110_0000, 0], [0, 0], [0x4040_0000, 0]], "{nest}\n{body}");
@@ -297,7 +297,7 @@ fn results_of_bf16_stay_in_32_bits_between_operations() {
     let sum = operation(Op::Add, &[product, y]);
     let larger = operation(Op::Max, &[operation(Op::Neg, &[sum]), zero]);
     let (nest, constants) = nest(&b.finish(&[larger]).unwrap());
-    let NestBody { body, .. } = record_nest_with(&nest, &constants).unwrap();
+    let NestBody { body, .. } = record_nest_with_constants(&nest, &constants).unwrap();
     let text = body.to_string();
     // Two inputs are widened, one output is narrowed, and product and sum are rounded by two additions each.
     let counts = ["= cast.i16.i32", "= cast.i32.i16", "= add.i32", "= canonical", "round"]
@@ -332,7 +332,8 @@ fn extremes_with_constants_have_few_instructions() {
             let operands = if is_first { [known, x] } else { [x, known] };
             let extreme = b.elementwise(op, &operands, &RuleSet::Numpy).unwrap();
             let (nest, constants) = nest(&b.finish(&[extreme]).unwrap());
-            let NestBody { body, inputs, .. } = record_nest_with(&nest, &constants).unwrap();
+            let NestBody { body, inputs, .. } =
+                record_nest_with_constants(&nest, &constants).unwrap();
             // Two comparisons (less, NaN), two selects and their operands.
             let is_short = body.instructions.len() <= 7;
             assert!(is_short || bits.count_ones() == 1, "{op} {constant}\n{body}");
@@ -357,7 +358,7 @@ fn gathered_elements_are_inputs() {
     let (copied, _) = nest(&b.finish(std::slice::from_ref(&taken)).unwrap());
     assert_eq!(record_nest(&copied), None, "nothing is computed: {copied}");
     let (nest, constants) = nest(&b.finish(&[&taken + 1.0, taken]).unwrap());
-    let recorded = record_nest_with(&nest, &constants).unwrap();
+    let recorded = record_nest_with_constants(&nest, &constants).unwrap();
     let [Local::Instruction(taken)] = recorded.inputs[..] else { panic!("{nest}") };
     assert!(matches!(nest.instructions[taken].kind, InstructionKind::Take { .. }));
     assert_eq!(recorded.outputs.len(), 1);

@@ -93,7 +93,7 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     }
 
     /// Counts the memory of the code at compile time. The nest is not included.
-    fn count_bytes(&self, held: &mut MemoryUse);
+    fn count_bytes(&self, memory_use: &mut MemoryUse);
 
     /// Bytes of the machine code generated after compile time.
     fn generated_bytes(&self) -> usize {
@@ -178,13 +178,13 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
 
     /// Cost of a whole run in bytes moved, if it is less than usual for these addresses of the operands, such
     /// as for a scatter in place. `None` if it is the cost of the nest.
-    fn own_work(&self, _operands: &[*mut u8]) -> Option<usize> {
+    fn work_for_addresses(&self, _operands: &[*mut u8]) -> Option<usize> {
         None
     }
 
     /// The same nest, divided into other tiles for several threads; `None` if the tiles of this binding suit
     /// any number of threads. If it is `Some`, one thread alone runs the tiles of this binding, in order.
-    fn divided(&self) -> Option<&dyn BoundNest> {
+    fn split_for_threads(&self) -> Option<&dyn BoundNest> {
         None
     }
 
@@ -232,7 +232,7 @@ pub trait BoundNest: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     unsafe fn finish(&self, _: &Bases<'_>) {}
 
     /// Counts the memory of the binding. The code is not included.
-    fn count_bytes(&self, held: &mut MemoryUse);
+    fn count_bytes(&self, memory_use: &mut MemoryUse);
 }
 
 /// The addresses of a run.

@@ -413,7 +413,7 @@ fn folded<S: Element, T: Element + Default>(
     let count = rows.len() / width;
     let mut results = vec![T::default(); count];
     let stride = (width * size_of::<S>()) as isize;
-    let folded = FoldedRows { count, stride, width, begins: false };
+    let folded = FoldedRows { count, stride, width, starts_from_identity: false };
     // SAFETY:
     // - `rows` has `count` rows of `width` elements, `results` has `count` elements, in different vectors;
     // - `level` is one of this processor.

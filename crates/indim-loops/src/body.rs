@@ -8,13 +8,13 @@ use indim_ops::{ArrayType, DType, conversion_through};
 
 use crate::interner::Interner;
 use crate::loop_nest::{
-    Access, AxisIndex, BufferId, Control, InstructionKind, Local, LoneInstruction, LoopNest,
-    NestInstruction, NestReduction, Store,
+    Access, AxisIndex, BufferId, Control, InstructionKind, Local, LoopNest, NestInstruction,
+    NestReduction, StandaloneInstruction, Store,
 };
 use crate::lower::Buffers;
 use crate::materialize::{Materialized, computed_values};
 use crate::value_source::{
-    OperandView, ValueSource, is_control, iteration, operand_views, reduced, runs_alone,
+    OperandView, ValueSource, is_control, is_standalone, iteration, operand_views, reduced,
 };
 use crate::view::View;
 
@@ -93,23 +93,32 @@ impl NestBuilder<'_> {
             },
             NodeKind::Scatter { op, axis, mode } => {
                 let size = node.array_type.shape[axis];
-                InstructionKind::Alone(LoneInstruction::Scatter { op, axis, mode, size })
+                InstructionKind::Standalone(StandaloneInstruction::Scatter { op, axis, mode, size })
             }
             NodeKind::Contract { summed } => {
-                InstructionKind::Alone(LoneInstruction::Contract { summed })
+                InstructionKind::Standalone(StandaloneInstruction::Contract { summed })
             }
             NodeKind::Scan { op, axis, reverse, exclusive } => {
-                InstructionKind::Alone(LoneInstruction::Scan { op, axis, reverse, exclusive })
+                InstructionKind::Standalone(StandaloneInstruction::Scan {
+                    op,
+                    axis,
+                    reverse,
+                    exclusive,
+                })
             }
             NodeKind::Sort { axis, descending, result } => {
-                InstructionKind::Alone(LoneInstruction::Sort { axis, descending, result })
+                InstructionKind::Standalone(StandaloneInstruction::Sort {
+                    axis,
+                    descending,
+                    result,
+                })
             }
             NodeKind::SearchSorted { side } => {
-                InstructionKind::Alone(LoneInstruction::SearchSorted { side })
+                InstructionKind::Standalone(StandaloneInstruction::SearchSorted { side })
             }
             NodeKind::While { .. } | NodeKind::Branch { .. } => {
                 let index = self.buffers.controls.len();
-                InstructionKind::Alone(LoneInstruction::Control { index })
+                InstructionKind::Standalone(StandaloneInstruction::Control { index })
             }
             NodeKind::Elementwise(op) => InstructionKind::Elementwise(op),
             NodeKind::Convert => InstructionKind::Convert,
@@ -167,13 +176,13 @@ impl NestBuilder<'_> {
                 let whole = View::of_whole(array_type.shape.rank());
                 (self.locals[&value], None, whole.axes)
             }
-            ref kind if runs_alone(kind) => {
+            ref kind if is_standalone(kind) => {
                 (self.locals[&value], None, View::identity(&array_type.shape).axes)
             }
             _ => {
                 let view = View::identity(&array_type.shape);
                 let source = self.local(OperandView::new(value, view.clone()));
-                (self.clean(source, array_type.dtype), None, view.axes)
+                (self.normalize_bool(source, array_type.dtype), None, view.axes)
             }
         };
         let mut stores = Vec::new();
@@ -183,7 +192,7 @@ impl NestBuilder<'_> {
         }
         for place in self.materialized.concat_targets(stored) {
             let array_type = &self.graph[place.concatenation].array_type;
-            let axes = moved(&axes, &place.starts);
+            let axes = offset_axes(&axes, &place.starts);
             for buffer in self.buffers.written_to(place.concatenation) {
                 let target = Access { buffer, array_type: array_type.clone(), axes: axes.clone() };
                 stores.push(Store { source, reduction, target });
@@ -194,7 +203,7 @@ impl NestBuilder<'_> {
 
     /// The stored form of a value. A bool that was only loaded or moved may be any byte; a conversion
     /// normalises it to 0 or 1.
-    fn clean(&mut self, source: Local, dtype: DType) -> Local {
+    fn normalize_bool(&mut self, source: Local, dtype: DType) -> Local {
         let is_moved = match source {
             Local::Access(_) => true,
             Local::Instruction(index) => {
@@ -226,12 +235,17 @@ pub(crate) fn access(
             let array_type = ArrayType { dtype: graph[value].array_type.dtype, shape };
             Ok(Access { buffer, array_type, axes: view.axes })
         }
-        ValueSource::Leaf(value, view) => Ok(leaf(graph, buffers, value, view)),
+        ValueSource::Leaf(value, view) => Ok(leaf_access(graph, buffers, value, view)),
     }
 }
 
 /// The access to a parameter, a constant or a counter.
-fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }: View) -> Access {
+fn leaf_access(
+    graph: &Graph,
+    buffers: &mut Buffers,
+    value: ValueId,
+    View { axes, .. }: View,
+) -> Access {
     let array_type = graph[value].array_type.clone();
     match &graph[value].kind {
         NodeKind::Parameter { index, .. } => {
@@ -249,7 +263,7 @@ fn leaf(graph: &Graph, buffers: &mut Buffers, value: ValueId, View { axes, .. }:
 }
 
 /// The indices of an array as a slice of a larger array, which begins at offset `starts`.
-fn moved(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
+fn offset_axes(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
     for (axis, start) in axes.iter_mut().zip(starts) {
         axis.start += start;

@@ -33,12 +33,12 @@ impl AxisSet {
 
 /// A count of bytes or points, times the sizes of some axes.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct SizeProduct {
     count: usize,
     axes: AxisSet,
 }
 
-impl Product {
+impl SizeProduct {
     /// The product for these sizes of axes; saturates.
     fn of(self, sizes: &[usize]) -> usize {
         let (mut product, mut rest) = (self.count, self.axes.0);
@@ -49,7 +49,7 @@ impl Product {
         product
     }
 
-    /// Like [`Product::of`], for a stride.
+    /// Like [`SizeProduct::of`], for a stride.
     fn stride(self, sizes: &[usize]) -> isize {
         // Only a shape that no array in memory can have saturates.
         isize::try_from(self.of(sizes)).unwrap_or(isize::MAX)
@@ -74,7 +74,8 @@ impl DenseOperand {
         let mut axes = AxisSet::default();
         let walked = access.axes.iter().zip(access.array_type.shape.iter());
         for (index, &size) in walked.rev().filter(|(_, size)| **size != 1) {
-            let walked = index.only_term().filter(|walked| walked.step == 1 && index.start == 0)?;
+            let walked =
+                index.single_term().filter(|walked| walked.step == 1 && index.start == 0)?;
             if sizes.get(walked.axis) != Some(&size) || axes.contains(walked.axis) {
                 return None;
             }
@@ -85,10 +86,10 @@ impl DenseOperand {
     }
 
     /// The stride in bytes along an axis of the nest.
-    fn stride(&self, axis: usize) -> Product {
+    fn stride(&self, axis: usize) -> SizeProduct {
         match self.inside[axis] {
-            Some(axes) => Product { count: self.size, axes },
-            None => Product { count: 0, axes: AxisSet::default() },
+            Some(axes) => SizeProduct { count: self.size, axes },
+            None => SizeProduct { count: 0, axes: AxisSet::default() },
         }
     }
 }
@@ -99,13 +100,13 @@ pub struct DenseNest {
     /// The operand whose memory order determines the order of the axes.
     pub(crate) main: usize,
     /// The size of each merged axis, outermost first, without the reduced axis.
-    merged: Vec<Product>,
+    merged: Vec<SizeProduct>,
     /// The strides in bytes along the merged axes: those of the first operand, then of the second, and so on.
-    strides: Vec<Product>,
+    strides: Vec<SizeProduct>,
     /// The stride of each operand along the reduced axis, if any.
-    along: Vec<Product>,
+    reduced: Vec<SizeProduct>,
     /// The bytes of each operand.
-    bytes: Vec<Product>,
+    bytes: Vec<SizeProduct>,
 }
 
 /// The operand whose memory order determines the axis order of a nest with a reduced axis: among the accesses
@@ -150,17 +151,18 @@ impl DenseNest {
                 _ => merged.push((AxisSet::default().with(axis), axis)),
             }
         }
-        let points = |&(axes, _): &(AxisSet, usize)| Product { count: 1, axes };
-        let strides = |operand: &DenseOperand| -> Vec<Product> {
+        let points = |&(axes, _): &(AxisSet, usize)| SizeProduct { count: 1, axes };
+        let strides = |operand: &DenseOperand| -> Vec<SizeProduct> {
             merged.iter().map(|&(_, innermost)| operand.stride(innermost)).collect()
         };
-        let along = |axis| operands.iter().map(|operand| operand.stride(axis)).collect();
-        let bytes = |operand: &DenseOperand| Product { count: operand.size, axes: operand.axes };
+        let strides_along = |axis| operands.iter().map(|operand| operand.stride(axis)).collect();
+        let bytes =
+            |operand: &DenseOperand| SizeProduct { count: operand.size, axes: operand.axes };
         Some(DenseNest {
             main,
             merged: merged.iter().map(points).collect(),
             strides: operands.iter().flat_map(strides).collect(),
-            along: nest.reduced.map_or(Vec::new(), along),
+            reduced: nest.reduced.map_or(Vec::new(), strides_along),
             bytes: operands.iter().map(bytes).collect(),
         })
     }
@@ -176,11 +178,11 @@ impl DenseNest {
 
     /// The stride of each operand along the reduced axis, for these sizes.
     pub(crate) fn reduced_strides(&self, sizes: &[usize]) -> AxisStrides {
-        let mut along = zero_strides(self.along.len());
-        for (along, stride) in along.iter_mut().zip(&self.along) {
-            *along = stride.stride(sizes);
+        let mut strides = zero_strides(self.reduced.len());
+        for (stride, product) in strides.iter_mut().zip(&self.reduced) {
+            *stride = product.stride(sizes);
         }
-        along
+        strides
     }
 
     /// The bytes of all arrays for these sizes.
@@ -189,8 +191,8 @@ impl DenseNest {
     }
 
     /// Counts the memory of this structure.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        let lists = [&self.merged, &self.strides, &self.along, &self.bytes];
-        lists.iter().for_each(|list| held.own::<Product>(list.capacity()));
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        let lists = [&self.merged, &self.strides, &self.reduced, &self.bytes];
+        lists.iter().for_each(|list| memory_use.add_allocation::<SizeProduct>(list.capacity()));
     }
 }

@@ -38,9 +38,9 @@ impl NestGroup {
         let written = stores.filter(|target| target.buffer == BufferId::Output(output));
         let accesses = members.iter().flat_map(|nest| &nest.accesses);
         let read = accesses.filter(|access| access.buffer == BufferId::Parameter(parameter));
-        let mut walked = written.chain(read).map(|access| {
-            self.axes.iter().map(|&axis| axis_that_moves_with(access, axis)).collect()
-        });
+        let mut walked = written
+            .chain(read)
+            .map(|access| self.axes.iter().map(|&axis| moving_axis(access, axis)).collect());
         let first: Option<Vec<Option<(usize, &AxisIndex)>>> = walked.next();
         first.is_none_or(|first| !first.contains(&None) && walked.all(|other| other == first))
     }
@@ -48,7 +48,7 @@ impl NestGroup {
 
 /// The only axis of the array that moves with `axis` of the nest, and its index; `None` if none or several
 /// do.
-fn axis_that_moves_with(access: &Access, axis: usize) -> Option<(usize, &AxisIndex)> {
+fn moving_axis(access: &Access, axis: usize) -> Option<(usize, &AxisIndex)> {
     let axes = access.axes.iter().enumerate();
     let mut moved = axes.filter(|(_, index)| index.moves_with(axis));
     moved.next().filter(|_| moved.next().is_none())
@@ -56,8 +56,8 @@ fn axis_that_moves_with(access: &Access, axis: usize) -> Option<(usize, &AxisInd
 
 impl NestGroup {
     /// Counts the memory that the group holds.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<usize>(self.axes.capacity() + self.inner.capacity());
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<usize>(self.axes.capacity() + self.inner.capacity());
     }
 }
 
@@ -78,7 +78,7 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
     let mut groups = Vec::new();
     let mut start = 0;
     while start < loops.nests.len() {
-        let (end, axes) = longest(loops, start);
+        let (end, axes) = longest_group(loops, start);
         let members = &loops.nests[start..end];
         let reduces = members.iter().any(|nest| nest.reduced.is_some());
         if members.len() > 1 && reduces {
@@ -94,7 +94,7 @@ pub fn groups(loops: &LoopNests) -> Vec<NestGroup> {
 }
 
 /// The end of the longest group that begins at `start`, and the axes along which it may be cut.
-fn longest(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
+fn longest_group(loops: &LoopNests, start: usize) -> (usize, Vec<usize>) {
     let mut members = GroupState::default();
     let mut axes = members.add(&loops.nests[start], None);
     let mut end = start + 1;
@@ -134,7 +134,7 @@ impl<'a> GroupState<'a> {
             self.sizes = nest.shape.to_vec();
         }
         // A tile of a scatter needs all indices, and a contraction reads an operand more than once.
-        if nest.runs_alone() {
+        if nest.is_standalone() {
             return Vec::new();
         }
         let all: Vec<usize> = (0..self.sizes.len()).collect();
@@ -142,9 +142,11 @@ impl<'a> GroupState<'a> {
             let size = nest.shape.get(axis).copied().unwrap_or(1);
             let is_kept = nest.reduced != Some(axis);
             let is_matched = |access: &Access| {
-                let read = place(nest, access, axis);
+                let read = traversed_axis(nest, access, axis);
                 let mut written = self.written.get(&access.buffer).into_iter().flatten();
-                written.all(|(nest, target)| read.is_some() && read == place(nest, target, axis))
+                written.all(|(nest, target)| {
+                    read.is_some() && read == traversed_axis(nest, target, axis)
+                })
             };
             size > 1 && size == self.sizes[axis] && is_kept && nest.accesses.iter().all(is_matched)
         };
@@ -158,8 +160,12 @@ impl<'a> GroupState<'a> {
 }
 
 /// The axis of the array that `axis` of the nest traverses completely, and the sizes of the array.
-fn place<'a>(nest: &LoopNest, access: &'a Access, axis: usize) -> Option<(usize, &'a [usize])> {
-    let (walked, index) = axis_that_moves_with(access, axis)?;
+fn traversed_axis<'a>(
+    nest: &LoopNest,
+    access: &'a Access,
+    axis: usize,
+) -> Option<(usize, &'a [usize])> {
+    let (walked, index) = moving_axis(access, axis)?;
     let size = access.array_type.shape[walked];
     let is_whole = size == nest.shape[axis] && *index == AxisIndex::identity(axis, size);
     is_whole.then_some((walked, access.array_type.shape.sizes()))
@@ -176,7 +182,7 @@ fn uses_of_temporaries(loops: &LoopNests) -> Vec<(usize, usize)> {
     };
     for (index, nest) in loops.nests.iter().enumerate() {
         for access in nest.operands() {
-            match access.begins_at_first() {
+            match access.starts_at_origin() {
                 true => uses_by(access, index, index),
                 false => uses_by(access, 0, usize::MAX),
             }

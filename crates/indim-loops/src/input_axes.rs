@@ -161,7 +161,7 @@ fn value_path(access: &Access, path: &InputPath, rank: usize) -> InputPath {
 
 /// The path to the array that the nest writes, from the path for the axes of the nest.
 fn target_path(target: &Access, path: &InputPath) -> InputPath {
-    let axes = target.axes.iter().map(|index| path.axes[index.only_term()?.axis]);
+    let axes = target.axes.iter().map(|index| path.axes[index.single_term()?.axis]);
     InputPath { parameter: path.parameter, axes: axes.collect() }
 }
 

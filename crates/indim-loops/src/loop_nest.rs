@@ -67,7 +67,7 @@ pub struct AxisTerm {
 
 impl AxisIndex {
     /// The constant index 0.
-    pub fn first() -> AxisIndex {
+    pub fn zero() -> AxisIndex {
         AxisIndex { start: 0, terms: AxisTerms::new() }
     }
 
@@ -112,7 +112,7 @@ impl AxisIndex {
     }
 
     /// The term of an index that has one.
-    pub fn only_term(&self) -> Option<AxisTerm> {
+    pub fn single_term(&self) -> Option<AxisTerm> {
         match self.terms[..] {
             [term] => Some(term),
             _ => None,
@@ -127,7 +127,7 @@ impl AxisIndex {
 
 impl AxisIndex {
     /// The text of the index; `index` names an axis of the nest.
-    pub fn written(&self, index: impl Fn(usize) -> String) -> String {
+    pub fn to_text(&self, index: impl Fn(usize) -> String) -> String {
         let is_negative = |term: &&AxisTerm| term.step < 0;
         let (back, forth): (Vec<&AxisTerm>, Vec<&AxisTerm>) =
             self.terms.iter().partition(is_negative);
@@ -149,7 +149,7 @@ impl AxisIndex {
 /// The text of the index: `i0`, `i0+1`, `9-i0`, `2*i0+1`, `2*i0+i3`, `3`.
 impl fmt::Display for AxisIndex {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.written(|axis| format!("i{axis}")))
+        formatter.write_str(&self.to_text(|axis| format!("i{axis}")))
     }
 }
 
@@ -188,7 +188,7 @@ impl Access {
     }
 
     /// Whether the nest begins at the array's first element.
-    pub fn begins_at_first(&self) -> bool {
+    pub fn starts_at_origin(&self) -> bool {
         self.axes.iter().all(|index| index.start == 0)
     }
 
@@ -252,13 +252,13 @@ pub enum InstructionKind {
         size: usize,
     },
     /// The only instruction of its nest, which runs alone.
-    Alone(LoneInstruction),
+    Standalone(StandaloneInstruction),
 }
 
 /// An instruction that is the only one of its nest and has code of its own in `indim-cpu`. No executor
 /// compiles the nest, and it runs in no group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LoneInstruction {
+pub enum StandaloneInstruction {
     /// A scatter. Its operands are accesses: the array whose elements are combined with updates, the indices,
     /// the updates. The outer axes of the nest are those of the result, the inner axes those of the indices;
     /// stores move only with the outer axes.
@@ -443,10 +443,10 @@ impl LoopNest {
     }
 
     /// The instruction of a nest that runs alone, with its operands; `None` for other nests.
-    pub fn lone_instruction(&self) -> Option<(LoneInstruction, &NestInstruction)> {
+    pub fn standalone_instruction(&self) -> Option<(StandaloneInstruction, &NestInstruction)> {
         match &self.instructions[..] {
             [instruction] => match instruction.kind {
-                InstructionKind::Alone(lone) => Some((lone, instruction)),
+                InstructionKind::Standalone(lone) => Some((lone, instruction)),
                 _ => None,
             },
             _ => None,
@@ -455,8 +455,8 @@ impl LoopNest {
 
     /// Whether the nest computes by code of its own: a scatter, a contraction, a scan, a sort, a search, a
     /// loop or a branch. No executor compiles it, and it runs in no group.
-    pub fn runs_alone(&self) -> bool {
-        self.lone_instruction().is_some()
+    pub fn is_standalone(&self) -> bool {
+        self.standalone_instruction().is_some()
     }
 
     /// The element type of a value.
@@ -515,23 +515,27 @@ impl fmt::Display for Access {
 
 impl NestInstruction {
     /// Writes a lone instruction without its operands.
-    fn write_lone(&self, lone: LoneInstruction, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_standalone(
+        &self,
+        lone: StandaloneInstruction,
+        formatter: &mut fmt::Formatter<'_>,
+    ) -> fmt::Result {
         match lone {
-            LoneInstruction::Scatter { op, axis, mode, .. } => {
+            StandaloneInstruction::Scatter { op, axis, mode, .. } => {
                 write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
             }
-            LoneInstruction::Sort { axis, descending, result } => {
+            StandaloneInstruction::Sort { axis, descending, result } => {
                 let order = if descending { "descending" } else { "ascending" };
                 write!(formatter, "sort.{order}.{result}.{} along i{axis}", self.operand_dtype)?;
             }
-            LoneInstruction::SearchSorted { side } => {
+            StandaloneInstruction::SearchSorted { side } => {
                 write!(formatter, "search_sorted.{side}.{}", self.operand_dtype)?;
             }
-            LoneInstruction::Control { index } => write!(formatter, "control {index}")?,
-            LoneInstruction::Contract { summed } => {
+            StandaloneInstruction::Control { index } => write!(formatter, "control {index}")?,
+            StandaloneInstruction::Contract { summed } => {
                 write!(formatter, "contract.{} of {summed} axes", self.operand_dtype)?;
             }
-            LoneInstruction::Scan { op, axis, reverse, exclusive } => {
+            StandaloneInstruction::Scan { op, axis, reverse, exclusive } => {
                 write!(formatter, "{}.{} along i{axis}", op.scan_name(), self.dtype)?;
                 formatter.write_str(if reverse { " reverse" } else { "" })?;
                 formatter.write_str(if exclusive { " exclusive" } else { "" })?;
@@ -554,7 +558,7 @@ impl fmt::Display for NestInstruction {
             InstructionKind::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
             }
-            InstructionKind::Alone(lone) => self.write_lone(lone, formatter)?,
+            InstructionKind::Standalone(lone) => self.write_standalone(lone, formatter)?,
         }
         for (index, operand) in self.operands.iter().enumerate() {
             write!(formatter, "{}{operand}", if index == 0 { " " } else { ", " })?;

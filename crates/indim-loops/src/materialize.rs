@@ -23,8 +23,8 @@ use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_ops::{Fact, conversion_through};
 
 use crate::value_source::{
-    OperandView, ValueSource, first_results, is_arg_reduction, is_computed, iteration,
-    operand_views, reduction_operand, runs_alone,
+    OperandView, ValueSource, first_results, is_arg_reduction, is_computed, is_standalone,
+    iteration, operand_views, reduction_operand,
 };
 use crate::view::View;
 use crate::view_base::ViewBases;
@@ -139,7 +139,7 @@ fn is_cheap(kind: &NodeKind) -> bool {
     match kind {
         NodeKind::Elementwise(op) => op.is(Fact::Cheap),
         NodeKind::Take { .. } => false,
-        kind => !runs_alone(kind),
+        kind => !is_standalone(kind),
     }
 }
 
@@ -469,7 +469,7 @@ fn group(graph: &Graph, requirements: &Requirements, levels: &[usize]) -> Vec<Ve
     let nest = |value: ValueId| {
         let (shape, reduced) = iteration(graph, value);
         let first = || *firsts.get(&value).unwrap_or(&value);
-        let alone = runs_alone(&graph[value].kind).then(first);
+        let alone = is_standalone(&graph[value].kind).then(first);
         (reduced, is_arg_reduction(&graph[value].kind), alone, shape)
     };
     let mut last_level = HashMap::new();

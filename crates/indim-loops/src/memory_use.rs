@@ -19,12 +19,12 @@ const ALLOCATION: usize = 16;
 /// use indim_loops::MemoryUse;
 /// use indim_shape::Shape;
 ///
-/// let mut held = MemoryUse::default();
+/// let mut memory_use = MemoryUse::default();
 /// let shape = Shape::from([2, 3]);
-/// held.shape(&shape);
-/// let bytes = held.bytes();
-/// held.shape(&shape.clone());
-/// assert_eq!((bytes, held.bytes()), (2 * size_of::<usize>() + 16, bytes));
+/// memory_use.add_shape(&shape);
+/// let bytes = memory_use.bytes();
+/// memory_use.add_shape(&shape.clone());
+/// assert_eq!((bytes, memory_use.bytes()), (2 * size_of::<usize>() + 16, bytes));
 /// ```
 #[derive(Debug, Default)]
 pub struct MemoryUse {
@@ -40,109 +40,109 @@ impl MemoryUse {
     }
 
     /// Counts an unshared allocation of `capacity` items.
-    pub fn own<T>(&mut self, capacity: usize) {
+    pub fn add_allocation<T>(&mut self, capacity: usize) {
         let bytes = capacity.saturating_mul(size_of::<T>());
         self.bytes = self.bytes.saturating_add(bytes + if bytes == 0 { 0 } else { ALLOCATION });
     }
 
     /// Counts the heap allocation of a list, if it has spilled.
-    pub fn small<A: smallvec::Array>(&mut self, list: &SmallVec<A>) {
+    pub fn add_small_vec<A: smallvec::Array>(&mut self, list: &SmallVec<A>) {
         if list.spilled() {
-            self.own::<A::Item>(list.capacity());
+            self.add_allocation::<A::Item>(list.capacity());
         }
     }
 
     /// Counts a shared allocation the first time; returns whether it is new.
-    pub fn share<T>(&mut self, items: &[T]) -> bool {
+    pub fn add_shared<T>(&mut self, items: &[T]) -> bool {
         let is_new = self.shared.insert(items.as_ptr() as usize);
         if is_new {
-            self.own::<T>(items.len());
+            self.add_allocation::<T>(items.len());
         }
         is_new
     }
 
     /// Counts the sizes of a shape.
-    pub fn shape(&mut self, shape: &Shape) {
-        self.share(shape.sizes());
+    pub fn add_shape(&mut self, shape: &Shape) {
+        self.add_shared(shape.sizes());
     }
 
-    fn axis_map(&mut self, map: &AxisMap) {
-        self.share(&map[..]);
+    fn add_axis_map(&mut self, map: &AxisMap) {
+        self.add_shared(&map[..]);
     }
 
     /// Counts the elements of an array.
-    pub fn array(&mut self, array: &Array) {
-        self.shape(array.shape());
-        self.share(array.bytes());
+    pub fn add_array(&mut self, array: &Array) {
+        self.add_shape(array.shape());
+        self.add_shared(array.bytes());
     }
 
-    fn access(&mut self, access: &Access) {
-        self.shape(&access.array_type.shape);
-        self.share(&access.axes);
+    fn add_access(&mut self, access: &Access) {
+        self.add_shape(&access.array_type.shape);
+        self.add_shared(&access.axes);
     }
 
     /// Counts a loop nest.
-    pub fn nest(&mut self, nest: &LoopNest) {
-        if !self.share(core::slice::from_ref(nest)) {
+    pub fn add_nest(&mut self, nest: &LoopNest) {
+        if !self.add_shared(core::slice::from_ref(nest)) {
             return;
         }
-        self.shape(&nest.shape);
-        self.own::<Access>(nest.accesses.capacity());
-        nest.accesses.iter().for_each(|access| self.access(access));
-        if self.share(&nest.instructions) {
+        self.add_shape(&nest.shape);
+        self.add_allocation::<Access>(nest.accesses.capacity());
+        nest.accesses.iter().for_each(|access| self.add_access(access));
+        if self.add_shared(&nest.instructions) {
             for instruction in nest.instructions.iter() {
-                self.own::<Local>(instruction.operands.capacity());
+                self.add_allocation::<Local>(instruction.operands.capacity());
             }
         }
-        self.own::<Store>(nest.stores.capacity());
-        nest.stores.iter().for_each(|store| self.access(&store.target));
+        self.add_allocation::<Store>(nest.stores.capacity());
+        nest.stores.iter().for_each(|store| self.add_access(&store.target));
     }
 
     /// Counts the loop nests of a graph, with its constants.
-    pub fn loops(&mut self, loops: &LoopNests) {
+    pub fn add_loops(&mut self, loops: &LoopNests) {
         for types in [&loops.parameters, &loops.outputs, &loops.temporaries] {
-            self.own::<ArrayType>(types.capacity());
-            types.iter().for_each(|array_type| self.shape(&array_type.shape));
+            self.add_allocation::<ArrayType>(types.capacity());
+            types.iter().for_each(|array_type| self.add_shape(&array_type.shape));
         }
-        self.own::<Array>(loops.constants.capacity());
-        loops.constants.iter().for_each(|array| self.array(array));
-        self.own::<(DType, usize)>(loops.counters.capacity());
-        self.own::<Arc<LoopNest>>(loops.nests.capacity());
-        loops.nests.iter().for_each(|nest| self.nest(nest));
-        self.own::<Control>(loops.controls.capacity());
+        self.add_allocation::<Array>(loops.constants.capacity());
+        loops.constants.iter().for_each(|array| self.add_array(array));
+        self.add_allocation::<(DType, usize)>(loops.counters.capacity());
+        self.add_allocation::<Arc<LoopNest>>(loops.nests.capacity());
+        loops.nests.iter().for_each(|nest| self.add_nest(nest));
+        self.add_allocation::<Control>(loops.controls.capacity());
         for control in &loops.controls {
-            self.own::<usize>(control.results.capacity());
-            control.regions().for_each(|region| self.region(region));
+            self.add_allocation::<usize>(control.results.capacity());
+            control.regions().for_each(|region| self.add_region(region));
         }
-        self.own::<IndexCheck>(loops.checks.capacity());
+        self.add_allocation::<IndexCheck>(loops.checks.capacity());
         for check in &loops.checks {
-            self.own::<u8>(check.name.capacity());
-            self.access(&check.access);
-            self.shape(&check.shape);
+            self.add_allocation::<u8>(check.name.capacity());
+            self.add_access(&check.access);
+            self.add_shape(&check.shape);
         }
     }
 
     /// Counts a region of a graph.
-    fn region(&mut self, region: &Region) {
-        if self.share(core::slice::from_ref(region.graph())) {
-            self.graph(region.graph());
+    fn add_region(&mut self, region: &Region) {
+        if self.add_shared(core::slice::from_ref(region.graph())) {
+            self.add_graph(region.graph());
         }
     }
 
     /// Counts a graph, with its constants.
-    pub fn graph(&mut self, graph: &Graph) {
-        self.own::<Node>(graph.len());
+    pub fn add_graph(&mut self, graph: &Graph) {
+        self.add_allocation::<Node>(graph.len());
         for (_, node) in graph.iter() {
-            self.shape(&node.array_type.shape);
+            self.add_shape(&node.array_type.shape);
             if !node.operands.shared().is_empty() {
-                self.share(node.operands.shared());
+                self.add_shared(node.operands.shared());
             }
             match &node.kind {
-                NodeKind::Parameter { name, .. } => self.own::<u8>(name.len()),
-                NodeKind::Constant(array) => self.array(array),
-                NodeKind::BroadcastInDim(map) => self.axis_map(map),
-                NodeKind::Slice(slices) => drop(self.share(slices)),
-                kind => kind.regions().for_each(|region| self.region(region)),
+                NodeKind::Parameter { name, .. } => self.add_allocation::<u8>(name.len()),
+                NodeKind::Constant(array) => self.add_array(array),
+                NodeKind::BroadcastInDim(map) => self.add_axis_map(map),
+                NodeKind::Slice(slices) => drop(self.add_shared(slices)),
+                kind => kind.regions().for_each(|region| self.add_region(region)),
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Outputs that may overwrite an input.
 
 use crate::loop_nest::{
-    Access, BufferId, InstructionKind, Local, LoneInstruction, LoopNests, NestInstruction, Store,
+    Access, BufferId, InstructionKind, Local, LoopNests, NestInstruction, StandaloneInstruction,
+    Store,
 };
 
 /// Whether an output may use the memory of a parameter, if each tile is read completely before it is written:
@@ -22,11 +23,11 @@ pub fn can_replace(loops: &LoopNests, parameter: usize, output: usize) -> bool {
     };
     // A reduction or a loop writes elements of the output before it has read all of the input.
     let needs_all = matches!(
-        nest.lone_instruction(),
+        nest.standalone_instruction(),
         Some((
-            LoneInstruction::Contract { .. }
-                | LoneInstruction::Scan { .. }
-                | LoneInstruction::Control { .. },
+            StandaloneInstruction::Contract { .. }
+                | StandaloneInstruction::Scan { .. }
+                | StandaloneInstruction::Control { .. },
             _
         ))
     );

@@ -31,20 +31,23 @@ pub struct SizeSubstitution<'a> {
 
 impl SizeSubstitution<'_> {
     /// The concrete size of a symbol; any other size is returned unchanged.
-    pub fn of(self, size: usize) -> usize {
+    pub fn substitute(self, size: usize) -> usize {
         let found = self.symbols.iter().zip(self.concrete).find(|(symbol, _)| **symbol == size);
         found.map_or(size, |(_, concrete)| *concrete)
     }
 
     /// Whether the substitution leaves this shape unchanged.
-    fn keeps(self, shape: &Shape) -> bool {
-        shape.iter().all(|&size| self.of(size) == size)
+    fn leaves_unchanged(self, shape: &Shape) -> bool {
+        shape.iter().all(|&size| self.substitute(size) == size)
     }
 
     /// The bytes of an array; saturates.
     pub fn array_bytes(self, array_type: &ArrayType) -> usize {
         let size = array_type.dtype.size();
-        array_type.shape.iter().fold(size, |bytes, &size| bytes.saturating_mul(self.of(size)))
+        array_type
+            .shape
+            .iter()
+            .fold(size, |bytes, &size| bytes.saturating_mul(self.substitute(size)))
     }
 }
 
@@ -66,31 +69,31 @@ pub struct SizedNest<'a> {
     pub shape: SmallVec<[usize; 4]>,
     sizes: SizeSubstitution<'a>,
     /// Precomputed coalesced axes, valid for [`NestStrides::Dense`].
-    if_dense: Option<&'a DenseNest>,
+    dense_nest: Option<&'a DenseNest>,
     /// The cached result of [`SizedNest::bytes_moved`].
     bytes_moved: OnceCell<usize>,
 }
 
 impl<'a> SizedNest<'a> {
     /// The nest with its own sizes.
-    pub fn own(nest: &'a Arc<LoopNest>) -> Self {
+    pub fn with_own_sizes(nest: &'a Arc<LoopNest>) -> Self {
         let shape = SmallVec::from_slice(nest.shape.sizes());
         let (sizes, bytes_moved) = (SizeSubstitution::default(), OnceCell::new());
-        SizedNest { nest, shape, sizes, if_dense: None, bytes_moved }
+        SizedNest { nest, shape, sizes, dense_nest: None, bytes_moved }
     }
 
     /// The nest with substituted sizes.
     pub fn new(nest: &'a Arc<LoopNest>, sizes: SizeSubstitution<'a>) -> Self {
         let mut shape = SmallVec::new();
         // Axes are few, so a push for each is faster than `collect`.
-        nest.shape.iter().for_each(|&size| shape.push(sizes.of(size)));
-        SizedNest { nest, shape, sizes, if_dense: None, bytes_moved: OnceCell::new() }
+        nest.shape.iter().for_each(|&size| shape.push(sizes.substitute(size)));
+        SizedNest { nest, shape, sizes, dense_nest: None, bytes_moved: OnceCell::new() }
     }
 
     /// Adds precomputed coalesced axes for dense arrays.
     #[must_use]
-    pub fn if_dense(self, if_dense: Option<&'a DenseNest>) -> Self {
-        SizedNest { if_dense, ..self }
+    pub fn with_dense_nest(self, dense_nest: Option<&'a DenseNest>) -> Self {
+        SizedNest { dense_nest, ..self }
     }
 
     /// The nest with concrete sizes; shared if the substitution changes nothing.
@@ -126,10 +129,10 @@ impl<'a> SizedNest<'a> {
 
     /// The bytes of an array that the nest accesses, each byte counted once. Counts the whole table of a
     /// gather along the gathered axis.
-    pub fn bytes_of(&self, access: &Access) -> usize {
+    pub fn accessed_bytes(&self, access: &Access) -> usize {
         let mut bytes = access.array_type.dtype.size();
         for (index, &size) in access.axes.iter().zip(access.array_type.shape.iter()) {
-            let whole = self.sizes.of(size);
+            let whole = self.sizes.substitute(size);
             let of_axis = |axis: usize| self.shape.get(axis).copied().unwrap_or(whole);
             bytes = bytes.saturating_mul(match index.terms[..] {
                 [] => size.min(1),
@@ -148,20 +151,20 @@ impl<'a> SizedNest<'a> {
     /// counts at most one element per point.
     pub fn bytes_moved(&self) -> usize {
         *self.bytes_moved.get_or_init(|| {
-            if let Some(dense) = self.if_dense {
+            if let Some(dense) = self.dense_nest {
                 return dense.bytes(&self.shape);
             }
             let points = self.points();
             let moved = |operand: &Access| {
                 let at_most = points.saturating_mul(operand.array_type.dtype.size());
-                self.bytes_of(operand).min(at_most)
+                self.accessed_bytes(operand).min(at_most)
             };
             self.nest.operands().map(moved).fold(0, usize::saturating_add)
         })
     }
 
     /// The strides of an array's own axes in bytes, if it is dense.
-    pub fn dense(&self, access: &Access) -> AxisStrides {
+    pub fn dense_array_strides(&self, access: &Access) -> AxisStrides {
         let mut strides = zero_strides(access.axes.len());
         self.for_each_dense(access, |axis, stride| strides[axis] = stride);
         strides
@@ -196,7 +199,7 @@ impl<'a> SizedNest<'a> {
 
     /// The axes, coalesced over all operands; `None` for an empty iteration space.
     pub fn coalesced(&self, strides: NestStrides<'_>) -> Option<CoalescedAxes> {
-        match (strides, self.if_dense) {
+        match (strides, self.dense_nest) {
             (NestStrides::Dense, Some(dense)) => Some(dense.coalesced(&self.shape)),
             _ => coalesce(&self.shape, &self.list_strides(strides)),
         }
@@ -205,9 +208,10 @@ impl<'a> SizedNest<'a> {
     /// The kept axes, coalesced, and the reduced axis; `None` for an empty result.
     pub fn reduced_axes(&self, reduced: usize, strides: NestStrides<'_>) -> Option<ReducedAxes> {
         let length = self.shape[reduced];
-        if let (NestStrides::Dense, Some(dense)) = (strides, self.if_dense) {
-            let (kept, along) = (dense.coalesced(&self.shape), dense.reduced_strides(&self.shape));
-            return Some(ReducedAxes { kept, along, length, main: dense.main });
+        if let (NestStrides::Dense, Some(dense)) = (strides, self.dense_nest) {
+            let (kept, reduced_strides) =
+                (dense.coalesced(&self.shape), dense.reduced_strides(&self.shape));
+            return Some(ReducedAxes { kept, reduced_strides, length, main: dense.main });
         }
         let strides = &self.list_strides(strides);
         let has_all = |operand: usize| {
@@ -236,7 +240,7 @@ impl<'a> SizedNest<'a> {
             // No stride depends on the size of the first axis.
             if axis > 0 {
                 // Only a shape that no array in memory can have saturates.
-                let size = isize::try_from(self.sizes.of(size)).unwrap_or(isize::MAX);
+                let size = isize::try_from(self.sizes.substitute(size)).unwrap_or(isize::MAX);
                 stride = stride.saturating_mul(size);
             }
         }
@@ -248,7 +252,8 @@ impl LoopNests {
     #[must_use]
     pub fn resized(&self, sizes: SizeSubstitution<'_>) -> LoopNests {
         let mut resizer = Resizer { sizes, memo: SmallVec::new() };
-        let counters = self.counters.iter().map(|&(dtype, length)| (dtype, sizes.of(length)));
+        let counters =
+            self.counters.iter().map(|&(dtype, length)| (dtype, sizes.substitute(length)));
         LoopNests {
             parameters: resizer.types(&self.parameters).collect(),
             outputs: resizer.types(&self.outputs).collect(),
@@ -282,9 +287,9 @@ impl<'a> Resizer<'a> {
         if let Some((_, resized)) = self.memo.iter().find(|(memo, _)| is_equal(memo, shape)) {
             return resized.clone();
         }
-        let resized = match self.sizes.keeps(shape) {
+        let resized = match self.sizes.leaves_unchanged(shape) {
             true => shape.clone(),
-            false => shape.iter().map(|&size| self.sizes.of(size)).collect(),
+            false => shape.iter().map(|&size| self.sizes.substitute(size)).collect(),
         };
         if self.memo.len() < MAX_MEMO_SHAPES {
             self.memo.push((shape, resized.clone()));
@@ -328,7 +333,7 @@ impl<'a> Resizer<'a> {
         IndexCheck {
             access: self.access(&check.access),
             shape: self.shape(&check.shape),
-            size: self.sizes.of(check.size),
+            size: self.sizes.substitute(check.size),
             nest: check.nest,
             name: check.name.clone(),
             axis: check.axis,
@@ -347,7 +352,8 @@ impl IndexCheck {
 impl LoopNest {
     /// Whether the substitution leaves the nest unchanged.
     fn keeps_sizes(&self, sizes: SizeSubstitution<'_>) -> bool {
-        sizes.keeps(&self.shape) && self.operands().all(|of| sizes.keeps(&of.array_type.shape))
+        sizes.leaves_unchanged(&self.shape)
+            && self.operands().all(|of| sizes.leaves_unchanged(&of.array_type.shape))
     }
 }
 

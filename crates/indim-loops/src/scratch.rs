@@ -57,8 +57,8 @@ impl LiveRanges {
     }
 
     /// Counts the memory of this structure.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<(usize, usize)>(self.nests.capacity());
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<(usize, usize)>(self.nests.capacity());
     }
 }
 
@@ -102,7 +102,7 @@ impl ScratchLayout {
         };
         loops.temporaries.iter().for_each(|of| add(sizes.array_bytes(of)));
         for &(dtype, length) in &loops.counters {
-            add(sizes.of(length).saturating_mul(dtype.size()));
+            add(sizes.substitute(length).saturating_mul(dtype.size()));
         }
         external.iter().for_each(|&index| allocations[index].bytes = 0);
         let (mut temporaries, bytes) = consecutive_offsets(&allocations, alignment)
@@ -128,9 +128,10 @@ impl ScratchLayout {
     }
 
     /// Counts the memory of this structure, not of the arena.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.temporaries);
-        held.own::<usize>(self.counters.capacity() + self.counter_nests.capacity());
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.temporaries);
+        memory_use
+            .add_allocation::<usize>(self.counters.capacity() + self.counter_nests.capacity());
     }
 }
 
@@ -141,7 +142,7 @@ pub fn array_bytes(array_type: &ArrayType) -> usize {
 
 /// Number of arrays, the largest ones, that are packed. The others are placed one after another, because the
 /// search for each grows with the number of packed arrays.
-const MAX_PLACED: usize = 1024;
+const MAX_PACKED_ARRAYS: usize = 1024;
 
 /// Maximum bytes of an arena that is not packed: a run may have it on the stack.
 const MAX_UNPACKED_BYTES: usize = 1024;
@@ -178,9 +179,9 @@ fn packed_offsets(
     let mut total = 0usize;
     for index in largest_first {
         let allocation = allocations[index];
-        let is_searched = placed.len() < MAX_PLACED;
+        let is_searched = placed.len() < MAX_PACKED_ARRAYS;
         let place = match is_searched {
-            true => lowest_place(allocations, &offsets, &placed, &allocation, alignment),
+            true => lowest_offset(allocations, &offsets, &placed, &allocation, alignment),
             false => end(total, 0, alignment),
         };
         offsets[index] = place;
@@ -193,7 +194,7 @@ fn packed_offsets(
 }
 
 /// The lowest offset at which the allocation overlaps none of `placed`, which are sorted by offset.
-fn lowest_place(
+fn lowest_offset(
     allocations: &[Allocation],
     offsets: &[usize],
     placed: &[usize],
@@ -296,11 +297,14 @@ mod tests {
 
     #[test]
     fn the_smallest_of_many_arrays_follow_the_others() {
-        let mut allocations = vec![allocation(64, 0, 0); MAX_PLACED];
+        let mut allocations = vec![allocation(64, 0, 0); MAX_PACKED_ARRAYS];
         allocations.extend([allocation(8, 1, 1), allocation(8, 1, 1)]);
         let (offsets, bytes) = packed_offsets(&allocations, ALIGNMENT);
-        assert_eq!(offsets[MAX_PLACED..], [64 * MAX_PLACED, 64 * MAX_PLACED + 64]);
-        assert_eq!(bytes, 64 * MAX_PLACED + 72);
+        assert_eq!(
+            offsets[MAX_PACKED_ARRAYS..],
+            [64 * MAX_PACKED_ARRAYS, 64 * MAX_PACKED_ARRAYS + 64]
+        );
+        assert_eq!(bytes, 64 * MAX_PACKED_ARRAYS + 72);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl UnrolledNest {
     pub fn new(nest: &LoopNest, constants: &[Array], length: usize) -> Option<UnrolledNest> {
         let axis = nest.reduced?;
         let is_elementwise = |it: &NestInstruction| {
-            !matches!(it.kind, InstructionKind::Take { .. } | InstructionKind::Alone(_))
+            !matches!(it.kind, InstructionKind::Take { .. } | InstructionKind::Standalone(_))
         };
         let is_unrolled = (2..=MAX_UNROLLED).contains(&length)
             && !nest.is_arg_reduction()
@@ -113,7 +113,7 @@ impl Unroller<'_> {
     fn stores(&mut self) -> Option<Vec<Store>> {
         let nest = self.nest;
         let accesses: Vec<Vec<Local>> =
-            (0..nest.accesses.len()).map(|access| self.read(access)).collect();
+            (0..nest.accesses.len()).map(|access| self.elements(access)).collect();
         let mut values: Vec<Vec<Local>> = Vec::with_capacity(nest.instructions.len());
         for instruction in nest.instructions.iter() {
             let operand = |operand: &Local, position: usize| match *operand {
@@ -134,15 +134,15 @@ impl Unroller<'_> {
             };
             let result = store.target.array_type.dtype;
             let reduction = store.reduction?;
-            let source = self.folded(elements, nest.dtype(store.source), reduction)?;
-            let source = self.converted(source, reduction.dtype, result);
-            Some(Store { source, reduction: None, target: self.moved(&store.target, 0) })
+            let source = self.fold(elements, nest.dtype(store.source), reduction)?;
+            let source = self.convert(source, reduction.dtype, result);
+            Some(Store { source, reduction: None, target: self.access_at(&store.target, 0) })
         };
         nest.stores.iter().map(store).collect()
     }
 
     /// The fold of elements of type `dtype`.
-    fn folded(
+    fn fold(
         &mut self,
         elements: &[Local],
         dtype: DType,
@@ -162,7 +162,7 @@ impl Unroller<'_> {
             false => None,
         };
         let mut elements: Vec<Option<Local>> =
-            elements.iter().map(|&it| Some(self.converted(it, dtype, wide))).collect();
+            elements.iter().map(|&it| Some(self.convert(it, dtype, wide))).collect();
         let mut combine = |x: Option<Local>, y: Option<Local>| {
             let (Some(x), Some(y)) = (x, y) else { return x.or(y) };
             let operands = vec![x, y];
@@ -175,7 +175,7 @@ impl Unroller<'_> {
     }
 
     /// The value converted from one type to another.
-    fn converted(&mut self, value: Local, from: DType, to: DType) -> Local {
+    fn convert(&mut self, value: Local, from: DType, to: DType) -> Local {
         match from == to {
             true => value,
             false => self.push(NestInstruction {
@@ -193,11 +193,11 @@ impl Unroller<'_> {
     }
 
     /// The elements of an access along the reduced axis; one access if it does not move with that axis.
-    fn read(&mut self, access: usize) -> Vec<Local> {
+    fn elements(&mut self, access: usize) -> Vec<Local> {
         let of = &self.nest.accesses[access];
         let (moves, length) = (of.axes.iter().any(|it| it.moves_with(self.axis)), self.length);
         let mut element = |position: usize| {
-            self.accesses.push(self.moved(of, position));
+            self.accesses.push(self.access_at(of, position));
             self.sources.push(UnrolledSource::Access { access, position });
             Local::Access(self.accesses.len() - 1)
         };
@@ -208,7 +208,7 @@ impl Unroller<'_> {
     }
 
     /// The access at a position along the reduced axis.
-    fn moved(&self, access: &Access, position: usize) -> Access {
+    fn access_at(&self, access: &Access, position: usize) -> Access {
         let index = |of: &AxisIndex| {
             let mut moved = AxisIndex { start: of.start, terms: Default::default() };
             for &AxisTerm { axis, step } in &of.terms {

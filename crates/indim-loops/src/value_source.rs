@@ -32,7 +32,7 @@ fn resolve(graph: &Graph, bases: &ViewBases, value: ValueId, view: View) -> Valu
         NodeKind::Reduce { .. } | NodeKind::Concatenate { .. } => {
             ValueSource::Materialized(base.value, view, shape())
         }
-        kind if runs_alone(kind) => ValueSource::Materialized(base.value, view, shape()),
+        kind if is_standalone(kind) => ValueSource::Materialized(base.value, view, shape()),
         kind if is_leaf(kind) => ValueSource::Leaf(base.value, view),
         _ if base.is_expanded && !is_cheaper_to_recompute(graph, bases, base.value) => {
             ValueSource::Materialized(base.value, view, shape())
@@ -180,7 +180,7 @@ pub(crate) fn operand_views(graph: &Graph, value: ValueId, view: &View) -> Vec<O
             let [table, values] = [node.operands[0], node.operands[1]];
             vec![
                 OperandView::in_memory(table, view.of_indices(rank, 1)),
-                OperandView::in_memory(values, view.of_places(rank)),
+                OperandView::in_memory(values, view.of_scattered_array(rank)),
             ]
         }
         _ if is_computed(&node.kind) => node.operands.iter().map(seen).collect(),
@@ -241,7 +241,7 @@ fn scatter_operands(graph: &Graph, node: &Node, view: &View, axis: usize) -> [Op
     let indices = graph[node.operands[1]].array_type.shape.rank();
     let in_memory = |operand: usize, view| OperandView::in_memory(node.operands[operand], view);
     [
-        in_memory(0, view.of_places(rank)),
+        in_memory(0, view.of_scattered_array(rank)),
         in_memory(1, view.of_indices(rank, indices)),
         in_memory(2, view.of_updates(axis, rank)),
     ]
@@ -295,7 +295,7 @@ pub(crate) fn is_control(kind: &NodeKind) -> bool {
 }
 
 /// Whether a node is computed by a nest of its own, which computes nothing else.
-pub(crate) fn runs_alone(kind: &NodeKind) -> bool {
+pub(crate) fn is_standalone(kind: &NodeKind) -> bool {
     matches!(
         kind,
         NodeKind::Scatter { .. }

@@ -33,7 +33,7 @@ impl View {
 
     /// The view of a nest without axes onto the first element of a value with `rank` axes.
     pub(crate) fn of_whole(rank: usize) -> Self {
-        let axes = vec![AxisIndex::first(); rank].into();
+        let axes = vec![AxisIndex::zero(); rank].into();
         View { shape: Shape::scalar(), axes, is_of_table: false }
     }
 
@@ -79,7 +79,7 @@ impl View {
     pub(crate) fn of_unit_reshape(result: &Shape, operand: &Shape) -> Self {
         let mut kept = (0..result.rank()).filter(|&axis| result[axis] != 1);
         let index = |&size: &usize| match size {
-            1 => AxisIndex::first(),
+            1 => AxisIndex::zero(),
             _ => AxisIndex::identity(kept.next().unwrap_or(0), size),
         };
         View {
@@ -104,7 +104,7 @@ impl View {
     /// The view of a scatter's nest onto the array of `rank` axes that the scatter updates. The outer axes
     /// of the nest are those of the array, the inner axes those of the indices. For a search in a sorted
     /// table, the view onto the values, whose axes are the outer axes too.
-    pub(crate) fn of_places(&self, rank: usize) -> View {
+    pub(crate) fn of_scattered_array(&self, rank: usize) -> View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }
 

@@ -42,7 +42,7 @@ fn over(b: &GraphBuilder, name: &str, dtype: DType, axes: &[usize]) -> Value {
 /// Compares precomputed with computed axes; returns whether the nest has precomputed axes.
 fn check(nest: &Arc<LoopNest>, sizes: SizeSubstitution<'_>) -> bool {
     let Some(known) = DenseNest::new(nest) else { return false };
-    let known = SizedNest::new(nest, sizes).if_dense(Some(&known));
+    let known = SizedNest::new(nest, sizes).with_dense_nest(Some(&known));
     let found = SizedNest::new(nest, sizes);
     assert_eq!(known.bytes_moved(), found.bytes_moved(), "{nest}");
     match nest.reduced {
@@ -53,7 +53,11 @@ fn check(nest: &Arc<LoopNest>, sizes: SizeSubstitution<'_>) -> bool {
         Some(reduced) => {
             let [known, found] = [&known, &found]
                 .map(|nest| nest.reduced_axes(reduced, NestStrides::Dense).unwrap());
-            assert_eq!((known.kept, known.along), (found.kept, found.along), "{nest}");
+            assert_eq!(
+                (known.kept, known.reduced_strides),
+                (found.kept, found.reduced_strides),
+                "{nest}"
+            );
             assert_eq!((known.length, known.main), (found.length, found.main), "{nest}");
         }
     }

@@ -57,9 +57,9 @@ fn time(batch: usize, rows: usize, columns: usize, summed: usize) -> (f64, f64) 
     let scratch = scratch.as_mut_ptr().wrapping_add(scratch_at);
     let seconds = best(|| {
         for phase in 0..plan.phases() {
-            for unit in 0..plan.units(phase) {
+            for task in 0..plan.tasks(phase) {
                 // SAFETY: the arrays have the sizes of the product, the buffers those of the plan.
-                unsafe { plan.run(phase, unit, &pointers, scratch) }
+                unsafe { plan.run(phase, task, &pointers, scratch) }
             }
         }
     });

@@ -19,13 +19,13 @@ struct Axis {
 
 /// Groups of neighbouring summed indices, pairs or groups of four, whose products one instruction adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Groups {
+pub(crate) struct FactorGroups {
     strides: [isize; 3],
     /// Number of indices in the last group if it is incomplete, otherwise 0.
-    pub(crate) rest: usize,
+    pub(crate) tail: usize,
 }
 
-impl Groups {
+impl FactorGroups {
     /// The stride of an array between the indices of a group, in bytes.
     pub(crate) fn stride(&self, operand: ProductArray) -> isize {
         self.strides[operand as usize]
@@ -67,14 +67,14 @@ impl Axes {
     }
 
     /// The stride of an array in bytes, if its elements have one stride along all axes.
-    pub(crate) fn single(&self, operand: ProductArray) -> Option<isize> {
-        let stride = self.fastest(operand);
-        (self.even_run(operand) == self.axes_size()).then_some(stride)
+    pub(crate) fn uniform_stride(&self, operand: ProductArray) -> Option<isize> {
+        let stride = self.fastest_stride(operand);
+        (self.uniform_run_length(operand) == self.axes_size()).then_some(stride)
     }
 
     /// The number of elements along the fastest axes that have one stride in an array; 1 without axes.
-    pub(crate) fn even_run(&self, operand: ProductArray) -> usize {
-        let stride = self.fastest(operand);
+    pub(crate) fn uniform_run_length(&self, operand: ProductArray) -> usize {
+        let stride = self.fastest_stride(operand);
         let mut run = 1_usize;
         for axis in self.axes.iter().rev() {
             if axis.strides[operand as usize] != stride.wrapping_mul(run as isize) {
@@ -91,12 +91,12 @@ impl Axes {
     }
 
     /// The stride of the fastest axis in bytes; 0 without axes.
-    pub(crate) fn fastest(&self, operand: ProductArray) -> isize {
+    pub(crate) fn fastest_stride(&self, operand: ProductArray) -> isize {
         self.axes.last().map_or(0, |axis| axis.strides[operand as usize])
     }
 
     /// The size of the fastest axis; 1 without axes.
-    pub(crate) fn run(&self) -> usize {
+    pub(crate) fn fastest_size(&self) -> usize {
         self.axes.last().map_or(1, |axis| axis.size)
     }
 
@@ -116,14 +116,14 @@ impl Axes {
     }
 
     /// Writes the offsets of consecutive elements, from `start` on.
-    pub(crate) fn offsets(&self, start: usize, operand: ProductArray, to: &mut [isize]) {
-        if let Some(stride) = self.single(operand) {
+    pub(crate) fn write_offsets(&self, start: usize, operand: ProductArray, to: &mut [isize]) {
+        if let Some(stride) = self.uniform_stride(operand) {
             for (index, offset) in to.iter_mut().enumerate() {
                 *offset = ((start + index) as isize).wrapping_mul(stride);
             }
             return;
         }
-        let (run, stride) = (self.run(), self.fastest(operand));
+        let (run, stride) = (self.fastest_size(), self.fastest_stride(operand));
         let mut written = 0;
         while written < to.len() {
             let first = start + written;
@@ -140,10 +140,10 @@ impl Axes {
     /// The axes of groups of `count` neighbouring elements, and the layout within a group. `None` if a
     /// group would cross the border of the fastest of several axes, or if there are fewer than `count`
     /// elements.
-    pub(crate) fn grouped(&self, count: usize) -> Option<(Axes, Groups)> {
+    pub(crate) fn grouped(&self, count: usize) -> Option<(Axes, FactorGroups)> {
         let fastest = self.axes.last()?;
-        let rest = fastest.size % count;
-        if rest > 0 && self.axes.len() > 1 || self.size < count {
+        let tail = fastest.size % count;
+        if tail > 0 && self.axes.len() > 1 || self.size < count {
             return None;
         }
         let mut axes = self.axes.clone();
@@ -152,13 +152,13 @@ impl Axes {
             strides: fastest.strides.map(|stride| stride.wrapping_mul(count as isize)),
         };
         *axes.last_mut()? = grouped;
-        let groups = Groups { strides: fastest.strides, rest };
+        let groups = FactorGroups { strides: fastest.strides, tail };
         Some((Axes { axes, size: self.size.div_ceil(count) }, groups))
     }
 
     /// These axes with another number of elements. Serves only to compute the maximum memory of a plan,
     /// for which no other property of grouped axes matters.
-    pub(crate) fn of_size(&self, size: usize) -> Axes {
+    pub(crate) fn with_size(&self, size: usize) -> Axes {
         Axes { axes: self.axes.clone(), size }
     }
 
@@ -202,27 +202,45 @@ mod tests {
 
     #[test]
     fn dense_axes_merge() {
-        assert_eq!(rows(&[(3, 80, 40), (2, 40, 20), (5, 8, 4)]).single(ProductArray::X), Some(8));
-        assert_eq!(rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).single(ProductArray::Out), Some(4));
-        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(ProductArray::X), None);
-        assert_eq!(rows(&[(1, 80, 40)]).single(ProductArray::X), Some(0));
+        assert_eq!(
+            rows(&[(3, 80, 40), (2, 40, 20), (5, 8, 4)]).uniform_stride(ProductArray::X),
+            Some(8)
+        );
+        assert_eq!(
+            rows(&[(5, 8, 4), (3, 80, 40), (2, 40, 20)]).uniform_stride(ProductArray::Out),
+            Some(4)
+        );
+        assert_eq!(
+            rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).uniform_stride(ProductArray::X),
+            None
+        );
+        assert_eq!(rows(&[(1, 80, 40)]).uniform_stride(ProductArray::X), Some(0));
         // The axes do not merge, because `x` has gaps; the result has none.
-        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).single(ProductArray::Out), Some(4));
-        assert_eq!(rows(&[(3, 80, 40), (2, 40, 24), (5, 8, 4)]).even_run(ProductArray::X), 30);
-        assert_eq!(rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).even_run(ProductArray::X), 5);
+        assert_eq!(
+            rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).uniform_stride(ProductArray::Out),
+            Some(4)
+        );
+        assert_eq!(
+            rows(&[(3, 80, 40), (2, 40, 24), (5, 8, 4)]).uniform_run_length(ProductArray::X),
+            30
+        );
+        assert_eq!(
+            rows(&[(3, 80, 40), (2, 32, 20), (5, 8, 4)]).uniform_run_length(ProductArray::X),
+            5
+        );
     }
 
     #[test]
     fn offsets_follow_the_axes() {
         let axes = rows(&[(3, 100, 40), (2, -7, 20), (5, 8, 4)]);
         let mut offsets = [0; 30];
-        axes.offsets(0, ProductArray::X, &mut offsets);
+        axes.write_offsets(0, ProductArray::X, &mut offsets);
         for (index, &offset) in offsets.iter().enumerate() {
             let (slow, middle, fast) = (index / 10, index / 5 % 2, index % 5);
             assert_eq!(offset, slow as isize * 100 - middle as isize * 7 + fast as isize * 8);
             assert_eq!(offset, axes.offset(index, ProductArray::X));
             let mut rest = vec![0; 30 - index];
-            axes.offsets(index, ProductArray::X, &mut rest);
+            axes.write_offsets(index, ProductArray::X, &mut rest);
             assert_eq!(rest[0], offset);
         }
     }

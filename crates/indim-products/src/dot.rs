@@ -4,29 +4,29 @@
 //! Eight accumulators hide the latency of the multiply-add: they belong to neighbouring columns, or, if
 //! columns are few, to neighbouring blocks.
 
-use crate::order::{BLOCK, CHAIN, LANES, block_length};
-use crate::real::Real;
+use crate::element::ProductElement;
+use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK, block_length};
 use crate::tile::TileResults;
 use crate::vector::Vector;
 
 /// Maximum number of columns of one call, and of blocks that are summed together.
-pub(crate) const WIDTH: usize = 8;
+pub(crate) const DOT_WIDTH: usize = 8;
 
 /// The arguments of dot products of one row of `x` and some columns of `y`.
 pub(crate) struct DotArguments {
     /// The row at the first index; its elements are contiguous.
     pub(crate) x: *const u8,
     /// Each column at the first index; its elements are contiguous.
-    pub(crate) y: [*const u8; WIDTH],
+    pub(crate) y: [*const u8; DOT_WIDTH],
     /// Number of columns.
     pub(crate) columns: usize,
     /// Number of sums that are written, at least `columns`; sums beyond the columns have arbitrary values.
-    pub(crate) written: usize,
+    pub(crate) sum_count: usize,
     /// Number of indices.
     pub(crate) length: usize,
     /// The wide sums of the columns.
     pub(crate) sums: *mut u8,
-    /// Memory of `NODES` times `WIDTH` wide sums.
+    /// Memory of `NODES` times `DOT_WIDTH` wide sums.
     pub(crate) nodes: *mut u8,
 }
 
@@ -34,18 +34,18 @@ pub(crate) struct DotArguments {
 ///
 /// # Safety
 /// - the row and the first `columns` columns are valid for reads of `length` elements;
-/// - `columns` is at least one, and `written` at most [`WIDTH`];
-/// - `sums` is valid for writes of `written` wide sums, and `nodes` for `NODES * WIDTH`, aligned to 64 bytes;
-///   no other memory of the call overlaps them;
-/// - `length` is at most `BLOCK << (NODES - 2)`;
+/// - `columns` is at least one, and `sum_count` at most [`DOT_WIDTH`];
+/// - `sums` is valid for writes of `sum_count` wide sums, and `nodes` for `NODES * DOT_WIDTH`, aligned to 64
+///   bytes; no other memory of the call overlaps them;
+/// - `length` is at most `REDUCTION_BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type DotFn = unsafe fn(&DotArguments);
 
 /// The operands of eight blocks of one length.
 #[derive(Clone, Copy)]
 struct Blocks {
-    x: [*const u8; WIDTH],
-    y: [*const u8; WIDTH],
+    x: [*const u8; DOT_WIDTH],
+    y: [*const u8; DOT_WIDTH],
     length: usize,
 }
 
@@ -57,15 +57,15 @@ struct Blocks {
 pub(crate) unsafe fn run<V: Vector>(dot: &DotArguments) {
     // SAFETY: the caller has the obligations of both functions.
     unsafe {
-        if 2 * dot.columns > WIDTH || dot.length < 2 * BLOCK {
-            side_by_side::<V>(dot);
+        if 2 * dot.columns > DOT_WIDTH || dot.length < 2 * REDUCTION_BLOCK {
+            sum_columns::<V>(dot);
         } else {
             for column in 0..dot.columns {
-                block_by_block::<V>(dot, column);
+                sum_column::<V>(dot, column);
             }
-            let sums = dot.sums.cast::<<V::Element as Real>::Wide>();
-            for column in dot.columns..dot.written {
-                sums.add(column).write(<V::Element as Real>::WIDE_ZERO);
+            let sums = dot.sums.cast::<<V::Element as ProductElement>::Wide>();
+            for column in dot.columns..dot.sum_count {
+                sums.add(column).write(<V::Element as ProductElement>::WIDE_ZERO);
             }
         }
     }
@@ -76,25 +76,25 @@ pub(crate) unsafe fn run<V: Vector>(dot: &DotArguments) {
 /// # Safety
 /// Like [`DotFn`].
 #[inline(always)]
-unsafe fn side_by_side<V: Vector>(dot: &DotArguments) {
+unsafe fn sum_columns<V: Vector>(dot: &DotArguments) {
     let size = size_of::<V::Element>();
-    let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
-    for (index, start) in (0..dot.length).step_by(BLOCK).enumerate() {
+    let nodes = dot.nodes.cast::<<V::Element as ProductElement>::Wide>();
+    for (index, start) in (0..dot.length).step_by(REDUCTION_BLOCK).enumerate() {
         let x = dot.x.wrapping_add(start * size);
-        let mut y = [dot.y[0].wrapping_add(start * size); WIDTH];
+        let mut y = [dot.y[0].wrapping_add(start * size); DOT_WIDTH];
         for (to, from) in y.iter_mut().zip(&dot.y[..dot.columns]) {
             *to = from.wrapping_add(start * size);
         }
         let length = block_length(start, dot.length);
-        // SAFETY: the block lies in the row and in every column; nodes have room for `WIDTH` sums each.
+        // SAFETY: the block lies in the row and in every column; nodes have room for `DOT_WIDTH` sums each.
         unsafe {
-            let values = values::<V, true>(&Blocks { x: [x; WIDTH], y, length });
-            V::push(nodes, index, values.as_ptr(), WIDTH);
+            let values = block_values::<V, true>(&Blocks { x: [x; DOT_WIDTH], y, length });
+            V::push_block(nodes, index, values.as_ptr(), DOT_WIDTH);
         }
     }
-    let results = TileResults { out: dot.sums, out_row: 0, is_wide: true };
-    // SAFETY: all blocks of `WIDTH` sums have been pushed.
-    unsafe { V::finish(&results, dot.length, nodes, [1, WIDTH], dot.written) }
+    let results = TileResults { out: dot.sums, out_row_stride: 0, is_wide: true };
+    // SAFETY: all blocks of `DOT_WIDTH` sums have been pushed.
+    unsafe { V::finish_tree(&results, dot.length, nodes, [1, DOT_WIDTH], dot.sum_count) }
 }
 
 /// Sums one column, eight blocks side by side.
@@ -102,35 +102,39 @@ unsafe fn side_by_side<V: Vector>(dot: &DotArguments) {
 /// # Safety
 /// Like [`DotFn`]; the column is less than `dot.columns`.
 #[inline(always)]
-unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
+unsafe fn sum_column<V: Vector>(dot: &DotArguments, column: usize) {
     let size = size_of::<V::Element>();
-    let nodes = dot.nodes.cast::<<V::Element as Real>::Wide>();
-    let count = dot.length.div_ceil(BLOCK);
+    let nodes = dot.nodes.cast::<<V::Element as ProductElement>::Wide>();
+    let count = dot.length.div_ceil(REDUCTION_BLOCK);
     let mut first = 0;
     while first < count {
-        let start = first * BLOCK;
+        let start = first * REDUCTION_BLOCK;
         let length = block_length(start, dot.length);
-        let side = if length < BLOCK { 1 } else { WIDTH.min(dot.length / BLOCK - first) };
+        let block_count = if length < REDUCTION_BLOCK {
+            1
+        } else {
+            DOT_WIDTH.min(dot.length / REDUCTION_BLOCK - first)
+        };
         let at = |base: *const u8| {
             core::array::from_fn(|block| {
-                let block = if block < side { block } else { 0 };
-                base.wrapping_add((start + block * BLOCK) * size)
+                let block = if block < block_count { block } else { 0 };
+                base.wrapping_add((start + block * REDUCTION_BLOCK) * size)
             })
         };
         let blocks = Blocks { x: at(dot.x), y: at(dot.y[column]), length };
         // SAFETY: the blocks lie in the row and in the column.
         unsafe {
-            let values = values::<V, false>(&blocks);
-            for (block, value) in values[..side].iter().enumerate() {
-                V::push(nodes, first + block, value, 1);
+            let values = block_values::<V, false>(&blocks);
+            for (block, value) in values[..block_count].iter().enumerate() {
+                V::push_block(nodes, first + block, value, 1);
             }
         }
-        first += side;
+        first += block_count;
     }
-    let sum = dot.sums.wrapping_add(column * size_of::<<V::Element as Real>::Wide>());
-    let results = TileResults { out: sum, out_row: 0, is_wide: true };
+    let sum = dot.sums.wrapping_add(column * size_of::<<V::Element as ProductElement>::Wide>());
+    let results = TileResults { out: sum, out_row_stride: 0, is_wide: true };
     // SAFETY: all blocks of the column have been pushed.
-    unsafe { V::finish(&results, dot.length, nodes, [1, 1], 1) }
+    unsafe { V::finish_tree(&results, dot.length, nodes, [1, 1], 1) }
 }
 
 /// The values of eight blocks of one length. `SHARED` tells whether all have the same elements of `x`.
@@ -139,15 +143,15 @@ unsafe fn block_by_block<V: Vector>(dot: &DotArguments, column: usize) {
 /// - both operands of every block are valid for reads of `length` elements;
 /// - the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element; WIDTH] {
-    let mut values = [V::Element::ZERO; WIDTH];
+unsafe fn block_values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element; DOT_WIDTH] {
+    let mut values = [V::Element::ZERO; DOT_WIDTH];
     // SAFETY: the caller has the obligations of both functions.
     unsafe {
-        if blocks.length <= CHAIN {
-            chains::<V>(blocks, &mut values);
+        if blocks.length <= MAX_CHAIN {
+            chain_values::<V>(blocks, &mut values);
         } else {
-            for first in (0..WIDTH).step_by(V::LANES) {
-                lanes::<V, SHARED>(blocks, first, &mut values[first..first + V::LANES]);
+            for first in (0..DOT_WIDTH).step_by(V::LANES) {
+                lane_values::<V, SHARED>(blocks, first, &mut values[first..first + V::LANES]);
             }
         }
     }
@@ -157,16 +161,16 @@ unsafe fn values<V: Vector, const SHARED: bool>(blocks: &Blocks) -> [V::Element;
 /// The values of short blocks, a chain each: the vectors hold one index of neighbouring blocks.
 ///
 /// # Safety
-/// Like [`values`].
+/// Like [`block_values`].
 #[inline(always)]
-unsafe fn chains<V: Vector>(blocks: &Blocks, values: &mut [V::Element; WIDTH]) {
-    for (first, values) in (0..WIDTH).step_by(V::LANES).zip(values.chunks_exact_mut(V::LANES)) {
+unsafe fn chain_values<V: Vector>(blocks: &Blocks, values: &mut [V::Element; DOT_WIDTH]) {
+    for (first, values) in (0..DOT_WIDTH).step_by(V::LANES).zip(values.chunks_exact_mut(V::LANES)) {
         // SAFETY: the caller ensures the elements of each block.
         unsafe {
             let mut sum = V::zero();
             for index in 0..blocks.length {
-                let element = |base: &[*const u8; WIDTH]| {
-                    let mut elements = [V::Element::ZERO; LANES];
+                let element = |base: &[*const u8; DOT_WIDTH]| {
+                    let mut elements = [V::Element::ZERO; CONTRACTION_LANES];
                     for (lane, to) in elements.iter_mut().take(V::LANES).enumerate() {
                         let from = base[first + lane].cast::<V::Element>();
                         *to = from.add(index).read_unaligned();
@@ -184,20 +188,20 @@ unsafe fn chains<V: Vector>(blocks: &Blocks, values: &mut [V::Element; WIDTH]) {
 /// so all blocks together have eight.
 ///
 /// # Safety
-/// Like [`values`].
+/// Like [`block_values`].
 #[inline(always)]
-unsafe fn lanes<V: Vector, const SHARED: bool>(
+unsafe fn lane_values<V: Vector, const SHARED: bool>(
     blocks: &Blocks,
     first: usize,
     values: &mut [V::Element],
 ) {
-    let parts = LANES / V::LANES;
-    let whole = blocks.length - blocks.length % LANES;
+    let parts = CONTRACTION_LANES / V::LANES;
+    let whole = blocks.length - blocks.length % CONTRACTION_LANES;
     let (size, shared) = (size_of::<V::Element>(), blocks.x[0]);
     // SAFETY: the caller ensures the elements of each block.
     unsafe {
-        let mut sums = [V::zero(); LANES];
-        for index in (0..whole).step_by(LANES) {
+        let mut sums = [V::zero(); CONTRACTION_LANES];
+        for index in (0..whole).step_by(CONTRACTION_LANES) {
             for part in 0..parts {
                 let skipped = (index + part * V::LANES) * size;
                 let common = V::load(shared.wrapping_add(skipped));
@@ -216,21 +220,24 @@ unsafe fn lanes<V: Vector, const SHARED: bool>(
             let (x, y) = (blocks.x[first + block], blocks.y[first + block]);
             let rest = blocks.length - whole;
             let at = whole * size;
-            tail(sums, x.wrapping_add(at), y.wrapping_add(at), rest);
+            add_tail(sums, x.wrapping_add(at), y.wrapping_add(at), rest);
             *value = sum_of_lanes(sums);
         }
     }
 }
 
-/// Adds the last products of a block, fewer than [`LANES`], to its lanes. Lanes without a product add +0.
+/// Adds the last products of a block, fewer than [`CONTRACTION_LANES`], to its lanes. Lanes without a product
+/// add +0.
 ///
 /// # Safety
 /// - both operands are valid for reads of `count` elements;
 /// - the processor has the instructions of `V`.
 #[inline(always)]
-unsafe fn tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usize) {
-    let (mut xs, mut ys) = ([V::Element::ZERO; LANES], [V::Element::ZERO; LANES]);
-    // SAFETY: the caller ensures the elements; arrays have `LANES` of them, as all parts together.
+unsafe fn add_tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usize) {
+    let (mut xs, mut ys) =
+        ([V::Element::ZERO; CONTRACTION_LANES], [V::Element::ZERO; CONTRACTION_LANES]);
+    // SAFETY: the caller ensures the elements; arrays have `CONTRACTION_LANES` of them, as all parts
+    // together.
     unsafe {
         for index in 0..count {
             xs[index] = x.cast::<V::Element>().add(index).read_unaligned();
@@ -249,11 +256,11 @@ unsafe fn tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usi
 /// The processor has the instructions of `V`.
 #[inline(always)]
 unsafe fn sum_of_lanes<V: Vector>(sums: &[V]) -> V::Element {
-    let mut lanes = [V::Element::ZERO; LANES];
+    let mut lanes = [V::Element::ZERO; CONTRACTION_LANES];
     for (part, sum) in sums.iter().enumerate() {
         // SAFETY: all parts together have `LANES` elements.
         unsafe { sum.store(lanes[part * V::LANES..].as_mut_ptr().cast()) }
     }
     let [first, rest @ ..] = lanes;
-    rest.into_iter().fold(first, Real::add)
+    rest.into_iter().fold(first, ProductElement::add)
 }

@@ -4,31 +4,31 @@
 use indim_ops::InstructionSet;
 use indim_ops::{DType, Level, bf16, f16};
 
-use crate::axes::{Axes, Groups, ProductArray};
+use crate::axes::{Axes, FactorGroups, ProductArray};
 use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
+use crate::element::{FactorPair, ProductElement};
+use crate::initial_sum::InitialSumFn;
 use crate::pack::PackFn;
 use crate::product::Product;
-use crate::real::{FactorPair, Real};
 use crate::shells::ProductShells;
 use crate::shells::baseline::Baseline;
-use crate::starts::StartsFn;
 use crate::stencil::{MAX_STENCIL_ROWS, StencilFn};
 use crate::store::{self, AddFn, StoreFn};
-use crate::tile::{AroundTilesFn, TileFn};
+use crate::tile::{TileFn, TileHookFn};
 use crate::vector::Vector;
 
 /// Maximum rows of a register tile that holds its sums in vectors.
-pub(crate) const MAX_ROWS: usize = 8;
+pub(crate) const MAX_VECTOR_TILE_ROWS: usize = 8;
 
 /// Maximum rows of any register tile, including the tiles of AMX.
 pub(crate) const MAX_TILE_ROWS: usize = 32;
 
 /// Maximum columns of a register tile.
-pub(crate) const MAX_COLUMNS: usize = 48;
+pub(crate) const MAX_TILE_COLUMNS: usize = 48;
 
 /// Maximum vectors of a row of a register tile.
-const MAX_VECTORS: usize = 3;
+const MAX_TILE_VECTORS: usize = 3;
 
 /// The register tiles of one number of rows and vectors.
 #[derive(Clone, Copy)]
@@ -53,11 +53,11 @@ pub(crate) struct Kernels {
     /// Bytes of a wide sum.
     pub(crate) wide_size: usize,
     /// Register tiles: tile `[m - 1][n - 1]` has `m` rows and `n` vectors.
-    tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
+    tiles: [[Option<TileFunctions>; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS],
     /// A register tile for any number of rows and vectors, used instead of `tiles`; it reads `x` in place.
-    whole_tile: Option<TileFn>,
+    general_tile: Option<TileFn>,
     /// The functions that a thread calls before and after it runs register tiles.
-    pub(crate) around_tiles: Option<[AroundTilesFn; 2]>,
+    pub(crate) tile_hooks: Option<[TileHookFn; 2]>,
     /// Whether `x` has the element type of panels, so that packing converts nothing.
     pub(crate) is_x_native: bool,
     /// Whether `y` has the element type of panels, so that packing converts nothing.
@@ -70,8 +70,8 @@ pub(crate) struct Kernels {
     pub(crate) stencils: Option<[StencilFn; MAX_STENCIL_ROWS]>,
     pub(crate) pack_x: PackFn,
     pub(crate) pack_y: PackFn,
-    /// The first sums of rows, unless they are zero.
-    pub(crate) starts: Option<StartsFn>,
+    /// The initial sums of rows, unless they are zero.
+    pub(crate) initial_sums: Option<InitialSumFn>,
     pub(crate) store: StoreFn,
     /// The store of elements that are rounded already, for a result with the element type of panels.
     pub(crate) store_rounded: StoreFn,
@@ -101,7 +101,7 @@ macro_rules! by_element {
 macro_rules! kernels {
     ($product:ident, $level:ident $base:ident, $vector:ident $dot:ident,
         [$($rows:literal)*] $vectors:tt) => {{
-        let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
+        let mut tiles = [[None; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS];
         $(set_tiles!(tiles, $level, $vector, $rows, $vectors);)*
         let rows = [$($rows),*].len();
         assemble::<$level, $base, $vector, $dot>($product, tiles, rows, count!($vectors))
@@ -124,7 +124,7 @@ macro_rules! count {
 impl Kernels {
     /// The kernels of a product at a level, if its element types have any.
     pub(crate) fn of(product: &Product, level: Level) -> Option<Kernels> {
-        if !product.has_one_class() || product.out.is_integer() && !is_narrowing(product) {
+        if !product.has_one_class() || product.out.is_integer() && !is_sum_wide_enough(product) {
             return None;
         }
         match level.instruction_set() {
@@ -168,7 +168,7 @@ impl Kernels {
     }
 
     /// The kernels for groups of neighbouring products, with the number of products of a group, best first.
-    pub(crate) fn of_groups(
+    pub(crate) fn for_groups(
         product: &Product,
         level: Level,
     ) -> impl Iterator<Item = (Kernels, usize)> {
@@ -180,7 +180,7 @@ impl Kernels {
     }
 
     /// The kernels for groups of four products with register tiles of AMX. AMX has an instruction for each
-    /// pair of signs, so these kernels flip no bits and need no first sums.
+    /// pair of signs, so these kernels flip no bits and need no initial sums.
     #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables))]
     fn of_byte_tiles(product: &Product, quads: Kernels) -> Option<Kernels> {
         #[cfg(target_arch = "x86_64")]
@@ -196,10 +196,10 @@ impl Kernels {
             amx::is_available().then_some(Kernels {
                 rows: amx::ROWS,
                 vectors: amx::VECTORS,
-                whole_tile: Some(tile),
-                around_tiles: Some([amx::begin, amx::end]),
+                general_tile: Some(tile),
+                tile_hooks: Some([amx::configure_thread, amx::release_thread]),
                 pack_y: pack_quads::<false>,
-                starts: None,
+                initial_sums: None,
                 ..quads
             })
         }
@@ -210,16 +210,20 @@ impl Kernels {
     /// Whether the kernels suit a product of groups with these axes: rows, columns, summed. Register tiles
     /// of AMX read contiguous rows of `x` in place, 16 groups at a time, and are better than other tiles
     /// only if a product fills them.
-    pub(crate) fn takes(&self, [rows, columns, summed]: [&Axes; 3], groups: Groups) -> bool {
+    pub(crate) fn supports(
+        &self,
+        [rows, columns, summed]: [&Axes; 3],
+        groups: FactorGroups,
+    ) -> bool {
         const MIN_SIZE: usize = 16;
-        self.whole_tile.is_none()
-            || groups.rest == 0
+        self.general_tile.is_none()
+            || groups.tail == 0
                 && summed.size > 0
                 && summed.size.is_multiple_of(MIN_SIZE)
                 && rows.size >= MIN_SIZE
                 && columns.size >= MIN_SIZE
-                && rows.single(ProductArray::X).is_some()
-                && summed.single(ProductArray::X) == Some(self.size as isize)
+                && rows.uniform_stride(ProductArray::X).is_some()
+                && summed.uniform_stride(ProductArray::X) == Some(self.size as isize)
     }
 
     /// The kernels for groups of four products of bytes, which differ in tiles and packing from those for
@@ -228,17 +232,21 @@ impl Kernels {
     fn of_quads(product: &Product, level: Level, pairs: Kernels) -> Option<Kernels> {
         #[cfg(target_arch = "x86_64")]
         if level.has_byte_products() {
-            use crate::shells::avx512_vnni::{pack_quads, starts};
+            use crate::shells::avx512_vnni::{initial_sums, pack_quads};
             use crate::vector::vnni::QuadX16;
             // An instruction multiplies a signed by an unsigned factor. If both operands are signed, or
-            // both unsigned, 128 is added to `y` or subtracted from it, modulo 256, and `starts` correct
-            // the sums.
-            let (is_x_signed, pack_y, starts): (_, PackFn, Option<StartsFn>) =
+            // both unsigned, 128 is added to `y` or subtracted from it, modulo 256, and `initial_sums`
+            // corrects the sums.
+            let (is_x_signed, pack_y, initial_sums): (_, PackFn, Option<InitialSumFn>) =
                 match (product.x, product.y) {
                     (DType::I8, DType::U8) => (true, pack_quads::<false>, None),
                     (DType::U8, DType::I8) => (false, pack_quads::<false>, None),
-                    (DType::I8, DType::I8) => (true, pack_quads::<true>, Some(starts::<true>)),
-                    (DType::U8, DType::U8) => (false, pack_quads::<true>, Some(starts::<false>)),
+                    (DType::I8, DType::I8) => {
+                        (true, pack_quads::<true>, Some(initial_sums::<true>))
+                    }
+                    (DType::U8, DType::U8) => {
+                        (false, pack_quads::<true>, Some(initial_sums::<false>))
+                    }
                     _ => return None,
                 };
             return Some(Kernels {
@@ -252,7 +260,7 @@ impl Kernels {
                 is_x_native: true,
                 pack_x: pack_quads::<false>,
                 pack_y,
-                starts,
+                initial_sums,
                 ..pairs
             });
         }
@@ -264,7 +272,7 @@ impl Kernels {
     pub(crate) fn of_pairs(product: &Product, level: Level) -> Option<Kernels> {
         let is_short = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
         let is_paired = is_short(product.x) && is_short(product.y) && product.compute.size() <= 4;
-        if !is_paired || !product.has_one_class() || !is_narrowing(product) {
+        if !is_paired || !product.has_one_class() || !is_sum_wide_enough(product) {
             return None;
         }
         match level.instruction_set() {
@@ -280,7 +288,7 @@ impl Kernels {
 
     /// The register tile of some rows and vectors, at least one and at most the largest.
     pub(crate) fn tile(&self, rows: usize, vectors: usize) -> TileFunctions {
-        if let Some(tile) = self.whole_tile {
+        if let Some(tile) = self.general_tile {
             return TileFunctions { packed: tile, in_place: tile };
         }
         self.tiles[rows - 1][vectors - 1].expect("invariant: tiles up to the largest exist")
@@ -293,12 +301,12 @@ impl Kernels {
 }
 
 /// Whether the sum of integers has all bits of the result.
-fn is_narrowing(product: &Product) -> bool {
+fn is_sum_wide_enough(product: &Product) -> bool {
     product.out.size() <= product.compute.size()
 }
 
 /// An element type of panels, with the functions for each element type of operands and results.
-trait PanelElement: Real {
+trait PanelElement: ProductElement {
     /// Packing from elements of this type.
     fn pack<L: ProductShells>(source: DType) -> Option<PackFn>;
 
@@ -375,7 +383,7 @@ impl PanelElement for FactorPair {
 /// in dot products and scaled rows.
 fn assemble<L: ProductShells, B: ProductShells, V: Vector, D: Vector<Element = V::Element>>(
     product: &Product,
-    tiles: [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS],
+    tiles: [[Option<TileFunctions>; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS],
     rows: usize,
     vectors: usize,
 ) -> Option<Kernels>
@@ -391,10 +399,10 @@ where
         vectors,
         lanes: V::LANES,
         size: size_of::<V::Element>(),
-        wide_size: size_of::<<V::Element as Real>::Wide>(),
+        wide_size: size_of::<<V::Element as ProductElement>::Wide>(),
         tiles,
-        whole_tile: None,
-        around_tiles: None,
+        general_tile: None,
+        tile_hooks: None,
         is_x_native: V::Element::is_native(product.x),
         is_y_native: V::Element::is_native(product.y),
         is_out_native: V::Element::is_native(product.out),
@@ -412,7 +420,7 @@ where
         },
         pack_x: pack(product.x)?,
         pack_y: pack(product.y)?,
-        starts: None,
+        initial_sums: None,
         store: V::Element::store::<B>(product.out)?,
         store_rounded: store::copy::<V::Element>,
         add: B::add::<V::Element>(),
@@ -421,9 +429,9 @@ where
 
 /// The tiles of groups of four bytes.
 #[cfg(target_arch = "x86_64")]
-fn quad_tiles<V: Vector>() -> [[Option<TileFunctions>; MAX_VECTORS]; MAX_ROWS] {
+fn quad_tiles<V: Vector>() -> [[Option<TileFunctions>; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS] {
     use crate::shells::avx512_vnni::Avx512Vnni;
-    let mut tiles = [[None; MAX_VECTORS]; MAX_ROWS];
+    let mut tiles = [[None; MAX_TILE_VECTORS]; MAX_VECTOR_TILE_ROWS];
     macro_rules! set_rows {
         ($($rows:literal)*) => { $(set_tiles!(tiles, Avx512Vnni, V, $rows, [1 2 3]);)* };
     }

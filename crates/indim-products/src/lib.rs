@@ -5,10 +5,11 @@
 //! strides.
 //!
 //! The words of this crate; some have another meaning in other crates:
-//! - *region*: some rows and columns of the result, at one batch element;
-//! - *unit*: the work that a thread runs at a time: a region at one or more batch elements, or a piece of
-//!   a region's sum;
-//! - *piece*: a range of the summed index; it consists of blocks;
+//! - *macro tile*: some rows and columns of the result, at one batch element; it consists of register
+//!   tiles;
+//! - *task*: the work that a thread runs at a time: a macro tile at one or more batch elements, or a slice
+//!   of a macro tile's sum;
+//! - *slice*: a range of the summed index, also called K-slice; it consists of blocks;
 //! - *block*: 512 summed indices; a *chain* is a sequence of multiply-adds into one accumulator
 //!   (`order.rs`);
 //! - *wide sum*: a sum of blocks, in `f64` for floats;
@@ -17,32 +18,32 @@
 //!
 //! Files, in reading order:
 //! - `product.rs`: the description of a product;
-//! - `plan.rs`: the plan of a product for a level and a number of threads: phases of independent units;
+//! - `plan.rs`: the plan of a product for a level and a number of threads: phases of independent tasks;
 //! - `order.rs`: the order of summation;
 //! - `axes.rs`: the axes of one class, merged by strides, and offsets of their elements;
-//! - `blocking.rs`: sizes of regions, pieces and packed blocks;
-//! - `run.rs`: runs one unit, which computes a region of the result or a piece of its sum;
-//! - `tiles.rs`: sums of regions by register tiles;
+//! - `blocking.rs`: sizes of macro tiles, slices and packed blocks;
+//! - `run.rs`: runs one task, which computes a macro tile of the result or a slice of its sum;
+//! - `tiles.rs`: sums of macro tiles by register tiles;
 //! - `tile.rs`: the register tile;
-//! - `dots.rs`: sums of regions by dot products, if `x` has few rows and the columns of `y` are
+//! - `dots.rs`: sums of macro tiles by dot products, if `x` has few rows and the columns of `y` are
 //!   contiguous;
 //! - `dot.rs`: dot products along the summed index;
-//! - `axpys.rs`: sums of regions by scaled rows, if `x` has few rows and the rows of `y` are contiguous;
+//! - `axpys.rs`: sums of macro tiles by scaled rows, if `x` has few rows and the rows of `y` are contiguous;
 //! - `axpy.rs`: sums of scaled rows;
-//! - `stencils.rs`: sums of regions by short chains, if `x` has few rows and the summed index is short;
+//! - `stencils.rs`: sums of macro tiles by short chains, if `x` has few rows and the summed index is short;
 //! - `stencil.rs`: sums of short chains;
 //! - `pack.rs`: packing of panels;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
-//! - `starts.rs`: first sums of rows, which correct sums of products of bytes; `first_sums.rs`: the first
-//!   sums of a region;
+//! - `initial_sum.rs`: initial sums of rows, which correct sums of products of bytes; `initial_sums.rs`:
+//!   those of a macro tile;
 //! - `store.rs`: rounding and stores of sums;
-//! - `real.rs`: element types, and the exact fused multiply-add of machines without one;
+//! - `element.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;
 //! - `shells/`: the functions compiled for each level;
 //! - `kernels.rs`: the table of these functions.
 //!
-//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `first_sums.rs`, `pack.rs`,
-//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `starts.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
+//! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,
+//! `plan.rs`, `quads.rs`, `run.rs`, `shells/`, `initial_sum.rs`, `stencil.rs`, `stencils.rs`, `store.rs`,
 //! `tile.rs`, `tiles.rs` and `vector/`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
@@ -56,7 +57,9 @@ mod axpys;
 mod blocking;
 mod dot;
 mod dots;
-mod first_sums;
+mod element;
+mod initial_sum;
+mod initial_sums;
 mod kernels;
 mod order;
 mod pack;
@@ -64,10 +67,8 @@ mod plan;
 mod product;
 #[cfg(target_arch = "x86_64")]
 mod quads;
-mod real;
 mod run;
 mod shells;
-mod starts;
 mod stencil;
 mod stencils;
 mod store;

@@ -5,12 +5,12 @@
 //! added from the left. The sum of each block is widened, and +0 is added to it. These sums are added by
 //! pairs, neighbours first; an odd sum is carried up.
 
-pub(crate) use indim_ops::meaning::contraction::{CHAIN, LANES};
-pub(crate) use indim_ops::meaning::reduction::BLOCK;
+pub(crate) use indim_ops::meaning::contraction::{CONTRACTION_LANES, MAX_CHAIN};
+pub(crate) use indim_ops::meaning::reduction::REDUCTION_BLOCK;
 
 /// The order of the indices of one block in a packed panel: the indices of each chain are adjacent.
 pub(crate) struct PanelOrder {
-    starts: [usize; LANES],
+    lane_starts: [usize; CONTRACTION_LANES],
     is_chain: bool,
 }
 
@@ -18,44 +18,44 @@ impl PanelOrder {
     /// The order for a block of this length; elements whose sums have no order are one chain.
     #[inline(always)]
     pub(crate) fn new(length: usize, is_ordered: bool) -> PanelOrder {
-        let (whole, rest) = (length / LANES, length % LANES);
-        let mut starts = [0; LANES];
-        for (lane, start) in starts.iter_mut().enumerate() {
+        let (whole, rest) = (length / CONTRACTION_LANES, length % CONTRACTION_LANES);
+        let mut lane_starts = [0; CONTRACTION_LANES];
+        for (lane, start) in lane_starts.iter_mut().enumerate() {
             *start = lane * whole + lane.min(rest);
         }
-        PanelOrder { starts, is_chain: length <= CHAIN || !is_ordered }
+        PanelOrder { lane_starts, is_chain: length <= MAX_CHAIN || !is_ordered }
     }
 
     /// The position of an index of the block in the panel.
     #[inline(always)]
-    pub(crate) fn of(&self, index: usize) -> usize {
+    pub(crate) fn position(&self, index: usize) -> usize {
         match self.is_chain {
             true => index,
-            false => self.starts[index % LANES] + index / LANES,
+            false => self.lane_starts[index % CONTRACTION_LANES] + index / CONTRACTION_LANES,
         }
     }
 }
 
-/// The length of the block that begins at a multiple of [`BLOCK`].
+/// The length of the block that begins at a multiple of [`REDUCTION_BLOCK`].
 #[inline(always)]
 pub(crate) fn block_length(start: usize, length: usize) -> usize {
-    BLOCK.min(length - start)
+    REDUCTION_BLOCK.min(length - start)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, CHAIN, LANES, PanelOrder};
+    use super::{CONTRACTION_LANES, MAX_CHAIN, PanelOrder, REDUCTION_BLOCK};
 
     #[test]
-    fn places_are_a_permutation_that_ascends_in_each_chain() {
-        for length in 1..=BLOCK {
-            let places = PanelOrder::new(length, true);
+    fn positions_are_a_permutation_that_ascends_in_each_chain() {
+        for length in 1..=REDUCTION_BLOCK {
+            let order = PanelOrder::new(length, true);
             let mut seen = vec![false; length];
             for index in 0..length {
-                let place = places.of(index);
-                assert!(!core::mem::replace(&mut seen[place], true));
-                if length > CHAIN && index >= LANES {
-                    assert_eq!(place, places.of(index - LANES) + 1);
+                let position = order.position(index);
+                assert!(!core::mem::replace(&mut seen[position], true));
+                if length > MAX_CHAIN && index >= CONTRACTION_LANES {
+                    assert_eq!(position, order.position(index - CONTRACTION_LANES) + 1);
                 }
             }
         }

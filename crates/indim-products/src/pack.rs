@@ -1,8 +1,8 @@
 //! Packing: panels of one operand, with the indices of a block in the order of their chains. Holds unsafe
 //! code.
 
-use crate::order::{BLOCK, PanelOrder, block_length};
-use crate::real::{FactorPair, Real, Widen};
+use crate::element::{FactorPair, ProductElement, Widen};
+use crate::order::{PanelOrder, REDUCTION_BLOCK, block_length};
 use crate::vector::Vector;
 
 /// A run of consecutive elements in a row of a panel, which have one stride in the source.
@@ -11,7 +11,7 @@ pub(crate) struct PackRun {
     /// The offset of the source for the first element, in bytes.
     pub(crate) offset: isize,
     /// Bytes of the source from one element to the next.
-    pub(crate) step: isize,
+    pub(crate) stride: isize,
     /// Position of the first element in the row.
     pub(crate) first: usize,
     /// Number of elements.
@@ -25,13 +25,13 @@ pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -
     let mut first = 0;
     while first < offsets.len() {
         let end = offsets.len().min(first / lanes * lanes + lanes);
-        let step = match end - first {
+        let stride = match end - first {
             1 => 0,
             _ => offsets[first + 1].wrapping_sub(offsets[first]),
         };
-        let follows = |index: &usize| offsets[*index].wrapping_sub(offsets[*index - 1]) == step;
+        let follows = |index: &usize| offsets[*index].wrapping_sub(offsets[*index - 1]) == stride;
         let count = 1 + (first + 1..end).take_while(follows).count();
-        runs[number] = PackRun { offset: offsets[first], step, first, count };
+        runs[number] = PackRun { offset: offsets[first], stride, first, count };
         (number, first) = (number + 1, first + count);
     }
     number
@@ -39,7 +39,7 @@ pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -
 
 /// The arguments of packing: one run of the summed index in a panel. Strides and offsets are in bytes.
 pub(crate) struct PackArguments {
-    /// The panel: a row of `width` elements for each index of the piece.
+    /// The panel: a row of `width` elements for each index of the slice.
     pub(crate) to: *mut u8,
     /// Elements of a row of the panel.
     pub(crate) width: usize,
@@ -50,19 +50,19 @@ pub(crate) struct PackArguments {
     /// Number of runs.
     pub(crate) run_count: usize,
     /// Number of elements of all runs; the other elements of a row become zero.
-    pub(crate) live: usize,
+    pub(crate) used_width: usize,
     /// Stride of the source between indices.
-    pub(crate) step: isize,
+    pub(crate) index_stride: isize,
     /// For panels of groups, the stride of the source between the elements of a group.
-    pub(crate) within: isize,
+    pub(crate) factor_stride: isize,
     /// For panels of groups, the number of elements in the last group of the run if it is incomplete,
     /// otherwise 0. Missing elements are zero.
-    pub(crate) rest: usize,
-    /// Position of the run in the piece.
+    pub(crate) tail: usize,
+    /// Position of the run in the slice.
     pub(crate) first: usize,
     /// Indices of the run.
     pub(crate) count: usize,
-    /// Indices of the piece.
+    /// Indices of the slice.
     pub(crate) length: usize,
 }
 
@@ -70,11 +70,11 @@ pub(crate) struct PackArguments {
 ///
 /// # Safety
 /// - `to` is valid for writes of `length * width` elements, aligned to them;
-/// - `runs` has `run_count` runs of `live` elements together, at most `width`; `live` is more than `width`
-///   less the lanes of a vector;
+/// - `runs` has `run_count` runs of `used_width` elements together, at most `width`; `used_width` is more
+///   than `width` less the lanes of a vector;
 /// - the source is valid for reads of each element of each run, at each index, and does not overlap the
 ///   panel;
-/// - the indices lie in the piece;
+/// - the indices lie in the slice;
 /// - the processor has the level.
 pub(crate) type PackFn = unsafe fn(&PackArguments);
 
@@ -85,10 +85,10 @@ pub(crate) struct PackSegment {
     /// The source at the first index of the segment.
     pub(crate) from: *const u8,
     /// The first index of the segment in the block.
-    pub(crate) within: usize,
+    pub(crate) block_index: usize,
     /// Indices of the segment.
     pub(crate) count: usize,
-    pub(crate) places: PanelOrder,
+    pub(crate) order: PanelOrder,
 }
 
 /// Calls `visit` for the part of the run in each block; without an order of summation, indices ascend.
@@ -102,15 +102,16 @@ pub(crate) fn for_each_segment(
     let mut done = 0;
     while done < pack.count {
         let position = pack.first + done;
-        let (start, within) = (position - position % BLOCK, position % BLOCK);
+        let (start, block_index) =
+            (position - position % REDUCTION_BLOCK, position % REDUCTION_BLOCK);
         let length = block_length(start, pack.length);
-        let count = (length - within).min(pack.count - done);
+        let count = (length - block_index).min(pack.count - done);
         visit(PackSegment {
             to: pack.to.wrapping_add(start * pack.width * size),
-            from: pack.from.wrapping_offset((done as isize).wrapping_mul(pack.step)),
-            within,
+            from: pack.from.wrapping_offset((done as isize).wrapping_mul(pack.index_stride)),
+            block_index,
             count,
-            places: PanelOrder::new(length, is_ordered),
+            order: PanelOrder::new(length, is_ordered),
         });
         done += count;
     }
@@ -121,7 +122,7 @@ pub(crate) fn for_each_segment(
 /// # Safety
 /// Like [`PackFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &PackArguments) {
+pub(crate) unsafe fn run<S: Widen<E>, E: ProductElement>(pack: &PackArguments) {
     for_each_segment(pack, size_of::<E>(), E::IS_ORDERED, |segment| {
         // SAFETY: the caller ensures panel and source; places are below the length of the block.
         unsafe { segment_by_elements::<S, E>(pack, &segment, 0..segment.count) }
@@ -133,25 +134,25 @@ pub(crate) unsafe fn run<S: Widen<E>, E: Real>(pack: &PackArguments) {
 /// # Safety
 /// Like [`PackFn`].
 #[inline(always)]
-unsafe fn segment_by_elements<S: Widen<E>, E: Real>(
+unsafe fn segment_by_elements<S: Widen<E>, E: ProductElement>(
     pack: &PackArguments,
     segment: &PackSegment,
     indices: core::ops::Range<usize>,
 ) {
     for index in indices {
-        let place = segment.places.of(segment.within + index);
-        let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
+        let position = segment.order.position(segment.block_index + index);
+        let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
         // SAFETY: the caller ensures panel, runs and source.
         unsafe {
-            let row = segment.to.cast::<E>().add(place * pack.width);
+            let row = segment.to.cast::<E>().add(position * pack.width);
             for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
                 let mut element = from.wrapping_offset(run.offset);
                 for column in run.first..run.first + run.count {
                     row.add(column).write(element.cast::<S>().read_unaligned().widen());
-                    element = element.wrapping_offset(run.step);
+                    element = element.wrapping_offset(run.stride);
                 }
             }
-            for column in pack.live..pack.width {
+            for column in pack.used_width..pack.width {
                 row.add(column).write(E::ZERO);
             }
         }
@@ -167,12 +168,13 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     let mut done = 0;
     for_each_segment(pack, size_of::<FactorPair>(), FactorPair::IS_ORDERED, |segment| {
         for index in 0..segment.count {
-            let place = segment.places.of(segment.within + index);
-            let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
-            let is_alone = pack.rest > 0 && done + index + 1 == pack.count;
+            let position = segment.order.position(segment.block_index + index);
+            let from =
+                segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
+            let is_alone = pack.tail > 0 && done + index + 1 == pack.count;
             // SAFETY: the caller ensures panel, runs and source.
             unsafe {
-                let row = segment.to.cast::<FactorPair>().add(place * pack.width);
+                let row = segment.to.cast::<FactorPair>().add(position * pack.width);
                 for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
                     let mut element = from.wrapping_offset(run.offset);
                     for column in run.first..run.first + run.count {
@@ -180,15 +182,15 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
                         let second = match is_alone {
                             true => 0,
                             false => {
-                                let second = element.wrapping_offset(pack.within);
+                                let second = element.wrapping_offset(pack.factor_stride);
                                 second.cast::<S>().read_unaligned().widen()
                             }
                         };
                         row.add(column).write(FactorPair::new(first, second));
-                        element = element.wrapping_offset(run.step);
+                        element = element.wrapping_offset(run.stride);
                     }
                 }
-                for column in pack.live..pack.width {
+                for column in pack.used_width..pack.width {
                     row.add(column).write(FactorPair(0));
                 }
             }
@@ -206,13 +208,14 @@ pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
     let size = size_of::<V::Element>();
     for_each_segment(pack, size, V::Element::IS_ORDERED, |segment| {
         for index in 0..segment.count {
-            let place = segment.places.of(segment.within + index);
-            let from = segment.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
-            let row = segment.to.wrapping_add(place * pack.width * size);
-            // SAFETY: the caller ensures panel, runs and source. A row with padding (`live < width`) has
-            // whole vectors, so its last vector lies in the row.
+            let position = segment.order.position(segment.block_index + index);
+            let from =
+                segment.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
+            let row = segment.to.wrapping_add(position * pack.width * size);
+            // SAFETY: the caller ensures panel, runs and source. A row with padding (`used_width < width`)
+            // has whole vectors, so its last vector lies in the row.
             unsafe {
-                if pack.live < pack.width {
+                if pack.used_width < pack.width {
                     V::zero().store(row.wrapping_add((pack.width - V::LANES) * size));
                 }
                 for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
@@ -232,7 +235,7 @@ pub(crate) unsafe fn by_vectors<V: Vector>(pack: &PackArguments) {
 #[inline(always)]
 unsafe fn run_by_vectors<V: Vector>(run: &PackRun, from: *const u8, to: *mut u8) {
     let size = size_of::<V::Element>();
-    let is_contiguous = run.step == size as isize;
+    let is_contiguous = run.stride == size as isize;
     // SAFETY: the caller ensures the elements and the instructions.
     unsafe {
         if run.count == V::LANES && is_contiguous {
@@ -240,10 +243,10 @@ unsafe fn run_by_vectors<V: Vector>(run: &PackRun, from: *const u8, to: *mut u8)
         } else if is_contiguous {
             V::load_first(from, run.count).store_first(to, run.count);
         } else if run.count == V::LANES {
-            V::load_strided(from, run.step).store(to);
+            V::load_strided(from, run.stride).store(to);
         } else {
             for index in 0..run.count {
-                let from = from.wrapping_offset((index as isize).wrapping_mul(run.step));
+                let from = from.wrapping_offset((index as isize).wrapping_mul(run.stride));
                 let element = from.cast::<V::Element>().read_unaligned();
                 to.cast::<V::Element>().add(index).write_unaligned(element);
             }
@@ -265,7 +268,7 @@ mod tests {
             assert_eq!(run.first, next);
             assert_eq!(run.first / 4, (run.first + run.count - 1) / 4);
             for index in 0..run.count {
-                let offset = run.offset + index as isize * run.step;
+                let offset = run.offset + index as isize * run.stride;
                 assert_eq!(offset, offsets[run.first + index]);
             }
             next += run.count;

@@ -1,17 +1,17 @@
-//! Plans: a product for a level and a number of threads, as independent units of work.
+//! Plans: a product for a level and a number of threads, as independent tasks.
 
 use core::fmt;
 
 use indim_ops::{DType, Level};
 
-use crate::axes::{Axes, Groups, ProductArray};
+use crate::axes::{Axes, FactorGroups, ProductArray};
 use crate::blocking::Blocking;
 use crate::kernels::Kernels;
 use crate::product::{AxisClass, Product, ProductError};
 
 /// The computation of a product, for any operands that have its element types and strides.
 ///
-/// A run consists of phases, one after the other. The units of a phase are independent: any threads run them,
+/// A run consists of phases, one after the other. The tasks of a phase are independent: any threads run them,
 /// in any order. The bits of the result do not depend on the plan.
 ///
 /// ```
@@ -42,10 +42,10 @@ use crate::product::{AxisClass, Product, ProductError};
 ///     shared,
 /// };
 /// for phase in 0..plan.phases() {
-///     for unit in 0..plan.units(phase) {
+///     for task in 0..plan.tasks(phase) {
 ///         // SAFETY: the arrays have the strides and sizes of the product; both buffers have the bytes of
-///         // the plan and its alignment; units run one after the other, phase by phase.
-///         unsafe { plan.run(phase, unit, &pointers, scratch) }
+///         // the plan and its alignment; tasks run one after the other, phase by phase.
+///         unsafe { plan.run(phase, task, &pointers, scratch) }
 ///     }
 /// }
 /// assert_eq!(out, [12.0, 34.0]);
@@ -57,7 +57,7 @@ pub struct ProductPlan {
     pub(crate) columns: Axes,
     /// The summed axes: of elements, or of groups of them.
     pub(crate) summed: Axes,
-    pub(crate) groups: Groups,
+    pub(crate) groups: FactorGroups,
     pub(crate) kernels: Kernels,
     pub(crate) blocking: Blocking,
     /// Whether `x` and `y` are exchanged.
@@ -84,7 +84,7 @@ pub struct ProductPointers {
 
 // SAFETY:
 // - the pointers are dereferenced only under the contract of `ProductPlan::run`, which requires valid memory;
-// - that contract excludes data races: units of a phase write disjoint memory.
+// - that contract excludes data races: tasks of a phase write disjoint memory.
 unsafe impl Send for ProductPointers {}
 
 // SAFETY: as for `Send`.
@@ -101,7 +101,7 @@ impl ProductPlan {
     pub fn new(product: &Product, level: Level, threads: usize) -> Result<Self, ProductError> {
         product.check()?;
         let mut axes = axes_by_class(product)?;
-        let is_exchanged = is_better_exchanged(product.out, [&axes[1], &axes[2]]);
+        let is_exchanged = should_exchange(product.out, [&axes[1], &axes[2]]);
         let exchanged = is_exchanged.then(|| product.exchanged());
         if let Some(exchanged) = &exchanged {
             axes = axes_by_class(exchanged)?;
@@ -111,13 +111,13 @@ impl ProductPlan {
         let [batch, rows, columns, mut summed] = axes;
         let sizes = [rows.size, columns.size, summed.size];
         let multiply_adds = sizes.into_iter().fold(batch.size, usize::saturating_mul);
-        let mut groups = Groups::default();
-        for (of_groups, count) in Kernels::of_groups(product, level) {
-            if let Some((axes, of_axes)) = summed.grouped(count)
-                && of_groups.takes([&rows, &columns, &axes], of_axes)
+        let mut groups = FactorGroups::default();
+        for (group_kernels, count) in Kernels::for_groups(product, level) {
+            if let Some((axes, factor_groups)) = summed.grouped(count)
+                && group_kernels.supports([&rows, &columns, &axes], factor_groups)
             {
-                (kernels, summed, groups) = (of_groups, axes, of_axes);
-                kernels.is_x_native &= groups.rest == 0;
+                (kernels, summed, groups) = (group_kernels, axes, factor_groups);
+                kernels.is_x_native &= groups.tail == 0;
                 break;
             }
         }
@@ -154,8 +154,8 @@ impl ProductPlan {
             let kernels = Kernels::of(product, level).ok_or_else(|| product.unsupported())?;
             let [batch, rows, columns, summed] = axes_by_class(product)?;
             let alone = Some((kernels, summed.clone()));
-            let groups = Kernels::of_groups(product, level)
-                .map(|(kernels, count)| (kernels, summed.of_size(summed.size.div_ceil(count))));
+            let groups = Kernels::for_groups(product, level)
+                .map(|(kernels, count)| (kernels, summed.with_size(summed.size.div_ceil(count))));
             for (kernels, summed) in alone.into_iter().chain(groups) {
                 let all = [&batch, &rows, &columns, &summed];
                 let memory = Blocking::max_memory(all, &kernels, threads.max(1));
@@ -165,25 +165,25 @@ impl ProductPlan {
         Ok(max)
     }
 
-    /// The number of phases: 2 if the summed index is split over units, 0 for a result without elements.
+    /// The number of phases: 2 if the summed index is split over tasks, 0 for a result without elements.
     pub fn phases(&self) -> usize {
-        match (self.blocking.units(), self.blocking.is_split) {
+        match (self.blocking.tasks(), self.blocking.is_split) {
             (0, _) => 0,
             (_, false) => 1,
             (_, true) => 2,
         }
     }
 
-    /// The number of independent units of a phase.
-    pub fn units(&self, phase: usize) -> usize {
+    /// The number of independent tasks of a phase.
+    pub fn tasks(&self, phase: usize) -> usize {
         match phase {
-            0 => self.blocking.units(),
-            1 if self.blocking.is_split => self.blocking.regions(),
+            0 => self.blocking.tasks(),
+            1 if self.blocking.is_split => self.blocking.macro_tile_count(),
             _ => 0,
         }
     }
 
-    /// Bytes of memory that each thread needs while it runs a unit, aligned to 64.
+    /// Bytes of memory that each thread needs while it runs a task, aligned to 64.
     pub fn scratch_bytes(&self) -> usize {
         self.blocking.scratch.bytes
     }
@@ -198,9 +198,9 @@ impl ProductPlan {
         self.multiply_adds
     }
 
-    /// The approximate number of multiply-adds of one unit of the first phase.
-    pub fn unit_multiply_adds(&self) -> usize {
-        self.multiply_adds() / self.blocking.units().max(1)
+    /// The approximate number of multiply-adds of one task of the first phase.
+    pub fn task_multiply_adds(&self) -> usize {
+        self.multiply_adds() / self.blocking.tasks().max(1)
     }
 
     /// Bytes that the plan holds on the heap.
@@ -240,9 +240,9 @@ const MIN_COLUMNS: usize = 8;
 
 /// Whether rows are better vectorised than columns: they are contiguous in the result and columns are not,
 /// or columns are few.
-fn is_better_exchanged(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
+fn should_exchange(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
     let size = out.size() as isize;
-    let is_contiguous = |axes: &Axes| axes.fastest(ProductArray::Out) == size;
+    let is_contiguous = |axes: &Axes| axes.fastest_stride(ProductArray::Out) == size;
     let has_few = |axes: &Axes| axes.size < MIN_COLUMNS;
     match (has_few(rows), has_few(columns)) {
         (false, true) => true,

@@ -1,8 +1,8 @@
 //! Packing of groups of four bytes, and sums of bytes. Holds unsafe code.
 
+use crate::element::FactorQuad;
+use crate::initial_sum::InitialSumArguments;
 use crate::pack::{PackArguments, PackRun};
-use crate::real::FactorQuad;
-use crate::starts::StartsArguments;
 use crate::vector::vnni::QuadVector;
 
 /// Bytes of a group.
@@ -22,10 +22,10 @@ const HIGHEST_BITS: u32 = 0x8080_8080;
 pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments) {
     let mut index = 0;
     while index < pack.count {
-        let is_block = pack.within == 1
-            && pack.step == GROUP as isize
+        let is_block = pack.factor_stride == 1
+            && pack.index_stride == GROUP as isize
             && index + GROUPS_OF_BLOCK < pack.count
-            && pack.live == pack.width;
+            && pack.used_width == pack.width;
         if is_block {
             // SAFETY: the caller ensures panel, runs and source. The last index, whose group may be
             // incomplete, is not in the block.
@@ -33,20 +33,20 @@ pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments)
             index += GROUPS_OF_BLOCK;
             continue;
         }
-        let from = pack.from.wrapping_offset((index as isize).wrapping_mul(pack.step));
+        let from = pack.from.wrapping_offset((index as isize).wrapping_mul(pack.index_stride));
         let row = pack.to.wrapping_add((pack.first + index) * pack.width * GROUP);
         let is_last = index + 1 == pack.count;
-        let bytes = if is_last && pack.rest > 0 { pack.rest } else { GROUP };
-        // SAFETY: the caller ensures panel, runs and source. A row with padding (`live < width`) has whole
-        // vectors, so its last vector lies in the row.
+        let bytes = if is_last && pack.tail > 0 { pack.tail } else { GROUP };
+        // SAFETY: the caller ensures panel, runs and source. A row with padding (`used_width < width`) has
+        // whole vectors, so its last vector lies in the row.
         unsafe {
-            if pack.live < pack.width {
+            if pack.used_width < pack.width {
                 V::zero().store(row.wrapping_add((pack.width - V::LANES) * GROUP));
             }
             for run in core::slice::from_raw_parts(pack.runs, pack.run_count) {
                 let to = row.wrapping_add(run.first * GROUP);
                 let from = from.wrapping_offset(run.offset);
-                pack_run::<V, FLIP>(run, from, to, pack.within, bytes);
+                pack_run::<V, FLIP>(run, from, to, pack.factor_stride, bytes);
             }
         }
         index += 1;
@@ -67,9 +67,9 @@ unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, inde
             let from = from.wrapping_offset(run.offset);
             let to = to.wrapping_add(run.first * GROUP);
             if run.count == V::LANES {
-                let block = V::transposed(from, run.step);
+                let block = V::load_transposed(from, run.stride);
                 for (index, groups) in block.into_iter().enumerate() {
-                    let groups = if FLIP { groups.with_flipped_bits() } else { groups };
+                    let groups = if FLIP { groups.flip_high_bits() } else { groups };
                     groups.store(to.wrapping_add(index * pack.width * GROUP));
                 }
                 continue;
@@ -82,7 +82,7 @@ unsafe fn pack_block<V: QuadVector, const FLIP: bool>(pack: &PackArguments, inde
     }
 }
 
-/// Packs the groups of a run, with their first `bytes` bytes, which are `within` apart.
+/// Packs the groups of a run, with their first `bytes` bytes, which are `factor_stride` apart.
 ///
 /// # Safety
 /// - `from` is valid for reads of each byte, `to` for writes of each group;
@@ -92,25 +92,26 @@ unsafe fn pack_run<V: QuadVector, const FLIP: bool>(
     run: &PackRun,
     from: *const u8,
     to: *mut u8,
-    within: isize,
+    factor_stride: isize,
     bytes: usize,
 ) {
     let flips = if FLIP { HIGHEST_BITS } else { 0 };
     // SAFETY: the caller ensures bytes, groups and instructions.
     unsafe {
-        if run.step == 1 && run.count > 1 {
-            let groups = V::interleaved(from, within, bytes, run.count);
-            let groups = if FLIP { groups.with_flipped_bits() } else { groups };
+        if run.stride == 1 && run.count > 1 {
+            let groups = V::load_interleaved(from, factor_stride, bytes, run.count);
+            let groups = if FLIP { groups.flip_high_bits() } else { groups };
             return groups.store_first(to, run.count);
         }
         for index in 0..run.count {
-            let from = from.wrapping_offset((index as isize).wrapping_mul(run.step));
-            let group = match within == 1 && bytes == GROUP {
+            let from = from.wrapping_offset((index as isize).wrapping_mul(run.stride));
+            let group = match factor_stride == 1 && bytes == GROUP {
                 true => from.cast::<u32>().read_unaligned(),
                 false => {
                     let mut group = [0; GROUP];
                     for (index, byte) in group.iter_mut().take(bytes).enumerate() {
-                        *byte = from.wrapping_offset(within.wrapping_mul(index as isize)).read();
+                        *byte =
+                            from.wrapping_offset(factor_stride.wrapping_mul(index as isize)).read();
                     }
                     u32::from_le_bytes(group)
                 }
@@ -120,13 +121,15 @@ unsafe fn pack_run<V: QuadVector, const FLIP: bool>(
     }
 }
 
-/// First sums of rows: the sum of all bytes times -128 if they are signed, otherwise times 128.
+/// Initial sums of rows: the sum of all bytes times -128 if they are signed, otherwise times 128.
 ///
 /// # Safety
-/// Like [`StartsFn`](crate::starts::StartsFn).
+/// Like [`InitialSumFn`](crate::initial_sum::InitialSumFn).
 #[inline(always)]
-pub(crate) unsafe fn starts<V: QuadVector, const IS_SIGNED: bool>(starts: &StartsArguments) {
-    let &StartsArguments { x, x_row, is_packed, rows, length, to } = starts;
+pub(crate) unsafe fn initial_sums<V: QuadVector, const IS_SIGNED: bool>(
+    sums: &InitialSumArguments,
+) {
+    let &InitialSumArguments { x, x_row_stride, is_packed, rows, length, to } = sums;
     // SAFETY: the caller ensures groups, sums and instructions.
     unsafe {
         if is_packed {
@@ -136,7 +139,7 @@ pub(crate) unsafe fn starts<V: QuadVector, const IS_SIGNED: bool>(starts: &Start
             sums.store_first(to, rows);
         } else {
             for row in 0..rows {
-                let sum = row_sum::<V>(x.wrapping_offset(row as isize * x_row), length);
+                let sum = row_sum::<V>(x.wrapping_offset(row as isize * x_row_stride), length);
                 to.cast::<i32>().add(row).write_unaligned(sum);
             }
         }
@@ -162,6 +165,6 @@ unsafe fn row_sum<V: QuadVector>(x: *const u8, length: usize) -> i32 {
             let count = V::LANES.min(length - index);
             sums = sums.add_factors(V::load_first(x.wrapping_add(index * GROUP), count));
         }
-        sums.total()
+        sums.reduce_add()
     }
 }

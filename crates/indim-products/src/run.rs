@@ -1,17 +1,17 @@
-//! Runs one unit, which computes a region of the result or a piece of its sum, and stores it. Holds unsafe
-//! code.
+//! Runs one task, which computes a macro tile of the result or a slice of its sum, and stores it. Holds
+//! unsafe code.
 
 use core::ops::Range;
 
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::Method;
-use crate::kernels::{MAX_COLUMNS, MAX_TILE_ROWS};
+use crate::kernels::{MAX_TILE_COLUMNS, MAX_TILE_ROWS};
 use crate::plan::{ProductPlan, ProductPointers};
 use crate::store::{AddArguments, StoreArguments, StoreFn};
 
-/// A region of the result for one batch element. Pointers are at the batch element.
+/// Some rows and columns of the result, at one batch element. Pointers are at the batch element.
 #[derive(Clone)]
-pub(crate) struct ProductRegion {
+pub(crate) struct MacroTile {
     pub(crate) x: *const u8,
     pub(crate) y: *const u8,
     pub(crate) out: *mut u8,
@@ -19,7 +19,7 @@ pub(crate) struct ProductRegion {
     pub(crate) columns: Range<usize>,
 }
 
-/// The destination of the sums of a piece.
+/// The destination of the sums of a slice.
 #[derive(Clone, Copy)]
 pub(crate) enum SumTarget {
     /// The result: elements at its strides.
@@ -29,10 +29,10 @@ pub(crate) enum SumTarget {
 }
 
 impl ProductPlan {
-    /// Runs one unit of a phase. Allocates nothing.
+    /// Runs one task of a phase. Allocates nothing.
     ///
     /// # Panics
-    /// With debug assertions, if the phase has no such unit; without them, never.
+    /// With debug assertions, if the phase has no such task; without them, never.
     ///
     /// # Safety
     /// - `pointers.x` and `pointers.y` are valid for reads at the sum of the offsets of every index of their
@@ -42,72 +42,74 @@ impl ProductPlan {
     ///   accesses it;
     /// - `scratch` is valid for [`ProductPlan::scratch_bytes`] bytes, aligned to 64, and only this call
     ///   accesses it;
-    /// - `phase` is less than [`ProductPlan::phases`] and `unit` than its [`ProductPlan::units`];
-    /// - all units of earlier phases have run with the same pointers, and no other thread runs this unit.
+    /// - `phase` is less than [`ProductPlan::phases`] and `task` than its [`ProductPlan::tasks`];
+    /// - all tasks of earlier phases have run with the same pointers, and no other thread runs this task.
     pub unsafe fn run(
         &self,
         phase: usize,
-        unit: usize,
+        task: usize,
         pointers: &ProductPointers,
         scratch: *mut u8,
     ) {
-        debug_assert!(unit < self.units(phase), "unit {unit} of phase {phase}");
+        debug_assert!(task < self.tasks(phase), "task {task} of phase {phase}");
         // SAFETY: the caller has the obligations of both functions.
         unsafe {
             match phase {
-                0 => self.compute(unit, pointers, scratch),
-                _ => self.combine(unit, pointers),
+                0 => self.compute(task, pointers, scratch),
+                _ => self.combine(task, pointers),
             }
         }
     }
 
-    /// Computes a region, or a piece of its sum.
+    /// Computes a macro tile, or a slice of its sum.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`].
-    unsafe fn compute(&self, unit: usize, pointers: &ProductPointers, scratch: *mut u8) {
+    unsafe fn compute(&self, task: usize, pointers: &ProductPointers, scratch: *mut u8) {
         let blocking = &self.blocking;
         if blocking.is_split {
-            let (region, piece) = (unit / blocking.pieces, unit % blocking.pieces);
-            let bytes = blocking.region_bytes(&self.kernels);
-            let sums = pointers.shared.wrapping_add(unit * bytes);
-            let start = piece * blocking.piece;
-            let indices = start..self.summed.size.min(start + blocking.piece);
-            let (batch, part) = self.part(region);
-            let region = self.region(batch, part, pointers);
-            // SAFETY: each unit has its region of the shared memory.
-            return unsafe { self.piece(&region, indices, SumTarget::Wide(sums), scratch) };
+            let (macro_tile, slice) = (task / blocking.slice_count, task % blocking.slice_count);
+            let bytes = blocking.macro_tile_bytes(&self.kernels);
+            let sums = pointers.shared.wrapping_add(task * bytes);
+            let start = slice * blocking.slice_length;
+            let indices = start..self.summed.size.min(start + blocking.slice_length);
+            let (batch, tile) = self.grid_position(macro_tile);
+            let macro_tile = self.macro_tile(batch, tile, pointers);
+            // SAFETY: each task has its own wide sums in the shared memory.
+            return unsafe { self.sum_slice(&macro_tile, indices, SumTarget::Wide(sums), scratch) };
         }
-        let (batch, part) = self.part(unit);
-        let first = batch * blocking.batch;
-        for batch in first..self.batch.size.min(first + blocking.batch) {
-            let region = self.region(batch, part, pointers);
+        let (batch, tile) = self.grid_position(task);
+        let first = batch * blocking.task_batches;
+        for batch in first..self.batch.size.min(first + blocking.task_batches) {
+            let macro_tile = self.macro_tile(batch, tile, pointers);
             // SAFETY: the caller has the obligations of both functions.
             unsafe {
-                match blocking.pieces {
-                    1 => self.piece(&region, 0..self.summed.size, SumTarget::Result, scratch),
-                    _ => self.pieces(&region, scratch),
+                match blocking.slice_count {
+                    1 => {
+                        self.sum_slice(&macro_tile, 0..self.summed.size, SumTarget::Result, scratch)
+                    }
+                    _ => self.sum_slices(&macro_tile, scratch),
                 }
             }
         }
     }
 
-    /// The batch part of a region, and the number of its rows and columns within that part.
-    fn part(&self, region: usize) -> (usize, usize) {
-        let parts = self.blocking.row_parts * self.blocking.column_parts;
-        (region / parts, region % parts)
+    /// The position of a macro tile in the grid: along the batch, and within one batch position.
+    fn grid_position(&self, index: usize) -> (usize, usize) {
+        let tiles = self.blocking.grid_rows * self.blocking.grid_columns;
+        (index / tiles, index % tiles)
     }
 
-    /// The region of a batch element; `part` numbers its rows and columns within the batch element.
-    fn region(&self, batch: usize, part: usize, pointers: &ProductPointers) -> ProductRegion {
+    /// The macro tile of a batch element; `tile` is its index within the batch element.
+    fn macro_tile(&self, batch: usize, tile: usize, pointers: &ProductPointers) -> MacroTile {
         let blocking = &self.blocking;
         let (x, y) = match self.is_exchanged {
             true => (pointers.y, pointers.x),
             false => (pointers.x, pointers.y),
         };
-        let row = part / blocking.column_parts * blocking.rows;
-        let column = part % blocking.column_parts * blocking.columns;
-        ProductRegion {
+        let row = tile / blocking.grid_columns * blocking.rows;
+        let column = tile % blocking.grid_columns * blocking.columns;
+        MacroTile {
             x: x.wrapping_offset(self.batch.offset(batch, ProductArray::X)),
             y: y.wrapping_offset(self.batch.offset(batch, ProductArray::Y)),
             out: pointers.out.wrapping_offset(self.batch.offset(batch, ProductArray::Out)),
@@ -116,17 +118,17 @@ impl ProductPlan {
         }
     }
 
-    /// Sums a region piece by piece, with a binary counter of tree nodes, as in a register tile.
+    /// Sums a macro tile slice by slice, with a binary counter of tree nodes, as in a register tile.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`].
-    unsafe fn pieces(&self, region: &ProductRegion, scratch: *mut u8) {
+    unsafe fn sum_slices(&self, macro_tile: &MacroTile, scratch: *mut u8) {
         let blocking = &self.blocking;
-        let bytes = blocking.region_bytes(&self.kernels);
-        let nodes = scratch.wrapping_add(blocking.scratch.region);
+        let bytes = blocking.macro_tile_bytes(&self.kernels);
+        let nodes = scratch.wrapping_add(blocking.scratch.macro_tile_nodes);
         let node = |index: usize| nodes.wrapping_add(index * bytes);
-        let count = region.rows.len() * self.wide_columns(region);
-        // SAFETY: after `piece` pieces the number of remaining nodes is the number of set bits of `piece`;
+        let count = macro_tile.rows.len() * self.wide_columns(macro_tile);
+        // SAFETY: after `slice` slices the number of remaining nodes is the number of set bits of `slice`;
         // scratch memory has room for them.
         unsafe {
             let merge = |top: usize, times: usize| {
@@ -135,77 +137,79 @@ impl ProductPlan {
                     (self.kernels.add)(&AddArguments { to, from, count });
                 }
             };
-            for piece in 0..blocking.pieces {
-                let start = piece * blocking.piece;
-                let indices = start..self.summed.size.min(start + blocking.piece);
-                let top = piece.count_ones() as usize;
-                self.piece(region, indices, SumTarget::Wide(node(top)), scratch);
-                merge(top, piece.trailing_ones() as usize);
+            for slice in 0..blocking.slice_count {
+                let start = slice * blocking.slice_length;
+                let indices = start..self.summed.size.min(start + blocking.slice_length);
+                let top = slice.count_ones() as usize;
+                self.sum_slice(macro_tile, indices, SumTarget::Wide(node(top)), scratch);
+                merge(top, slice.trailing_ones() as usize);
             }
-            let top = blocking.pieces.count_ones() as usize - 1;
+            let top = blocking.slice_count.count_ones() as usize - 1;
             merge(top, top);
-            self.store(region, node(0));
+            self.store(macro_tile, node(0));
         }
     }
 
-    /// Adds the pieces of a region by pairs, and stores the result.
+    /// Adds the slices of a macro tile by pairs, and stores the result.
     ///
     /// # Safety
     /// Like [`ProductPlan::run`].
-    unsafe fn combine(&self, unit: usize, pointers: &ProductPointers) {
+    unsafe fn combine(&self, task: usize, pointers: &ProductPointers) {
         let blocking = &self.blocking;
-        let bytes = blocking.region_bytes(&self.kernels);
-        let (batch, part) = self.part(unit);
-        let region = self.region(batch, part, pointers);
-        let (pieces, count) = (blocking.pieces, region.rows.len() * self.wide_columns(&region));
-        let piece = |piece: usize| pointers.shared.wrapping_add((unit * pieces + piece) * bytes);
+        let bytes = blocking.macro_tile_bytes(&self.kernels);
+        let (batch, tile) = self.grid_position(task);
+        let macro_tile = self.macro_tile(batch, tile, pointers);
+        let (slice_count, count) =
+            (blocking.slice_count, macro_tile.rows.len() * self.wide_columns(&macro_tile));
+        let slice =
+            |slice: usize| pointers.shared.wrapping_add((task * slice_count + slice) * bytes);
         let mut distance = 1;
-        while distance < pieces {
-            for first in (0..pieces - distance).step_by(2 * distance) {
-                let (to, from) = (piece(first), piece(first + distance).cast_const());
-                // SAFETY: the first phase has written both pieces, and no other unit accesses them.
+        while distance < slice_count {
+            for first in (0..slice_count - distance).step_by(2 * distance) {
+                let (to, from) = (slice(first), slice(first + distance).cast_const());
+                // SAFETY: the first phase has written both slices, and no other task accesses them.
                 unsafe { (self.kernels.add)(&AddArguments { to, from, count }) }
             }
             distance *= 2;
         }
-        // SAFETY: the first piece holds the sum.
-        unsafe { self.store(&region, piece(0)) }
+        // SAFETY: the first slice holds the sum.
+        unsafe { self.store(&macro_tile, slice(0)) }
     }
 
-    /// Columns of the wide sums of a region: whole vectors.
-    pub(crate) fn wide_columns(&self, region: &ProductRegion) -> usize {
-        region.columns.len().next_multiple_of(self.kernels.lanes)
+    /// Columns of the wide sums of a macro tile: whole vectors.
+    pub(crate) fn wide_columns(&self, macro_tile: &MacroTile) -> usize {
+        macro_tile.columns.len().next_multiple_of(self.kernels.lanes)
     }
 
-    /// The address of a region's wide sum at a row and a column.
+    /// The address of a macro tile's wide sum at a row and a column.
     pub(crate) fn wide_sums(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         sums: *mut u8,
         [row, column]: [usize; 2],
     ) -> *mut u8 {
-        let (row, column) = (row - region.rows.start, column - region.columns.start);
-        sums.wrapping_add((row * self.wide_columns(region) + column) * self.kernels.wide_size)
+        let (row, column) = (row - macro_tile.rows.start, column - macro_tile.columns.start);
+        sums.wrapping_add((row * self.wide_columns(macro_tile) + column) * self.kernels.wide_size)
     }
 
-    /// Rounds and stores the wide sums of a region.
+    /// Rounds and stores the wide sums of a macro tile.
     ///
     /// # Safety
-    /// - `sums` is valid for reads of a region;
-    /// - the result is valid for writes of the region.
-    unsafe fn store(&self, region: &ProductRegion, sums: *mut u8) {
-        let width = self.wide_columns(region);
-        for (row, index) in region.rows.clone().enumerate() {
+    /// - `sums` is valid for reads of a macro tile;
+    /// - the result is valid for writes of the macro tile.
+    unsafe fn store(&self, macro_tile: &MacroTile, sums: *mut u8) {
+        let width = self.wide_columns(macro_tile);
+        for (row, index) in macro_tile.rows.clone().enumerate() {
             let from = sums.wrapping_add(row * width * self.kernels.wide_size);
-            let mut column = region.columns.start;
-            while column < region.columns.end {
-                let count = MAX_COLUMNS.min(region.columns.end - column);
-                let skipped = (column - region.columns.start) * self.kernels.wide_size;
-                // SAFETY: these rows and columns are of the region.
+            let mut column = macro_tile.columns.start;
+            while column < macro_tile.columns.end {
+                let count = MAX_TILE_COLUMNS.min(macro_tile.columns.end - column);
+                let skipped = (column - macro_tile.columns.start) * self.kernels.wide_size;
+                // SAFETY: these rows and columns are of the macro tile.
                 unsafe {
                     let sums = from.wrapping_add(skipped);
                     let place = [index..index + 1, column..column + count];
-                    self.store_tile(self.kernels.store, region, place, sums, width);
+                    self.store_tile(self.kernels.store, macro_tile, place, sums, width);
                 }
                 column += count;
             }
@@ -220,15 +224,15 @@ impl ProductPlan {
     pub(crate) unsafe fn store_tile(
         &self,
         store: StoreFn,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         [rows, columns]: [Range<usize>; 2],
         from: *const u8,
         width: usize,
     ) {
         let mut row_offsets = [0; MAX_TILE_ROWS];
-        let mut column_offsets = [0; MAX_COLUMNS];
-        self.rows.offsets(rows.start, ProductArray::Out, &mut row_offsets[..rows.len()]);
-        self.columns.offsets(
+        let mut column_offsets = [0; MAX_TILE_COLUMNS];
+        self.rows.write_offsets(rows.start, ProductArray::Out, &mut row_offsets[..rows.len()]);
+        self.columns.write_offsets(
             columns.start,
             ProductArray::Out,
             &mut column_offsets[..columns.len()],
@@ -236,7 +240,7 @@ impl ProductPlan {
         let arguments = StoreArguments {
             from,
             width,
-            out: region.out,
+            out: macro_tile.out,
             rows: row_offsets.as_ptr(),
             row_count: rows.len(),
             columns: column_offsets.as_ptr(),
@@ -246,14 +250,14 @@ impl ProductPlan {
         unsafe { store(&arguments) }
     }
 
-    /// Sums some indices of a region.
+    /// Sums some indices of a macro tile.
     ///
     /// # Safety
     /// - Like [`ProductPlan::run`];
-    /// - wide sums of the target are valid for writes of a region.
-    unsafe fn piece(
+    /// - wide sums of the target are valid for writes of a macro tile.
+    unsafe fn sum_slice(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         indices: Range<usize>,
         target: SumTarget,
         scratch: *mut u8,
@@ -261,11 +265,11 @@ impl ProductPlan {
         // SAFETY: the caller has the obligations of each of these functions.
         unsafe {
             match self.blocking.method {
-                Method::Tiles => self.tiles(region, indices, target, scratch),
-                Method::Dots => self.dots(region, indices, target, scratch),
-                Method::Axpys => self.axpys(region, indices, target, scratch),
-                // A single chain has a single piece, so the target is the result.
-                Method::Stencils => self.stencils(region, scratch),
+                Method::Tiles => self.tiles(macro_tile, indices, target, scratch),
+                Method::Dots => self.dots(macro_tile, indices, target, scratch),
+                Method::Axpys => self.axpys(macro_tile, indices, target, scratch),
+                // A single chain has a single slice, so the target is the result.
+                Method::Stencils => self.stencils(macro_tile, scratch),
             }
         }
     }

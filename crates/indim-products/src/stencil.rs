@@ -13,7 +13,7 @@ pub(crate) struct StencilArguments {
     /// The first column, without the offset of an index.
     pub(crate) y: *const u8,
     /// Stride of `y` between columns.
-    pub(crate) y_step: isize,
+    pub(crate) y_column_stride: isize,
     /// Offsets of `y` for each index.
     pub(crate) offsets: *const isize,
     /// Number of summed indices: at most the length of a chain.
@@ -23,14 +23,14 @@ pub(crate) struct StencilArguments {
     /// The first result; the results of a row are contiguous.
     pub(crate) out: *mut u8,
     /// Stride of the results between rows.
-    pub(crate) out_row: isize,
+    pub(crate) out_row_stride: isize,
 }
 
 /// Sums of short chains compiled for a level and a number of rows.
 ///
 /// # Safety
 /// - `x` is valid for reads of `length` elements of each row, `offsets` of `length` offsets;
-/// - `y` is valid for reads of `columns` elements, `y_step` apart, at each offset;
+/// - `y` is valid for reads of `columns` elements, `y_column_stride` apart, at each offset;
 /// - `out` is valid for writes of `columns` elements in each row, and overlaps no other memory of the call;
 /// - the processor has the level.
 pub(crate) type StencilFn = unsafe fn(&StencilArguments);
@@ -43,7 +43,7 @@ pub(crate) type StencilFn = unsafe fn(&StencilArguments);
 pub(crate) unsafe fn run<V: Vector, const M: usize, const N: usize>(stencil: &StencilArguments) {
     // SAFETY: the caller has the obligations of both functions.
     unsafe {
-        match stencil.y_step == size_of::<V::Element>() as isize {
+        match stencil.y_column_stride == size_of::<V::Element>() as isize {
             true => run_columns::<V, M, N, true>(stencil),
             false => run_columns::<V, M, N, false>(stencil),
         }
@@ -76,7 +76,8 @@ unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     }
 }
 
-/// Sums `N` vectors of columns, from `column` on; only the first `live` lanes of each vector are columns.
+/// Sums `N` vectors of columns, from `column` on; only the first `active_lanes` lanes of each vector are
+/// columns.
 ///
 /// # Safety
 /// Like [`StencilFn`]; all these columns are below `stencil.columns`.
@@ -84,27 +85,27 @@ unsafe fn run_columns<V: Vector, const M: usize, const N: usize, const C: bool>(
 unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
     stencil: &StencilArguments,
     column: usize,
-    live: usize,
+    active_lanes: usize,
 ) {
     let size = size_of::<V::Element>();
     let width = V::LANES * size;
-    let is_whole = live == V::LANES;
+    let is_whole = active_lanes == V::LANES;
     // SAFETY: the caller ensures rows, columns, offsets and results.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
-        let y = stencil.y.wrapping_offset(column as isize * stencil.y_step);
+        let y = stencil.y.wrapping_offset(column as isize * stencil.y_column_stride);
         let mut x = stencil.x;
         for index in 0..stencil.length {
             let from = y.wrapping_offset(*stencil.offsets.add(index));
             let mut vectors = [V::zero(); N];
             for (vector, to) in vectors.iter_mut().enumerate() {
-                let skipped = (vector * V::LANES) as isize * stencil.y_step;
+                let skipped = (vector * V::LANES) as isize * stencil.y_column_stride;
                 let from = from.wrapping_offset(skipped);
                 *to = match (C, is_whole) {
                     (true, true) => V::load(from),
-                    (true, false) => V::load_first(from, live),
-                    (false, true) => V::load_strided(from, stencil.y_step),
-                    (false, false) => load_elements(from, stencil.y_step, live),
+                    (true, false) => V::load_first(from, active_lanes),
+                    (false, true) => V::load_strided(from, stencil.y_column_stride),
+                    (false, false) => load_elements(from, stencil.y_column_stride, active_lanes),
                 };
             }
             for (row, sums) in sums.iter_mut().enumerate() {
@@ -116,11 +117,11 @@ unsafe fn columns<V: Vector, const M: usize, const N: usize, const C: bool>(
             x = x.wrapping_add(M * size);
         }
         for (row, sums) in sums.into_iter().enumerate() {
-            let out = stencil.out.wrapping_offset(row as isize * stencil.out_row);
+            let out = stencil.out.wrapping_offset(row as isize * stencil.out_row_stride);
             let out = out.wrapping_add(column * size);
             for (vector, sum) in sums.into_iter().enumerate() {
-                let (to, sum) = (out.wrapping_add(vector * width), sum.finished());
-                if is_whole { sum.store(to) } else { sum.store_first(to, live) }
+                let (to, sum) = (out.wrapping_add(vector * width), sum.finish_block());
+                if is_whole { sum.store(to) } else { sum.store_first(to, active_lanes) }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Stores of wide sums: rounding to the result's type, at any strides. Holds unsafe code.
 
-use crate::real::{Real, Round};
+use crate::element::{ProductElement, Round};
 
 /// The arguments of a store. Offsets are in bytes.
 pub(crate) struct StoreArguments {
@@ -49,7 +49,7 @@ pub(crate) unsafe fn run<W: Round<O> + Copy, O>(store: &StoreArguments) {
 ///
 /// # Safety
 /// Like [`StoreFn`], with elements of type `E`; needs no level.
-pub(crate) unsafe fn copy<E: Real>(store: &StoreArguments) {
+pub(crate) unsafe fn copy<E: ProductElement>(store: &StoreArguments) {
     for row in 0..store.row_count {
         // SAFETY: the caller ensures offsets, elements and results.
         unsafe {
@@ -82,7 +82,7 @@ pub(crate) type AddFn = unsafe fn(&AddArguments);
 /// # Safety
 /// Like [`AddFn`].
 #[inline(always)]
-pub(crate) unsafe fn add<E: Real>(add: &AddArguments) {
+pub(crate) unsafe fn add<E: ProductElement>(add: &AddArguments) {
     let (to, from) = (add.to.cast::<E::Wide>(), add.from.cast::<E::Wide>());
     for index in 0..add.count {
         // SAFETY: the caller ensures `count` sums of both.

@@ -1,15 +1,15 @@
-//! The register tile: `M` rows by `N` vectors of results, over one piece of the summed index. Holds unsafe
+//! The register tile: `M` rows by `N` vectors of results, over one slice of the summed index. Holds unsafe
 //! code.
 //!
 //! Accumulators stay in registers for a chain. The lanes of a block are added in a second set of
 //! registers; the sums of blocks are added in nodes of the wide type, in L1.
 
-use crate::order::{BLOCK, CHAIN, LANES, block_length};
-use crate::real::Real;
+use crate::element::ProductElement;
+use crate::order::{CONTRACTION_LANES, MAX_CHAIN, REDUCTION_BLOCK, block_length};
 use crate::vector::Vector;
 
 /// Number of tree nodes for which a tile has memory: one for each level of the tree over the blocks of a
-/// piece, and one more.
+/// slice, and one more.
 pub(crate) const NODES: usize = 6;
 
 /// The arguments of a register tile. Strides are in bytes.
@@ -19,13 +19,13 @@ pub(crate) struct TileArguments {
     /// The packed panel of `y`, or the element of `y` at the first index and column.
     pub(crate) y: *const u8,
     /// Stride of `x` between rows.
-    pub(crate) x_row: isize,
+    pub(crate) x_row_stride: isize,
     /// Stride of `x` between indices.
-    pub(crate) x_step: isize,
+    pub(crate) x_index_stride: isize,
     /// Whether `x` is packed.
     pub(crate) is_x_packed: bool,
     /// Stride of `y` between indices, if it is not packed.
-    pub(crate) y_step: isize,
+    pub(crate) y_index_stride: isize,
     /// Whether `y` is packed.
     pub(crate) is_y_packed: bool,
     /// Number of indices.
@@ -35,8 +35,8 @@ pub(crate) struct TileArguments {
     pub(crate) rows: usize,
     /// Number of columns that are stored as rounded elements: all but the padding of the last vector.
     pub(crate) columns: usize,
-    /// For elements without an order of summation, the first sum of each row; null for zeros.
-    pub(crate) starts: *const u8,
+    /// For elements without an order of summation, the initial sum of each row; null for zeros.
+    pub(crate) initial_sums: *const u8,
     pub(crate) results: TileResults,
     /// Memory of [`NODES`] tiles of wide sums.
     pub(crate) nodes: *mut u8,
@@ -48,7 +48,7 @@ pub(crate) struct TileResults {
     /// The first result; each row is contiguous.
     pub(crate) out: *mut u8,
     /// Stride between rows in bytes.
-    pub(crate) out_row: isize,
+    pub(crate) out_row_stride: isize,
     /// Whether results are sums in the wide type; otherwise they are rounded elements.
     pub(crate) is_wide: bool,
 }
@@ -60,11 +60,11 @@ pub(crate) struct TileResults {
 ///   reads at every row, index and column of the tile;
 /// - `columns` is at most the lanes of all vectors of a row, and more than the lanes of all but the last
 ///   vector;
-/// - `starts` is null or valid for reads of an element for each row;
+/// - `initial_sums` is null or valid for reads of an element for each row;
 /// - `results.out` is valid for writes of these columns or, if results are wide, of the lanes of all
 ///   vectors, in each row; `nodes` is valid for [`NODES`] tiles, aligned to 64 bytes; no other memory of
 ///   the call overlaps them;
-/// - `length` is at most `BLOCK << (NODES - 2)`;
+/// - `length` is at most `REDUCTION_BLOCK << (NODES - 2)`;
 /// - the processor has the level.
 pub(crate) type TileFn = unsafe fn(&TileArguments);
 
@@ -72,15 +72,15 @@ pub(crate) type TileFn = unsafe fn(&TileArguments);
 ///
 /// # Safety
 /// The processor has the level.
-pub(crate) type AroundTilesFn = unsafe fn();
+pub(crate) type TileHookFn = unsafe fn();
 
 /// Pointers to the next index of both operands, and their strides.
 struct TileOperands {
     x: *const u8,
     y: *const u8,
-    x_row: isize,
-    x_step: isize,
-    y_step: isize,
+    x_row_stride: isize,
+    x_index_stride: isize,
+    y_index_stride: isize,
     is_x_packed: bool,
     is_y_packed: bool,
 }
@@ -97,33 +97,44 @@ where
 {
     let size = size_of::<V::Element>() as isize;
     let &TileArguments { x, y, .. } = tile;
-    let (x_row, x_step) = if X { (size, M as isize * size) } else { (tile.x_row, tile.x_step) };
+    let (x_row_stride, x_index_stride) =
+        if X { (size, M as isize * size) } else { (tile.x_row_stride, tile.x_index_stride) };
     let is_y_packed = tile.is_y_packed;
-    let y_step = if is_y_packed { (N * V::LANES) as isize * size } else { tile.y_step };
+    let y_index_stride =
+        if is_y_packed { (N * V::LANES) as isize * size } else { tile.y_index_stride };
     let is_x_packed = X || tile.is_x_packed;
-    let mut operands = TileOperands { x, y, x_row, x_step, y_step, is_x_packed, is_y_packed };
+    let mut operands = TileOperands {
+        x,
+        y,
+        x_row_stride,
+        x_index_stride,
+        y_index_stride,
+        is_x_packed,
+        is_y_packed,
+    };
     // SAFETY: the caller ensures operands, results and nodes; blocks follow each other.
     unsafe {
         if !V::Element::IS_ORDERED {
-            let start = starts::<V, M, N>(tile.starts);
-            let sums = add_chain(start, tile.length, x, y, x_row, x_step, y_step);
+            let start = splat_initial_sums::<V, M, N>(tile.initial_sums);
+            let sums =
+                add_chain(start, tile.length, x, y, x_row_stride, x_index_stride, y_index_stride);
             let columns = if tile.results.is_wide { N * V::LANES } else { tile.columns };
             return store::<V, M, N>(&tile.results, columns, sums);
         }
-        if tile.length <= BLOCK && !tile.results.is_wide {
+        if tile.length <= REDUCTION_BLOCK && !tile.results.is_wide {
             let block = block::<V, M, N, X>(&mut operands, tile.length);
             return store::<V, M, N>(&tile.results, tile.columns, block);
         }
-        let nodes = tile.nodes.cast::<<V::Element as Real>::Wide>();
+        let nodes = tile.nodes.cast::<<V::Element as ProductElement>::Wide>();
         let size = M * N * V::LANES;
-        for (index, start) in (0..tile.length).step_by(BLOCK).enumerate() {
+        for (index, start) in (0..tile.length).step_by(REDUCTION_BLOCK).enumerate() {
             let length = block_length(start, tile.length);
             let block = block::<V, M, N, X>(&mut operands, length);
-            V::push(nodes, index, (&raw const block).cast(), size);
+            V::push_block(nodes, index, (&raw const block).cast(), size);
         }
         let shape = [M, N * V::LANES];
         let columns = if tile.results.is_wide { N * V::LANES } else { tile.columns };
-        V::finish(&tile.results, tile.length, nodes, shape, columns);
+        V::finish_tree(&tile.results, tile.length, nodes, shape, columns);
     }
 }
 
@@ -139,21 +150,29 @@ unsafe fn block<V, const M: usize, const N: usize, const X: bool>(
 where
     V: Vector,
 {
-    let &mut TileOperands { x, y, x_row, x_step, y_step, is_x_packed, is_y_packed } = operands;
-    operands.x = x.wrapping_offset(length as isize * x_step);
-    operands.y = y.wrapping_offset(length as isize * y_step);
-    // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + LANES`, ...
+    let &mut TileOperands {
+        x,
+        y,
+        x_row_stride,
+        x_index_stride,
+        y_index_stride,
+        is_x_packed,
+        is_y_packed,
+    } = operands;
+    operands.x = x.wrapping_offset(length as isize * x_index_stride);
+    operands.y = y.wrapping_offset(length as isize * y_index_stride);
+    // SAFETY: indices of all chains are below `length`: lane `l` has `l`, `l + CONTRACTION_LANES`, ...
     unsafe {
-        if length <= CHAIN {
-            return chain(length, x, y, x_row, x_step, y_step);
+        if length <= MAX_CHAIN {
+            return chain(length, x, y, x_row_stride, x_index_stride, y_index_stride);
         }
         let mut sum = [[V::zero(); N]; M];
         let (mut x, mut y) = (x, y);
-        for lane in 0..LANES {
-            let steps = (length - lane).div_ceil(LANES);
-            let (x_stride, x_lane) = lane_strides(is_x_packed, x_step, steps);
-            let (y_stride, y_lane) = lane_strides(is_y_packed, y_step, steps);
-            let part: [[V; N]; M] = chain(steps, x, y, x_row, x_stride, y_stride);
+        for lane in 0..CONTRACTION_LANES {
+            let steps = (length - lane).div_ceil(CONTRACTION_LANES);
+            let (x_stride, x_lane) = lane_strides(is_x_packed, x_index_stride, steps);
+            let (y_stride, y_lane) = lane_strides(is_y_packed, y_index_stride, steps);
+            let part: [[V; N]; M] = chain(steps, x, y, x_row_stride, x_stride, y_stride);
             for (sums, values) in sum.iter_mut().zip(part) {
                 for (sum, value) in sums.iter_mut().zip(values) {
                     *sum = if lane == 0 { value } else { sum.add(value) };
@@ -170,21 +189,27 @@ where
 /// indices to the first index of the next lane. Packed lanes follow each other.
 #[inline(always)]
 fn lane_strides(is_packed: bool, step: isize, steps: usize) -> (isize, isize) {
-    if is_packed { (step, steps as isize * step) } else { (step * LANES as isize, step) }
+    if is_packed {
+        (step, steps as isize * step)
+    } else {
+        (step * CONTRACTION_LANES as isize, step)
+    }
 }
 
-/// The first sums of a chain.
+/// The initial sums of a chain.
 ///
 /// # Safety
-/// `starts` is null or valid for reads of an element for each row.
+/// `initial_sums` is null or valid for reads of an element for each row.
 #[inline(always)]
-unsafe fn starts<V: Vector, const M: usize, const N: usize>(starts: *const u8) -> [[V; N]; M] {
+unsafe fn splat_initial_sums<V: Vector, const M: usize, const N: usize>(
+    initial_sums: *const u8,
+) -> [[V; N]; M] {
     // SAFETY: the caller ensures the elements.
     unsafe {
         let mut sums = [[V::zero(); N]; M];
-        if !starts.is_null() {
+        if !initial_sums.is_null() {
             for (row, sums) in sums.iter_mut().enumerate() {
-                *sums = [V::splat(starts.wrapping_add(row * size_of::<V::Element>())); N];
+                *sums = [V::splat(initial_sums.wrapping_add(row * size_of::<V::Element>())); N];
             }
         }
         sums
@@ -200,12 +225,14 @@ unsafe fn chain<V: Vector, const M: usize, const N: usize>(
     steps: usize,
     x: *const u8,
     y: *const u8,
-    x_row: isize,
-    x_step: isize,
-    y_step: isize,
+    x_row_stride: isize,
+    x_index_stride: isize,
+    y_index_stride: isize,
 ) -> [[V; N]; M] {
     // SAFETY: the caller has the obligations of `add_chain`.
-    unsafe { add_chain([[V::zero(); N]; M], steps, x, y, x_row, x_step, y_step) }
+    unsafe {
+        add_chain([[V::zero(); N]; M], steps, x, y, x_row_stride, x_index_stride, y_index_stride)
+    }
 }
 
 /// A chain of fused multiply-adds from some sums.
@@ -218,9 +245,9 @@ unsafe fn add_chain<V: Vector, const M: usize, const N: usize>(
     steps: usize,
     mut x: *const u8,
     mut y: *const u8,
-    x_row: isize,
-    x_step: isize,
-    y_step: isize,
+    x_row_stride: isize,
+    x_index_stride: isize,
+    y_index_stride: isize,
 ) -> [[V; N]; M] {
     let width = (V::LANES * size_of::<V::Element>()) as isize;
     // SAFETY: the caller ensures the elements of each step.
@@ -231,13 +258,13 @@ unsafe fn add_chain<V: Vector, const M: usize, const N: usize>(
                 *vector = V::load(y.wrapping_offset(column as isize * width));
             }
             for (row, sums) in sum.iter_mut().enumerate() {
-                let factor = V::splat(x.wrapping_offset(row as isize * x_row));
+                let factor = V::splat(x.wrapping_offset(row as isize * x_row_stride));
                 for (sum, &vector) in sums.iter_mut().zip(&columns) {
                     *sum = sum.fma(factor, vector);
                 }
             }
-            x = x.wrapping_offset(x_step);
-            y = y.wrapping_offset(y_step);
+            x = x.wrapping_offset(x_index_stride);
+            y = y.wrapping_offset(y_index_stride);
         }
         sum
     }
@@ -257,15 +284,15 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(
     let width = (V::LANES * size_of::<V::Element>()) as isize;
     let last = columns - (N - 1) * V::LANES;
     for (row, vectors) in block.into_iter().enumerate() {
-        let to = results.out.wrapping_offset(row as isize * results.out_row);
+        let to = results.out.wrapping_offset(row as isize * results.out_row_stride);
         for (column, vector) in vectors.into_iter().enumerate() {
             let to = to.wrapping_offset(column as isize * width);
             // SAFETY: the caller ensures the results of each row.
             unsafe {
                 if column + 1 == N && last < V::LANES {
-                    vector.finished().store_first(to, last);
+                    vector.finish_block().store_first(to, last);
                 } else {
-                    vector.finished().store(to);
+                    vector.finish_block().store(to);
                 }
             }
         }
@@ -280,7 +307,7 @@ unsafe fn store<V: Vector, const M: usize, const N: usize>(
 /// - `block` is valid for reads of `size` elements;
 /// - blocks `0..index` have been pushed.
 #[inline(always)]
-pub(crate) unsafe fn push<E: Real>(
+pub(crate) unsafe fn push_block<E: ProductElement>(
     nodes: *mut E::Wide,
     index: usize,
     block: *const E,
@@ -303,7 +330,7 @@ pub(crate) unsafe fn push<E: Real>(
 /// # Safety
 /// Nodes `top - times..=top` of `size` sums are initialised.
 #[inline(always)]
-unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: usize) {
+unsafe fn merge<E: ProductElement>(nodes: *mut E::Wide, size: usize, top: usize, times: usize) {
     for node in (top - times + 1..=top).rev() {
         // SAFETY: the caller ensures both nodes.
         unsafe {
@@ -322,14 +349,14 @@ unsafe fn merge<E: Real>(nodes: *mut E::Wide, size: usize, top: usize, times: us
 /// - the blocks of `length` indices have been pushed, each of `rows * width` elements;
 /// - `results.out` is valid for writes of `columns` results in each row.
 #[inline(always)]
-pub(crate) unsafe fn finish<E: Real>(
+pub(crate) unsafe fn finish_tree<E: ProductElement>(
     results: &TileResults,
     length: usize,
     nodes: *mut E::Wide,
     [rows, width]: [usize; 2],
     columns: usize,
 ) {
-    let blocks = length.div_ceil(BLOCK);
+    let blocks = length.div_ceil(REDUCTION_BLOCK);
     // SAFETY: as many nodes remain as `blocks` has bits set; without blocks the first one becomes zero.
     unsafe {
         if blocks == 0 {
@@ -342,7 +369,7 @@ pub(crate) unsafe fn finish<E: Real>(
         }
         for row in 0..rows {
             let from = nodes.add(row * width);
-            let to = results.out.wrapping_offset(row as isize * results.out_row);
+            let to = results.out.wrapping_offset(row as isize * results.out_row_stride);
             for column in 0..columns {
                 let wide = from.add(column).read();
                 if results.is_wide {

@@ -1,56 +1,78 @@
-//! Sums of regions by register tiles (`tile.rs`) of packed operands. Holds unsafe code.
+//! Sums of macro tiles by register tiles (`tile.rs`) of packed operands. Holds unsafe code.
 
 use core::ops::Range;
 
 use crate::axes::{Axes, ProductArray};
 use crate::blocking::Method;
-use crate::kernels::{MAX_COLUMNS, MAX_ROWS};
+use crate::kernels::{MAX_TILE_COLUMNS, MAX_VECTOR_TILE_ROWS};
 use crate::pack::{PackArguments, PackFn, PackRun, pack_runs};
 use crate::plan::ProductPlan;
-use crate::run::{ProductRegion, SumTarget};
+use crate::run::{MacroTile, SumTarget};
 use crate::tile::{TileArguments, TileResults};
 
 impl ProductPlan {
-    /// Sums some indices of a region by register tiles.
+    /// Sums some indices of a macro tile by register tiles.
     ///
     /// # Safety
-    /// Like [`ProductPlan::piece`].
+    /// Like [`ProductPlan::sum_slice`].
     pub(crate) unsafe fn tiles(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         indices: Range<usize>,
         target: SumTarget,
         scratch: *mut u8,
     ) {
         let blocking = &self.blocking;
-        let are_rows_resident = blocking.packed_rows >= region.rows.len();
-        let unit = self.kernels.rows;
-        if let Some([begin, _]) = self.kernels.around_tiles {
+        let are_rows_resident = blocking.packed_rows >= macro_tile.rows.len();
+        let panel_rows = self.kernels.rows;
+        if let Some([configure, _]) = self.kernels.tile_hooks {
             // SAFETY: the plan has a level of this processor.
-            unsafe { begin() }
+            unsafe { configure() }
         }
         if are_rows_resident {
             // SAFETY: the packed rows lie in scratch memory, which has room for them.
             unsafe {
-                self.pack_rows(region, region.rows.clone(), indices.clone(), unit, scratch);
-                self.starts(region, region.rows.clone(), indices.clone(), scratch);
+                self.pack_rows(
+                    macro_tile,
+                    macro_tile.rows.clone(),
+                    indices.clone(),
+                    panel_rows,
+                    scratch,
+                );
+                self.compute_initial_sums(
+                    macro_tile,
+                    macro_tile.rows.clone(),
+                    indices.clone(),
+                    scratch,
+                );
             }
         }
-        for column in region.columns.clone().step_by(blocking.packed_columns) {
-            let columns = column..region.columns.end.min(column + blocking.packed_columns);
+        for column in macro_tile.columns.clone().step_by(blocking.packed_columns) {
+            let columns = column..macro_tile.columns.end.min(column + blocking.packed_columns);
             // SAFETY: the packed columns lie in scratch memory, which has room for them.
-            unsafe { self.pack_columns(region, columns.clone(), indices.clone(), scratch) };
-            for row in region.rows.clone().step_by(blocking.packed_rows) {
-                let rows = row..region.rows.end.min(row + blocking.packed_rows);
+            unsafe { self.pack_columns(macro_tile, columns.clone(), indices.clone(), scratch) };
+            for row in macro_tile.rows.clone().step_by(blocking.packed_rows) {
+                let rows = row..macro_tile.rows.end.min(row + blocking.packed_rows);
                 // SAFETY: the packed rows lie in scratch memory, which has room for them; then both blocks
                 // are packed, unless tiles read them in place.
                 unsafe {
                     if !are_rows_resident {
-                        self.pack_rows(region, rows.clone(), indices.clone(), unit, scratch);
-                        self.starts(region, rows.clone(), indices.clone(), scratch);
+                        self.pack_rows(
+                            macro_tile,
+                            rows.clone(),
+                            indices.clone(),
+                            panel_rows,
+                            scratch,
+                        );
+                        self.compute_initial_sums(
+                            macro_tile,
+                            rows.clone(),
+                            indices.clone(),
+                            scratch,
+                        );
                     }
                     self.packed_tiles(
-                        region,
+                        macro_tile,
                         rows,
                         columns.clone(),
                         indices.clone(),
@@ -60,19 +82,19 @@ impl ProductPlan {
                 }
             }
         }
-        if let Some([_, end]) = self.kernels.around_tiles {
+        if let Some([_, release]) = self.kernels.tile_hooks {
             // SAFETY: the plan has a level of this processor.
-            unsafe { end() }
+            unsafe { release() }
         }
     }
 
     /// Packs columns, panel by panel, except whole panels that tiles read in place.
     ///
     /// # Safety
-    /// Like [`ProductPlan::piece`].
+    /// Like [`ProductPlan::sum_slice`].
     unsafe fn pack_columns(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         columns: Range<usize>,
         indices: Range<usize>,
         scratch: *mut u8,
@@ -80,34 +102,34 @@ impl ProductPlan {
         let kernels = &self.kernels;
         let buffer = scratch.wrapping_add(self.blocking.scratch.y);
         for column in columns.clone().step_by(kernels.columns()) {
-            let live = kernels.columns().min(columns.end - column);
-            if self.is_read_in_place(live) {
+            let used_width = kernels.columns().min(columns.end - column);
+            if self.is_read_in_place(used_width) {
                 continue;
             }
-            let mut offsets = [0; MAX_COLUMNS];
-            self.columns.offsets(column, ProductArray::Y, &mut offsets[..live]);
+            let mut offsets = [0; MAX_TILE_COLUMNS];
+            self.columns.write_offsets(column, ProductArray::Y, &mut offsets[..used_width]);
             let skipped = (column - columns.start) * indices.len() * kernels.size;
             let panel = Panel {
                 to: buffer.wrapping_add(skipped),
-                width: live.next_multiple_of(kernels.lanes),
-                from: region.y,
-                offsets: &offsets[..live],
+                width: used_width.next_multiple_of(kernels.lanes),
+                from: macro_tile.y,
+                offsets: &offsets[..used_width],
             };
             // SAFETY: the panel lies in the packed columns; its offsets are those of the operand.
             unsafe { self.pack(kernels.pack_y, &panel, ProductArray::Y, indices.clone()) }
         }
     }
 
-    /// Packs rows, panel by panel of at most `unit` rows, unless tiles read them in place.
+    /// Packs rows, panel by panel of at most `panel_rows` rows, unless tiles read them in place.
     ///
     /// # Safety
-    /// Like [`ProductPlan::piece`]; `unit` is at most [`MAX_ROWS`].
+    /// Like [`ProductPlan::sum_slice`]; `panel_rows` is at most [`MAX_VECTOR_TILE_ROWS`].
     pub(crate) unsafe fn pack_rows(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         rows: Range<usize>,
         indices: Range<usize>,
-        unit: usize,
+        panel_rows: usize,
         scratch: *mut u8,
     ) {
         if self.blocking.is_x_in_place && self.blocking.method == Method::Tiles {
@@ -115,16 +137,16 @@ impl ProductPlan {
         }
         let kernels = &self.kernels;
         let buffer = scratch.wrapping_add(self.blocking.scratch.x);
-        for row in rows.clone().step_by(unit) {
-            let live = unit.min(rows.end - row);
-            let mut offsets = [0; MAX_ROWS];
-            self.rows.offsets(row, ProductArray::X, &mut offsets[..live]);
+        for row in rows.clone().step_by(panel_rows) {
+            let used_width = panel_rows.min(rows.end - row);
+            let mut offsets = [0; MAX_VECTOR_TILE_ROWS];
+            self.rows.write_offsets(row, ProductArray::X, &mut offsets[..used_width]);
             let skipped = (row - rows.start) * indices.len() * kernels.size;
             let panel = Panel {
                 to: buffer.wrapping_add(skipped),
-                width: live,
-                from: region.x,
-                offsets: &offsets[..live],
+                width: used_width,
+                from: macro_tile.x,
+                offsets: &offsets[..used_width],
             };
             // SAFETY: the panel lies in the packed rows; its offsets are those of the operand.
             unsafe { self.pack(kernels.pack_x, &panel, ProductArray::X, indices.clone()) }
@@ -143,9 +165,9 @@ impl ProductPlan {
         operand: ProductArray,
         indices: Range<usize>,
     ) {
-        let mut runs = [PackRun::default(); MAX_COLUMNS];
+        let mut runs = [PackRun::default(); MAX_TILE_COLUMNS];
         let run_count = pack_runs(panel.offsets, self.kernels.lanes, &mut runs);
-        let (run, step) = (self.summed.run(), self.summed.fastest(operand));
+        let (run, index_stride) = (self.summed.fastest_size(), self.summed.fastest_stride(operand));
         let mut index = indices.start;
         while index < indices.end {
             let count = (run - index % run).min(indices.end - index);
@@ -155,32 +177,32 @@ impl ProductPlan {
                 from: panel.from.wrapping_offset(self.summed.offset(index, operand)),
                 runs: runs.as_ptr(),
                 run_count,
-                live: panel.offsets.len(),
-                step,
-                within: self.groups.stride(operand),
-                rest: if index + count == self.summed.size { self.groups.rest } else { 0 },
+                used_width: panel.offsets.len(),
+                index_stride,
+                factor_stride: self.groups.stride(operand),
+                tail: if index + count == self.summed.size { self.groups.tail } else { 0 },
                 first: index - indices.start,
                 count,
                 length: indices.len(),
             };
-            // SAFETY: the caller ensures panel and operand; the run lies in the piece.
+            // SAFETY: the caller ensures panel and operand; the run lies in the slice.
             unsafe { pack(&arguments) };
             index += count;
         }
     }
 
     /// Whether tiles read a panel of columns in place: it has whole vectors.
-    fn is_read_in_place(&self, live: usize) -> bool {
-        self.blocking.is_y_in_place && live.is_multiple_of(self.kernels.lanes)
+    fn is_read_in_place(&self, used_width: usize) -> bool {
+        self.blocking.is_y_in_place && used_width.is_multiple_of(self.kernels.lanes)
     }
 
     /// Runs the register tiles of packed rows and columns.
     ///
     /// # Safety
-    /// Like [`ProductPlan::piece`]; both operands are packed, unless tiles read them in place.
+    /// Like [`ProductPlan::sum_slice`]; both operands are packed, unless tiles read them in place.
     unsafe fn packed_tiles(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         rows: Range<usize>,
         columns: Range<usize>,
         indices: Range<usize>,
@@ -190,24 +212,24 @@ impl ProductPlan {
         let kernels = &self.kernels;
         let panel_bytes = indices.len() * kernels.size;
         for column in columns.clone().step_by(kernels.columns()) {
-            let live_columns = column..columns.end.min(column + kernels.columns());
+            let tile_columns = column..columns.end.min(column + kernels.columns());
             let packed = self.blocking.scratch.y + (column - columns.start) * panel_bytes;
-            let y = match self.is_read_in_place(live_columns.len()) {
-                true => self.element(region.y, ProductArray::Y, column, indices.start),
+            let y = match self.is_read_in_place(tile_columns.len()) {
+                true => self.element(macro_tile.y, ProductArray::Y, column, indices.start),
                 false => scratch.wrapping_add(packed).cast_const(),
             };
             for row in rows.clone().step_by(kernels.rows) {
-                let live_rows = row..rows.end.min(row + kernels.rows);
+                let tile_rows = row..rows.end.min(row + kernels.rows);
                 let packed = self.blocking.scratch.x + (row - rows.start) * panel_bytes;
                 let x = match self.blocking.is_x_in_place {
-                    true => self.element(region.x, ProductArray::X, row, indices.start),
+                    true => self.element(macro_tile.x, ProductArray::X, row, indices.start),
                     false => scratch.wrapping_add(packed).cast_const(),
                 };
                 let operands = (x, y, indices.len());
                 // SAFETY: both panels have these rows, columns and indices.
                 unsafe {
-                    let live_columns = live_columns.clone();
-                    self.tile(region, live_rows, live_columns, operands, target, scratch);
+                    let tile_columns = tile_columns.clone();
+                    self.tile(macro_tile, tile_rows, tile_columns, operands, target, scratch);
                 }
             }
         }
@@ -219,7 +241,7 @@ impl ProductPlan {
     /// Like [`ProductPlan::packed_tiles`], for these rows and columns.
     unsafe fn tile(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         rows: Range<usize>,
         columns: Range<usize>,
         (x, y, length): (*const u8, *const u8, usize),
@@ -230,22 +252,24 @@ impl ProductPlan {
         let vectors = columns.len().div_ceil(kernels.lanes);
         let width = vectors * kernels.lanes;
         let direct = match target {
-            SumTarget::Result => self.direct(region, &rows, &columns),
+            SumTarget::Result => self.direct(macro_tile, &rows, &columns),
             SumTarget::Wide(sums) => Some(TileResults {
-                out: self.wide_sums(region, sums, [rows.start, columns.start]),
-                out_row: (self.wide_columns(region) * kernels.wide_size) as isize,
+                out: self.wide_sums(macro_tile, sums, [rows.start, columns.start]),
+                out_row_stride: (self.wide_columns(macro_tile) * kernels.wide_size) as isize,
                 is_wide: true,
             }),
         };
-        let buffer = scratch.wrapping_add(blocking.scratch.tile);
+        let buffer = scratch.wrapping_add(blocking.scratch.tile_sums);
         let is_wide = !kernels.is_out_native;
         let size = if is_wide { kernels.wide_size } else { kernels.size };
-        let buffered = TileResults { out: buffer, out_row: (width * size) as isize, is_wide };
+        let buffered =
+            TileResults { out: buffer, out_row_stride: (width * size) as isize, is_wide };
         let store = if is_wide { kernels.store } else { kernels.store_rounded };
         let functions = kernels.tile(rows.len(), vectors);
-        let (run, x_row, x_step) = match blocking.is_x_in_place {
+        let (run, x_row_stride, x_index_stride) = match blocking.is_x_in_place {
             true => {
-                let [row, step] = [&self.rows, &self.summed].map(|of| of.fastest(ProductArray::X));
+                let [row, step] =
+                    [&self.rows, &self.summed].map(|of| of.fastest_stride(ProductArray::X));
                 (functions.in_place, row, step)
             }
             false => {
@@ -256,26 +280,26 @@ impl ProductPlan {
         let tile = TileArguments {
             x,
             y,
-            x_row,
-            x_step,
+            x_row_stride,
+            x_index_stride,
             is_x_packed: !blocking.is_x_in_place,
-            y_step: self.summed.fastest(ProductArray::Y),
+            y_index_stride: self.summed.fastest_stride(ProductArray::Y),
             is_y_packed: !self.is_read_in_place(columns.len()),
             length,
             rows: rows.len(),
             columns: columns.len(),
-            starts: self.starts_of(region, rows.start, scratch),
+            initial_sums: self.initial_sums_from(macro_tile, rows.start, scratch),
             results: direct.unwrap_or(buffered),
-            nodes: scratch.wrapping_add(blocking.scratch.nodes),
+            nodes: scratch.wrapping_add(blocking.scratch.tile_nodes),
         };
         // SAFETY:
         // - the caller ensures the operands;
         // - results go to elements of the result, to sums of the target, or to the buffer of a tile;
-        // - the plan has a level of this processor, and its pieces fit the nodes.
+        // - the plan has a level of this processor, and its slices fit the nodes.
         unsafe {
             run(&tile);
             if direct.is_none() {
-                self.store_tile(store, region, [rows, columns], buffer, width);
+                self.store_tile(store, macro_tile, [rows, columns], buffer, width);
             }
         }
     }
@@ -284,25 +308,25 @@ impl ProductPlan {
     /// another type, its columns are not contiguous or its rows have no single stride.
     fn direct(
         &self,
-        region: &ProductRegion,
+        macro_tile: &MacroTile,
         rows: &Range<usize>,
         columns: &Range<usize>,
     ) -> Option<TileResults> {
         let [of_rows, of_columns] = [&self.rows, &self.columns];
-        let is_dense = of_columns.fastest(ProductArray::Out) == self.out_size as isize;
+        let is_dense = of_columns.fastest_stride(ProductArray::Out) == self.out_size as isize;
         let is_in_run = |axes: &Axes, range: &Range<usize>| {
-            let run = axes.even_run(ProductArray::Out).max(1);
+            let run = axes.uniform_run_length(ProductArray::Out).max(1);
             range.start / run == (range.end - 1) / run
         };
         let is_contiguous = columns.len() == 1 || is_dense && is_in_run(of_columns, columns);
         let can_store = self.kernels.is_out_native && is_contiguous && is_in_run(of_rows, rows);
         let offset = |axes: &Axes, start| axes.offset(start, ProductArray::Out);
         can_store.then(|| TileResults {
-            out: region
+            out: macro_tile
                 .out
                 .wrapping_offset(offset(of_rows, rows.start))
                 .wrapping_offset(offset(of_columns, columns.start)),
-            out_row: of_rows.fastest(ProductArray::Out),
+            out_row_stride: of_rows.fastest_stride(ProductArray::Out),
             is_wide: false,
         })
     }

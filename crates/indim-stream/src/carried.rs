@@ -9,40 +9,40 @@ use core::ops::Range;
 
 use indim_cpu::{Array, ArrayView};
 use indim_graph::chunks::{lane_groups, run_length, whole_blocks};
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_shape::Shape;
 use indim_stores::ArrayRegion;
 
 use crate::error::StreamError;
 use crate::job::Job;
 use crate::pair_tree::PairTree;
-use crate::programs::{Programs, Use};
+use crate::programs::{ProgramKind, Programs};
 use crate::rows::{Piece, RowOrder};
 
 /// Maximum number of rows of lanes that one program adds. The program repeats the operations of a piece
 /// for each row of lanes.
-pub(crate) const MAX_ROWS_AT_ONCE: usize = 4;
+pub(crate) const MAX_ROWS_PER_PROGRAM: usize = 4;
 
 /// An input of one piece.
 pub(crate) enum PieceInput<'a> {
     /// The input is the same for all rows: the reduced axis does not cut it.
     Common(ArrayView<'a>),
-    /// The elements of each part of the piece, and the axes of the input that the reduced axis cuts.
-    Parts(Vec<ArrayView<'a>>, Vec<usize>),
+    /// The elements of each region of the piece, and the axes of the input that the reduced axis cuts.
+    Regions(Vec<ArrayView<'a>>, Vec<usize>),
 }
 
 impl<'a> PieceInput<'a> {
-    /// The elements of some rows of a part of the piece; `rows` counts from the first row of the part.
-    fn rows(&self, part: usize, rows: &Range<usize>) -> ArrayView<'a> {
+    /// The elements of some rows of a region of the piece; `rows` counts from the first row of the region.
+    fn rows(&self, region: usize, rows: &Range<usize>) -> ArrayView<'a> {
         match self {
             PieceInput::Common(view) => view.clone(),
-            PieceInput::Parts(parts, axes) => {
-                let shape = &parts[part].array_type().shape;
+            PieceInput::Regions(regions, axes) => {
+                let shape = &regions[region].array_type().shape;
                 let (mut starts, mut extents) = (vec![0; shape.rank()], shape.to_vec());
                 for &axis in axes {
                     (starts[axis], extents[axis]) = (rows.start, rows.len());
                 }
-                parts[part].part(&starts, &Shape::from(extents))
+                regions[region].part(&starts, &Shape::from(extents))
             }
         }
     }
@@ -91,7 +91,7 @@ impl<'a> CarriedReduction<'a> {
         match self.job.row_order {
             RowOrder::LaneGroups(group) => self.add_lanes(group, piece, inputs, programs)?,
             RowOrder::Independent | RowOrder::Carried => {
-                self.add_rows(&piece.parts[0], inputs, programs)?;
+                self.add_rows(&piece.regions[0], inputs, programs)?;
             }
         }
         if !piece.is_last {
@@ -114,19 +114,21 @@ impl<'a> CarriedReduction<'a> {
         let mut start = first;
         while start < end {
             // The last block is complete with the last row.
-            let is_tail = start.is_multiple_of(BLOCK) && end == size && end - start < BLOCK;
+            let is_tail = start.is_multiple_of(REDUCTION_BLOCK)
+                && end == size
+                && end - start < REDUCTION_BLOCK;
             let complete = if is_tail { Some(end - start) } else { whole_blocks(start, end) };
             match complete {
                 Some(length) => {
                     let rows = start - first..start - first + length;
                     let views: Vec<_> = inputs.iter().map(|input| input.rows(0, &rows)).collect();
                     let results = programs.run(&self.sizes(region, length), &views)?;
-                    let level = (length / BLOCK).max(1).ilog2() as usize;
+                    let level = (length / REDUCTION_BLOCK).max(1).ilog2() as usize;
                     self.blocks.add(level, Some(results), programs)?;
                     start += length;
                 }
                 None => {
-                    let rows = start..end.min((start / BLOCK + 1) * BLOCK);
+                    let rows = start..end.min((start / REDUCTION_BLOCK + 1) * REDUCTION_BLOCK);
                     self.add_to_block(rows.clone(), start - first, region, inputs, programs)?;
                     start = rows.end;
                 }
@@ -145,13 +147,13 @@ impl<'a> CarriedReduction<'a> {
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
-        self.open(rows.start / BLOCK, 0, LANES, region, programs)?;
+        self.open(rows.start / REDUCTION_BLOCK, 0, REDUCTION_LANES, region, programs)?;
         let mut added = 0;
         while added < rows.len() {
             let left = rows.start + added..rows.end;
             added += self.add_some(left, offset + added, region, inputs, programs)?;
         }
-        match rows.end.is_multiple_of(BLOCK) {
+        match rows.end.is_multiple_of(REDUCTION_BLOCK) {
             true => self.close_block(programs),
             false => Ok(()),
         }
@@ -167,22 +169,24 @@ impl<'a> CarriedReduction<'a> {
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<usize, StreamError> {
-        let lane = rows.start % LANES;
+        let lane = rows.start % REDUCTION_LANES;
         // Powers of two only, so that few programs are compiled.
-        let (length, count) = match rows.len() / LANES {
-            whole if lane == 0 && whole > 0 => (LANES, 1 << whole.min(MAX_ROWS_AT_ONCE).ilog2()),
-            _ => (1 << rows.len().min(LANES - lane).ilog2(), 1),
+        let (length, count) = match rows.len() / REDUCTION_LANES {
+            whole if lane == 0 && whole > 0 => {
+                (REDUCTION_LANES, 1 << whole.min(MAX_ROWS_PER_PROGRAM).ilog2())
+            }
+            _ => (1 << rows.len().min(REDUCTION_LANES - lane).ilog2(), 1),
         };
-        let parts = (0..count).map(|row| {
-            let start = offset + row * LANES;
+        let regions = (0..count).map(|row| {
+            let start = offset + row * REDUCTION_LANES;
             (0, start..start + length)
         });
-        let parts: Vec<_> = parts.collect();
-        self.add_parts(lane, length, &parts, region, inputs, programs)?;
+        let regions: Vec<_> = regions.collect();
+        self.add_region_rows(lane, length, &regions, region, inputs, programs)?;
         Ok(length * count)
     }
 
-    /// Adds the parts of a piece to one group of lanes.
+    /// Adds the regions of a piece to one group of lanes.
     fn add_lanes(
         &mut self,
         group: usize,
@@ -190,35 +194,36 @@ impl<'a> CarriedReduction<'a> {
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
-        let start = piece.parts[0].starts()[self.axis];
-        let lane = start % LANES;
+        let start = piece.regions[0].starts()[self.axis];
+        let lane = start % REDUCTION_LANES;
         let position = lane_groups(group).iter().position(|&first| first == lane).unwrap_or(0);
-        if self.open.as_ref().is_some_and(|open| open.index != start / BLOCK) {
+        if self.open.as_ref().is_some_and(|open| open.index != start / REDUCTION_BLOCK) {
             self.close_block(programs)?;
         } else if self.open.as_ref().is_some_and(|open| open.position != position) {
             self.close_group(programs)?;
         }
-        self.open(start / BLOCK, position, group, &piece.parts[0], programs)?;
-        let mut part = 0;
-        while part < piece.parts.len() {
-            let length = piece.parts[part].extents()[self.axis];
-            let alike = piece.parts[part..].iter();
-            let alike = alike.take_while(|part| part.extents()[self.axis] == length).count();
-            let count = 1 << alike.min(MAX_ROWS_AT_ONCE).ilog2();
-            let parts: Vec<_> = (part..part + count).map(|part| (part, 0..length)).collect();
-            self.add_parts(0, length, &parts, &piece.parts[0], inputs, programs)?;
-            part += count;
+        self.open(start / REDUCTION_BLOCK, position, group, &piece.regions[0], programs)?;
+        let mut region = 0;
+        while region < piece.regions.len() {
+            let length = piece.regions[region].extents()[self.axis];
+            let alike = piece.regions[region..].iter();
+            let alike = alike.take_while(|region| region.extents()[self.axis] == length).count();
+            let count = 1 << alike.min(MAX_ROWS_PER_PROGRAM).ilog2();
+            let regions: Vec<_> =
+                (region..region + count).map(|region| (region, 0..length)).collect();
+            self.add_region_rows(0, length, &regions, &piece.regions[0], inputs, programs)?;
+            region += count;
         }
         Ok(())
     }
 
-    /// Adds rows of a piece to the lanes from `lane` on. Each entry of `parts` is a part of the piece,
+    /// Adds rows of a piece to the lanes from `lane` on. Each entry of `regions` is a region of the piece,
     /// and `length` rows of it.
-    fn add_parts(
+    fn add_region_rows(
         &mut self,
         lane: usize,
         length: usize,
-        parts: &[(usize, Range<usize>)],
+        regions: &[(usize, Range<usize>)],
         region: &ArrayRegion,
         inputs: &[PieceInput<'_>],
         programs: &mut Programs<'_>,
@@ -233,16 +238,16 @@ impl<'a> CarriedReduction<'a> {
             .iter_mut()
             .map(|lanes| lanes.view_mut().into_part(&starts, &extents))
             .collect();
-        let mut views = Vec::with_capacity(inputs.len() * parts.len());
+        let mut views = Vec::with_capacity(inputs.len() * regions.len());
         for input in inputs {
             match input {
                 PieceInput::Common(view) => views.push(view.clone()),
-                PieceInput::Parts(..) => {
-                    views.extend(parts.iter().map(|(part, rows)| input.rows(*part, rows)));
+                PieceInput::Regions(..) => {
+                    views.extend(regions.iter().map(|(region, rows)| input.rows(*region, rows)));
                 }
             }
         }
-        programs.add_to_lanes(sizes, parts.len(), lanes, views)
+        programs.add_to_lanes(sizes, regions.len(), lanes, views)
     }
 
     /// Begins a block, or a group of lanes of a block, with identities, unless one is open.
@@ -301,9 +306,9 @@ impl<'a> CarriedReduction<'a> {
                 open.folded
             }
             RowOrder::Independent | RowOrder::Carried => {
-                let rows = self.job.shape[self.axis] - open.index * BLOCK;
+                let rows = self.job.shape[self.axis] - open.index * REDUCTION_BLOCK;
                 let shape = &open.lanes[0].array_type().shape;
-                let sizes = with_size(shape, self.axis, rows.min(LANES));
+                let sizes = with_size(shape, self.axis, rows.min(REDUCTION_LANES));
                 let (starts, extents) = (vec![0; sizes.len()], Shape::from(&sizes[..]));
                 let views: Vec<_> =
                     open.lanes.iter().map(|lanes| lanes.view().part(&starts, &extents)).collect();
@@ -332,21 +337,21 @@ impl OpenBlock {
 }
 
 /// The keys of the programs that a job runs most often, with pieces of these extents.
-pub(crate) fn main_programs(job: &Job, piece: &[usize]) -> Vec<(Use, Vec<usize>)> {
-    let Some((axis, _)) = job.reduced else { return vec![(Use::Piece, piece.to_vec())] };
+pub(crate) fn main_programs(job: &Job, piece: &[usize]) -> Vec<(ProgramKind, Vec<usize>)> {
+    let Some((axis, _)) = job.reduced else { return vec![(ProgramKind::Piece, piece.to_vec())] };
     let (rows, whole) = (piece[axis], Shape::from(piece));
-    let of = |of: Use, rows: usize| (of, with_size(&whole, axis, rows));
+    let of = |of: ProgramKind, rows: usize| (of, with_size(&whole, axis, rows));
     match job.row_order {
-        RowOrder::Independent => vec![(Use::Piece, piece.to_vec())],
+        RowOrder::Independent => vec![(ProgramKind::Piece, piece.to_vec())],
         RowOrder::Carried => {
-            let count = 1 << (rows / LANES).clamp(1, MAX_ROWS_AT_ONCE).ilog2();
-            let mut programs = vec![of(Use::AddToLanes(count), rows.min(LANES))];
-            programs.extend(whole_blocks(0, rows).map(|blocks| of(Use::Piece, blocks)));
+            let count = 1 << (rows / REDUCTION_LANES).clamp(1, MAX_ROWS_PER_PROGRAM).ilog2();
+            let mut programs = vec![of(ProgramKind::AddToLanes(count), rows.min(REDUCTION_LANES))];
+            programs.extend(whole_blocks(0, rows).map(|blocks| of(ProgramKind::Piece, blocks)));
             programs
         }
         RowOrder::LaneGroups(group) => {
-            let count = 1 << (rows / group).clamp(1, MAX_ROWS_AT_ONCE).ilog2();
-            vec![of(Use::AddToLanes(count), group)]
+            let count = 1 << (rows / group).clamp(1, MAX_ROWS_PER_PROGRAM).ilog2();
+            vec![of(ProgramKind::AddToLanes(count), group)]
         }
     }
 }

@@ -12,30 +12,34 @@ use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;
 
 /// Cost of one seek, in bytes: the bytes that a sequential read moves in the time of a seek.
-const RUN_BYTES: u128 = 16 << 10;
+const SEEK_COST_BYTES: u128 = 16 << 10;
 
 /// Cost of starting a piece, in bytes.
-const PIECE_BYTES: u128 = 256 << 10;
+const PIECE_COST_BYTES: u128 = 256 << 10;
 
 /// The cost of the job with pieces of this shape, in bytes.
 pub(crate) fn cost(job: &Job, piece: &[usize]) -> u128 {
     let counts = job.counts(piece);
     let pieces: u128 = counts.iter().map(|&count| count as u128).product();
-    let read = job.inputs.iter().filter(|(_, stored)| !stored.is_held).map(|(operand, stored)| {
-        match decoded_bytes(job, operand, stored, piece) {
-            Some(bytes) => bytes,
-            None => visits(job, operand, &counts).saturating_mul(moved(operand, stored, piece)),
-        }
-    });
+    let read =
+        job.inputs.iter().filter(|(_, stored)| !stored.is_in_memory).map(|(operand, stored)| {
+            match decoded_bytes(job, operand, stored, piece) {
+                Some(bytes) => bytes,
+                None => region_read_count(job, operand, &counts)
+                    .saturating_mul(unchunked_region_cost(operand, stored, piece)),
+            }
+        });
     let written = job.outputs.iter().flat_map(|output| {
         let is_reduced = job.reduced.is_some();
         let sinks = output.sinks.iter().filter(move |_| !is_reduced);
         sinks.map(|(_, stored)| {
             let chunked = decoded_bytes(job, &output.operand, stored, piece);
-            chunked.unwrap_or_else(|| pieces.saturating_mul(moved(&output.operand, stored, piece)))
+            chunked.unwrap_or_else(|| {
+                pieces.saturating_mul(unchunked_region_cost(&output.operand, stored, piece))
+            })
         })
     });
-    let begun = pieces.saturating_mul(PIECE_BYTES);
+    let begun = pieces.saturating_mul(PIECE_COST_BYTES);
     let carried = match job.row_order {
         RowOrder::Independent => 0,
         // The lanes are read and written once for every few rows. The estimate is one byte for each
@@ -60,7 +64,7 @@ pub(crate) fn decoded_bytes(
     let decoded = |((&axis, &size), &chunk): ((&Option<usize>, &usize), &usize)| {
         let chunk = chunk.max(1);
         let touched = match axis {
-            Some(axis) if !job.is_by_lanes(axis) => touched(size, piece[axis], chunk),
+            Some(axis) if !job.is_by_lanes(axis) => touched_chunk_count(size, piece[axis], chunk),
             // Groups of lanes consist of whole chunks.
             _ => size.div_ceil(chunk),
         };
@@ -71,7 +75,7 @@ pub(crate) fn decoded_bytes(
     // Pieces along axes that do not cut the operand visit it again.
     let moves = |axis: &usize| operand.axes.contains(&Some(*axis));
     let own = (0..counts.len()).filter(moves).map(|axis| counts[axis] as u128).product::<u128>();
-    Some(once.saturating_mul(visits(job, operand, &counts) / own.max(1)))
+    Some(once.saturating_mul(region_read_count(job, operand, &counts) / own.max(1)))
 }
 
 /// The bytes of all chunks of an array.
@@ -83,7 +87,7 @@ pub(crate) fn stored_bytes(array_type: &ArrayType, chunks: &[usize]) -> u128 {
 
 /// The number of chunks that all pieces together touch along an axis: the number of intervals between the
 /// borders of pieces and of chunks.
-fn touched(size: usize, extent: usize, chunk: usize) -> usize {
+fn touched_chunk_count(size: usize, extent: usize, chunk: usize) -> usize {
     let (pieces, chunks) = (size.div_ceil(extent.max(1)), size.div_ceil(chunk));
     // Borders of both pieces and chunks are counted once.
     let common = common_multiple(extent.max(1), chunk, size);
@@ -92,7 +96,7 @@ fn touched(size: usize, extent: usize, chunk: usize) -> usize {
 }
 
 /// The number of region reads of an operand. If the next piece has the same region, it is not read again.
-fn visits(job: &Job, operand: &JobOperand, counts: &[usize]) -> u128 {
+fn region_read_count(job: &Job, operand: &JobOperand, counts: &[usize]) -> u128 {
     let order = job.order();
     let moves = |axis: &usize| counts[*axis] > 1 && operand.axes.contains(&Some(*axis));
     let last = order.iter().rposition(moves);
@@ -101,16 +105,16 @@ fn visits(job: &Job, operand: &JobOperand, counts: &[usize]) -> u128 {
 }
 
 /// The cost, in bytes, of one region of an operand stored without chunks.
-fn moved(operand: &JobOperand, stored: &StorageInfo, piece: &[usize]) -> u128 {
+fn unchunked_region_cost(operand: &JobOperand, stored: &StorageInfo, piece: &[usize]) -> u128 {
     let (shape, extents) = (&operand.array_type.shape, operand.extents(piece));
     let size = operand.array_type.dtype.size() as u128;
     let elements: u128 = extents.iter().map(|&extent| extent as u128).product();
-    let runs = elements / run(shape, &extents, stored.is_column_major).max(1);
-    elements.saturating_mul(size).saturating_add(runs.saturating_mul(RUN_BYTES))
+    let runs = elements / contiguous_run(shape, &extents, stored.is_column_major).max(1);
+    elements.saturating_mul(size).saturating_add(runs.saturating_mul(SEEK_COST_BYTES))
 }
 
 /// The number of elements in one contiguous run of a region.
-fn run(shape: &Shape, extents: &Shape, is_column_major: bool) -> u128 {
+fn contiguous_run(shape: &Shape, extents: &Shape, is_column_major: bool) -> u128 {
     let rank = shape.rank();
     let mut run = 1;
     for step in 0..rank {
@@ -138,7 +142,11 @@ mod tests {
                         end.div_ceil(chunk) - start / chunk
                     };
                     let expected: usize = starts.map(of_piece).sum();
-                    assert_eq!(touched(size, extent, chunk), expected, "{size} {extent} {chunk}");
+                    assert_eq!(
+                        touched_chunk_count(size, extent, chunk),
+                        expected,
+                        "{size} {extent} {chunk}"
+                    );
                 }
             }
         }

@@ -40,7 +40,9 @@ impl Source for IndexSource {
 ///
 /// # Errors
 /// None for a legal graph.
-pub(crate) fn counted(sliced: &SlicedGraph) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
+pub(crate) fn with_counters_as_inputs(
+    sliced: &SlicedGraph,
+) -> Result<Option<SlicedGraph>, VerifyErrorKind> {
     let graph = CounterGraph::of(&sliced.graph)?.graph;
     let counters = &graph.parameters()[sliced.slices.len()..];
     let counters = counters.iter().map(|_| InputSlice { input: None, starts: vec![0] });

@@ -10,7 +10,7 @@ use indim_shape::{Diagnostic, ErrorCode};
 use indim_stores::StoreError;
 
 /// The maximum number of obstacles that a message names.
-const LISTED: usize = 3;
+const MAX_LISTED_OBSTACLES: usize = 3;
 
 /// The error of a streamed program.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl Obstacle {
         let bytes = |of: &Obstacle| of.operand.shape.byte_count(of.operand.dtype.size()).ok();
         obstacles.sort_by_key(|obstacle| core::cmp::Reverse(bytes(obstacle)));
         obstacles.dedup();
-        obstacles.truncate(LISTED);
+        obstacles.truncate(MAX_LISTED_OBSTACLES);
         obstacles
     }
 }

@@ -1,7 +1,7 @@
 //! The largest pieces of a job within a memory limit.
 
 use indim_graph::chunks::{CutPolicy, run_length};
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 
 use crate::job::{Job, JobOperand};
 use crate::rows::RowOrder;
@@ -17,7 +17,7 @@ pub(crate) enum CutOrder {
 /// Peak memory of a job with pieces of this shape, in bytes: one piece is read while another is computed and
 /// a third is written.
 pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
-    let inputs = job.inputs.iter().filter(|(_, stored)| !stored.is_held);
+    let inputs = job.inputs.iter().filter(|(_, stored)| !stored.is_in_memory);
     let inputs = inputs.map(|(operand, stored)| {
         operand.bytes(piece).saturating_mul(2).saturating_add(stored.scratch_bytes)
     });
@@ -29,7 +29,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
             // copied once.
             let leaves = match job.row_order {
                 RowOrder::Independent => job.counts(piece)[axis],
-                RowOrder::Carried | RowOrder::LaneGroups(_) => size.div_ceil(BLOCK),
+                RowOrder::Carried | RowOrder::LaneGroups(_) => size.div_ceil(REDUCTION_BLOCK),
             };
             leaves.max(1).ilog2() as usize + 4 + carried_rows(job.row_order, size)
         }
@@ -47,7 +47,7 @@ pub(crate) fn held_bytes(job: &Job, piece: &[usize]) -> usize {
 fn carried_rows(order: RowOrder, size: usize) -> usize {
     match order {
         RowOrder::Independent => 0,
-        RowOrder::Carried => size.min(LANES),
+        RowOrder::Carried => size.min(REDUCTION_LANES),
         // The open group, one group for each level of pairs, and the result of combining two groups; then
         // the fold of the complete runs, before and after another run is added.
         RowOrder::LaneGroups(group) => group * (run_length(group).ilog2() as usize + 2) + 2,
@@ -175,7 +175,7 @@ impl ExtentUnit {
         match *self {
             ExtentUnit::Aligned => {
                 let doubled = |&extent: &usize| extent.checked_mul(2);
-                let extents = core::iter::successors(Some(BLOCK), doubled);
+                let extents = core::iter::successors(Some(REDUCTION_BLOCK), doubled);
                 let extents: Vec<usize> = extents.take_while(|&extent| extent < size).collect();
                 let fitting = extents.iter().rev().find(|&&extent| fits(extent));
                 *fitting.or(extents.first()).unwrap_or(&size)

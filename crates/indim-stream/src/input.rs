@@ -10,14 +10,14 @@ use indim_stores::{Sink, Source};
 /// use indim_cpu::ArrayView;
 /// use indim_stream::StreamInput;
 ///
-/// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0]));
+/// let x = StreamInput::InMemory(ArrayView::from(&[1.0f32, 2.0]));
 /// assert_eq!(x.array_type().to_string(), "f32[2]");
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamInput<'a> {
     /// In memory.
-    Held(ArrayView<'a>),
+    InMemory(ArrayView<'a>),
     /// Read by regions.
     Stored(&'a dyn Source),
 }
@@ -26,7 +26,7 @@ impl StreamInput<'_> {
     /// Element type and shape.
     pub fn array_type(&self) -> &ArrayType {
         match self {
-            StreamInput::Held(view) => view.array_type(),
+            StreamInput::InMemory(view) => view.array_type(),
             StreamInput::Stored(source) => source.array_type(),
         }
     }
@@ -38,12 +38,12 @@ impl StreamInput<'_> {
 /// use indim_stream::StorageInfo;
 ///
 /// let chunked = StorageInfo { chunks: Some(vec![512, 512]), ..StorageInfo::default() };
-/// assert!(!chunked.is_held && chunked.scratch_bytes == 0);
+/// assert!(!chunked.is_in_memory && chunked.scratch_bytes == 0);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StorageInfo {
     /// Whether the array is in memory, so that reading it costs nothing.
-    pub is_held: bool,
+    pub is_in_memory: bool,
     /// The shape of its chunks, if it is chunked.
     pub chunks: Option<Vec<usize>>,
     /// Whether the first axis is contiguous, instead of the last.
@@ -59,13 +59,15 @@ impl StorageInfo {
     /// The storage of an input.
     pub fn input(input: &StreamInput<'_>) -> Self {
         match input {
-            StreamInput::Held(_) => StorageInfo { is_held: true, ..StorageInfo::default() },
+            StreamInput::InMemory(_) => {
+                StorageInfo { is_in_memory: true, ..StorageInfo::default() }
+            }
             StreamInput::Stored(source) => StorageInfo {
                 chunks: source.chunks().map(<[usize]>::to_vec),
                 is_column_major: source.is_column_major(),
                 is_sequential: source.is_sequential(),
                 scratch_bytes: source.scratch_bytes(),
-                is_held: false,
+                is_in_memory: false,
             },
         }
     }

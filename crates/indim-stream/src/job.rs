@@ -2,7 +2,7 @@
 
 use indim_graph::chunks::{CutPolicy, Cuts, RereadLimit, Stage, stages};
 use indim_graph::{Graph, Node, NodeKind, Operands, ValueId, VerifyErrorKind};
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 use indim_ops::{ArrayType, DType, ReduceOp};
 use indim_shape::Shape;
 use indim_stores::ArrayRegion;
@@ -51,7 +51,7 @@ pub(crate) struct JobOutput {
     /// The graph outputs that receive it, with their storage.
     pub(crate) sinks: Vec<(usize, StorageInfo)>,
     /// Whether a later job reads it.
-    pub(crate) is_kept: bool,
+    pub(crate) is_read_later: bool,
     /// The reduction that computes it, in a reducing job.
     pub(crate) reduction: Option<ReduceOp>,
     /// For an arg-reduction, the element type of the extremes, which are the second array of its partial
@@ -174,7 +174,7 @@ impl Job {
         let moving = self
             .inputs
             .iter()
-            .filter(|(operand, stored)| !stored.is_held && operand.axes.contains(&Some(axis)));
+            .filter(|(operand, stored)| !stored.is_in_memory && operand.axes.contains(&Some(axis)));
         let chunk = |(operand, stored): &(JobOperand, StorageInfo)| {
             let position = operand.axes.iter().position(|&of| of == Some(axis))?;
             Some(stored.chunks.as_ref()?[position].max(1))
@@ -182,7 +182,7 @@ impl Job {
         let chunks: Option<Vec<usize>> = moving.map(chunk).collect();
         // Lane groups are for chunks along the reduced axis that have fewer elements than there are
         // lanes. Arrays with longer chunks are read in long runs instead.
-        let is_group = |chunk: &usize| chunk.is_power_of_two() && *chunk < LANES;
+        let is_group = |chunk: &usize| chunk.is_power_of_two() && *chunk < REDUCTION_LANES;
         let Some(chunks) = chunks.filter(|chunks| chunks.iter().all(is_group)) else {
             return orders;
         };
@@ -249,9 +249,9 @@ impl CutGraph<'_> {
         let outputs = stage.outputs.iter().map(|&value| JobOutput {
             operand: self.operand(value, axes.clone()),
             sinks: self.sinks(value),
-            is_kept: read.contains(&value),
+            is_read_later: read.contains(&value),
             reduction: stage.reduced.and_then(|_| self.reduction(value)),
-            extremes: stage.reduced.and_then(|_| self.searched(value)),
+            extremes: stage.reduced.and_then(|_| self.arg_reduce_dtype(value)),
         });
         let place = |axis: usize| stage.cuts[axis].map(|cut| self.cuts.cuts()[cut].policy);
         Job {
@@ -281,7 +281,7 @@ impl CutGraph<'_> {
                 outputs: vec![JobOutput {
                     operand,
                     sinks: self.sinks(value),
-                    is_kept: false,
+                    is_read_later: false,
                     reduction: None,
                     extremes: None,
                 }],
@@ -293,7 +293,7 @@ impl CutGraph<'_> {
     }
 
     /// The element type of the operand of an arg-reduction; `None` for other values.
-    fn searched(&self, value: ValueId) -> Option<DType> {
+    fn arg_reduce_dtype(&self, value: ValueId) -> Option<DType> {
         let Node { kind, operands, .. } = &self.graph[value];
         let is_search = matches!(kind, NodeKind::Reduce { op, .. } if op.is_arg_reduction());
         is_search.then(|| self.graph[operands[0]].array_type.dtype)
@@ -315,7 +315,7 @@ impl CutGraph<'_> {
     fn stored(&self, value: ValueId) -> StorageInfo {
         match self.graph[value].kind {
             NodeKind::Parameter { index, .. } => self.inputs[index].clone(),
-            _ => StorageInfo { is_held: true, ..StorageInfo::default() },
+            _ => StorageInfo { is_in_memory: true, ..StorageInfo::default() },
         }
     }
 

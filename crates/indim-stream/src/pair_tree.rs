@@ -12,7 +12,7 @@ use crate::programs::Programs;
 pub(crate) struct PairTree {
     /// Partial results, each with its height in levels of pairs, the highest first. `None` for a subtree
     /// without elements.
-    waiting: Vec<(usize, Option<Vec<Array>>)>,
+    partial_results: Vec<(usize, Option<Vec<Array>>)>,
 }
 
 impl PairTree {
@@ -24,11 +24,13 @@ impl PairTree {
         mut results: Option<Vec<Array>>,
         programs: &mut Programs<'_>,
     ) -> Result<(), StreamError> {
-        while let Some((_, before)) = self.waiting.pop_if(|(waiting, _)| *waiting == level) {
-            results = combined(before, results, programs)?;
+        while let Some((_, before)) =
+            self.partial_results.pop_if(|(partial_results, _)| *partial_results == level)
+        {
+            results = combine(before, results, programs)?;
             level += 1;
         }
-        self.waiting.push((level, results));
+        self.partial_results.push((level, results));
         Ok(())
     }
 
@@ -39,8 +41,8 @@ impl PairTree {
         programs: &mut Programs<'_>,
     ) -> Result<Option<Vec<Array>>, StreamError> {
         let mut results = None;
-        while let Some((_, before)) = self.waiting.pop() {
-            results = combined(before, results, programs)?;
+        while let Some((_, before)) = self.partial_results.pop() {
+            results = combine(before, results, programs)?;
         }
         Ok(results)
     }
@@ -61,13 +63,13 @@ impl PairTree {
     }
 }
 
-fn combined(
+fn combine(
     before: Option<Vec<Array>>,
     behind: Option<Vec<Array>>,
     programs: &mut Programs<'_>,
 ) -> Result<Option<Vec<Array>>, StreamError> {
     match (before, behind) {
-        (Some(before), Some(behind)) => programs.combined(&before, &behind).map(Some),
+        (Some(before), Some(behind)) => programs.combine(&before, &behind).map(Some),
         (one, None) | (None, one) => Ok(one),
     }
 }

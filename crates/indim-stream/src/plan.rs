@@ -10,13 +10,13 @@ use indim_graph::{Graph, NodeKind, remove_unused};
 
 use crate::carried::main_programs;
 use crate::cost::{cost, decoded_bytes, stored_bytes};
-use crate::counter::counted;
+use crate::counter::with_counters_as_inputs;
 use crate::error::{Obstacle, StreamError};
 use crate::extents::{CutOrder, carried_bytes, held_bytes, is_in_order, largest_pieces};
 use crate::input::StorageInfo;
 use crate::job::{CutGraph, Job, JobOperand};
 use crate::options::StreamOptions;
-use crate::programs::{ProgramKey, graph_of};
+use crate::programs::{ProgramKey, program_graph};
 use crate::rows::RowOrder;
 
 /// Maximum number of cuts that are tried in all combinations; cuts of longer axes come first.
@@ -24,13 +24,13 @@ const MAX_CUTS: usize = 5;
 
 /// Memory budgets of a job, in bytes, for which piece shapes are tried; the last is the whole limit. Small
 /// pieces stay in the caches between reading, computing and writing; large pieces need fewer reads.
-const WANTED_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
+const JOB_BUDGET_BYTES: [usize; 3] = [32 << 20, 256 << 20, usize::MAX];
 
 /// Maximum number of attempts with smaller pieces, if the programs exceed the estimate of their memory.
-const TRIES: usize = 8;
+const MAX_ATTEMPTS: usize = 8;
 
 /// Maximum number of higher limits that are tried to find a sufficient one for the message.
-const MAX_LIMITS: usize = 24;
+const MAX_TRIED_LIMITS: usize = 24;
 
 /// A program over arrays in files, cut into passes and pieces that fit a memory limit.
 ///
@@ -55,10 +55,10 @@ const MAX_LIMITS: usize = 24;
 pub struct Plan {
     pub(crate) graph: Graph,
     /// The input slice that each parameter of the graph stands for.
-    pub(crate) parts: Vec<InputSlice>,
+    pub(crate) input_slices: Vec<InputSlice>,
     pub(crate) passes: Vec<Pass>,
     /// Memory of the results that stay in memory from pass to pass.
-    kept: KeptBytes,
+    result_bytes: ResultBytes,
     input_bytes: usize,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Pass {
 impl Pass {
     fn new(job: Job, piece: Vec<usize>, options: &StreamOptions<'_>) -> Result<Self, StreamError> {
         let compiled = main_programs(&job, &piece).into_iter().map(|key| {
-            let executable = compile(&graph_of(&job, &key)?, &options.compile)?;
+            let executable = compile(&program_graph(&job, &key)?, &options.compile)?;
             Ok((key, executable))
         });
         let executables = compiled.collect::<Result<_, StreamError>>()?;
@@ -217,7 +217,9 @@ impl Plan {
     /// The stored input that an operand reads, whole or in part.
     fn input_of(&self, operand: &JobOperand, stored: &StorageInfo) -> Option<usize> {
         match self.graph[operand.value].kind {
-            NodeKind::Parameter { index, .. } if !stored.is_held => self.parts[index].input,
+            NodeKind::Parameter { index, .. } if !stored.is_in_memory => {
+                self.input_slices[index].input
+            }
             _ => None,
         }
     }
@@ -236,7 +238,7 @@ impl Plan {
     /// Peak memory of a run, in bytes.
     pub fn held_bytes(&self) -> usize {
         let passes = self.passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
-        self.kept.held_with(passes).saturating_add(self.input_bytes)
+        self.result_bytes.peak_with_job(passes).saturating_add(self.input_bytes)
     }
 
     /// The number of elements that all passes process: the sum of the numbers that `progress` receives.
@@ -307,14 +309,14 @@ impl GraphVariant {
         let sliced = SlicedGraph::of(&graph).map_err(StreamError::Graph)?;
         let variants: Vec<SlicedGraph> =
             [Some(SlicedGraph::unchanged(graph)), sliced].into_iter().flatten().collect();
-        let counted = variants.iter().map(counted).collect::<Result<Vec<_>, _>>();
+        let counted = variants.iter().map(with_counters_as_inputs).collect::<Result<Vec<_>, _>>();
         let counted = counted.map_err(StreamError::Graph)?.into_iter().flatten();
         Ok(variants.into_iter().chain(counted).map(|it| GraphVariant::new(it, inputs)).collect())
     }
 
     fn new(sliced: SlicedGraph, inputs: &[StorageInfo]) -> Self {
-        let stored = |part: &InputSlice| {
-            part.input.map_or_else(StorageInfo::default, |input| inputs[input].clone())
+        let stored = |slice: &InputSlice| {
+            slice.input.map_or_else(StorageInfo::default, |input| inputs[input].clone())
         };
         let inputs = sliced.slices.iter().map(stored).collect();
         GraphVariant { cuts: Cuts::of(&sliced.graph), sliced, inputs }
@@ -344,9 +346,9 @@ impl Search<'_> {
     /// The cheapest plan that holds at most `limit` bytes, without those that the caller holds.
     fn plan_within(&self, limit: usize) -> Result<Result<Plan, MemoryLowerBound>, StreamError> {
         let mut for_pieces = limit;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let (way, chosen) = cheapest(self.variants, self.outputs, for_pieces)?;
-            let CutChoice { jobs, kept, .. } = match chosen {
+            let CutChoice { jobs, result_bytes, .. } = match chosen {
                 Ok(chosen) => chosen,
                 Err(min_bytes) => {
                     let with_programs = min_bytes.saturating_add(limit - for_pieces);
@@ -356,17 +358,17 @@ impl Search<'_> {
             let passes = jobs.into_iter().map(|(job, piece)| Pass::new(job, piece, self.options));
             let passes: Vec<Pass> = passes.collect::<Result<_, _>>()?;
             let held = passes.iter().map(Pass::held_bytes).max().unwrap_or(0);
-            if kept.held_with(held) <= limit {
-                let (graph, parts) = (way.sliced.graph.clone(), way.sliced.slices.clone());
+            if result_bytes.peak_with_job(held) <= limit {
+                let (graph, input_slices) = (way.sliced.graph.clone(), way.sliced.slices.clone());
                 let input_bytes = self.options.input_bytes;
-                return Ok(Ok(Plan { graph, parts, passes, kept, input_bytes }));
+                return Ok(Ok(Plan { graph, input_slices, passes, result_bytes, input_bytes }));
             }
             // Leaves room for the programs, which shrink with the pieces.
             let programs = passes.iter().map(Pass::program_bytes).max().unwrap_or(0);
             let pieces = held - programs.min(held);
             let share = pieces as f64 / held.max(1) as f64;
-            let scaled = (limit.saturating_sub(kept.all) as f64 * share * 0.9) as usize;
-            for_pieces = scaled.saturating_add(kept.all).min(for_pieces / 10 * 9);
+            let scaled = (limit.saturating_sub(result_bytes.total) as f64 * share * 0.9) as usize;
+            for_pieces = scaled.saturating_add(result_bytes.total).min(for_pieces / 10 * 9);
         }
         Ok(Err(MemoryLowerBound(None)))
     }
@@ -378,7 +380,7 @@ impl Search<'_> {
         mut limit: usize,
         mut refused: MemoryLowerBound,
     ) -> Result<Option<usize>, StreamError> {
-        for _ in 0..MAX_LIMITS {
+        for _ in 0..MAX_TRIED_LIMITS {
             let higher = limit.saturating_add(limit / 10).saturating_add(1);
             limit = refused.0.unwrap_or(0).max(higher);
             match self.plan_within(limit)? {
@@ -393,7 +395,7 @@ impl Search<'_> {
 /// A choice of cuts: jobs, each with its piece shape.
 struct CutChoice {
     jobs: Vec<(Job, Vec<usize>)>,
-    kept: KeptBytes,
+    result_bytes: ResultBytes,
     cost: u128,
 }
 
@@ -407,7 +409,7 @@ fn cheapest<'a>(
     let of_way = |way: &'a GraphVariant| {
         let (graph, cuts) = (&way.sliced.graph, &way.cuts);
         let whole = CutGraph { graph, cuts, inputs: &way.inputs, outputs };
-        Ok((way, choose(&whole, limit)?))
+        Ok((way, choose_cuts(&whole, limit)?))
     };
     let chosen = variants.iter().map(of_way).collect::<Result<Vec<_>, StreamError>>()?;
     // If none fits, the variant that holds the least memory.
@@ -421,7 +423,10 @@ fn cheapest<'a>(
 
 /// The jobs that move the fewest bytes and hold at most `limit` bytes. If there are none, the least
 /// memory of all combinations of cuts, in bytes.
-fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>, StreamError> {
+fn choose_cuts(
+    whole: &CutGraph<'_>,
+    limit: usize,
+) -> Result<Result<CutChoice, usize>, StreamError> {
     let mut best: Option<(u128, CutChoice)> = None;
     let mut min_bytes = usize::MAX;
     for is_cut in combinations(whole.cuts) {
@@ -434,11 +439,11 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             }
             Err(error) => return Err(error.into()),
         };
-        let kept = KeptBytes::of(&jobs);
-        let for_pieces = limit.saturating_sub(kept.all);
-        let pieces: Vec<_> = jobs.iter_mut().map(|job| pieces(job, for_pieces)).collect();
+        let result_bytes = ResultBytes::of(&jobs);
+        let for_pieces = limit.saturating_sub(result_bytes.total);
+        let pieces: Vec<_> = jobs.iter_mut().map(|job| cheapest_pieces(job, for_pieces)).collect();
         let held = jobs.iter().zip(&pieces).map(|(job, (piece, _))| held_bytes(job, piece)).max();
-        let held = kept.held_with(held.unwrap_or(0));
+        let held = result_bytes.peak_with_job(held.unwrap_or(0));
         let total = pieces
             .iter()
             .map(|(_, cost)| *cost)
@@ -448,7 +453,7 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
             Some(total) if best.as_ref().is_none_or(|(cost, _)| total < *cost) => {
                 let pieces = pieces.into_iter().map(|(piece, _)| piece);
                 let jobs = jobs.into_iter().zip(pieces).collect();
-                best = Some((total, CutChoice { jobs, kept, cost: total }));
+                best = Some((total, CutChoice { jobs, result_bytes, cost: total }));
             }
             Some(_) => {}
         }
@@ -458,12 +463,12 @@ fn choose(whole: &CutGraph<'_>, limit: usize) -> Result<Result<CutChoice, usize>
 
 /// The shape of the cheapest pieces of a job, and their cost. If no pieces fit into `limit`, the cost is
 /// `None`. Sets the row order of the job to that of the pieces.
-fn pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
+fn cheapest_pieces(job: &mut Job, limit: usize) -> (Vec<usize>, Option<u128>) {
     let mut best: Option<(RowOrder, Vec<usize>, u128)> = None;
     let mut smallest: Option<(RowOrder, Vec<usize>, usize)> = None;
     for order in job.row_orders() {
         job.row_order = order;
-        for wanted in WANTED_BYTES {
+        for wanted in JOB_BUDGET_BYTES {
             for first in [CutOrder::First, CutOrder::Last] {
                 let piece = largest_pieces(job, wanted.min(limit), first);
                 let held = held_bytes(job, &piece);
@@ -520,28 +525,29 @@ fn combinations(cuts: &Cuts) -> Vec<Vec<bool>> {
 
 /// Bytes of results that later jobs read.
 #[derive(Debug, Clone, Copy, Default)]
-struct KeptBytes {
+struct ResultBytes {
     /// Bytes of all results.
-    all: usize,
+    total: usize,
     /// Bytes of the largest result, which is held twice when its job ends.
     largest: usize,
 }
 
-impl KeptBytes {
+impl ResultBytes {
     fn of(jobs: &[Job]) -> Self {
-        let outputs = jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_kept);
+        let outputs =
+            jobs.iter().flat_map(|job| &job.outputs).filter(|output| output.is_read_later);
         let bytes = outputs.map(|output| {
             let array_type = &output.operand.array_type;
             array_type.shape.byte_count(array_type.dtype.size()).unwrap_or(usize::MAX)
         });
-        bytes.fold(KeptBytes::default(), |kept, bytes| KeptBytes {
-            all: kept.all.saturating_add(bytes),
-            largest: kept.largest.max(bytes),
+        bytes.fold(ResultBytes::default(), |result_bytes, bytes| ResultBytes {
+            total: result_bytes.total.saturating_add(bytes),
+            largest: result_bytes.largest.max(bytes),
         })
     }
 
     /// Peak memory, in bytes, if a job holds `job_bytes` while it runs.
-    fn held_with(self, job_bytes: usize) -> usize {
-        self.all.saturating_add(self.largest.max(job_bytes))
+    fn peak_with_job(self, job_bytes: usize) -> usize {
+        self.total.saturating_add(self.largest.max(job_bytes))
     }
 }

@@ -15,7 +15,7 @@ use crate::job::Job;
 
 /// The purpose of a program of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Use {
+pub(crate) enum ProgramKind {
     /// Computes a piece.
     Piece,
     /// Fills lanes with identities.
@@ -32,20 +32,20 @@ pub(crate) enum Use {
 }
 
 /// The key of a program: its use, and the sizes of its operands.
-pub(crate) type ProgramKey = (Use, Vec<usize>);
+pub(crate) type ProgramKey = (ProgramKind, Vec<usize>);
 
 /// The graph of a program of a job.
-pub(crate) fn graph_of(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, StreamError> {
+pub(crate) fn program_graph(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, StreamError> {
     let axis = job.reduced.map_or(0, |(axis, _)| axis);
     let graph = match *of {
-        Use::Piece => job.program(sizes),
-        Use::Identities => identities(job, sizes),
-        Use::AddToLanes(count) => job.lanes_program(sizes, count),
-        Use::FoldLanes { continues } => {
+        ProgramKind::Piece => job.program(sizes),
+        ProgramKind::Identities => identities(job, sizes),
+        ProgramKind::AddToLanes(count) => job.lanes_program(sizes, count),
+        ProgramKind::FoldLanes { continues } => {
             let reductions: Vec<_> = job.reductions().zip(job.lane_types(sizes)).collect();
             fold_lanes(&reductions, axis, continues)
         }
-        Use::Combine => combination(job, sizes),
+        ProgramKind::Combine => combination(job, sizes),
     };
     graph.map_err(StreamError::Graph)
 }
@@ -54,11 +54,11 @@ pub(crate) fn graph_of(job: &Job, (of, sizes): &ProgramKey) -> Result<Graph, Str
 pub(crate) struct Programs<'a> {
     job: &'a Job,
     /// Programs that the plan has compiled.
-    planned: &'a [(ProgramKey, Executable)],
+    planned_executables: &'a [(ProgramKey, Executable)],
     reductions: Vec<ReduceOp>,
     options: &'a CompileOptions,
     /// Programs compiled during the run.
-    others: HashMap<ProgramKey, Executable>,
+    run_executables: HashMap<ProgramKey, Executable>,
 }
 
 impl<'a> Programs<'a> {
@@ -68,7 +68,13 @@ impl<'a> Programs<'a> {
         options: &'a CompileOptions,
     ) -> Self {
         let reductions = job.reductions().collect();
-        Programs { job, planned, reductions, options, others: HashMap::new() }
+        Programs {
+            job,
+            planned_executables: planned,
+            reductions,
+            options,
+            run_executables: HashMap::new(),
+        }
     }
 
     /// The reductions of the job.
@@ -76,19 +82,19 @@ impl<'a> Programs<'a> {
         &self.reductions
     }
 
-    /// Runs the program for a piece of this shape on its parts of the inputs.
+    /// Runs the program for a piece of this shape on its regions of the inputs.
     pub(crate) fn run(
         &mut self,
         piece: &[usize],
         inputs: &[ArrayView<'_>],
     ) -> Result<Vec<Array>, StreamError> {
-        let executable = self.executable(Use::Piece, piece.to_vec())?;
+        let executable = self.executable(ProgramKind::Piece, piece.to_vec())?;
         Ok(executable.run_with(inputs, &RunOptions::default())?)
     }
 
     /// Lanes of these sizes that hold identities, one array for each output.
     pub(crate) fn identities(&mut self, sizes: Vec<usize>) -> Result<Vec<Array>, StreamError> {
-        let executable = self.executable(Use::Identities, sizes)?;
+        let executable = self.executable(ProgramKind::Identities, sizes)?;
         Ok(executable.run_with(&[], &RunOptions::default())?)
     }
 
@@ -101,7 +107,7 @@ impl<'a> Programs<'a> {
         lanes: Vec<ArrayViewMut<'_>>,
         inputs: Vec<ArrayView<'_>>,
     ) -> Result<(), StreamError> {
-        let executable = self.executable(Use::AddToLanes(count), sizes)?;
+        let executable = self.executable(ProgramKind::AddToLanes(count), sizes)?;
         let inputs = inputs.into_iter().map(InPlace::Read);
         let lanes = lanes.into_iter().map(InPlace::Overwrite);
         Ok(executable.run_in_place(lanes.chain(inputs).collect())?)
@@ -114,7 +120,7 @@ impl<'a> Programs<'a> {
         before: Option<&[Array]>,
         lanes: &[ArrayView<'_>],
     ) -> Result<Vec<Array>, StreamError> {
-        let of = Use::FoldLanes { continues: before.is_some() };
+        let of = ProgramKind::FoldLanes { continues: before.is_some() };
         let executable = self.executable(of, sizes)?;
         let inputs = lanes.iter().enumerate().flat_map(|(index, lanes)| {
             let before = before.map(|before| before[index].view());
@@ -124,24 +130,28 @@ impl<'a> Programs<'a> {
     }
 
     /// Combines the results of two pieces; `y` follows `x`.
-    pub(crate) fn combined(&mut self, x: &[Array], y: &[Array]) -> Result<Vec<Array>, StreamError> {
+    pub(crate) fn combine(&mut self, x: &[Array], y: &[Array]) -> Result<Vec<Array>, StreamError> {
         let Some(first) = x.first() else { return Ok(Vec::new()) };
         let sizes = first.array_type().shape.to_vec();
         let views: Vec<_> = x.iter().chain(y).map(Array::view).collect();
-        let executable = self.executable(Use::Combine, sizes)?;
+        let executable = self.executable(ProgramKind::Combine, sizes)?;
         Ok(executable.run_with(&views, &RunOptions::default())?)
     }
 
-    fn executable(&mut self, of: Use, sizes: Vec<usize>) -> Result<&Executable, StreamError> {
+    fn executable(
+        &mut self,
+        of: ProgramKind,
+        sizes: Vec<usize>,
+    ) -> Result<&Executable, StreamError> {
         let key = (of, sizes);
-        if let Some((_, planned)) = self.planned.iter().find(|(of, _)| *of == key) {
+        if let Some((_, planned)) = self.planned_executables.iter().find(|(of, _)| *of == key) {
             return Ok(planned);
         }
-        if !self.others.contains_key(&key) {
-            let executable = compile(&graph_of(self.job, &key)?, self.options)?;
-            self.others.insert(key.clone(), executable);
+        if !self.run_executables.contains_key(&key) {
+            let executable = compile(&program_graph(self.job, &key)?, self.options)?;
+            self.run_executables.insert(key.clone(), executable);
         }
-        Ok(&self.others[&key])
+        Ok(&self.run_executables[&key])
     }
 }
 

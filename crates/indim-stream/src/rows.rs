@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use indim_graph::chunks::lane_groups;
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_stores::ArrayRegion;
 
 use crate::job::Job;
@@ -17,7 +17,7 @@ pub(crate) enum RowOrder {
     /// In order, and pieces have any size: the lanes of an incomplete block are carried to the next
     /// piece.
     Carried,
-    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 parts, each with
+    /// Lane by lane, in groups of this number of neighbouring lanes: a piece has up to 16 regions, each with
     /// the elements of one group.
     LaneGroups(usize),
 }
@@ -26,7 +26,7 @@ pub(crate) enum RowOrder {
 #[derive(Debug, Clone)]
 pub(crate) struct Piece {
     /// Its regions: one, or several if rows are read by lanes.
-    pub(crate) parts: Vec<ArrayRegion>,
+    pub(crate) regions: Vec<ArrayRegion>,
     /// Whether it is the last along the reduced axis.
     pub(crate) is_last: bool,
 }
@@ -34,18 +34,20 @@ pub(crate) struct Piece {
 impl Piece {
     /// The number of elements.
     pub(crate) fn element_count(&self) -> usize {
-        let counts = self.parts.iter().map(|part| part.extents().element_count());
+        let counts = self.regions.iter().map(|region| region.extents().element_count());
         counts.map(|count| count.unwrap_or(usize::MAX)).fold(0, usize::saturating_add)
     }
 }
 
 impl RowOrder {
     /// Maximum extent of a piece along the reduced axis, which has this length. The extent of a piece
-    /// with several parts is the sum of the extents of its parts.
+    /// with several regions is the sum of their extents.
     pub(crate) fn max_extent(self, size: usize) -> usize {
         match self {
             RowOrder::Independent | RowOrder::Carried => size,
-            RowOrder::LaneGroups(group) => group * size.div_ceil(LANES).min(BLOCK / LANES),
+            RowOrder::LaneGroups(group) => {
+                group * size.div_ceil(REDUCTION_LANES).min(REDUCTION_BLOCK / REDUCTION_LANES)
+            }
         }
     }
 
@@ -54,17 +56,20 @@ impl RowOrder {
         match self {
             RowOrder::Independent | RowOrder::Carried => size.div_ceil(extent.max(1)),
             RowOrder::LaneGroups(group) => {
-                let parts = (extent / group).max(1);
+                let region_count = (extent / group).max(1);
                 let of_block = |rows: usize| {
-                    let groups = (0..LANES.min(rows)).step_by(group);
-                    groups.map(|lane| (rows - lane).div_ceil(LANES).div_ceil(parts)).sum::<usize>()
+                    let groups = (0..REDUCTION_LANES.min(rows)).step_by(group);
+                    groups
+                        .map(|lane| (rows - lane).div_ceil(REDUCTION_LANES).div_ceil(region_count))
+                        .sum::<usize>()
                 };
-                size / BLOCK * of_block(BLOCK) + of_block(size % BLOCK)
+                size / REDUCTION_BLOCK * of_block(REDUCTION_BLOCK)
+                    + of_block(size % REDUCTION_BLOCK)
             }
         }
     }
 
-    /// For each piece, the rows of each of its parts along the reduced axis.
+    /// For each piece, the rows of each of its regions along the reduced axis.
     fn rows(
         self,
         size: usize,
@@ -78,20 +83,20 @@ impl RowOrder {
                 Box::new(starts.map(move |start| vec![up_to(start, extent)]))
             }
             RowOrder::LaneGroups(group) => {
-                let parts = (extent / group).max(1);
+                let region_count = (extent / group).max(1);
                 let of_group = move |first: usize, end: usize| {
-                    let starts: Vec<usize> = (first..end).step_by(LANES).collect();
-                    let pieces = starts.chunks(parts);
+                    let starts: Vec<usize> = (first..end).step_by(REDUCTION_LANES).collect();
+                    let pieces = starts.chunks(region_count);
                     let ranges = pieces.map(|starts| {
                         starts.iter().map(|&start| up_to(start, group)).collect::<Vec<_>>()
                     });
                     ranges.collect::<Vec<_>>()
                 };
                 let of_block = move |block: usize| {
-                    let end = (block + BLOCK).min(size);
+                    let end = (block + REDUCTION_BLOCK).min(size);
                     lane_groups(group).into_iter().flat_map(move |lane| of_group(block + lane, end))
                 };
-                Box::new((0..size).step_by(BLOCK).flat_map(of_block))
+                Box::new((0..size).step_by(REDUCTION_BLOCK).flat_map(of_block))
             }
         }
     }
@@ -116,7 +121,7 @@ impl Job {
             let mut rows = rows.peekable();
             core::iter::from_fn(move || {
                 let ranges = rows.next()?;
-                let part = |range: &Range<usize>| {
+                let region = |range: &Range<usize>| {
                     let (mut starts, mut extents) =
                         (whole.starts().to_vec(), whole.extents().to_vec());
                     if let Some(axis) = reduced {
@@ -124,11 +129,11 @@ impl Job {
                     }
                     ArrayRegion::new(starts, extents)
                 };
-                let parts = match reduced {
-                    Some(_) => ranges.iter().map(part).collect(),
+                let regions = match reduced {
+                    Some(_) => ranges.iter().map(region).collect(),
                     None => vec![whole.clone()],
                 };
-                Some(Piece { parts, is_last: rows.peek().is_none() })
+                Some(Piece { regions, is_last: rows.peek().is_none() })
             })
         })
     }
@@ -158,8 +163,8 @@ mod tests {
                         "{order:?} {size} {extent}"
                     );
                     let mut rows: Vec<usize> = pieces.concat().into_iter().flatten().collect();
-                    for lane in 0..LANES {
-                        let of_lane = rows.iter().filter(|&&row| row % LANES == lane);
+                    for lane in 0..REDUCTION_LANES {
+                        let of_lane = rows.iter().filter(|&&row| row % REDUCTION_LANES == lane);
                         assert!(of_lane.is_sorted());
                     }
                     rows.sort_unstable();

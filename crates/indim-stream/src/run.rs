@@ -37,7 +37,7 @@ use crate::rows::{Piece, RowOrder};
 /// let x = b.parameter("x", DType::F32, [3])?;
 /// let graph = b.finish(&[2.0 * x])?;
 /// let (sink, doubled) = MemorySink::new(ArrayType::new(DType::F32, [3]))?;
-/// let x = StreamInput::Held(ArrayView::from(&[1.0f32, 2.0, 3.0]));
+/// let x = StreamInput::InMemory(ArrayView::from(&[1.0f32, 2.0, 3.0]));
 /// let plan = run(&graph, &[x], vec![Box::new(sink) as Box<dyn Sink>], &StreamOptions::default())?;
 /// assert_eq!((plan.passes(), plan.pieces()), (0, 1)); // all inputs are in memory
 /// assert_eq!(doubled.take().unwrap().elements::<f32>(), Ok(&[2.0, 4.0, 6.0][..]));
@@ -65,8 +65,8 @@ pub fn run(
     Ok(plan)
 }
 
-/// The data read for a piece: for each input an array for each part of the piece, or one array for all
-/// parts if the reduced axis does not cut the input. `None` for inputs in memory.
+/// The data read for a piece: for each input an array for each region of the piece, or one array for all
+/// regions if the reduced axis does not cut the input. `None` for inputs in memory.
 type Pieces = Vec<Option<Arc<Vec<Array>>>>;
 
 /// The regions of an input that were read for the last piece, with their data, in case the next piece
@@ -77,16 +77,16 @@ type LastRead = Option<(Vec<ArrayRegion>, Arc<Vec<Array>>)>;
 #[derive(Debug, Clone, Copy)]
 enum OperandData<'a> {
     /// An input in memory.
-    Held(&'a ArrayView<'a>),
+    InMemory(&'a ArrayView<'a>),
     /// A result of an earlier pass.
-    Kept(&'a Array),
+    EarlierResult(&'a Array),
     /// Part of a source, from these indices on.
     Stored(&'a dyn Source, &'a [usize]),
 }
 
 /// The data of one parameter: an input, a slice of an input, or a counter.
 enum ParameterData<'a> {
-    Held(ArrayView<'a>),
+    InMemory(ArrayView<'a>),
     Stored(&'a dyn Source, &'a [usize]),
 }
 
@@ -108,42 +108,42 @@ impl Plan {
         self.check(inputs, sinks);
         let sizes =
             self.graph.parameters().iter().map(|&value| &self.graph[value].array_type.shape);
-        let counter = |(part, shape): (&InputSlice, &Shape)| match part.input {
+        let counter = |(slice, shape): (&InputSlice, &Shape)| match slice.input {
             Some(_) => None,
             None => Some(IndexSource::new(shape[0])),
         };
         let counters: Vec<Option<IndexSource>> =
-            self.parts.iter().zip(sizes).map(counter).collect();
-        let parts: Vec<ParameterData<'_>> = self
-            .parts
+            self.input_slices.iter().zip(sizes).map(counter).collect();
+        let parameters: Vec<ParameterData<'_>> = self
+            .input_slices
             .iter()
             .zip(self.graph.parameters())
             .zip(&counters)
-            .map(|((part, &value), counter)| {
+            .map(|((slice, &value), counter)| {
                 let shape = &self.graph[value].array_type.shape;
-                match (part.input.map(|input| &inputs[input]), counter) {
-                    (Some(StreamInput::Held(view)), _) => {
-                        ParameterData::Held(view.part(&part.starts, shape))
+                match (slice.input.map(|input| &inputs[input]), counter) {
+                    (Some(StreamInput::InMemory(view)), _) => {
+                        ParameterData::InMemory(view.part(&slice.starts, shape))
                     }
                     (Some(StreamInput::Stored(source)), _) => {
-                        ParameterData::Stored(*source, &part.starts)
+                        ParameterData::Stored(*source, &slice.starts)
                     }
-                    (None, Some(counter)) => ParameterData::Stored(counter, &part.starts),
+                    (None, Some(counter)) => ParameterData::Stored(counter, &slice.starts),
                     (None, None) => unreachable!("a parameter is an input or a counter"),
                 }
             })
             .collect();
-        let mut kept: HashMap<ValueId, Array> = HashMap::new();
+        let mut earlier_results: HashMap<ValueId, Array> = HashMap::new();
         for pass in &self.passes {
-            let given = |(operand, _): &(JobOperand, _)| match self.graph[operand.value].kind {
-                NodeKind::Parameter { index, .. } => match &parts[index] {
-                    ParameterData::Held(view) => OperandData::Held(view),
+            let operands = |(operand, _): &(JobOperand, _)| match self.graph[operand.value].kind {
+                NodeKind::Parameter { index, .. } => match &parameters[index] {
+                    ParameterData::InMemory(view) => OperandData::InMemory(view),
                     ParameterData::Stored(source, starts) => OperandData::Stored(*source, starts),
                 },
-                _ => OperandData::Kept(&kept[&operand.value]),
+                _ => OperandData::EarlierResult(&earlier_results[&operand.value]),
             };
-            let given: Vec<OperandData<'_>> = pass.job.inputs.iter().map(given).collect();
-            let carried_out = RunningPass { pass, given: &given, options };
+            let operands: Vec<OperandData<'_>> = pass.job.inputs.iter().map(operands).collect();
+            let carried_out = RunningPass { pass, operands: &operands, options };
             let results = match pass.job.reduced {
                 Some((axis, _)) => carried_out.reduce(axis, sinks)?,
                 None => {
@@ -151,11 +151,11 @@ impl Plan {
                     Vec::new()
                 }
             };
-            kept.extend(results);
+            earlier_results.extend(results);
         }
         let stored = inputs.iter().filter_map(|input| match input {
             StreamInput::Stored(source) => Some(source),
-            StreamInput::Held(_) => None,
+            StreamInput::InMemory(_) => None,
         });
         Ok(stored.into_iter().try_for_each(|source| source.check_unchanged())?)
     }
@@ -164,34 +164,36 @@ impl Plan {
         let types = |values: &[ValueId]| -> Vec<ArrayType> {
             values.iter().map(|&value| self.graph[value].array_type.clone()).collect()
         };
-        let given: Vec<ArrayType> = inputs.iter().map(|input| input.array_type().clone()).collect();
+        let operands: Vec<ArrayType> =
+            inputs.iter().map(|input| input.array_type().clone()).collect();
         // The parameters after these are slices of inputs and counters.
-        let parameters = &self.graph.parameters()[..given.len()];
-        assert_eq!(given, types(parameters), "inputs of the types of the parameters");
-        let given: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
-        assert_eq!(given, types(self.graph.outputs()), "sinks of the types of the outputs");
+        let parameters = &self.graph.parameters()[..operands.len()];
+        assert_eq!(operands, types(parameters), "inputs of the types of the parameters");
+        let operands: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
+        assert_eq!(operands, types(self.graph.outputs()), "sinks of the types of the outputs");
     }
 }
 
 /// A running pass.
 struct RunningPass<'a> {
     pass: &'a Pass,
-    given: &'a [OperandData<'a>],
+    operands: &'a [OperandData<'a>],
     options: &'a StreamOptions<'a>,
 }
 
 impl<'a> RunningPass<'a> {
     /// The function that reads the inputs of a piece. A region that the last piece had too is not read again.
     fn reader(&self) -> impl FnMut(&Piece) -> Result<Pieces, StreamError> + Send {
-        let (job, given) = (&self.pass.job, self.given);
-        let mut last: Vec<LastRead> = vec![None; given.len()];
+        let (job, operands) = (&self.pass.job, self.operands);
+        let mut last: Vec<LastRead> = vec![None; operands.len()];
         move |piece| {
-            let each = job.inputs.iter().zip(given).zip(&mut last);
-            let read = each.map(|(((operand, _), given), last)| {
-                let OperandData::Stored(source, starts) = given else { return Ok(None) };
-                let parts = parts_of(job, operand, piece).iter();
-                let regions: Vec<ArrayRegion> =
-                    parts.map(|part| region_of_array(&operand.region(part), starts)).collect();
+            let each = job.inputs.iter().zip(operands).zip(&mut last);
+            let read = each.map(|(((operand, _), operands), last)| {
+                let OperandData::Stored(source, starts) = operands else { return Ok(None) };
+                let regions = regions_of(job, operand, piece).iter();
+                let regions: Vec<ArrayRegion> = regions
+                    .map(|region| region_of_array(&operand.region(region), starts))
+                    .collect();
                 if let Some((_, buffers)) = last.as_ref().filter(|(of, _)| *of == regions) {
                     return Ok(Some(Arc::clone(buffers)));
                 }
@@ -213,23 +215,23 @@ impl<'a> RunningPass<'a> {
         }
     }
 
-    /// The views of an input for each part of a piece.
+    /// The views of an input for each region of a piece.
     fn views<'v>(
         &'v self,
         input: usize,
         piece: &Piece,
         read: &'v Option<Arc<Vec<Array>>>,
     ) -> Vec<ArrayView<'v>> {
-        let (job, given) = (&self.pass.job, &self.given[input]);
+        let (job, operands) = (&self.pass.job, &self.operands[input]);
         let operand = &job.inputs[input].0;
         let of_part = |view: &ArrayView<'v>| {
-            let parts = parts_of(job, operand, piece).iter();
-            parts.map(|region| part(view, &operand.region(region))).collect()
+            let regions = regions_of(job, operand, piece).iter();
+            regions.map(|region| view_of_region(view, &operand.region(region))).collect()
         };
-        match (given, read) {
+        match (operands, read) {
             (_, Some(buffers)) => buffers.iter().map(Array::view).collect(),
-            (OperandData::Held(view), None) => of_part(view),
-            (OperandData::Kept(buffer), None) => of_part(&buffer.view()),
+            (OperandData::InMemory(view), None) => of_part(view),
+            (OperandData::EarlierResult(buffer), None) => of_part(&buffer.view()),
             (OperandData::Stored(..), None) => unreachable!("stored operands have been read"),
         }
     }
@@ -252,7 +254,7 @@ impl<'a> RunningPass<'a> {
         let views: Vec<ArrayView<'_>> = (read.iter().enumerate())
             .flat_map(|(input, read)| self.views(input, piece, read))
             .collect();
-        let results = programs.run(piece.parts[0].extents(), &views)?;
+        let results = programs.run(piece.regions[0].extents(), &views)?;
         self.advance(piece)?;
         Ok(results)
     }
@@ -266,7 +268,7 @@ impl<'a> RunningPass<'a> {
         let write = |piece: &Piece, results: Vec<Array>| {
             for (output, result) in outputs.iter().zip(&results) {
                 for &(sink, _) in &output.sinks {
-                    sinks[sink].write(&piece.parts[0], result)?;
+                    sinks[sink].write(&piece.regions[0], result)?;
                 }
             }
             Ok(())
@@ -304,7 +306,7 @@ impl<'a> RunningPass<'a> {
                     complete
                 }
             };
-            complete.map_or(Ok(()), |results| gathered.add(&piece.parts[0], results))
+            complete.map_or(Ok(()), |results| gathered.add(&piece.regions[0], results))
         };
         let pieces = job.pieces(&self.pass.piece);
         pipeline(pieces, self.reader(), combine, |_, ()| Ok(()))?;
@@ -317,39 +319,41 @@ impl<'a> RunningPass<'a> {
         let mut views = self.views(input, piece, &read[input]);
         match self.pass.job.rows_of(operand) {
             axes if axes.is_empty() => PieceInput::Common(views.swap_remove(0)),
-            axes => PieceInput::Parts(views, axes),
+            axes => PieceInput::Regions(views, axes),
         }
     }
 }
 
-/// The parts of a piece for which an operand is read: only the first if the reduced axis does not cut it.
-fn parts_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [ArrayRegion] {
-    if job.rows_of(operand).is_empty() { &piece.parts[..1] } else { &piece.parts }
+/// The regions of a piece for which an operand is read: only the first if the reduced axis does not cut it.
+fn regions_of<'p>(job: &Job, operand: &JobOperand, piece: &'p Piece) -> &'p [ArrayRegion] {
+    if job.rows_of(operand).is_empty() { &piece.regions[..1] } else { &piece.regions }
 }
 
 /// Outputs of a reducing job: sinks, and memory for later passes.
 struct ReductionOutputs<'a> {
     job: &'a Job,
     sinks: &'a mut [Box<dyn Sink>],
-    kept: Vec<Option<(Box<dyn Sink>, MemoryResult)>>,
+    later_results: Vec<Option<(Box<dyn Sink>, MemoryResult)>>,
 }
 
 impl<'a> ReductionOutputs<'a> {
     fn new(job: &'a Job, sinks: &'a mut [Box<dyn Sink>]) -> Result<Self, StreamError> {
         let keep = |output: &JobOutput| {
             let sink = || MemorySink::new(output.operand.array_type.clone());
-            let sink = output.is_kept.then(sink).transpose();
+            let sink = output.is_read_later.then(sink).transpose();
             sink.map(|sink| sink.map(|(sink, result)| (Box::new(sink) as Box<dyn Sink>, result)))
         };
-        let kept = job.outputs.iter().map(keep).collect::<Result<_, _>>();
-        let kept = kept.map_err(indim_cpu::RunError::from)?;
-        Ok(ReductionOutputs { job, sinks, kept })
+        let later_results = job.outputs.iter().map(keep).collect::<Result<_, _>>();
+        let later_results = later_results.map_err(indim_cpu::RunError::from)?;
+        Ok(ReductionOutputs { job, sinks, later_results })
     }
 
     /// Writes the complete results for one region along the kept axes. `piece` is the last piece that was
     /// reduced to them.
     fn add(&mut self, piece: &ArrayRegion, results: Vec<Array>) -> Result<(), StreamError> {
-        for ((output, result), kept) in self.job.outputs.iter().zip(results).zip(&mut self.kept) {
+        for ((output, result), later_result) in
+            self.job.outputs.iter().zip(results).zip(&mut self.later_results)
+        {
             let region = output.operand.region(piece);
             let array_type = ArrayType::new(result.array_type().dtype, region.extents().clone());
             // The results have the reduced axis, with size 1; the outputs lack this axis.
@@ -358,7 +362,7 @@ impl<'a> ReductionOutputs<'a> {
                 Ok::<(), indim_cpu::ArrayError>(())
             });
             let result = result.map_err(indim_cpu::RunError::from)?;
-            if let Some((sink, _)) = kept {
+            if let Some((sink, _)) = later_result {
                 sink.write(&region, &result)?;
             }
             for &(sink, _) in &output.sinks {
@@ -371,8 +375,8 @@ impl<'a> ReductionOutputs<'a> {
     /// The results that later passes read.
     fn finish(self) -> Result<Vec<(ValueId, Array)>, StreamError> {
         let mut results = Vec::new();
-        for (output, kept) in self.job.outputs.iter().zip(self.kept) {
-            let Some((sink, result)) = kept else { continue };
+        for (output, later_result) in self.job.outputs.iter().zip(self.later_results) {
+            let Some((sink, result)) = later_result else { continue };
             sink.finish()?;
             results.extend(result.take().map(|result| (output.operand.value, result)));
         }
@@ -387,7 +391,7 @@ fn region_of_array(region: &ArrayRegion, starts: &[usize]) -> ArrayRegion {
     ArrayRegion::new(starts, region.extents().clone())
 }
 
-/// A part of an array in memory.
-fn part<'a>(view: &ArrayView<'a>, region: &ArrayRegion) -> ArrayView<'a> {
+/// The view of a region of an array in memory.
+fn view_of_region<'a>(view: &ArrayView<'a>, region: &ArrayRegion) -> ArrayView<'a> {
     view.part(region.starts(), region.extents())
 }

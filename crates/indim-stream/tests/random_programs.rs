@@ -272,7 +272,7 @@ fn streamed(
     let mut inputs: Vec<StreamInput<'_>> = Vec::new();
     for (source, argument) in sources.iter().zip(arguments) {
         inputs.push(match choices.chance(25) {
-            true => StreamInput::Held(argument.view()),
+            true => StreamInput::InMemory(argument.view()),
             false => StreamInput::Stored(source as &dyn Source),
         });
     }

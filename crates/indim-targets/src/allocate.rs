@@ -65,7 +65,7 @@ impl Frame {
     }
 }
 
-/// A virtual register that stays in a machine register during the whole code, and the machine register. It
+/// A virtual register that stays in a physical register during the whole code, and the physical register. It
 /// is loaded before the code begins.
 pub(crate) type PinnedRegister = (Register, u8);
 
@@ -130,20 +130,21 @@ fn into_accumulator<O>(instruction: &MachineInstruction<O>) -> Option<Register> 
     }
 }
 
-/// For each virtual register that holds the next value of an accumulator, the machine register of that
+/// For each virtual register that holds the next value of an accumulator, the physical register of that
 /// accumulator. The next value may be computed there, because no later instruction reads the previous value.
 fn accumulator_of<O>(code: &VirtualCode<O>, pinned: &[PinnedRegister]) -> Vec<Option<u8>> {
     let mut accumulator_of = vec![None; code.homes.len()];
     for instruction in &code.instructions {
         if let Some(register) = into_accumulator(instruction) {
-            accumulator_of[register.index()] = Some(real_target(code, pinned, instruction));
+            accumulator_of[register.index()] =
+                Some(accumulator_register(code, pinned, instruction));
         }
     }
     accumulator_of
 }
 
-/// The machine register of the accumulator that an instruction writes.
-fn real_target<O>(
+/// The physical register of the accumulator that an instruction writes.
+fn accumulator_register<O>(
     code: &VirtualCode<O>,
     pinned: &[PinnedRegister],
     instruction: &MachineInstruction<O>,
@@ -203,12 +204,12 @@ struct Allocator<'a, O> {
     next: Vec<u32>,
     /// For each virtual register, its home in memory, or its spill slot.
     homes: Vec<Option<Memory>>,
-    /// For each virtual register, its machine register.
+    /// For each virtual register, its physical register.
     assigned: Vec<Option<u8>>,
-    /// For each machine register, the virtual register that it holds.
+    /// For each physical register, the virtual register that it holds.
     contents: Vec<Option<Register>>,
     pinned_registers: &'a [PinnedRegister],
-    /// Bit set of the pinned machine registers.
+    /// Bit set of the pinned physical registers.
     pinned: u64,
     elements: ElementAccess,
     /// For each virtual register that holds the next value of an accumulator, the accumulator's machine
@@ -243,10 +244,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
             released: Vec::new(),
             steps: Vec::with_capacity(code.instructions.len() * 5 / 4),
         };
-        for &(register, real) in pinned {
-            allocator.assigned[register.index()] = Some(real);
-            allocator.contents[usize::from(real)] = Some(register);
-            allocator.pinned |= 1 << real;
+        for &(register, physical) in pinned {
+            allocator.assigned[register.index()] = Some(physical);
+            allocator.contents[usize::from(physical)] = Some(register);
+            allocator.pinned |= 1 << physical;
         }
         allocator
     }
@@ -262,14 +263,16 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn instruction(&mut self, index: usize) {
         let instruction = &self.code.instructions[index];
         if let Some(register) = into_accumulator(instruction) {
-            return self
-                .accumulate(register, real_target(self.code, self.pinned_registers, instruction));
+            return self.accumulate(
+                register,
+                accumulator_register(self.code, self.pinned_registers, instruction),
+            );
         }
         match instruction.action {
             Action::Vector(_) => {}
-            // A call preserves no vector register. Both paths to the end of a skipped region must find
+            // A call preserves no vector register. Both paths to the end of a guarded arm must find
             // values in the same places, so no value stays in a register at a skip or at its end.
-            Action::Call(_) | Action::Skip | Action::Join => self.evict_all(),
+            Action::Call(_) | Action::Skip | Action::SkipEnd => self.evict_all(),
         }
         let (sources, locked) = self.sources(instruction);
         // From here on, `next_use` means uses after this instruction.
@@ -300,9 +303,9 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         };
         self.steps.push(AllocatedInstruction::Instruction { index, result, sources });
         self.frame.free.append(&mut self.released);
-        if let (Some(real), Some(register)) = (result, instruction.result) {
-            self.contents[usize::from(real)] = Some(register);
-            self.assigned[register.index()] = Some(real);
+        if let (Some(physical), Some(register)) = (result, instruction.result) {
+            self.contents[usize::from(physical)] = Some(register);
+            self.assigned[register.index()] = Some(physical);
             if self.next_use(register) == NEVER {
                 self.free(register);
             }
@@ -313,7 +316,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
     fn accumulate(&mut self, register: Register, to: u8) {
         self.next[register.index()] += 1;
         match self.assigned[register.index()] {
-            Some(real) if real == to => {}
+            Some(physical) if physical == to => {}
             Some(from) => self.steps.push(AllocatedInstruction::Copy { to, from }),
             None => self.load(to, register),
         }
@@ -327,7 +330,7 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         instruction.result?;
         Some(match instruction.action {
             Action::Vector(opcode) => opcode.result(),
-            Action::Call(_) | Action::Skip | Action::Join => ResultConstraint::Any,
+            Action::Call(_) | Action::Skip | Action::SkipEnd => ResultConstraint::Any,
         })
     }
 
@@ -339,12 +342,12 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         self.code.classes[register.index()]
     }
 
-    /// Locations of the sources, and the bit set of the machine registers among them.
+    /// Locations of the sources, and the bit set of the physical registers among them.
     fn sources(&mut self, instruction: &MachineInstruction<O>) -> ([AllocatedOperand; 3], u64) {
         let mut locked = 0u64;
         for register in instruction.registers() {
-            if let Some(real) = self.assigned[register.index()] {
-                locked |= 1 << real;
+            if let Some(physical) = self.assigned[register.index()] {
+                locked |= 1 << physical;
             }
         }
         let mut places = [AllocatedOperand::None; 3];
@@ -354,17 +357,17 @@ impl<'a, O: Opcode> Allocator<'a, O> {
                 SourceOperand::None => AllocatedOperand::None,
                 SourceOperand::Memory(memory) => AllocatedOperand::Memory(memory),
                 SourceOperand::Register(register) if own == Some(position) => {
-                    let real = self.take(locked, self.class(register));
-                    self.load(real, register);
-                    locked |= 1 << real;
-                    AllocatedOperand::Register(real)
+                    let physical = self.take(locked, self.class(register));
+                    self.load(physical, register);
+                    locked |= 1 << physical;
+                    AllocatedOperand::Register(physical)
                 }
                 SourceOperand::Register(register) => {
                     let home = self.homes[register.index()];
                     let home = home.filter(|&home| self.may_read(instruction, position, home));
                     let assigned = self.source(register, home, locked);
-                    if let AllocatedOperand::Register(real) = assigned {
-                        locked |= 1 << real;
+                    if let AllocatedOperand::Register(physical) = assigned {
+                        locked |= 1 << physical;
                     }
                     assigned
                 }
@@ -408,8 +411,8 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         home: Option<Memory>,
         locked: u64,
     ) -> AllocatedOperand {
-        if let Some(real) = self.assigned[register.index()] {
-            return AllocatedOperand::Register(real);
+        if let Some(physical) = self.assigned[register.index()] {
+            return AllocatedOperand::Register(physical);
         }
         let is_needed_again = {
             let end = self.uses.starts[register.index() + 1];
@@ -421,63 +424,64 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         {
             return AllocatedOperand::Memory(home);
         }
-        let real = self.take(locked, class);
-        self.load(real, register);
-        self.contents[usize::from(real)] = Some(register);
-        self.assigned[register.index()] = Some(real);
-        AllocatedOperand::Register(real)
+        let physical = self.take(locked, class);
+        self.load(physical, register);
+        self.contents[usize::from(physical)] = Some(register);
+        self.assigned[register.index()] = Some(physical);
+        AllocatedOperand::Register(physical)
     }
 
     fn has_free(&self, class: Class) -> bool {
         self.contents[O::numbers(class)].contains(&None)
     }
 
-    /// Takes a machine register that is not in the bit set `locked`; evicts its value if none is free.
+    /// Takes a physical register that is not in the bit set `locked`; evicts its value if none is free.
     fn take(&mut self, locked: u64, class: Class) -> u8 {
         let mut all = O::numbers(class);
         if let Some(free) =
-            all.find(|&real| self.contents[real].is_none() && locked >> real & 1 == 0)
+            all.find(|&physical| self.contents[physical].is_none() && locked >> physical & 1 == 0)
         {
             return free as u8;
         }
-        let candidates = O::numbers(class).filter(|real| (locked | self.pinned) >> real & 1 == 0);
-        let farthest = candidates.max_by_key(|&real| {
-            let register = self.contents[real].expect("invariant: no register is free");
+        let candidates =
+            O::numbers(class).filter(|physical| (locked | self.pinned) >> physical & 1 == 0);
+        let farthest = candidates.max_by_key(|&physical| {
+            let register = self.contents[physical].expect("invariant: no register is free");
             // On a tie, prefer a value with a home: it needs no spill.
             (self.next_use(register), self.homes[register.index()].is_some())
         });
-        let real = farthest.expect("invariant: an instruction locks four registers at most");
-        self.evict(real);
-        real as u8
+        let physical = farthest.expect("invariant: an instruction locks four registers at most");
+        self.evict(physical);
+        physical as u8
     }
 
-    /// Frees a machine register. Its value is spilled if it is used later and has no home.
-    fn evict(&mut self, real: usize) {
-        let Some(register) = self.contents[real].take() else { return };
+    /// Frees a physical register. Its value is spilled if it is used later and has no home.
+    fn evict(&mut self, physical: usize) {
+        let Some(register) = self.contents[physical].take() else { return };
         self.assigned[register.index()] = None;
         if self.next_use(register) != NEVER && self.homes[register.index()].is_none() {
             let home = Memory::Frame(self.frame.take());
             self.homes[register.index()] = Some(home);
-            self.steps.push(AllocatedInstruction::Store { to: home, from: real as u8 });
+            self.steps.push(AllocatedInstruction::Store { to: home, from: physical as u8 });
         }
     }
 
-    /// Frees all machine registers that are not pinned. Code with calls pins none.
+    /// Frees all physical registers that are not pinned. Code with calls pins none.
     fn evict_all(&mut self) {
-        for real in 0..self.contents.len() {
-            if self.pinned >> real & 1 == 0 {
-                self.evict(real);
+        for physical in 0..self.contents.len() {
+            if self.pinned >> physical & 1 == 0 {
+                self.evict(physical);
             }
         }
     }
 
-    /// Frees the machine register and the spill slot of a value without further uses.
+    /// Frees the physical register and the spill slot of a value without further uses.
     fn free(&mut self, register: Register) {
-        if let Some(real) = self.assigned[register.index()] {
-            if self.pinned >> real & 1 == 1 {
+        if let Some(physical) = self.assigned[register.index()] {
+            if self.pinned >> physical & 1 == 1 {
                 return;
             }
-            self.contents[usize::from(real)] = None;
+            self.contents[usize::from(physical)] = None;
             self.assigned[register.index()] = None;
         }
         // Release a spill slot. The homes of constants, operands and invariants stay.
@@ -506,10 +510,10 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         sources: [AllocatedOperand; 3],
         position: usize,
     ) -> bool {
-        let AllocatedOperand::Register(real) = sources[position] else { return true };
-        let register = self.contents[usize::from(real)];
+        let AllocatedOperand::Register(physical) = sources[position] else { return true };
+        let register = self.contents[usize::from(physical)];
         let again = instruction.registers().filter(|&source| Some(source) == register).count() > 1;
-        let is_pinned = self.pinned >> real & 1 == 1;
+        let is_pinned = self.pinned >> physical & 1 == 1;
         is_pinned || again || register.is_some_and(|register| self.next_use(register) != NEVER)
     }
 
@@ -527,16 +531,16 @@ impl<'a, O: Opcode> Allocator<'a, O> {
         {
             sources.swap(0, 1);
         }
-        let AllocatedOperand::Register(real) = sources[0] else {
+        let AllocatedOperand::Register(physical) = sources[0] else {
             unreachable!("invariant: a tied source is in a register");
         };
         let result = if self.is_live_after(instruction, sources, 0) {
             let result = self.take(locked, Class::Vector);
-            self.steps.push(AllocatedInstruction::Copy { to: result, from: real });
+            self.steps.push(AllocatedInstruction::Copy { to: result, from: physical });
             sources[0] = AllocatedOperand::Register(result);
             result
         } else {
-            real
+            physical
         };
         self.free_dead(instruction);
         (Some(result), sources)

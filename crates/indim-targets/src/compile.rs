@@ -31,11 +31,11 @@ pub(crate) struct EncoderInput<'a, O> {
     /// Whether the code takes the index of the second step's first element as an argument.
     #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only x86-64 aligns steps"))]
     pub(crate) is_aligned: bool,
-    /// Lanes of a step.
+    /// LaneCounts of a step.
     pub(crate) lanes: usize,
     /// Number of operands with an address: outputs and inputs, accumulators counted once.
     pub(crate) operands: usize,
-    /// Lanes of one unrolled copy of the code in a step. Steps of bodies that do not fold are one copy.
+    /// LaneCounts of one unrolled copy of the code in a step. Steps of bodies that do not fold are one copy.
     pub(crate) copy_lanes: usize,
     /// The accumulator registers of a body that folds.
     pub(crate) accumulators: &'a [Accumulators],
@@ -45,7 +45,7 @@ pub(crate) struct EncoderInput<'a, O> {
         not(target_arch = "x86_64"),
         allow(dead_code, reason = "only x86-64 combines lanes")
     )]
-    pub(crate) joined: Option<&'a [LaneReduction]>,
+    pub(crate) lane_reductions: Option<&'a [LaneReduction]>,
 }
 
 /// A register of accumulators.
@@ -56,16 +56,16 @@ pub(crate) struct Accumulators {
     /// Byte offset in memory, from the accumulator of the step's first element.
     pub(crate) displacement: u32,
     /// Number of the register.
-    pub(crate) real: u8,
+    pub(crate) physical: u8,
     /// The constant with the initial value.
     pub(crate) identity: Memory,
     /// Bytes of an element.
     pub(crate) element_bytes: u32,
 }
 
-/// Lanes of a step, and of each unrolled copy of the code in it.
+/// LaneCounts of a step, and of each unrolled copy of the code in it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Lanes {
+pub(crate) struct LaneCounts {
     pub(crate) step: usize,
     pub(crate) copy: usize,
 }
@@ -76,19 +76,30 @@ pub(crate) fn compile<O: TargetLowering>(
     layout: &OperandLayout,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> CompiledCode {
-    let registers = if is_chain(body) && !passes_doubles(body) { MAX_GROUP_REGISTERS } else { 2 };
-    let mut lanes = registers * O::REGISTER_BYTES as usize / widest(body, layout);
+    let registers =
+        if is_chain(body) && !may_convert_through_f64(body) { MAX_GROUP_REGISTERS } else { 2 };
+    let mut lanes = registers * O::REGISTER_BYTES as usize / widest_lane_bytes(body, layout);
     let mut selection = select::<O>(body, layout, lanes);
     // If registers do not suffice, halve the lanes rather than spill.
     let mut used = pressure(&selection.step);
-    while used > O::REGISTERS && lanes * widest(body, layout) > O::REGISTER_BYTES as usize {
+    while used > O::REGISTERS
+        && lanes * widest_lane_bytes(body, layout) > O::REGISTER_BYTES as usize
+    {
         lanes /= 2;
         selection = select(body, layout, lanes);
         used = pressure(&selection.step);
     }
     // An instruction may need registers for operands that it loads, such as constants without a register.
-    let room = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
-    finish(body, layout, selection, &[], Lanes { step: lanes, copy: lanes }, room, encode)
+    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
+    allocate_and_encode(
+        body,
+        layout,
+        selection,
+        &[],
+        LaneCounts { step: lanes, copy: lanes },
+        free_registers,
+        encode,
+    )
 }
 
 /// Minimum length of a dependency chain, in instructions, for steps of four registers instead of two.
@@ -114,7 +125,7 @@ fn is_chain(body: &Body) -> bool {
 
 /// Whether a cast may go through `f64`, which takes twice the registers of operand and result: AVX2 converts
 /// `f32` to `u32` this way.
-fn passes_doubles(body: &Body) -> bool {
+fn may_convert_through_f64(body: &Body) -> bool {
     body.instructions.iter().any(|instruction| {
         instruction.primitive == Primitive::Cast
             && instruction.lane == LaneType::U32
@@ -122,50 +133,50 @@ fn passes_doubles(body: &Body) -> bool {
     })
 }
 
-/// Allocates registers for selected code and encodes it. `room` is the number of vector registers that
-/// constants and row invariants may take.
-pub(crate) fn finish<O: TargetLowering>(
+/// Allocates registers for selected code and encodes it. `free_registers` is the number of vector registers
+/// that constants and row invariants may take.
+pub(crate) fn allocate_and_encode<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     selection: Selection<O>,
     accumulators: &[(PinnedRegister, Accumulators)],
-    lanes: Lanes,
-    room: usize,
+    lanes: LaneCounts,
+    free_registers: usize,
     encode: impl FnOnce(&EncoderInput<'_, O>) -> (Vec<u8>, usize),
 ) -> CompiledCode {
     let Selection { row, step, pool, mut frame } = selection;
-    let row_steps = allocate(&row, &[], ElementAccess::MemoryOperand, &mut frame);
+    let row_allocated = allocate(&row, &[], ElementAccess::MemoryOperand, &mut frame);
     let (mut pinned, accumulators): (Vec<PinnedRegister>, Vec<Accumulators>) =
         accumulators.iter().copied().unzip();
-    pinned.extend(constants(&step, room, O::REGISTERS - pinned.len()));
-    let steps = allocate(&step, &pinned, ElementAccess::MemoryOperand, &mut frame);
+    pinned.extend(pin_constants(&step, free_registers, O::REGISTERS - pinned.len()));
+    let step_allocated = allocate(&step, &pinned, ElementAccess::MemoryOperand, &mut frame);
     let has_exact_tails = O::MASKS == Class::Mask && !body.folds();
     let tail =
         has_exact_tails.then(|| allocate(&step, &pinned, ElementAccess::Register, &mut frame));
     let constants = pinned[accumulators.len()..].iter();
-    let homes = constants.filter_map(|&(it, real)| Some((step.homes[it.index()]?, real)));
+    let homes = constants.filter_map(|&(it, physical)| Some((step.homes[it.index()]?, physical)));
     let homes: Vec<(Memory, u8)> = homes.collect();
     let has_calls = row.has_calls() || step.has_calls();
-    let aligned = aligned::<O>(body, layout, lanes.step).filter(|_| !has_calls);
-    let joined = lane_reductions(body, lanes.step).filter(|_| O::JOINS_LANES);
+    let aligned = aligned_operand::<O>(body, layout, lanes.step).filter(|_| !has_calls);
+    let reductions = lane_reductions(body, lanes.step).filter(|_| O::CAN_REDUCE_LANES);
     let (bytes, entry) = encode(&EncoderInput {
         body,
         layout,
         pool: &pool,
         frame: &frame,
-        row: (&row, &row_steps),
+        row: (&row, &row_allocated),
         pinned: &homes,
-        step: (&step, &steps),
+        step: (&step, &step_allocated),
         tail: tail.as_deref(),
         is_aligned: aligned.is_some(),
         lanes: lanes.step,
         operands: body.operand_count() + body.outputs.len(),
         copy_lanes: lanes.copy,
         accumulators: &accumulators,
-        joined: joined.as_deref(),
+        lane_reductions: reductions.as_deref(),
     });
-    let joins_lanes = joined.is_some();
-    CompiledCode { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, joins_lanes }
+    let can_reduce_lanes = reductions.is_some();
+    CompiledCode { bytes, entry, lanes: lanes.step, has_exact_tails, aligned, can_reduce_lanes }
 }
 
 /// Maximum instructions of a body with aligned steps. Longer bodies are bound by arithmetic, not by memory.
@@ -174,15 +185,15 @@ const MAX_ALIGNED_INSTRUCTIONS: usize = 48;
 /// The operand that the code aligns by overlapping the first two steps of a row: the first one, outputs
 /// before inputs, whose elements of a step fill at least a register. `None` if steps must not overlap or if
 /// aligning does not pay.
-fn aligned<O: TargetLowering>(
+fn aligned_operand<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
     lanes: usize,
 ) -> Option<AlignedOperand> {
     let operands = body.outputs.len() + body.operand_count();
-    let has_fixed_steps = body.folds() || layout.is_in_place || layout.streams.contains(&true);
+    let has_fixed_steps = body.folds() || layout.is_in_place || layout.is_streamed.contains(&true);
     let is_long = body.instructions.len() > MAX_ALIGNED_INSTRUCTIONS;
-    if has_fixed_steps || is_long || operands > O::MAX_ALIGNED {
+    if has_fixed_steps || is_long || operands > O::MAX_ALIGNED_OPERANDS {
         return None;
     }
     let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
@@ -197,13 +208,13 @@ fn aligned<O: TargetLowering>(
 }
 
 /// Maximum number of masks that stay in registers for all steps of a row.
-const MAX_MASKS: usize = 2;
+const MAX_PINNED_MASKS: usize = 2;
 
 /// Chooses constants and row invariants that stay in registers for all steps of a row, the most used first:
-/// up to `room` vectors, in registers below `end`, and up to [`MAX_MASKS`] masks.
-fn constants<O: TargetLowering>(
+/// up to `free_registers` vectors, in registers below `end`, and up to [`MAX_PINNED_MASKS`] masks.
+fn pin_constants<O: TargetLowering>(
     step: &VirtualCode<O>,
-    room: usize,
+    free_registers: usize,
     end: usize,
 ) -> Vec<PinnedRegister> {
     if step.has_calls() {
@@ -215,20 +226,21 @@ fn constants<O: TargetLowering>(
     }
     let is_constant = |index: &usize| {
         let home = step.homes[*index];
-        let is_same = matches!(home, Some(Memory::Pool(_) | Memory::Lanes(_) | Memory::Frame(_)));
+        let is_same =
+            matches!(home, Some(Memory::Splat(_) | Memory::LaneConstant(_) | Memory::Frame(_)));
         is_same && counts[*index] > 0
     };
     let mut constants: Vec<usize> = (0..step.homes.len()).filter(is_constant).collect();
     constants.sort_by_key(|&index| core::cmp::Reverse(counts[index]));
     let is_vector = |index: &usize| step.classes[*index] == Class::Vector;
     let (vectors, masks): (Vec<usize>, Vec<usize>) = constants.into_iter().partition(is_vector);
-    let vectors = vectors.into_iter().take(room).zip((0..end).rev());
-    let masks = masks.into_iter().take(MAX_MASKS).zip(O::numbers(Class::Mask).rev());
-    vectors.chain(masks).map(|(index, real)| (Register(index as u32), real as u8)).collect()
+    let vectors = vectors.into_iter().take(free_registers).zip((0..end).rev());
+    let masks = masks.into_iter().take(MAX_PINNED_MASKS).zip(O::numbers(Class::Mask).rev());
+    vectors.chain(masks).map(|(index, physical)| (Register(index as u32), physical as u8)).collect()
 }
 
 /// Bytes of the widest lanes that a step computes.
-pub(crate) fn widest(body: &Body, layout: &OperandLayout) -> usize {
+pub(crate) fn widest_lane_bytes(body: &Body, layout: &OperandLayout) -> usize {
     let is_row_invariant = row_invariants(body, layout);
     let lanes = body
         .instructions

@@ -6,21 +6,23 @@
 
 use indim_codegen::{Body, LaneType, Primitive};
 use indim_ops::DType;
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::allocate::{PinnedRegister, pressure};
-use crate::compile::{Accumulators, EncoderInput, Lanes, finish, widest};
+use crate::compile::{
+    Accumulators, EncoderInput, LaneCounts, allocate_and_encode, widest_lane_bytes,
+};
 use crate::layout::OperandLayout;
 use crate::machine::{Class, Memory, Register, VirtualCode};
 use crate::select::{Selection, TargetLowering, select};
 use crate::target::CompiledCode;
 
 /// Maximum instructions of a step of several copies, so that the loop stays in the instruction caches.
-const MAX_INSTRUCTIONS: usize = 256;
+const MAX_UNROLLED_INSTRUCTIONS: usize = 256;
 
 /// Minimum number of registers for the computation. If a step of one register's lanes leaves fewer next to
 /// its accumulators, the body is not compiled.
-const MIN_ROOM: usize = 6;
+const MIN_FREE_REGISTERS: usize = 6;
 
 /// Compiles a body that folds. `None` if accumulators do not fit in registers, or if a primitive is called
 /// out of line, because calls preserve no vector register.
@@ -32,10 +34,10 @@ pub(crate) fn compile_fold<O: TargetLowering>(
     let (selection, lanes) = choose_lanes::<O>(body, layout)?;
     let step = selection.step.unrolled((lanes.step / lanes.copy) as u32, lanes.copy as u32);
     let mut selection = Selection { step, ..selection };
-    let accumulators = accumulators(body, &mut selection, lanes);
+    let accumulators = pin_accumulators(body, &mut selection, lanes);
     let used = pressure(&selection.step) + accumulators.len();
-    let room = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
-    Some(finish(body, layout, selection, &accumulators, lanes, room, encode))
+    let free_registers = O::REGISTERS.saturating_sub(used + O::MAX_LOADED);
+    Some(allocate_and_encode(body, layout, selection, &accumulators, lanes, free_registers, encode))
 }
 
 /// The operation that combines the lanes of an output.
@@ -45,14 +47,14 @@ pub(crate) enum LaneReduction {
     Product,
 }
 
-/// Value of the `begins` argument: accumulators start from the identity, and lanes are combined at the end
+/// Value of the mode argument: accumulators start from the identity, and lanes are combined at the end
 /// of a unit.
-pub(crate) const JOINED: usize = 2;
+pub(crate) const REDUCE_LANES_MODE: usize = 2;
 
 /// The operation that combines the lanes of each output. `None` unless a step has all 32 lanes and every
 /// output is a sum or product in `f64`, the reductions with a defined tree.
 pub(crate) fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduction>> {
-    if !body.folds() || lanes != LANES {
+    if !body.folds() || lanes != REDUCTION_LANES {
         return None;
     }
     let outputs = body.outputs.iter().zip(&body.identities).map(|((dtype, values), &identity)| {
@@ -70,24 +72,27 @@ pub(crate) fn lane_reductions(body: &Body, lanes: usize) -> Option<Vec<LaneReduc
 fn choose_lanes<O: TargetLowering>(
     body: &Body,
     layout: &OperandLayout,
-) -> Option<(Selection<O>, Lanes)> {
-    let mut lanes = (2 * O::REGISTER_BYTES as usize / widest(body, layout)).min(LANES);
+) -> Option<(Selection<O>, LaneCounts)> {
+    let mut lanes =
+        (2 * O::REGISTER_BYTES as usize / widest_lane_bytes(body, layout)).min(REDUCTION_LANES);
     loop {
         let selection = select::<O>(body, layout, lanes);
         if selection.step.has_calls() || selection.row.has_calls() {
             return None;
         }
-        let held = accumulator_targets(&selection.step).count();
-        let room = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
-        if held <= room {
+        let accumulators = accumulator_targets(&selection.step).count();
+        let free_registers = O::REGISTERS.saturating_sub(pressure(&selection.step) + O::MAX_LOADED);
+        if accumulators <= free_registers {
             let instructions = selection.step.instructions.len().max(1);
-            let max_copies = (room / held).min(MAX_INSTRUCTIONS / instructions).max(1);
-            let copies = (1 << max_copies.ilog2()).min(LANES / lanes);
-            return Some((selection, Lanes { step: lanes * copies, copy: lanes }));
+            let max_copies = (free_registers / accumulators)
+                .min(MAX_UNROLLED_INSTRUCTIONS / instructions)
+                .max(1);
+            let copies = (1 << max_copies.ilog2()).min(REDUCTION_LANES / lanes);
+            return Some((selection, LaneCounts { step: lanes * copies, copy: lanes }));
         }
-        if lanes * widest(body, layout) <= O::REGISTER_BYTES as usize {
-            let is_room = held + MIN_ROOM <= O::REGISTERS;
-            return is_room.then_some((selection, Lanes { step: lanes, copy: lanes }));
+        if lanes * widest_lane_bytes(body, layout) <= O::REGISTER_BYTES as usize {
+            let has_room = accumulators + MIN_FREE_REGISTERS <= O::REGISTERS;
+            return has_room.then_some((selection, LaneCounts { step: lanes, copy: lanes }));
         }
         lanes /= 2;
     }
@@ -100,27 +105,28 @@ fn accumulator_targets<O: TargetLowering>(step: &VirtualCode<O>) -> impl Iterato
 }
 
 /// Pins each accumulator to a register.
-fn accumulators<O: TargetLowering>(
+fn pin_accumulators<O: TargetLowering>(
     body: &Body,
     selection: &mut Selection<O>,
-    lanes: Lanes,
+    lanes: LaneCounts,
 ) -> Vec<(PinnedRegister, Accumulators)> {
     let all: Vec<Memory> = accumulator_targets(&selection.step).collect();
-    let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(which, real)| {
-        let Memory::Accumulator { output, part, copy } = which else {
+    let pinned = all.into_iter().zip((0..O::REGISTERS as u8).rev()).map(|(memory, physical)| {
+        let Memory::Accumulator { output, group_index, copy } = memory else {
             unreachable!("invariant: `accumulator_targets` gives only accumulators");
         };
-        let home = selection.step.homes.iter().position(|&home| home == Some(which));
+        let home = selection.step.homes.iter().position(|&home| home == Some(memory));
         let register = match home {
             Some(index) => Register(index as u32),
-            None => selection.step.register_with_home(which, Class::Vector),
+            None => selection.step.register_with_home(memory, Class::Vector),
         };
         let size = LaneType::of_element(body.outputs[output as usize].0).0.size();
-        let identity = selection.pool.constant(body.identities[output as usize], size);
+        let identity = selection.pool.splat(body.identities[output as usize], size);
         let element_bytes = size as u32;
-        let displacement = copy * lanes.copy as u32 * element_bytes + part * O::REGISTER_BYTES;
-        let held = Accumulators { output, displacement, real, identity, element_bytes };
-        ((register, real), held)
+        let displacement =
+            copy * lanes.copy as u32 * element_bytes + group_index * O::REGISTER_BYTES;
+        let accumulators = Accumulators { output, displacement, physical, identity, element_bytes };
+        ((register, physical), accumulators)
     });
     pinned.collect()
 }

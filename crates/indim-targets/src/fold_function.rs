@@ -1,8 +1,8 @@
 //! Calls of code that folds its results into accumulators. Holds unsafe code.
 
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 
-use crate::compile_fold::JOINED;
+use crate::compile_fold::REDUCE_LANES_MODE;
 use crate::function::{Addresses, ExecutableCode, Function};
 
 /// Maximum number of outputs of a body that folds.
@@ -27,15 +27,15 @@ pub struct FoldArgs<'a> {
     /// Number of elements of a row, and number of accumulators of each output in a unit.
     pub columns: usize,
     /// Whether accumulators start from the identity instead of their values in memory.
-    pub begins: bool,
+    pub starts_from_identity: bool,
     /// Whether the 32 accumulators of a unit are combined into one, like a node of 32 lanes in the summation
-    /// tree. Requires `begins`, 32 columns and [`Function::joins_lanes`].
-    pub joins: bool,
+    /// tree. Requires `starts_from_identity`, 32 columns and [`Function::can_reduce_lanes`].
+    pub reduces_lanes: bool,
 }
 
 /// Entry point of code that folds. Arguments: addresses of the operands (outputs first), strides in bytes,
 /// number of units, columns and rows, and how accumulators begin: 0 from memory, 1 from the identity,
-/// [`JOINED`] from the identity and combined at the end of a unit.
+/// [`REDUCE_LANES_MODE`] from the identity and combined at the end of a unit.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize, usize);
 /// Like the entry point on x86-64, with the calling convention of the platform.
@@ -49,7 +49,7 @@ impl Function {
     /// each input.
     ///
     /// # Panics
-    /// If the number of operands or strides is not that of the body, or `joins` lacks a requirement.
+    /// If the number of operands or strides is not that of the body, or `reduces_lanes` lacks a requirement.
     ///
     /// # Safety
     /// - The body folds: [`Body::folds`](indim_codegen::Body::folds).
@@ -58,14 +58,17 @@ impl Function {
     /// - If `columns` is not a multiple of [`Function::step`], a last step overlaps the columns before the
     ///   tail. If `columns` is less than a step, the missing elements before the first one of each row of a
     ///   dense input are valid for reads.
-    /// - In each unit, `columns` accumulators of each output (one if `joins` is set) are valid for writes,
-    ///   and for reads unless `begins` is set.
+    /// - In each unit, `columns` accumulators of each output (one if `reduces_lanes` is set) are valid for
+    ///   writes, and for reads unless `starts_from_identity` is set.
     /// - Accumulators overlap no input, and no other thread accesses them, or writes inputs, during the
     ///   call.
     pub unsafe fn fold(&self, operands: &[*mut u8], args: FoldArgs<'_>) {
-        let FoldArgs { strides, units, rows, columns, begins, joins } = args;
+        let FoldArgs { strides, units, rows, columns, starts_from_identity, reduces_lanes } = args;
         assert_eq!((operands.len(), strides.len()), (self.element_bytes.len(), 2 * operands.len()));
-        assert!(!joins || self.joins_lanes() && begins && columns == LANES);
+        assert!(
+            !reduces_lanes
+                || self.can_reduce_lanes() && starts_from_identity && columns == REDUCTION_LANES
+        );
         if units == 0 || rows == 0 {
             return;
         }
@@ -74,7 +77,8 @@ impl Function {
         // - the caller of `fold` guarantees valid memory; whole steps and tails are parts of it;
         // - `ExecutableCode::fold` gets a positive number of whole steps;
         // - `fold_tail` gets less than a step, within one unit;
-        // - the assertions ensure an address and two strides per operand, and the requirements of joining.
+        // - the assertions ensure an address and two strides per operand, and the requirements of
+        //   `reduces_lanes`.
         unsafe {
             if whole > 0 {
                 let mut addresses = Addresses::of(operands);
@@ -109,15 +113,15 @@ impl Function {
             *address = address.wrapping_offset(stride * unit as isize + column);
         }
         // Byte offset and size of the columns' accumulators in a strip.
-        let kept = |output: usize| {
+        let strip_range = |output: usize| {
             let bytes = self.element_bytes[output];
             (before * bytes, columns.len() * bytes)
         };
         for (output, strip) in strips[..self.outputs].iter_mut().enumerate() {
-            let (first, bytes) = kept(output);
-            let place = &mut addresses.as_mut()[output];
-            if !args.begins {
-                let from = place.wrapping_add(first);
+            let (first, bytes) = strip_range(output);
+            let address = &mut addresses.as_mut()[output];
+            if !args.starts_from_identity {
+                let from = address.wrapping_add(first);
                 // SAFETY:
                 // - the caller guarantees that the accumulators of these columns are valid for reads;
                 // - `first + bytes` is one step of accumulators, which fits in a strip.
@@ -125,7 +129,7 @@ impl Function {
                     core::ptr::copy_nonoverlapping(from, strip.0[first..].as_mut_ptr(), bytes);
                 }
             }
-            *place = strip.0.as_mut_ptr();
+            *address = strip.0.as_mut_ptr();
         }
         // SAFETY:
         // - the step reads the columns of the tail and those before it, which the caller guarantees;
@@ -135,7 +139,7 @@ impl Function {
             self.code.fold(&mut addresses, FoldArgs { units: 1, columns: self.step(), ..args });
         }
         for (output, strip) in strips[..self.outputs].iter().enumerate() {
-            let (first, bytes) = kept(output);
+            let (first, bytes) = strip_range(output);
             let stride = args.strides[output] * unit as isize;
             let to = operands[output].wrapping_offset(stride);
             let to = to.wrapping_add(columns.start * self.element_bytes[output]);
@@ -154,8 +158,8 @@ impl ExecutableCode {
     /// Like [`Function::fold`], with an address and two strides per operand; units and rows are greater than
     /// 0, and columns are a positive number of whole steps.
     unsafe fn fold(&self, addresses: &mut Addresses, args: FoldArgs<'_>) {
-        let FoldArgs { strides, units, rows, columns, begins, joins } = args;
-        let begins = if joins { JOINED } else { begins.into() };
+        let FoldArgs { strides, units, rows, columns, starts_from_identity, reduces_lanes } = args;
+        let mode = if reduces_lanes { REDUCE_LANES_MODE } else { starts_from_identity.into() };
         // SAFETY:
         // - for a body that folds, the encoder emits a function of this signature and calling convention;
         // - the mapping is executable and lives as long as `self`, and `synchronize` has made the code
@@ -163,7 +167,7 @@ impl ExecutableCode {
         let entry = unsafe { core::mem::transmute::<*const u8, Entry>(self.address()) };
         let operands = addresses.as_mut().as_mut_ptr();
         // SAFETY: the caller guarantees the conditions of the code, as listed above.
-        unsafe { entry(operands, strides.as_ptr(), units, columns, rows, begins) }
+        unsafe { entry(operands, strides.as_ptr(), units, columns, rows, mode) }
     }
 }
 

@@ -64,7 +64,7 @@ pub(crate) struct ExecutableCode {
     /// The operand that the second step of a row may align.
     aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
-    joins_lanes: bool,
+    can_reduce_lanes: bool,
 }
 
 /// Alignment of streamed outputs, in bytes: the widest register, and a cache line.
@@ -86,11 +86,15 @@ impl Function {
         layout: &OperandLayout,
     ) -> Result<Function, TargetError> {
         let target = target(level).ok_or(TargetError::Processor)?;
-        let streaming = match target.streams() && layout.streams.contains(&true) {
-            true => Some((ExecutableCode::compile(target, body, layout)?, layout.streams.clone())),
+        let streaming = match target.has_non_temporal_stores() && layout.is_streamed.contains(&true)
+        {
+            true => {
+                Some((ExecutableCode::compile(target, body, layout)?, layout.is_streamed.clone()))
+            }
             false => None,
         };
-        let plain = OperandLayout { streams: vec![false; layout.streams.len()], ..layout.clone() };
+        let plain =
+            OperandLayout { is_streamed: vec![false; layout.is_streamed.len()], ..layout.clone() };
         let outputs = body.outputs.iter().map(|(dtype, _)| dtype.size());
         let inputs = body.inputs.iter().zip(&layout.inputs);
         let inputs = inputs.map(|(dtype, form)| form.element_stride(dtype.size()));
@@ -109,11 +113,12 @@ impl Function {
         self.code.lanes
     }
 
-    /// Whether the function can combine the 32 accumulators of a unit into one: see [`FoldArgs::joins`].
+    /// Whether the function can combine the 32 accumulators of a unit into one: see
+    /// [`FoldArgs::reduces_lanes`].
     ///
-    /// [`FoldArgs::joins`]: crate::FoldArgs::joins
-    pub fn joins_lanes(&self) -> bool {
-        self.code.joins_lanes
+    /// [`FoldArgs::reduces_lanes`]: crate::FoldArgs::reduces_lanes
+    pub fn can_reduce_lanes(&self) -> bool {
+        self.code.can_reduce_lanes
     }
 
     /// Memory use in bytes: code, constants and this value.
@@ -121,7 +126,7 @@ impl Function {
         let streaming = self
             .streaming
             .as_ref()
-            .map_or(0, |(code, streams)| code.memory.len() + streams.capacity());
+            .map_or(0, |(code, is_streamed)| code.memory.len() + is_streamed.capacity());
         let sizes = self.element_bytes.capacity() * size_of::<usize>();
         size_of::<Function>() + self.code.memory.len() + streaming + sizes
     }
@@ -167,8 +172,8 @@ impl Function {
         // - the assertion above ensures an address and a stride per operand.
         unsafe {
             match &self.streaming {
-                Some((code, streams)) if elements >= MIN_STREAMED_ELEMENTS => {
-                    self.run_streaming(code, streams, operands, row_strides, rows, elements);
+                Some((code, is_streamed)) if elements >= MIN_STREAMED_ELEMENTS => {
+                    self.run_streaming(code, is_streamed, operands, row_strides, rows, elements);
                 }
                 _ => self.run_unstreamed(operands, row_strides, rows, elements),
             }
@@ -239,11 +244,11 @@ impl Function {
     /// whole step use ordinary stores.
     ///
     /// # Safety
-    /// Like [`Function::run_unstreamed`]; `code` and `streams` are those of the streaming variant.
+    /// Like [`Function::run_unstreamed`]; `code` and `is_streamed` are those of the streaming variant.
     unsafe fn run_streaming(
         &self,
         code: &ExecutableCode,
-        streams: &[bool],
+        is_streamed: &[bool],
         operands: &[*mut u8],
         row_strides: &[isize],
         rows: usize,
@@ -251,8 +256,8 @@ impl Function {
     ) {
         for row in 0..rows {
             let mut first = self.addresses_at(operands, row_strides, row, 0);
-            let head = self.alignment_head(streams, first.addresses()).unwrap_or(elements);
-            self.prefetch_row_ends(streams, operands, row_strides, row, elements);
+            let head = self.alignment_head(is_streamed, first.addresses()).unwrap_or(elements);
+            self.prefetch_row_ends(is_streamed, operands, row_strides, row, elements);
             let whole = (elements - head) / code.lanes * code.lanes;
             // SAFETY:
             // - head, whole steps and rest partition one row, which the caller guarantees to be valid;
@@ -279,24 +284,26 @@ impl Function {
     /// last elements; on a cache miss they would stall, and all later stores behind them.
     fn prefetch_row_ends(
         &self,
-        streams: &[bool],
+        is_streamed: &[bool],
         operands: &[*mut u8],
         row_strides: &[isize],
         row: usize,
         elements: usize,
     ) {
         let end = self.addresses_at(operands, row_strides, row, elements);
-        for (&end, _) in end.addresses().iter().zip(streams).filter(|(_, streams)| **streams) {
+        for (&end, _) in
+            end.addresses().iter().zip(is_streamed).filter(|(_, is_streamed)| **is_streamed)
+        {
             prefetch_for_write(end);
         }
     }
 
     /// Number of elements before the first one at which all streamed outputs are aligned; `None` if no
     /// element aligns all of them.
-    fn alignment_head(&self, streams: &[bool], operands: &[*mut u8]) -> Option<usize> {
+    fn alignment_head(&self, is_streamed: &[bool], operands: &[*mut u8]) -> Option<usize> {
         let is_aligned = |head: &usize| {
-            let outputs = operands.iter().zip(&self.element_bytes).zip(streams);
-            let mut streamed = outputs.filter(|(_, streams)| **streams);
+            let outputs = operands.iter().zip(&self.element_bytes).zip(is_streamed);
+            let mut streamed = outputs.filter(|(_, is_streamed)| **is_streamed);
             streamed.all(|((address, bytes), _)| {
                 address.addr().wrapping_add(head * bytes).is_multiple_of(ALIGNMENT)
             })
@@ -402,8 +409,8 @@ impl ExecutableCode {
         synchronize(&memory);
         let code = made.bytes.len() - made.entry;
         perf_map::add(memory.as_ptr().addr() + made.entry, code, body.instructions.len());
-        let CompiledCode { entry, lanes, has_exact_tails, aligned, joins_lanes, .. } = made;
-        Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, joins_lanes })
+        let CompiledCode { entry, lanes, has_exact_tails, aligned, can_reduce_lanes, .. } = made;
+        Ok(ExecutableCode { memory, entry, lanes, has_exact_tails, aligned, can_reduce_lanes })
     }
 
     /// Address of the entry point.

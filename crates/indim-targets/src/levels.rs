@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use indim_codegen::LaneType;
 use indim_ops::{DType, InstructionSet, Level};
 
-use crate::layout::MAX_INTERLEAVED;
+use crate::layout::MAX_INTERLEAVE_FACTOR;
 use crate::target::Target;
 
 /// The levels of this processor for which machine code can be compiled, lowest first.
@@ -24,20 +24,20 @@ pub fn machine_code_levels() -> &'static [Level] {
     })
 }
 
-/// Whether functions of a level read inputs of the form [`OperandForm::Interleaved`]: records of `of`
-/// elements of type `dtype`.
+/// Whether functions of a level read inputs of the form [`OperandForm::Interleaved`]: records of
+/// `factor` elements of type `dtype`.
 ///
 /// [`OperandForm::Interleaved`]: crate::OperandForm::Interleaved
 ///
 /// ```
 /// use indim_ops::{DType, Level};
-/// assert!(!indim_targets::deinterleaves(Level::BASELINE, DType::F32, 3));
+/// assert!(!indim_targets::can_deinterleave(Level::BASELINE, DType::F32, 3));
 /// ```
-pub fn deinterleaves(level: Level, dtype: DType, of: usize) -> bool {
+pub fn can_deinterleave(level: Level, dtype: DType, factor: usize) -> bool {
     let is_avx512 =
         cfg!(target_arch = "x86_64") && level.instruction_set() == InstructionSet::Avx512;
     let is_one_lane = LaneType::of_element(dtype).1 == 1 && matches!(dtype.size(), 4 | 8);
-    is_avx512 && is_one_lane && (2..=MAX_INTERLEAVED).contains(&of)
+    is_avx512 && is_one_lane && (2..=MAX_INTERLEAVE_FACTOR).contains(&factor)
 }
 
 /// The target that compiles for a level; `None` if this build has none.

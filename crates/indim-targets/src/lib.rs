@@ -46,5 +46,5 @@ mod x86;
 
 pub use fold_function::{FoldArgs, MAX_FOLD_OPERANDS, MAX_FOLDS};
 pub use function::{Function, TargetError};
-pub use layout::{MAX_INTERLEAVED, OperandForm, OperandLayout};
-pub use levels::{deinterleaves, machine_code_levels};
+pub use layout::{MAX_INTERLEAVE_FACTOR, OperandForm, OperandLayout};
+pub use levels::{can_deinterleave, machine_code_levels};

@@ -30,13 +30,13 @@ impl<'a> Listing<'a> {
     /// index.
     pub(crate) fn header<O>(
         &mut self,
-        parts: &EncoderInput<'_, O>,
+        input: &EncoderInput<'_, O>,
         pointers: &[String],
         [array, index, limit]: [String; 3],
     ) {
         self.operands(pointers, &array);
-        self.loops(&index, &limit, parts.lanes);
-        let instructions = [parts.row.0, parts.step.0].into_iter().flat_map(|it| &it.instructions);
+        self.loops(&index, &limit, input.lanes);
+        let instructions = [input.row.0, input.step.0].into_iter().flat_map(|it| &it.instructions);
         self.values_elsewhere(instructions.map(|instruction| instruction.value));
     }
 
@@ -100,12 +100,16 @@ impl<'a> Listing<'a> {
 
     /// Writes the value that the next of these allocated instructions computes. Reloads and spills before an
     /// instruction belong to its value.
-    pub(crate) fn value_of<O>(&mut self, code: &VirtualCode<O>, steps: &[AllocatedInstruction]) {
+    pub(crate) fn value_of<O>(
+        &mut self,
+        code: &VirtualCode<O>,
+        allocated: &[AllocatedInstruction],
+    ) {
         let value = |step: &AllocatedInstruction| match *step {
             AllocatedInstruction::Instruction { index, .. } => Some(code.instructions[index].value),
             _ => None,
         };
-        steps.iter().find_map(value).into_iter().for_each(|value| self.value(value));
+        allocated.iter().find_map(value).into_iter().for_each(|value| self.value(value));
     }
 
     /// Writes a value if it is not the current one: its definition the first time, later its name.

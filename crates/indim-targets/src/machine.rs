@@ -26,7 +26,7 @@ pub(crate) trait Opcode: Copy {
     /// operands it loads, and for a copy of a source that its result replaces.
     const MAX_LOADED: usize;
     /// Whether code that folds can combine the lanes of a unit.
-    const JOINS_LANES: bool;
+    const CAN_REDUCE_LANES: bool;
 
     /// Position of the source that may be a memory operand.
     fn memory_source(self) -> Option<usize>;
@@ -68,7 +68,7 @@ pub(crate) enum ResultConstraint {
     EarlyClobber,
 }
 
-/// A virtual register; `allocate.rs` assigns a machine register.
+/// A virtual register; `allocate.rs` assigns a physical register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Register(pub(crate) u32);
 
@@ -82,10 +82,10 @@ impl Register {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Memory {
     /// A constant with equal lanes, by index.
-    Pool(u32),
+    Splat(u32),
     /// A constant with different lanes, by index.
     #[allow(dead_code, reason = "only AVX-512 has such constants")]
-    Lanes(u32),
+    LaneConstant(u32),
     /// A slot in the stack frame, by byte offset.
     Frame(u32),
     /// Elements of a dense operand in the current step.
@@ -106,7 +106,7 @@ pub(crate) enum Memory {
         /// Index of the output.
         output: u32,
         /// Index of the register in the group of one copy's lanes.
-        part: u32,
+        group_index: u32,
         /// Index of the unrolled copy of the code.
         copy: u32,
     },
@@ -120,7 +120,9 @@ impl Memory {
                 let displacement = displacement + copy * lanes * element_bytes;
                 Memory::Step { operand, element_bytes, displacement }
             }
-            Memory::Accumulator { output, part, .. } => Memory::Accumulator { output, part, copy },
+            Memory::Accumulator { output, group_index, .. } => {
+                Memory::Accumulator { output, group_index, copy }
+            }
             same => same,
         }
     }
@@ -146,11 +148,11 @@ pub(crate) enum Action<O> {
     Vector(O),
     /// A call of the function for a primitive. It preserves no vector register.
     Call(OutOfLineCall),
-    /// A jump to the next [`Action::Join`] if no lane of the mask, its source, is set. The immediate is the
-    /// size of a lane, in bytes.
+    /// A jump to the next [`Action::SkipEnd`] if no lane of the mask, its source, is set. The immediate is
+    /// the size of a lane, in bytes.
     Skip,
     /// The end of the code that a skip jumps over. No register holds a value there.
-    Join,
+    SkipEnd,
 }
 
 /// A call of the function for a primitive, on lanes in the stack frame.
@@ -190,7 +192,7 @@ impl<O: Opcode> MachineInstruction<O> {
             Action::Vector(opcode) => {
                 opcode.memory_source() == Some(position) && opcode.may_read(memory)
             }
-            Action::Call(_) | Action::Skip | Action::Join => false,
+            Action::Call(_) | Action::Skip | Action::SkipEnd => false,
         }
     }
 

@@ -6,7 +6,7 @@ use indim_codegen::Body;
 /// A compiler for an architecture with fixed instruction sets.
 pub(crate) trait Target {
     /// Whether the target has non-temporal stores. They need a second version of the code.
-    fn streams(&self) -> bool;
+    fn has_non_temporal_stores(&self) -> bool;
 
     /// Compiles a body; appends a listing if `listing` is given. Returns `None` for a body that the target
     /// does not support; kernels run such a body.
@@ -33,7 +33,7 @@ pub(crate) struct CompiledCode {
     /// element as an argument.
     pub(crate) aligned: Option<AlignedOperand>,
     /// Whether code that folds can combine the 32 accumulators of a unit into one.
-    pub(crate) joins_lanes: bool,
+    pub(crate) can_reduce_lanes: bool,
 }
 
 /// An operand that all steps of a row except the first access at aligned addresses.

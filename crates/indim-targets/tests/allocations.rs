@@ -38,9 +38,9 @@ fn allocations(level: Level, is_in_place: bool, elements: usize) -> usize {
     let body = Definition::Operation(Op::Add, DType::F32).body().unwrap();
     let layout = OperandLayout {
         inputs: vec![OperandForm::Dense; 2],
-        streams: vec![false],
+        is_streamed: vec![false],
         is_in_place,
-        is_fetched_ahead: false,
+        has_prefetch: false,
     };
     let function = Function::compile(level, &body, &layout).unwrap();
     let mut x: Vec<f32> = (0..ROWS * elements).map(|index| index as f32).collect();

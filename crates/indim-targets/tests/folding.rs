@@ -56,7 +56,7 @@ fn producer(level: Producer, dtype: DType) -> (Body, DType) {
     let count = if matches!(level, Producer::Read) { 1 } else { 2 };
     let mut builder = BodyBuilder::new(vec![dtype; count]);
     let inputs: Vec<SsaValue> = (0..count as u32)
-        .map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]))
+        .map(|input| builder.push(Primitive::Load { input, component: 0 }, lane, &[]))
         .collect();
     let (value, result) = match level {
         Producer::Read => (inputs[0], dtype),
@@ -98,10 +98,16 @@ fn is_available() -> bool {
 }
 
 /// Folds by machine code of each target, and compares with the interpreter.
-fn check(body: &Body, forms: &[OperandForm], size: Size, begins: bool, random: &mut Random) {
+fn check(
+    body: &Body,
+    forms: &[OperandForm],
+    size: Size,
+    starts_from_identity: bool,
+    random: &mut Random,
+) {
     let seed = random.next();
     for &level in machine_code_levels() {
-        check_on(level, body, forms, size, begins, &mut Random(seed));
+        check_on(level, body, forms, size, starts_from_identity, &mut Random(seed));
     }
 }
 
@@ -110,17 +116,17 @@ fn check_on(
     body: &Body,
     forms: &[OperandForm],
     size: Size,
-    begins: bool,
+    starts_from_identity: bool,
     random: &mut Random,
 ) {
     let accumulators = core::iter::repeat_n(OperandForm::Accumulator, body.outputs.len());
     let inputs: Vec<OperandForm> = forms.iter().copied().chain(accumulators).collect();
-    let is_fetched_ahead = random.below(2) == 0;
+    let has_prefetch = random.below(2) == 0;
     let layout = OperandLayout {
         inputs,
-        streams: vec![false; body.outputs.len()],
+        is_streamed: vec![false; body.outputs.len()],
         is_in_place: false,
-        is_fetched_ahead,
+        has_prefetch,
     };
     let function = match Function::compile(level, body, &layout) {
         Err(TargetError::Unsupported) => panic!("{body} is not covered"),
@@ -135,7 +141,7 @@ fn check_on(
     }
     for (dtype, form) in body.inputs.iter().zip(forms) {
         let row = if *form == OperandForm::Dense { columns + random.below(3) } else { 1 };
-        let (row, unit) = if *form == OperandForm::Same { (0, 0) } else { (row, row * rows) };
+        let (row, unit) = if *form == OperandForm::UnitScalar { (0, 0) } else { (row, row * rows) };
         memory.push(elements(*dtype, units * rows * row.max(1), random));
         strides.push([unit * dtype.size(), row * dtype.size()]);
     }
@@ -144,7 +150,14 @@ fn check_on(
         memory.iter_mut().map(|bytes| bytes[MARGIN..].as_mut_ptr()).collect();
     let flat: Vec<isize> =
         [0, 1].iter().flat_map(|&of| strides.iter().map(move |it| it[of] as isize)).collect();
-    let folded = FoldArgs { strides: &flat, units, rows, columns, begins, joins: false };
+    let folded = FoldArgs {
+        strides: &flat,
+        units,
+        rows,
+        columns,
+        starts_from_identity,
+        reduces_lanes: false,
+    };
     // SAFETY:
     // - the body folds;
     // - each operand has memory for all units, rows and columns, with a margin before it;
@@ -153,7 +166,7 @@ fn check_on(
     for unit in 0..units {
         for column in 0..columns {
             let mut held: Vec<u64> = (0..body.outputs.len())
-                .map(|output| match begins {
+                .map(|output| match starts_from_identity {
                     true => body.identities[output],
                     false => read(&before[output], body.outputs[output].0, unit * columns + column),
                 })
@@ -178,7 +191,7 @@ fn check_on(
                 assert!(
                     found == expected & mask || are_nans(dtype, found, expected & mask),
                     "{level}: output {output}: {found:x}, not {expected:x}, at {column} of {unit} of \
-                     {size:?}, {begins}, {layout:?}\n{body}\n{}",
+                     {size:?}, {starts_from_identity}, {layout:?}\n{body}\n{}",
                     Function::listing(level, body, &layout)
                 );
             }
@@ -259,8 +272,11 @@ fn every_reduction_on_every_type() {
                     for _ in 0..4 {
                         let forms: Vec<OperandForm> = (0..folding.operand_count())
                             .map(|_| {
-                                [OperandForm::Dense, OperandForm::Single, OperandForm::Same]
-                                    [random.below(3)]
+                                [
+                                    OperandForm::Dense,
+                                    OperandForm::RowScalar,
+                                    OperandForm::UnitScalar,
+                                ][random.below(3)]
                             })
                             .collect();
                         let size = Size {
@@ -288,15 +304,21 @@ fn every_number_of_columns() {
     for columns in 1..=200 {
         let size = Size { units: 2, rows: 1 + columns % 17, columns };
         for folding in [&sum, &maximum] {
-            for begins in [false, true] {
+            for starts_from_identity in [false, true] {
                 check(
                     folding,
                     &[OperandForm::Dense, OperandForm::Dense],
                     size,
-                    begins,
+                    starts_from_identity,
                     &mut random,
                 );
-                check(folding, &[OperandForm::Dense, OperandForm::Same], size, begins, &mut random);
+                check(
+                    folding,
+                    &[OperandForm::Dense, OperandForm::UnitScalar],
+                    size,
+                    starts_from_identity,
+                    &mut random,
+                );
             }
         }
     }
@@ -314,7 +336,13 @@ fn join(mut lanes: Vec<f64>, op: ReduceOp) -> f64 {
 }
 
 /// Folds dense units of 32 columns with combined lanes, and compares with the interpreter.
-fn check_joined(level: Level, body: &Body, ops: &[ReduceOp], rows: usize, random: &mut Random) {
+fn check_lane_reduction(
+    level: Level,
+    body: &Body,
+    ops: &[ReduceOp],
+    rows: usize,
+    random: &mut Random,
+) {
     const UNITS: usize = 5;
     const COLUMNS: usize = 32;
     /// Distance between the results of units, in elements.
@@ -324,12 +352,12 @@ fn check_joined(level: Level, body: &Body, ops: &[ReduceOp], rows: usize, random
     let streams = vec![false; ops.len()];
     let layout = OperandLayout {
         inputs: inputs.collect(),
-        streams,
+        is_streamed: streams,
         is_in_place: false,
-        is_fetched_ahead: false,
+        has_prefetch: false,
     };
     let function = Function::compile(level, body, &layout).unwrap();
-    assert!(function.joins_lanes(), "{level}: {body}");
+    assert!(function.can_reduce_lanes(), "{level}: {body}");
     let nodes = vec![elements(DType::F64, UNITS * APART, random); ops.len()];
     let read_from = &body.inputs[..body.operand_count()];
     let of_input = |dtype: &DType| elements(*dtype, UNITS * rows * COLUMNS, random);
@@ -343,8 +371,14 @@ fn check_joined(level: Level, body: &Body, ops: &[ReduceOp], rows: usize, random
     strides.extend(read_from.iter().map(|dtype| row(dtype) * rows as isize));
     strides.extend(core::iter::repeat_n(0, ops.len()).chain(read_from.iter().map(row)));
     let strides = &strides[..];
-    let folded =
-        FoldArgs { strides, units: UNITS, rows, columns: COLUMNS, begins: true, joins: true };
+    let folded = FoldArgs {
+        strides,
+        units: UNITS,
+        rows,
+        columns: COLUMNS,
+        starts_from_identity: true,
+        reduces_lanes: true,
+    };
     // SAFETY:
     // - the body folds, and the assertion above allows joining;
     // - each input has memory for all units, rows and columns, each output for a result per unit;
@@ -384,15 +418,15 @@ fn check_joined(level: Level, body: &Body, ops: &[ReduceOp], rows: usize, random
 #[test]
 fn lanes_of_sums_and_products_become_one() {
     let mut random = Random(4);
-    let joins = |_: &&Level| cfg!(target_arch = "x86_64") && is_available();
-    for &level in machine_code_levels().iter().filter(joins) {
+    let can_reduce_lanes = |_: &&Level| cfg!(target_arch = "x86_64") && is_available();
+    for &level in machine_code_levels().iter().filter(can_reduce_lanes) {
         for source in [DType::F32, DType::F64] {
             for producer_kind in [Producer::Read, Producer::SquaredDifference] {
                 let (body, _) = producer(producer_kind, source);
                 for op in [ReduceOp::Add, ReduceOp::Mul] {
                     let folding = body.with_folds(&[(op, DType::F64)]).unwrap();
                     for rows in 1..=16 {
-                        check_joined(level, &folding, &[op], rows, &mut random);
+                        check_lane_reduction(level, &folding, &[op], rows, &mut random);
                     }
                 }
             }
@@ -406,7 +440,7 @@ fn several_outputs_fold_together() {
         return;
     }
     let mut builder = BodyBuilder::new(vec![DType::F32]);
-    let x = builder.push(Primitive::Load { input: 0, part: 0 }, LaneType::F32, &[]);
+    let x = builder.push(Primitive::Load { input: 0, component: 0 }, LaneType::F32, &[]);
     let square = builder.push(Primitive::Mul, LaneType::F32, &[x, x]);
     builder.output(DType::F32, [x]);
     builder.output(DType::F32, [square]);
@@ -418,6 +452,6 @@ fn several_outputs_fold_together() {
     for columns in [5, 32, 100] {
         let size = Size { units: 3, rows: 16, columns };
         check(&body, &[OperandForm::Dense], size, true, &mut random);
-        check(&body, &[OperandForm::Single], size, false, &mut random);
+        check(&body, &[OperandForm::RowScalar], size, false, &mut random);
     }
 }

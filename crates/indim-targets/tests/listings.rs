@@ -10,7 +10,8 @@ use indim_codegen::{Body, BodyBuilder, Definition, LaneType, Primitive, SsaValue
 use indim_ops::Level;
 use indim_ops::{DType, Op, ReduceOp};
 use indim_targets::{
-    Function, MAX_INTERLEAVED, OperandForm, OperandLayout, deinterleaves, machine_code_levels,
+    Function, MAX_INTERLEAVE_FACTOR, OperandForm, OperandLayout, can_deinterleave,
+    machine_code_levels,
 };
 
 /// The distinct instructions of a body without jumps, in the syntax of the GNU assembler.
@@ -19,9 +20,9 @@ fn instructions(level: Level, body: &Body) -> BTreeSet<String> {
     let dense = vec![OperandForm::Dense; body.inputs.len() - accumulators];
     let layout = OperandLayout {
         inputs: [dense, vec![OperandForm::Accumulator; accumulators]].concat(),
-        streams: vec![false; body.outputs.len()],
+        is_streamed: vec![false; body.outputs.len()],
         is_in_place: false,
-        is_fetched_ahead: true,
+        has_prefetch: true,
     };
     instructions_of(level, body, &layout)
 }
@@ -63,26 +64,31 @@ fn bodies() -> Vec<Body> {
 /// The instructions of sums of the elements of records.
 fn sums_of_records(level: Level) -> BTreeSet<String> {
     let types = [(DType::F32, LaneType::F32), (DType::F64, LaneType::F64)];
-    let records = types.iter().flat_map(|&it| (2..=MAX_INTERLEAVED as u8).map(move |of| (it, of)));
-    let instructions = |((dtype, lane), of): ((DType, LaneType), u8)| {
-        let mut builder = BodyBuilder::new(vec![dtype; of.into()]);
-        let parts =
-            (0..of.into()).map(|input| builder.push(Primitive::Load { input, part: 0 }, lane, &[]));
-        let parts: Vec<SsaValue> = parts.collect();
-        let sum = parts[1..]
+    let records = types
+        .iter()
+        .flat_map(|&it| (2..=MAX_INTERLEAVE_FACTOR as u8).map(move |factor| (it, factor)));
+    let instructions = |((dtype, lane), factor): ((DType, LaneType), u8)| {
+        let mut builder = BodyBuilder::new(vec![dtype; factor.into()]);
+        let members = (0..factor.into())
+            .map(|input| builder.push(Primitive::Load { input, component: 0 }, lane, &[]));
+        let members: Vec<SsaValue> = members.collect();
+        let sum = members[1..]
             .iter()
-            .fold(parts[0], |sum, &part| builder.push(Primitive::Add, lane, &[sum, part]));
+            .fold(members[0], |sum, &member| builder.push(Primitive::Add, lane, &[sum, member]));
         builder.output(dtype, [sum]);
         let layout = OperandLayout {
-            inputs: (0..of).map(|part| OperandForm::Interleaved { record: 0, part, of }).collect(),
-            streams: vec![false],
+            inputs: (0..factor)
+                .map(|member| OperandForm::Interleaved { records: 0, member, factor })
+                .collect(),
+            is_streamed: vec![false],
             is_in_place: false,
-            is_fetched_ahead: false,
+            has_prefetch: false,
         };
         instructions_of(level, &builder.finish(), &layout)
     };
-    let is_read =
-        |&((dtype, _), of): &((DType, LaneType), u8)| deinterleaves(level, dtype, of.into());
+    let is_read = |&((dtype, _), factor): &((DType, LaneType), u8)| {
+        can_deinterleave(level, dtype, factor.into())
+    };
     records.filter(is_read).flat_map(instructions).collect()
 }
 

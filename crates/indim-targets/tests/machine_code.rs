@@ -144,7 +144,7 @@ impl Builder {
         self.0.inputs.push(dtype);
         let (lane, count) = LaneType::of_element(dtype);
         (0..count)
-            .map(|part| self.push(Primitive::Load { input, part: part as u8 }, lane, &[]))
+            .map(|part| self.push(Primitive::Load { input, component: part as u8 }, lane, &[]))
             .collect()
     }
 
@@ -324,13 +324,13 @@ fn check_on(
 
 fn layout(body: &Body, single: usize, random: &mut Random) -> OperandLayout {
     let form = |input: usize| {
-        if single >> input & 1 == 1 { OperandForm::Single } else { OperandForm::Dense }
+        if single >> input & 1 == 1 { OperandForm::RowScalar } else { OperandForm::Dense }
     };
     OperandLayout {
         inputs: (0..body.inputs.len()).map(form).collect(),
-        streams: body.outputs.iter().map(|_| random.below(4) == 0).collect(),
+        is_streamed: body.outputs.iter().map(|_| random.below(4) == 0).collect(),
         is_in_place: random.below(4) == 0,
-        is_fetched_ahead: false,
+        has_prefetch: false,
     }
 }
 
@@ -558,11 +558,11 @@ fn long_rows_begin_at_any_address() {
             let layout = OperandLayout {
                 inputs: vec![
                     OperandForm::Dense,
-                    if index % 2 == 0 { OperandForm::Dense } else { OperandForm::Single },
+                    if index % 2 == 0 { OperandForm::Dense } else { OperandForm::RowScalar },
                 ],
-                streams: vec![false],
+                is_streamed: vec![false],
                 is_in_place: false,
-                is_fetched_ahead: false,
+                has_prefetch: false,
             };
             // Rows of 3136 elements have the alignment of the first row; those of 3100 have it for some
             // types.

@@ -8,7 +8,7 @@ use super::{ElementText, Style};
 /// The format of complex elements: each part has its own widths, and `j` follows the last digit.
 pub(super) fn complex_format<'a, F: Float>(
     elements: &'a [Complex<F>],
-    shown: &[usize],
+    printed: &[usize],
     style: Style,
 ) -> Box<ElementText<'a>> {
     let precision = match style {
@@ -18,7 +18,7 @@ pub(super) fn complex_format<'a, F: Float>(
         Style::Aligned(precision) => precision,
     };
     let parts = |part: fn(&Complex<F>) -> F| -> Vec<F> {
-        shown.iter().map(|&position| part(&elements[position])).collect()
+        printed.iter().map(|&position| part(&elements[position])).collect()
     };
     let real = Widths::of(&parts(|x| x.re), false, precision);
     let imaginary = Widths::of(&parts(|x| x.im), true, precision);

@@ -11,16 +11,16 @@ use indim_ops::elements::*;
 use super::{ElementText, Style};
 
 /// Numbers below this have exponents.
-const SMALL: f64 = 1e-4;
+const MIN_POSITIONAL: f64 = 1e-4;
 
 /// Requirements of printing on a float type. All its values are exact as f64.
 pub(super) trait Float:
     Copy + PartialEq + Into<f64> + FromStr + fmt::Display + fmt::LowerExp + 'static
 {
     /// Arrays with a number of at least this have exponents.
-    const LARGE: f64;
+    const MIN_SCIENTIFIC: f64;
     /// A scalar of at least this has an exponent.
-    const LARGE_SCALAR: f64;
+    const MIN_SCIENTIFIC_SCALAR: f64;
     /// The nearest value of the type. NumPy compares magnitudes with limits in this type.
     fn rounded(value: f64) -> f64;
 }
@@ -28,8 +28,8 @@ pub(super) trait Float:
 macro_rules! float {
     ($($type:ident: $large:literal, $large_scalar:literal, $round:expr;)*) => {$(
         impl Float for $type {
-            const LARGE: f64 = $large;
-            const LARGE_SCALAR: f64 = $large_scalar;
+            const MIN_SCIENTIFIC: f64 = $large;
+            const MIN_SCIENTIFIC_SCALAR: f64 = $large_scalar;
             fn rounded(value: f64) -> f64 { f64::from($round(value)) }
         }
     )*};
@@ -153,7 +153,7 @@ pub(super) fn scalar_text<F: Float>(x: F, precision: Option<usize>) -> String {
         return special(x).to_owned();
     }
     let magnitude = x.into().abs();
-    if magnitude >= F::LARGE_SCALAR || (magnitude != 0.0 && magnitude < SMALL) {
+    if magnitude >= F::MIN_SCIENTIFIC_SCALAR || (magnitude != 0.0 && magnitude < MIN_POSITIONAL) {
         let Decimal { whole, fraction, exponent } = Decimal::scientific(x, precision);
         let (sign, digits) = exponent.unwrap_or_default();
         let point = if fraction.is_empty() { "" } else { "." };
@@ -179,8 +179,8 @@ pub(super) struct Widths {
 
 impl Widths {
     /// Widths that fit all printed numbers.
-    pub(super) fn of<F: Float>(shown: &[F], has_plus: bool, precision: usize) -> Widths {
-        let finite: Vec<F> = shown.iter().copied().filter(|x| is_finite(*x)).collect();
+    pub(super) fn of<F: Float>(printed: &[F], has_plus: bool, precision: usize) -> Widths {
+        let finite: Vec<F> = printed.iter().copied().filter(|x| is_finite(*x)).collect();
         let decimal =
             if has_exponents(&finite) { Decimal::scientific } else { Decimal::positional };
         let mut widths = Widths { whole: 0, has_plus, fraction: 0, precision, exponent: None };
@@ -190,10 +190,10 @@ impl Widths {
             widths.fraction = widths.fraction.max(fraction.len());
             widths.exponent = widths.exponent.max(exponent.map(|(_, digits)| digits.len()));
         }
-        if shown.iter().any(|x| !is_finite(*x)) {
+        if printed.iter().any(|x| !is_finite(*x)) {
             // The width fits infinity even if all elements are NaN.
             let has_sign =
-                has_plus || shown.iter().any(|x| special(*x) == "-inf" && !is_finite(*x));
+                has_plus || printed.iter().any(|x| special(*x) == "-inf" && !is_finite(*x));
             let length = "inf".len() + usize::from(has_sign);
             widths.whole = widths.whole.max(length.saturating_sub(widths.fraction_width()));
         }
@@ -237,13 +237,13 @@ fn has_exponents<F: Float>(finite: &[F]) -> bool {
     let (smallest, largest) =
         magnitudes.fold((f64::INFINITY, 0.0f64), |(low, high), x| (low.min(x), high.max(x)));
     let ratio = F::rounded(largest / smallest);
-    largest >= F::LARGE || smallest < F::rounded(SMALL) || ratio > 1000.0
+    largest >= F::MIN_SCIENTIFIC || smallest < F::rounded(MIN_POSITIONAL) || ratio > 1000.0
 }
 
 /// A function from the position of a float to its text. All printed floats have texts of equal width.
 pub(super) fn float_format<'a, F: Float>(
     elements: &'a [F],
-    shown: &[usize],
+    printed: &[usize],
     style: Style,
 ) -> Box<ElementText<'a>> {
     let precision = match style {
@@ -252,7 +252,7 @@ pub(super) fn float_format<'a, F: Float>(
         }
         Style::Aligned(precision) => precision,
     };
-    let shown: Vec<F> = shown.iter().map(|&position| elements[position]).collect();
-    let widths = Widths::of(&shown, false, precision);
+    let printed: Vec<F> = printed.iter().map(|&position| elements[position]).collect();
+    let widths = Widths::of(&printed, false, precision);
     Box::new(move |position| widths.text(elements[position]))
 }

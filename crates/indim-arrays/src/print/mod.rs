@@ -137,19 +137,19 @@ pub fn array_text_with(array: &Array, options: &PrintOptions) -> String {
         };
     }
     let layout = PrintLayout::new(shape, options.threshold);
-    let shown = layout.shown();
+    let printed = layout.printed();
     let style = match shape.is_scalar() {
         true => Style::Scalar(options.precision),
         false => Style::Aligned(options.precision.unwrap_or(PRECISION)),
     };
-    let format = elements_format(array, &shown, style);
+    let format = elements_format(array, &printed, style);
     layout.text(&*format)
 }
 
 /// A function from the position of an element to its text.
 type ElementText<'a> = dyn Fn(usize) -> String + 'a;
 
-fn elements_format<'a>(array: &'a Array, shown: &[usize], style: Style) -> Box<ElementText<'a>> {
+fn elements_format<'a>(array: &'a Array, printed: &[usize], style: Style) -> Box<ElementText<'a>> {
     macro_rules! format {
         ($($variant:ident $type:ident $class:ident;)*) => {
             match array.array_type().dtype {
@@ -160,11 +160,11 @@ fn elements_format<'a>(array: &'a Array, shown: &[usize], style: Style) -> Box<E
             }
         };
         (@one boolean $elements:ident) => { bool_format($elements, style) };
-        (@one half $elements:ident) => { float_format($elements, shown, style) };
-        (@one float8 $elements:ident) => { float_format($elements, shown, style) };
-        (@one float $elements:ident) => { float_format($elements, shown, style) };
-        (@one complex $elements:ident) => { complex_format($elements, shown, style) };
-        (@one $class:ident $elements:ident) => { integer_format($elements, shown) };
+        (@one half $elements:ident) => { float_format($elements, printed, style) };
+        (@one float8 $elements:ident) => { float_format($elements, printed, style) };
+        (@one float $elements:ident) => { float_format($elements, printed, style) };
+        (@one complex $elements:ident) => { complex_format($elements, printed, style) };
+        (@one $class:ident $elements:ident) => { integer_format($elements, printed) };
     }
     for_each_element!(format)
 }
@@ -176,9 +176,9 @@ fn bool_format(elements: &[bool], style: Style) -> Box<ElementText<'_>> {
 
 fn integer_format<'a, T: core::fmt::Display>(
     elements: &'a [T],
-    shown: &[usize],
+    printed: &[usize],
 ) -> Box<ElementText<'a>> {
-    let lengths = shown.iter().map(|&position| elements[position].to_string().len());
+    let lengths = printed.iter().map(|&position| elements[position].to_string().len());
     let width = lengths.max().unwrap_or(0);
     Box::new(move |position| format!("{:>width$}", elements[position]))
 }
@@ -207,7 +207,7 @@ impl<'a> PrintLayout<'a> {
     }
 
     /// The positions of all printed elements.
-    fn shown(&self) -> Vec<usize> {
+    fn printed(&self) -> Vec<usize> {
         let mut positions = vec![0];
         for axis in 0..self.shape.rank() {
             let (indices, _) = self.indices(axis);

@@ -90,9 +90,9 @@ impl BindingCache {
 
     /// Bytes of all cached executables; of the last binding if the cache is empty.
     pub(crate) fn held_bytes(&self) -> usize {
-        let mut held = MemoryUse::default();
+        let mut memory_use = MemoryUse::default();
         let bound = self.last_bound.iter().filter(|_| self.executables.is_empty());
-        bound.for_each(|bound| bound.count_bytes(&mut held));
-        self.bytes + held.bytes()
+        bound.for_each(|bound| bound.count_bytes(&mut memory_use));
+        self.bytes + memory_use.bytes()
     }
 }

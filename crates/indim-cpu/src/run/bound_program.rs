@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use crate::run::compiled_nest::{CompiledNest, bind};
 use crate::run::compiled_program::{CompiledProgram, DenseBindings, SymbolSizes};
 use crate::run::control::ControlCode;
-use crate::run::dense_strides::dense;
+use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::float_environment::DefaultFloatEnvironment;
 use crate::run::groups::{CompiledGroup, GroupMember, TiledGroup, may_be_cut};
@@ -29,7 +29,7 @@ use indim_executors::{Bases, BoundNest};
 
 /// Number of operands of a nest whose addresses fit inline. An allocation would slow down the short runs
 /// of small nests.
-const FEW: usize = 16;
+const INLINE_OPERANDS: usize = 16;
 
 /// A program bound to sizes.
 #[derive(Debug)]
@@ -46,16 +46,16 @@ pub(crate) struct BoundProgram {
     /// Layout of the memory of a run: temporaries, counters, and the memory that the threads of a nest share.
     pub(crate) scratch: ScratchLayout,
     /// Offset of the shared memory, in bytes.
-    shared: usize,
+    shared_offset: usize,
     /// The nests with these sizes, computed on demand; unused if the program has no symbols.
-    resized: OnceLock<LoopNests>,
+    resized_loops: OnceLock<LoopNests>,
     compiled_nests: OnceLock<Vec<CompiledNest>>,
 }
 
 type Types = SmallVec<[ArrayType; 2]>;
 
 /// The first addresses of the operands of a nest.
-pub(crate) type Addresses = SmallVec<[*mut u8; FEW]>;
+pub(crate) type Addresses = SmallVec<[*mut u8; INLINE_OPERANDS]>;
 
 impl BoundProgram {
     /// Binds the nests to concrete sizes, in symbol order. Reuses the nests of the binding `before` whose
@@ -81,8 +81,8 @@ impl BoundProgram {
             groups: Vec::new(),
             compiled_groups: Vec::new(),
             scratch: ScratchLayout::default(),
-            shared: 0,
-            resized: OnceLock::new(),
+            shared_offset: 0,
+            resized_loops: OnceLock::new(),
             compiled_nests: OnceLock::new(),
             program: Arc::clone(program),
         };
@@ -100,7 +100,7 @@ impl BoundProgram {
             &tile_temporaries,
             &group_ranges,
         );
-        nests.shared = scratch.append(shared_bytes, ALIGNMENT);
+        nests.shared_offset = scratch.append(shared_bytes, ALIGNMENT);
         nests.scratch = scratch;
         Ok(nests)
     }
@@ -129,9 +129,9 @@ impl BoundProgram {
         let (program, symbol_sizes) = (&self.program, &self.bound.symbol_sizes);
         match symbol_sizes.is_empty() {
             true => &program.loops,
-            false => {
-                self.resized.get_or_init(|| program.loops.resized(program.sizes(symbol_sizes)))
-            }
+            false => self
+                .resized_loops
+                .get_or_init(|| program.loops.resized(program.sizes(symbol_sizes))),
         }
     }
 
@@ -154,23 +154,23 @@ impl BoundProgram {
     }
 
     /// Cost of a whole run of each nest, in bytes moved.
-    pub(crate) fn works(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn nest_work(&self) -> impl Iterator<Item = usize> {
         self.bound.nests.iter().map(|bound| bound.work)
     }
 
     /// Cost of a whole run in bytes moved; saturates.
     pub(crate) fn work(&self) -> usize {
-        self.works().fold(0, usize::saturating_add)
+        self.nest_work().fold(0, usize::saturating_add)
     }
 
     /// Calls `visit` with each array that a nest reads and the bytes that the nest reads of it.
-    pub(crate) fn walked_bytes(&self, mut visit: impl FnMut(BufferId, usize)) {
+    pub(crate) fn for_each_read(&self, mut visit: impl FnMut(BufferId, usize)) {
         for index in 0..self.bound.nests.len() {
             let nest = self.sized(index);
             // A loop or branch may read all elements of its operands.
             let is_whole = self.program.nests[index].control.is_some();
             let bytes =
-                |of: &Access| if is_whole { nest.array_bytes(of) } else { nest.bytes_of(of) };
+                |of: &Access| if is_whole { nest.array_bytes(of) } else { nest.accessed_bytes(of) };
             nest.nest.accesses.iter().for_each(|of| visit(of.buffer, bytes(of)));
         }
     }
@@ -182,7 +182,7 @@ impl BoundProgram {
 
     /// The groups and their cut axes.
     pub(crate) fn tiled_groups(&self) -> impl Iterator<Item = TiledGroup> + '_ {
-        self.compiled_groups.iter().map(CompiledGroup::described)
+        self.compiled_groups.iter().map(CompiledGroup::describe)
     }
 
     /// Upper bound of the memory in bytes that one thread needs.
@@ -194,20 +194,20 @@ impl BoundProgram {
     }
 
     /// Counts the memory of the binding. The shared program and fields computed on demand are not included.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
         for types in [&self.parameters, &self.outputs] {
-            held.small(types);
-            types.iter().for_each(|of| held.shape(&of.shape));
+            memory_use.add_small_vec(types);
+            types.iter().for_each(|of| memory_use.add_shape(&of.shape));
         }
-        held.own::<IndexCheck>(self.checks.capacity());
-        self.bound.count_bytes(held);
-        self.scratch.count_bytes(held);
-        held.own::<NestGroup>(self.groups.capacity());
-        self.groups.iter().for_each(|group| group.count_bytes(held));
-        held.own::<CompiledGroup>(self.compiled_groups.capacity());
-        self.compiled_groups.iter().for_each(|group| group.count_bytes(held));
+        memory_use.add_allocation::<IndexCheck>(self.checks.capacity());
+        self.bound.count_bytes(memory_use);
+        self.scratch.count_bytes(memory_use);
+        memory_use.add_allocation::<NestGroup>(self.groups.capacity());
+        self.groups.iter().for_each(|group| group.count_bytes(memory_use));
+        memory_use.add_allocation::<CompiledGroup>(self.compiled_groups.capacity());
+        self.compiled_groups.iter().for_each(|group| group.count_bytes(memory_use));
         if !self.compiled_groups.is_empty() {
-            held.loops(self.loops());
+            memory_use.add_loops(self.loops());
         }
     }
 
@@ -241,7 +241,7 @@ impl BoundProgram {
     ) -> Result<(), RunError> {
         let arrays = self.arrays(inputs, outputs, scratch);
         let run_nest = |index| self.run_nest(index, &arrays, is_over_input, options);
-        self.run_parts(&arrays, is_over_input, options, run_nest)
+        self.run_nests_and_groups(&arrays, is_over_input, options, run_nest)
     }
 
     /// The arrays of a run of this program.
@@ -255,7 +255,7 @@ impl BoundProgram {
     }
 
     /// Runs the groups, and the nests outside of groups with `run_nest`, in order.
-    pub(crate) fn run_parts(
+    pub(crate) fn run_nests_and_groups(
         &self,
         arrays: &RunArrays<'_, '_, '_>,
         is_over_input: &[bool],
@@ -292,17 +292,17 @@ impl BoundProgram {
             return self.run_control(control, index, arrays, options);
         }
         let (mut operands, mut own) = (SmallVec::new(), None);
-        let bound = self.nest_on(index, arrays, is_over_input, &mut operands, &mut own);
+        let bound = self.bind_to_arrays(index, arrays, is_over_input, &mut operands, &mut own);
         let Some(bound) = bound else { return Ok(()) };
         let work = self.bound.nests[index].work;
-        // SAFETY: `nest_on` has bound the nest to these arrays and gives the addresses in them.
+        // SAFETY: `bind_to_arrays` has bound the nest to these arrays and gives the addresses in them.
         unsafe { self.run_bound(bound, work, &operands, arrays, options) }
     }
 
     /// Runs a nest of `work` bytes that is bound to these arrays, with the first address of each operand.
     ///
     /// # Safety
-    /// [`BoundProgram::nest_on`] has given the nest and the addresses, for these arrays and the
+    /// [`BoundProgram::bind_to_arrays`] has given the nest and the addresses, for these arrays and the
     /// `is_over_input` of the run.
     pub(crate) unsafe fn run_bound(
         &self,
@@ -312,7 +312,7 @@ impl BoundProgram {
         arrays: &RunArrays<'_, '_, '_>,
         options: &RunOptions<'_>,
     ) -> Result<(), RunError> {
-        let bases = Bases { operands, shared: arrays.scratch.at(self.shared) };
+        let bases = Bases { operands, shared: arrays.scratch.at(self.shared_offset) };
         // SAFETY:
         // - `Executable` has checked the types of the views against the program, and a view's constructor
         //   ensures that all its elements are valid;
@@ -329,7 +329,7 @@ impl BoundProgram {
     /// Nest `index` bound to these arrays, and the first address of each of its operands. `None` for a
     /// nest without elements, and for a loop or branch. If the arrays are not dense, `own` holds the
     /// binding.
-    pub(crate) fn nest_on<'a>(
+    pub(crate) fn bind_to_arrays<'a>(
         &'a self,
         index: usize,
         arrays: &RunArrays<'_, '_, '_>,
@@ -352,7 +352,8 @@ impl BoundProgram {
         let nest = self.sized(index);
         operands.extend(nest.nest.operands().map(|of| arrays.first(&nest, of)));
         let rank = nest.shape.len();
-        let strides = |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense(of)));
+        let strides =
+            |_, of: &Access| of.strides(rank, &arrays.strides(of, || nest.dense_array_strides(of)));
         *own = bind(&self.program.nests[index].code, &nest, strides, is_over_input);
         own.as_deref()
     }
@@ -386,7 +387,7 @@ impl BoundProgram {
         let mut outputs: SmallVec<[ArrayViewMut<'_>; 4]> = stores
             .map(|(number, store)| arrays.view_mut(&store.target, control.result(number)))
             .collect();
-        let memory = arrays.scratch.at(self.shared);
+        let memory = arrays.scratch.at(self.shared_offset);
         // SAFETY:
         // - lowering gives a loop or branch its operands and results as whole arrays of these types;
         // - temporaries and outputs do not overlap, and no output of a loop or branch lies over an input
@@ -403,7 +404,8 @@ impl BoundProgram {
     ) -> Result<(), RunError> {
         self.write_counters(index, arrays.scratch);
         for check in self.checks.iter().filter(|check| check.nest == index) {
-            let strides = arrays.strides(&check.access, || dense(&check.access.array_type));
+            let strides =
+                arrays.strides(&check.access, || row_major_strides(&check.access.array_type));
             let along = check.access.strides(check.shape.rank(), &strides);
             let first =
                 BufferOffset { buffer: check.access.buffer, offset: check.access.offset(&strides) };
@@ -426,7 +428,7 @@ impl BoundProgram {
         let nests = &self.loops().nests[group.nests.clone()];
         group.nests.clone().try_for_each(|index| self.prepare(index, arrays))?;
         let first_of = |nest: &Arc<LoopNest>| {
-            nest.operands().map(|of| arrays.first(&SizedNest::own(nest), of)).collect()
+            nest.operands().map(|of| arrays.first(&SizedNest::with_own_sizes(nest), of)).collect()
         };
         let firsts = nests.iter().map(first_of);
         let firsts: Vec<Vec<*mut u8>> = firsts.collect();
@@ -436,7 +438,7 @@ impl BoundProgram {
             strides: nest
                 .operands()
                 .map(|of| {
-                    let strides = arrays.strides(of, || dense(&of.array_type));
+                    let strides = arrays.strides(of, || row_major_strides(&of.array_type));
                     of.strides(nest.shape.rank(), &strides)
                 })
                 .collect(),
@@ -456,7 +458,7 @@ impl BoundProgram {
         for (index, &(dtype, length)) in loops.counters.iter().enumerate() {
             if self.scratch.counter_nests[index] == nest {
                 let first = scratch.at(self.scratch.counters[index]);
-                let length = self.program.sizes(&self.bound.symbol_sizes).of(length);
+                let length = self.program.sizes(&self.bound.symbol_sizes).substitute(length);
                 // SAFETY: the layout of `scratch` has room for `length` elements, and no nest has read them
                 // yet.
                 unsafe { executor.write_counter(first, dtype, length, *level) }

@@ -20,13 +20,13 @@ pub(crate) struct ChunkedWork {
 }
 
 /// Runs each chunk once, on this thread and helpers from the pool, until `run` returns `Break`.
-pub(crate) fn share<B: Send>(
+pub(crate) fn run_chunks<B: Send>(
     work: &ChunkedWork,
     pool: Option<&ThreadPool>,
     run: &(dyn Fn(usize) -> ControlFlow<B> + Sync),
 ) -> ControlFlow<B> {
     let mut caller = Caller::of_this_thread(pool);
-    if !caller.repays(work.bytes) {
+    if !caller.pays_for_helpers(work.bytes) {
         let flow = (0..work.chunks).try_for_each(run);
         caller.keep();
         return flow;
@@ -60,32 +60,32 @@ const END_SHIFT: u32 = u64::BITS / 2;
 impl Ranges {
     fn new(chunks: usize, threads: usize) -> Ranges {
         let start = |thread: usize| (chunks * thread / threads) as u64;
-        let range = |thread: usize| AtomicU64::new(packed(start(thread)..start(thread + 1)));
+        let range = |thread: usize| AtomicU64::new(pack_range(start(thread)..start(thread + 1)));
         Ranges((0..threads).map(range).collect())
     }
 
     /// The next chunk of a thread: the first of its own range, or else the last of another range.
     fn next(&self, thread: usize) -> Option<usize> {
         let others = (1..self.0.len()).map(|step| &self.0[(thread + step) % self.0.len()]);
-        let mut stolen = others.filter_map(|range| take(range, Range::next_back));
-        take(&self.0[thread], Range::next).or_else(|| stolen.next())
+        let mut stolen = others.filter_map(|range| take_chunk(range, Range::next_back));
+        take_chunk(&self.0[thread], Range::next).or_else(|| stolen.next())
     }
 }
 
 /// Removes a chunk from a range; `None` if the range is empty. Relaxed order suffices, because a chunk is
 /// only a number.
-fn take(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
+fn take_chunk(range: &AtomicU64, next: impl Fn(&mut Range<u64>) -> Option<u64>) -> Option<usize> {
     let mut taken = None;
     let left = |word: u64| {
         let mut range = (word & ((1 << END_SHIFT) - 1))..(word >> END_SHIFT);
         taken = next(&mut range);
-        taken.map(|_| packed(range))
+        taken.map(|_| pack_range(range))
     };
     range.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).ok()?;
     taken.map(|chunk| chunk as usize)
 }
 
-fn packed(range: Range<u64>) -> u64 {
+fn pack_range(range: Range<u64>) -> u64 {
     range.start | range.end << END_SHIFT
 }
 

@@ -256,7 +256,7 @@ const BYTES_PER_NODE: usize = 700;
 const BYTES_PER_GRAPH_BYTE: usize = 4;
 
 /// Upper bound of the memory for the smallest graph, in bytes.
-const MIN_BYTES: usize = 4096;
+const MIN_GRAPH_BYTES: usize = 4096;
 
 /// Upper bounds of the memory for each instruction and each nest, in bytes. Instructions are counted in each
 /// nest, because several nests may compute the same value.
@@ -275,11 +275,11 @@ fn bytes_for_graph(graph: &Graph) -> usize {
         true => MAX_FOLDED_BYTES.min(graph.len().saturating_mul(FOLDED_BYTES_PER_NODE)),
         false => 0,
     };
-    let mut held = MemoryUse::default();
-    held.graph(graph);
+    let mut memory_use = MemoryUse::default();
+    memory_use.add_graph(graph);
     let of_nodes = graph.len().saturating_mul(BYTES_PER_NODE);
-    let of_graph = held.bytes().saturating_mul(BYTES_PER_GRAPH_BYTE);
-    of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(MIN_BYTES)
+    let of_graph = memory_use.bytes().saturating_mul(BYTES_PER_GRAPH_BYTE);
+    of_graph.saturating_add(of_nodes).saturating_add(folded).saturating_add(MIN_GRAPH_BYTES)
 }
 
 /// The options of a compilation, and its memory so far.

@@ -13,7 +13,7 @@ use indim_executors::run_work;
 use indim_executors::{BoundNest, KernelFallback, NestCode};
 
 /// Number of operands of a nest whose strides fit inline, without an allocation.
-const FEW: usize = 6;
+const INLINE_OPERANDS: usize = 6;
 
 /// A loop nest with its code for this machine.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct CompiledNest {
 
 impl CompiledNest {
     pub(crate) fn new(nest: &Arc<LoopNest>, code: Arc<dyn NestCode>) -> CompiledNest {
-        let work = run_work(&SizedNest::own(nest), code.cost());
+        let work = run_work(&SizedNest::with_own_sizes(nest), code.cost());
         CompiledNest { nest: Arc::clone(nest), code, work }
     }
 
@@ -45,23 +45,23 @@ impl CompiledNest {
         strides: impl Fn(usize, &Access) -> AxisStrides,
         is_over_input: &[bool],
     ) -> Option<Arc<dyn BoundNest>> {
-        bind(&self.code, &SizedNest::own(&self.nest), strides, is_over_input)
+        bind(&self.code, &SizedNest::with_own_sizes(&self.nest), strides, is_over_input)
     }
 
     /// Upper bound of the memory in bytes that one thread needs.
     pub(crate) fn thread_bytes(&self) -> usize {
-        self.code.thread_bytes(&SizedNest::own(&self.nest))
+        self.code.thread_bytes(&SizedNest::with_own_sizes(&self.nest))
     }
 
     /// Upper bound of the memory in bytes that the threads of a run share.
     pub(crate) fn shared_bytes(&self) -> usize {
-        self.code.shared_bytes(&SizedNest::own(&self.nest))
+        self.code.shared_bytes(&SizedNest::with_own_sizes(&self.nest))
     }
 
     /// Counts the memory of the nest and its code.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.nest(&self.nest);
-        self.code.count_bytes(held);
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_nest(&self.nest);
+        self.code.count_bytes(memory_use);
     }
 
     /// The listing of the machine code for dense arrays: each value, followed by its instructions. `describe`
@@ -79,7 +79,7 @@ impl CompiledNest {
 
     /// Strides of an operand as a dense array.
     pub(crate) fn dense_strides(&self, access: &Access) -> AxisStrides {
-        SizedNest::own(&self.nest).dense_strides(access)
+        SizedNest::with_own_sizes(&self.nest).dense_strides(access)
     }
 
     /// The listing; `describe` names the arrays.
@@ -96,7 +96,7 @@ pub(crate) fn bind(
     strides: impl Fn(usize, &Access) -> AxisStrides,
     is_over_input: &[bool],
 ) -> Option<Arc<dyn BoundNest>> {
-    let mut along: SmallVec<[AxisStrides; FEW]> = SmallVec::new();
+    let mut along: SmallVec<[AxisStrides; INLINE_OPERANDS]> = SmallVec::new();
     // For few operands a push for each is faster than `extend`.
     for (operand, access) in nest.nest.operands().enumerate() {
         along.push(strides(operand, access));

@@ -6,7 +6,7 @@ use indim_graph::Array;
 use indim_loops::MemoryUse;
 use indim_loops::dense_nest::DenseNest;
 use indim_loops::groups::{NestGroup, groups};
-use indim_loops::loop_nest::{Access, BufferId, LoneInstruction, LoopNest, LoopNests};
+use indim_loops::loop_nest::{Access, BufferId, LoopNest, LoopNests, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizeSubstitution, SizedNest};
 use indim_loops::scratch::LiveRanges;
 use indim_ops::Level;
@@ -121,15 +121,15 @@ impl CompiledProgram {
         let constants: Arc<[Array]> = loops.constants.iter().cloned().collect();
         let mut nests = Vec::with_capacity(loops.nests.len());
         for nest in &loops.nests {
-            let control = match nest.lone_instruction() {
-                Some((LoneInstruction::Control { index }, _)) => {
+            let control = match nest.standalone_instruction() {
+                Some((StandaloneInstruction::Control { index }, _)) => {
                     Some(compiler.compile(&loops.controls[index])?)
                 }
                 _ => None,
             };
             let code = match &control {
                 Some(control) => Arc::clone(control) as Arc<dyn NestCode>,
-                None => lone_code(nest, level)
+                None => standalone_code(nest, level)
                     .unwrap_or_else(|| executor.compile(nest, &constants, level)),
             };
             nests.push(SymbolicNest::new(nest, code, control, &placeholders));
@@ -179,7 +179,7 @@ impl CompiledProgram {
                 Some(before) => before.nests[index].clone(),
                 None => {
                     let nest = SizedNest::new(nest, sizes);
-                    compiled.bound(&nest.if_dense(compiled.dense_nest.as_ref()))
+                    compiled.bound(&nest.with_dense_nest(compiled.dense_nest.as_ref()))
                 }
             });
             check()?;
@@ -204,19 +204,21 @@ impl CompiledProgram {
     }
 
     /// Counts the memory of the compiled program.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.loops(&self.loops);
-        held.own::<usize>(self.placeholders.capacity());
-        held.own::<SymbolicNest>(self.nests.capacity());
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_loops(&self.loops);
+        memory_use.add_allocation::<usize>(self.placeholders.capacity());
+        memory_use.add_allocation::<SymbolicNest>(self.nests.capacity());
         for nest in &self.nests {
-            nest.code.count_bytes(held);
-            nest.addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
-            held.own::<usize>(nest.symbols.capacity());
-            nest.dense_nest.iter().for_each(|dense| dense.count_bytes(held));
+            nest.code.count_bytes(memory_use);
+            nest.addresses
+                .iter()
+                .for_each(|addresses| memory_use.add_allocation::<BufferOffset>(addresses.len()));
+            memory_use.add_allocation::<usize>(nest.symbols.capacity());
+            nest.dense_nest.iter().for_each(|dense| dense.count_bytes(memory_use));
         }
-        held.own::<NestGroup>(self.groups.capacity());
-        self.groups.iter().for_each(|group| group.count_bytes(held));
-        self.live_ranges.count_bytes(held);
+        memory_use.add_allocation::<NestGroup>(self.groups.capacity());
+        self.groups.iter().for_each(|group| group.count_bytes(memory_use));
+        self.live_ranges.count_bytes(memory_use);
     }
 }
 
@@ -236,7 +238,7 @@ impl SymbolicNest {
             cost: code.cost(),
             addresses: nest
                 .operands()
-                .all(Access::begins_at_first)
+                .all(Access::starts_at_origin)
                 .then(|| nest.operands().map(first).collect()),
             dense_nest: DenseNest::new(nest),
             symbols: (0..placeholders.len())
@@ -250,7 +252,7 @@ impl SymbolicNest {
     fn bound(&self, nest: &SizedNest<'_>) -> DenseBinding {
         let place = |access: &Access| BufferOffset {
             buffer: access.buffer,
-            offset: access.offset(&nest.dense(access)),
+            offset: access.offset(&nest.dense_array_strides(access)),
         };
         let own = || nest.nest.operands().map(place).collect();
         DenseBinding {
@@ -265,19 +267,21 @@ impl SymbolicNest {
 
 impl DenseBindings {
     /// Counts the memory of the bindings. The code is not included.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<DenseBindings>(1);
-        held.small(&self.symbol_sizes);
-        held.own::<DenseBinding>(self.nests.capacity());
-        self.nests.iter().for_each(|nest| nest.count_bytes(held));
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<DenseBindings>(1);
+        memory_use.add_small_vec(&self.symbol_sizes);
+        memory_use.add_allocation::<DenseBinding>(self.nests.capacity());
+        self.nests.iter().for_each(|nest| nest.count_bytes(memory_use));
     }
 }
 
 impl DenseBinding {
     /// Counts the memory of the binding. The code is not included.
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        self.bound.iter().for_each(|bound| bound.count_bytes(held));
-        self.own_addresses.iter().for_each(|addresses| held.own::<BufferOffset>(addresses.len()));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.bound.iter().for_each(|bound| bound.count_bytes(memory_use));
+        self.own_addresses
+            .iter()
+            .for_each(|addresses| memory_use.add_allocation::<BufferOffset>(addresses.len()));
     }
 }
 
@@ -288,7 +292,7 @@ fn failures(loops: &LoopNests, nests: &[SymbolicNest]) -> (bool, bool) {
     let controls = controls.filter_map(|(index, nest)| match nest.control.as_ref()?.failure() {
         Failure::Never => None,
         Failure::BeforeResults => Some(index),
-        Failure::Later => Some(index + 1),
+        Failure::AfterResults => Some(index + 1),
     });
     let Some(last) = loops.checks.iter().map(|check| check.nest).chain(controls).max() else {
         return (false, false);
@@ -299,7 +303,7 @@ fn failures(loops: &LoopNests, nests: &[SymbolicNest]) -> (bool, bool) {
 }
 
 /// The code of a nest that runs alone; `None` for other nests.
-fn lone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
+fn standalone_code(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
     Scatter::compile(nest, level)
         .or_else(|| Contraction::compile(nest, level))
         .or_else(|| Scan::compile(nest))

@@ -3,7 +3,7 @@
 //!
 //! Each operand is read at its own strides; a broadcast has stride 0. The class of an axis says which of the
 //! operands move along it, or that it is summed. The bits do not depend on the plan, so a run on several
-//! threads has a plan of its own, with units for all threads of the machine.
+//! threads has a plan of its own, with tasks for all threads of the machine.
 
 use core::cell::RefCell;
 use core::fmt;
@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, Level};
@@ -38,7 +38,7 @@ pub(crate) struct Contraction {
 const BYTES_PER_PRODUCT: usize = 1;
 
 /// Minimum multiply-adds of a product with a plan for several threads: about 2 microseconds on one thread.
-const MIN_DIVIDED: usize = 1 << 16;
+const MIN_PARALLEL_MULTIPLY_ADDS: usize = 1 << 16;
 
 /// Threads of a plan for several threads: those of the machine.
 fn machine_threads() -> usize {
@@ -50,7 +50,9 @@ fn machine_threads() -> usize {
 impl Contraction {
     /// Returns `None` for a nest that is not a contraction.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-        let (LoneInstruction::Contract { summed }, instruction) = nest.lone_instruction()? else {
+        let (StandaloneInstruction::Contract { summed }, instruction) =
+            nest.standalone_instruction()?
+        else {
             return None;
         };
         let [Local::Access(x), Local::Access(y)] = instruction.operands[..] else { return None };
@@ -136,7 +138,7 @@ impl NestCode for Contraction {
             divided: None,
         };
         let mut alone = bound(1);
-        if machine_threads() > 1 && alone.plan.multiply_adds() >= MIN_DIVIDED {
+        if machine_threads() > 1 && alone.plan.multiply_adds() >= MIN_PARALLEL_MULTIPLY_ADDS {
             alone.divided = Some(Box::new(bound(machine_threads())));
         }
         Some(Arc::new(alone))
@@ -181,9 +183,9 @@ impl NestCode for Contraction {
         KernelFallback::Contraction
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Contraction>(1);
-        held.own::<AxisClass>(self.classes.capacity());
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<Contraction>(1);
+        memory_use.add_allocation::<AxisClass>(self.classes.capacity());
     }
 }
 
@@ -218,26 +220,26 @@ impl BoundContraction {
         ProductPointers { x, y, out: bases.operands[0], shared: bases.shared }
     }
 
-    /// Runs some units of a phase.
+    /// Runs some tasks of a phase.
     ///
     /// # Safety
-    /// Those of [`BoundNest::run`] for the tiles of these units; all units of earlier phases have run.
-    unsafe fn run_units(&self, phase: usize, bases: &Bases<'_>, units: Range<usize>) {
+    /// Those of [`BoundNest::run`] for the tiles of these tasks; all tasks of earlier phases have run.
+    unsafe fn run_tasks(&self, phase: usize, bases: &Bases<'_>, tasks: Range<usize>) {
         let pointers = self.pointers(bases);
         SCRATCH.with_borrow_mut(|scratch| {
             let lines = self.plan.scratch_bytes().div_ceil(size_of::<CacheLine>());
             if scratch.len() < lines {
                 scratch.resize(lines, CacheLine([0; 64]));
             }
-            for unit in units {
+            for task in tasks {
                 // SAFETY:
                 // - the strides of the plan are those of the binding, so the caller ensures that operands and
                 //   results are valid, and that results overlap nothing;
                 // - the shared memory has the bytes of `NestCode::shared_bytes`, the maximum over all plans,
                 //   and the alignment of the scratch layout, which is 64;
                 // - the scratch memory has the bytes of the plan; only this thread borrows it;
-                // - the caller ensures the order of phases, and that no other thread runs these units.
-                unsafe { self.plan.run(phase, unit, &pointers, scratch.as_mut_ptr().cast()) }
+                // - the caller ensures the order of phases, and that no other thread runs these tasks.
+                unsafe { self.plan.run(phase, task, &pointers, scratch.as_mut_ptr().cast()) }
             }
         });
     }
@@ -269,40 +271,42 @@ impl BoundContraction {
 }
 
 impl BoundNest for BoundContraction {
-    fn divided(&self) -> Option<&dyn BoundNest> {
+    fn split_for_threads(&self) -> Option<&dyn BoundNest> {
         self.divided.as_deref().map(|divided| divided as &dyn BoundNest)
     }
 
     fn tiles(&self) -> usize {
-        self.plan.units(0)
+        self.plan.tasks(0)
     }
 
     fn tile_elements(&self) -> usize {
-        self.plan.unit_multiply_adds()
+        self.plan.task_multiply_adds()
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
         // SAFETY: the caller has the obligations; no phase is before the first.
-        unsafe { self.run_units(0, bases, tiles) }
+        unsafe { self.run_tasks(0, bases, tiles) }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
         for phase in 1..self.plan.phases() {
             // SAFETY: the caller has the obligations for all tiles; phases run one after another.
-            unsafe { self.run_units(phase, bases, 0..self.plan.units(phase)) }
+            unsafe { self.run_tasks(phase, bases, 0..self.plan.tasks(phase)) }
         }
         for number in 1..self.copies.len() {
-            // SAFETY: all units of all phases have run, so the first store is complete.
+            // SAFETY: all tasks of all phases have run, so the first store is complete.
             unsafe { self.copy(bases, number) }
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundContraction>(1);
-        held.own::<usize>(self.sizes.capacity());
-        held.own::<Vec<isize>>(self.copies.capacity());
-        self.copies.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
-        held.own::<u8>(self.plan.heap_bytes());
-        self.divided.iter().for_each(|divided| divided.count_bytes(held));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundContraction>(1);
+        memory_use.add_allocation::<usize>(self.sizes.capacity());
+        memory_use.add_allocation::<Vec<isize>>(self.copies.capacity());
+        self.copies
+            .iter()
+            .for_each(|strides| memory_use.add_allocation::<isize>(strides.capacity()));
+        memory_use.add_allocation::<u8>(self.plan.heap_bytes());
+        self.divided.iter().for_each(|divided| divided.count_bytes(memory_use));
     }
 }

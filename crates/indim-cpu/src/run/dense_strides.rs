@@ -5,7 +5,7 @@ use indim_loops::strides::{AxisStrides, zero_strides};
 use indim_ops::ArrayType;
 
 /// The strides in bytes of a dense row-major array.
-pub(super) fn dense(array_type: &ArrayType) -> AxisStrides {
+pub(super) fn row_major_strides(array_type: &ArrayType) -> AxisStrides {
     let mut strides = zero_strides(array_type.shape.rank());
     write_row_major_byte_strides(array_type, &mut strides);
     strides

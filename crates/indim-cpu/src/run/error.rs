@@ -131,7 +131,7 @@ pub enum RunError {
 }
 
 /// Upper bound of the parameters that a message lists.
-const LISTED: usize = 8;
+const MAX_LISTED_PARAMETERS: usize = 8;
 
 impl RunError {
     /// The stable code of the error.
@@ -182,8 +182,9 @@ impl fmt::Display for RunError {
             RunError::GuardNotMet(error) => write!(formatter, "{error}"),
             RunError::UnknownInput { name, known } => {
                 write!(formatter, "no parameter is called {name:?}; ")?;
-                let listed: Vec<&str> = known.iter().take(LISTED).map(String::as_str).collect();
-                let dots = if known.len() > LISTED { ", ..." } else { "" };
+                let listed: Vec<&str> =
+                    known.iter().take(MAX_LISTED_PARAMETERS).map(String::as_str).collect();
+                let dots = if known.len() > MAX_LISTED_PARAMETERS { ", ..." } else { "" };
                 write!(formatter, "the parameters are {}{dots}", listed.join(", "))
             }
             RunError::DuplicateInput { name } => {

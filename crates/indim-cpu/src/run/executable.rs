@@ -62,12 +62,12 @@ pub struct Executable {
 impl Executable {
     /// An executable that shares no memory.
     pub(crate) fn new(nests: BoundProgram, parameter_names: Arc<[String]>) -> Executable {
-        let mut held = MemoryUse::default();
-        nests.program.count_bytes(&mut held);
-        nests.count_bytes(&mut held);
-        held.share(&parameter_names);
-        parameter_names.iter().for_each(|name| held.own::<u8>(name.capacity()));
-        let held_bytes = held.bytes() + size_of::<Executable>();
+        let mut memory_use = MemoryUse::default();
+        nests.program.count_bytes(&mut memory_use);
+        nests.count_bytes(&mut memory_use);
+        memory_use.add_shared(&parameter_names);
+        parameter_names.iter().for_each(|name| memory_use.add_allocation::<u8>(name.capacity()));
+        let held_bytes = memory_use.bytes() + size_of::<Executable>();
         Executable {
             nests,
             parameter_names,
@@ -161,7 +161,7 @@ impl Executable {
     ///
     /// A smaller run computes on the calling thread and uses no thread pool.
     pub fn is_parallel(&self) -> bool {
-        self.nests.works().any(threads::is_parallel)
+        self.nests.nest_work().any(threads::is_parallel)
     }
 
     /// Whether the program has a loop, so that only a run knows its number of steps.
@@ -188,7 +188,7 @@ impl Executable {
     /// The memory that a run will read, write and hold.
     pub fn forecast(&self) -> Forecast {
         let mut read: SmallVec<[usize; 4]> = SmallVec::from_elem(0, self.nests.parameters.len());
-        self.nests.walked_bytes(|buffer, bytes| {
+        self.nests.for_each_read(|buffer, bytes| {
             if let BufferId::Parameter(index) = buffer {
                 read[index] = read[index].saturating_add(bytes);
             }
@@ -329,8 +329,8 @@ impl Executable {
     ) -> Result<(), RunError> {
         let Some(limit) = options.memory_limit else { return Ok(()) };
         let threads = if self.is_parallel() { options.threads.count() } else { 1 };
-        let held = self.held(options.input_bytes, threads, allocates_outputs);
-        held.check(limit, || self.loops())
+        let run_memory = self.run_memory(options.input_bytes, threads, allocates_outputs);
+        run_memory.check(limit, || self.loops())
     }
 
     /// Checks that a run with `threads` threads holds at most `limit` bytes, counted as in
@@ -344,10 +344,10 @@ impl Executable {
         threads: usize,
         allocates_outputs: bool,
     ) -> Result<(), RunError> {
-        self.held(0, threads, allocates_outputs).check(limit, || self.loops())
+        self.run_memory(0, threads, allocates_outputs).check(limit, || self.loops())
     }
 
-    fn held(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> RunMemory {
+    fn run_memory(&self, input_bytes: usize, threads: usize, allocates_outputs: bool) -> RunMemory {
         let (forecast, executable_bytes) = (self.forecast(), self.held_bytes());
         RunMemory { forecast, input_bytes, executable_bytes, threads, allocates_outputs }
     }

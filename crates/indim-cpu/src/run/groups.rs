@@ -16,7 +16,7 @@ use indim_loops::resize::SizedNest;
 use indim_loops::scratch::array_bytes;
 
 use crate::run::compiled_nest::CompiledNest;
-use crate::run::dense_strides::dense;
+use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::scratch::Scratch;
@@ -31,17 +31,17 @@ const TILE_BYTES: usize = 256 * 1024;
 /// Bytes of the arrays of a group up to which its nests run one by one: the arrays fit the last-level cache,
 /// which delivers data as fast as the nests compute. On the machine of the committed records a softmax of
 /// 1 MiB takes 0 to 5 % longer in tiles, and 20 % longer if other work uses the cores.
-const MIN_BYTES: usize = 4 * 1024 * 1024;
+const MIN_GROUP_BYTES: usize = 4 * 1024 * 1024;
 
 /// A group must save at least 1/16 of the bytes that its nests would move one by one.
-const MIN_SAVED: usize = 16;
+const MIN_SAVED_DIVISOR: usize = 16;
 
 /// Upper bound of a single step along the cut axis, in bytes: a larger step does not fit L2, so cutting does
 /// not help.
 const MAX_STEP_BYTES: usize = 1024 * 1024;
 
 /// Lower bound of a tile along the innermost axis, in elements: smaller tiles share cache lines.
-const MIN_INNERMOST: usize = 64;
+const MIN_INNERMOST_ELEMENTS: usize = 64;
 
 /// A cut axis, the same for all nests of a group.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +67,7 @@ pub struct TiledGroup {
 pub(crate) struct CompiledGroup {
     pub(crate) nests: Range<usize>,
     /// The cut axes, outermost first.
-    cut: Vec<CutAxis>,
+    cut_axes: Vec<CutAxis>,
     /// The nests of a full tile.
     full: TileNests,
     /// The nests of the last tile along the last cut axis, if it is shorter.
@@ -121,7 +121,7 @@ impl CompiledGroup {
         });
         let mut group = CompiledGroup {
             nests: group.nests.clone(),
-            cut,
+            cut_axes: cut,
             full,
             tail,
             inner,
@@ -139,8 +139,8 @@ impl CompiledGroup {
     }
 
     /// The description for explanations.
-    pub(crate) fn described(&self) -> TiledGroup {
-        let axes = self.cut.iter().map(|cut| (cut.axis, cut.tile)).collect();
+    pub(crate) fn describe(&self) -> TiledGroup {
+        let axes = self.cut_axes.iter().map(|cut| (cut.axis, cut.tile)).collect();
         TiledGroup { nests: self.nests.clone(), axes }
     }
 
@@ -155,14 +155,14 @@ impl CompiledGroup {
     }
 
     /// Counts the memory of the group.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<CutAxis>(self.cut.capacity());
-        held.own::<(usize, usize)>(self.inner.len());
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<CutAxis>(self.cut_axes.capacity());
+        memory_use.add_allocation::<(usize, usize)>(self.inner.len());
         for tiles in [Some(&self.full), self.tail.as_ref()].into_iter().flatten() {
-            held.own::<CompiledNest>(tiles.nests.capacity());
-            tiles.nests.iter().for_each(|nest| nest.count_bytes(held));
-            held.own::<Option<Arc<dyn BoundNest>>>(tiles.dense.capacity());
-            tiles.dense.iter().flatten().for_each(|bound| bound.count_bytes(held));
+            memory_use.add_allocation::<CompiledNest>(tiles.nests.capacity());
+            tiles.nests.iter().for_each(|nest| nest.count_bytes(memory_use));
+            memory_use.add_allocation::<Option<Arc<dyn BoundNest>>>(tiles.dense.capacity());
+            tiles.dense.iter().flatten().for_each(|bound| bound.count_bytes(memory_use));
         }
     }
 
@@ -190,11 +190,11 @@ impl CompiledGroup {
         };
         let (full, tail) = (bind(&self.full), self.tail.as_ref().map(bind));
         let tiles = self.tiles();
-        let bound_full = self.full.tiered_up(full.as_ref(), tiles);
+        let bound_full = self.full.tier_up(full.as_ref(), tiles);
         let bound_tail = match (&self.tail, &tail) {
             // One of `tiles_along_last` tiles is the tail.
             (Some(nests), Some(tail)) => {
-                nests.tiered_up(tail.as_ref(), tiles / self.tiles_along_last())
+                nests.tier_up(tail.as_ref(), tiles / self.tiles_along_last())
             }
             _ => bound_full.clone(),
         };
@@ -210,8 +210,9 @@ impl CompiledGroup {
                 let bound = if self.is_tail(tile) { &bound_tail } else { &bound_full };
                 // SAFETY:
                 // - the points of `tile` are points of the caller's nests;
-                // - `share` runs each tile on one thread, tiles write disjoint elements, and `can_replace`
-                //   ensures that no tile reads elements of an input that another tile overwrites;
+                // - `run_in_parallel` runs each tile on one thread, tiles write disjoint elements, and
+                //   `can_replace` ensures that no tile reads elements of an input that another tile
+                //   overwrites;
                 // - `memory` belongs to this thread, and `bound` are the nests for the size of this tile.
                 unsafe { self.run_tile(members, bound, tile, &memory) }
             }
@@ -221,7 +222,7 @@ impl CompiledGroup {
                 ControlFlow::Break(()) => ControlFlow::Break(RunError::Stopped),
             }
         };
-        match threads::share(tiles, self.work, options.threads, run_tiles) {
+        match threads::run_in_parallel(tiles, self.work, options.threads, run_tiles) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(error) => Err(error),
         }
@@ -249,7 +250,7 @@ impl CompiledGroup {
                 match inner_offset(access, &self.inner) {
                     Some(place) => memory.at(place),
                     None => {
-                        let along = self.cut.iter().zip(&starts);
+                        let along = self.cut_axes.iter().zip(&starts);
                         let strides = &member.strides[index];
                         let stride = |axis: usize| strides.get(axis).copied().unwrap_or(0);
                         let offset = along.map(|(cut, &start)| stride(cut.axis) * start as isize);
@@ -286,17 +287,17 @@ impl CompiledGroup {
     }
 
     fn tiles(&self) -> usize {
-        self.cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).product()
+        self.cut_axes.iter().map(|cut| cut.size.div_ceil(cut.tile)).product()
     }
 
     fn tiles_along_last(&self) -> usize {
-        self.cut.last().map_or(1, |cut| cut.size.div_ceil(cut.tile))
+        self.cut_axes.last().map_or(1, |cut| cut.size.div_ceil(cut.tile))
     }
 
     /// Start of a tile along each cut axis.
     fn starts(&self, mut tile: usize) -> Vec<usize> {
-        let mut starts = vec![0; self.cut.len()];
-        for (start, cut) in starts.iter_mut().zip(&self.cut).rev() {
+        let mut starts = vec![0; self.cut_axes.len()];
+        for (start, cut) in starts.iter_mut().zip(&self.cut_axes).rev() {
             let tiles = cut.size.div_ceil(cut.tile);
             *start = tile % tiles * cut.tile;
             tile /= tiles;
@@ -306,7 +307,7 @@ impl CompiledGroup {
 
     /// Whether a tile is the last along the last cut axis and shorter than the others.
     fn is_tail(&self, tile: usize) -> bool {
-        let last = self.cut.last().filter(|_| self.tail.is_some());
+        let last = self.cut_axes.last().filter(|_| self.tail.is_some());
         last.is_some() && (tile + 1).is_multiple_of(self.tiles_along_last())
     }
 }
@@ -328,7 +329,7 @@ impl TileNests {
                 let access = nests[nest].operands().nth(operand)?;
                 let is_whole = inner_offset(access, inner).is_none();
                 let rank = nests[nest].shape.rank();
-                is_whole.then(|| access.strides(rank, &dense(&access.array_type)))
+                is_whole.then(|| access.strides(rank, &row_major_strides(&access.array_type)))
             },
             &[],
         );
@@ -337,7 +338,7 @@ impl TileNests {
 
     /// The code of each nest for a run of this number of tiles: the nests of `bound`, or those bound to
     /// dense arrays if `bound` is `None`. A nest that tiers up is replaced by its faster code.
-    fn tiered_up<'a>(
+    fn tier_up<'a>(
         &'a self,
         bound: Option<&'a TileBindings>,
         tiles: usize,
@@ -395,19 +396,19 @@ fn inner_offset(access: &Access, inner: &BTreeMap<usize, usize>) -> Option<usize
 /// they run one by one.
 pub(crate) fn may_be_cut<'a>(moved: usize, nests: impl Iterator<Item = SizedNest<'a>>) -> bool {
     // `moved` is known without counting the arrays, and is an upper bound of their bytes.
-    moved > MIN_BYTES && array_bytes_of(nests) > MIN_BYTES
+    moved > MIN_GROUP_BYTES && array_bytes_of(nests) > MIN_GROUP_BYTES
 }
 
 /// Bytes of the arrays of these nests, each array once.
 fn array_bytes_of<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
-    each_once(nests.flat_map(|nest| {
+    sum_of_largest(nests.flat_map(|nest| {
         let bytes = |access: &Access| (access.buffer, nest.array_bytes(access));
         nest.nest.operands().map(bytes).collect::<Vec<_>>()
     }))
 }
 
 /// The sum over all buffers of their largest byte count.
-fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
+fn sum_of_largest(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
     let mut bytes: BTreeMap<BufferId, usize> = BTreeMap::new();
     for (buffer, of_access) in arrays {
         let max_bytes = bytes.entry(buffer).or_default();
@@ -417,7 +418,7 @@ fn each_once(arrays: impl Iterator<Item = (BufferId, usize)>) -> usize {
 }
 
 /// Bytes that the nests move if they run one by one.
-fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
+fn bytes_moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
     let of_nest = |nest: SizedNest<'_>| {
         let bytes = nest.nest.operands().map(|access| nest.array_bytes(access));
         bytes.fold(0, usize::saturating_add)
@@ -428,9 +429,9 @@ fn moved<'a>(nests: impl Iterator<Item = SizedNest<'a>>) -> usize {
 /// Cuts axes so that a tile fits L2; `None` if no cut fits, if one tile is the whole, or if the nests share
 /// too few arrays.
 fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
-    let own = || nests.iter().map(SizedNest::own);
-    let (moved, all) = (moved(own()), array_bytes_of(own()));
-    if all <= MIN_BYTES || moved.saturating_sub(all) < moved / MIN_SAVED {
+    let own = || nests.iter().map(SizedNest::with_own_sizes);
+    let (moved, all) = (bytes_moved(own()), array_bytes_of(own()));
+    if all <= MIN_GROUP_BYTES || moved.saturating_sub(all) < moved / MIN_SAVED_DIVISOR {
         return None;
     }
     let size = |axis: usize| nests[0].shape[axis];
@@ -450,7 +451,7 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
         });
         let cut = with(tile);
         let tiles: usize = cut.iter().map(|cut| cut.size.div_ceil(cut.tile)).product();
-        let pays = tiles > 1 && (!is_innermost || tile >= MIN_INNERMOST.min(size(axis)));
+        let pays = tiles > 1 && (!is_innermost || tile >= MIN_INNERMOST_ELEMENTS.min(size(axis)));
         return pays.then_some(cut);
     }
     None
@@ -468,7 +469,7 @@ fn is_column(access: &Access, axis: usize) -> bool {
 /// Bytes of the arrays of a tile over all nests, each array once.
 fn tile_bytes(nests: &[Arc<LoopNest>], cut: &[CutAxis]) -> usize {
     let accesses = nests.iter().flat_map(|nest| nest.operands());
-    each_once(
+    sum_of_largest(
         accesses
             .map(|access| (access.buffer, array_bytes(&tile_of_access(access, cut).array_type))),
     )
@@ -495,7 +496,7 @@ fn tile_of_access(access: &Access, cut: &[CutAxis]) -> Access {
     let mut sizes = access.array_type.shape.to_vec();
     for cut in cut {
         for (size, index) in sizes.iter_mut().zip(&*access.axes) {
-            if index.only_term().is_some_and(|walked| walked.axis == cut.axis) {
+            if index.single_term().is_some_and(|walked| walked.axis == cut.axis) {
                 *size = cut.tile.min(*size);
             }
         }

@@ -27,7 +27,8 @@ pub(crate) unsafe fn check(
         let place = first.wrapping_offset(along.sum());
         // SAFETY: the row is a part of the caller's array: the axes from `from` on, at an index of the axes
         // before, merge into one stride.
-        let found = unsafe { first_outside(place, row, check.access.array_type.dtype, check.size) };
+        let found =
+            unsafe { first_out_of_range(place, row, check.access.array_type.dtype, check.size) };
         if let Some((position, found)) = found {
             return Err(RunError::IndexOutOfRange {
                 name: check.name.clone(),
@@ -72,7 +73,7 @@ fn unravel(mut number: usize, sizes: &[usize]) -> Vec<usize> {
 ///
 /// # Safety
 /// Every element of the row is valid for reads of a `dtype`.
-unsafe fn first_outside(
+unsafe fn first_out_of_range(
     first: *const u8,
     row: Row,
     dtype: DType,
@@ -81,14 +82,14 @@ unsafe fn first_outside(
     // SAFETY: the caller ensures readable elements; each arm has the type of `dtype`.
     unsafe {
         match dtype {
-            DType::I8 => outside_of::<i8>(first, row, size),
-            DType::I16 => outside_of::<i16>(first, row, size),
-            DType::I32 => outside_of::<i32>(first, row, size),
-            DType::I64 => outside_of::<i64>(first, row, size),
-            DType::U8 => outside_of::<u8>(first, row, size),
-            DType::U16 => outside_of::<u16>(first, row, size),
-            DType::U32 => outside_of::<u32>(first, row, size),
-            DType::U64 => outside_of::<u64>(first, row, size),
+            DType::I8 => first_out_of_range_of_type::<i8>(first, row, size),
+            DType::I16 => first_out_of_range_of_type::<i16>(first, row, size),
+            DType::I32 => first_out_of_range_of_type::<i32>(first, row, size),
+            DType::I64 => first_out_of_range_of_type::<i64>(first, row, size),
+            DType::U8 => first_out_of_range_of_type::<u8>(first, row, size),
+            DType::U16 => first_out_of_range_of_type::<u16>(first, row, size),
+            DType::U32 => first_out_of_range_of_type::<u32>(first, row, size),
+            DType::U64 => first_out_of_range_of_type::<u64>(first, row, size),
             _ => unreachable!("invariant: indices are integers"),
         }
     }
@@ -100,7 +101,7 @@ trait Index: Copy + Into<i128> {
     const IS_SIGNED: bool;
 
     /// The index as 64 bits; values above `i64::MAX` become negative.
-    fn word(self) -> i64;
+    fn to_i64(self) -> i64;
 }
 
 macro_rules! indices {
@@ -109,7 +110,7 @@ macro_rules! indices {
             const IS_SIGNED: bool = true;
 
             #[inline(always)]
-            fn word(self) -> i64 {
+            fn to_i64(self) -> i64 {
                 i64::from(self)
             }
         })*
@@ -117,7 +118,7 @@ macro_rules! indices {
             const IS_SIGNED: bool = false;
 
             #[inline(always)]
-            fn word(self) -> i64 {
+            fn to_i64(self) -> i64 {
                 u64::from(self) as i64
             }
         })*
@@ -130,31 +131,35 @@ indices! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 /// and the greatest index must fit an `i64`.
 const MAX_SIZE: u64 = 1 << 62;
 
-/// Like [`first_outside`], for elements of type `T`.
+/// Like [`first_out_of_range`], for elements of type `T`.
 ///
 /// # Safety
-/// Like [`first_outside`].
-unsafe fn outside_of<T: Index>(first: *const u8, row: Row, size: usize) -> Option<(usize, i128)> {
+/// Like [`first_out_of_range`].
+unsafe fn first_out_of_range_of_type<T: Index>(
+    first: *const u8,
+    row: Row,
+    size: usize,
+) -> Option<(usize, i128)> {
     let element = |position: usize, stride: isize| {
         let place = first.wrapping_offset(stride * position as isize);
         // SAFETY: `position` is below `row.count`, so the caller ensures a readable element.
         unsafe { place.cast::<T>().read_unaligned() }
     };
     // A constant stride lets the compiler use vectors.
-    let is_any_outside = match row.stride == size_of::<T>() as isize {
-        true => is_any_outside(row.count, size, |at| element(at, size_of::<T>() as isize)),
-        false => is_any_outside(row.count, size, |at| element(at, row.stride)),
+    let is_any_out_of_range = match row.stride == size_of::<T>() as isize {
+        true => is_any_out_of_range(row.count, size, |at| element(at, size_of::<T>() as isize)),
+        false => is_any_out_of_range(row.count, size, |at| element(at, row.stride)),
     };
     let min = if T::IS_SIGNED { -(size as i128) } else { 0 };
     let indices = (0..row.count).map(|position| (position, element(position, row.stride).into()));
-    let mut indices = indices.take_while(|_| is_any_outside);
+    let mut indices = indices.take_while(|_| is_any_out_of_range);
     indices.find(|&(_, index)| index < min || index >= size as i128)
 }
 
 /// Whether any of these indices may be out of range for `size` elements. The loop has no branch and no
 /// comparison: an index below the smallest or above the greatest sets the sign bit of `outside`.
 #[inline(always)]
-fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -> T) -> bool {
+fn is_any_out_of_range<T: Index>(count: usize, size: usize, element: impl Fn(usize) -> T) -> bool {
     if size as u64 > MAX_SIZE {
         return true;
     }
@@ -164,5 +169,5 @@ fn is_any_outside<T: Index>(count: usize, size: usize, element: impl Fn(usize) -
         let from_min = index.wrapping_sub(min);
         from_min | span.wrapping_sub(from_min)
     };
-    (0..count).fold(0, |signs, position| signs | outside(element(position).word())) < 0
+    (0..count).fold(0, |signs, position| signs | outside(element(position).to_i64())) < 0
 }

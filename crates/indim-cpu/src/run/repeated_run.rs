@@ -39,12 +39,13 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
                 return NestOnArrays::default();
             }
             let (mut operands, mut own) = (Addresses::new(), None);
-            program.nest_on(index, &arrays, is_over_input, &mut operands, &mut own);
+            program.bind_to_arrays(index, &arrays, is_over_input, &mut operands, &mut own);
             let bound = own.or_else(|| program.bound.nests[index].bound.clone());
-            let own_work = bound.as_deref().and_then(|nest| nest.own_work(&operands));
-            NestOnArrays { operands, bound, work: own_work.unwrap_or(work) }
+            let work_for_addresses =
+                bound.as_deref().and_then(|nest| nest.work_for_addresses(&operands));
+            NestOnArrays { operands, bound, work: work_for_addresses.unwrap_or(work) }
         };
-        let nests = program.works().enumerate().map(nest).collect();
+        let nests = program.nest_work().enumerate().map(nest).collect();
         RepeatedRun { program, arrays, is_over_input, nests }
     }
 
@@ -54,12 +55,12 @@ impl<'a, 'i, 'o> RepeatedRun<'a, 'i, 'o> {
     /// Like [`BoundProgram::run`].
     pub(crate) fn run(&self, options: &RunOptions<'_>) -> Result<(), RunError> {
         let RepeatedRun { program, arrays, is_over_input, nests } = self;
-        program.run_parts(arrays, is_over_input, options, |index| {
+        program.run_nests_and_groups(arrays, is_over_input, options, |index| {
             let NestOnArrays { operands, bound: Some(bound), work } = &nests[index] else {
                 return program.run_nest(index, arrays, is_over_input, options);
             };
             program.prepare(index, arrays)?;
-            // SAFETY: `new` has bound the nest to these arrays by `nest_on`.
+            // SAFETY: `new` has bound the nest to these arrays by `bind_to_arrays`.
             unsafe { program.run_bound(&**bound, *work, operands, arrays, options) }
         })
     }

@@ -8,7 +8,7 @@ use indim_loops::scratch::ScratchLayout;
 use indim_loops::strides::AxisStrides;
 use indim_ops::ArrayType;
 
-use crate::run::dense_strides::dense;
+use crate::run::dense_strides::row_major_strides;
 use crate::run::scratch::Scratch;
 use indim_arrays::{Array, ArrayView, ArrayViewMut};
 
@@ -62,16 +62,16 @@ impl<'a, 'i, 'o> RunArrays<'a, 'i, 'o> {
     }
 
     fn first_and_strides(&self, access: &Access) -> (NonNull<u8>, AxisStrides) {
-        let strides = self.strides(access, || dense(&access.array_type));
+        let strides = self.strides(access, || row_major_strides(&access.array_type));
         let offset = access.offset(&strides);
         (non_null(self.at(BufferOffset { buffer: access.buffer, offset })), strides)
     }
 
     /// Address of an access at the first point of the nest.
     pub(crate) fn first(&self, nest: &SizedNest<'_>, access: &Access) -> *mut u8 {
-        let offset = match access.begins_at_first() {
+        let offset = match access.starts_at_origin() {
             true => 0,
-            false => access.offset(&self.strides(access, || nest.dense(access))),
+            false => access.offset(&self.strides(access, || nest.dense_array_strides(access))),
         };
         self.at(BufferOffset { buffer: access.buffer, offset })
     }

@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
-use indim_ops::meaning::scan::{BLOCK, RUN_LENGTH};
+use indim_ops::meaning::scan::{RUN_LENGTH, SCAN_BLOCK};
 use indim_ops::{DType, Element, Fold, ReduceOp, ScanCarry, ScanElement, ScanVisitor, visit_scan};
 
 use crate::run::scan_block::{BlockLanes, ScanCarries, fold_line, scan_line};
@@ -39,7 +39,7 @@ pub(crate) struct Scan {
 }
 
 /// Minimum elements of a line that is divided into blocks: a pass over fewer takes microseconds.
-const MIN_DIVIDED: usize = 1 << 15;
+const MIN_DIVIDED_ELEMENTS: usize = 1 << 15;
 
 /// Maximum number of lines that are divided into blocks: more lines occupy every thread undivided.
 const MAX_DIVIDED_LINES: usize = 1 << 12;
@@ -56,8 +56,8 @@ const BYTES_PER_ELEMENT: usize = 8;
 impl Scan {
     /// Returns `None` for a nest that is not a scan.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let (LoneInstruction::Scan { op, axis, reverse, exclusive }, instruction) =
-            nest.lone_instruction()?
+        let (StandaloneInstruction::Scan { op, axis, reverse, exclusive }, instruction) =
+            nest.standalone_instruction()?
         else {
             return None;
         };
@@ -75,7 +75,7 @@ impl Scan {
 
     /// Whether `lines` lines of `length` elements may be divided into blocks.
     fn may_divide(lines: usize, length: usize) -> bool {
-        length >= MIN_DIVIDED && lines <= MAX_DIVIDED_LINES
+        length >= MIN_DIVIDED_ELEMENTS && lines <= MAX_DIVIDED_LINES
     }
 }
 
@@ -128,7 +128,9 @@ impl NestCode for Scan {
         let lines = nest.lines(self.axis);
         match Scan::may_divide(lines, length) {
             false => 0,
-            true => lines.saturating_mul(length.div_ceil(BLOCK)).saturating_mul(self.carry_bytes()),
+            true => {
+                lines.saturating_mul(length.div_ceil(SCAN_BLOCK)).saturating_mul(self.carry_bytes())
+            }
         }
     }
 
@@ -157,8 +159,8 @@ impl NestCode for Scan {
         KernelFallback::Scan
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Scan>(1);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<Scan>(1);
     }
 }
 
@@ -190,7 +192,7 @@ impl BoundScan {
     fn per_tile(&self) -> usize {
         let elements = match self.division {
             Division::Strips => self.strips.length * self.strips.width(),
-            _ => BLOCK * self.strips.width(),
+            _ => SCAN_BLOCK * self.strips.width(),
         };
         (TILE_ELEMENTS / elements).max(1)
     }
@@ -259,7 +261,7 @@ impl TileRun<'_> {
     }
 
     /// The address of the states of the lines of a strip before a block, in shared memory.
-    fn slots<A>(&self, strip: &ScanStrip, block: usize) -> *mut ScanCarry<A> {
+    fn block_carries<A>(&self, strip: &ScanStrip, block: usize) -> *mut ScanCarry<A> {
         let first = self.bases.shared.cast::<ScanCarry<A>>();
         first.wrapping_add(block * self.bound.lines + strip.line)
     }
@@ -267,15 +269,15 @@ impl TileRun<'_> {
     /// The elements of operand `operand` at position `position` of the axis, for the lines of a strip.
     fn row(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
         let strips = &self.bound.strips;
-        let offset = strip.offsets[operand] + position as isize * strips.along[operand];
+        let offset = strip.offsets[operand] + position as isize * strips.axis_strides[operand];
         let first = self.bases.operands[operand].wrapping_offset(offset);
-        StridedElements { first, stride: strips.across[operand] }
+        StridedElements { first, stride: strips.lane_strides[operand] }
     }
 
     /// The elements of operand `operand` from position `position` of the axis on, for a strip of one line.
     fn line(&self, strip: &ScanStrip, operand: usize, position: usize) -> StridedElements {
         StridedElements {
-            stride: self.bound.strips.along[operand],
+            stride: self.bound.strips.axis_strides[operand],
             ..self.row(strip, operand, position)
         }
     }
@@ -293,11 +295,11 @@ impl TileRun<'_> {
         let mut carry = ScanCarries::first::<F>();
         let division = self.bound.division;
         if division != Division::Strips && blocks.start > 0 {
-            let slots = self.slots::<A>(strip, blocks.start);
+            let block_carries = self.block_carries::<A>(strip, blocks.start);
             for lane in 0..strip.width {
                 // SAFETY: the tile before, or `prepare`, has written the state of this line; only this thread
                 // accesses it.
-                carry.set(lane, unsafe { slots.wrapping_add(lane).read_unaligned() });
+                carry.set(lane, unsafe { block_carries.wrapping_add(lane).read_unaligned() });
             }
         }
         let end = blocks.end;
@@ -306,11 +308,11 @@ impl TileRun<'_> {
             unsafe { self.block::<F, A>(rows, strip, block, &mut carry) }
         }
         if division == Division::Continued && end < self.bound.strips.blocks() {
-            let slots = self.slots::<A>(strip, end);
+            let block_carries = self.block_carries::<A>(strip, end);
             for lane in 0..strip.width {
                 // SAFETY: the shared memory has a state of each line for each block; tiles run one after
                 // another.
-                unsafe { slots.wrapping_add(lane).write_unaligned(carry.get(lane)) }
+                unsafe { block_carries.wrapping_add(lane).write_unaligned(carry.get(lane)) }
             }
         }
     }
@@ -330,7 +332,7 @@ impl TileRun<'_> {
         let Scan { stores, operand, exclusive, .. } = self.bound.scan;
         let (first, count) = self.extent(block);
         if self.bound.strips.lanes == 1 {
-            let mut elements = [A::default(); BLOCK];
+            let mut elements = [A::default(); SCAN_BLOCK];
             let elements = &mut elements[..count];
             // SAFETY: the elements of the block are valid in the operand.
             unsafe { (rows.read)(self.line(strip, operand, first), elements) }
@@ -372,13 +374,15 @@ impl TileRun<'_> {
     ) {
         let none = ScanCarry::first::<F>();
         for block in blocks {
-            let slots = self.slots::<A>(strip, block);
+            let block_carries = self.block_carries::<A>(strip, block);
             // SAFETY: the caller has the obligations for the block.
             let lines = unsafe { self.fold::<F, A>(rows, strip, block) };
             for (lane, &blocks) in lines.totals().iter().enumerate() {
                 // SAFETY: the shared memory has a state of each line for each block; no other tile writes
                 // these.
-                unsafe { slots.wrapping_add(lane).write_unaligned(ScanCarry { blocks, ..none }) }
+                unsafe {
+                    block_carries.wrapping_add(lane).write_unaligned(ScanCarry { blocks, ..none })
+                }
             }
         }
     }
@@ -396,11 +400,11 @@ impl TileRun<'_> {
         let operand = self.bound.scan.operand;
         let (first, count) = self.extent(block);
         let mut lines = BlockLanes::<A>::new::<F>(strip.width);
-        if count < BLOCK {
+        if count < SCAN_BLOCK {
             return lines;
         }
         if self.bound.strips.lanes == 1 {
-            let mut elements = [A::default(); BLOCK];
+            let mut elements = [A::default(); SCAN_BLOCK];
             // SAFETY: the elements of the block are valid in the operand.
             unsafe { (rows.read)(self.line(strip, operand, first), &mut elements) }
             lines.set_total(fold_line::<F, A>(&elements));
@@ -419,8 +423,8 @@ impl TileRun<'_> {
 
     /// The first position of a block, and its number of elements.
     fn extent(&self, block: usize) -> (usize, usize) {
-        let first = block * BLOCK;
-        (first, BLOCK.min(self.bound.strips.length - first))
+        let first = block * SCAN_BLOCK;
+        (first, SCAN_BLOCK.min(self.bound.strips.length - first))
     }
 }
 
@@ -482,11 +486,11 @@ impl ScanVisitor for Carries<'_> {
     type Output = ();
 
     fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(self) {
-        let slots = self.bases.shared.cast::<ScanCarry<A>>();
+        let block_carries = self.bases.shared.cast::<ScanCarry<A>>();
         for line in 0..self.bound.lines {
             let mut carry = ScanCarry::first::<F>();
             for block in 0..self.bound.strips.blocks() {
-                let slot = slots.wrapping_add(block * self.bound.lines + line);
+                let slot = block_carries.wrapping_add(block * self.bound.lines + line);
                 // SAFETY: the first pass has written the fold of each block of each line; `Carries` is made
                 // only under the obligations of `BoundNest::prepare`.
                 let total = unsafe {
@@ -511,7 +515,9 @@ impl BoundNest for BoundScan {
     fn tile_elements(&self) -> usize {
         match self.division {
             Division::Strips => self.per_tile() * self.strips.length * self.strips.width(),
-            Division::Continued | Division::Blocks => self.per_tile() * BLOCK * self.strips.width(),
+            Division::Continued | Division::Blocks => {
+                self.per_tile() * SCAN_BLOCK * self.strips.width()
+            }
             // Progress counts results, and the first pass stores none.
             Division::Folds => 0,
         }
@@ -527,9 +533,9 @@ impl BoundNest for BoundScan {
         visit_scan(self.scan.op, self.scan.dtype, TileRun { bound: self, bases, tiles });
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundScan>(1);
-        held.own::<OuterAxis>(self.strips.outer.capacity());
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundScan>(1);
+        memory_use.add_allocation::<OuterAxis>(self.strips.outer.capacity());
     }
 }
 
@@ -541,7 +547,7 @@ struct UndividedScan {
 }
 
 impl BoundNest for UndividedScan {
-    fn divided(&self) -> Option<&dyn BoundNest> {
+    fn split_for_threads(&self) -> Option<&dyn BoundNest> {
         self.divided.as_ref().map(|divided| divided as &dyn BoundNest)
     }
 
@@ -558,9 +564,9 @@ impl BoundNest for UndividedScan {
         unsafe { self.whole.run(bases, tiles) }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        self.whole.count_bytes(held);
-        self.divided.iter().for_each(|divided| divided.count_bytes(held));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.whole.count_bytes(memory_use);
+        self.divided.iter().for_each(|divided| divided.count_bytes(memory_use));
     }
 }
 
@@ -596,8 +602,8 @@ impl BoundNest for DividedScan {
         unsafe { self.results.run(bases, tiles) }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        self.folds.count_bytes(held);
-        self.results.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.folds.count_bytes(memory_use);
+        self.results.count_bytes(memory_use);
     }
 }

@@ -1,10 +1,10 @@
 //! The blocks of scans: 512 elements of one line, or 512 elements of each of several neighbouring lines.
 
-use indim_ops::meaning::scan::{BLOCK, RUN_LENGTH};
+use indim_ops::meaning::scan::{RUN_LENGTH, SCAN_BLOCK};
 use indim_ops::{Element, Fold, ScalarBackend, ScanCarry};
 
-/// Replaces the elements of a block of one line, at most [`BLOCK`], by the results. Returns the fold of the
-/// block.
+/// Replaces the elements of a block of one line, at most [`SCAN_BLOCK`], by the results. Returns the fold of
+/// the block.
 #[inline(always)]
 pub(super) fn scan_line<F: Fold<A>, A: Element>(
     carry: &ScanCarry<A>,
@@ -43,7 +43,7 @@ fn scan_run<F: Fold<A>, A: Element>(
 /// The fold of a full block of one line.
 #[inline(always)]
 pub(super) fn fold_line<F: Fold<A>, A: Element>(elements: &[A]) -> A {
-    let mut totals = [F::identity::<ScalarBackend>(); BLOCK / RUN_LENGTH];
+    let mut totals = [F::identity::<ScalarBackend>(); SCAN_BLOCK / RUN_LENGTH];
     for (total, run) in totals.iter_mut().zip(elements.chunks(RUN_LENGTH)) {
         for &element in run {
             *total = F::combine::<ScalarBackend>(*total, element);
@@ -62,9 +62,9 @@ pub(super) struct BlockLanes<A> {
     /// Number of lines.
     width: usize,
     /// The fold of the current run.
-    within: [A; MAX_LANES],
+    run_folds: [A; MAX_LANES],
     /// The fold of the earlier runs of the block.
-    before: [A; MAX_LANES],
+    earlier_runs: [A; MAX_LANES],
     elements: [A; MAX_LANES],
 }
 
@@ -72,7 +72,7 @@ impl<A: Element> BlockLanes<A> {
     /// The state before the first element of a block.
     pub(super) fn new<F: Fold<A>>(width: usize) -> Self {
         let none = [F::identity::<ScalarBackend>(); MAX_LANES];
-        BlockLanes { width, within: none, before: none, elements: none }
+        BlockLanes { width, run_folds: none, earlier_runs: none, elements: none }
     }
 
     /// One element of each line, which [`BlockLanes::results`] replaces by the results.
@@ -83,9 +83,9 @@ impl<A: Element> BlockLanes<A> {
     /// Folds the element of each line.
     #[inline(always)]
     pub(super) fn push<F: Fold<A>>(&mut self) {
-        let within = &mut self.within[..self.width];
-        for (within, &element) in within.iter_mut().zip(&self.elements[..self.width]) {
-            *within = F::combine::<ScalarBackend>(*within, element);
+        let run_folds = &mut self.run_folds[..self.width];
+        for (fold, &element) in run_folds.iter_mut().zip(&self.elements[..self.width]) {
+            *fold = F::combine::<ScalarBackend>(*fold, element);
         }
     }
 
@@ -93,14 +93,14 @@ impl<A: Element> BlockLanes<A> {
     #[inline(always)]
     pub(super) fn results<F: Fold<A>>(&mut self, carry: &ScanCarries<A>, exclusive: bool) {
         let width = self.width;
-        let (within, before) = (&mut self.within[..width], &self.before[..width]);
+        let (run_folds, earlier_runs) = (&mut self.run_folds[..width], &self.earlier_runs[..width]);
         let (blocks, groups) = (&carry.blocks[..width], &carry.groups[..width]);
         let elements = &mut self.elements[..width];
         for lane in 0..width {
-            let next = F::combine::<ScalarBackend>(within[lane], elements[lane]);
-            let fold = if exclusive { within[lane] } else { next };
-            within[lane] = next;
-            let fold = F::combine::<ScalarBackend>(before[lane], fold);
+            let next = F::combine::<ScalarBackend>(run_folds[lane], elements[lane]);
+            let fold = if exclusive { run_folds[lane] } else { next };
+            run_folds[lane] = next;
+            let fold = F::combine::<ScalarBackend>(earlier_runs[lane], fold);
             let carry = ScanCarry { blocks: blocks[lane], groups: groups[lane] };
             elements[lane] = carry.result::<F>(fold);
         }
@@ -109,20 +109,20 @@ impl<A: Element> BlockLanes<A> {
     /// Ends a run: its fold joins that of the earlier runs.
     #[inline(always)]
     pub(super) fn end_run<F: Fold<A>>(&mut self) {
-        for (before, within) in self.before.iter_mut().zip(&mut self.within) {
-            *before = F::combine::<ScalarBackend>(*before, *within);
-            *within = F::identity::<ScalarBackend>();
+        for (earlier, fold) in self.earlier_runs.iter_mut().zip(&mut self.run_folds) {
+            *earlier = F::combine::<ScalarBackend>(*earlier, *fold);
+            *fold = F::identity::<ScalarBackend>();
         }
     }
 
     /// Sets the fold of the block, for a strip of one line.
     pub(super) fn set_total(&mut self, total: A) {
-        self.before[0] = total;
+        self.earlier_runs[0] = total;
     }
 
     /// The fold of the block for each line, after its last run.
     pub(super) fn totals(&self) -> &[A] {
-        &self.before[..self.width]
+        &self.earlier_runs[..self.width]
     }
 }
 

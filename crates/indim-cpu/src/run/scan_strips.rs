@@ -3,7 +3,7 @@
 
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce_some;
-use indim_ops::meaning::scan::BLOCK;
+use indim_ops::meaning::scan::SCAN_BLOCK;
 
 use crate::run::scan::Scan;
 use crate::run::scan_block::MAX_LANES;
@@ -27,11 +27,11 @@ pub(super) struct ScanStrips {
     /// Offset of each operand's first element in the direction of the scan.
     pub(super) first: AxisStrides,
     /// Stride of each operand along the axis, in the direction of the scan.
-    pub(super) along: AxisStrides,
+    pub(super) axis_strides: AxisStrides,
     /// Size of the axis of the lanes, along which neighbouring lines are scanned together; 1 without it.
     pub(super) lanes: usize,
     /// Stride of each operand along the axis of the lanes.
-    pub(super) across: AxisStrides,
+    pub(super) lane_strides: AxisStrides,
     /// The remaining axes.
     pub(super) outer: Vec<OuterAxis>,
 }
@@ -43,11 +43,11 @@ impl ScanStrips {
         let others = (0..shape.len()).filter(|&axis| axis != scan.axis);
         let axes = coalesce_some(0, others, shape, strides)?;
         let last = isize::try_from(length.checked_sub(1)?).ok()?;
-        let (mut first, mut along) = (axes.offsets.clone(), AxisStrides::new());
+        let (mut first, mut axis_strides) = (axes.offsets.clone(), AxisStrides::new());
         for (first, strides) in first.iter_mut().zip(strides) {
             let stride = strides[scan.axis];
             *first += if scan.reverse { last * stride } else { 0 };
-            along.push(if scan.reverse { -stride } else { stride });
+            axis_strides.push(if scan.reverse { -stride } else { stride });
         }
         let axis = |axis: usize| OuterAxis {
             size: axes.sizes[axis],
@@ -55,17 +55,17 @@ impl ScanStrips {
         };
         let mut outer: Vec<OuterAxis> = (0..axes.sizes.len()).map(axis).collect();
         let is_dense = |stride: isize| stride.unsigned_abs() == scan.dtype.size();
-        let are_lines_dense = is_dense(along[scan.operand]) && is_dense(along[0]);
+        let are_lines_dense = is_dense(axis_strides[scan.operand]) && is_dense(axis_strides[0]);
         let is_side_by_side = |axis: &OuterAxis| {
             axis.size >= MIN_LANES
                 && (is_dense(axis.strides[scan.operand]) || is_dense(axis.strides[0]))
         };
         let lane_axis = outer.iter().position(is_side_by_side).filter(|_| !are_lines_dense);
-        let (lanes, across) = match lane_axis.map(|axis| outer.remove(axis)) {
+        let (lanes, lane_strides) = match lane_axis.map(|axis| outer.remove(axis)) {
             Some(axis) => (axis.size, axis.strides),
-            None => (1, along.iter().map(|_| 0).collect()),
+            None => (1, axis_strides.iter().map(|_| 0).collect()),
         };
-        Some(ScanStrips { length, first, along, lanes, across, outer })
+        Some(ScanStrips { length, first, axis_strides, lanes, lane_strides, outer })
     }
 
     /// Number of lines of a full strip.
@@ -74,25 +74,26 @@ impl ScanStrips {
     }
 
     /// Number of strips at one index of the outer axes.
-    pub(super) fn across(&self) -> usize {
+    pub(super) fn strips_per_outer_index(&self) -> usize {
         self.lanes.div_ceil(self.width())
     }
 
     pub(super) fn count(&self) -> usize {
-        self.outer.iter().map(|axis| axis.size).product::<usize>() * self.across()
+        self.outer.iter().map(|axis| axis.size).product::<usize>() * self.strips_per_outer_index()
     }
 
     pub(super) fn blocks(&self) -> usize {
-        self.length.div_ceil(BLOCK)
+        self.length.div_ceil(SCAN_BLOCK)
     }
 
     /// Strip `number`; strips are numbered with the axis of the lanes innermost.
     pub(super) fn strip(&self, number: usize) -> ScanStrip {
-        let (mut outer, first) = (number / self.across(), number % self.across());
+        let (mut outer, first) =
+            (number / self.strips_per_outer_index(), number % self.strips_per_outer_index());
         let lane = first * self.width();
         let line = outer * self.lanes + lane;
         let mut offsets = self.first.clone();
-        for (offset, stride) in offsets.iter_mut().zip(&self.across) {
+        for (offset, stride) in offsets.iter_mut().zip(&self.lane_strides) {
             *offset += lane as isize * stride;
         }
         for axis in self.outer.iter().rev() {

@@ -16,7 +16,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, Element, Level, ScatterFold, ScatterOp, ScatterVisitor};
@@ -49,10 +49,10 @@ pub(crate) struct Scatter {
 const TILE_ELEMENTS: usize = 4096;
 
 /// Number of indices resolved at a time.
-const INDICES: usize = 256;
+const MAX_RESOLVED_INDICES: usize = 256;
 
 /// Elements of a target that are combined together: enough for vectors, few enough to clear for each target.
-const ACCUMULATORS: usize = 64;
+const MAX_ACCUMULATORS: usize = 64;
 
 /// Maximum bytes of an accumulator: complex numbers have the largest.
 const MAX_ACCUMULATOR_BYTES: usize = 16;
@@ -75,7 +75,7 @@ struct FoldFunctions {
 /// Memory for the accumulators of any fold.
 #[repr(align(16))]
 struct Accumulators {
-    _bytes: [u8; ACCUMULATORS * MAX_ACCUMULATOR_BYTES],
+    _bytes: [u8; MAX_ACCUMULATORS * MAX_ACCUMULATOR_BYTES],
 }
 
 /// Instantiates [`FoldFunctions`].
@@ -99,8 +99,8 @@ impl ScatterVisitor for FoldFunctionsVisitor {
 impl Scatter {
     /// Returns `None` for a nest that is not a scatter.
     pub(crate) fn compile(nest: &LoopNest, level: Level) -> Option<Arc<dyn NestCode>> {
-        let (LoneInstruction::Scatter { op, axis, mode, size }, instruction) =
-            nest.lone_instruction()?
+        let (StandaloneInstruction::Scatter { op, axis, mode, size }, instruction) =
+            nest.standalone_instruction()?
         else {
             return None;
         };
@@ -162,7 +162,7 @@ impl NestCode for Scatter {
                 && self.keeps_bits
                 && (0..self.stores).all(has_strides_of_operand),
             size: shape[self.axis],
-            along: strides.iter().map(|strides| strides[self.axis]).collect(),
+            axis_strides: strides.iter().map(|strides| strides[self.axis]).collect(),
             rows: outer.sizes.iter().product::<usize>() * shape[self.axis],
             rows_per_tile: (TILE_ELEMENTS / elements).max(1),
             outer,
@@ -191,7 +191,7 @@ impl NestCode for Scatter {
             return accumulators.saturating_mul(MAX_ACCUMULATOR_BYTES);
         }
         let indices = product(&nest.shape[self.rank..]);
-        let starts = nest.shape[self.axis].saturating_add(STARTS_BEYOND);
+        let starts = nest.shape[self.axis].saturating_add(EXTRA_STARTS);
         indices.saturating_mul(3).saturating_add(starts).saturating_mul(size_of::<usize>())
     }
 
@@ -203,7 +203,8 @@ impl NestCode for Scatter {
     ) -> fmt::Result {
         let [operand, indices, updates] = [self.operand, self.indices, self.updates]
             .map(|operand| describe(&nest.accesses[operand - self.stores]));
-        let Some((LoneInstruction::Scatter { op, .. }, _)) = nest.lone_instruction() else {
+        let Some((StandaloneInstruction::Scatter { op, .. }, _)) = nest.standalone_instruction()
+        else {
             return Ok(());
         };
         writeln!(formatter, "group {indices} by target")?;
@@ -218,8 +219,8 @@ impl NestCode for Scatter {
         KernelFallback::Scatter
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Scatter>(1);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<Scatter>(1);
     }
 }
 
@@ -242,7 +243,7 @@ struct BoundScatter {
     /// Size of the scattered axis.
     size: usize,
     /// Stride in bytes of each operand along the scattered axis.
-    along: Vec<isize>,
+    axis_strides: Vec<isize>,
     /// The axes before and after the scattered axis.
     outer: CoalescedAxes,
     inner: CoalescedAxes,
@@ -259,7 +260,7 @@ struct BoundScatter {
 const SHIFT: usize = 2;
 
 /// Entries of the list of starts in addition to one for each target: dropped updates and the shift.
-const STARTS_BEYOND: usize = 1 + SHIFT;
+const EXTRA_STARTS: usize = 1 + SHIFT;
 
 /// The updates sorted by target, in shared memory.
 #[derive(Clone, Copy)]
@@ -284,7 +285,7 @@ impl BoundScatter {
     /// The lists of sorted updates in shared memory.
     fn sorted(&self, bases: &Bases<'_>) -> SortedUpdates {
         let starts = bases.shared.cast::<usize>();
-        SortedUpdates { starts, updates: starts.wrapping_add(self.size + STARTS_BEYOND).cast() }
+        SortedUpdates { starts, updates: starts.wrapping_add(self.size + EXTRA_STARTS).cast() }
     }
 
     /// Number of indices.
@@ -292,25 +293,27 @@ impl BoundScatter {
         self.loops.iter().map(|level| level.count).product()
     }
 
-    /// Calls `visit` with the updates of all indices, in row-major order: the targets of at most [`INDICES`]
-    /// indices at a time, and the offsets of their updates. Not generic, because every fold would have a
-    /// copy.
+    /// Calls `visit` with the updates of all indices, in row-major order: the targets of at most
+    /// [`MAX_RESOLVED_INDICES`] indices at a time, and the offsets of their updates. Not generic, because
+    /// every fold would have a copy.
     ///
     /// # Safety
     /// `indices` is valid for reads of an index at every point of the loops.
-    unsafe fn for_each_part(
+    unsafe fn for_each_update_batch(
         &self,
         indices: *const u8,
         visit: &mut dyn FnMut(&[usize], UpdateOffsets),
     ) {
         const ONCE: IndexLoop = IndexLoop { count: 1, index: 0, update: 0 };
         let (inner, outer) = self.loops.split_last().unwrap_or((&ONCE, &[]));
-        let mut targets = [0; INDICES];
+        let mut targets = [0; MAX_RESOLVED_INDICES];
         for number in 0..outer.iter().map(|level| level.count).product() {
-            let index = unravelled(number, outer.iter().map(|level| (level.count, level.index)));
-            let update = unravelled(number, outer.iter().map(|level| (level.count, level.update)));
-            for first in (0..inner.count).step_by(INDICES) {
-                let targets = &mut targets[..INDICES.min(inner.count - first)];
+            let index =
+                unravel_offset(number, outer.iter().map(|level| (level.count, level.index)));
+            let update =
+                unravel_offset(number, outer.iter().map(|level| (level.count, level.update)));
+            for first in (0..inner.count).step_by(MAX_RESOLVED_INDICES) {
+                let targets = &mut targets[..MAX_RESOLVED_INDICES.min(inner.count - first)];
                 let along = |stride: isize| stride * first as isize;
                 let from = indices.wrapping_offset(index + along(inner.index));
                 // SAFETY: the caller ensures readable indices at every point of the loops; these are points
@@ -350,9 +353,9 @@ impl BoundScatter {
         let of_inner = axes.iter().copied().zip(strides.iter().copied());
         let offset = self.outer.offsets[operand]
             + self.inner.offsets[operand]
-            + target as isize * self.along[operand]
-            + unravelled(outer, of_outer)
-            + unravelled(number, of_inner);
+            + target as isize * self.axis_strides[operand]
+            + unravel_offset(outer, of_outer)
+            + unravel_offset(number, of_inner);
         StridedRun {
             first: bases.operands[operand].wrapping_offset(offset),
             stride: strides.last().copied().unwrap_or(0),
@@ -376,8 +379,8 @@ impl BoundScatter {
         for number in 0..axes.iter().product() {
             let run = |operand: usize| self.run_of(bases, operand, place, number);
             let (from, updated) = (run(self.scatter.operand), run(self.scatter.updates));
-            for first in (0..length).step_by(ACCUMULATORS) {
-                let count = ACCUMULATORS.min(length - first);
+            for first in (0..length).step_by(MAX_ACCUMULATORS) {
+                let count = MAX_ACCUMULATORS.min(length - first);
                 // SAFETY:
                 // - elements `first..first + count` of the target are valid in the operand and the stores,
                 //   which the caller ensures;
@@ -387,7 +390,7 @@ impl BoundScatter {
                 unsafe {
                     begin(from.at(first), folded, count);
                     for &update in updates {
-                        combine(updated.at(first).moved(update), folded, count);
+                        combine(updated.at(first).offset_by(update), folded, count);
                     }
                     for store in 0..self.scatter.stores {
                         finish(run(store).at(first), folded, count);
@@ -407,7 +410,7 @@ impl BoundScatter {
         let accumulators = bases.shared.wrapping_add(targets.start * functions.accumulator_bytes);
         for store in 0..self.scatter.stores {
             let mut run = self.run_of(bases, store, (0, 0), 0);
-            run.stride = self.along[store];
+            run.stride = self.axis_strides[store];
             // SAFETY: `accumulate` has written an accumulator for each target, and the caller ensures that
             // the elements of the targets are writable.
             unsafe { (functions.finish)(run.at(targets.start), accumulators, targets.len()) }
@@ -472,7 +475,7 @@ impl BoundScatter {
         let accumulators = bases.shared.cast::<F::Accumulator>();
         let run = |operand: usize| self.run_of(bases, operand, (0, 0), 0).first;
         let (operand, updates) = (run(self.scatter.operand), run(self.scatter.updates));
-        let stride = self.along[self.scatter.operand];
+        let stride = self.axis_strides[self.scatter.operand];
         let indices = bases.operands[self.scatter.indices].cast_const();
         // SAFETY:
         // - `shared_bytes` counts an accumulator for each target and one more;
@@ -485,7 +488,7 @@ impl BoundScatter {
                 accumulators.add(target).write_unaligned(F::begin(load::<T>(from)));
             }
             accumulators.add(self.size).write_unaligned(F::Accumulator::default());
-            self.for_each_part(indices, &mut |targets, offsets| {
+            self.for_each_update_batch(indices, &mut |targets, offsets| {
                 for (number, &target) in targets.iter().enumerate() {
                     let update = load::<T>(updates.wrapping_offset(offsets.of(number)));
                     let accumulator = accumulators.add(target);
@@ -522,7 +525,10 @@ unsafe fn load<T: Element>(from: *const u8) -> T {
 }
 
 /// Offset of point `number` in row-major order, for axes of these sizes and strides.
-fn unravelled(mut number: usize, axes: impl DoubleEndedIterator<Item = (usize, isize)>) -> isize {
+fn unravel_offset(
+    mut number: usize,
+    axes: impl DoubleEndedIterator<Item = (usize, isize)>,
+) -> isize {
     let mut offset = 0;
     for (size, stride) in axes.rev() {
         offset += (number % size) as isize * stride;
@@ -541,11 +547,11 @@ struct StridedRun {
 impl StridedRun {
     /// The run from element `number` on.
     fn at(self, number: usize) -> StridedRun {
-        self.moved(self.stride * number as isize)
+        self.offset_by(self.stride * number as isize)
     }
 
     /// The run at an offset.
-    fn moved(self, bytes: isize) -> StridedRun {
+    fn offset_by(self, bytes: isize) -> StridedRun {
         StridedRun { first: self.first.wrapping_offset(bytes), ..self }
     }
 
@@ -619,7 +625,7 @@ impl BoundNest for BoundScatter {
         self.rows_per_tile * self.elements
     }
 
-    fn own_work(&self, operands: &[*mut u8]) -> Option<usize> {
+    fn work_for_addresses(&self, operands: &[*mut u8]) -> Option<usize> {
         let changed = self.elements * (self.rows / self.size);
         self.is_in_place(operands).then(|| changed.saturating_mul(2 * self.scatter.element_bytes))
     }
@@ -643,10 +649,10 @@ impl BoundNest for BoundScatter {
         //   lists;
         // - the caller ensures that all indices are readable.
         unsafe {
-            starts.write_bytes(0, self.size + STARTS_BEYOND);
-            let starts = core::slice::from_raw_parts_mut(starts, self.size + STARTS_BEYOND);
+            starts.write_bytes(0, self.size + EXTRA_STARTS);
+            let starts = core::slice::from_raw_parts_mut(starts, self.size + EXTRA_STARTS);
             let mut count = 0;
-            self.for_each_part(indices, &mut |targets, offsets| {
+            self.for_each_update_batch(indices, &mut |targets, offsets| {
                 for (number, &target) in targets.iter().enumerate() {
                     starts[target + SHIFT] += 1;
                     unsorted.add(count).write(Update { target, offset: offsets.of(number) });
@@ -676,9 +682,9 @@ impl BoundNest for BoundScatter {
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundScatter>(1);
-        held.own::<isize>(self.along.capacity());
-        held.own::<IndexLoop>(self.loops.capacity());
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundScatter>(1);
+        memory_use.add_allocation::<isize>(self.axis_strides.capacity());
+        memory_use.add_allocation::<IndexLoop>(self.loops.capacity());
     }
 }

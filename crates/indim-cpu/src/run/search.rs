@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::coalesce::{CoalescedAxes, coalesce_some};
 use indim_ops::{DType, SearchSide, bf16, c64, c128, f16};
@@ -36,7 +36,7 @@ pub(crate) struct TableSearch {
 const TILE_ELEMENTS: usize = 1 << 14;
 
 /// Values that are searched together.
-const LANES: usize = 16;
+const SEARCH_LANES: usize = 16;
 
 /// Cost of a search, in bytes moved in the same time: about 20 nanoseconds.
 const BYTES_PER_SEARCH: usize = 200;
@@ -44,7 +44,9 @@ const BYTES_PER_SEARCH: usize = 200;
 impl TableSearch {
     /// Returns `None` for a nest that is not a search.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let (LoneInstruction::SearchSorted { side }, instruction) = nest.lone_instruction()? else {
+        let (StandaloneInstruction::SearchSorted { side }, instruction) =
+            nest.standalone_instruction()?
+        else {
             return None;
         };
         let [Local::Access(table), Local::Access(values)] = instruction.operands[..] else {
@@ -77,7 +79,7 @@ impl NestCode for TableSearch {
         Some(Arc::new(BoundSearch {
             search: *self,
             length: shape[self.rank],
-            along: strides[self.table][self.rank],
+            table_stride: strides[self.table][self.rank],
             count: axes.sizes.iter().product(),
             axes,
         }))
@@ -114,8 +116,8 @@ impl NestCode for TableSearch {
         KernelFallback::SearchSorted
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<TableSearch>(1);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<TableSearch>(1);
     }
 }
 
@@ -126,7 +128,7 @@ struct BoundSearch {
     /// Number of elements of the table.
     length: usize,
     /// Stride of the table in bytes.
-    along: isize,
+    table_stride: isize,
     /// The axes of the values and of the stores.
     axes: CoalescedAxes,
     /// Number of values.
@@ -141,7 +143,7 @@ impl BoundSearch {
     unsafe fn write_keys<T: SortElement>(&self, bases: &Bases<'_>) {
         let (table, keys) = (bases.operands[self.search.table], bases.shared.cast::<T::SortKey>());
         for index in 0..self.length {
-            let from = table.wrapping_offset(self.along.wrapping_mul(index as isize));
+            let from = table.wrapping_offset(self.table_stride.wrapping_mul(index as isize));
             // SAFETY:
             // - the caller ensures that the table is readable;
             // - a key has the size of an element, so the shared memory has room for all of them; only this
@@ -162,14 +164,14 @@ impl BoundSearch {
         let mut next = range.start;
         while next < range.end {
             let within = next % run_length;
-            let lanes = (run_length - within).min(range.end - next).min(LANES);
+            let lanes = (run_length - within).min(range.end - next).min(SEARCH_LANES);
             let address = |operand: usize, lane: usize| {
                 let stride = self.axes.strides_of(operand).last().copied().unwrap_or(0);
                 let offset = self.axes.offsets[operand] + self.offset(operand, next / run_length);
                 let along = stride.wrapping_mul((within + lane) as isize);
                 bases.operands[operand].wrapping_offset(offset).wrapping_offset(along)
             };
-            let mut values = [T::SortKey::default(); LANES];
+            let mut values = [T::SortKey::default(); SEARCH_LANES];
             for (lane, value) in values[..lanes].iter_mut().enumerate() {
                 let from = address(self.search.values, lane).cast::<T::Storage>();
                 // SAFETY: the caller ensures that each value is readable.
@@ -215,10 +217,10 @@ impl BoundSearch {
 unsafe fn positions<K: SortKey, const AFTER_EQUAL: bool>(
     keys: *const K,
     length: usize,
-    values: &[K; LANES],
-) -> [usize; LANES] {
+    values: &[K; SEARCH_LANES],
+) -> [usize; SEARCH_LANES] {
     let is_before = |key: K, value: K| if AFTER_EQUAL { key <= value } else { key < value };
-    let mut first = [0; LANES];
+    let mut first = [0; SEARCH_LANES];
     let mut count = length;
     // SAFETY: a range of `count` keys from `first` on lies within the table: both begin as the whole table,
     // `first` grows by `half` only if `count` falls by as much, and `half` is at most `count`.
@@ -258,7 +260,7 @@ impl BoundNest for BoundSearch {
         unsafe { for_sort_element!(self.search.dtype, self.search(bases, values)) }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundSearch>(1);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundSearch>(1);
     }
 }

@@ -83,14 +83,14 @@ pub fn compile_symbolic_with(
     let (loops, executor) = lower_and_choose(&graph, options, checkpoint)?;
     let never = || Ok::<(), Infallible>(());
     let Ok(program) = CompiledProgram::new(loops, placeholders, executor, options.level, never);
-    let mut held = MemoryUse::default();
-    program.count_bytes(&mut held);
+    let mut memory_use = MemoryUse::default();
+    program.count_bytes(&mut memory_use);
     let names = (0..graph.parameters().len()).map(|index| graph.parameter_name(index).to_owned());
     Ok(SymbolicExecutable {
         guards: symbolic.guards().clone(),
         counts: symbolic.counts().to_vec(),
         program: Arc::new(program),
-        program_bytes: held.bytes(),
+        program_bytes: memory_use.bytes(),
         parameter_names: names.collect(),
         bindings: Mutex::default(),
         binding_bytes: OnceLock::new(),
@@ -147,15 +147,15 @@ impl SymbolicExecutable {
     fn bound(&self, symbols: &[usize], before: Option<&DenseBindings>) -> (Executable, usize) {
         let never = || Ok::<(), Infallible>(());
         let Ok(nests) = BoundProgram::new(&self.program, symbols.into(), before, never);
-        let counted = |mut held: MemoryUse| {
-            let shared = held.bytes();
-            nests.count_bytes(&mut held);
-            held.bytes() - shared + size_of::<Executable>()
+        let counted = |mut memory_use: MemoryUse| {
+            let shared = memory_use.bytes();
+            nests.count_bytes(&mut memory_use);
+            memory_use.bytes() - shared + size_of::<Executable>()
         };
         let own_bytes = || {
-            let mut held = MemoryUse::default();
-            self.program.count_bytes(&mut held);
-            counted(held)
+            let mut memory_use = MemoryUse::default();
+            self.program.count_bytes(&mut memory_use);
+            counted(memory_use)
         };
         // Groups compile nests for tiles, so their memory depends on the sizes.
         let bytes = match nests.has_groups() {

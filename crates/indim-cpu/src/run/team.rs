@@ -32,10 +32,10 @@ const TICKET: u64 = 1 << 32;
 
 /// Number of workers that each new helper wakes. A wake-up is a system call of some microseconds, so the
 /// caller wakes one worker and helpers wake the others.
-const WAKES: usize = 2;
+const WAKES_PER_HELPER: usize = 2;
 
 /// Rounds for which the caller spins for helpers before it sleeps: some 20 microseconds, the time of a chunk.
-const SPINS: usize = 1000;
+const MAX_SPINS: usize = 1000;
 
 /// Work of a task, in bytes moved, that pays for waking helpers: some 40 to 150 microseconds. After a pause
 /// of 5 milliseconds, `exp` of 512 KiB (9 MiB of work) took 52 to 90 microseconds with two threads, and 42 to
@@ -80,7 +80,7 @@ impl Caller {
     }
 
     /// Whether a task of this much work, in bytes moved, pays for helpers.
-    pub(crate) fn repays(&mut self, bytes: usize) -> bool {
+    pub(crate) fn pays_for_helpers(&mut self, bytes: usize) -> bool {
         if bytes >= WAKE_BYTES || self.team.is_awake() {
             return true;
         }
@@ -125,9 +125,9 @@ struct Team {
     task: AtomicPtr<Task<'static>>,
     /// Jobs in the queue of the pool that no worker has started.
     queued: AtomicUsize,
-    made: Instant,
-    /// Time at which a helper last left, in nanoseconds after `made`; 0 if none has.
-    helped: AtomicU64,
+    created: Instant,
+    /// Time at which a helper last left, in nanoseconds after `created`; 0 if none has.
+    last_help: AtomicU64,
     /// Address of the pool of the jobs, as its identity; 0 for the current pool.
     pool: usize,
     caller: Thread,
@@ -146,8 +146,8 @@ impl Team {
             state: AtomicU64::new(0),
             task: AtomicPtr::new(ptr::null_mut()),
             queued: AtomicUsize::new(0),
-            made: Instant::now(),
-            helped: AtomicU64::new(0),
+            created: Instant::now(),
+            last_help: AtomicU64::new(0),
             pool,
             caller: thread::current(),
         }
@@ -155,10 +155,10 @@ impl Team {
 
     /// Whether a helper is awake: queued, or polling after a task.
     fn is_awake(&self) -> bool {
-        let helped = self.helped.load(Ordering::Relaxed);
-        let now = self.made.elapsed().as_nanos() as u64;
+        let last_help = self.last_help.load(Ordering::Relaxed);
+        let now = self.created.elapsed().as_nanos() as u64;
         self.queued.load(Ordering::Relaxed) > 0
-            || helped > 0 && now.saturating_sub(helped) < AWAKE_TIME.as_nanos() as u64
+            || last_help > 0 && now.saturating_sub(last_help) < AWAKE_TIME.as_nanos() as u64
     }
 
     /// Lets helpers join `task` until the result is dropped. The drop waits for helpers that have joined.
@@ -185,8 +185,8 @@ impl Team {
     fn help(self: Arc<Self>) {
         self.queued.fetch_sub(1, Ordering::Relaxed);
         self.join();
-        let now = self.made.elapsed().as_nanos() as u64;
-        self.helped.store(now, Ordering::Relaxed);
+        let now = self.created.elapsed().as_nanos() as u64;
+        self.last_help.store(now, Ordering::Relaxed);
     }
 
     fn join(self: &Arc<Self>) {
@@ -195,7 +195,7 @@ impl Team {
             return;
         };
         let helper = Helper(self);
-        self.invite(WAKES, |team| rayon::spawn(move || team.help()));
+        self.invite(WAKES_PER_HELPER, |team| rayon::spawn(move || team.help()));
         // SAFETY:
         // - `open` stored the pointer before it released the tickets, and this helper acquired one of them;
         // - the task lives until `OpenTask` is dropped, which waits until `state` no longer counts this
@@ -235,7 +235,7 @@ impl Drop for OpenTask<'_> {
         state.fetch_and(TICKET - 1, Ordering::Relaxed);
         let mut rounds = 0;
         while state.load(Ordering::Acquire) != 0 {
-            match rounds < SPINS {
+            match rounds < MAX_SPINS {
                 true => spin_loop(),
                 // The token of an earlier `unpark` costs one more round.
                 false => thread::park(),
@@ -292,25 +292,26 @@ mod tests {
     fn short_tasks_wake_helpers_only_in_a_burst() {
         let pool = pool(2);
         let mut caller = Caller::of_this_thread(Some(&pool));
-        assert!(caller.repays(WAKE_BYTES));
+        assert!(caller.pays_for_helpers(WAKE_BYTES));
         caller.burst_end = Instant::now() + Duration::from_secs(3600);
         let tasks = BURST_BYTES.div_ceil(WAKE_BYTES / 2);
-        let repaid: Vec<bool> = (0..tasks).map(|_| caller.repays(WAKE_BYTES / 2)).collect();
+        let repaid: Vec<bool> =
+            (0..tasks).map(|_| caller.pays_for_helpers(WAKE_BYTES / 2)).collect();
         assert_eq!(repaid.iter().position(|&repays| repays), Some(tasks - 1), "in a burst");
         for _ in 0..2 * tasks {
             caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
-            assert!(!caller.repays(WAKE_BYTES / 2), "after a pause");
+            assert!(!caller.pays_for_helpers(WAKE_BYTES / 2), "after a pause");
         }
         // A helper that is queued or polling needs no waking.
         caller.team.queued.store(1, Ordering::Relaxed);
-        assert!(caller.repays(1));
+        assert!(caller.pays_for_helpers(1));
         caller.team.queued.store(0, Ordering::Relaxed);
-        caller.team.helped.store(u64::MAX, Ordering::Relaxed);
-        assert!(caller.repays(1));
-        caller.team.helped.store(1, Ordering::Relaxed);
+        caller.team.last_help.store(u64::MAX, Ordering::Relaxed);
+        assert!(caller.pays_for_helpers(1));
+        caller.team.last_help.store(1, Ordering::Relaxed);
         thread::sleep(2 * AWAKE_TIME);
         caller.burst_end = Instant::now() - 2 * AWAKE_TIME;
-        assert!(!caller.repays(1));
+        assert!(!caller.pays_for_helpers(1));
     }
 
     #[test]

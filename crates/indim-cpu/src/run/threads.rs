@@ -8,7 +8,7 @@ use crate::run::options::{RunOptions, Threads};
 use indim_executors::{Bases, BoundNest};
 
 /// Work, in bytes moved, from which several threads run a nest if they are awake: some 10 microseconds.
-const PARALLEL_BYTES: usize = 1024 * 1024;
+const MIN_PARALLEL_BYTES: usize = 1024 * 1024;
 
 /// Minimum work of a chunk, in bytes moved.
 const MIN_CHUNK_BYTES: usize = 256 * 1024;
@@ -22,7 +22,7 @@ const MAX_CHUNK_BYTES: usize = 8 * 1024 * 1024;
 
 /// Whether work of this many bytes moved is enough for several threads.
 pub(crate) fn is_parallel(work: usize) -> bool {
-    work >= PARALLEL_BYTES
+    work >= MIN_PARALLEL_BYTES
 }
 
 /// Runs a nest of `work` bytes, on several threads if that pays, until `progress` stops it.
@@ -36,7 +36,7 @@ pub(crate) unsafe fn run(
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
     let bound = bound.tier_up(work).unwrap_or(bound);
-    let bound = match bound.divided() {
+    let bound = match bound.split_for_threads() {
         Some(divided) if is_parallel(work) && options.threads.count() > 1 => divided,
         _ => bound,
     };
@@ -64,16 +64,17 @@ unsafe fn run_tiles(
     options: &RunOptions<'_>,
 ) -> ControlFlow<()> {
     let per_tile = bound.tile_elements();
-    share(bound.tiles(), work, options.threads, |tiles| {
+    run_in_parallel(bound.tiles(), work, options.threads, |tiles| {
         let elements = tiles.len() * per_tile;
-        // SAFETY: the caller has the obligations for all tiles; `share` runs each once, on one thread.
+        // SAFETY: the caller has the obligations for all tiles; `run_in_parallel` runs each once, on one
+        // thread.
         unsafe { bound.run(bases, tiles) }
         (options.progress)(elements)
     })
 }
 
 /// Runs `tiles` tiles, each once, in parallel if their `bytes` of work pay for it, until `run` stops it.
-pub(crate) fn share<B: Send>(
+pub(crate) fn run_in_parallel<B: Send>(
     tiles: usize,
     bytes: usize,
     threads: Threads<'_>,
@@ -89,7 +90,7 @@ pub(crate) fn share<B: Send>(
     #[cfg(feature = "rayon")]
     if count.min(chunks) > 1 {
         let work = ChunkedWork { chunks, bytes, threads: count.min(chunks) };
-        return chunks::share(&work, threads.pool(), &run_chunk);
+        return chunks::run_chunks(&work, threads.pool(), &run_chunk);
     }
     (0..chunks).try_for_each(run_chunk)
 }

@@ -87,8 +87,8 @@ impl NestCode for SimpleCode {
         writeln!(formatter, "one element at a time: {nest}")
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        self.graphs.iter().for_each(|graph| held.graph(graph));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.graphs.iter().for_each(|graph| memory_use.add_graph(graph));
     }
 }
 
@@ -108,8 +108,10 @@ impl BoundNest for BoundSimple {
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        self.strides.iter().for_each(|strides| held.own::<isize>(strides.capacity()));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.strides
+            .iter()
+            .for_each(|strides| memory_use.add_allocation::<isize>(strides.capacity()));
     }
 }
 
@@ -221,7 +223,7 @@ fn graph(nest: &LoopNest, instruction: &NestInstruction) -> Graph {
         InstructionKind::Convert => b.convert(&operands[0], instruction.dtype).unwrap(),
         // `values` gathers without a graph.
         InstructionKind::Take { .. } => operands[0].clone(),
-        InstructionKind::Alone(_) => {
+        InstructionKind::Standalone(_) => {
             unreachable!("invariant: executors compile no nest that runs alone")
         }
         // A bitcast to the same type is a copy.

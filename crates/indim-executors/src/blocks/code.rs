@@ -29,7 +29,7 @@ pub(crate) fn compile(nest: &Arc<LoopNest>, level: Level) -> TileCode {
         value_stores: value_stores(nest),
         fold_functions: None,
         folds: StoreFold::of(nest, level),
-        record_parts: Vec::new(),
+        record_members: Vec::new(),
         block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),
@@ -51,7 +51,7 @@ fn callee(nest: &LoopNest, instruction: &NestInstruction, level: Level) -> Calle
             convert_kernel(instruction.operand_dtype, instruction.dtype, level)
         }
         InstructionKind::Bitcast => bitcast_kernel(instruction.dtype),
-        InstructionKind::Alone(_) => {
+        InstructionKind::Standalone(_) => {
             unreachable!("invariant: executors compile no nest that runs alone")
         }
     };

@@ -25,7 +25,7 @@ use indim_ops::Level;
 use crate::executor::{BoundNest, Executor, KernelFallback, NestCode};
 use crate::tiles;
 use crate::tiles::code::{BLOCK_BYTES, TileCode};
-use crate::tiles::store_fold::{accumulator_bytes, piece_bytes};
+use crate::tiles::store_fold::{accumulator_bytes, segment_bytes};
 
 /// The block executor.
 #[derive(Debug)]
@@ -99,7 +99,7 @@ impl NestCode for KernelNestCode {
     }
 
     fn shared_bytes(&self, nest: &SizedNest<'_>) -> usize {
-        piece_bytes(nest, &self.code.folds)
+        segment_bytes(nest, &self.code.folds)
     }
 
     fn list(
@@ -115,8 +115,8 @@ impl NestCode for KernelNestCode {
         self.reason
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<KernelNestCode>(1);
-        self.code.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<KernelNestCode>(1);
+        self.code.count_bytes(memory_use);
     }
 }

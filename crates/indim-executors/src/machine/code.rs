@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use indim_codegen::{NestBody, record_folds, record_nest_with};
+use indim_codegen::{NestBody, record_folds, record_nest_with_constants};
 use indim_graph::Array;
 use indim_loops::loop_nest::{InstructionKind, Local, LoopNest, NestInstruction};
 use indim_ops::Level;
@@ -24,7 +24,7 @@ pub(super) fn compile(
     level: Level,
     tier_up: Arc<TierUp>,
 ) -> Option<TileCode> {
-    let NestBody { body, inputs, outputs } = record_nest_with(nest, constants)?;
+    let NestBody { body, inputs, outputs } = record_nest_with_constants(nest, constants)?;
     let registers = |locals: &[Local]| locals.iter().map(|&local| register(nest, local)).collect();
     let (blocks, block_count) = blocks(nest);
     let operands = [registers(&outputs), registers(&inputs)];
@@ -37,7 +37,7 @@ pub(super) fn compile(
         only_gathered: only_gathered(nest),
         value_stores: value_stores(nest),
         folds: StoreFold::of(nest, level),
-        record_parts: Vec::new(),
+        record_members: Vec::new(),
         block_elements: block_elements(nest),
         cost: work::computed(nest),
         nest: Arc::clone(nest),

@@ -13,30 +13,35 @@ pub(super) fn list(
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
     let all = code.functions.iter().chain(&code.fold_functions);
-    all.map(|functions| listed(code, nest, functions, describe)).collect()
+    all.map(|functions| operand_text(code, nest, functions, describe)).collect()
 }
 
-fn listed(
+fn operand_text(
     code: &TileCode,
     nest: &LoopNest,
     functions: &Functions,
     describe: &dyn Fn(&Access) -> String,
 ) -> String {
     let operands = |layout: &OperandLayout| {
-        let outputs = functions.outputs.iter().zip(&layout.streams).enumerate();
-        let outputs = outputs.map(|(output, (&register, &streams))| {
-            let stores = if streams { ", written by non-temporal stores" } else { "" };
-            format!("; output {output} is {}{stores}\n", written(code, nest, register, describe))
+        let outputs = functions.outputs.iter().zip(&layout.is_streamed).enumerate();
+        let outputs = outputs.map(|(output, (&register, &is_streamed))| {
+            let stores = if is_streamed { ", written by non-temporal stores" } else { "" };
+            format!(
+                "; output {output} is {}{stores}\n",
+                destination_text(code, nest, register, describe)
+            )
         });
         let inputs = functions.inputs.iter().zip(&layout.inputs).enumerate();
         let inputs = inputs.map(|(input, (&register, form))| {
             let form = match form {
-                OperandForm::Single => ", one element for a row".to_owned(),
-                OperandForm::Same => ", one element for all rows".to_owned(),
-                OperandForm::Interleaved { of, .. } => format!(", from whole records of {of}"),
+                OperandForm::RowScalar => ", one element for a row".to_owned(),
+                OperandForm::UnitScalar => ", one element for all rows".to_owned(),
+                OperandForm::Interleaved { factor, .. } => {
+                    format!(", from whole records of {factor}")
+                }
                 OperandForm::Dense | OperandForm::Accumulator => String::new(),
             };
-            format!("; input {input} is {}{form}\n", read(code, nest, register, describe))
+            format!("; input {input} is {}{form}\n", source_text(code, nest, register, describe))
         });
         outputs.chain(inputs).collect()
     };
@@ -44,7 +49,7 @@ fn listed(
 }
 
 /// The destination of the values of a register.
-fn written(
+fn destination_text(
     code: &TileCode,
     nest: &LoopNest,
     register: usize,
@@ -59,7 +64,7 @@ fn written(
 }
 
 /// The source of the values of a register: an array, or a gather from one.
-fn read(
+fn source_text(
     code: &TileCode,
     nest: &LoopNest,
     register: usize,

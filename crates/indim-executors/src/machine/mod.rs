@@ -114,13 +114,13 @@ impl TieredNestCode {
             let TieredNestCode { kernels, constants, level, tier_up, .. } = self;
             let recorded =
                 code::compile(&kernels.code.nest, constants, *level, Arc::clone(tier_up));
-            let mut held = MemoryUse::default();
+            let mut memory_use = MemoryUse::default();
             match &recorded {
-                Some(code) => code.count_bytes(&mut held),
+                Some(code) => code.count_bytes(&mut memory_use),
                 None => tier_up.close(),
             }
             if self.recorded.set(recorded.map(Arc::new)).is_ok() {
-                tier_up.add_bytes(held.bytes());
+                tier_up.add_bytes(memory_use.bytes());
             }
         }
         self.recorded_code()
@@ -144,10 +144,10 @@ impl TieredNestCode {
             let TieredNestCode { kernels, constants, level, tier_up, .. } = self;
             let (nest, tier_up) = (&kernels.code.nest, Arc::clone(tier_up));
             let compiled = UnrolledCode::compile(nest, constants, length, *level, tier_up);
-            let mut held = MemoryUse::default();
-            compiled.iter().for_each(|code| code.count_bytes(&mut held));
+            let mut memory_use = MemoryUse::default();
+            compiled.iter().for_each(|code| code.count_bytes(&mut memory_use));
             if slot.set(compiled.map(Arc::new)).is_ok() {
-                self.tier_up.add_bytes(held.bytes());
+                self.tier_up.add_bytes(memory_use.bytes());
             }
         }
         self.recorded_unrolled(length)
@@ -246,7 +246,7 @@ impl NestCode for TieredNestCode {
     ) -> Result<String, KernelFallback> {
         // The code is generated again, without a budget.
         let tier_up = Arc::new(TierUp::new(0));
-        let (sized, strides) = (SizedNest::own(nest), NestStrides::Explicit(strides));
+        let (sized, strides) = (SizedNest::with_own_sizes(nest), NestStrides::Explicit(strides));
         if let Some(unrolled) = UnrolledCode::compile(
             nest,
             &self.constants,
@@ -270,10 +270,10 @@ impl NestCode for TieredNestCode {
         Ok(listing::list(&code, nest, describe))
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<TieredNestCode>(1);
-        held.own::<TierUp>(1);
-        self.kernels.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<TieredNestCode>(1);
+        memory_use.add_allocation::<TierUp>(1);
+        self.kernels.count_bytes(memory_use);
     }
 
     fn generated_bytes(&self) -> usize {
@@ -300,7 +300,7 @@ impl BoundNest for TieredBinding {
         if !self.code.add_work(work) {
             return None;
         }
-        let nest = SizedNest::own(&self.nest);
+        let nest = SizedNest::with_own_sizes(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
         let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
         // If the nest has only unrolled code, which does not suit these strides, kernels run them for ever.
@@ -310,10 +310,10 @@ impl BoundNest for TieredBinding {
             self.code.tier_up.reset();
             return None;
         };
-        let mut held = MemoryUse::default();
-        bound.count_bytes(&mut held);
+        let mut memory_use = MemoryUse::default();
+        bound.count_bytes(&mut memory_use);
         if self.machine.set(bound).is_ok() {
-            self.code.tier_up.add_bytes(held.bytes());
+            self.code.tier_up.add_bytes(memory_use.bytes());
         }
         self.machine.get().map(|machine| &**machine)
     }
@@ -336,12 +336,12 @@ impl BoundNest for TieredBinding {
         unsafe { self.kernels.finish(bases) }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<TieredBinding>(1);
-        held.nest(&self.nest);
-        held.own::<AxisStrides>(self.strides.capacity());
-        self.strides.iter().for_each(|strides| held.small(strides));
-        held.own::<bool>(self.is_over_input.capacity());
-        self.kernels.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<TieredBinding>(1);
+        memory_use.add_nest(&self.nest);
+        memory_use.add_allocation::<AxisStrides>(self.strides.capacity());
+        self.strides.iter().for_each(|strides| memory_use.add_small_vec(strides));
+        memory_use.add_allocation::<bool>(self.is_over_input.capacity());
+        self.kernels.count_bytes(memory_use);
     }
 }

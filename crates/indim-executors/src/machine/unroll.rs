@@ -10,14 +10,14 @@ use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_loops::unroll::{MAX_UNROLLED, UnrolledNest, UnrolledSource};
 use indim_ops::Level;
-use indim_targets::deinterleaves;
+use indim_targets::can_deinterleave;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
 use crate::machine::{code, listing};
 use crate::tiles;
-use crate::tiles::MAX_OPERANDS;
-use crate::tiles::code::{FEW, RecordPart, TileCode};
+use crate::tiles::MAX_FLAT_OPERANDS;
+use crate::tiles::code::{INLINE_ITEMS, RecordMember, TileCode};
 use crate::tiles::tier_up::TierUp;
 
 /// The code of a nest with a reduced axis, for each length of the axis that is unrolled; the inner `None`
@@ -31,7 +31,7 @@ pub(super) struct UnrolledCode {
     code: Arc<TileCode>,
     /// The same code for arrays whose elements along the reduced axis are contiguous: records, which the
     /// function de-interleaves. `None` if functions of the level cannot do that.
-    of_records: Option<Arc<TileCode>>,
+    record_code: Option<Arc<TileCode>>,
 }
 
 impl UnrolledCode {
@@ -45,10 +45,10 @@ impl UnrolledCode {
     ) -> Option<UnrolledCode> {
         let unrolled = UnrolledNest::new(nest, constants, length)?;
         let code = code::compile(&unrolled.nest, &unrolled.constants, level, tier_up)?;
-        let record_parts = record_parts(&unrolled, &code, length, level);
-        let of_records =
-            record_parts.map(|record_parts| Arc::new(TileCode { record_parts, ..code.clone() }));
-        Some(UnrolledCode { unrolled, code: Arc::new(code), of_records })
+        let record_members = record_members(&unrolled, &code, length, level);
+        let record_code = record_members
+            .map(|record_members| Arc::new(TileCode { record_members, ..code.clone() }));
+        Some(UnrolledCode { unrolled, code: Arc::new(code), record_code })
     }
 
     /// Binds the code to the sizes of `nest`, the nest that was unrolled, and to its `strides`. `None` if
@@ -66,7 +66,7 @@ impl UnrolledCode {
             kept.map(|(_, &stride)| stride).collect()
         };
         let mut strides: Vec<AxisStrides> = reduced[..stores].iter().map(without_axis).collect();
-        let mut operands: SmallVec<[Operand; FEW]> =
+        let mut operands: SmallVec<[Operand; INLINE_ITEMS]> =
             (0..stores).map(|operand| Operand::Offset { operand, offset: 0 }).collect();
         for source in &self.unrolled.sources {
             match *source {
@@ -84,17 +84,17 @@ impl UnrolledCode {
         }
         // The recorded nest may have symbols for sizes, so the nest is unrolled again, with its sizes.
         let sized = UnrolledNest::new(&nest.to_nest(), &[], nest.length())?.nest;
-        let sized = SizedNest::own(&sized);
+        let sized = SizedNest::with_own_sizes(&sized);
         let strides = NestStrides::Explicit(&strides);
         let is_record = |access: usize| {
             let size = nest.nest.accesses[access].array_type.dtype.size();
             reduced[stores + access][axis] == size as isize
         };
         let are_records = |code: &&Arc<TileCode>| {
-            let parts = code.record_parts.iter().flatten();
-            parts.map(|place| usize::from(place.record)).all(is_record)
+            let members = code.record_members.iter().flatten();
+            members.map(|member| usize::from(member.records)).all(is_record)
         };
-        let code = self.of_records.as_ref().filter(are_records).unwrap_or(&self.code);
+        let code = self.record_code.as_ref().filter(are_records).unwrap_or(&self.code);
         // Kernels that reduce elements in memory are faster than a gather and the function.
         let may_gather = !nest.nest.instructions.is_empty();
         if !tiles::is_by_rows(code, &sized, strides, may_gather) {
@@ -111,28 +111,28 @@ impl UnrolledCode {
     }
 
     /// Counts the memory of the code.
-    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<UnrolledCode>(1);
-        held.own::<UnrolledSource>(self.unrolled.sources.capacity());
-        held.nest(&self.unrolled.nest);
-        self.code.count_bytes(held);
-        self.of_records.iter().for_each(|code| code.count_bytes(held));
+    pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<UnrolledCode>(1);
+        memory_use.add_allocation::<UnrolledSource>(self.unrolled.sources.capacity());
+        memory_use.add_nest(&self.unrolled.nest);
+        self.code.count_bytes(memory_use);
+        self.record_code.iter().for_each(|code| code.count_bytes(memory_use));
     }
 }
 
-/// The place of each access in records of `length` elements; `None` if functions of the level cannot read
+/// The position of each access in records of `length` elements; `None` if functions of the level cannot read
 /// them.
-fn record_parts(
+fn record_members(
     unrolled: &UnrolledNest,
     code: &TileCode,
     length: usize,
     level: Level,
-) -> Option<Vec<Option<RecordPart>>> {
+) -> Option<Vec<Option<RecordMember>>> {
     let accesses = &unrolled.nest.accesses;
-    if code.nest.stores.len() + accesses.len() > MAX_OPERANDS {
+    if code.nest.stores.len() + accesses.len() > MAX_FLAT_OPERANDS {
         return None;
     }
-    let part = |(at, source): (usize, &UnrolledSource)| match *source {
+    let member = |(at, source): (usize, &UnrolledSource)| match *source {
         UnrolledSource::Access { access, position } => {
             let access_of = |source: &UnrolledSource| match *source {
                 UnrolledSource::Access { access, .. } => Some(access),
@@ -140,18 +140,18 @@ fn record_parts(
             };
             let copies = unrolled.sources.iter().filter(|it| access_of(it) == Some(access));
             let is_moved = copies.count() == length;
-            let is_read = deinterleaves(level, accesses[at].array_type.dtype, length);
-            let place = RecordPart {
-                record: u8::try_from(access).ok()?,
-                part: position as u8,
-                of: length as u8,
+            let is_read = can_deinterleave(level, accesses[at].array_type.dtype, length);
+            let member = RecordMember {
+                records: u8::try_from(access).ok()?,
+                member: position as u8,
+                factor: length as u8,
             };
-            (is_moved && is_read).then_some(place)
+            (is_moved && is_read).then_some(member)
         }
         UnrolledSource::Identity(_) => None,
     };
-    let parts: Vec<_> = unrolled.sources.iter().enumerate().map(part).collect();
-    parts.iter().any(Option::is_some).then_some(parts)
+    let members: Vec<_> = unrolled.sources.iter().enumerate().map(member).collect();
+    members.iter().any(Option::is_some).then_some(members)
 }
 
 /// An operand of an unrolled nest.
@@ -167,7 +167,7 @@ enum Operand {
 #[derive(Debug)]
 struct BoundUnrolled {
     bound: Arc<dyn BoundNest>,
-    operands: SmallVec<[Operand; FEW]>,
+    operands: SmallVec<[Operand; INLINE_ITEMS]>,
     constants: Arc<[Array]>,
     /// Elements of the reduced axis.
     length: usize,
@@ -196,9 +196,9 @@ impl BoundNest for BoundUnrolled {
         unsafe { self.bound.run(&bases, tiles) }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundUnrolled>(1);
-        held.small(&self.operands);
-        self.bound.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundUnrolled>(1);
+        memory_use.add_small_vec(&self.operands);
+        self.bound.count_bytes(memory_use);
     }
 }

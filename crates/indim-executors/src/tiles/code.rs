@@ -23,13 +23,13 @@ use crate::tiles::store_fold::StoreFold;
 pub(crate) const BLOCK_BYTES: usize = 4096;
 
 // A block is gathered run by run, and it has at most `BLOCK_BYTES` elements.
-const _: () = assert!(BLOCK_BYTES <= runs::MAX_ELEMENTS);
+const _: () = assert!(BLOCK_BYTES <= runs::MAX_TILE_ELEMENTS);
 
 /// Maximum length of a list of operands, values or stores that needs no heap allocation.
-pub(crate) const FEW: usize = 4;
+pub(crate) const INLINE_ITEMS: usize = 4;
 
 /// Collects a short list. For few items a push for each is faster than `collect`.
-pub(crate) fn short_list<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; FEW]> {
+pub(crate) fn short_list<T>(items: impl Iterator<Item = T>) -> SmallVec<[T; INLINE_ITEMS]> {
     let mut list = SmallVec::new();
     items.for_each(|item| list.push(item));
     list
@@ -84,18 +84,19 @@ pub(crate) struct TileCode {
     pub(crate) cost: usize,
     /// The fold of each store, for a nest with a reduced axis.
     pub(crate) folds: Vec<StoreFold>,
-    /// For each access, its place in records that the function may read as a whole; empty without records.
-    pub(crate) record_parts: Vec<Option<RecordPart>>,
+    /// For each access, its position in records that the function may read as a whole; empty without records.
+    pub(crate) record_members: Vec<Option<RecordMember>>,
 }
 
-/// The place of an access in records: several accesses read neighbouring elements at the same stride.
+/// An access as a member of records: several accesses read neighbouring elements at the same stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RecordPart {
-    /// Number of the records: accesses with equal numbers read the same records.
-    pub(crate) record: u8,
-    /// Position in a record, and the number of its elements.
-    pub(crate) part: u8,
-    pub(crate) of: u8,
+pub(crate) struct RecordMember {
+    /// Identifies the array of records: accesses with equal numbers read the same records.
+    pub(crate) records: u8,
+    /// Index of the element in a record.
+    pub(crate) member: u8,
+    /// Number of elements in a record.
+    pub(crate) factor: u8,
 }
 
 impl TileCode {
@@ -106,7 +107,7 @@ impl TileCode {
     }
 
     /// Whether the function computes the value, so that it may write it row by row.
-    pub(crate) fn is_of_function(&self, value: Local) -> bool {
+    pub(crate) fn is_computed_by_function(&self, value: Local) -> bool {
         let Local::Instruction(index) = value else { return false };
         let is_gathered =
             matches!(self.nest.instructions[index].kind, InstructionKind::Take { .. });
@@ -142,26 +143,27 @@ impl TileCode {
         self.nest.dtype(local).size()
     }
 
-    /// The place of an operand in records, if `stride`, its stride along the innermost axis in bytes, is the
-    /// size of a record.
-    pub(crate) fn record_part(&self, operand: usize, stride: isize) -> Option<RecordPart> {
+    /// The position of an operand in records, if `stride`, its stride along the innermost axis in bytes, is
+    /// the size of a record.
+    pub(crate) fn record_member(&self, operand: usize, stride: isize) -> Option<RecordMember> {
         let access = operand.checked_sub(self.nest.stores.len())?;
-        let place = (*self.record_parts.get(access)?)?;
+        let member = (*self.record_members.get(access)?)?;
         let size = self.nest.accesses[access].array_type.dtype.size();
-        (stride == (size * usize::from(place.of)) as isize).then_some(place)
+        (stride == (size * usize::from(member.factor)) as isize).then_some(member)
     }
 
     /// Counts the memory of the code. Compiled functions are not included.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<TileCode>(1);
-        held.own::<Call>(self.calls.capacity());
-        held.own::<Option<usize>>(self.blocks.capacity());
-        held.own::<ValueStores>(self.value_stores.capacity());
-        held.own::<StoreFold>(self.folds.capacity());
-        held.own::<Option<RecordPart>>(self.record_parts.capacity());
-        held.own::<bool>(self.needs_block.capacity() + self.only_gathered.capacity());
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<TileCode>(1);
+        memory_use.add_allocation::<Call>(self.calls.capacity());
+        memory_use.add_allocation::<Option<usize>>(self.blocks.capacity());
+        memory_use.add_allocation::<ValueStores>(self.value_stores.capacity());
+        memory_use.add_allocation::<StoreFold>(self.folds.capacity());
+        memory_use.add_allocation::<Option<RecordMember>>(self.record_members.capacity());
+        memory_use
+            .add_allocation::<bool>(self.needs_block.capacity() + self.only_gathered.capacity());
         let functions = self.functions.iter().chain(&self.fold_functions);
-        functions.for_each(|functions| functions.count_bytes(held));
+        functions.for_each(|functions| functions.count_bytes(memory_use));
     }
 }
 
@@ -181,7 +183,7 @@ pub(crate) fn block_elements(nest: &LoopNest) -> usize {
 }
 
 /// Element size of each operand, in bytes.
-pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; FEW]> {
+pub(crate) fn element_sizes(nest: &LoopNest) -> SmallVec<[usize; INLINE_ITEMS]> {
     short_list(nest.operands().map(|operand| operand.array_type.dtype.size()))
 }
 

@@ -8,36 +8,36 @@ use indim_loops::MemoryUse;
 use indim_loops::loop_nest::Local;
 use indim_loops::resize::SizedNest;
 use indim_loops::strides::coalesce::CoalescedAxes;
-use indim_loops::walk::{RowLimits, even_steps, has_rows};
+use indim_loops::walk::{RowLimits, balanced_steps, has_rows};
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::{RecordPart, TileCode, element_sizes};
+use crate::tiles::code::{RecordMember, TileCode, element_sizes};
 use crate::tiles::functions::Functions;
-use crate::tiles::memory::settle;
+use crate::tiles::memory::fence_non_temporal_stores;
 use crate::tiles::tile::{has_few_rows, long_tile, row_limits};
-use crate::tiles::wiring::{is_over, is_streamed, moves_much};
+use crate::tiles::wiring::{is_over, is_streamed, is_streaming_size};
 
 /// Maximum number of operands of a flat nest; nests with more use the general walk.
-pub(crate) const MAX_OPERANDS: usize = 16;
+pub(crate) const MAX_FLAT_OPERANDS: usize = 16;
 
 /// Maximum length of a list of operands that needs no heap allocation.
-const FEW: usize = 4;
+const INLINE_ITEMS: usize = 4;
 
 /// A flat nest bound to strides.
 #[derive(Debug)]
 pub(crate) struct FlatNest {
     function: Arc<Function>,
     /// The outputs of the function, then its inputs.
-    operands: SmallVec<[FunctionOperand; FEW]>,
+    operands: SmallVec<[FunctionOperand; INLINE_ITEMS]>,
     /// Elements of a row, if each step is a row; `None` if each step is an element.
     row: Option<usize>,
     steps: usize,
     /// Steps of a full tile.
     tile: usize,
     /// Whether the function writes with non-temporal stores.
-    streams: bool,
+    is_streamed: bool,
 }
 
 /// An operand of the function: its first address and strides.
@@ -70,34 +70,36 @@ impl FlatNest {
         };
         let count = functions.outputs.len() + functions.inputs.len();
         let all = NestSteps { code, nest, axes };
-        let Some((steps, row)) = all.of_nest().filter(|_| count <= MAX_OPERANDS) else {
+        let Some((steps, row)) = all.steps_and_row().filter(|_| count <= MAX_FLAT_OPERANDS) else {
             return Ok(None);
         };
         let Some(operands) = all.operands(functions) else { return Ok(None) };
         let (outputs, inputs) = operands.split_at(functions.outputs.len());
         let form = |it: &FunctionOperand| it.form;
         let written = outputs.iter().map(|it| &nest.nest.stores[it.operand]);
-        let moves_much = moves_much(nest);
+        let is_streaming_size = is_streaming_size(nest);
         let streamed = written.clone().zip(&functions.outputs).map(|(store, &register)| {
-            moves_much
+            is_streaming_size
                 && is_streamed(store)
                 && code.value_stores[register].count == 1
                 && !is_over(store, is_over_input)
         });
         let is_in_place = written.clone().any(|store| is_over(store, is_over_input));
-        let (forms, streams) = (inputs.iter().map(form), streamed.clone().any(|streams| streams));
-        let function =
-            functions.function_of(forms, streamed, is_in_place, false).ok_or(MissingFunction)?;
+        let (forms, is_streamed) =
+            (inputs.iter().map(form), streamed.clone().any(|is_streamed| is_streamed));
+        let function = functions
+            .find_or_compile(forms, streamed, is_in_place, false)
+            .ok_or(MissingFunction)?;
         if row.is_some_and(|elements| elements < functions.step()) && !has_few_rows(axes) {
             // The function just compiled has longer steps than assumed and would run these rows slowly.
             return Ok(None);
         }
         let row_elements = row.unwrap_or(1);
-        let tile = match all.fit(steps * row_elements) {
+        let tile = match all.fits_tile(steps * row_elements) {
             true => steps,
-            false => even_steps(steps, long_tile(code, nest) / row_elements),
+            false => balanced_steps(steps, long_tile(code, nest) / row_elements),
         };
-        Ok(Some(Arc::new(FlatNest { function, operands, row, steps, tile, streams })))
+        Ok(Some(Arc::new(FlatNest { function, operands, row, steps, tile, is_streamed })))
     }
 }
 
@@ -113,28 +115,29 @@ struct NestSteps<'a> {
 
 impl NestSteps<'_> {
     /// The number of steps, and the elements of a step if each is a row; `None` if the nest is not flat.
-    fn of_nest(&self) -> Option<(usize, Option<usize>)> {
+    fn steps_and_row(&self) -> Option<(usize, Option<usize>)> {
         match self.axes.sizes[..] {
             [] => Some((1, None)),
             [elements] => Some((elements, None)),
             [rows, elements] => {
                 // No operand is gathered: all operands are used in place.
-                let limits = RowLimits { repeated: 0, ..row_limits(self.code, self.axes)? };
+                let limits =
+                    RowLimits { max_repeated_elements: 0, ..row_limits(self.code, self.axes)? };
                 let are_rows = has_rows(self.axes, &element_sizes(self.nest.nest), limits);
-                (are_rows && self.fit(elements)).then_some((rows, Some(elements)))
+                (are_rows && self.fits_tile(elements)).then_some((rows, Some(elements)))
             }
             _ => None,
         }
     }
 
     /// Whether a tile can have this many elements.
-    fn fit(&self, elements: usize) -> bool {
+    fn fits_tile(&self, elements: usize) -> bool {
         elements <= self.code.block_elements || elements <= long_tile(self.code, self.nest)
     }
 
     /// The outputs of the function, then its inputs; `None` if it cannot write each store or read each access
     /// in place.
-    fn operands(&self, functions: &Functions) -> Option<SmallVec<[FunctionOperand; FEW]>> {
+    fn operands(&self, functions: &Functions) -> Option<SmallVec<[FunctionOperand; INLINE_ITEMS]>> {
         let stores = &self.nest.nest.stores;
         let is_written_once = stores.iter().enumerate().all(|(index, store)| {
             let is_computed = matches!(store.source, Local::Instruction(_));
@@ -182,12 +185,13 @@ impl NestSteps<'_> {
             [] => (size, size),
         };
         let (form, offset) = match element_stride {
-            0 => (OperandForm::Single, offset),
+            0 => (OperandForm::RowScalar, offset),
             stride if stride == size => (OperandForm::Dense, offset),
             stride => {
-                let RecordPart { record, part, of } = self.code.record_part(operand, stride)?;
-                let first = offset - isize::from(part) * size;
-                (OperandForm::Interleaved { record, part, of }, first)
+                let RecordMember { records, member, factor } =
+                    self.code.record_member(operand, stride)?;
+                let first = offset - isize::from(member) * size;
+                (OperandForm::Interleaved { records, member, factor }, first)
             }
         };
         Some(FunctionOperand { operand, offset, element_stride, step_stride, form })
@@ -208,8 +212,8 @@ impl BoundNest for FlatNest {
             let start = tile * self.tile;
             let count = self.tile.min(self.steps - start);
             let (rows, elements) = self.row.map_or((1, count), |elements| (count, elements));
-            let mut addresses = [core::ptr::null_mut(); MAX_OPERANDS];
-            let mut row_strides = [0; MAX_OPERANDS];
+            let mut addresses = [core::ptr::null_mut(); MAX_FLAT_OPERANDS];
+            let mut row_strides = [0; MAX_FLAT_OPERANDS];
             let operands = addresses.iter_mut().zip(&mut row_strides).zip(&self.operands);
             for ((address, row_stride), it) in operands {
                 let first = it.offset + start as isize * it.step_stride;
@@ -222,19 +226,19 @@ impl BoundNest for FlatNest {
             // - the addresses are those of steps `start..start + count`, which belong to the caller's
             //   `tiles`, so `BoundNest::run` requires that they are valid;
             // - `FlatNest::new` looked up the function for the forms of these operands;
-            // - an interleaved input reads whole records, and `record_parts` names only records whose
+            // - an interleaved input reads whole records, and `record_members` names only records whose
             //   elements are all accesses of the nest;
             // - an output overlaps an input only exactly (`BoundNest::run`), and then the function was
             //   compiled with `is_in_place`.
             unsafe { self.function.run(addresses, row_strides, rows, elements) }
         }
-        if self.streams {
-            settle();
+        if self.is_streamed {
+            fence_non_temporal_stores();
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<FlatNest>(1);
-        held.small(&self.operands);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<FlatNest>(1);
+        memory_use.add_small_vec(&self.operands);
     }
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reduction::{DirectColumns, NestRegion, UnitForm};
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_loops::walk::reduction::{DirectColumns, NestPartition, UnitForm};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
-use crate::tiles::code::{FEW, TileCode, short_list};
+use crate::tiles::code::{INLINE_ITEMS, TileCode, short_list};
 use crate::tiles::functions::Functions;
 use crate::tiles::tree::is_sequential;
 use crate::tiles::wiring::{FunctionWiring, Wiring};
@@ -25,15 +25,16 @@ pub(super) const MAX_BLOCKS: usize = 16;
 /// Minimum bytes moved by a nest whose operands are prefetched: they do not stay in L2 (1 MiB or 2 MiB).
 const PREFETCH_BYTES: usize = 512 * 1024;
 
-/// A function that folds the values of a nest or of a region, with the strides of its inputs.
+/// A function that folds the values of a nest or of a partition, with the strides of its inputs.
 #[derive(Debug)]
 pub(super) struct FoldFunction {
     pub(super) function: Arc<Function>,
     /// Stride of each input along the reduced axis, in bytes.
-    pub(super) along: SmallVec<[isize; FEW]>,
+    pub(super) reduced_strides: SmallVec<[isize; INLINE_ITEMS]>,
     /// Stride of each input between rows, in bytes, if units are rows.
-    pub(super) across: SmallVec<[isize; FEW]>,
-    /// Whether consecutive steps are contiguous in each input, so that `LANES` steps are one row of a call.
+    pub(super) row_strides: SmallVec<[isize; INLINE_ITEMS]>,
+    /// Whether consecutive steps are contiguous in each input, so that `REDUCTION_LANES` steps are one row of
+    /// a call.
     pub(super) is_contiguous: bool,
     /// Whether the order of the fold changes the bits of results.
     pub(super) is_ordered: bool,
@@ -46,89 +47,93 @@ pub(super) struct FoldFunction {
 }
 
 impl FoldFunction {
-    /// The function for the tiles of a region; `None` if it is not available, or if a unit has too few
+    /// The function for the tiles of a partition; `None` if it is not available, or if a unit has too few
     /// columns.
     pub(super) fn new(
         code: &TileCode,
         nest: &SizedNest<'_>,
-        region: &NestRegion,
+        partition: &NestPartition,
         wiring: &Wiring,
         width: usize,
     ) -> Option<Self> {
         let FunctionWiring { forms, row_strides, .. } = wiring.function.as_ref()?;
         let functions = code.fold_functions.as_deref()?;
-        let is_row = matches!(region.form, UnitForm::Row(_));
+        let is_row = matches!(partition.form, UnitForm::Row(_));
         let forms = forms.iter().map(|form| match form {
             // A single element per row is the same for all folded values.
-            OperandForm::Single if is_row => OperandForm::Same,
+            OperandForm::RowScalar if is_row => OperandForm::UnitScalar,
             form => *form,
         });
         let bytes = functions.inputs.iter().map(|&register| code.element_size(register) as isize);
         let inputs = forms.clone().zip(row_strides).zip(bytes);
-        let along = match is_row {
+        let reduced_strides = match is_row {
             true => short_list(
                 inputs.map(|((form, _), bytes)| if form == OperandForm::Dense { bytes } else { 0 }),
             ),
             false => row_strides.clone(),
         };
-        let is_whole = |steps: usize| steps.is_multiple_of(LANES);
+        let is_whole = |steps: usize| steps.is_multiple_of(REDUCTION_LANES);
         let is_contiguous = is_row
             || continues(code, functions, forms.clone(), row_strides, width)
-                && (is_whole(region.walk.tile_steps) || region.walk.tiles_along_axis == 1);
-        let (columns_before, across) = (region.columns_before, row_strides.clone());
+                && (is_whole(partition.walk.tile_steps) || partition.walk.tiles_along_axis == 1);
+        let (columns_before, row_strides) = (partition.columns_before, row_strides.clone());
         let folds = FoldSpec { code, nest, width, columns_before, is_row, is_contiguous };
-        folds.fold_function(forms, along, across)
+        folds.fold_function(forms, reduced_strides, row_strides)
     }
 
-    /// The function for rows in place; `along` and `across` are the strides within and between rows, in
-    /// bytes. `None` if it is not available, or if rows have too few elements.
+    /// The function for rows in place; `reduced_strides` and `row_strides` are the strides within and between
+    /// rows, in bytes. `None` if it is not available, or if rows have too few elements.
     pub(super) fn of_rows(
         code: &TileCode,
         nest: &SizedNest<'_>,
-        along: SmallVec<[isize; FEW]>,
-        across: SmallVec<[isize; FEW]>,
+        reduced_strides: SmallVec<[isize; INLINE_ITEMS]>,
+        row_strides: SmallVec<[isize; INLINE_ITEMS]>,
     ) -> Option<Self> {
-        let forms = along
+        let forms = reduced_strides
             .iter()
-            .map(|along| if *along == 0 { OperandForm::Same } else { OperandForm::Dense });
-        let forms: SmallVec<[OperandForm; FEW]> = short_list(forms);
+            .map(|stride| if *stride == 0 { OperandForm::UnitScalar } else { OperandForm::Dense });
+        let forms: SmallVec<[OperandForm; INLINE_ITEMS]> = short_list(forms);
         let folds =
             FoldSpec { code, nest, width: 1, columns_before: 0, is_row: true, is_contiguous: true };
-        folds.fold_function(forms.iter().copied(), along, across)
+        folds.fold_function(forms.iter().copied(), reduced_strides, row_strides)
     }
 
-    /// The function for columns in place; `along` are the strides between steps, in bytes. `None` if it is
-    /// not available, or if a unit has too few columns.
+    /// The function for columns in place; `reduced_strides` are the strides between steps, in bytes. `None`
+    /// if it is not available, or if a unit has too few columns.
     pub(super) fn of_columns(
         code: &TileCode,
         nest: &SizedNest<'_>,
         of: &DirectColumns,
-        along: &[isize],
+        reduced_strides: &[isize],
     ) -> Option<Self> {
         let (functions, width) = (code.fold_functions.as_deref()?, of.unit_columns);
         let operands = || functions.inputs.iter().map(|&register| code.operand(register));
-        let form = |operand: usize| match (width, along[operand], of.column_stride(operand)) {
-            (1, 0, _) | (_, 0, 0) => OperandForm::Same,
-            (2.., _, 0) => OperandForm::Single,
-            _ => OperandForm::Dense,
-        };
-        let along: SmallVec<[isize; FEW]> = short_list(operands().map(|operand| along[operand]));
-        let is_contiguous =
-            of.is_even() && continues(code, functions, operands().map(form), &along, width);
+        let form =
+            |operand: usize| match (width, reduced_strides[operand], of.column_stride(operand)) {
+                (1, 0, _) | (_, 0, 0) => OperandForm::UnitScalar,
+                (2.., _, 0) => OperandForm::RowScalar,
+                _ => OperandForm::Dense,
+            };
+        let reduced_strides: SmallVec<[isize; INLINE_ITEMS]> =
+            short_list(operands().map(|operand| reduced_strides[operand]));
+        let is_contiguous = of.is_even()
+            && continues(code, functions, operands().map(form), &reduced_strides, width);
         let folds = FoldSpec { code, nest, width, columns_before: 0, is_row: false, is_contiguous };
-        let across = SmallVec::from_elem(0, along.len());
-        folds.fold_function(operands().map(form), along, across)
+        let row_strides = SmallVec::from_elem(0, reduced_strides.len());
+        folds.fold_function(operands().map(form), reduced_strides, row_strides)
     }
 
     /// Whether a call over this many elements of a row combines their lanes to a node.
-    pub(super) fn joins(&self, elements: usize) -> bool {
-        self.is_ordered && self.function.joins_lanes() && elements.is_multiple_of(LANES)
+    pub(super) fn reduces_lanes(&self, elements: usize) -> bool {
+        self.is_ordered
+            && self.function.can_reduce_lanes()
+            && elements.is_multiple_of(REDUCTION_LANES)
     }
 
     /// Counts the memory of the strides. The function is not included.
-    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.along);
-        held.small(&self.across);
+    pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.reduced_strides);
+        memory_use.add_small_vec(&self.row_strides);
     }
 
     /// Whether the fold is sequential: each column has one accumulator.
@@ -136,10 +141,10 @@ impl FoldFunction {
         !self.is_ordered && !self.is_contiguous
     }
 
-    /// Number of accumulators of one column of a region, or of all rows of its tile.
-    pub(super) fn accumulators(&self, region: &NestRegion) -> usize {
-        match region.form {
-            UnitForm::Row(length) => self.row_accumulators(region.walk.tile_steps, length),
+    /// Number of accumulators of one column of a partition, or of all rows of its tile.
+    pub(super) fn accumulators(&self, partition: &NestPartition) -> usize {
+        match partition.form {
+            UnitForm::Row(length) => self.row_accumulators(partition.walk.tile_steps, length),
             UnitForm::Columns(width) => self.column_accumulators(width),
         }
     }
@@ -147,15 +152,15 @@ impl FoldFunction {
     /// Number of accumulators of one of `width` columns: lanes, and nodes of calls over several blocks.
     pub(super) fn column_accumulators(&self, width: usize) -> usize {
         match width {
-            1 if self.is_contiguous => (LANES + 1) * MAX_BLOCKS,
-            _ => LANES,
+            1 if self.is_contiguous => (REDUCTION_LANES + 1) * MAX_BLOCKS,
+            _ => REDUCTION_LANES,
         }
     }
 
     /// Number of accumulators of `count` rows of this length: lanes and a node for each block.
     pub(super) fn row_accumulators(&self, count: usize, length: usize) -> usize {
-        let blocks = if self.is_ordered { length.div_ceil(BLOCK) } else { 1 };
-        (LANES + 1) * blocks * count
+        let blocks = if self.is_ordered { length.div_ceil(REDUCTION_BLOCK) } else { 1 };
+        (REDUCTION_LANES + 1) * blocks * count
     }
 }
 
@@ -164,13 +169,13 @@ fn continues(
     code: &TileCode,
     functions: &Functions,
     forms: impl Iterator<Item = OperandForm>,
-    along: &[isize],
+    reduced_strides: &[isize],
     width: usize,
 ) -> bool {
     let bytes = functions.inputs.iter().map(|&register| code.element_size(register) as isize);
-    forms.zip(along).zip(bytes).all(|((form, &stride), bytes)| match form {
+    forms.zip(reduced_strides).zip(bytes).all(|((form, &stride), bytes)| match form {
         OperandForm::Dense => stride == width as isize * bytes,
-        form => form == OperandForm::Same,
+        form => form == OperandForm::UnitScalar,
     })
 }
 
@@ -193,28 +198,31 @@ impl FoldSpec<'_> {
     fn fold_function(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
-        along: SmallVec<[isize; FEW]>,
-        across: SmallVec<[isize; FEW]>,
+        reduced_strides: SmallVec<[isize; INLINE_ITEMS]>,
+        row_strides: SmallVec<[isize; INLINE_ITEMS]>,
     ) -> Option<FoldFunction> {
         let FoldSpec { code, nest, width, columns_before, is_row, is_contiguous } = *self;
         let (functions, length) = (code.fold_functions.as_deref()?, nest.length());
-        let is_fetched_ahead = !is_contiguous && nest.bytes_moved() >= PREFETCH_BYTES;
-        let rows_per_call = if is_fetched_ahead { PREFETCHED_ROWS } else { BLOCK / LANES };
+        let has_prefetch = !is_contiguous && nest.bytes_moved() >= PREFETCH_BYTES;
+        let rows_per_call =
+            if has_prefetch { PREFETCHED_ROWS } else { REDUCTION_BLOCK / REDUCTION_LANES };
         let accumulators = core::iter::repeat_n(OperandForm::Accumulator, functions.outputs.len());
-        let (forms, streams) = (forms.chain(accumulators), functions.outputs.iter().map(|_| false));
-        let function = functions.function_of(forms, streams, false, is_fetched_ahead)?;
+        let (forms, is_streamed) =
+            (forms.chain(accumulators), functions.outputs.iter().map(|_| false));
+        let function = functions.find_or_compile(forms, is_streamed, false, has_prefetch)?;
         // The last step of the function's loop ends with the last column and overlaps columns before it.
         let readable = if is_contiguous { length * width } else { width + columns_before };
         let has_kernels = width > 1 || code.folds.iter().all(|fold| fold.lanes.is_some());
         if readable < function.step() || !has_kernels {
             return None;
         }
-        let is_ordered = code.folds.iter().any(|fold| !is_sequential(fold, LANES, length));
-        let is_row_by_row = is_row && is_ordered && length > BLOCK;
+        let is_ordered =
+            code.folds.iter().any(|fold| !is_sequential(fold, REDUCTION_LANES, length));
+        let is_row_by_row = is_row && is_ordered && length > REDUCTION_BLOCK;
         Some(FoldFunction {
             function,
-            along,
-            across,
+            reduced_strides,
+            row_strides,
             is_contiguous,
             is_ordered,
             is_row_by_row,

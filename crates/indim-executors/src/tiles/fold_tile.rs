@@ -1,22 +1,22 @@
 //! Folds by a function that computes the folded values: the calls of one tile. Holds unsafe code.
 //!
 //! Each step is folded into the accumulators that `tree.rs` defines. If consecutive steps are contiguous in
-//! memory, `LANES` steps are one row of a call, which folds it into all lanes of a block.
+//! memory, `REDUCTION_LANES` steps are one row of a call, which folds it into all lanes of a block.
 
 use core::ops::Range;
 
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_targets::{FoldArgs, MAX_FOLD_OPERANDS};
 
 use crate::tiles::code::{TileCode, short_list};
 use crate::tiles::fold_function::{FoldFunction, MAX_BLOCKS};
-use crate::tiles::tree::Columns;
+use crate::tiles::tree::ColumnTree;
 
 /// A tile to fold.
 pub(super) struct FoldTile<'a> {
     pub(super) fold_function: &'a FoldFunction,
     /// For each store, the tree over its columns.
-    pub(super) columns: &'a [Columns<'a>],
+    pub(super) columns: &'a [ColumnTree<'a>],
     /// For each input, the address of its first element in the tile.
     pub(super) inputs: &'a [*mut u8],
     /// The first step of the tile.
@@ -30,7 +30,7 @@ struct UnitLayout {
     /// Distance in the layout between two units of a call.
     stride: usize,
     /// Number of units in the layout.
-    all: usize,
+    unit_count: usize,
 }
 
 /// The arguments of one call of the function, in steps and accumulators.
@@ -52,16 +52,16 @@ struct FoldCall {
     rows: usize,
     columns: usize,
     /// Whether the accumulators start from the identity.
-    begins: bool,
+    starts_from_identity: bool,
     /// Whether the call combines the lanes of each unit to a node.
-    joins: bool,
+    reduces_lanes: bool,
 }
 
 impl FoldTile<'_> {
     /// Calls `work` with a tile that reads the operands in place; `at` returns their addresses.
     pub(super) fn of_operands(
         (code, fold_function): (&TileCode, &FoldFunction),
-        columns: &[Columns<'_>],
+        columns: &[ColumnTree<'_>],
         at: impl Fn(usize) -> *mut u8,
         work: impl FnOnce(&FoldTile<'_>),
     ) {
@@ -105,24 +105,26 @@ impl FoldTile<'_> {
         let (is_contiguous, width) = (self.fold_function.is_contiguous, self.width());
         let mut step = steps.start;
         while step < steps.end {
-            let blocks = ((steps.end - step) / BLOCK).min(MAX_BLOCKS);
+            let blocks = ((steps.end - step) / REDUCTION_BLOCK).min(MAX_BLOCKS);
             // SAFETY:
             // - each call folds a part of `steps`, in order: whole blocks, or steps of one block;
-            // - if `end` is a multiple of `BLOCK`, all steps of its block have been folded into the lanes.
+            // - if `end` is a multiple of `REDUCTION_BLOCK`, all steps of its block have been folded into the
+            //   lanes.
             unsafe {
-                if is_contiguous && width == 1 && blocks > 0 && step.is_multiple_of(BLOCK) {
+                if is_contiguous && width == 1 && blocks > 0 && step.is_multiple_of(REDUCTION_BLOCK)
+                {
                     self.fold_column_blocks(step, blocks);
-                    step += blocks * BLOCK;
+                    step += blocks * REDUCTION_BLOCK;
                     continue;
                 }
-                let end = steps.end.min((step / BLOCK + 1) * BLOCK);
+                let end = steps.end.min((step / REDUCTION_BLOCK + 1) * REDUCTION_BLOCK);
                 match is_contiguous {
-                    true => self.fold_contiguous(step..end, step.is_multiple_of(BLOCK)),
+                    true => self.fold_contiguous(step..end, step.is_multiple_of(REDUCTION_BLOCK)),
                     false => self.fold_by_lanes(step..end),
                 }
-                if end.is_multiple_of(BLOCK) {
+                if end.is_multiple_of(REDUCTION_BLOCK) {
                     for columns in self.columns {
-                        columns.add_block(end / BLOCK - 1);
+                        columns.add_block(end / REDUCTION_BLOCK - 1);
                     }
                 }
                 step = end;
@@ -136,7 +138,7 @@ impl FoldTile<'_> {
     /// - the obligations of [`FoldTile::fold`], for `blocks` blocks from `step` on;
     /// - `blocks` is at most [`MAX_BLOCKS`].
     unsafe fn fold_column_blocks(&self, step: usize, blocks: usize) {
-        let (from, unit_steps) = (step - self.first, Some(BLOCK));
+        let (from, unit_steps) = (step - self.first, Some(REDUCTION_BLOCK));
         let call = FoldCall { step: from, units: blocks, unit_steps, ..FoldCall::default() };
         // SAFETY:
         // - the units are the caller's blocks;
@@ -145,15 +147,20 @@ impl FoldTile<'_> {
         // - after the call or `fold_each`, the node of each block is initialised, and blocks are added in
         //   order.
         unsafe {
-            self.fold_units(call, BLOCK, UnitLayout { first: 0, stride: 1, all: MAX_BLOCKS });
+            self.fold_units(
+                call,
+                REDUCTION_BLOCK,
+                UnitLayout { first: 0, stride: 1, unit_count: MAX_BLOCKS },
+            );
             for columns in self.columns {
-                let nodes = columns.lanes.wrapping_add(MAX_BLOCKS * LANES * columns.fold.size);
-                if !self.fold_function.joins(BLOCK) {
-                    columns.fold_each(nodes, blocks, LANES);
+                let nodes =
+                    columns.lanes.wrapping_add(MAX_BLOCKS * REDUCTION_LANES * columns.fold.size);
+                if !self.fold_function.reduces_lanes(REDUCTION_BLOCK) {
+                    columns.fold_each(nodes, blocks, REDUCTION_LANES);
                 }
                 for block in 0..blocks {
                     let lanes = nodes.wrapping_add(block * columns.fold.size);
-                    Columns { lanes, ..*columns }.add_node(step / BLOCK + block);
+                    ColumnTree { lanes, ..*columns }.add_node(step / REDUCTION_BLOCK + block);
                 }
             }
         }
@@ -167,7 +174,7 @@ impl FoldTile<'_> {
     /// - lanes and nodes are memory of this thread, with room for the accumulators that `FoldFunction`
     ///   counts, and overlap no input.
     pub(super) unsafe fn fold_rows(&self, count: usize, length: usize) {
-        let block = if self.fold_function.is_ordered { BLOCK } else { length };
+        let block = if self.fold_function.is_ordered { REDUCTION_BLOCK } else { length };
         let blocks = length.div_ceil(block);
         // SAFETY:
         // - `row_accumulators` counts lanes and a node for each block of each row, and the nodes follow the
@@ -180,18 +187,20 @@ impl FoldTile<'_> {
                 false => self.fold_rows_by_block(count, length, block),
             }
             for columns in self.columns {
-                let rows = Columns { width: count, ..*columns };
+                let rows = ColumnTree { width: count, ..*columns };
                 for index in 0..blocks {
                     let elements = block.min(length - index * block);
                     let accumulator =
                         |index: usize| columns.lanes.wrapping_add(index * columns.fold.size);
-                    let node = accumulator(blocks * count * LANES + index * count);
-                    if !self.fold_function.joins(elements) {
-                        let lanes =
-                            Columns { lanes: accumulator(index * count * LANES), ..*columns };
-                        lanes.fold_each(node, count, elements.min(LANES));
+                    let node = accumulator(blocks * count * REDUCTION_LANES + index * count);
+                    if !self.fold_function.reduces_lanes(elements) {
+                        let lanes = ColumnTree {
+                            lanes: accumulator(index * count * REDUCTION_LANES),
+                            ..*columns
+                        };
+                        lanes.fold_each(node, count, elements.min(REDUCTION_LANES));
                     }
-                    Columns { lanes: node, ..rows }.add_node(index);
+                    ColumnTree { lanes: node, ..rows }.add_node(index);
                 }
                 rows.merge_all(blocks);
             }
@@ -207,7 +216,7 @@ impl FoldTile<'_> {
         for index in 0..blocks {
             let step = index * block;
             let call = FoldCall { step, units: count, unit_steps: None, ..FoldCall::default() };
-            let layout = UnitLayout { first: index * count, stride: 1, all: blocks * count };
+            let layout = UnitLayout { first: index * count, stride: 1, unit_count: blocks * count };
             // SAFETY: the units are parts of the caller's rows, because `block.min(length - step)` ends
             // within a row; the layout has one unit for each block of each row.
             unsafe { self.fold_units(call, block.min(length - step), layout) }
@@ -220,19 +229,28 @@ impl FoldTile<'_> {
     /// - the obligations of [`FoldTile::fold_rows`];
     /// - `row` is below `count`.
     unsafe fn fold_row(&self, row: usize, count: usize, length: usize) {
-        let (whole, rest) = (length / BLOCK, length % BLOCK);
-        let all = length.div_ceil(BLOCK) * count;
-        let blocks = FoldCall { row, units: whole, unit_steps: Some(BLOCK), ..FoldCall::default() };
+        let (whole, rest) = (length / REDUCTION_BLOCK, length % REDUCTION_BLOCK);
+        let unit_count = length.div_ceil(REDUCTION_BLOCK) * count;
+        let blocks = FoldCall {
+            row,
+            units: whole,
+            unit_steps: Some(REDUCTION_BLOCK),
+            ..FoldCall::default()
+        };
         // SAFETY: the units are the blocks of one of the caller's rows; the layout has one unit for each
         // block of each row.
         unsafe {
             if whole > 0 {
-                self.fold_units(blocks, BLOCK, UnitLayout { first: row, stride: count, all });
+                self.fold_units(
+                    blocks,
+                    REDUCTION_BLOCK,
+                    UnitLayout { first: row, stride: count, unit_count },
+                );
             }
             if rest > 0 {
-                let last = FoldCall { step: whole * BLOCK, units: 1, ..blocks };
+                let last = FoldCall { step: whole * REDUCTION_BLOCK, units: 1, ..blocks };
                 let first = whole * count + row;
-                self.fold_units(last, rest, UnitLayout { first, stride: count, all });
+                self.fold_units(last, rest, UnitLayout { first, stride: count, unit_count });
             }
         }
     }
@@ -245,53 +263,70 @@ impl FoldTile<'_> {
     ///   before them;
     /// - the accumulators have room for the layout.
     unsafe fn fold_units(&self, call: FoldCall, elements: usize, layout: UnitLayout) {
-        let UnitLayout { first, stride, all } = layout;
-        let (rows, rest) = (elements / LANES, elements % LANES);
-        let whole = FoldCall { rows, row_steps: LANES, columns: LANES, begins: true, ..call };
-        let lanes = FoldCall { lane: first * LANES, unit_lanes: stride * LANES, ..whole };
+        let UnitLayout { first, stride, unit_count } = layout;
+        let (rows, rest) = (elements / REDUCTION_LANES, elements % REDUCTION_LANES);
+        let whole = FoldCall {
+            rows,
+            row_steps: REDUCTION_LANES,
+            columns: REDUCTION_LANES,
+            starts_from_identity: true,
+            ..call
+        };
+        let lanes = FoldCall {
+            lane: first * REDUCTION_LANES,
+            unit_lanes: stride * REDUCTION_LANES,
+            ..whole
+        };
         // SAFETY:
-        // - the calls fold all elements of the caller's units, rows of `LANES` before the remaining ones;
-        // - lanes `first * LANES` and node `all * LANES + first` of the first unit are in the layout, and so
-        //   are those of each further unit, `stride` units on.
+        // - the calls fold all elements of the caller's units, rows of `REDUCTION_LANES` before the remaining
+        //   ones;
+        // - lanes `first * REDUCTION_LANES` and node `unit_count * REDUCTION_LANES + first` of the first unit
+        //   are in the layout, and so are those of each further unit, `stride` units on.
         unsafe {
-            if self.fold_function.joins(elements) {
-                let (lane, unit_lanes) = (all * LANES + first, stride);
-                return self.call(FoldCall { lane, unit_lanes, joins: true, ..whole });
+            if self.fold_function.reduces_lanes(elements) {
+                let (lane, unit_lanes) = (unit_count * REDUCTION_LANES + first, stride);
+                return self.call(FoldCall { lane, unit_lanes, reduces_lanes: true, ..whole });
             }
             if rows > 0 {
                 self.call(lanes);
             }
             if rest > 0 {
-                let step = call.step + rows * LANES;
-                self.call(FoldCall { step, rows: 1, columns: rest, begins: rows == 0, ..lanes });
+                let step = call.step + rows * REDUCTION_LANES;
+                self.call(FoldCall {
+                    step,
+                    rows: 1,
+                    columns: rest,
+                    starts_from_identity: rows == 0,
+                    ..lanes
+                });
             }
         }
     }
 
-    /// Folds contiguous steps into lanes: rows of `LANES` steps, then the remaining steps.
+    /// Folds contiguous steps into lanes: rows of `REDUCTION_LANES` steps, then the remaining steps.
     ///
     /// # Safety
     /// - the obligations of [`FoldTile::fold`], for `steps`, with contiguous steps;
     /// - the first step belongs to the first lane;
-    /// - the lanes are initialised unless `begins`.
-    unsafe fn fold_contiguous(&self, steps: Range<usize>, begins: bool) {
-        let (rows, rest) = (steps.len() / LANES, steps.len() % LANES);
+    /// - the lanes are initialised unless `starts_from_identity`.
+    unsafe fn fold_contiguous(&self, steps: Range<usize>, starts_from_identity: bool) {
+        let (rows, rest) = (steps.len() / REDUCTION_LANES, steps.len() % REDUCTION_LANES);
         let width = self.width();
         let whole = FoldCall {
             step: steps.start - self.first,
             units: 1,
             unit_steps: Some(0),
-            row_steps: LANES,
+            row_steps: REDUCTION_LANES,
             rows,
-            columns: LANES * width,
-            begins,
+            columns: REDUCTION_LANES * width,
+            starts_from_identity,
             ..FoldCall::default()
         };
         let last = FoldCall {
-            step: whole.step + rows * LANES,
+            step: whole.step + rows * REDUCTION_LANES,
             rows: 1,
             columns: rest * width,
-            begins: begins && rows == 0,
+            starts_from_identity: starts_from_identity && rows == 0,
             ..whole
         };
         // SAFETY:
@@ -315,22 +350,23 @@ impl FoldTile<'_> {
         let rows_per_call = self.fold_function.rows_per_call;
         let mut step = steps.start;
         while step < steps.end {
-            let (lane, left) = (step % LANES, steps.end - step);
-            // Steps `LANES` apart share a lane. Each unit is a lane, its rows are the steps of that lane.
-            let (units, folded) = match lane == 0 && left >= LANES {
-                true => (LANES, left),
-                false => ((LANES - lane).min(left), (LANES - lane).min(left)),
+            let (lane, left) = (step % REDUCTION_LANES, steps.end - step);
+            // Steps `REDUCTION_LANES` apart share a lane. Each unit is a lane, its rows are the steps of that
+            // lane.
+            let (units, folded) = match lane == 0 && left >= REDUCTION_LANES {
+                true => (REDUCTION_LANES, left),
+                false => ((REDUCTION_LANES - lane).min(left), (REDUCTION_LANES - lane).min(left)),
             };
             let call = |units: usize, rows: Range<usize>| FoldCall {
                 lane,
-                step: step + rows.start * LANES - self.first,
+                step: step + rows.start * REDUCTION_LANES - self.first,
                 units,
                 unit_steps: Some(1),
                 unit_lanes: 1,
-                row_steps: LANES,
+                row_steps: REDUCTION_LANES,
                 rows: rows.len(),
                 columns: self.width(),
-                begins: step % BLOCK < LANES && rows.start == 0,
+                starts_from_identity: step % REDUCTION_BLOCK < REDUCTION_LANES && rows.start == 0,
                 ..FoldCall::default()
             };
             let (rows, longer) = (folded / units, folded % units);
@@ -365,7 +401,7 @@ impl FoldTile<'_> {
                 row_steps: 1,
                 rows: rows_per_call.min(steps.end - first),
                 columns: self.width(),
-                begins: first == 0,
+                starts_from_identity: first == 0,
                 ..FoldCall::default()
             };
             // SAFETY:
@@ -392,13 +428,13 @@ impl FoldTile<'_> {
     /// - `inputs` are valid for reads at each column of each row of each unit of `call`;
     /// - if `call.columns` is less than a step of the function's loop, the missing elements are readable
     ///   before the first column of each row;
-    /// - the accumulators of each unit are memory of this thread, initialised unless `call.begins`, and
-    ///   overlap no input.
-    unsafe fn call_into(&self, accumulators: impl Fn(&Columns<'_>) -> *mut u8, call: FoldCall) {
-        let FoldFunction { function, along, across, .. } = self.fold_function;
+    /// - the accumulators of each unit are memory of this thread, initialised unless
+    ///   `call.starts_from_identity`, and overlap no input.
+    unsafe fn call_into(&self, accumulators: impl Fn(&ColumnTree<'_>) -> *mut u8, call: FoldCall) {
+        let FoldFunction { function, reduced_strides, row_strides, .. } = self.fold_function;
         let width = self.width();
         let FoldCall { lane, row, step, units, unit_steps, row_steps, rows, columns, .. } = call;
-        let FoldCall { begins, joins, .. } = call;
+        let FoldCall { starts_from_identity, reduces_lanes, .. } = call;
         let (stores, count) = (self.columns.len(), self.columns.len() + self.inputs.len());
         let mut operands = [core::ptr::null_mut(); MAX_FOLD_OPERANDS];
         let mut strides = [0; 2 * MAX_FOLD_OPERANDS];
@@ -407,18 +443,20 @@ impl FoldTile<'_> {
             strides[store] = (call.unit_lanes * width * tree.fold.size) as isize;
         }
         for (input, &first) in self.inputs.iter().enumerate() {
-            let (along, across) = (along[input], across[input]);
-            let from = row as isize * across + step as isize * along;
+            let (step_stride, row_stride) = (reduced_strides[input], row_strides[input]);
+            let from = row as isize * row_stride + step as isize * step_stride;
             operands[stores + input] = first.wrapping_offset(from);
-            strides[stores + input] = unit_steps.map_or(across, |steps| steps as isize * along);
-            strides[count + stores + input] = row_steps as isize * along;
+            strides[stores + input] =
+                unit_steps.map_or(row_stride, |steps| steps as isize * step_stride);
+            strides[count + stores + input] = row_steps as isize * step_stride;
         }
         let strides = &strides[..2 * count];
         // SAFETY:
         // - operands and strides address the rows of `call` in the caller's inputs, and its accumulators;
         // - `FoldSpec::fold_function` chose the function for the forms of these inputs.
         unsafe {
-            let arguments = FoldArgs { strides, units, rows, columns, begins, joins };
+            let arguments =
+                FoldArgs { strides, units, rows, columns, starts_from_identity, reduces_lanes };
             function.fold(&operands[..count], arguments);
         }
     }
@@ -431,11 +469,11 @@ impl FoldTile<'_> {
     pub(super) unsafe fn finish(&self, length: usize) {
         for columns in self.columns {
             // SAFETY: the caller ensures that `length` steps have been folded: into a tree or the first node,
-            // or by contiguous unordered steps into the first `length.min(LANES)` lanes.
+            // or by contiguous unordered steps into the first `length.min(REDUCTION_LANES)` lanes.
             unsafe {
                 match self.fold_function.is_ordered || !self.fold_function.is_contiguous {
                     true => columns.finish(length),
-                    false => columns.fold_lanes_to_node(length.min(LANES)),
+                    false => columns.fold_lanes_to_node(length.min(REDUCTION_LANES)),
                 }
             }
         }

@@ -56,27 +56,27 @@ impl Functions {
         !self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// The function for inputs of these forms; `streams` tells for each output whether its stores are
+    /// The function for inputs of these forms; `is_streamed` tells for each output whether its stores are
     /// non-temporal. `None` if the budget does not pay for it yet, or if compilation fails. A look-up does
     /// not allocate.
-    pub(crate) fn function_of(
+    pub(crate) fn find_or_compile(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,
-        streams: impl Iterator<Item = bool> + Clone,
+        is_streamed: impl Iterator<Item = bool> + Clone,
         is_in_place: bool,
-        is_fetched_ahead: bool,
+        has_prefetch: bool,
     ) -> Option<Arc<Function>> {
         let is_it = |(known, _): &&(OperandLayout, Arc<Function>)| {
             known.inputs.iter().copied().eq(forms.clone())
-                && known.streams.iter().copied().eq(streams.clone())
+                && known.is_streamed.iter().copied().eq(is_streamed.clone())
                 && known.is_in_place == is_in_place
-                && known.is_fetched_ahead == is_fetched_ahead
+                && known.has_prefetch == has_prefetch
         };
         if let Some((_, function)) = self.compiled().iter().find(is_it) {
             return Some(Arc::clone(function));
         }
-        let (inputs, streams) = (forms.collect(), streams.collect());
-        self.compile(OperandLayout { inputs, streams, is_in_place, is_fetched_ahead })
+        let (inputs, is_streamed) = (forms.collect(), is_streamed.collect());
+        self.compile(OperandLayout { inputs, is_streamed, is_in_place, has_prefetch })
     }
 
     /// Compiles the function for this layout.
@@ -116,15 +116,16 @@ impl Functions {
     /// The listing of the functions that bindings hold; `operands` describes a layout.
     pub(crate) fn listing(&self, operands: impl Fn(&OperandLayout) -> String) -> String {
         let compiled = self.compiled();
-        let held = compiled.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
+        let functions_in_use =
+            compiled.iter().filter(|(_, function)| Arc::strong_count(function) > 1);
         let listed = |layout| Function::listing(self.level, &self.body, layout);
-        held.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
+        functions_in_use.map(|(layout, _)| operands(layout) + &listed(layout)).collect()
     }
 
     /// Counts the memory of the body. `TierUp` counts that of the functions.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<SsaInstruction>(self.body.instructions.capacity());
-        held.own::<usize>(self.outputs.capacity() + self.inputs.capacity());
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<SsaInstruction>(self.body.instructions.capacity());
+        memory_use.add_allocation::<usize>(self.outputs.capacity() + self.inputs.capacity());
     }
 
     fn compiled(&self) -> MutexGuard<'_, Vec<(OperandLayout, Arc<Function>)>> {

@@ -25,7 +25,7 @@ pub struct Gather {
 }
 
 /// Number of indices that are resolved at a time: the indices and the resolved indices stay in L1.
-const CHUNK: usize = 256;
+const INDEX_CHUNK: usize = 256;
 
 /// Resolves one index for each of `resolved`: clamps or wraps it to 0 .. `size`, which is not 0. The function
 /// for a scatter that drops updates instead resolves an index out of range to `size`, which may be 0. The
@@ -97,8 +97,8 @@ impl GatherWalk {
     }
 
     /// Counts the memory of the loops.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.levels);
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.levels);
     }
 }
 
@@ -253,10 +253,10 @@ impl Gather {
         stride: isize,
         operands: GatherOperands,
     ) {
-        let mut resolved = [0; CHUNK];
+        let mut resolved = [0; INDEX_CHUNK];
         let bytes = row.count * self.element_size;
-        for first in (0..rows.count).step_by(CHUNK) {
-            let resolved = &mut resolved[..CHUNK.min(rows.count - first)];
+        for first in (0..rows.count).step_by(INDEX_CHUNK) {
+            let resolved = &mut resolved[..INDEX_CHUNK.min(rows.count - first)];
             let GatherOperands { destination, table, indices } =
                 operands.at(first, rows.strides, bytes);
             let from = TableRows { table, rows: rows.strides.table, stride, row };
@@ -424,33 +424,33 @@ index_elements! { signed: i8 i16 i32 i64; unsigned: u8 u16 u32 u64 }
 /// The function that resolves indices under a mode; without a mode, indices out of range become the size.
 fn resolve_function(mode: Option<TakeMode>, index: DType, level: Level) -> ResolveFn {
     match index {
-        DType::I8 => of_mode::<i8>(mode, level),
-        DType::I16 => of_mode::<i16>(mode, level),
-        DType::I32 => of_mode::<i32>(mode, level),
-        DType::I64 => of_mode::<i64>(mode, level),
-        DType::U8 => of_mode::<u8>(mode, level),
-        DType::U16 => of_mode::<u16>(mode, level),
-        DType::U32 => of_mode::<u32>(mode, level),
-        DType::U64 => of_mode::<u64>(mode, level),
+        DType::I8 => resolve_function_of_mode::<i8>(mode, level),
+        DType::I16 => resolve_function_of_mode::<i16>(mode, level),
+        DType::I32 => resolve_function_of_mode::<i32>(mode, level),
+        DType::I64 => resolve_function_of_mode::<i64>(mode, level),
+        DType::U8 => resolve_function_of_mode::<u8>(mode, level),
+        DType::U16 => resolve_function_of_mode::<u16>(mode, level),
+        DType::U32 => resolve_function_of_mode::<u32>(mode, level),
+        DType::U64 => resolve_function_of_mode::<u64>(mode, level),
         _ => unreachable!("invariant: indices are integers"),
     }
 }
 
 /// The function for a mode, which becomes a constant: its position in `TakeMode::ALL`, or [`DROP`].
-fn of_mode<T: IndexElement>(mode: Option<TakeMode>, level: Level) -> ResolveFn {
+fn resolve_function_of_mode<T: IndexElement>(mode: Option<TakeMode>, level: Level) -> ResolveFn {
     const { assert!(TakeMode::ALL.len() == 3) };
     match mode {
-        Some(TakeMode::Error) => of_level::<T, 0>(level),
-        Some(TakeMode::Clip) => of_level::<T, 1>(level),
-        Some(TakeMode::Wrap) => of_level::<T, 2>(level),
-        None => of_level::<T, DROP>(level),
+        Some(TakeMode::Error) => resolve_function_of_level::<T, 0>(level),
+        Some(TakeMode::Clip) => resolve_function_of_level::<T, 1>(level),
+        Some(TakeMode::Wrap) => resolve_function_of_level::<T, 2>(level),
+        None => resolve_function_of_level::<T, DROP>(level),
     }
 }
 
 /// The number of the mode that drops updates, after those of `TakeMode`.
 const DROP: usize = 3;
 
-fn of_level<T: IndexElement, const MODE: usize>(level: Level) -> ResolveFn {
+fn resolve_function_of_level<T: IndexElement, const MODE: usize>(level: Level) -> ResolveFn {
     #[cfg(target_arch = "x86_64")]
     if Level::avx2().is_some_and(|avx2| level >= avx2) {
         return resolve_avx2::<T, MODE>;

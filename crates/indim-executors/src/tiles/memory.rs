@@ -28,8 +28,9 @@ pub unsafe fn gather(
     element_size: usize,
 ) {
     let run_bytes = run.count * element_size;
-    let to = Side { address: destination, steps: run_bytes as isize, run: element_size as isize };
-    let from = Side { address: source, steps: steps.stride, run: run.stride };
+    let to =
+        CopySide { address: destination, steps: run_bytes as isize, run: element_size as isize };
+    let from = CopySide { address: source, steps: steps.stride, run: run.stride };
     // SAFETY:
     // - `from` are the caller's elements, and `to` is its block, whose runs are contiguous;
     // - exchanging steps and runs on both sides copies the same elements;
@@ -38,8 +39,8 @@ pub unsafe fn gather(
         if steps.stride == 0 && steps.count > 1 {
             copy(to, from, 1, run.count, element_size);
             repeat(destination, run_bytes, run_bytes * steps.count);
-        } else if is_crosswise(steps, run) {
-            copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
+        } else if is_transposed_copy(steps, run) {
+            copy(to.transposed(), from.transposed(), run.count, steps.count, element_size);
         } else {
             copy(to, from, steps.count, run.count, element_size);
         }
@@ -63,14 +64,14 @@ pub unsafe fn scatter(
     element_size: usize,
 ) {
     let run_bytes = run.count * element_size;
-    let to = Side { address: destination, steps: steps.stride, run: run.stride };
-    let from = Side { address: source, steps: run_bytes as isize, run: element_size as isize };
+    let to = CopySide { address: destination, steps: steps.stride, run: run.stride };
+    let from = CopySide { address: source, steps: run_bytes as isize, run: element_size as isize };
     // SAFETY:
     // - `from` is the caller's block, whose runs are contiguous, and `to` are its elements;
     // - exchanging steps and runs on both sides copies the same elements.
     unsafe {
-        if is_crosswise(steps, run) {
-            copy(to.crosswise(), from.crosswise(), run.count, steps.count, element_size);
+        if is_transposed_copy(steps, run) {
+            copy(to.transposed(), from.transposed(), run.count, steps.count, element_size);
         } else {
             copy(to, from, steps.count, run.count, element_size);
         }
@@ -78,7 +79,7 @@ pub unsafe fn scatter(
 }
 
 /// A fence after non-temporal stores: other threads see them before any later store.
-pub fn settle() {
+pub fn fence_non_temporal_stores() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the instruction is part of SSE, which every x86-64 processor has.
     unsafe {
@@ -92,7 +93,7 @@ const L1_RUN_BYTES: usize = 16 * 1024;
 /// Whether the inner loop goes along steps, for each element of the run: if the stride of steps is the
 /// shorter one, so that they share cache lines, or if a run is a single element. Runs that are longer than
 /// the number of steps and stay in L1 are copied run by run, because the longer inner loop is faster.
-fn is_crosswise(steps: ElementRun, run: ElementRun) -> bool {
+fn is_transposed_copy(steps: ElementRun, run: ElementRun) -> bool {
     let [between_steps, in_run] = [steps, run].map(|level| level.stride.unsigned_abs());
     let is_in_l1 = run.count >= steps.count && in_run.saturating_mul(run.count) <= L1_RUN_BYTES;
     steps.count > 1 && (run.count == 1 || between_steps < in_run && !is_in_l1)
@@ -117,7 +118,7 @@ unsafe fn repeat(destination: *mut u8, period: usize, total: usize) {
 
 /// One side of a copy: the address of its first element, and its strides in bytes.
 #[derive(Clone, Copy)]
-struct Side<P> {
+struct CopySide<P> {
     address: P,
     /// Stride between steps.
     steps: isize,
@@ -125,10 +126,10 @@ struct Side<P> {
     run: isize,
 }
 
-impl<P> Side<P> {
+impl<P> CopySide<P> {
     /// The same elements, with steps and runs exchanged.
-    fn crosswise(self) -> Self {
-        Side { address: self.address, steps: self.run, run: self.steps }
+    fn transposed(self) -> Self {
+        CopySide { address: self.address, steps: self.run, run: self.steps }
     }
 }
 
@@ -140,8 +141,8 @@ impl<P> Side<P> {
 /// - the sides do not overlap;
 /// - `element_size` is 1, 2, 4, 8 or 16.
 unsafe fn copy(
-    to: Side<*mut u8>,
-    from: Side<*const u8>,
+    to: CopySide<*mut u8>,
+    from: CopySide<*const u8>,
     steps: usize,
     count: usize,
     element_size: usize,
@@ -161,8 +162,8 @@ unsafe fn copy(
 /// # Safety
 /// Like [`copy`], for elements of type `T`.
 unsafe fn copy_sized<T: Copy>(
-    to: Side<*mut u8>,
-    from: Side<*const u8>,
+    to: CopySide<*mut u8>,
+    from: CopySide<*const u8>,
     steps: usize,
     count: usize,
 ) {
@@ -180,8 +181,8 @@ unsafe fn copy_sized<T: Copy>(
 /// # Safety
 /// Like [`copy`], for runs of `COUNT` elements of type `T`.
 unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
-    to: Side<*mut u8>,
-    from: Side<*const u8>,
+    to: CopySide<*mut u8>,
+    from: CopySide<*const u8>,
     steps: usize,
 ) {
     for step in 0..steps as isize {
@@ -203,8 +204,8 @@ unsafe fn copy_short_runs<T: Copy, const COUNT: usize>(
 /// # Safety
 /// Like [`copy`], for elements of type `T`.
 unsafe fn copy_long_runs<T: Copy>(
-    to: Side<*mut u8>,
-    from: Side<*const u8>,
+    to: CopySide<*mut u8>,
+    from: CopySide<*const u8>,
     steps: usize,
     count: usize,
 ) {

@@ -11,7 +11,7 @@
 //! - `gather.rs`: gathers by index;
 //! - `store_fold.rs`: the kernels of a fold;
 //! - `tree.rs`: the reduction tree over columns;
-//! - `reduce.rs`: nests with a reduced axis; `reduce/` has in-place reductions, accumulators and pieces;
+//! - `reduce.rs`: nests with a reduced axis; `reduce/` has in-place reductions, accumulators and segments;
 //! - `fold_function.rs`: functions that fold the values they compute; `fold_tile.rs`: their calls in a tile;
 //! - `arg_reduce/`: argmax and argmin;
 //! - `functions.rs`: machine code for each operand layout;
@@ -42,7 +42,7 @@ use crate::executor::BoundNest;
 use arg_reduce::BoundArgReduction;
 use code::TileCode;
 use flat::FlatNest;
-pub(crate) use flat::MAX_OPERANDS;
+pub(crate) use flat::MAX_FLAT_OPERANDS;
 use tile::BoundTiles;
 
 /// Whether the machine code of a nest without a reduced axis runs row by row over arrays with these strides.

@@ -4,14 +4,14 @@
 //! - this file: other nests. A tile computes or gathers its values as in any nest, and the tree over their
 //!   columns folds them;
 //! - `single_tile.rs`: nests of one tile;
-//! - `pieces.rs`: if the reduced axis is cut, each piece saves its node of the tree in shared memory, and the
-//!   nodes are combined at the end;
+//! - `segments.rs`: if the reduced axis is cut, each segment saves its node of the tree in shared memory, and
+//!   the nodes are combined at the end;
 //! - `accumulators.rs`: the layout of lanes and nodes.
 
 mod accumulators;
 mod columns;
-mod pieces;
 mod rows;
+mod segments;
 mod single_tile;
 
 use core::ops::Range;
@@ -22,50 +22,50 @@ use indim_loops::loop_nest::{Local, Store};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::walk::position::Position;
 use indim_loops::walk::reduction::{
-    NestRegion, ReducedAxes, ReductionNest, ReductionWalk, UnitForm, max_nodes, split_pieces,
+    NestPartition, ReducedAxes, ReductionNest, ReductionWalk, UnitForm, max_nodes, split_segments,
 };
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 use indim_targets::Function;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
-use crate::tiles::code::{FEW, TileCode, element_sizes, short_list};
+use crate::tiles::code::{INLINE_ITEMS, TileCode, element_sizes, short_list};
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::functions::Functions;
 use crate::tiles::memory::ElementRun;
-use crate::tiles::store_fold::piece_bytes;
+use crate::tiles::store_fold::segment_bytes;
 use crate::tiles::tile::{Tile, WORKSPACE, Workspace};
-use crate::tiles::tree::{Columns, Values, is_sequential};
+use crate::tiles::tree::{ColumnTree, StepValues, is_sequential};
 use crate::tiles::wiring::Wiring;
 use accumulators::{AccumulatorCounts, Accumulators};
 use columns::BoundColumns;
-use pieces::PieceResults;
 use rows::BoundRows;
+use segments::SegmentResults;
 use single_tile::SingleTile;
 
-/// The code of a nest with a reduced axis, bound to the walks of its regions.
+/// The code of a nest with a reduced axis, bound to the walks of its partitions.
 #[derive(Debug)]
 pub(crate) struct BoundReduction {
     code: Arc<TileCode>,
-    regions: Vec<BoundRegion>,
-    /// Pieces of all regions.
+    partitions: Vec<BoundPartition>,
+    /// Segments of all partitions.
     tiles: usize,
     tile_elements: usize,
 }
 
-/// The code of a region, bound to its walk.
+/// The code of a partition, bound to its walk.
 #[derive(Debug)]
-struct BoundRegion {
-    region: NestRegion,
+struct BoundPartition {
+    partition: NestPartition,
     wiring: Wiring,
     function: Option<Arc<Function>>,
     /// The function that folds the values it computes; `None` if values are computed before they are folded.
     fold_function: Option<FoldFunction>,
     stores: SmallVec<[BoundStore; 2]>,
     accumulators: Accumulators,
-    piece_results: PieceResults,
-    /// The fast path, if the region is one tile that needs at most one function call.
+    segment_results: SegmentResults,
+    /// The fast path, if the partition is one tile that needs at most one function call.
     single_tile: Option<SingleTile>,
 }
 
@@ -111,8 +111,8 @@ fn bind_with(
         ReductionWalk::Columns(columns) => {
             Arc::new(BoundColumns::new(code, nest, &reducing, columns)?)
         }
-        ReductionWalk::Regions(regions) => {
-            Arc::new(BoundReduction::new(code, nest, &reducing, regions)?)
+        ReductionWalk::Partitions(partitions) => {
+            Arc::new(BoundReduction::new(code, nest, &reducing, partitions)?)
         }
     })
 }
@@ -135,7 +135,7 @@ pub(super) fn reducing<'a>(
         is_direct: !code.computes(),
         folds,
         has_row_kernels: code.folds.iter().all(|fold| fold.rows.is_some()),
-        has_lanes: code.folds.iter().any(|fold| !is_sequential(fold, LANES, axes.length)),
+        has_lanes: code.folds.iter().any(|fold| !is_sequential(fold, REDUCTION_LANES, axes.length)),
     }
 }
 
@@ -145,62 +145,63 @@ impl BoundReduction {
         code: &Arc<TileCode>,
         nest: &SizedNest<'_>,
         reducing: &ReductionNest<'_>,
-        walked: Vec<NestRegion>,
+        walked: Vec<NestPartition>,
     ) -> Option<Self> {
-        let mut regions = Vec::with_capacity(walked.len());
-        // Regions are large values, so a push for each is faster than `collect`.
-        for region in walked {
-            regions.push(BoundRegion::new(code, nest, region)?);
+        let mut partitions = Vec::with_capacity(walked.len());
+        // Partitions are large values, so a push for each is faster than `collect`.
+        for partition in walked {
+            partitions.push(BoundPartition::new(code, nest, partition)?);
         }
-        let has_short_rows = |bound: &BoundRegion| {
-            let is_computed = bound.fold_function.is_none() && !bound.region.has_few_rows();
-            is_computed && bound.wiring.has_short_rows(code, &bound.region.walk)
+        let has_short_rows = |bound: &BoundPartition| {
+            let is_computed = bound.fold_function.is_none() && !bound.partition.has_few_rows();
+            is_computed && bound.wiring.has_short_rows(code, &bound.partition.walk)
         };
-        if regions.iter().any(has_short_rows) {
+        if partitions.iter().any(has_short_rows) {
             // The function just compiled has longer steps than assumed and would run these rows slowly, so
             // this binding gathers them.
             let reducing = ReductionNest { minimum_row: code.minimum_row(), ..*reducing };
-            return BoundReduction::new(code, nest, &reducing, reducing.regions());
+            return BoundReduction::new(code, nest, &reducing, reducing.partitions());
         }
         let mut shared = 0;
-        for bound in regions.iter_mut().filter(|bound| bound.region.is_cut()) {
-            bound.piece_results = PieceResults::new(shared, &code.folds, width(&bound.region));
-            shared = bound.piece_results.end(bound.region.pieces());
+        for bound in partitions.iter_mut().filter(|bound| bound.partition.is_cut()) {
+            bound.segment_results =
+                SegmentResults::new(shared, &code.folds, width(&bound.partition));
+            shared = bound.segment_results.end(bound.partition.segments());
         }
         debug_assert!(
-            shared <= piece_bytes(nest, &code.folds),
+            shared <= segment_bytes(nest, &code.folds),
             "`shared_bytes` counts this memory"
         );
-        let tiles = regions.iter().map(|bound| bound.region.pieces()).sum();
+        let tiles = partitions.iter().map(|bound| bound.partition.segments()).sum();
         let tile_elements = nest.points_per(tiles);
-        Some(BoundReduction { code: Arc::clone(code), regions, tiles, tile_elements })
+        Some(BoundReduction { code: Arc::clone(code), partitions, tiles, tile_elements })
     }
 }
 
-impl BoundRegion {
+impl BoundPartition {
     /// Returns `None` if a function is not available.
-    fn new(code: &TileCode, nest: &SizedNest<'_>, region: NestRegion) -> Option<Self> {
-        let folds = region.folds;
-        let mut in_blocks: SmallVec<[bool; FEW]> = SmallVec::from_slice(&code.needs_block);
-        for store in code.nest.stores.iter().filter(|_| !region.is_direct && !folds) {
+    fn new(code: &TileCode, nest: &SizedNest<'_>, partition: NestPartition) -> Option<Self> {
+        let folds = partition.folds;
+        let mut in_blocks: SmallVec<[bool; INLINE_ITEMS]> = SmallVec::from_slice(&code.needs_block);
+        for store in code.nest.stores.iter().filter(|_| !partition.is_direct && !folds) {
             if let Local::Access(index) = store.source {
                 in_blocks[index] = true;
             }
         }
-        let wiring = Wiring::new(code, nest, &region.walk, &in_blocks, &[], folds);
-        let width = width(&region);
+        let wiring = Wiring::new(code, nest, &partition.walk, &in_blocks, &[], folds);
+        let width = width(&partition);
         let (function, fold_function) = match folds {
-            true => (None, Some(FoldFunction::new(code, nest, &region, &wiring, width)?)),
+            true => (None, Some(FoldFunction::new(code, nest, &partition, &wiring, width)?)),
             false => (wiring.find_function(code)?, None),
         };
-        let finished = match region.form {
+        let finished = match partition.form {
             UnitForm::Columns(columns) => columns,
-            UnitForm::Row(_) => region.walk.tile_steps,
+            UnitForm::Row(_) => partition.walk.tile_steps,
         };
         let length = nest.length();
         let lanes = fold_function
             .as_ref()
-            .map_or(LANES, |fold_function| fold_function.accumulators(&region));
+            .map_or(REDUCTION_LANES, |fold_function| fold_function.accumulators(&partition));
         let columns = if folds { finished.max(width) } else { width };
         let nodes = max_nodes(length) * columns;
         let counts = AccumulatorCounts { lanes: lanes * width, nodes, results: finished };
@@ -209,28 +210,28 @@ impl BoundRegion {
             None => is_sequential(fold, width, length),
         });
         let mut stores = SmallVec::new();
-        for (store, result_stride) in code.nest.stores.iter().zip(&region.result_strides) {
-            let source = source(code, &region, store);
+        for (store, result_stride) in code.nest.stores.iter().zip(&partition.result_strides) {
+            let source = source(code, &partition, store);
             stores.push(BoundStore { source, result_stride: *result_stride });
         }
-        let single_tile = SingleTile::new(code, &region.walk, &wiring, accumulators.bytes);
-        let piece_results = PieceResults::default();
-        Some(BoundRegion {
-            region,
+        let single_tile = SingleTile::new(code, &partition.walk, &wiring, accumulators.bytes);
+        let segment_results = SegmentResults::default();
+        Some(BoundPartition {
+            partition,
             wiring,
             function,
             fold_function,
             stores,
             accumulators,
-            piece_results,
+            segment_results,
             single_tile,
         })
     }
 }
 
 /// Columns that are reduced together; 1 if units are rows.
-fn width(region: &NestRegion) -> usize {
-    match region.form {
+fn width(partition: &NestPartition) -> usize {
+    match partition.form {
         UnitForm::Columns(columns) => columns,
         UnitForm::Row(_) => 1,
     }
@@ -238,11 +239,11 @@ fn width(region: &NestRegion) -> usize {
 
 /// The register of a store's values, and the stride between steps: of the array if it is read in place, else
 /// of a dense tile.
-fn source(code: &TileCode, region: &NestRegion, store: &Store) -> ValueSource {
-    let dense = (region.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
+fn source(code: &TileCode, partition: &NestPartition, store: &Store) -> ValueSource {
+    let dense = (partition.walk.step_elements * code.nest.dtype(store.source).size()) as isize;
     let step_stride = match store.source {
-        Local::Access(index) if region.is_direct => {
-            region.walk.operands[code.operand(index)].step_stride
+        Local::Access(index) if partition.is_direct => {
+            partition.walk.operands[code.operand(index)].step_stride
         }
         _ => dense,
     };
@@ -259,59 +260,67 @@ impl BoundNest for BoundReduction {
     }
 
     unsafe fn run(&self, bases: &Bases<'_>, tiles: Range<usize>) {
-        if let [only] = &self.regions[..] {
-            // SAFETY: the pieces of the only region are the tiles of the nest, in order.
+        if let [only] = &self.partitions[..] {
+            // SAFETY: the segments of the only partition are the tiles of the nest, in order.
             return unsafe { only.run(&self.code, bases, tiles) };
         }
-        let pieces = split_pieces(self.regions.iter().map(|bound| &bound.region), tiles);
-        for (bound, own) in self.regions.iter().zip(pieces).filter(|(_, own)| !own.is_empty()) {
-            // SAFETY: `split_pieces` returns for each region its pieces among the caller's `tiles`.
+        let segments = split_segments(self.partitions.iter().map(|bound| &bound.partition), tiles);
+        for (bound, own) in self.partitions.iter().zip(segments).filter(|(_, own)| !own.is_empty())
+        {
+            // SAFETY: `split_segments` returns for each partition its segments among the caller's `tiles`.
             unsafe { bound.run(&self.code, bases, own) }
         }
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        for bound in self.regions.iter().filter(|bound| bound.region.is_cut()) {
-            // SAFETY: the caller ensures that all tiles have run, which are the pieces of all regions.
+        for bound in self.partitions.iter().filter(|bound| bound.partition.is_cut()) {
+            // SAFETY: the caller ensures that all tiles have run, which are the segments of all partitions.
             unsafe { bound.finish(&self.code, bases) }
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundReduction>(1);
-        held.own::<BoundRegion>(self.regions.capacity());
-        for region in &self.regions {
-            region.region.walk.count_bytes(held);
-            region.wiring.count_bytes(held);
-            held.small(&region.stores);
-            region.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
-            region.accumulators.count_bytes(held);
-            region.piece_results.count_bytes(held);
-            held.small(&region.region.result_strides);
-            region.single_tile.iter().for_each(|single_tile| single_tile.count_bytes(held));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundReduction>(1);
+        memory_use.add_allocation::<BoundPartition>(self.partitions.capacity());
+        for partition in &self.partitions {
+            partition.partition.walk.count_bytes(memory_use);
+            partition.wiring.count_bytes(memory_use);
+            memory_use.add_small_vec(&partition.stores);
+            partition
+                .fold_function
+                .iter()
+                .for_each(|fold_function| fold_function.count_bytes(memory_use));
+            partition.accumulators.count_bytes(memory_use);
+            partition.segment_results.count_bytes(memory_use);
+            memory_use.add_small_vec(&partition.partition.result_strides);
+            partition
+                .single_tile
+                .iter()
+                .for_each(|single_tile| single_tile.count_bytes(memory_use));
         }
     }
 }
 
-impl BoundRegion {
+impl BoundPartition {
     /// # Safety
-    /// Like [`BoundNest::run`], for pieces of this region.
-    unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, pieces: Range<usize>) {
+    /// Like [`BoundNest::run`], for segments of this partition.
+    unsafe fn run(&self, code: &TileCode, bases: &Bases<'_>, segments: Range<usize>) {
         if let Some(single_tile) = &self.single_tile {
-            // SAFETY: `SingleTile::new` has checked that the region is one tile, which is the caller's piece.
+            // SAFETY: `SingleTile::new` has checked that the partition is one tile, which is the caller's
+            // segment.
             return unsafe { single_tile.run(self, code, bases.operands) };
         }
-        let (first, _) = self.region.tiles_of(pieces.start);
+        let (first, _) = self.partition.tiles_of(segments.start);
         self.reduce(code, bases, |reduction, outer, offsets| {
-            let mut position = Position::new(&self.region.walk, first, outer, offsets);
-            for piece in pieces {
+            let mut position = Position::new(&self.partition.walk, first, outer, offsets);
+            for segment in segments {
                 // SAFETY:
-                // - `position` is at the first tile of `piece`, one of the caller's pieces;
+                // - `position` is at the first tile of `segment`, one of the caller's segments;
                 // - `reduce` has prepared the workspace and the trees, in memory of the size that `new`
                 //   computed.
                 unsafe {
-                    match self.region.form {
-                        UnitForm::Columns(_) => reduction.reduce_columns(&mut position, piece),
+                    match self.partition.form {
+                        UnitForm::Columns(_) => reduction.reduce_columns(&mut position, segment),
                         UnitForm::Row(length) => reduction.reduce_rows(&mut position, length),
                     }
                 }
@@ -320,15 +329,15 @@ impl BoundRegion {
     }
 
     /// # Safety
-    /// Like [`BoundNest::finish`], for the units of this region, whose axis is cut.
+    /// Like [`BoundNest::finish`], for the units of this partition, whose axis is cut.
     unsafe fn finish(&self, code: &TileCode, bases: &Bases<'_>) {
-        let along = self.region.pieces_along_axis();
+        let segments = self.partition.segments_along_axis();
         self.reduce(code, bases, |reduction, outer, offsets| {
-            for first in (0..self.region.pieces()).step_by(along) {
-                let tile = self.region.tiles_of(first).0;
-                let position = Position::new(&self.region.walk, tile, outer, offsets);
-                // SAFETY: `position` is at the unit, and the caller ensures that all its pieces have run.
-                unsafe { reduction.combine_pieces(&position, first..first + along) }
+            for first in (0..self.partition.segments()).step_by(segments) {
+                let tile = self.partition.tiles_of(first).0;
+                let position = Position::new(&self.partition.walk, tile, outer, offsets);
+                // SAFETY: `position` is at the unit, and the caller ensures that all its segments have run.
+                unsafe { reduction.combine_segments(&position, first..first + segments) }
             }
         });
     }
@@ -338,9 +347,9 @@ impl BoundRegion {
         &self,
         code: &TileCode,
         bases: &Bases<'_>,
-        work: impl FnOnce(&mut PieceReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
+        work: impl FnOnce(&mut SegmentReduction<'_>, &mut Vec<usize>, &mut Vec<isize>),
     ) {
-        let (walk, wiring) = (&self.region.walk, &self.wiring);
+        let (walk, wiring) = (&self.partition.walk, &self.wiring);
         WORKSPACE.with_borrow_mut(|workspace| {
             workspace.prepare(code, wiring);
             let accumulators = workspace.accumulators(self.accumulators.bytes);
@@ -356,43 +365,43 @@ impl BoundRegion {
                 operands,
                 gathered,
             };
-            let width = width(&self.region);
+            let width = width(&self.partition);
             let folds = code.folds.iter().enumerate();
             let trees = folds.map(|fold| self.accumulators.columns(accumulators, fold, width));
             let trees = short_list(trees);
             let shared = bases.shared;
-            work(&mut PieceReduction { bound: self, trees, tile, shared }, outer, offsets);
+            work(&mut SegmentReduction { bound: self, trees, tile, shared }, outer, offsets);
         });
     }
 }
 
-/// The state of a run over pieces.
-struct PieceReduction<'a> {
-    bound: &'a BoundRegion,
+/// The state of a run over segments.
+struct SegmentReduction<'a> {
+    bound: &'a BoundPartition,
     /// For each store, its tree.
-    trees: SmallVec<[Columns<'a>; FEW]>,
+    trees: SmallVec<[ColumnTree<'a>; INLINE_ITEMS]>,
     tile: Tile<'a>,
     shared: *mut u8,
 }
 
-impl PieceReduction<'_> {
-    /// Reduces a piece of a unit of columns and advances the position past it.
+impl SegmentReduction<'_> {
+    /// Reduces a segment of a unit of columns and advances the position past it.
     ///
     /// # Safety
-    /// - the obligations of [`BoundNest::run`], for this piece;
-    /// - `position` is at the first tile of the piece.
-    unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, piece: usize) {
-        let BoundRegion { region, fold_function, piece_results, .. } = self.bound;
-        let (_, tiles) = region.tiles_of(piece);
+    /// - the obligations of [`BoundNest::run`], for this segment;
+    /// - `position` is at the first tile of the segment.
+    unsafe fn reduce_columns(&mut self, position: &mut Position<'_>, segment: usize) {
+        let BoundPartition { partition, fold_function, segment_results, .. } = self.bound;
+        let (_, tiles) = partition.tiles_of(segment);
         let mut step = 0;
         for index in 0..tiles {
             let steps = step..step + position.steps;
             step = steps.end;
             let is_last = index + 1 == tiles;
             // SAFETY:
-            // - `position` is at a tile of the caller's piece, whose earlier tiles have been folded;
-            // - after the last tile the first nodes are the results of the piece, and the lanes are free;
-            // - only this piece writes its part of shared memory.
+            // - `position` is at a tile of the caller's segment, whose earlier tiles have been folded;
+            // - after the last tile the first nodes are the results of the segment, and the lanes are free;
+            // - only this segment writes its part of shared memory.
             unsafe {
                 match fold_function {
                     Some(fold_function) => {
@@ -406,8 +415,8 @@ impl PieceReduction<'_> {
                     None => self.compute_and_fold(position, steps, is_last),
                 }
                 for (store, columns) in self.trees.iter().enumerate().filter(|_| is_last) {
-                    match region.is_cut() {
-                        true => piece_results.save(self.shared, store, piece, columns),
+                    match partition.is_cut() {
+                        true => segment_results.save(self.shared, store, segment, columns),
                         false => self.write(position, store, columns.width),
                     }
                 }
@@ -417,16 +426,16 @@ impl PieceReduction<'_> {
     }
 
     /// The values of a store in the current tile, after they have been computed.
-    fn values(&self, store: usize) -> Values {
+    fn values(&self, store: usize) -> StepValues {
         let ValueSource { register, step_stride } = self.bound.stores[store].source;
-        Values { first: self.tile.address(register), step_stride }
+        StepValues { first: self.tile.address(register), step_stride }
     }
 
     /// Computes the values of a tile and folds them.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for the tile at `position`;
-    /// - the earlier tiles of its piece, steps `0..steps.start`, have been folded.
+    /// - the earlier tiles of its segment, steps `0..steps.start`, have been folded.
     unsafe fn compute_and_fold(
         &mut self,
         position: &Position<'_>,
@@ -497,16 +506,16 @@ impl PieceReduction<'_> {
         position.advance();
     }
 
-    /// Combines the partial results of the pieces of one unit and writes the results.
+    /// Combines the partial results of the segments of one unit and writes the results.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::finish`], for the unit at `position`;
-    /// - `pieces` are those of this unit.
-    unsafe fn combine_pieces(&self, position: &Position<'_>, pieces: Range<usize>) {
+    /// - `segments` are those of this unit.
+    unsafe fn combine_segments(&self, position: &Position<'_>, segments: Range<usize>) {
         for (store, columns) in self.trees.iter().enumerate() {
-            // SAFETY: each piece has run and saved its nodes; after `combine` the first node is the result.
+            // SAFETY: each segment has run and saved its nodes; after `combine` the first node is the result.
             unsafe {
-                self.bound.piece_results.combine(self.shared, store, pieces.clone(), columns);
+                self.bound.segment_results.combine(self.shared, store, segments.clone(), columns);
                 self.write(position, store, columns.width);
             }
         }

@@ -9,16 +9,16 @@ use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
 
 /// Upper bound of the operands of a small nest.
-const MAX_OPERANDS: usize = 16;
+const MAX_SINGLE_CALL_OPERANDS: usize = 16;
 
 /// Maximum length of a list of operands that needs no heap allocation.
-const FEW: usize = 4;
+const INLINE_ITEMS: usize = 4;
 
 /// The function call of a nest of one tile.
 #[derive(Debug)]
 pub(super) struct SingleCall {
     /// The address of each operand of the function.
-    operands: SmallVec<[OperandAddress; FEW]>,
+    operands: SmallVec<[OperandAddress; INLINE_ITEMS]>,
     rows: usize,
     elements: usize,
 }
@@ -64,8 +64,8 @@ impl SingleCall {
         let is_one_call = walk.tiles() == 1
             && code.calls.is_empty()
             && !wiring.gathers_accesses()
-            && !wiring.streams
-            && stores + accesses <= MAX_OPERANDS;
+            && !wiring.is_streamed
+            && stores + accesses <= MAX_SINGLE_CALL_OPERANDS;
         if !is_one_call {
             return None;
         }
@@ -91,7 +91,7 @@ impl SingleCall {
         row_strides: &[isize],
         address: impl Fn(OperandAddress) -> *mut u8,
     ) {
-        let mut addresses = [core::ptr::null_mut(); MAX_OPERANDS];
+        let mut addresses = [core::ptr::null_mut(); MAX_SINGLE_CALL_OPERANDS];
         for (to, &operand) in addresses.iter_mut().zip(&self.operands) {
             *to = address(operand);
         }
@@ -103,7 +103,7 @@ impl SingleCall {
         unsafe { function.run(addresses, row_strides, self.rows, self.elements) }
     }
 
-    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.operands);
+    pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.operands);
     }
 }

@@ -7,8 +7,10 @@ use indim_kernels::{
 };
 use indim_loops::loop_nest::{LoopNest, NestReduction, Store};
 use indim_loops::resize::SizedNest;
-use indim_loops::walk::reduction::{MAX_DIRECT_COLUMNS, MAX_PIECES, MIN_PIECE_ELEMENTS, max_nodes};
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_loops::walk::reduction::{
+    MAX_DIRECT_COLUMNS, MAX_SEGMENTS, MIN_SEGMENT_ELEMENTS, max_nodes,
+};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_ops::{DType, Level, ReduceOp};
 
 /// The kernels for the fold of one store.
@@ -76,25 +78,26 @@ pub(crate) fn accumulator_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> us
     if nest.nest.reduced.is_none() {
         return 0;
     }
-    let rows = LANES + max_nodes(nest.length());
+    let rows = REDUCTION_LANES + max_nodes(nest.length());
     // An arg-reduction also has a gathered block, and one row of extremes.
-    let extreme_rows = |fold: &StoreFold| if fold.arg_reduce.is_some() { LANES + 1 } else { 0 };
+    let extreme_rows =
+        |fold: &StoreFold| if fold.arg_reduce.is_some() { REDUCTION_LANES + 1 } else { 0 };
     let bytes = |fold: &StoreFold| (rows + extreme_rows(fold)) * fold.size + fold.index_size();
     folds.iter().map(|fold| MAX_DIRECT_COLUMNS * bytes(fold)).sum()
 }
 
-/// Upper bound of the partial results of all pieces, in bytes; 0 if the reduced axis is never cut.
-pub(crate) fn piece_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
+/// Upper bound of the partial results of all segments, in bytes; 0 if the reduced axis is never cut.
+pub(crate) fn segment_bytes(nest: &SizedNest<'_>, folds: &[StoreFold]) -> usize {
     let length = nest.length();
     let kept_points = nest.points() / length.max(1);
-    if length <= BLOCK || length.saturating_mul(kept_points) <= MIN_PIECE_ELEMENTS {
+    if length <= REDUCTION_BLOCK || length.saturating_mul(kept_points) <= MIN_SEGMENT_ELEMENTS {
         return 0;
     }
-    // One region of full units of columns, and one region of the remaining columns.
+    // One partition of full units of columns, and one partition of the remaining columns.
     let columns = kept_points.min(2 * MAX_DIRECT_COLUMNS);
     let bytes = |size: usize| if size > 0 { columns * size + 2 * RESULT_ALIGNMENT } else { 0 };
-    let of_piece = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
-    folds.iter().map(|fold| MAX_PIECES * of_piece(fold)).sum()
+    let of_segment = |fold: &StoreFold| bytes(fold.size) + bytes(fold.index_size());
+    folds.iter().map(|fold| MAX_SEGMENTS * of_segment(fold)).sum()
 }
 
 /// Alignment of the partial result of each store, in bytes: a cache line.

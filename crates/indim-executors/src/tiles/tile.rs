@@ -14,7 +14,7 @@ use indim_loops::strides::coalesce::CoalescedAxes;
 use indim_loops::walk::position::Position;
 use indim_loops::walk::runs::{ElementRun, for_each_run};
 use indim_loops::walk::{
-    MAX_UNGATHERED_ROWS, RowForm, RowLimits, TileLayout, Walk, has_rows, in_pieces,
+    MAX_UNGATHERED_ROWS, RowForm, RowLimits, TileLayout, Walk, has_rows, with_split_rows,
 };
 use indim_targets::Function;
 
@@ -22,7 +22,7 @@ use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::BLOCK_BYTES;
 use crate::tiles::code::{Callee, TileCode, element_sizes};
 use crate::tiles::gather::GatherOperands;
-use crate::tiles::memory::{gather, has_strided_copy, scatter, settle};
+use crate::tiles::memory::{fence_non_temporal_stores, gather, has_strided_copy, scatter};
 use crate::tiles::single_call::{OperandAddress, SingleCall};
 use crate::tiles::wiring::Wiring;
 use crate::tiles::work;
@@ -68,7 +68,7 @@ pub(crate) struct BoundTiles {
 }
 
 /// Upper bound of a tile that uses no blocks, in multiples of a block.
-const LONG_TILE: usize = 16;
+const MAX_TILE_BLOCKS: usize = 16;
 
 /// Upper bound of the work of a tile, in bytes moved: the smallest chunk of tiles that a thread takes
 /// (`MIN_CHUNK_BYTES` in `run/threads.rs` of `indim-cpu`), so that threads can share short runs.
@@ -88,7 +88,7 @@ impl BoundTiles {
             let is_cut = |cut: &CoalescedAxes| {
                 !has_rows(axes, &sizes, limits) && has_rows(cut, &sizes, limits)
             };
-            row_pieces(axes, limits).filter(is_cut)
+            split_rows(axes, limits).filter(is_cut)
         });
         let axes = cut.as_ref().unwrap_or(axes);
         let (walk, wiring) = walk(code, nest, axes, strides, is_over_input);
@@ -107,20 +107,25 @@ impl BoundTiles {
 pub(super) fn row_limits(code: &TileCode, axes: &CoalescedAxes) -> Option<RowLimits> {
     let usual = code.minimum_row()?;
     Some(match has_few_rows(axes) {
-        true => RowLimits { minimum: 1, repeated: 0 },
+        true => RowLimits { min_elements: 1, max_repeated_elements: 0 },
         // Calls before the function read whole tiles.
-        false if !code.calls.is_empty() => RowLimits { minimum: usual, repeated: 0 },
-        false => RowLimits { minimum: usual, repeated: BLOCK_BYTES / widest_access(code) },
+        false if !code.calls.is_empty() => {
+            RowLimits { min_elements: usual, max_repeated_elements: 0 }
+        }
+        false => RowLimits {
+            min_elements: usual,
+            max_repeated_elements: BLOCK_BYTES / widest_access(code),
+        },
     })
 }
 
-/// The axes with their rows cut into pieces, if an operand repeats one strided row for all rows and that row
-/// is too long to be gathered.
-fn row_pieces(axes: &CoalescedAxes, limits: RowLimits) -> Option<CoalescedAxes> {
+/// The axes with their rows cut into segments, if an operand repeats one strided row for all rows and that
+/// row is too long to be gathered.
+fn split_rows(axes: &CoalescedAxes, limits: RowLimits) -> Option<CoalescedAxes> {
     let repeats =
         |operand: usize| matches!(*axes.strides_of(operand), [.., 0, stride] if stride != 0);
-    let is_repeated = limits.repeated > 0 && (0..axes.operands()).any(repeats);
-    is_repeated.then(|| in_pieces(axes, limits.repeated)).flatten()
+    let is_repeated = limits.max_repeated_elements > 0 && (0..axes.operands()).any(repeats);
+    is_repeated.then(|| with_split_rows(axes, limits.max_repeated_elements)).flatten()
 }
 
 /// Size of the widest element that the nest reads, in bytes.
@@ -139,14 +144,18 @@ pub(super) fn is_by_rows(code: &TileCode, axes: &CoalescedAxes, may_gather: bool
     };
     match row_limits(code, axes) {
         Some(limits) if axes.sizes.len() > 1 => {
-            let limits =
-                RowLimits { repeated: if may_gather { limits.repeated } else { 0 }, ..limits };
+            let limits = RowLimits {
+                max_repeated_elements: if may_gather { limits.max_repeated_elements } else { 0 },
+                ..limits
+            };
             has_rows(axes, &sizes, limits)
-                || row_pieces(axes, limits).is_some_and(|cut| has_rows(&cut, &sizes, limits))
+                || split_rows(axes, limits).is_some_and(|cut| has_rows(&cut, &sizes, limits))
         }
         Some(_) => (0..axes.operands()).all(|operand| match *axes.strides_of(operand) {
             [stride] if stride == 0 || stride == sizes[operand] as isize => true,
-            [stride] => code.record_part(operand, stride).is_some() || is_gathered(operand, stride),
+            [stride] => {
+                code.record_member(operand, stride).is_some() || is_gathered(operand, stride)
+            }
             _ => true,
         }),
         None => false,
@@ -196,7 +205,7 @@ fn walk(
 /// Upper bound of the elements of a tile without blocks.
 pub(super) fn long_tile(code: &TileCode, nest: &SizedNest<'_>) -> usize {
     let elements = TILE_BYTES / work::of_element(nest, code.cost).max(1);
-    elements.clamp(code.block_elements, code.block_elements * LONG_TILE)
+    elements.clamp(code.block_elements, code.block_elements * MAX_TILE_BLOCKS)
 }
 
 /// For each access, the stride of its indexed axis in bytes; 0 without one.
@@ -241,17 +250,17 @@ impl BoundNest for BoundTiles {
                 unsafe { tile.run(&position) }
                 position.advance();
             }
-            if wiring.streams {
-                settle();
+            if wiring.is_streamed {
+                fence_non_temporal_stores();
             }
         });
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundTiles>(1);
-        self.single_call.iter().for_each(|single_call| single_call.count_bytes(held));
-        self.walk.count_bytes(held);
-        self.wiring.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundTiles>(1);
+        self.single_call.iter().for_each(|single_call| single_call.count_bytes(memory_use));
+        self.walk.count_bytes(memory_use);
+        self.wiring.count_bytes(memory_use);
     }
 }
 
@@ -449,8 +458,8 @@ impl Tile<'_> {
             }
             let is_repeated = self.walk.operands[stores + access].row == Some(RowForm::Repeated);
             let count = if is_repeated { self.walk.step_elements } else { count };
-            let held = self.gathered[access];
-            if held.source == source.cast_const() && held.count >= count {
+            let present = self.gathered[access];
+            if present.source == source.cast_const() && present.count >= count {
                 continue;
             }
             let size = self.code.nest.accesses[access].array_type.dtype.size();

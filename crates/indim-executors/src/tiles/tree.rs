@@ -1,27 +1,27 @@
 //! The reduction tree of `indim_ops::meaning::reduction`, over adjacent columns. Holds unsafe code.
 //!
-//! Rows of values are folded into lanes: `LANES` rows of accumulators, with one accumulator per column. When
-//! a block of the tree is complete, its lanes are folded into one row, a node, and the node is combined with
-//! nodes of the same size. If the order does not change the bits, or if the axis is short, the fold is
-//! sequential: one row of accumulators, the first node, takes all values.
+//! Rows of values are folded into lanes: `REDUCTION_LANES` rows of accumulators, with one accumulator per
+//! column. When a block of the tree is complete, its lanes are folded into one row, a node, and the node is
+//! combined with nodes of the same size. If the order does not change the bits, or if the axis is short, the
+//! fold is sequential: one row of accumulators, the first node, takes all values.
 
 use core::ops::Range;
 
 use indim_kernels::{FoldedRows, RowFoldFn};
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 
 use crate::tiles::memory::{ElementRun, scatter};
 use crate::tiles::store_fold::StoreFold;
 
 /// The values of some steps: rows of columns.
 #[derive(Clone, Copy)]
-pub(super) struct Values {
+pub(super) struct StepValues {
     pub(super) first: *const u8,
     /// Stride between steps, in bytes.
     pub(super) step_stride: isize,
 }
 
-impl Values {
+impl StepValues {
     /// Address of the values of a step.
     pub(super) fn at(self, step: usize) -> *const u8 {
         self.first.wrapping_offset(step as isize * self.step_stride)
@@ -30,7 +30,7 @@ impl Values {
 
 /// The state of the tree over some columns: memory of its lanes and nodes.
 #[derive(Clone, Copy)]
-pub(super) struct Columns<'a> {
+pub(super) struct ColumnTree<'a> {
     pub(super) fold: &'a StoreFold,
     pub(super) width: usize,
     pub(super) lanes: *mut u8,
@@ -50,11 +50,11 @@ const SEQUENTIAL_ROWS: usize = 16;
 pub(super) fn is_sequential(fold: &StoreFold, width: usize, length: usize) -> bool {
     let is_short = length <= MAX_SEQUENTIAL_STEPS && fold.is_neutral;
     // Fewer columns than lanes are folded by lanes; a single column only if no kernel folds it as a row.
-    let is_vector = width >= LANES || (width == 1 && fold.rows.is_some());
+    let is_vector = width >= REDUCTION_LANES || (width == 1 && fold.rows.is_some());
     is_short || (!fold.is_ordered && is_vector)
 }
 
-impl Columns<'_> {
+impl ColumnTree<'_> {
     /// Address of a lane: a row of accumulators.
     fn lane(&self, lane: usize) -> *mut u8 {
         self.lanes.wrapping_add(lane * self.width * self.fold.size)
@@ -72,34 +72,42 @@ impl Columns<'_> {
     /// - steps `0..steps.start` have been folded, and no others;
     /// - lanes and nodes are memory of this thread with room for those of the tree, and disjoint from the
     ///   values.
-    pub(super) unsafe fn fold(&self, values: Values, steps: Range<usize>) {
+    pub(super) unsafe fn fold(&self, values: StepValues, steps: Range<usize>) {
         if self.is_sequential {
             // SAFETY: the caller has the same obligations.
             return unsafe { self.fold_sequentially(values, steps) };
         }
         let mut step = steps.start;
         while step < steps.end {
-            let values = Values { first: values.at(step - steps.start), ..values };
+            let values = StepValues { first: values.at(step - steps.start), ..values };
             if let Some((fold, node)) = self.kernel_of_node(values, step..steps.end) {
                 // SAFETY:
                 // - `kernel_of_node` returns a count of steps within `steps`, whose values are contiguous;
                 // - `step` is a multiple of that count, so the nodes of equal and of larger size exist.
                 unsafe {
-                    let rows = FoldedRows { count: 1, stride: 0, width: node, begins: false };
+                    let rows = FoldedRows {
+                        count: 1,
+                        stride: 0,
+                        width: node,
+                        starts_from_identity: false,
+                    };
                     fold(self.lanes, values.first, rows);
                     self.add_node(step / node);
                 }
                 step += node;
                 continue;
             }
-            let end = steps.end.min((step / BLOCK + 1) * BLOCK);
+            let end = steps.end.min((step / REDUCTION_BLOCK + 1) * REDUCTION_BLOCK);
             // SAFETY:
             // - these steps are a part of `steps` in one block, and the loop folds blocks in order;
-            // - if `end` is a multiple of `BLOCK`, all steps of its block have been folded.
+            // - if `end` is a multiple of `REDUCTION_BLOCK`, all steps of its block have been folded.
             unsafe {
-                self.fold_in_block(values, step % BLOCK..step % BLOCK + (end - step));
-                if end.is_multiple_of(BLOCK) {
-                    self.add_block(end / BLOCK - 1);
+                self.fold_in_block(
+                    values,
+                    step % REDUCTION_BLOCK..step % REDUCTION_BLOCK + (end - step),
+                );
+                if end.is_multiple_of(REDUCTION_BLOCK) {
+                    self.add_block(end / REDUCTION_BLOCK - 1);
                 }
             }
             step = end;
@@ -109,10 +117,11 @@ impl Columns<'_> {
     /// Folds these steps into the first node.
     ///
     /// # Safety
-    /// Like [`Columns::fold`], for a sequential fold.
-    unsafe fn fold_sequentially(&self, values: Values, steps: Range<usize>) {
+    /// Like [`ColumnTree::fold`], for a sequential fold.
+    unsafe fn fold_sequentially(&self, values: StepValues, steps: Range<usize>) {
         if let Some(fold) = self.fold.rows.filter(|_| self.is_row(values)) {
-            let rows = FoldedRows { count: 1, stride: 0, width: steps.len(), begins: false };
+            let rows =
+                FoldedRows { count: 1, stride: 0, width: steps.len(), starts_from_identity: false };
             // SAFETY:
             // - the values of `steps` are one contiguous row, which the caller ensures to be readable;
             // - the first lane, which holds nothing in a sequential fold, has room for the result;
@@ -128,28 +137,32 @@ impl Columns<'_> {
         }
         for step in steps.clone().step_by(SEQUENTIAL_ROWS) {
             let count = SEQUENTIAL_ROWS.min(steps.end - step);
-            let (stride, begins) = (values.step_stride, step == 0);
-            let rows = FoldedRows { count, stride, width: self.width, begins };
+            let (stride, starts_from_identity) = (values.step_stride, step == 0);
+            let rows = FoldedRows { count, stride, width: self.width, starts_from_identity };
             // SAFETY: these rows are a part of the caller's `steps`; the first node has `width` accumulators,
-            // which earlier steps have initialised unless `begins`.
+            // which earlier steps have initialised unless `starts_from_identity`.
             unsafe { (self.fold.accumulate)(self.nodes, values.at(step - steps.start), rows) }
         }
     }
 
     /// Whether the values are one contiguous column.
-    fn is_row(&self, values: Values) -> bool {
+    fn is_row(&self, values: StepValues) -> bool {
         self.width == 1 && values.step_stride == self.fold.source_size as isize
     }
 
     /// The kernel that folds a contiguous column to one node, and the number of steps of that node: a power
     /// of two of blocks. `None` if the next steps are not such a column.
-    fn kernel_of_node(&self, values: Values, steps: Range<usize>) -> Option<(RowFoldFn, usize)> {
-        let blocks = steps.len() / BLOCK;
-        if !self.is_row(values) || blocks == 0 || !steps.start.is_multiple_of(BLOCK) {
+    fn kernel_of_node(
+        &self,
+        values: StepValues,
+        steps: Range<usize>,
+    ) -> Option<(RowFoldFn, usize)> {
+        let blocks = steps.len() / REDUCTION_BLOCK;
+        if !self.is_row(values) || blocks == 0 || !steps.start.is_multiple_of(REDUCTION_BLOCK) {
             return None;
         }
-        let level = (steps.start / BLOCK).trailing_zeros().min(blocks.ilog2());
-        Some((self.fold.rows?, BLOCK << level))
+        let level = (steps.start / REDUCTION_BLOCK).trailing_zeros().min(blocks.ilog2());
+        Some((self.fold.rows?, REDUCTION_BLOCK << level))
     }
 
     /// Folds each of `count` whole rows to a node.
@@ -157,11 +170,11 @@ impl Columns<'_> {
     /// # Safety
     /// - `count` rows of `length` contiguous values, `step_stride` bytes apart, are valid for reads;
     /// - `nodes` is memory of this thread with room for `count` accumulators.
-    pub(super) unsafe fn fold_rows(&self, values: Values, count: usize, length: usize) {
+    pub(super) unsafe fn fold_rows(&self, values: StepValues, count: usize, length: usize) {
         // A single row counts as one of contiguous rows, for which the kernel has faster loops.
         let dense = (length * self.fold.source_size) as isize;
         let stride = if count == 1 { dense } else { values.step_stride };
-        let rows = FoldedRows { count, stride, width: length, begins: false };
+        let rows = FoldedRows { count, stride, width: length, starts_from_identity: false };
         let fold = self.fold.rows.expect("invariant: rows are walked where there are kernels");
         // SAFETY: the caller ensures the readable rows and room for the nodes; a single row has no next row.
         unsafe { fold(self.nodes, values.first, rows) }
@@ -172,31 +185,42 @@ impl Columns<'_> {
     /// # Safety
     /// - the values of `steps` are valid for reads of `width` elements;
     /// - the steps of this block before `steps` have been folded;
-    /// - `lanes` is memory of this thread with room for `LANES * width` accumulators.
-    unsafe fn fold_in_block(&self, values: Values, steps: Range<usize>) {
+    /// - `lanes` is memory of this thread with room for `REDUCTION_LANES * width` accumulators.
+    unsafe fn fold_in_block(&self, values: StepValues, steps: Range<usize>) {
         let row_bytes = (self.width * self.fold.source_size) as isize;
-        let stride = LANES as isize * values.step_stride;
+        let stride = REDUCTION_LANES as isize * values.step_stride;
         let mut step = steps.start;
         if values.step_stride != row_bytes {
-            let lanes_end = steps.end.min(steps.start + LANES);
+            let lanes_end = steps.end.min(steps.start + REDUCTION_LANES);
             for step in steps.start..lanes_end {
-                let count = (steps.end - step).div_ceil(LANES);
-                let rows = FoldedRows { count, stride, width: self.width, begins: step < LANES };
-                let (lane, values) = (self.lane(step % LANES), values.at(step - steps.start));
-                // SAFETY: steps `LANES` apart share a lane; the rows at that distance from `step` on are part
-                // of `steps`, and an earlier step has initialised the lane unless `step` is its first.
+                let count = (steps.end - step).div_ceil(REDUCTION_LANES);
+                let rows = FoldedRows {
+                    count,
+                    stride,
+                    width: self.width,
+                    starts_from_identity: step < REDUCTION_LANES,
+                };
+                let (lane, values) =
+                    (self.lane(step % REDUCTION_LANES), values.at(step - steps.start));
+                // SAFETY: steps `REDUCTION_LANES` apart share a lane; the rows at that distance from `step`
+                // on are part of `steps`, and an earlier step has initialised the lane unless `step` is its
+                // first.
                 unsafe { (self.fold.accumulate)(lane, values, rows) }
             }
             return;
         }
         while step < steps.end {
-            let (lane, left) = (step % LANES, steps.end - step);
-            let (count, lanes) = match lane == 0 && left >= LANES {
-                true => (left / LANES, LANES),
-                false => (1, left.min(LANES - lane)),
+            let (lane, left) = (step % REDUCTION_LANES, steps.end - step);
+            let (count, lanes) = match lane == 0 && left >= REDUCTION_LANES {
+                true => (left / REDUCTION_LANES, REDUCTION_LANES),
+                false => (1, left.min(REDUCTION_LANES - lane)),
             };
-            let rows =
-                FoldedRows { count, stride, width: lanes * self.width, begins: step < LANES };
+            let rows = FoldedRows {
+                count,
+                stride,
+                width: lanes * self.width,
+                starts_from_identity: step < REDUCTION_LANES,
+            };
             let values = values.at(step - steps.start);
             // SAFETY: the rows are part of `steps`, each of `lanes` contiguous steps; earlier steps have
             // initialised the lanes unless `step` is in the first row.
@@ -214,20 +238,20 @@ impl Columns<'_> {
         // SAFETY: the caller ensures that all lanes are initialised; `fold_lanes` leaves the block's result
         // in the first lane.
         unsafe {
-            self.fold_lanes(LANES);
+            self.fold_lanes(REDUCTION_LANES);
             self.add_node(index);
         }
     }
 
-    /// Folds each of `count` groups of `LANES` contiguous lanes to one accumulator, from `to` on. The first
-    /// `live` lanes of each group have values.
+    /// Folds each of `count` groups of `REDUCTION_LANES` contiguous lanes to one accumulator, from `to` on.
+    /// The first `live` lanes of each group have values.
     ///
     /// # Safety
     /// - `lanes` is valid for reads of `count` groups, whose first `live` lanes are initialised;
     /// - `to` is valid for writes of `count` accumulators and overlaps none of these groups.
     pub(super) unsafe fn fold_each(&self, to: *mut u8, count: usize, live: usize) {
-        let stride = (LANES * self.fold.size) as isize;
-        let rows = FoldedRows { count, stride, width: live, begins: false };
+        let stride = (REDUCTION_LANES * self.fold.size) as isize;
+        let rows = FoldedRows { count, stride, width: live, starts_from_identity: false };
         let fold = self.fold.lanes.expect("invariant: `FoldSpec` requires this kernel");
         // SAFETY: the caller ensures the groups and the room; `width` limits each group to its live lanes.
         unsafe { fold(to, self.lanes, rows) }
@@ -268,8 +292,8 @@ impl Columns<'_> {
     /// it.
     ///
     /// # Safety
-    /// - the first lane is initialised: the result of block `index`, or of piece `index` of pieces that all
-    ///   have the same number of blocks, except the last;
+    /// - the first lane is initialised: the result of block `index`, or of segment `index` of segments that
+    ///   all have the same number of blocks, except the last;
     /// - nodes `0..index` have been added.
     pub(super) unsafe fn add_node(&self, index: usize) {
         let top = index.count_ones() as usize;
@@ -289,7 +313,7 @@ impl Columns<'_> {
     ///   results overlap neither each other nor lanes and nodes;
     /// - `lanes` has room for `results.count` results.
     pub(super) unsafe fn write(&self, to: *mut u8, results: ElementRun) {
-        let &Columns { fold, lanes: finished, nodes, .. } = self;
+        let &ColumnTree { fold, lanes: finished, nodes, .. } = self;
         // SAFETY: the caller ensures the nodes, the results, and room in the lanes for a dense copy of the
         // results; all are disjoint.
         unsafe {
@@ -334,15 +358,15 @@ impl Columns<'_> {
         if self.is_sequential {
             return;
         }
-        let (blocks, rest) = (length / BLOCK, length % BLOCK);
+        let (blocks, rest) = (length / REDUCTION_BLOCK, length % REDUCTION_BLOCK);
         // SAFETY: after `length` steps `blocks` nodes have been added, and the lanes of `rest` steps are
         // initialised.
         unsafe {
             if rest > 0 {
-                self.fold_lanes(rest.min(LANES));
+                self.fold_lanes(rest.min(REDUCTION_LANES));
                 self.add_node(blocks);
             }
-            self.merge_all(length.div_ceil(BLOCK));
+            self.merge_all(length.div_ceil(REDUCTION_BLOCK));
         }
     }
 
@@ -367,7 +391,11 @@ impl Columns<'_> {
         // SAFETY: the caller ensures the accumulators; the function was looked up for a level of this
         // processor.
         unsafe {
-            (self.fold.combine)(to, from, FoldedRows { count: rows, stride, width, begins: false })
+            (self.fold.combine)(
+                to,
+                from,
+                FoldedRows { count: rows, stride, width, starts_from_identity: false },
+            )
         }
     }
 }

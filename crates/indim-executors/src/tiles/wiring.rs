@@ -15,7 +15,7 @@ use indim_targets::{Function, OperandForm};
 use smallvec::SmallVec;
 
 use crate::tiles::code::BLOCK_BYTES;
-use crate::tiles::code::{Call, Callee, FEW, TileCode, short_list};
+use crate::tiles::code::{Call, Callee, INLINE_ITEMS, TileCode, short_list};
 use crate::tiles::functions::Functions;
 use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
 
@@ -23,14 +23,14 @@ use crate::tiles::gather::{Gather, GatherStrides, GatherWalk};
 #[derive(Debug, Clone)]
 pub(crate) struct Wiring {
     /// For each store, whether its value is written straight into the array, without a block.
-    pub(crate) is_direct: SmallVec<[bool; FEW]>,
+    pub(crate) is_direct: SmallVec<[bool; INLINE_ITEMS]>,
     /// For each access that is gathered, the offset of its block in the workspace, in bytes; `None` for
     /// accesses that are read in place.
-    pub(crate) blocks: SmallVec<[Option<usize>; FEW]>,
+    pub(crate) blocks: SmallVec<[Option<usize>; INLINE_ITEMS]>,
     /// Number of blocks of accesses and instructions.
     pub(crate) block_count: usize,
     /// Whether the function writes with non-temporal stores.
-    pub(crate) streams: bool,
+    pub(crate) is_streamed: bool,
     /// Whether the function runs row by row, because some operand is dense in rows but not in tiles.
     pub(crate) by_rows: bool,
     /// The operand layout of the function, if the nest has machine code.
@@ -53,13 +53,13 @@ pub(crate) struct GatherWiring {
 #[derive(Debug, Clone)]
 pub(crate) struct FunctionWiring {
     /// Form of each input.
-    pub(crate) forms: SmallVec<[OperandForm; FEW]>,
+    pub(crate) forms: SmallVec<[OperandForm; INLINE_ITEMS]>,
     /// Whether each output is written with non-temporal stores.
-    pub(crate) streams: SmallVec<[bool; FEW]>,
+    pub(crate) is_streamed: SmallVec<[bool; INLINE_ITEMS]>,
     /// Whether an output may lie exactly over an input.
     pub(crate) is_in_place: bool,
     /// Strides between rows in bytes: of the outputs, then of the inputs.
-    pub(crate) row_strides: SmallVec<[isize; FEW]>,
+    pub(crate) row_strides: SmallVec<[isize; INLINE_ITEMS]>,
 }
 
 /// Minimum bytes moved, each counted once, of a nest that writes with non-temporal stores. So much data
@@ -94,13 +94,13 @@ impl Wiring {
             true => fold_wiring(code, walk, &read_modes),
             false => function_wiring(code, nest, walk, &is_direct, &read_modes, is_over_input),
         };
-        let streams = |wired: &FunctionWiring| wired.streams.contains(&true);
+        let is_streamed = |wired: &FunctionWiring| wired.is_streamed.contains(&true);
         Wiring {
             blocks,
             block_count,
             by_rows: walk.operands.iter().any(is_repeated)
                 || must_walk_rows(walk, &is_direct, &read_modes),
-            streams: function.as_ref().is_some_and(streams),
+            is_streamed: function.as_ref().is_some_and(is_streamed),
             function,
             folds,
             is_direct,
@@ -136,15 +136,15 @@ impl Wiring {
     }
 
     /// Counts the memory of the wiring.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.is_direct);
-        held.small(&self.blocks);
-        held.own::<Option<GatherWiring>>(self.gathers.capacity());
-        self.gathers.iter().flatten().for_each(|take| take.walk.count_bytes(held));
-        if let Some(FunctionWiring { forms, streams, row_strides, .. }) = &self.function {
-            held.small(forms);
-            held.small(streams);
-            held.small(row_strides);
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.is_direct);
+        memory_use.add_small_vec(&self.blocks);
+        memory_use.add_allocation::<Option<GatherWiring>>(self.gathers.capacity());
+        self.gathers.iter().flatten().for_each(|take| take.walk.count_bytes(memory_use));
+        if let Some(FunctionWiring { forms, is_streamed, row_strides, .. }) = &self.function {
+            memory_use.add_small_vec(forms);
+            memory_use.add_small_vec(is_streamed);
+            memory_use.add_small_vec(row_strides);
         }
     }
 
@@ -152,9 +152,9 @@ impl Wiring {
     /// if the function is not available.
     pub(crate) fn find_function(&self, code: &TileCode) -> Option<Option<Arc<Function>>> {
         match code.functions.as_ref().zip(self.function.as_ref()) {
-            Some((functions, FunctionWiring { forms, streams, is_in_place, .. })) => {
-                let (forms, streams) = (forms.iter().copied(), streams.iter().copied());
-                Some(Some(functions.function_of(forms, streams, *is_in_place, false)?))
+            Some((functions, FunctionWiring { forms, is_streamed, is_in_place, .. })) => {
+                let (forms, is_streamed) = (forms.iter().copied(), is_streamed.iter().copied());
+                Some(Some(functions.find_or_compile(forms, is_streamed, *is_in_place, false)?))
             }
             None => Some(None),
         }
@@ -237,9 +237,11 @@ fn read_mode(operand: &OperandWalk, needs_block: bool) -> ReadMode {
     match (&operand.layout, operand.row) {
         (TileLayout::Dense, _) => ReadMode::InPlace(OperandForm::Dense),
         _ if needs_block => ReadMode::Block,
-        (TileLayout::Single, _) => ReadMode::InPlace(OperandForm::Single),
+        (TileLayout::Scalar, _) => ReadMode::InPlace(OperandForm::RowScalar),
         (TileLayout::Strided(_), Some(RowForm::Dense)) => ReadMode::InPlace(OperandForm::Dense),
-        (TileLayout::Strided(_), Some(RowForm::Single)) => ReadMode::InPlace(OperandForm::Single),
+        (TileLayout::Strided(_), Some(RowForm::Scalar)) => {
+            ReadMode::InPlace(OperandForm::RowScalar)
+        }
         (TileLayout::Strided(_), Some(RowForm::Repeated) | None) => ReadMode::Block,
     }
 }
@@ -262,7 +264,7 @@ fn must_walk_rows(walk: &Walk, is_direct: &[bool], read_modes: &[ReadMode]) -> b
 fn access_blocks(
     code: &TileCode,
     read_modes: &[ReadMode],
-) -> (SmallVec<[Option<usize>; FEW]>, usize) {
+) -> (SmallVec<[Option<usize>; INLINE_ITEMS]>, usize) {
     let mut count = code.block_count;
     let blocks = short_list(read_modes.iter().map(|read_mode| {
         let is_gathered = *read_mode == ReadMode::Block;
@@ -278,10 +280,10 @@ fn direct_stores(
     code: &TileCode,
     stores: &[OperandWalk],
     is_over_input: &[bool],
-) -> SmallVec<[bool; FEW]> {
+) -> SmallVec<[bool; INLINE_ITEMS]> {
     let is_direct = |(store, target): (usize, &Store)| {
         is_direct(code, stores, store)
-            && (!is_over(target, is_over_input) || code.is_of_function(target.source))
+            && (!is_over(target, is_over_input) || code.is_computed_by_function(target.source))
     };
     short_list(code.nest.stores.iter().enumerate().map(is_direct))
 }
@@ -304,10 +306,10 @@ fn is_direct(code: &TileCode, stores: &[OperandWalk], store: usize) -> bool {
         TileLayout::Dense => of_value.first == Some(store),
         TileLayout::Strided(_) => {
             stores[store].row == Some(RowForm::Dense)
-                && code.is_of_function(source)
+                && code.is_computed_by_function(source)
                 && of_value.count == 1
         }
-        TileLayout::Single => false,
+        TileLayout::Scalar => false,
     }
 }
 
@@ -325,9 +327,9 @@ fn function_wiring(
     let register_stride = |register| (code.element_size(register) * walk.step_elements) as isize;
     let store =
         |register: usize| code.value_stores[register].first.filter(|&store| is_direct[store]);
-    let moves_much = moves_much(nest);
-    let streams = |register: usize| {
-        store(register).filter(|_| moves_much).is_some_and(|store| {
+    let is_streaming_size = is_streaming_size(nest);
+    let is_streamed = |register: usize| {
+        store(register).filter(|_| is_streaming_size).is_some_and(|store| {
             let target = &code.nest.stores[store];
             is_streamed(target)
                 && code.value_stores[register].count == 1
@@ -352,7 +354,7 @@ fn function_wiring(
     };
     Some(FunctionWiring {
         forms: short_list(functions.inputs.iter().map(form)),
-        streams: short_list(functions.outputs.iter().map(|&register| streams(register))),
+        is_streamed: short_list(functions.outputs.iter().map(|&register| is_streamed(register))),
         is_in_place: functions.outputs.iter().any(is_in_place),
         row_strides: short_list(written.chain(read)),
     })
@@ -363,7 +365,7 @@ fn fold_wiring(code: &TileCode, walk: &Walk, read_modes: &[ReadMode]) -> Option<
     let functions = code.fold_functions.as_ref()?;
     let operand = |register: usize| &walk.operands[code.operand(register)];
     let form = |&register: &usize| match (read_modes[register], &operand(register).layout) {
-        (ReadMode::InPlace(OperandForm::Single), TileLayout::Single) => OperandForm::Same,
+        (ReadMode::InPlace(OperandForm::RowScalar), TileLayout::Scalar) => OperandForm::UnitScalar,
         (ReadMode::InPlace(form), _) => form,
         _ => OperandForm::Dense,
     };
@@ -373,14 +375,14 @@ fn fold_wiring(code: &TileCode, walk: &Walk, read_modes: &[ReadMode]) -> Option<
     };
     Some(FunctionWiring {
         forms: short_list(functions.inputs.iter().map(form)),
-        streams: SmallVec::new(),
+        is_streamed: SmallVec::new(),
         is_in_place: false,
         row_strides: short_list(functions.inputs.iter().map(stride)),
     })
 }
 
 /// Whether a nest moves enough bytes for non-temporal stores.
-pub(super) fn moves_much(nest: &SizedNest<'_>) -> bool {
+pub(super) fn is_streaming_size(nest: &SizedNest<'_>) -> bool {
     nest.bytes_moved() >= STREAMED_BYTES
 }
 

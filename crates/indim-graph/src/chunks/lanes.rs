@@ -6,7 +6,7 @@
 //! order, and complete lanes can be folded: a reader that goes lane by lane carries one lane and a few
 //! folded lanes.
 
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::Shape;
 
@@ -38,12 +38,15 @@ const SEQUENTIAL_LANES: usize = 4;
 /// # Panics
 /// Unless `group` is a power of two up to 32.
 pub fn lane_groups(group: usize) -> Vec<usize> {
-    assert!(group.is_power_of_two() && group <= LANES, "a group of 1, 2, 4, 8, 16 or 32 lanes");
+    assert!(
+        group.is_power_of_two() && group <= REDUCTION_LANES,
+        "a group of 1, 2, 4, 8, 16 or 32 lanes"
+    );
     let base = group.max(SEQUENTIAL_LANES);
     // The first lane of each group of a run that begins at lane 0, in the order of the pairs.
     let mut run = vec![0];
     let mut distance = base;
-    while distance < LANES {
+    while distance < REDUCTION_LANES {
         run = run.iter().flat_map(|&lane| [lane, lane + distance]).collect();
         distance *= 2;
     }
@@ -54,7 +57,7 @@ pub fn lane_groups(group: usize) -> Vec<usize> {
 
 /// The number of groups in a run of `lane_groups`.
 pub fn run_length(group: usize) -> usize {
-    LANES / group.max(SEQUENTIAL_LANES)
+    REDUCTION_LANES / group.max(SEQUENTIAL_LANES)
 }
 
 /// The graph that folds lanes along an axis. For each reduction it takes an array of the lanes that have
@@ -102,7 +105,7 @@ pub fn fold_lanes(
         let mut combine = |x: ValueId, y: ValueId| {
             assembler.add(NodeKind::Elementwise(op.operation()), &[x, y], row.clone())
         };
-        let mut distance = LANES / 2;
+        let mut distance = REDUCTION_LANES / 2;
         while distance >= SEQUENTIAL_LANES {
             for lane in distance..rows.len() {
                 rows[lane - distance] = combine(rows[lane - distance], rows[lane])?;
@@ -129,13 +132,13 @@ pub fn fold_lanes(
 /// assert_eq!(whole_blocks(1000, 3000), None);
 /// ```
 pub fn whole_blocks(start: usize, end: usize) -> Option<usize> {
-    let blocks = end.saturating_sub(start) / BLOCK;
-    if !start.is_multiple_of(BLOCK) || blocks == 0 {
+    let blocks = end.saturating_sub(start) / REDUCTION_BLOCK;
+    if !start.is_multiple_of(REDUCTION_BLOCK) || blocks == 0 {
         return None;
     }
-    let index = start / BLOCK;
+    let index = start / REDUCTION_BLOCK;
     let aligned = if index == 0 { usize::MAX } else { 1 << index.trailing_zeros() };
-    Some(BLOCK * aligned.min(1 << blocks.ilog2()))
+    Some(REDUCTION_BLOCK * aligned.min(1 << blocks.ilog2()))
 }
 
 fn parameter(
@@ -166,7 +169,8 @@ mod tests {
         for run in lane_groups(group).chunks(run_length(group)) {
             partials.clear();
             for &first in run {
-                let lane = |lane: usize| elements.iter().skip(lane).step_by(LANES).sum::<f64>();
+                let lane =
+                    |lane: usize| elements.iter().skip(lane).step_by(REDUCTION_LANES).sum::<f64>();
                 partials.push((first..first + group).map(lane).collect());
             }
             while partials.len() > 1 {
@@ -191,13 +195,13 @@ mod tests {
     #[test]
     fn groups_of_lanes_give_the_bits_of_the_tree() {
         let element = |index: usize| ((index * 7919) % 1013) as f64 / 3.0 - 150.0;
-        let elements: Vec<f64> = (0..BLOCK).map(element).collect();
+        let elements: Vec<f64> = (0..REDUCTION_BLOCK).map(element).collect();
         let expected = tree(&elements, 0.0, |x, y| x + y);
         for group in [1, 2, 4, 8, 16, 32] {
             let mut lanes = lane_groups(group);
             assert_eq!(sum_by_groups(&elements, group).to_bits(), expected.to_bits(), "{group}");
             lanes.sort_unstable();
-            assert!(lanes.into_iter().eq((0..LANES).step_by(group)), "{group}");
+            assert!(lanes.into_iter().eq((0..REDUCTION_LANES).step_by(group)), "{group}");
         }
     }
 
@@ -206,10 +210,12 @@ mod tests {
         for end in [513, 1024, 5000] {
             let mut start = 0;
             while let Some(length) = whole_blocks(start, end) {
-                assert!(start.is_multiple_of(length) && (length / BLOCK).is_power_of_two());
+                assert!(
+                    start.is_multiple_of(length) && (length / REDUCTION_BLOCK).is_power_of_two()
+                );
                 start += length;
             }
-            assert_eq!(start, end / BLOCK * BLOCK);
+            assert_eq!(start, end / REDUCTION_BLOCK * REDUCTION_BLOCK);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reduction of stacks by element-wise operations on their parts, without writing the stack.
 
 use indim_ops::ArrayType;
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 use crate::reduce::without_axis;
@@ -10,7 +10,7 @@ use super::reduction::{add, combine};
 
 /// Maximum number of parts of a stack that this pass reduces: the number of lanes in one node of the
 /// summation tree.
-const MAX_PARTS: usize = LANES;
+const MAX_PARTS: usize = REDUCTION_LANES;
 
 /// The uses of a value, or of its conversion.
 #[derive(Clone, Copy, PartialEq, Eq)]

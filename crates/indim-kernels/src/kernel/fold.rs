@@ -21,14 +21,14 @@ pub struct FoldedRows {
     /// Elements of a row, and number of accumulators.
     pub width: usize,
     /// Whether accumulators start from the identity; otherwise they start from their values in memory.
-    pub begins: bool,
+    pub starts_from_identity: bool,
 }
 
 /// Folds rows into accumulators. Row `i` begins at `source + i * rows.stride`. Pointers need no alignment.
 ///
 /// # Safety
 /// - `accumulators` is valid for writes of `rows.width` elements of the accumulators' type, and for reads
-///   unless `rows.begins`;
+///   unless `rows.starts_from_identity`;
 /// - each of `rows.count` rows is valid for reads of `rows.width` elements of the source's type;
 /// - no row overlaps the accumulators;
 /// - the processor has the level for which the function was looked up.
@@ -49,9 +49,9 @@ pub(super) trait LoadOperand<T> {
 }
 
 /// Operands and accumulators have the same type.
-pub(super) struct Identity;
+pub(super) struct SameType;
 
-impl<T: Element> LoadOperand<T> for Identity {
+impl<T: Element> LoadOperand<T> for SameType {
     type Operand = T;
     #[inline(always)]
     fn read(x: T) -> T {
@@ -90,7 +90,7 @@ pub(super) trait Accumulator<T> {
     fn store(folded: T) -> Self::Stored;
 }
 
-impl<T: Element> Accumulator<T> for Identity {
+impl<T: Element> Accumulator<T> for SameType {
     type Stored = T;
     #[inline(always)]
     fn load(stored: T) -> T {
@@ -134,7 +134,7 @@ read_integers! {
 }
 
 /// The fold `F` in type `T`; `R` reads the operands, and `A` reads and writes the accumulators.
-pub(super) struct FoldBody<F, R, T, A = Identity>(PhantomData<(F, R, T, A)>);
+pub(super) struct FoldBody<F, R, T, A = SameType>(PhantomData<(F, R, T, A)>);
 
 /// Number of columns whose accumulators stay in registers while rows are folded: 32, the lanes of a block,
 /// or 16 of wider types. They take at most 256 bytes.
@@ -181,7 +181,7 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
         //   them;
         // - every bit pattern is a stored element, and `Unaligned` needs no alignment.
         let accumulators = unsafe { &mut *to.cast::<[Unaligned<A::Stored>; WIDTH]>() };
-        let mut held = match rows.begins {
+        let mut held = match rows.starts_from_identity {
             true => [F::identity::<ScalarBackend>(); WIDTH],
             false => core::array::from_fn(|column| A::load(accumulators[column].get())),
         };
@@ -217,7 +217,7 @@ impl<F: Fold<T>, R: LoadOperand<T>, T: Element, A: Accumulator<T>> FoldBody<F, R
             // SAFETY: `column` is below `rows.width`, so the caller ensures access to this accumulator and to
             // the element of each row.
             unsafe {
-                let mut held = match rows.begins {
+                let mut held = match rows.starts_from_identity {
                     true => F::identity::<ScalarBackend>(),
                     false => A::load((*accumulator).get()),
                 };

@@ -8,14 +8,14 @@ use core::hint::black_box;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 use indim_ops::{Element, Fold, ScalarBackend};
 
 use super::block::Unaligned;
 use super::fold::{FoldRows, FoldedRows, LoadOperand};
 
-/// Folds each row to one element by the tree. Row `i` begins at `source + i * rows.stride`; `rows.begins` is
-/// ignored. Pointers need no alignment.
+/// Folds each row to one element by the tree. Row `i` begins at `source + i * rows.stride`;
+/// `rows.starts_from_identity` is ignored. Pointers need no alignment.
 ///
 /// # Safety
 /// - `results` is valid for writes of `rows.count` elements of the accumulators' type;
@@ -32,7 +32,7 @@ const WIDE_LANES: usize = 8;
 struct LastLanes<T>([T; 4]);
 
 /// Maximum number of tree nodes that wait for a sibling.
-const MAX_NODES: usize = (usize::BITS - BLOCK.ilog2()) as usize;
+const MAX_NODES: usize = (usize::BITS - REDUCTION_BLOCK.ilog2()) as usize;
 
 /// The fold `F` of rows: `R` reads elements into the lanes of a block, `W` reads lanes into nodes of type
 /// `T`.
@@ -52,15 +52,19 @@ where
         let (overreadable, done) = match width {
             // SAFETY: the caller has the obligations of `RowFoldFn`; the rows are contiguous.
             2..=4 if is_dense => (0, unsafe { Self::narrow_rows(results, source, rows) }),
-            // SAFETY: the caller has the obligations of `RowFoldFn`; rows have fewer than `LANES` elements.
-            0..LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
-            _ => (overreadable_rows(rows, Self::SOURCE_SIZE, width.next_multiple_of(LANES)), 0),
+            // SAFETY: the caller has the obligations of `RowFoldFn`; rows have fewer than `REDUCTION_LANES`
+            // elements.
+            0..REDUCTION_LANES => (0, unsafe { Self::short_rows(results, source, rows) }),
+            _ => (
+                overreadable_rows(rows, Self::SOURCE_SIZE, width.next_multiple_of(REDUCTION_LANES)),
+                0,
+            ),
         };
         for index in done..count {
             let row = source.wrapping_offset(index as isize * stride);
             // SAFETY:
             // - `index` is below `count`, so the caller ensures a readable row and a writable result;
-            // - rows below `overreadable` are readable up to the next multiple of `LANES`.
+            // - rows below `overreadable` are readable up to the next multiple of `REDUCTION_LANES`.
             unsafe { Self::write(results, index, Self::fold_row(row, width, index < overreadable)) }
         }
     }
@@ -95,7 +99,7 @@ where
     /// together, because they take few registers.
     const TAIL_LANES: usize = match size_of::<<W::Operand as Element>::Storage>() {
         8.. => WIDE_LANES,
-        _ => LANES,
+        _ => REDUCTION_LANES,
     };
 
     /// Writes result `index`.
@@ -158,7 +162,7 @@ where
     ///
     /// # Safety
     /// - the obligations of [`RowFoldFn`];
-    /// - rows have fewer than `LANES` elements.
+    /// - rows have fewer than `REDUCTION_LANES` elements.
     #[inline(always)]
     unsafe fn short_rows(results: *mut u8, source: *const u8, rows: FoldedRows) -> usize {
         // SAFETY: the caller has the same obligations, and each arm has at least as many lanes as the rows
@@ -168,7 +172,7 @@ where
                 0..=8 => Self::rows_in_lanes::<8>(results, source, rows),
                 9..=16 => Self::rows_in_lanes::<16>(results, source, rows),
                 17..=24 => Self::rows_in_lanes::<24>(results, source, rows),
-                _ => Self::rows_in_lanes::<LANES>(results, source, rows),
+                _ => Self::rows_in_lanes::<REDUCTION_LANES>(results, source, rows),
             }
         }
     }
@@ -209,20 +213,22 @@ where
     ///
     /// # Safety
     /// `row` is valid for reads of `length` elements; if `may_overread`, also up to the next multiple of
-    /// `LANES`.
+    /// `REDUCTION_LANES`.
     #[inline(always)]
     unsafe fn fold_row(row: *const u8, length: usize, may_overread: bool) -> T {
         let mut nodes = [MaybeUninit::<T>::uninit(); MAX_NODES];
         let mut top = 0;
         for block in 0.. {
-            let start = block * BLOCK;
-            let is_last = length - start <= BLOCK;
+            let start = block * REDUCTION_BLOCK;
+            let is_last = length - start <= REDUCTION_BLOCK;
             let elements = row.wrapping_add(start * Self::SOURCE_SIZE);
             // SAFETY:
             // - elements from `start` on are in the row;
-            // - `BLOCK` is a multiple of `LANES`, so an over-read ends where the caller allows it.
-            let mut node =
-                unsafe { Self::fold_block(elements, BLOCK.min(length - start), may_overread) };
+            // - `REDUCTION_BLOCK` is a multiple of `REDUCTION_LANES`, so an over-read ends where the caller
+            //   allows it.
+            let mut node = unsafe {
+                Self::fold_block(elements, REDUCTION_BLOCK.min(length - start), may_overread)
+            };
             let merged = if is_last { top } else { block.trailing_ones() as usize };
             for _ in 0..merged {
                 top -= 1;
@@ -248,25 +254,25 @@ where
         let accumulate = |lane: &mut W::Operand, element| {
             *lane = <F as Fold<W::Operand>>::combine::<ScalarBackend>(*lane, element);
         };
-        let mut lanes = [identity; LANES];
-        let full_rows = length / LANES;
+        let mut lanes = [identity; REDUCTION_LANES];
+        let full_rows = length / REDUCTION_LANES;
         for row in 0..full_rows {
-            let from = elements.wrapping_add(row * LANES * Self::SOURCE_SIZE);
-            // SAFETY: the block has `full_rows * LANES` readable elements.
-            let row = unsafe { &*from.cast::<[Unaligned<R::Operand>; LANES]>() };
-            for lane in 0..LANES {
+            let from = elements.wrapping_add(row * REDUCTION_LANES * Self::SOURCE_SIZE);
+            // SAFETY: the block has `full_rows * REDUCTION_LANES` readable elements.
+            let row = unsafe { &*from.cast::<[Unaligned<R::Operand>; REDUCTION_LANES]>() };
+            for lane in 0..REDUCTION_LANES {
                 accumulate(&mut lanes[lane], R::read(row[lane].get()));
             }
         }
         // Opaque: with a known number of lanes the compiler computes some of them by scalar instructions.
-        let rest = black_box(length % LANES);
+        let rest = black_box(length % REDUCTION_LANES);
         if rest > 0 {
-            let from = elements.wrapping_add(full_rows * LANES * Self::SOURCE_SIZE);
+            let from = elements.wrapping_add(full_rows * REDUCTION_LANES * Self::SOURCE_SIZE);
             // Each branch accumulates by itself, so that the lanes stay in registers.
             if may_overread {
-                // SAFETY: the caller allows reads up to the next multiple of `LANES`.
-                let row = unsafe { &*from.cast::<[Unaligned<R::Operand>; LANES]>() };
-                for group in 0..LANES / Self::TAIL_LANES {
+                // SAFETY: the caller allows reads up to the next multiple of `REDUCTION_LANES`.
+                let row = unsafe { &*from.cast::<[Unaligned<R::Operand>; REDUCTION_LANES]>() };
+                for group in 0..REDUCTION_LANES / Self::TAIL_LANES {
                     if group * Self::TAIL_LANES < rest {
                         for lane in group * Self::TAIL_LANES..(group + 1) * Self::TAIL_LANES {
                             let element = R::read(row[lane].get());
@@ -280,14 +286,14 @@ where
             } else {
                 // SAFETY: the block has `rest` elements after its full rows.
                 let row = unsafe { Self::elements(from, rest) };
-                for lane in 0..LANES {
+                for lane in 0..REDUCTION_LANES {
                     accumulate(&mut lanes[lane], row[lane]);
                 }
             }
         }
         // Not `lanes.map`, which is not always inlined.
-        let mut wide = [<F as Fold<T>>::identity::<ScalarBackend>(); LANES];
-        for lane in 0..LANES {
+        let mut wide = [<F as Fold<T>>::identity::<ScalarBackend>(); REDUCTION_LANES];
+        for lane in 0..REDUCTION_LANES {
             wide[lane] = W::read(lanes[lane]);
         }
         Self::fold_lanes(wide)
@@ -323,8 +329,8 @@ where
     /// # Safety
     /// `row` is valid for reads of `count` elements.
     #[inline(always)]
-    unsafe fn elements(row: *const u8, count: usize) -> [W::Operand; LANES] {
-        let mut lanes = [<F as Fold<W::Operand>>::identity::<ScalarBackend>(); LANES];
+    unsafe fn elements(row: *const u8, count: usize) -> [W::Operand; REDUCTION_LANES] {
+        let mut lanes = [<F as Fold<W::Operand>>::identity::<ScalarBackend>(); REDUCTION_LANES];
         for (lane, place) in lanes[..count].iter_mut().enumerate() {
             // SAFETY: `lane` is below `count`, the caller's number of readable elements.
             let element = unsafe { *row.cast::<Unaligned<R::Operand>>().wrapping_add(lane) };

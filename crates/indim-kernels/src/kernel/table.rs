@@ -10,7 +10,7 @@ use indim_ops::{
 
 use super::arg_reduce::{ArgReduceBody, ArgReduceFunctions, functions};
 use super::block::{BinaryBody, ConvertBody, KernelBody, KernelFn, TernaryBody, UnaryBody};
-use super::fold::{Accumulator, FoldBody, FoldFn, FoldRows, FromNarrow, Identity, LoadOperand};
+use super::fold::{Accumulator, FoldBody, FoldFn, FoldRows, FromNarrow, LoadOperand, SameType};
 #[cfg(target_arch = "x86_64")]
 use super::instructions::Avx2;
 use super::instructions::Baseline;
@@ -140,7 +140,7 @@ impl FoldVisitor for FoldLookup {
 
     fn fold<F: Fold<T>, T: Element>(self) -> FoldFn {
         match const { is_compiled(F::OP, T::DTYPE) && !is_half(T::DTYPE) } {
-            true => self.of::<F, Identity, T>(),
+            true => self.of::<F, SameType, T>(),
             false => unreachable!("{NOT_COMPILED}"),
         }
     }
@@ -167,9 +167,9 @@ pub fn row_fold_function(
         };
     }
     macro_rules! read_lane {
-        (f64) => { Identity };
-        (i64) => { Identity };
-        (u64) => { Identity };
+        (f64) => { SameType };
+        (i64) => { SameType };
+        (u64) => { SameType };
         ($lane:ident) => { FromNarrow<$lane> };
     }
     macro_rules! find_sum_of_widened {
@@ -179,14 +179,14 @@ pub fn row_fold_function(
     }
     for_each_widening!(find_sum_of_widened);
     find! {
-        Add Identity, Identity, f64 f64;
-        Add Identity, Identity, u64 u64;
-        Max Identity, Identity, f32 f32;
-        Max Identity, Identity, f64 f64;
-        Min Identity, Identity, f32 f32;
-        Min Identity, Identity, f64 f64;
-        And Identity, Identity, bool bool;
-        Or Identity, Identity, bool bool;
+        Add SameType, SameType, f64 f64;
+        Add SameType, SameType, u64 u64;
+        Max SameType, SameType, f32 f32;
+        Max SameType, SameType, f64 f64;
+        Min SameType, SameType, f32 f32;
+        Min SameType, SameType, f64 f64;
+        And SameType, SameType, bool bool;
+        Or SameType, SameType, bool bool;
     }
     None
 }

@@ -1,4 +1,4 @@
-//! Kernels that compute in a wider type: widen a piece of the block, run the kernel of the wider type,
+//! Kernels that compute in a wider type: widen a chunk of the block, run the kernel of the wider type,
 //! narrow its results. Holds unsafe code.
 //!
 //! So kernels of 16-bit floats reuse those of `f32`, and each adds only a few instructions to the binary.
@@ -11,14 +11,14 @@ use indim_ops::{Binary, DType, Element, FromWide, NarrowElement, Ternary, Unary}
 use super::block::{BinaryBody, KernelFn, NarrowBody, TernaryBody, UnaryBody, WidenBody};
 use super::shells::Shells;
 
-/// Elements of a piece: its widened operands and results, 16 KiB at most, stay in L1.
-const PIECE_ELEMENTS: usize = 256;
+/// Elements of a chunk: its widened operands and results, 16 KiB at most, stay in L1.
+const CHUNK_ELEMENTS: usize = 256;
 
-/// Bytes of a piece of the largest wide elements, `c128`.
-const PIECE_BYTES: usize = PIECE_ELEMENTS * 16;
+/// Bytes of a chunk of the largest wide elements, `c128`.
+const CHUNK_BYTES: usize = CHUNK_ELEMENTS * 16;
 
-/// A piece of one operand, or of the results, in the wider type.
-type Piece = [MaybeUninit<u128>; PIECE_BYTES / 16];
+/// A chunk of one operand, or of the results, in the wider type.
+type Chunk = [MaybeUninit<u128>; CHUNK_BYTES / 16];
 
 /// A kernel of the wider type, with the conversions of its operands and results.
 pub(crate) struct WidenedKernel {
@@ -120,7 +120,7 @@ pub(crate) unsafe fn widened_kernel<S: Shells, W: Widening>(
     unsafe { run(&W::kernels::<S>(), destination, sources, count) }
 }
 
-/// Runs a widened kernel piece by piece.
+/// Runs a widened kernel chunk by chunk.
 ///
 /// # Safety
 /// Like [`KernelFn`], for the operand and result types of `kernels` and their level.
@@ -131,10 +131,10 @@ unsafe fn run(
     sources: [*const u8; 3],
     count: usize,
 ) {
-    let mut pieces: [Piece; 4] = [[MaybeUninit::uninit(); PIECE_BYTES / 16]; 4];
-    let [results, operands @ ..] = &mut pieces;
-    for start in (0..count).step_by(PIECE_ELEMENTS) {
-        let length = PIECE_ELEMENTS.min(count - start);
+    let mut chunks: [Chunk; 4] = [[MaybeUninit::uninit(); CHUNK_BYTES / 16]; 4];
+    let [results, operands @ ..] = &mut chunks;
+    for start in (0..count).step_by(CHUNK_ELEMENTS) {
+        let length = CHUNK_ELEMENTS.min(count - start);
         let mut widened = [core::ptr::null(); 3];
         for (index, operand) in kernels.operands.iter().enumerate() {
             let Some((size, widen)) = operand else { break };
@@ -142,13 +142,13 @@ unsafe fn run(
             widened[index] = match widen {
                 None => source,
                 Some(widen) => {
-                    let piece = operands[index].as_mut_ptr().cast::<u8>();
+                    let chunk = operands[index].as_mut_ptr().cast::<u8>();
                     let sources = [source, core::ptr::null(), core::ptr::null()];
                     // SAFETY:
                     // - elements `start..start + length` of the caller's source are readable;
-                    // - a piece is local memory with room for `PIECE_ELEMENTS` elements of the widest type.
-                    unsafe { widen(piece, sources, length) }
-                    piece.cast_const()
+                    // - a chunk is local memory with room for `CHUNK_ELEMENTS` elements of the widest type.
+                    unsafe { widen(chunk, sources, length) }
+                    chunk.cast_const()
                 }
             };
         }
@@ -159,14 +159,14 @@ unsafe fn run(
             // - elements `start..start + length` of the caller's destination are writable.
             None => unsafe { (kernels.kernel)(to, widened, length) },
             Some(narrow) => {
-                let piece = results.as_mut_ptr().cast::<u8>();
-                let sources = [piece.cast_const(), core::ptr::null(), core::ptr::null()];
+                let chunk = results.as_mut_ptr().cast::<u8>();
+                let sources = [chunk.cast_const(), core::ptr::null(), core::ptr::null()];
                 // SAFETY:
                 // - each operand has `length` elements, widened or in the caller's source;
-                // - `piece` has room for `length` results, in memory that holds no operand;
+                // - `chunk` has room for `length` results, in memory that holds no operand;
                 // - elements `start..start + length` of the caller's destination are writable.
                 unsafe {
-                    (kernels.kernel)(piece, widened, length);
+                    (kernels.kernel)(chunk, widened, length);
                     narrow(to, sources, length);
                 }
             }

@@ -93,7 +93,7 @@ impl<F: FloatLane> Exponential<F> {
 
     /// The value with an exponent of at most 60; for a larger exponent the result is arbitrary.
     #[inline(always)]
-    pub(super) fn at_most_moderate(self) -> Self {
+    pub(super) fn clamp_exponent(self) -> Self {
         let max_exponent = F::Bits::constant(60);
         Exponential {
             exponent: F::Bits::select(

@@ -40,7 +40,7 @@ crate::shared_by_recordings! {
 crate::shared_by_recordings! {
     /// `sinh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
     fn sinh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
-        let half = power.at_most_moderate().half_minus_half().normalized();
+        let half = power.clamp_exponent().half_minus_half().normalized();
         let whole = Pair { high: half.high.add(half.high), low: half.low.add(half.low) };
         let sum = two_sum(F::constant(1.0), whole.high).add_low(whole.low).normalized();
         let quotient = half.div(sum);
@@ -51,7 +51,7 @@ crate::shared_by_recordings! {
 crate::shared_by_recordings! {
     /// `cosh(x)` from `power`, which is `e^x`; arbitrary if the exponent of the power is above 60.
     fn cosh_of_moderate<F: FloatLane>(power: Exponential<F>) -> Pair<F> {
-        let half = power.at_most_moderate().half();
+        let half = power.clamp_exponent().half();
         let quarter = Pair { high: F::constant(0.25), low: F::constant(0.0) };
         let quotient = quarter.div(half);
         two_sum_ordered(half.high, quotient.high).add_low(half.low.add(quotient.low))

@@ -1,12 +1,12 @@
 //! The inverse of the error function.
 //!
 //! `erf_inv(x) = x P(w)` with `w = -log(1 - x²)`. `P` grows from `sqrt(π) / 2` like `sqrt(w)`, and has no
-//! singularity nearer than `±2πi`. Therefore polynomials on pieces of `1 + w` cover the whole range. The
+//! singularity nearer than `±2πi`. Therefore polynomials on intervals of `1 + w` cover the whole range. The
 //! variable is that of Giles, Approximating the erfinv function (GPU Computing Gems, 2011).
 
 use super::log::log_pair;
 use super::pair::{Pair, two_product, two_sum};
-use super::pieces::{Piece, Table, polynomial_at, table};
+use super::piecewise::{Interval, Table, polynomial_at, table};
 use crate::float::copysign;
 use crate::lane::FloatLane;
 
@@ -40,13 +40,13 @@ fn minus_log_of_complement<F: FloatLane>(x: F) -> Pair<F> {
 #[inline(always)]
 fn factor<F: FloatLane>(w: Pair<F>) -> Pair<F> {
     let one = F::constant(1.0);
-    let piece = Piece::around(one.add(w.high), 1.0);
-    let offset = w.high.sub(piece.center.sub(one)).add(w.low);
-    polynomial_at(&FACTOR, piece.index, offset)
+    let interval = Interval::around(one.add(w.high), 1.0);
+    let offset = w.high.sub(interval.center.sub(one)).add(w.low);
+    polynomial_at(&FACTOR, interval.index, offset)
 }
 
-/// `erf_inv(x) / x` in `w` minus the centre of its piece: 42 pieces, from `1 + w = 1` to 40. Zeros pad the
-/// table to 64 columns, because a lookup needs a power of two.
+/// `erf_inv(x) / x` in `w` minus the centre of its interval: 42 intervals, from `1 + w = 1` to 40. Zeros pad
+/// the table to 64 columns, because a lookup needs a power of two.
 #[rustfmt::skip]
 const FACTOR: Table<64, 13> = table([
     [

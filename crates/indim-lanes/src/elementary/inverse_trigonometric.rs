@@ -90,7 +90,7 @@ crate::shared_by_recordings! {
 }
 
 #[inline(always)]
-fn twice<F: FloatLane>(x: Pair<F>) -> Pair<F> {
+fn double<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     Pair { high: x.high.add(x.high), low: x.low.add(x.low) }
 }
 
@@ -105,7 +105,7 @@ fn asin_wide<F: FloatLane>(x: F) -> F {
     let magnitude = x.abs();
     let is_large = F::constant(0.5).less(magnitude);
     let angle = half_angle(magnitude, is_large);
-    let large = complement(quarter_turns(2.0), twice(angle));
+    let large = complement(quarter_turns(2.0), double(angle));
     let result = copysign(Pair::select(is_large, large, angle).value(), x);
     // For a tiny `x` the cube is negligible and the result is `x`, also if `x` is subnormal.
     F::select(magnitude.less(F::constant(7.450580596923828e-9)), x, result)
@@ -117,7 +117,7 @@ fn acos_wide<F: FloatLane>(x: F) -> F {
     let is_large = F::constant(0.5).less(magnitude);
     let is_negative = x.less(F::constant(0.0));
     let angle = half_angle(magnitude, is_large);
-    let double = twice(angle);
+    let double = double(angle);
     let large = Pair::select(is_negative, complement(quarter_turns(4.0), double), double);
     let signed = Pair {
         high: copysign(angle.high, x),

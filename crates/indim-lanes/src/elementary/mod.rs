@@ -19,7 +19,8 @@
 //!   in 64 bits;
 //! - `log.rs`: logarithms: `log`, `log2`, `log10`, `log1p`, and a more precise one for `pow`;
 //! - `pair.rs`: unevaluated sums of two floats, with twice the precision of one;
-//! - `pieces.rs`: piecewise polynomials: eight pieces for each power of two, with tables of coefficients;
+//! - `piecewise.rs`: piecewise polynomials: eight intervals for each power of two, with tables of
+//!   coefficients;
 //! - `power.rs`: powers and roots: `pow`, `rsqrt`, `cbrt`, `hypot`;
 //! - `short_power.rs`: powers with small exponents that are whole or half-integers, as a few products and a
 //!   square root;
@@ -33,7 +34,7 @@ mod inverse_error_function;
 mod inverse_trigonometric;
 mod log;
 mod pair;
-mod pieces;
+mod piecewise;
 mod power;
 mod short_power;
 mod trigonometric;

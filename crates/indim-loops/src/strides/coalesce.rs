@@ -100,10 +100,10 @@ impl CoalescedAxes {
     }
 
     /// Counts the memory of this structure.
-    pub(crate) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.sizes);
-        held.small(&self.strides);
-        held.small(&self.offsets);
+    pub(crate) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.sizes);
+        memory_use.add_small_vec(&self.strides);
+        memory_use.add_small_vec(&self.offsets);
     }
 }
 

@@ -37,7 +37,7 @@ pub enum TileLayout {
     /// Contiguous elements, used in place.
     Dense,
     /// One element, broadcast over the tile.
-    Single,
+    Scalar,
     /// Nested runs, outermost first; the count of the first run is per step of the tile.
     Strided(SmallVec<[ElementRun; 2]>),
 }
@@ -48,7 +48,7 @@ pub enum RowForm {
     /// Contiguous elements.
     Dense,
     /// One element, broadcast over the row.
-    Single,
+    Scalar,
     /// Strided elements, the same for all rows along the axis around them. One row is gathered for all
     /// rows.
     Repeated,
@@ -74,7 +74,7 @@ impl OperandWalk {
     pub fn inner_stride(&self, element_size: usize) -> isize {
         match &self.layout {
             TileLayout::Dense => element_size as isize,
-            TileLayout::Single => 0,
+            TileLayout::Scalar => 0,
             TileLayout::Strided(runs) => runs.last().map_or(0, |run| run.stride),
         }
     }
@@ -130,7 +130,7 @@ impl Walk {
             walk
         };
         let operands = (0..axes.operands()).map(operand).collect();
-        let tile_steps = even_steps(tile_axis, block / step_elements);
+        let tile_steps = balanced_steps(tile_axis, block / step_elements);
         Walk {
             outer_sizes: SmallVec::from_slice(&axes.sizes[..outer_rank]),
             tile_axis,
@@ -142,13 +142,13 @@ impl Walk {
     }
 
     /// Counts the memory of this structure.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.outer_sizes);
-        held.own::<OperandWalk>(self.operands.capacity());
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.outer_sizes);
+        memory_use.add_allocation::<OperandWalk>(self.operands.capacity());
         for operand in &self.operands {
-            held.small(&operand.outer_strides);
+            memory_use.add_small_vec(&operand.outer_strides);
             if let TileLayout::Strided(runs) = &operand.layout {
-                held.small(runs);
+                memory_use.add_small_vec(runs);
             }
         }
     }
@@ -161,7 +161,7 @@ impl Walk {
 
 /// Steps of a tile along an axis of `axis` elements, at most `max`. The steps are spread evenly, so that the
 /// last tile is not much shorter than the others.
-pub fn even_steps(axis: usize, max: usize) -> usize {
+pub fn balanced_steps(axis: usize, max: usize) -> usize {
     axis.div_ceil(axis.div_ceil(max))
 }
 
@@ -169,9 +169,9 @@ pub fn even_steps(axis: usize, max: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 pub struct RowLimits {
     /// Minimum elements of a row.
-    pub minimum: usize,
+    pub min_elements: usize,
     /// Maximum elements of a row that is gathered for all rows; 0 if none is.
-    pub repeated: usize,
+    pub max_repeated_elements: usize,
 }
 
 /// Whether the steps of a tile are rows along the innermost axis: the axis has at least the minimum of
@@ -179,23 +179,23 @@ pub struct RowLimits {
 /// or constant along it, or is the same for all rows.
 pub fn has_rows(axes: &CoalescedAxes, element_sizes: &[usize], limits: RowLimits) -> bool {
     let Some(&length) = axes.sizes.last() else { return false };
-    let RowLimits { minimum, repeated } = limits;
+    let RowLimits { min_elements, max_repeated_elements } = limits;
     let is_row = |(strides, &size): (&[isize], &usize)| {
-        length <= repeated && is_repeated(strides)
+        length <= max_repeated_elements && is_repeated(strides)
             || strides.last().is_some_and(|&stride| stride == 0 || stride == size as isize)
     };
     let changes = |strides: &[isize]| match *strides {
         [.., before, last] => before != 0 && before != last * length as isize,
         _ => false,
     };
-    // The widest accumulator has twice the elements of the narrowest, which has `minimum`.
-    let is_whole = length.is_multiple_of(2 * minimum);
-    let minimum = match is_whole || axes.all_strides().any(changes) {
-        true => minimum,
-        false if minimum == 1 => minimum,
-        false => minimum.max(MIN_REPEATED_ROW),
+    // The widest accumulator has twice the elements of the narrowest, which has `min_elements`.
+    let is_whole = length.is_multiple_of(2 * min_elements);
+    let min_elements = match is_whole || axes.all_strides().any(changes) {
+        true => min_elements,
+        false if min_elements == 1 => min_elements,
+        false => min_elements.max(MIN_REPEATED_ROW),
     };
-    length >= minimum && axes.all_strides().zip(element_sizes).all(is_row)
+    length >= min_elements && axes.all_strides().zip(element_sizes).all(is_row)
 }
 
 /// Whether an operand with these strides has one row for all steps along the axis around it.
@@ -203,24 +203,24 @@ fn is_repeated(strides: &[isize]) -> bool {
     matches!(strides, [.., 0, _])
 }
 
-/// Cuts the innermost axis of `axes` into pieces of at most `max` elements. The pieces become the
-/// outermost axis, so an operand that has one row for all rows has one piece for all rows. `None` if no
-/// number of even pieces suits, or if the axis is short enough.
-pub fn in_pieces(axes: &CoalescedAxes, max: usize) -> Option<CoalescedAxes> {
+/// Splits the innermost axis of `axes` into shorter rows of at most `max` elements. The number of rows
+/// becomes the outermost axis, so an operand that has one row for all rows has one shorter row for all rows.
+/// `None` if no number of equal rows suits, or if the axis is short enough.
+pub fn with_split_rows(axes: &CoalescedAxes, max: usize) -> Option<CoalescedAxes> {
     let (&length, outer) = axes.sizes.split_last().filter(|(_, outer)| !outer.is_empty())?;
     if length <= max {
         return None;
     }
     let first = length.div_ceil(max);
-    let pieces = (first..=2 * first).find(|&pieces| length.is_multiple_of(pieces))?;
-    let piece = length / pieces;
+    let count = (first..=2 * first).find(|&count| length.is_multiple_of(count))?;
+    let row = length / count;
     let mut cut = CoalescedAxes::new(SmallVec::new(), axes.offsets.clone());
-    cut.sizes.push(pieces);
+    cut.sizes.push(count);
     cut.sizes.extend_from_slice(outer);
-    cut.sizes.push(piece);
+    cut.sizes.push(row);
     for strides in axes.all_strides() {
-        let along = strides[outer.len()];
-        cut.strides.push(along.wrapping_mul(piece as isize));
+        let inner = strides[outer.len()];
+        cut.strides.push(inner.wrapping_mul(row as isize));
         cut.strides.extend_from_slice(strides);
     }
     Some(cut)
@@ -236,7 +236,7 @@ fn operand_walk(
 ) -> OperandWalk {
     let strides = axes.strides_of(operand);
     let row_form = match strides.last() {
-        Some(0) => Some(RowForm::Single),
+        Some(0) => Some(RowForm::Scalar),
         Some(&stride) => (stride == element_size as isize).then_some(RowForm::Dense),
         None => None,
     };
@@ -256,7 +256,7 @@ fn operand_walk(
         step_stride,
         layout: match runs[..] {
             _ if is_dense => TileLayout::Dense,
-            [ElementRun { stride: 0, .. }] => TileLayout::Single,
+            [ElementRun { stride: 0, .. }] => TileLayout::Scalar,
             _ => TileLayout::Strided(runs),
         },
         row: row_form.filter(|_| has_rows),

@@ -4,24 +4,24 @@
 //! reversed, because its order determines the bits. A *column* is all elements along the reduced axis at one
 //! point of the kept axes; it is a *row* if it is the innermost axis in memory. A *unit* is reduced as a
 //! whole: adjacent columns along the innermost kept axis. Its tiles are consecutive ranges of steps along the
-//! reduced axis. Short rows share a tile, and each row is a unit. Few long units are cut into *pieces*, which
-//! are nodes of the summation tree.
+//! reduced axis. Short rows share a tile, and each row is a unit. Few long units are cut into *segments*,
+//! which are nodes of the summation tree.
 //!
 //! - `direct.rs`: in-place reductions of dense operands, without a walk;
-//! - `regions.rs`: regions of a nest whose tiles are walked: units of columns, or tiles of rows.
+//! - `partitions.rs`: partitions of a nest whose tiles are walked: units of columns, or tiles of rows.
 
 mod direct;
-mod regions;
+mod partitions;
 
 use core::ops::Range;
 
-use indim_ops::meaning::reduction::{BLOCK, LANES};
+use indim_ops::meaning::reduction::{REDUCTION_BLOCK, REDUCTION_LANES};
 
-use super::{MAX_UNGATHERED_ROWS, even_steps};
+use super::{MAX_UNGATHERED_ROWS, balanced_steps};
 use crate::strides::coalesce::{CoalescedAxes, coalesce_some};
 use crate::strides::{AxisStrides, zero_strides};
 pub use direct::{DirectColumns, DirectRows, Unit};
-pub use regions::{NestRegion, UnitForm, split_pieces};
+pub use partitions::{NestPartition, UnitForm, split_segments};
 
 /// The axes of a nest with a reduced axis. Operands are the targets of the stores, then the accesses.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub struct ReducedAxes {
     /// constant along one of them.
     pub kept: CoalescedAxes,
     /// The stride of each operand along the reduced axis, in bytes.
-    pub along: AxisStrides,
+    pub reduced_strides: AxisStrides,
     /// The size of the reduced axis.
     pub length: usize,
     /// The operand whose memory order decides whether units are rows or columns.
@@ -51,9 +51,11 @@ impl ReducedAxes {
         let is_moved = |axis: usize| sizes[axis] == 1 || strides[main][axis] != 0;
         let leading = if axes.clone().all(is_moved) { main } else { 0 };
         let kept = coalesce_some(leading, axes, sizes, strides)?;
-        let mut along = zero_strides(strides.len());
-        along.iter_mut().zip(strides).for_each(|(along, strides)| *along = strides[reduced]);
-        Some(ReducedAxes { kept, along, length: sizes[reduced], main })
+        let mut reduced_strides = zero_strides(strides.len());
+        for (stride, strides) in reduced_strides.iter_mut().zip(strides) {
+            *stride = strides[reduced];
+        }
+        Some(ReducedAxes { kept, reduced_strides, length: sizes[reduced], main })
     }
 }
 
@@ -87,26 +89,30 @@ pub enum ReductionWalk {
     Rows(DirectRows),
     /// In-place columns.
     Columns(DirectColumns),
-    /// Regions with a walk each.
-    Regions(Vec<NestRegion>),
+    /// Partitions with a walk each.
+    Partitions(Vec<NestPartition>),
 }
 
-/// Maximum number of pieces: units are cut until threads have about this many to share. The number depends
+/// Maximum number of segments: units are cut until threads have about this many to share. The number depends
 /// only on sizes, although every cut gives the same bits.
-pub const MAX_PIECES: usize = 64;
+pub const MAX_SEGMENTS: usize = 64;
 
-/// Minimum elements of a piece.
-pub const MIN_PIECE_ELEMENTS: usize = 16 * BLOCK;
+/// Minimum elements of a segment.
+pub const MIN_SEGMENT_ELEMENTS: usize = 16 * REDUCTION_BLOCK;
 
-/// Steps of a piece, which is a node of the summation tree, for `units` units of `columns` columns each.
-fn piece_steps(length: usize, units: usize, columns: usize) -> usize {
-    let pieces = (MAX_PIECES / units.max(1)).max(1);
-    length.div_ceil(pieces).max(MIN_PIECE_ELEMENTS.div_ceil(columns)).max(BLOCK).next_power_of_two()
+/// Steps of a segment, which is a node of the summation tree, for `units` units of `columns` columns each.
+fn segment_steps(length: usize, units: usize, columns: usize) -> usize {
+    let segments = (MAX_SEGMENTS / units.max(1)).max(1);
+    length
+        .div_ceil(segments)
+        .max(MIN_SEGMENT_ELEMENTS.div_ceil(columns))
+        .max(REDUCTION_BLOCK)
+        .next_power_of_two()
 }
 
 /// Maximum number of pending nodes of the summation tree along an axis of `length` elements.
 pub fn max_nodes(length: usize) -> usize {
-    length.div_ceil(BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
+    length.div_ceil(REDUCTION_BLOCK).checked_ilog2().map_or(1, |log| log as usize + 2)
 }
 
 /// Maximum elements of a short reduced axis: columns are gathered instead of reducing rows.
@@ -120,18 +126,18 @@ const MIN_DIRECT_ROW_ELEMENTS: usize = 5;
 const MAX_SHORT_ROWS: usize = 256;
 
 /// Maximum elements of a tile of in-place rows, and so of one such row.
-const MAX_DIRECT_ROW_ELEMENTS: usize = 64 * BLOCK;
+const MAX_DIRECT_ROW_ELEMENTS: usize = 64 * REDUCTION_BLOCK;
 /// Maximum number of in-place rows in a tile.
 const MAX_DIRECT_ROWS: usize = 1024;
 
 /// Maximum elements of a row that shares a tile with others, if machine code computes and reduces it.
-const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * BLOCK;
+const MAX_FOLDED_ROW_ELEMENTS: usize = 8 * REDUCTION_BLOCK;
 /// Maximum elements of a tile of rows that machine code computes and reduces.
-const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * BLOCK;
+const MAX_FOLDED_TILE_ELEMENTS: usize = 32 * REDUCTION_BLOCK;
 /// Maximum number of rows in a tile that machine code computes and reduces.
 const MAX_FOLDED_ROWS: usize = 128;
 /// Minimum elements of a row that machine code computes and reduces in one pass.
-const MIN_FOLDED_ROW_ELEMENTS: usize = 2 * LANES;
+const MIN_FOLDED_ROW_ELEMENTS: usize = 2 * REDUCTION_LANES;
 
 /// Maximum columns of a unit that is gathered or computed.
 const MAX_UNIT_COLUMNS: usize = 256;
@@ -143,7 +149,7 @@ pub const MAX_DIRECT_COLUMNS: usize = 512;
 const COLUMN_ALIGNMENT: usize = 16;
 
 /// Maximum columns of a unit that is gathered or computed and uses lanes: memory pages are read in long
-/// pieces, and all lanes fit L2.
+/// segments, and all lanes fit L2.
 const MAX_LANE_COLUMNS: usize = 512;
 
 /// Minimum number of units, so that threads can share them, if the reduced axis is too short to cut.
@@ -153,9 +159,9 @@ const MIN_UNIT_COLUMNS: usize = 64;
 /// Minimum elements of a nest whose units are made for threads to share.
 const MIN_SHARED_ELEMENTS: usize = 16 * 1024;
 
-/// Maximum steps of a tile that is read in place; a multiple of [`BLOCK`], so that tiles are nodes of the
-/// summation tree.
-pub const MAX_DIRECT_STEPS: usize = 16 * BLOCK;
+/// Maximum steps of a tile that is read in place; a multiple of [`REDUCTION_BLOCK`], so that tiles are nodes
+/// of the summation tree.
+pub const MAX_DIRECT_STEPS: usize = 16 * REDUCTION_BLOCK;
 
 /// Maximum steps of any other tile.
 const MAX_TILE_STEPS: usize = 512;
@@ -173,11 +179,11 @@ impl ReductionNest<'_> {
                 return ReductionWalk::Columns(DirectColumns::new(self.axes, columns));
             }
         }
-        ReductionWalk::Regions(self.regions())
+        ReductionWalk::Partitions(self.partitions())
     }
 
-    /// The nest as regions, even if it could be reduced in place.
-    pub fn regions(&self) -> Vec<NestRegion> {
+    /// The nest as partitions, even if it could be reduced in place.
+    pub fn partitions(&self) -> Vec<NestPartition> {
         if self.are_tiles_of_rows() {
             return vec![self.rows()];
         }
@@ -185,11 +191,11 @@ impl ReductionNest<'_> {
         let inner = kept.sizes.last().copied().unwrap_or(1);
         let columns = self.unit_columns();
         let whole = inner / columns * columns;
-        let mut regions = vec![self.columns(columns, 0..whole)];
+        let mut partitions = vec![self.columns(columns, 0..whole)];
         if whole < inner {
-            regions.push(self.columns(inner - whole, whole..inner));
+            partitions.push(self.columns(inner - whole, whole..inner));
         }
-        regions
+        partitions
     }
 
     /// Whether units are rows that share tiles.
@@ -221,11 +227,11 @@ impl ReductionNest<'_> {
             (false, false) => MAX_UNIT_COLUMNS.min(self.block),
         };
         let shared = (inner * outer).div_ceil(MIN_UNITS).next_multiple_of(MIN_UNIT_COLUMNS);
-        let is_shared =
-            *length <= BLOCK && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
+        let is_shared = *length <= REDUCTION_BLOCK
+            && (inner * outer).saturating_mul(*length) >= MIN_SHARED_ELEMENTS;
         let max_columns = if is_shared { max_columns.min(shared) } else { max_columns };
         // Columns are spread evenly, so that the last unit is not much smaller than the others.
-        even_steps(inner, max_columns)
+        balanced_steps(inner, max_columns)
             .next_multiple_of(COLUMN_ALIGNMENT)
             .min(max_columns)
             .min(inner)
@@ -249,7 +255,7 @@ impl ReductionNest<'_> {
     }
 
     fn accesses(&self) -> Range<usize> {
-        self.targets..self.axes.along.len()
+        self.targets..self.axes.reduced_strides.len()
     }
 
     /// Whether all values are read in place, if these are their innermost strides: no instruction precedes
@@ -273,8 +279,8 @@ impl ReductionNest<'_> {
     /// longer.
     fn goes_by_rows(&self, rows: usize) -> bool {
         let is_row = |operand| {
-            let along = self.reduced_stride(operand);
-            along == 0 || along == self.element_sizes[operand] as isize
+            let stride = self.reduced_stride(operand);
+            stride == 0 || stride == self.element_sizes[operand] as isize
         };
         rows <= MAX_UNGATHERED_ROWS && self.minimum_row.is_some() && self.accesses().all(is_row)
     }
@@ -296,7 +302,11 @@ impl ReductionNest<'_> {
         let length = self.axes.length;
         self.folds
             && length
-                >= if length.is_multiple_of(LANES) { MIN_FOLDED_ROW_ELEMENTS } else { BLOCK / 2 }
+                >= if length.is_multiple_of(REDUCTION_LANES) {
+                    MIN_FOLDED_ROW_ELEMENTS
+                } else {
+                    REDUCTION_BLOCK / 2
+                }
     }
 
     /// Maximum elements of a row that shares a tile with others.
@@ -310,21 +320,21 @@ impl ReductionNest<'_> {
 
     /// The stride along the reduced axis.
     fn reduced_stride(&self, operand: usize) -> isize {
-        self.axes.along[operand]
+        self.axes.reduced_strides[operand]
     }
 
     /// The stride along the innermost kept axis.
     fn kept_stride(&self, operand: usize) -> isize {
-        last(&self.axes.kept, operand)
+        innermost_stride(&self.axes.kept, operand)
     }
 }
 
 /// The stride along the innermost axis; 0 without axes.
-fn last(axes: &CoalescedAxes, operand: usize) -> isize {
+fn innermost_stride(axes: &CoalescedAxes, operand: usize) -> isize {
     axes.strides_of(operand).last().copied().unwrap_or(0)
 }
 
 /// The largest power of two that is at most `number`, which is not 0.
-fn power_below(number: usize) -> usize {
+fn floor_power_of_two(number: usize) -> usize {
     1 << number.ilog2()
 }

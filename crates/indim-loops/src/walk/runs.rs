@@ -10,10 +10,10 @@ pub struct ElementRun {
 }
 
 /// Maximum elements of a tile.
-pub const MAX_ELEMENTS: usize = 4096;
+pub const MAX_TILE_ELEMENTS: usize = 4096;
 
 /// Maximum nesting of a tile's runs: one for the steps, and one for each axis of at least two elements.
-const MAX_LEVELS: usize = 1 + MAX_ELEMENTS.ilog2() as usize;
+const MAX_RUN_DEPTH: usize = 1 + MAX_TILE_ELEMENTS.ilog2() as usize;
 
 /// Calls `each(block_offset, offset, steps, run)` at every position of the outer runs of a tile, with the
 /// byte offsets in the block and in memory, and the two innermost runs.
@@ -25,7 +25,7 @@ pub fn for_each_run(
 ) {
     let once = ElementRun { count: 1, stride: 0 };
     let [first, rest @ ..] = runs else { return };
-    let mut levels = [once; MAX_LEVELS];
+    let mut levels = [once; MAX_RUN_DEPTH];
     // The first run is one step of the tile. If its count is 1 and it has inner runs, the steps are a loop
     // around these; otherwise the steps continue the first run (see `merge_run`).
     levels[0] = match first.count == 1 && !rest.is_empty() {
@@ -38,7 +38,7 @@ pub fn for_each_run(
         _ => (&[][..], once, levels[0]),
     };
     let block_bytes = run.count * inner_steps.count * element_size;
-    let mut index = [0; MAX_LEVELS];
+    let mut index = [0; MAX_RUN_DEPTH];
     let (mut block_offset, mut offset) = (0, 0isize);
     loop {
         each(block_offset, offset, inner_steps, run);

@@ -19,11 +19,11 @@ fn offsets(runs: &[ElementRun], steps: ElementRun) -> Vec<isize> {
 fn the_maximum_nesting() {
     let steps = ElementRun { count: 1, stride: 0 };
     // The bits of the position in the block, in reverse: no two levels merge.
-    let bits = MAX_ELEMENTS.ilog2();
+    let bits = MAX_TILE_ELEMENTS.ilog2();
     let mut runs = vec![ElementRun { count: 1, stride: 0 }];
     runs.extend((0..bits).map(|bit| ElementRun { count: 2, stride: 1 << bit }));
     let reversed = |position: usize| (position.reverse_bits() >> (usize::BITS - bits)) as isize;
-    let expected: Vec<isize> = (0..MAX_ELEMENTS).map(reversed).collect();
+    let expected: Vec<isize> = (0..MAX_TILE_ELEMENTS).map(reversed).collect();
     assert_eq!(offsets(&runs, steps), expected);
 }
 

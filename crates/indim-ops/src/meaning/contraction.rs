@@ -12,15 +12,15 @@
 
 use alloc::vec::Vec;
 
-use crate::meaning::reduction::{BLOCK, combine_pairs};
+use crate::meaning::reduction::{REDUCTION_BLOCK, combine_pairs};
 use crate::op::{Ternary, operations};
 use crate::{DType, Element};
 
 /// Longest block that is a single chain.
-pub const CHAIN: usize = 64;
+pub const MAX_CHAIN: usize = 64;
 
 /// Lanes of a longer block.
-pub const LANES: usize = 8;
+pub const CONTRACTION_LANES: usize = 8;
 
 /// An element type of contractions.
 pub trait ContractionElement: Element {
@@ -43,14 +43,14 @@ macro_rules! floats {
                     })
                 };
                 let block = |block: &[(Self, Self)]| {
-                    if block.len() <= CHAIN {
+                    if block.len() <= MAX_CHAIN {
                         return f64::from(chain(&mut block.iter())) + 0.0;
                     }
-                    let lane = |lane: usize| chain(&mut block.iter().skip(lane).step_by(LANES));
-                    let sum = (1..LANES).fold(lane(0), |sum, next| sum + lane(next));
+                    let lane = |lane: usize| chain(&mut block.iter().skip(lane).step_by(CONTRACTION_LANES));
+                    let sum = (1..CONTRACTION_LANES).fold(lane(0), |sum, next| sum + lane(next));
                     f64::from(sum) + 0.0
                 };
-                let blocks: Vec<f64> = factors.chunks(BLOCK).map(block).collect();
+                let blocks: Vec<f64> = factors.chunks(REDUCTION_BLOCK).map(block).collect();
                 combine_pairs(blocks, 0.0, |x, y| x + y).canonical()
             }
         }

@@ -15,16 +15,18 @@
 use alloc::vec::Vec;
 
 /// The number of lanes.
-pub const LANES: usize = 32;
+pub const REDUCTION_LANES: usize = 32;
 
 /// Elements of a block.
-pub const BLOCK: usize = 512;
+pub const REDUCTION_BLOCK: usize = 512;
 
 /// The combination of the elements by the tree; `start` is the identity of `combine`.
 #[inline(never)]
 pub fn tree<T: Copy>(elements: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
-    let blocks =
-        elements.chunks(BLOCK).map(|block| fold_block(block, start, &mut combine)).collect();
+    let blocks = elements
+        .chunks(REDUCTION_BLOCK)
+        .map(|block| fold_block(block, start, &mut combine))
+        .collect();
     combine_pairs(blocks, start, combine)
 }
 
@@ -47,12 +49,12 @@ pub(super) fn combine_pairs<T: Copy>(
 
 #[inline(never)]
 fn fold_block<T: Copy>(block: &[T], start: T, mut combine: impl FnMut(T, T) -> T) -> T {
-    let mut lanes = [start; LANES];
+    let mut lanes = [start; REDUCTION_LANES];
     for (position, &element) in block.iter().enumerate() {
-        let lane = &mut lanes[position % LANES];
+        let lane = &mut lanes[position % REDUCTION_LANES];
         *lane = combine(*lane, element);
     }
-    let mut live = block.len().min(LANES);
+    let mut live = block.len().min(REDUCTION_LANES);
     for half in [16, 8, 4] {
         for lane in half..live {
             lanes[lane - half] = combine(lanes[lane - half], lanes[lane]);

@@ -23,7 +23,7 @@ use crate::{DType, Element, Fold, ReduceOp, ScalarBackend, bf16, c64, c128, f16,
 pub const RUN_LENGTH: usize = 16;
 
 /// Elements of a block.
-pub const BLOCK: usize = 32 * RUN_LENGTH;
+pub const SCAN_BLOCK: usize = 32 * RUN_LENGTH;
 
 /// Blocks of a group.
 pub const GROUP_BLOCKS: usize = 512;
@@ -242,8 +242,8 @@ pub fn scan<F: Fold<A>, T: ScanElement<A>, A: Element>(elements: &[T], exclusive
         if end.is_multiple_of(RUN_LENGTH) {
             (r, v) = (combine::<F, A>(r, v), none());
         }
-        if end.is_multiple_of(BLOCK) {
-            carry = carry.after::<F>(position / BLOCK, r);
+        if end.is_multiple_of(SCAN_BLOCK) {
+            carry = carry.after::<F>(position / SCAN_BLOCK, r);
             r = none();
         }
     }

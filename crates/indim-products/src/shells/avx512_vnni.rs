@@ -1,7 +1,7 @@
 //! The shells of AVX-512 with VNNI, for products of bytes. Holds unsafe code.
 
+use crate::initial_sum::InitialSumArguments;
 use crate::quads;
-use crate::starts::StartsArguments;
 use crate::vector::vnni::QuadX16;
 
 super::define_shells! {
@@ -20,12 +20,12 @@ pub(crate) unsafe fn pack_quads<const FLIP: bool>(pack: &PackArguments) {
     unsafe { quads::pack::<QuadX16<true>, FLIP>(pack) }
 }
 
-/// The first sums of rows of signed or unsigned bytes.
+/// The initial sums of rows of signed or unsigned bytes.
 ///
 /// # Safety
-/// Like [`crate::starts::StartsFn`], for this level.
+/// Like [`crate::initial_sum::InitialSumFn`], for this level.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(crate) unsafe fn starts<const IS_SIGNED: bool>(starts: &StartsArguments) {
-    // SAFETY: the caller has the obligations of `StartsFn`.
-    unsafe { quads::starts::<QuadX16<IS_SIGNED>, IS_SIGNED>(starts) }
+pub(crate) unsafe fn initial_sums<const IS_SIGNED: bool>(sums: &InitialSumArguments) {
+    // SAFETY: the caller has the obligations of `InitialSumFn`.
+    unsafe { quads::initial_sums::<QuadX16<IS_SIGNED>, IS_SIGNED>(sums) }
 }

@@ -15,8 +15,8 @@ pub(crate) mod baseline;
 
 use crate::axpy::AxpyFn;
 use crate::dot::DotFn;
+use crate::element::{ProductElement, Round, Widen};
 use crate::pack::PackFn;
-use crate::real::{Real, Round, Widen};
 use crate::stencil::StencilFn;
 use crate::store::{AddFn, StoreFn};
 use crate::tile::TileFn;
@@ -37,7 +37,7 @@ pub(crate) trait ProductShells {
     fn axpy<V: Vector>() -> AxpyFn;
 
     /// Packing of a source of type `S` as `E`.
-    fn pack<S: Widen<E>, E: Real>() -> PackFn;
+    fn pack<S: Widen<E>, E: ProductElement>() -> PackFn;
 
     /// Packing of pairs of a source of type `S`.
     fn pack_pairs<S: Widen<i16>>() -> PackFn;
@@ -52,7 +52,7 @@ pub(crate) trait ProductShells {
     fn store<W: Round<O> + Copy, O>() -> StoreFn;
 
     /// An addition of the wide sums of elements of type `E`.
-    fn add<E: Real>() -> AddFn;
+    fn add<E: ProductElement>() -> AddFn;
 }
 
 /// The shells of a level, with the attribute that enables its instructions.
@@ -61,7 +61,7 @@ macro_rules! define_shells {
         use crate::axpy::{self, AxpyArguments, AxpyFn};
         use crate::dot::{self, DotArguments, DotFn};
         use crate::pack::{self, PackArguments, PackFn};
-        use crate::real::{Real, Round, Widen};
+        use crate::element::{ProductElement, Round, Widen};
         use crate::shells::ProductShells;
         use crate::stencil::{self, StencilArguments, StencilFn};
         use crate::store::{self, AddArguments, AddFn, StoreArguments, StoreFn};
@@ -87,7 +87,7 @@ macro_rules! define_shells {
                 axpy::<V>
             }
 
-            fn pack<S: Widen<E>, E: Real>() -> PackFn {
+            fn pack<S: Widen<E>, E: ProductElement>() -> PackFn {
                 pack::<S, E>
             }
 
@@ -107,7 +107,7 @@ macro_rules! define_shells {
                 store::<W, O>
             }
 
-            fn add<E: Real>() -> AddFn {
+            fn add<E: ProductElement>() -> AddFn {
                 add::<E>
             }
         }
@@ -142,7 +142,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`PackFn`], for this level.
         $(#[$enable])?
-        unsafe fn pack<S: Widen<E>, E: Real>(pack: &PackArguments) {
+        unsafe fn pack<S: Widen<E>, E: ProductElement>(pack: &PackArguments) {
             // SAFETY: the caller has the obligations of `PackFn`.
             unsafe { pack::run::<S, E>(pack) }
         }
@@ -185,7 +185,7 @@ macro_rules! define_shells {
         /// # Safety
         /// Like [`AddFn`], for this level.
         $(#[$enable])?
-        unsafe fn add<E: Real>(add: &AddArguments) {
+        unsafe fn add<E: ProductElement>(add: &AddArguments) {
             // SAFETY: the caller has the obligations of `AddFn`.
             unsafe { store::add::<E>(add) }
         }

@@ -97,7 +97,7 @@ unsafe fn configure(configuration: &TileConfiguration) {
 ///
 /// # Safety
 /// AMX is available.
-pub(crate) unsafe fn begin() {
+pub(crate) unsafe fn configure_thread() {
     // SAFETY: the caller ensures the instructions.
     unsafe { configure(&TileConfiguration::new(TILE)) }
 }
@@ -106,19 +106,19 @@ pub(crate) unsafe fn begin() {
 ///
 /// # Safety
 /// AMX is available.
-pub(crate) unsafe fn end() {
+pub(crate) unsafe fn release_thread() {
     // SAFETY: the caller ensures the instruction.
     unsafe { asm!("tilerelease", options(nostack, nomem, preserves_flags)) }
 }
 
-/// The places of the sums of a tile, at the offsets that the code below reads.
+/// The addresses of the sums of a tile, at the offsets that the code below reads.
 #[repr(C)]
-struct TilePlaces {
+struct TileAddresses {
     /// The first sum of each quarter of the tile: two quarters of the first 16 rows, then two of the last
     /// 16.
     out: [*mut u8; 4],
     /// Bytes between rows of the sums of the first 16 columns, and of the last 16.
-    out_rows: [isize; 2],
+    out_row_strides: [isize; 2],
 }
 
 /// Multiplies rows by columns in a loop over steps of 16 groups. The lists are assembly lines: before the
@@ -126,7 +126,7 @@ struct TilePlaces {
 /// `tmm6` and `tmm7`.
 macro_rules! multiply {
     (
-        $places:ident $tile:ident $x:ident $y_row:ident,
+        $addresses:ident $tile:ident $x:ident $y_row:ident,
         [$($before:expr),*] [$($step:expr),*] [$($after:expr),*]
     ) => {
         asm!(
@@ -142,10 +142,10 @@ macro_rules! multiply {
             "jnz 2b",
             "3:",
             $($after,)*
-            places = in(reg) &raw const $places,
+            addresses = in(reg) &raw const $addresses,
             x = inout(reg) $x => _,
-            x_row = inout(reg) $tile.x_row => _,
-            second = inout(reg) $x.wrapping_offset(TILE as isize * $tile.x_row) => _,
+            x_row_stride = inout(reg) $tile.x_row_stride => _,
+            second = inout(reg) $x.wrapping_offset(TILE as isize * $tile.x_row_stride) => _,
             y = inout(reg) $tile.y => _,
             y_row = in(reg) $y_row,
             y_step = in(reg) $y_row * TILE,
@@ -159,15 +159,15 @@ macro_rules! multiply {
 
 /// The store of a quarter of the sums.
 macro_rules! store {
-    ($register:literal, $out:literal, $out_row:literal) => {
+    ($register:literal, $out:literal, $out_row_stride:literal) => {
         concat!(
-            "mov {x}, [{places} + ",
+            "mov {x}, [{addresses} + ",
             $out,
             "]\n",
-            "mov {x_row}, [{places} + ",
-            $out_row,
+            "mov {x_row_stride}, [{addresses} + ",
+            $out_row_stride,
             "]\n",
-            "tilestored [{x} + {x_row}*1], ",
+            "tilestored [{x} + {x_row_stride}*1], ",
             $register
         )
     };
@@ -180,36 +180,36 @@ macro_rules! register_tiles {
         /// # Safety
         /// - Like [`TileFn`](crate::tile::TileFn), for at most 32 rows of `x`, which are in place and
         ///   contiguous, and 32 columns of a packed panel; `length` is a multiple of 16;
-        /// - AMX is available, and this thread has called [`begin`].
+        /// - AMX is available, and this thread has called [`configure_thread`].
         pub(crate) unsafe fn $name(tile: &TileArguments) {
             let vectors = tile.columns.div_ceil(TILE);
             let y_row = vectors * ROW_BYTES;
             let mut row = 0;
             while row < tile.rows {
                 let rows = if tile.rows == ROWS { ROWS } else { TILE.min(tile.rows - row) };
-                let x = tile.x.wrapping_offset(row as isize * tile.x_row);
-                let places = TilePlaces::new(tile, row);
+                let x = tile.x.wrapping_offset(row as isize * tile.x_row_stride);
+                let addresses = TileAddresses::new(tile, row);
                 let is_whole = rows.is_multiple_of(TILE);
-                // SAFETY: the caller ensures rows, columns and instructions; `places` has places of all
-                // sums. Tile registers have 16 rows, except while this code computes fewer.
+                // SAFETY: the caller ensures rows, columns and instructions; `addresses` has the addresses of
+                // all sums. Tile registers have 16 rows, except while this code computes fewer.
                 unsafe {
                     if !is_whole {
                         configure(&TileConfiguration::new(rows));
                     }
                     match (rows == ROWS, vectors > 1) {
-                        (false, false) => multiply!(places tile x y_row,
+                        (false, false) => multiply!(addresses tile x y_row,
                             ["tilezero tmm0"]
                             [
-                                "tileloadd tmm4, [{x} + {x_row}*1]",
+                                "tileloadd tmm4, [{x} + {x_row_stride}*1]",
                                 "tileloadd tmm6, [{y} + {y_row}*1]",
                                 concat!($multiply, " tmm0, tmm4, tmm6")
                             ]
                             [store!("tmm0", "0", "32")]
                         ),
-                        (false, true) => multiply!(places tile x y_row,
+                        (false, true) => multiply!(addresses tile x y_row,
                             ["tilezero tmm0", "tilezero tmm1"]
                             [
-                                "tileloadd tmm4, [{x} + {x_row}*1]",
+                                "tileloadd tmm4, [{x} + {x_row_stride}*1]",
                                 "tileloadd tmm6, [{y} + {y_row}*1]",
                                 "tileloadd tmm7, [{y} + {y_row}*1 + 64]",
                                 concat!($multiply, " tmm0, tmm4, tmm6"),
@@ -217,24 +217,24 @@ macro_rules! register_tiles {
                             ]
                             [store!("tmm0", "0", "32"), store!("tmm1", "8", "40")]
                         ),
-                        (true, false) => multiply!(places tile x y_row,
+                        (true, false) => multiply!(addresses tile x y_row,
                             ["tilezero tmm0", "tilezero tmm2"]
                             [
-                                "tileloadd tmm4, [{x} + {x_row}*1]",
-                                "tileloadd tmm5, [{second} + {x_row}*1]",
+                                "tileloadd tmm4, [{x} + {x_row_stride}*1]",
+                                "tileloadd tmm5, [{second} + {x_row_stride}*1]",
                                 "tileloadd tmm6, [{y} + {y_row}*1]",
                                 concat!($multiply, " tmm0, tmm4, tmm6"),
                                 concat!($multiply, " tmm2, tmm5, tmm6")
                             ]
                             [store!("tmm0", "0", "32"), store!("tmm2", "16", "32")]
                         ),
-                        (true, true) => multiply!(places tile x y_row,
+                        (true, true) => multiply!(addresses tile x y_row,
                             ["tilezero tmm0", "tilezero tmm1", "tilezero tmm2", "tilezero tmm3"]
                             [
-                                "tileloadd tmm4, [{x} + {x_row}*1]",
+                                "tileloadd tmm4, [{x} + {x_row_stride}*1]",
                                 "tileloadd tmm6, [{y} + {y_row}*1]",
                                 "tileloadd tmm7, [{y} + {y_row}*1 + 64]",
-                                "tileloadd tmm5, [{second} + {x_row}*1]",
+                                "tileloadd tmm5, [{second} + {x_row_stride}*1]",
                                 concat!($multiply, " tmm0, tmm4, tmm6"),
                                 concat!($multiply, " tmm1, tmm4, tmm7"),
                                 concat!($multiply, " tmm2, tmm5, tmm6"),
@@ -251,7 +251,7 @@ macro_rules! register_tiles {
                     if !is_whole {
                         configure(&TileConfiguration::new(TILE));
                     }
-                    copy_last(tile, row, rows);
+                    copy_partial_vector(tile, row, rows);
                 }
                 row += rows;
             }
@@ -267,26 +267,26 @@ register_tiles! {
 }
 
 /// Columns of the last vector if the result has room for fewer than a vector; otherwise `None`.
-fn partial(tile: &TileArguments) -> Option<usize> {
+fn partial_vector_columns(tile: &TileArguments) -> Option<usize> {
     let rest = tile.columns % TILE;
     (rest > 0 && !tile.results.is_wide).then_some(rest)
 }
 
-impl TilePlaces {
-    /// The places of some rows of a tile, at most 16 or all 32, from `row` on. Sums of a partial vector go
+impl TileAddresses {
+    /// The addresses of some rows of a tile, at most 16 or all 32, from `row` on. Sums of a partial vector go
     /// to the memory of nodes, because these tiles need no nodes.
-    fn new(tile: &TileArguments, row: usize) -> TilePlaces {
-        let out_row = tile.results.out_row;
-        let out = tile.results.out.wrapping_offset(row as isize * out_row);
-        let mut places = [(out, out_row), (out.wrapping_add(ROW_BYTES), out_row)];
-        if partial(tile).is_some() {
-            places[tile.columns.div_ceil(TILE) - 1] = (tile.nodes, ROW_BYTES as isize);
+    fn new(tile: &TileArguments, row: usize) -> TileAddresses {
+        let out_row_stride = tile.results.out_row_stride;
+        let out = tile.results.out.wrapping_offset(row as isize * out_row_stride);
+        let mut addresses = [(out, out_row_stride), (out.wrapping_add(ROW_BYTES), out_row_stride)];
+        if partial_vector_columns(tile).is_some() {
+            addresses[tile.columns.div_ceil(TILE) - 1] = (tile.nodes, ROW_BYTES as isize);
         }
-        let [(left, left_row), (right, right_row)] = places;
+        let [(left, left_row), (right, right_row)] = addresses;
         let below = |place: *mut u8, row: isize| place.wrapping_offset(TILE as isize * row);
-        TilePlaces {
+        TileAddresses {
             out: [left, right, below(left, left_row), below(right, right_row)],
-            out_rows: [left_row, right_row],
+            out_row_strides: [left_row, right_row],
         }
     }
 }
@@ -295,11 +295,12 @@ impl TilePlaces {
 ///
 /// # Safety
 /// The memory of nodes has these sums; the result is valid for writes of its columns in each row.
-unsafe fn copy_last(tile: &TileArguments, row: usize, rows: usize) {
-    let Some(count) = partial(tile) else { return };
+unsafe fn copy_partial_vector(tile: &TileArguments, row: usize, rows: usize) {
+    let Some(count) = partial_vector_columns(tile) else { return };
     let column = tile.columns - count;
     for index in 0..rows {
-        let to = tile.results.out.wrapping_offset((row + index) as isize * tile.results.out_row);
+        let to =
+            tile.results.out.wrapping_offset((row + index) as isize * tile.results.out_row_stride);
         let from = tile.nodes.cast_const().wrapping_add(index * ROW_BYTES);
         // SAFETY: the caller ensures sums and results.
         unsafe { to.wrapping_add(column * 4).copy_from_nonoverlapping(from, count * 4) }

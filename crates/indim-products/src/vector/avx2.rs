@@ -11,7 +11,7 @@ use core::arch::x86_64::{
     _mm256_setzero_si256, _mm256_storeu_pd, _mm256_storeu_ps, _mm256_storeu_si256,
 };
 
-use crate::real::FactorPair;
+use crate::element::FactorPair;
 use crate::vector::{Vector, compiled_tree};
 
 /// Eight `f32`.
@@ -90,7 +90,7 @@ macro_rules! float_vector {
             }
 
             #[inline(always)]
-            unsafe fn finished(self) -> Self {
+            unsafe fn finish_block(self) -> Self {
                 // SAFETY: the caller ensures the instructions.
                 unsafe {
                     let sum = $add(self.0, $zero());
@@ -172,7 +172,7 @@ macro_rules! integer_vector {
             }
 
             #[inline(always)]
-            unsafe fn finished(self) -> Self {
+            unsafe fn finish_block(self) -> Self {
                 self
             }
 

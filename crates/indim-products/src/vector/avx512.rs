@@ -93,7 +93,7 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn finished(self) -> Self {
+            unsafe fn finish_block(self) -> Self {
                 let $value = self.0;
                 // SAFETY: the caller ensures the instructions.
                 $vector(unsafe { $finished })
@@ -113,7 +113,7 @@ vector! {
         let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(sum, sum);
         _mm512_mask_mov_ps(sum, is_nan, _mm512_set1_ps(f32::NAN))
     },
-    |from, step| if step == 8 { every_second(from) } else { load_elements(from, step, 16) }
+    |from, step| if step == 8 { load_even(from) } else { load_elements(from, step, 16) }
 }
 
 vector! {
@@ -134,7 +134,7 @@ vector! {
 /// - `from` is valid for reads of each of the elements;
 /// - the processor has the instructions.
 #[inline(always)]
-unsafe fn every_second(from: *const u8) -> F32x16 {
+unsafe fn load_even(from: *const u8) -> F32x16 {
     const EVEN: __mmask16 = 0x5555;
     // SAFETY: the caller ensures the elements; the masks exclude those between them.
     unsafe {

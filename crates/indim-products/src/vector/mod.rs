@@ -19,14 +19,14 @@ pub(crate) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod vnni;
 
-use crate::real::Real;
+use crate::element::ProductElement;
 use crate::tile::{self, TileResults};
 
-/// A vector of elements in a register. All functions but `push` and `finish` are inlined into a function
-/// that is compiled for the instructions.
+/// A vector of elements in a register. All functions but `push_block` and `finish_tree` are inlined into a
+/// function that is compiled for the instructions.
 pub(crate) trait Vector: Copy {
     /// The element type.
-    type Element: Real;
+    type Element: ProductElement;
 
     /// The number of elements.
     const LANES: usize;
@@ -115,39 +115,39 @@ pub(crate) trait Vector: Copy {
     ///
     /// # Safety
     /// The processor has the instructions of the vector.
-    unsafe fn finished(self) -> Self;
+    unsafe fn finish_block(self) -> Self;
 
-    /// [`tile::push`] compiled for the instructions of the vector.
+    /// [`tile::push_block`] compiled for the instructions of the vector.
     ///
     /// # Safety
-    /// - Like [`tile::push`];
+    /// - Like [`tile::push_block`];
     /// - the processor has the instructions of the vector.
     #[inline(never)]
-    unsafe fn push(
-        nodes: *mut <Self::Element as Real>::Wide,
+    unsafe fn push_block(
+        nodes: *mut <Self::Element as ProductElement>::Wide,
         index: usize,
         block: *const Self::Element,
         size: usize,
     ) {
-        // SAFETY: the caller has the obligations of `tile::push`.
-        unsafe { tile::push(nodes, index, block, size) }
+        // SAFETY: the caller has the obligations of `tile::push_block`.
+        unsafe { tile::push_block(nodes, index, block, size) }
     }
 
-    /// [`tile::finish`] compiled for the instructions of the vector.
+    /// [`tile::finish_tree`] compiled for the instructions of the vector.
     ///
     /// # Safety
-    /// - Like [`tile::finish`];
+    /// - Like [`tile::finish_tree`];
     /// - the processor has the instructions of the vector.
     #[inline(never)]
-    unsafe fn finish(
+    unsafe fn finish_tree(
         results: &TileResults,
         length: usize,
-        nodes: *mut <Self::Element as Real>::Wide,
+        nodes: *mut <Self::Element as ProductElement>::Wide,
         shape: [usize; 2],
         columns: usize,
     ) {
-        // SAFETY: the caller has the obligations of `tile::finish`.
-        unsafe { tile::finish::<Self::Element>(results, length, nodes, shape, columns) }
+        // SAFETY: the caller has the obligations of `tile::finish_tree`.
+        unsafe { tile::finish_tree::<Self::Element>(results, length, nodes, shape, columns) }
     }
 }
 
@@ -175,51 +175,51 @@ pub(crate) unsafe fn load_elements<V: Vector>(from: *const u8, step: isize, coun
 #[cfg(target_arch = "x86_64")]
 macro_rules! compiled_tree {
     ($features:literal) => {
-        unsafe fn push(
-            nodes: *mut <Self::Element as crate::real::Real>::Wide,
+        unsafe fn push_block(
+            nodes: *mut <Self::Element as crate::element::ProductElement>::Wide,
             index: usize,
             block: *const Self::Element,
             size: usize,
         ) {
             /// # Safety
-            /// Like `tile::push`; the processor has the instructions.
+            /// Like `tile::push_block`; the processor has the instructions.
             #[inline(never)]
             #[target_feature(enable = $features)]
-            unsafe fn compiled<E: crate::real::Real>(
+            unsafe fn compiled<E: crate::element::ProductElement>(
                 nodes: *mut E::Wide,
                 index: usize,
                 block: *const E,
                 size: usize,
             ) {
-                // SAFETY: the caller has the obligations of `tile::push`.
-                unsafe { crate::tile::push(nodes, index, block, size) }
+                // SAFETY: the caller has the obligations of `tile::push_block`.
+                unsafe { crate::tile::push_block(nodes, index, block, size) }
             }
-            // SAFETY: the caller has the obligations of `tile::push`.
+            // SAFETY: the caller has the obligations of `tile::push_block`.
             unsafe { compiled(nodes, index, block, size) }
         }
 
-        unsafe fn finish(
+        unsafe fn finish_tree(
             results: &crate::tile::TileResults,
             length: usize,
-            nodes: *mut <Self::Element as crate::real::Real>::Wide,
+            nodes: *mut <Self::Element as crate::element::ProductElement>::Wide,
             shape: [usize; 2],
             columns: usize,
         ) {
             /// # Safety
-            /// Like `tile::finish`; the processor has the instructions.
+            /// Like `tile::finish_tree`; the processor has the instructions.
             #[inline(never)]
             #[target_feature(enable = $features)]
-            unsafe fn compiled<E: crate::real::Real>(
+            unsafe fn compiled<E: crate::element::ProductElement>(
                 results: &crate::tile::TileResults,
                 length: usize,
                 nodes: *mut E::Wide,
                 shape: [usize; 2],
                 columns: usize,
             ) {
-                // SAFETY: the caller has the obligations of `tile::finish`.
-                unsafe { crate::tile::finish::<E>(results, length, nodes, shape, columns) }
+                // SAFETY: the caller has the obligations of `tile::finish_tree`.
+                unsafe { crate::tile::finish_tree::<E>(results, length, nodes, shape, columns) }
             }
-            // SAFETY: the caller has the obligations of `tile::finish`.
+            // SAFETY: the caller has the obligations of `tile::finish_tree`.
             unsafe { compiled::<Self::Element>(results, length, nodes, shape, columns) }
         }
     };

@@ -67,7 +67,7 @@ macro_rules! vector {
             }
 
             #[inline(always)]
-            unsafe fn finished(self) -> Self {
+            unsafe fn finish_block(self) -> Self {
                 let $value = self.0;
                 // SAFETY: every aarch64 processor has NEON.
                 #[allow(unused_unsafe, reason = "integers are finished")]

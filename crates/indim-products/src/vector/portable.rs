@@ -1,6 +1,6 @@
 //! Vectors as arrays, which the compiler turns into instructions of its target. Holds unsafe code.
 
-use crate::real::Real;
+use crate::element::ProductElement;
 use crate::vector::Vector;
 
 /// An array of elements.
@@ -8,7 +8,7 @@ use crate::vector::Vector;
 #[repr(transparent)]
 pub(crate) struct PortableVector<E, const N: usize>([E; N]);
 
-impl<E: Real, const N: usize> Vector for PortableVector<E, N> {
+impl<E: ProductElement, const N: usize> Vector for PortableVector<E, N> {
     type Element = E;
     const LANES: usize = N;
 
@@ -54,7 +54,7 @@ impl<E: Real, const N: usize> Vector for PortableVector<E, N> {
     }
 
     #[inline(always)]
-    unsafe fn finished(self) -> Self {
+    unsafe fn finish_block(self) -> Self {
         PortableVector(self.0.map(|value| E::narrow(value.widen())))
     }
 }

@@ -9,7 +9,7 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi32, _mm512_unpacklo_epi64, _mm512_xor_si512,
 };
 
-use crate::real::FactorQuad;
+use crate::element::FactorQuad;
 use crate::vector::Vector;
 
 /// A vector of groups of bytes.
@@ -21,7 +21,8 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     /// - `from` is valid for reads of `columns` bytes at each of `rows` strides; there are at most 4 rows and
     ///   `LANES` columns;
     /// - the processor has the instructions of the vector.
-    unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self;
+    unsafe fn load_interleaved(from: *const u8, stride: isize, rows: usize, columns: usize)
+    -> Self;
 
     /// The transposition of `LANES` columns of four contiguous groups: vector `v` has group `v` of each
     /// column.
@@ -29,13 +30,13 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     /// # Safety
     /// - `from` is valid for reads of 16 bytes at each of `LANES` steps;
     /// - the processor has the instructions of the vector.
-    unsafe fn transposed(from: *const u8, step: isize) -> [Self; 4];
+    unsafe fn load_transposed(from: *const u8, step: isize) -> [Self; 4];
 
     /// The vector with the highest bit of each byte changed.
     ///
     /// # Safety
     /// The processor has the instructions of the vector.
-    unsafe fn with_flipped_bits(self) -> Self;
+    unsafe fn flip_high_bits(self) -> Self;
 
     /// Adds the sum of the bytes of a group, factors of `x`, to each sum.
     ///
@@ -47,7 +48,7 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     ///
     /// # Safety
     /// The processor has the instructions of the vector.
-    unsafe fn total(self) -> i32;
+    unsafe fn reduce_add(self) -> i32;
 }
 
 /// Sixteen groups, or their sums. Either `x` or `y` is signed.
@@ -114,14 +115,19 @@ impl<const IS_X_SIGNED: bool> Vector for QuadX16<IS_X_SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn finished(self) -> Self {
+    unsafe fn finish_block(self) -> Self {
         self
     }
 }
 
 impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
     #[inline(always)]
-    unsafe fn interleaved(from: *const u8, stride: isize, rows: usize, columns: usize) -> Self {
+    unsafe fn load_interleaved(
+        from: *const u8,
+        stride: isize,
+        rows: usize,
+        columns: usize,
+    ) -> Self {
         // SAFETY: the caller ensures the bytes and the instructions; masks exclude others.
         unsafe {
             let row = |row: usize| {
@@ -136,7 +142,7 @@ impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn transposed(from: *const u8, step: isize) -> [Self; 4] {
+    unsafe fn load_transposed(from: *const u8, step: isize) -> [Self; 4] {
         // SAFETY: the caller ensures the bytes and the instructions.
         unsafe {
             // Lane `l` of 128 bits of vector `v` is column `4 l + v`.
@@ -163,7 +169,7 @@ impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn with_flipped_bits(self) -> Self {
+    unsafe fn flip_high_bits(self) -> Self {
         // SAFETY: the caller ensures the instructions.
         QuadX16(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi8(i8::MIN)) })
     }
@@ -175,7 +181,7 @@ impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
     }
 
     #[inline(always)]
-    unsafe fn total(self) -> i32 {
+    unsafe fn reduce_add(self) -> i32 {
         // SAFETY: the caller ensures the instructions.
         unsafe { _mm512_reduce_add_epi32(self.0) }
     }

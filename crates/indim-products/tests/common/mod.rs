@@ -225,7 +225,7 @@ impl Aligned {
     }
 }
 
-/// Runs a plan, units of each phase in reverse.
+/// Runs a plan, tasks of each phase in reverse.
 ///
 /// # Safety
 /// Like [`ProductPlan::run`], for operands and result.
@@ -234,9 +234,9 @@ pub(crate) unsafe fn run(plan: &ProductPlan, x: *const u8, y: *const u8, out: *m
     let mut shared = Aligned::new(plan.shared_bytes());
     let pointers = ProductPointers { x, y, out, shared: shared.pointer() };
     for phase in 0..plan.phases() {
-        for unit in (0..plan.units(phase)).rev() {
+        for task in (0..plan.tasks(phase)).rev() {
             // SAFETY: the caller ensures operands and result; the buffers have the plan's sizes.
-            unsafe { plan.run(phase, unit, &pointers, scratch.pointer()) }
+            unsafe { plan.run(phase, task, &pointers, scratch.pointer()) }
         }
     }
 }

@@ -330,8 +330,8 @@ impl<'a> Assembler<'a> {
         self.put(0x1400_0000 | distance & 0x03ff_ffff, || format!("b       {label}"));
     }
 
-    /// Jumps forward by less than a megabyte if a condition holds; [`Assembler::arrive`] sets the target.
-    pub(super) fn jump_ahead(
+    /// Jumps forward by less than a megabyte if a condition holds; [`Assembler::bind`] sets the target.
+    pub(super) fn jump_forward(
         &mut self,
         condition: Condition,
         label: impl Into<Cow<'static, str>>,
@@ -353,7 +353,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Sets the target of a forward jump to the next instruction.
-    pub(super) fn arrive(&mut self, jump: Jump) {
+    pub(super) fn bind(&mut self, jump: Jump) {
         self.label(&jump.label);
         let distance = (self.position() - jump.at) as u32;
         self.words[jump.at] |= distance << 5;

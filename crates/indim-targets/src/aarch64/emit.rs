@@ -8,7 +8,7 @@ mod fold;
 
 use indim_codegen::Primitive;
 
-pub(super) use fold::MAX_OPERANDS;
+pub(super) use fold::MAX_FOLD_INPUTS;
 
 use super::assembler::{Assembler, Condition, GeneralRegister, Jump, STACK, name};
 use super::opcode::{self, Opcode, REGISTER_BYTES};
@@ -56,77 +56,77 @@ const CALL_OPERANDS: u32 = 16;
 /// Frame word of the number of rows of a unit. Code that folds makes no calls, so it reuses the words of
 /// [`CALL_OPERANDS`].
 const FOLD_ROWS: (GeneralRegister, u32) = (STACK, 16);
-/// Frame word of the argument `begins` of code that folds.
-const FOLD_BEGINS: (GeneralRegister, u32) = (STACK, 24);
+/// Frame word of the argument `mode` of code that folds.
+const FOLD_MODE: (GeneralRegister, u32) = (STACK, 24);
 /// Bytes of the words in the frame, below the vectors; a multiple of 16.
 const FRAME_WORDS: u32 = 48;
 
 /// Encodes a function. Returns the bytes of constants, tables and code, and the offset of the entry point.
 /// Appends a listing to `listing` if given.
-pub(super) fn emit(parts: &EncoderInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
-    let mut bytes = parts.pool.bytes(&parts.body.tables);
+pub(super) fn emit(input: &EncoderInput<'_>, listing: Option<&mut String>) -> (Vec<u8>, usize) {
+    let mut bytes = input.pool.bytes(&input.body.tables);
     bytes.resize(bytes.len().next_multiple_of(16), 0);
     let entry = bytes.len();
-    let has_calls = [parts.row.0, parts.step.0].iter().any(|code| code.has_calls());
-    let listing = listing.map(|text| Listing::new(text, parts.body));
+    let has_calls = [input.row.0, input.step.0].iter().any(|code| code.has_calls());
+    let listing = listing.map(|text| Listing::new(text, input.body));
     let mut emitter = Emitter {
-        parts,
+        input,
         entry,
         assembler: Assembler::new(listing),
-        skip: None,
-        skips: 0,
+        skip_jump: None,
+        skip_count: 0,
         pointers: if has_calls { &POINTERS[..PRESERVED_POINTERS] } else { &POINTERS },
     };
     emitter.list_header();
-    emitter.function();
+    emitter.emit_function();
     bytes.append(&mut emitter.assembler.finish());
     (bytes, entry)
 }
 
 struct Emitter<'a> {
-    parts: &'a EncoderInput<'a>,
+    input: &'a EncoderInput<'a>,
     /// Offset of the entry point: bytes of the constant pool.
     entry: usize,
     assembler: Assembler<'a>,
-    /// The jump over the current region, and the number of such jumps so far, which names their labels.
-    skip: Option<Jump>,
-    skips: usize,
+    /// The jump over the current guarded arm, and the number of such jumps so far, which names their labels.
+    skip_jump: Option<Jump>,
+    skip_count: usize,
     pointers: &'static [GeneralRegister],
 }
 
 impl Emitter<'_> {
-    fn function(&mut self) {
-        self.enter();
-        let folds = self.parts.body.folds();
+    fn emit_function(&mut self) {
+        self.emit_prologue();
+        let folds = self.input.body.folds();
         if folds {
             self.assembler.store(4, FOLD_ROWS);
-            self.assembler.store(5, FOLD_BEGINS);
+            self.assembler.store(5, FOLD_MODE);
         }
         let first = self.assembler.position();
         let label = if folds { "unit" } else { "row" };
         self.assembler.label(label);
         if folds {
-            self.unit()
+            self.emit_unit()
         } else {
-            self.row()
+            self.emit_row()
         }
         let [rows, _] = SCRATCH;
         self.assembler.load(rows, ROWS);
         self.assembler.sub_immediate(rows, rows, 1);
         self.assembler.store(rows, ROWS);
-        let next = self.assembler.jump_ahead(Condition::NotZero(rows), "next");
-        self.leave();
-        self.assembler.arrive(next);
+        let next = self.assembler.jump_forward(Condition::NotZero(rows), "next");
+        self.emit_epilogue();
+        self.assembler.bind(next);
         self.next_row();
         self.assembler.jump(first, label);
     }
 
     fn frame_bytes(&self) -> u32 {
-        self.parts.frame.bytes() + FRAME_WORDS
+        self.input.frame.bytes() + FRAME_WORDS
     }
 
     /// Prologue: saves registers, allocates the frame and stores arguments there.
-    fn enter(&mut self) {
+    fn emit_prologue(&mut self) {
         self.assembler.sub_immediate(STACK, STACK, SAVED_BYTES);
         for (is_vector, pair, at) in saved() {
             self.assembler.store_pair(is_vector, pair, at);
@@ -137,7 +137,7 @@ impl Emitter<'_> {
         self.assembler.store(1, STRIDES);
         self.assembler.store(2, ROWS);
         self.assembler.copy(OPERANDS, 0);
-        self.assembler.sub_immediate(LIMIT, 3, self.parts.lanes as u32);
+        self.assembler.sub_immediate(LIMIT, 3, self.input.lanes as u32);
         let distance = self.entry + 4 * self.assembler.position();
         self.assembler.address_of_this(CONSTANTS);
         self.assembler.constant(bytes, distance as u64);
@@ -145,7 +145,7 @@ impl Emitter<'_> {
     }
 
     /// Epilogue: restores registers and returns.
-    fn leave(&mut self) {
+    fn emit_epilogue(&mut self) {
         let [bytes, _] = SCRATCH;
         self.assembler.constant(bytes, self.frame_bytes().into());
         self.assembler.add_to_any(STACK, STACK, bytes);
@@ -157,34 +157,34 @@ impl Emitter<'_> {
     }
 
     /// One row: its row code, then the loop over steps.
-    fn row(&mut self) {
-        for operand in 0..self.parts.operands.min(self.pointers.len()) {
+    fn emit_row(&mut self) {
+        for operand in 0..self.input.operands.min(self.pointers.len()) {
             self.load_operand(self.pointers[operand], operand);
         }
-        let (code, steps) = self.parts.row;
-        self.steps(code, steps);
-        for &(memory, real) in self.parts.pinned {
-            self.load_vector(real, memory);
+        let (code, allocated) = self.input.row;
+        self.emit_code(code, allocated);
+        for &(memory, physical) in self.input.pinned {
+            self.load_vector(physical, memory);
         }
         self.assembler.constant(INDEX, 0);
         self.assembler.label("step");
         let step = self.assembler.position();
-        let (code, steps) = self.parts.step;
-        self.steps(code, steps);
-        let lanes = self.parts.lanes as u32;
+        let (code, allocated) = self.input.step;
+        self.emit_code(code, allocated);
+        let lanes = self.input.lanes as u32;
         for (pointer, bytes) in self.moving() {
             self.assembler.add_immediate(pointer, pointer, lanes * bytes);
         }
         self.assembler.add_immediate(INDEX, INDEX, lanes);
         self.assembler.compare(INDEX, LIMIT);
-        let last = self.assembler.jump_ahead(Condition::Greater, "last");
+        let last = self.assembler.jump_forward(Condition::Greater, "last");
         self.assembler.jump(step, "step");
-        self.assembler.arrive(last);
+        self.assembler.bind(last);
         // The last step of the row overlaps the step before it.
         let [end, _] = SCRATCH;
         self.assembler.add_immediate(end, LIMIT, lanes);
         self.assembler.compare(INDEX, end);
-        let done = self.assembler.jump_ahead(Condition::Equal, "done");
+        let done = self.assembler.jump_forward(Condition::Equal, "done");
         let back = end;
         self.assembler.sub(back, INDEX, LIMIT, 0);
         for (pointer, bytes) in self.moving() {
@@ -192,12 +192,12 @@ impl Emitter<'_> {
         }
         self.assembler.copy(INDEX, LIMIT);
         self.assembler.jump(step, "step");
-        self.assembler.arrive(done);
+        self.assembler.bind(done);
     }
 
     /// Pointer registers of dense operands, with their element sizes in bytes.
     fn moving(&self) -> Vec<(GeneralRegister, u32)> {
-        let EncoderInput { body, layout, .. } = self.parts;
+        let EncoderInput { body, layout, .. } = self.input;
         let outputs = body.outputs.iter().map(|(dtype, _)| (OperandForm::Dense, dtype.size()));
         let inputs = layout.inputs.iter().copied().zip(body.inputs.iter().map(|it| it.size()));
         let pointers = self.pointers.iter().zip(outputs.chain(inputs).skip(self.accumulated()));
@@ -207,7 +207,7 @@ impl Emitter<'_> {
 
     /// Number of leading operands without pointer registers: the accumulators of bodies that fold.
     fn accumulated(&self) -> usize {
-        let EncoderInput { body, .. } = self.parts;
+        let EncoderInput { body, .. } = self.input;
         if body.folds() { body.outputs.len() } else { 0 }
     }
 
@@ -221,7 +221,7 @@ impl Emitter<'_> {
         let [strides, stride] = SCRATCH;
         let (address, scratch) = (0, 1);
         self.assembler.load(strides, STRIDES);
-        for operand in 0..self.parts.operands {
+        for operand in 0..self.input.operands {
             let at = 8 * operand as u32;
             let place = self.assembler.reach(strides, at, 8, scratch);
             self.assembler.load(stride, place);
@@ -239,9 +239,9 @@ impl Emitter<'_> {
     }
 
     /// Emits allocated code.
-    fn steps(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
-        for (at, step) in steps.iter().enumerate() {
-            self.list_value(code, &steps[at..]);
+    fn emit_code(&mut self, code: &VirtualCode, allocated: &[AllocatedInstruction]) {
+        for (at, step) in allocated.iter().enumerate() {
+            self.list_value(code, &allocated[at..]);
             match *step {
                 AllocatedInstruction::Load { to, from } => self.load_vector(to, from),
                 AllocatedInstruction::Store { to, from } => {
@@ -252,13 +252,13 @@ impl Emitter<'_> {
                     self.assembler.vector(copied);
                 }
                 AllocatedInstruction::Instruction { index, result, sources } => {
-                    self.instruction(&code.instructions[index], result, sources);
+                    self.emit_instruction(&code.instructions[index], result, sources);
                 }
             }
         }
     }
 
-    fn instruction(
+    fn emit_instruction(
         &mut self,
         machine: &MachineInstruction,
         result: Option<u8>,
@@ -266,11 +266,11 @@ impl Emitter<'_> {
     ) {
         let opcode = match machine.action {
             Action::Vector(opcode) => opcode,
-            Action::Call(call) => return self.call(&call),
-            Action::Skip => return self.skip(machine, sources[0]),
-            Action::Join => {
-                if let Some(skip) = self.skip.take() {
-                    self.assembler.arrive(skip);
+            Action::Call(call) => return self.emit_call(&call),
+            Action::Skip => return self.emit_skip(machine, sources[0]),
+            Action::SkipEnd => {
+                if let Some(skip) = self.skip_jump.take() {
+                    self.assembler.bind(skip);
                 }
                 return;
             }
@@ -288,14 +288,14 @@ impl Emitter<'_> {
                     AllocatedOperand::Memory(Memory::Table(table)),
                 ],
             ) => {
-                self.gather(opcode, machine.is_wide, table, index, to);
+                self.emit_gather(opcode, machine.is_wide, table, index, to);
             }
             (Some(to), _, [AllocatedOperand::Memory(memory), ..]) => {
                 self.vector_move(opcode, to, memory)
             }
             (Some(to), _, sources) => {
                 let registers = sources.map(|place| match place {
-                    AllocatedOperand::Register(real) => Some(real),
+                    AllocatedOperand::Register(physical) => Some(physical),
                     _ => None,
                 });
                 let is_replaced = machine::Opcode::result(opcode) == ResultConstraint::TiedToFirst;
@@ -310,8 +310,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// Jumps to the end of a region if no lane of a mask is set.
-    fn skip(&mut self, machine: &MachineInstruction, mask: AllocatedOperand) {
+    /// Jumps to the end of a guarded arm if no lane of a mask is set.
+    fn emit_skip(&mut self, machine: &MachineInstruction, mask: AllocatedOperand) {
         let AllocatedOperand::Register(mask) = mask else {
             unreachable!("invariant: the mask of a skip is in a register");
         };
@@ -321,15 +321,15 @@ impl Emitter<'_> {
             self.assembler.lane(upper, mask, 8, 1);
             self.assembler.or(any, any, upper);
         }
-        self.skips += 1;
-        let label = format!("skipped_{}", self.skips);
-        self.skip = Some(self.assembler.jump_ahead(Condition::Zero(any), label));
+        self.skip_count += 1;
+        let label = format!("skipped_{}", self.skip_count);
+        self.skip_jump = Some(self.assembler.jump_forward(Condition::Zero(any), label));
     }
 
     /// Gathers entries of a table, lane by lane: NEON has no gather.
-    fn gather(&mut self, opcode: Opcode, is_wide: bool, table: u32, index: u8, to: u8) {
+    fn emit_gather(&mut self, opcode: Opcode, is_wide: bool, table: u32, index: u8, to: u8) {
         let [first, entry] = SCRATCH;
-        let at = self.parts.pool.table_at(&self.parts.body.tables, table as usize);
+        let at = self.input.pool.table_offset(&self.input.body.tables, table as usize);
         self.assembler.address(first, CONSTANTS, at as u32);
         let bytes = if is_wide { REGISTER_BYTES } else { REGISTER_BYTES / 2 };
         for lane in 0..bytes as usize / opcode.size {
@@ -340,7 +340,7 @@ impl Emitter<'_> {
     }
 
     /// Calls the function for a primitive on lanes in the frame.
-    fn call(&mut self, call: &OutOfLineCall) {
+    fn emit_call(&mut self, call: &OutOfLineCall) {
         let Some(function) = lane_function(call.primitive, call.operand, call.result) else {
             unreachable!("invariant: a primitive without an instruction has a function");
         };
@@ -353,13 +353,13 @@ impl Emitter<'_> {
         self.assembler.address(1, STACK, CALL_OPERANDS);
         let mut table_length = 0;
         if let Primitive::Lookup { table } = call.primitive {
-            let tables = &self.parts.body.tables;
+            let tables = &self.input.body.tables;
             table_length = tables[table as usize].len();
-            let at = self.parts.pool.table_at(tables, table as usize);
+            let at = self.input.pool.table_offset(tables, table as usize);
             self.assembler.address(2, CONSTANTS, at as u32);
         }
         self.assembler.constant(3, table_length as u64);
-        self.assembler.constant(4, self.parts.lanes as u64);
+        self.assembler.constant(4, self.input.lanes as u64);
         self.assembler.constant(address, function as usize as u64);
         self.assembler.call(address);
     }
@@ -371,7 +371,7 @@ impl Emitter<'_> {
         let whole = REGISTER_BYTES as usize;
         let bytes = match from {
             Memory::Step { element_bytes, .. } => {
-                whole.min(self.parts.copy_lanes * element_bytes as usize)
+                whole.min(self.input.copy_lanes * element_bytes as usize)
             }
             _ => whole,
         };
@@ -380,9 +380,9 @@ impl Emitter<'_> {
 
     fn vector_move(&mut self, opcode: Opcode, register: u8, memory: Memory) {
         let place = self.place(memory, opcode.size as u32);
-        let EncoderInput { pool, .. } = self.parts;
+        let EncoderInput { pool, .. } = self.input;
         let note = || match memory {
-            Memory::Pool(index) => pool.describe((index * REGISTER_BYTES).into()),
+            Memory::Splat(index) => pool.describe((index * REGISTER_BYTES).into()),
             _ => String::new(),
         };
         self.assembler.vector_move(opcode, register, place, note);
@@ -393,7 +393,7 @@ impl Emitter<'_> {
     fn place(&mut self, memory: Memory, bytes: u32) -> (GeneralRegister, u32) {
         let [scratch, other] = SCRATCH;
         let (base, displacement) = match memory {
-            Memory::Pool(index) => (CONSTANTS, index * REGISTER_BYTES),
+            Memory::Splat(index) => (CONSTANTS, index * REGISTER_BYTES),
             Memory::Frame(bytes) => (STACK, FRAME_WORDS + bytes),
             Memory::Row { operand, displacement } => match self.pointer(operand) {
                 Some(pointer) => (pointer, displacement),
@@ -411,7 +411,7 @@ impl Emitter<'_> {
                 }
             },
             Memory::Table(_) => unreachable!("invariant: only gathers read tables"),
-            Memory::Lanes(_) => {
+            Memory::LaneConstant(_) => {
                 unreachable!("invariant: NEON has no constants with different lanes")
             }
             Memory::Accumulator { .. } => unreachable!("invariant: accumulators stay in registers"),
@@ -420,18 +420,18 @@ impl Emitter<'_> {
     }
 
     /// Lists the value that the next of these allocated instructions computes.
-    fn list_value(&mut self, code: &VirtualCode, steps: &[AllocatedInstruction]) {
+    fn list_value(&mut self, code: &VirtualCode, allocated: &[AllocatedInstruction]) {
         let Some(listing) = &mut self.assembler.listing else { return };
-        listing.value_of(code, steps);
+        listing.value_of(code, allocated);
     }
 
     /// Lists the roles of registers, and the values without instructions.
     fn list_header(&mut self) {
         let Some(listing) = &mut self.assembler.listing else { return };
         let pointers: Vec<String> = self.pointers.iter().copied().map(name).collect();
-        listing.header(self.parts, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
-        let held = self.parts.accumulators.iter();
-        listing.accumulators(held.map(|it| (it.output, format!("v{}", it.real))));
+        listing.header(self.input, &pointers, [OPERANDS, INDEX, LIMIT].map(name));
+        let held = self.input.accumulators.iter();
+        listing.accumulators(held.map(|it| (it.output, format!("v{}", it.physical))));
     }
 }
 

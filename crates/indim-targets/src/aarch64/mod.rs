@@ -26,7 +26,7 @@ pub(crate) struct Neon;
 
 impl Target for Neon {
     /// NEON has non-temporal stores only for pairs of registers (`stnp`); the encoder does not use them.
-    fn streams(&self) -> bool {
+    fn has_non_temporal_stores(&self) -> bool {
         false
     }
 
@@ -37,10 +37,10 @@ impl Target for Neon {
         layout: &OperandLayout,
         listing: Option<&mut String>,
     ) -> Option<CompiledCode> {
-        let encode = |parts: &EncoderInput<'_, Opcode>| emit::emit(parts, listing);
+        let encode = |input: &EncoderInput<'_, Opcode>| emit::emit(input, listing);
         match body.folds() {
             false => Some(compile(body, layout, encode)),
-            true if body.operand_count() > emit::MAX_OPERANDS => None,
+            true if body.operand_count() > emit::MAX_FOLD_INPUTS => None,
             true => compile_fold(body, layout, encode),
         }
     }

@@ -83,7 +83,7 @@ impl machine::Opcode for Opcode {
     const REGISTER_BYTES: u32 = REGISTER_BYTES;
     /// Two constants, and a copy of the source that the result replaces.
     const MAX_LOADED: usize = 3;
-    const JOINS_LANES: bool = false;
+    const CAN_REDUCE_LANES: bool = false;
 
     fn memory_source(self) -> Option<usize> {
         None

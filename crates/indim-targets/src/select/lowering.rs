@@ -23,14 +23,14 @@ pub(crate) trait TargetLowering: Opcode {
 
     /// Maximum number of operands of code with aligned steps. With more, no register is left for the index of
     /// the next step.
-    const MAX_ALIGNED: usize = 0;
+    const MAX_ALIGNED_OPERANDS: usize = 0;
 
     /// The load of `bytes` bytes into the low bytes of a register.
     fn load(bytes: usize) -> Self;
 
-    /// The store of the low `bytes` bytes of a register; non-temporal if `streams` is set and the target has
-    /// such a store of this size.
-    fn store(bytes: usize, streams: bool) -> Self;
+    /// The store of the low `bytes` bytes of a register; non-temporal if `is_non_temporal` is set and the
+    /// target has such a store of this size.
+    fn store(bytes: usize, is_non_temporal: bool) -> Self;
 
     /// The store of a mask.
     fn store_mask() -> Self {
@@ -40,13 +40,17 @@ pub(crate) trait TargetLowering: Opcode {
     /// Lowers the primitive of a value, whose last operand has type `operand`. Returns `false` if the target
     /// has no short sequence: the primitive is then called out of line. Primitives with boolean operands and
     /// result are lowered by [`TargetLowering::mask_operation`].
-    fn compute(selector: &mut Selector<'_, Self>, value: SsaValue, operand: LaneType) -> bool;
+    fn lower_primitive(
+        selector: &mut Selector<'_, Self>,
+        value: SsaValue,
+        operand: LaneType,
+    ) -> bool;
 
     /// Whether the target has an instruction for a pattern on operands of this type.
     fn has_pattern(kind: PatternKind, lane: LaneType) -> bool;
 
     /// Lowers a pattern, which ends with `value`.
-    fn pattern(selector: &mut Selector<'_, Self>, value: SsaValue, pattern: Pattern);
+    fn lower_pattern(selector: &mut Selector<'_, Self>, value: SsaValue, pattern: Pattern);
 
     /// Broadcasts an element in memory to all lanes of a register.
     fn broadcast(selector: &mut Selector<'_, Self>, memory: Memory, size: usize) -> Register;
@@ -61,7 +65,7 @@ pub(crate) trait TargetLowering: Opcode {
     ) -> RegisterGroup;
 
     /// De-interleaves records in registers: for each element of a record, a register with one lane from each
-    /// record. Elements have `size` bytes. Only for targets of [`crate::deinterleaves`].
+    /// record. Elements have `size` bytes. Only for targets of [`crate::can_deinterleave`].
     fn deinterleave_records(
         _selector: &mut Selector<'_, Self>,
         _size: usize,
@@ -118,11 +122,11 @@ pub(crate) trait TargetLowering: Opcode {
         on_false: RegisterGroup,
     ) -> RegisterGroup;
 
-    /// The even (`part` 0) or odd (`part` 1) lanes of two consecutive registers.
+    /// The even (`parity` 0) or odd (`parity` 1) lanes of two consecutive registers.
     fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
-        part: u8,
+        parity: u8,
         pairs: [Register; 2],
     ) -> Register;
 

@@ -19,13 +19,13 @@ impl<O: TargetLowering> Selector<'_, O> {
     /// The mask of a boolean for lanes of `size` bytes; converts a mask of another size if necessary.
     pub(super) fn mask(&mut self, value: SsaValue, size: usize) -> RegisterGroup {
         let exponent = size.ilog2() as usize;
-        if let Some(parts) = self.masks[value.index()][exponent] {
-            return parts;
+        if let Some(group) = self.masks[value.index()][exponent] {
+            return group;
         }
         let mut sizes = self.masks[value.index()].iter().zip([1, 2, 4, 8]);
-        let known = sizes.find_map(|(parts, known)| Some(((*parts)?, known)));
-        let parts = match (known, self.body.instruction(value).primitive) {
-            (Some((parts, known)), _) => self.resized(parts, known, size),
+        let known = sizes.find_map(|(group, known)| Some(((*group)?, known)));
+        let group = match (known, self.body.instruction(value).primitive) {
+            (Some((group, known)), _) => self.resize_mask(group, known, size),
             (None, Primitive::Constant(bits)) => {
                 let bits = if bits == 0 { 0 } else { ONES };
                 let register = match O::MASKS {
@@ -37,27 +37,27 @@ impl<O: TargetLowering> Selector<'_, O> {
             // A mask register is loaded by comparing bytes, then resized.
             (None, Primitive::Load { .. }) if O::MASKS == Class::Mask && size > 1 => {
                 let bytes = self.mask(value, 1);
-                self.resized(bytes, 1, size)
+                self.resize_mask(bytes, 1, size)
             }
             (None, Primitive::Load { input, .. }) => self.load_mask(input, size),
             _ => unreachable!("invariant: operands are computed before their uses"),
         };
-        self.masks[value.index()][exponent] = Some(parts);
-        parts
+        self.masks[value.index()][exponent] = Some(group);
+        group
     }
 
-    fn resized(&mut self, parts: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
+    fn resize_mask(&mut self, group: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         // A mask with equal lanes is valid for any lane size.
         match self.is_in_row {
-            true => parts,
-            false => O::resize_masks(self, parts, from, to),
+            true => group,
+            false => O::resize_masks(self, group, from, to),
         }
     }
 
     /// Loads booleans as a mask. Any nonzero byte is true.
     fn load_mask(&mut self, input: u32, size: usize) -> RegisterGroup {
         let count = self.count(size);
-        if self.layout.inputs[input as usize].is_one() {
+        if self.layout.inputs[input as usize].is_scalar() {
             let memory = self.input(input, 1, 0);
             let bytes = O::broadcast(self, memory, 1);
             // The byte is broadcast to the whole register, as in the code of the row.
@@ -92,13 +92,13 @@ impl<O: TargetLowering> Selector<'_, O> {
             None => self.preferred_mask_sizes[value.index()],
         };
         let mut operands = [RegisterGroup::NONE; 3];
-        for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
-            *parts = self.mask(operand, size);
+        for (group, &operand) in operands.iter_mut().zip(instruction.operands()) {
+            *group = self.mask(operand, size);
         }
-        let Some(parts) = O::mask_operation(self, instruction.primitive, size, operands) else {
+        let Some(group) = O::mask_operation(self, instruction.primitive, size, operands) else {
             return false;
         };
-        self.masks[value.index()][size.ilog2() as usize] = Some(parts);
+        self.masks[value.index()][size.ilog2() as usize] = Some(group);
         true
     }
 
@@ -127,13 +127,14 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// Sets the mask of a boolean, for lanes of `size` bytes; returns `true`, the answer of `compute`.
-    pub(crate) fn set_mask(&mut self, value: SsaValue, size: usize, parts: RegisterGroup) -> bool {
-        let parts = match self.is_in_row {
-            true => O::uniform_mask(self, size, parts),
-            false => parts,
+    /// Sets the mask of a boolean, for lanes of `size` bytes; returns `true`, the answer of
+    /// `lower_primitive`.
+    pub(crate) fn set_mask(&mut self, value: SsaValue, size: usize, group: RegisterGroup) -> bool {
+        let group = match self.is_in_row {
+            true => O::uniform_mask(self, size, group),
+            false => group,
         };
-        self.masks[value.index()][size.ilog2() as usize] = Some(parts);
+        self.masks[value.index()][size.ilog2() as usize] = Some(group);
         true
     }
 
@@ -147,8 +148,8 @@ impl<O: TargetLowering> Selector<'_, O> {
         let size = self.body.lane(value).size();
         let mask = self.mask(condition, size);
         let [on_true, on_false] = [on_true, on_false].map(|value| self.number(value));
-        let parts = O::blend(self, size, mask, on_true, on_false);
-        self.set(value, parts)
+        let group = O::blend(self, size, mask, on_true, on_false);
+        self.set(value, group)
     }
 }
 

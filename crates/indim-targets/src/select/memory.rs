@@ -9,12 +9,17 @@ impl<O: TargetLowering> Selector<'_, O> {
     /// The memory operand of an input, at a byte offset from the first element of the step.
     pub(crate) fn input(&self, input: u32, element_bytes: usize, displacement: usize) -> Memory {
         let operand = self.body.outputs.len() as u32 + input;
-        self.place(operand, element_bytes, displacement, self.layout.inputs[input as usize])
+        self.operand_memory(
+            operand,
+            element_bytes,
+            displacement,
+            self.layout.inputs[input as usize],
+        )
     }
 
     /// The memory operand of an operand of this form. The byte offset counts from the first element of the
     /// step, or from the single element of a row.
-    fn place(
+    fn operand_memory(
         &self,
         operand: u32,
         element_bytes: usize,
@@ -23,12 +28,14 @@ impl<O: TargetLowering> Selector<'_, O> {
     ) -> Memory {
         let displacement = displacement as u32;
         match form {
-            OperandForm::Single | OperandForm::Same => Memory::Row { operand, displacement },
+            OperandForm::RowScalar | OperandForm::UnitScalar => {
+                Memory::Row { operand, displacement }
+            }
             OperandForm::Dense => {
                 Memory::Step { operand, element_bytes: element_bytes as u32, displacement }
             }
-            OperandForm::Interleaved { of, .. } => {
-                let element_bytes = element_bytes as u32 * u32::from(of);
+            OperandForm::Interleaved { factor, .. } => {
+                let element_bytes = element_bytes as u32 * u32::from(factor);
                 Memory::Step { operand, element_bytes, displacement }
             }
             OperandForm::Accumulator => {
@@ -38,28 +45,29 @@ impl<O: TargetLowering> Selector<'_, O> {
     }
 
     /// Loads the lanes of an input: real or imaginary parts if the element is complex.
-    pub(crate) fn load(&mut self, value: SsaValue, input: u32, part: u8) -> RegisterGroup {
+    pub(crate) fn load(&mut self, value: SsaValue, input: u32, component: u8) -> RegisterGroup {
         let size = self.body.lane(value).size();
         let lane_count = LaneType::of_element(self.body.inputs[input as usize]).1;
         let form = self.layout.inputs[input as usize];
         if form == OperandForm::Accumulator {
             let output = input - self.body.operand_count() as u32;
-            let register = |part| Memory::Accumulator { output, part: part as u32, copy: 0 };
+            let accumulator =
+                |index| Memory::Accumulator { output, group_index: index as u32, copy: 0 };
             let count = self.count(size);
-            return RegisterGroup::new(count, |part| {
-                self.code.register_with_home(register(part), Class::Vector)
+            return RegisterGroup::new(count, |index| {
+                self.code.register_with_home(accumulator(index), Class::Vector)
             });
         }
-        if let OperandForm::Interleaved { record, part, of } = form {
-            return self.load_records(input, size, record, of)[usize::from(part)];
+        if let OperandForm::Interleaved { records, member, factor } = form {
+            return self.load_records(input, size, records, factor)[usize::from(member)];
         }
-        if form.is_one() {
-            let memory = self.input(input, size, usize::from(part) * size);
+        if form.is_scalar() {
+            let memory = self.input(input, size, usize::from(component) * size);
             let register = O::broadcast(self, memory, size);
             return RegisterGroup::uniform(self.count(size), register);
         }
         if lane_count == 2 {
-            return self.load_part(input, size, part);
+            return self.load_component(input, size, component);
         }
         self.load_lanes(input, size)
     }
@@ -78,42 +86,49 @@ impl<O: TargetLowering> Selector<'_, O> {
         })
     }
 
-    /// Loads the records of an input, `of` elements each, and de-interleaves them. Returns the lanes of each
-    /// element of a record.
-    fn load_records(&mut self, input: u32, size: usize, record: u8, of: u8) -> Vec<RegisterGroup> {
-        if let Some(parts) = self.records.get(&record) {
-            return parts.clone();
+    /// Loads the records of an input, `factor` elements each, and de-interleaves them. Returns the lanes of
+    /// each element of a record.
+    fn load_records(
+        &mut self,
+        input: u32,
+        size: usize,
+        records: u8,
+        factor: u8,
+    ) -> Vec<RegisterGroup> {
+        if let Some(members) = self.records.get(&records) {
+            return members.clone();
         }
-        let of = usize::from(of);
+        let factor = usize::from(factor);
         let (bytes, is_wide) = (self.register_bytes(size), self.is_wide(size));
-        let mut parts: Vec<Vec<Register>> = vec![Vec::new(); of];
+        let mut members: Vec<Vec<Register>> = vec![Vec::new(); factor];
         for index in 0..self.count(size) {
-            let loaded = (0..of).map(|number| {
-                let memory = self.input(input, size, (index * of + number) * bytes);
+            let loaded = (0..factor).map(|position| {
+                let memory = self.input(input, size, (index * factor + position) * bytes);
                 self.emit_load(O::load(bytes), is_wide, memory)
             });
             let loaded: Vec<Register> = loaded.collect();
             let separate = O::deinterleave_records(self, size, &loaded);
-            parts.iter_mut().zip(separate).for_each(|(part, register)| part.push(register));
+            members.iter_mut().zip(separate).for_each(|(member, register)| member.push(register));
         }
-        let group = |part: &Vec<Register>| RegisterGroup::new(part.len(), |index| part[index]);
-        let parts: Vec<RegisterGroup> = parts.iter().map(group).collect();
-        self.records.insert(record, parts.clone());
-        parts
+        let group =
+            |member: &Vec<Register>| RegisterGroup::new(member.len(), |index| member[index]);
+        let members: Vec<RegisterGroup> = members.iter().map(group).collect();
+        self.records.insert(records, members.clone());
+        members
     }
 
     /// Loads all records of the layout.
     pub(super) fn load_all_records(&mut self) {
         for (input, form) in self.layout.inputs.iter().enumerate() {
-            if let OperandForm::Interleaved { record, of, .. } = *form {
+            if let OperandForm::Interleaved { records, factor, .. } = *form {
                 let size = self.body.inputs[input].size();
-                self.load_records(input as u32, size, record, of);
+                self.load_records(input as u32, size, records, factor);
             }
         }
     }
 
     /// Loads the real (0) or imaginary (1) parts of complex numbers.
-    fn load_part(&mut self, input: u32, size: usize, part: u8) -> RegisterGroup {
+    fn load_component(&mut self, input: u32, size: usize, component: u8) -> RegisterGroup {
         let is_wide = self.is_wide(size);
         let bytes = self.register_bytes(size);
         RegisterGroup::new(self.count(size), |index| {
@@ -126,7 +141,7 @@ impl<O: TargetLowering> Selector<'_, O> {
                     false => self.code.register_with_home(memory, Class::Vector),
                 }
             });
-            O::deinterleave(self, size, part, pairs)
+            O::deinterleave(self, size, component, pairs)
         })
     }
 
@@ -157,25 +172,25 @@ impl<O: TargetLowering> Selector<'_, O> {
         if count == 2 {
             return self.store_complex(output, size, lanes);
         }
-        let parts = match lane {
+        let group = match lane {
             LaneType::Bool => self.mask_to_bytes(lanes[0]),
             _ => self.number(lanes[0]),
         };
-        for index in 0..parts.count {
+        for index in 0..group.count {
             let displacement = index * self.register_bytes(size);
             let memory = match self.body.folds() {
                 true => {
-                    let (output, part) = (output as u32, index as u32);
-                    Memory::Accumulator { output, part, copy: 0 }
+                    let (output, group_index) = (output as u32, index as u32);
+                    Memory::Accumulator { output, group_index, copy: 0 }
                 }
-                false => self.place(output as u32, size, displacement, OperandForm::Dense),
+                false => self.operand_memory(output as u32, size, displacement, OperandForm::Dense),
             };
-            self.store_part(output, size, memory, parts.register(index));
+            self.store_register(output, size, memory, group.register(index));
         }
     }
 
-    fn store_part(&mut self, output: usize, size: usize, memory: Memory, register: Register) {
-        let opcode = O::store(self.register_bytes(size), self.layout.streams[output]);
+    fn store_register(&mut self, output: usize, size: usize, memory: Memory, register: Register) {
+        let opcode = O::store(self.register_bytes(size), self.layout.is_streamed[output]);
         self.emit_store(opcode, self.is_wide(size), memory, register);
     }
 
@@ -187,8 +202,9 @@ impl<O: TargetLowering> Selector<'_, O> {
             let halves = O::interleave(self, size, [re.register(index), im.register(index)]);
             for (half, register) in halves.into_iter().enumerate() {
                 let displacement = (2 * index + half) * bytes;
-                let memory = self.place(output as u32, 2 * size, displacement, OperandForm::Dense);
-                self.store_part(output, size, memory, register);
+                let memory =
+                    self.operand_memory(output as u32, 2 * size, displacement, OperandForm::Dense);
+                self.store_register(output, size, memory, register);
             }
         }
     }
@@ -196,15 +212,15 @@ impl<O: TargetLowering> Selector<'_, O> {
     /// Stores the lanes of a value in the frame, from byte offset `first` on.
     pub(crate) fn write_lanes(&mut self, value: SsaValue, first: u32) {
         let lane = self.body.lane(value);
-        let parts = match lane {
+        let group = match lane {
             LaneType::Bool => self.mask_to_bytes(value),
             _ => self.number(value),
         };
         let is_wide = self.is_wide(lane.size());
         let bytes = self.register_bytes(lane.size());
-        for index in 0..parts.count {
+        for index in 0..group.count {
             let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
-            self.emit_store(O::store(bytes, false), is_wide, memory, parts.register(index));
+            self.emit_store(O::store(bytes, false), is_wide, memory, group.register(index));
         }
     }
 
@@ -213,7 +229,7 @@ impl<O: TargetLowering> Selector<'_, O> {
         let lane = self.body.lane(value);
         let is_wide = self.is_wide(lane.size());
         let bytes = self.register_bytes(lane.size());
-        let parts = RegisterGroup::new(self.count(lane.size()), |index| {
+        let group = RegisterGroup::new(self.count(lane.size()), |index| {
             let memory = Memory::Frame(first + index as u32 * O::REGISTER_BYTES);
             match self.is_in_row {
                 true => O::broadcast(self, memory, lane.size()),
@@ -222,10 +238,10 @@ impl<O: TargetLowering> Selector<'_, O> {
         });
         match lane {
             LaneType::Bool => {
-                let parts = O::nonzero_mask(self, parts, 1);
-                self.masks[value.index()][0] = Some(parts);
+                let group = O::nonzero_mask(self, group, 1);
+                self.masks[value.index()][0] = Some(group);
             }
-            _ => self.numbers[value.index()] = Some(parts),
+            _ => self.numbers[value.index()] = Some(group),
         }
     }
 }

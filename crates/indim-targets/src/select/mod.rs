@@ -13,13 +13,13 @@
 //!   operations on up to three integers as one pattern;
 //! - `mask.rs`: booleans as masks;
 //! - `memory.rs`: loads and stores;
-//! - `region.rs`: code that a step skips if no lane needs its result.
+//! - `guarded_arm.rs`: code that a step skips if no lane needs its result.
 
+mod guarded_arm;
 mod lowering;
 mod mask;
 mod memory;
 mod pattern;
-mod region;
 mod ternary_logic;
 
 pub(crate) use lowering::TargetLowering;
@@ -51,10 +51,13 @@ impl RegisterGroup {
     pub(crate) const NONE: RegisterGroup =
         RegisterGroup { registers: [Register(0); MAX_GROUP_REGISTERS], count: 0 };
 
-    pub(crate) fn new(count: usize, mut part: impl FnMut(usize) -> Register) -> RegisterGroup {
+    pub(crate) fn new(
+        count: usize,
+        mut register_at: impl FnMut(usize) -> Register,
+    ) -> RegisterGroup {
         let mut registers = [Register(0); MAX_GROUP_REGISTERS];
         for (index, register) in registers[..count].iter_mut().enumerate() {
-            *register = part(index);
+            *register = register_at(index);
         }
         RegisterGroup { registers, count }
     }
@@ -68,8 +71,8 @@ impl RegisterGroup {
         self.registers[index]
     }
 
-    pub(crate) fn map(&self, mut part: impl FnMut(Register) -> Register) -> RegisterGroup {
-        RegisterGroup::new(self.count, |index| part(self.registers[index]))
+    pub(crate) fn map(&self, mut map: impl FnMut(Register) -> Register) -> RegisterGroup {
+        RegisterGroup::new(self.count, |index| map(self.registers[index]))
     }
 }
 
@@ -107,8 +110,8 @@ pub(crate) fn row_invariants(body: &Body, layout: &OperandLayout) -> Vec<bool> {
     for instruction in &body.instructions {
         is_same.push(match instruction.primitive {
             Primitive::Load { input, .. } => match layout.inputs[input as usize] {
-                OperandForm::Single => !body.folds(),
-                form => form == OperandForm::Same,
+                OperandForm::RowScalar => !body.folds(),
+                form => form == OperandForm::UnitScalar,
             },
             _ => instruction.operands().iter().all(|operand| is_same[operand.index()]),
         });
@@ -149,7 +152,7 @@ pub(crate) struct Selector<'a, O> {
     /// Frame offsets of the lanes of result and operands in calls; `None` before the first call.
     call_frame: Option<[u32; 4]>,
     /// Code that a step may skip.
-    regions: region::Regions,
+    guarded_arms: guarded_arm::GuardedArms,
     /// The current value.
     value: SsaValue,
     /// Registers of constants in the current code.
@@ -161,7 +164,7 @@ pub(crate) struct Selector<'a, O> {
 impl<'a, O: TargetLowering> Selector<'a, O> {
     fn new(body: &'a Body, layout: &'a OperandLayout, lanes: usize) -> Self {
         let count = body.instructions.len();
-        let (patterns, is_needed) = pattern::needed::<O>(body);
+        let (patterns, is_needed) = pattern::match_patterns::<O>(body);
         Selector {
             patterns,
             is_needed,
@@ -178,7 +181,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
             masks: vec![[None; 4]; count],
             invariants: Vec::new(),
             call_frame: None,
-            regions: region::Regions::default(),
+            guarded_arms: guarded_arm::GuardedArms::default(),
             value: SsaValue(0),
             constants: HashMap::new(),
             records: HashMap::new(),
@@ -277,15 +280,15 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         let mut outputs: Vec<usize> = (0..body.outputs.len()).collect();
         outputs.sort_by_key(|&output| ready_at[output]);
         let mut waiting = outputs.into_iter().peekable();
-        self.find_regions();
-        // Records are loaded before all regions: a jump may skip a region, and code after it may use the
-        // same records.
+        self.find_guarded_arms();
+        // Records are loaded before all guarded arms: a jump may skip a guarded arm, and code after it may
+        // use the same records.
         self.load_all_records();
         for index in 0..body.instructions.len() {
-            if !self.is_computed_in_step(index) || self.regions.contains(index) {
+            if !self.is_computed_in_step(index) || self.guarded_arms.contains(index) {
                 continue;
             }
-            self.compute_regions(SsaValue(index as u32));
+            self.select_guarded_arms(SsaValue(index as u32));
             self.instruction(SsaValue(index as u32));
             while let Some(output) = waiting.next_if(|&output| ready_at[output] == index) {
                 self.store(output);
@@ -308,7 +311,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
     fn instruction(&mut self, value: SsaValue) {
         self.value = value;
         if let Some(pattern) = self.patterns[value.index()] {
-            return O::pattern(self, value, pattern);
+            return O::lower_pattern(self, value, pattern);
         }
         let instruction = self.body.instruction(value);
         let operand = match instruction.operands().last() {
@@ -317,7 +320,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         };
         let is_done = match (operand, instruction.lane) {
             (LaneType::Bool, LaneType::Bool) => self.mask_instruction(value),
-            _ => O::compute(self, value, operand),
+            _ => O::lower_primitive(self, value, operand),
         };
         if !is_done {
             self.call(value, operand);
@@ -348,9 +351,9 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         self.read_lanes(value, areas[0]);
     }
 
-    /// Sets the registers of a number; returns `true`, the answer of `compute`.
-    pub(crate) fn set(&mut self, value: SsaValue, parts: RegisterGroup) -> bool {
-        self.numbers[value.index()] = Some(parts);
+    /// Sets the registers of a number; returns `true`, the answer of `lower_primitive`.
+    pub(crate) fn set(&mut self, value: SsaValue, group: RegisterGroup) -> bool {
+        self.numbers[value.index()] = Some(group);
         true
     }
 
@@ -372,39 +375,39 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
 
     /// The registers of a number; loads an input or constant if necessary.
     pub(crate) fn number(&mut self, value: SsaValue) -> RegisterGroup {
-        if let Some(parts) = self.numbers[value.index()] {
-            return parts;
+        if let Some(group) = self.numbers[value.index()] {
+            return group;
         }
         let size = self.body.lane(value).size();
-        let parts = match self.body.instruction(value).primitive {
+        let group = match self.body.instruction(value).primitive {
             Primitive::Constant(bits) => {
                 let register = self.constant(bits, size);
                 RegisterGroup::uniform(self.count(size), register)
             }
-            Primitive::Load { input, part } => self.load(value, input, part),
+            Primitive::Load { input, component } => self.load(value, input, component),
             _ => unreachable!("invariant: operands are computed before their uses"),
         };
-        self.numbers[value.index()] = Some(parts);
-        parts
+        self.numbers[value.index()] = Some(group);
+        group
     }
 
     /// The register of a constant with the low `size` bytes of `bits` in every lane.
     pub(crate) fn constant(&mut self, bits: u64, size: usize) -> Register {
-        let memory = self.pool.constant(bits, size);
+        let memory = self.pool.splat(bits, size);
         self.constant_of(memory, Class::Vector)
     }
 
     /// The register of a constant with different lanes.
     #[allow(dead_code, reason = "only AVX-512 has such constants")]
-    pub(crate) fn lanes_constant(&mut self, words: Vec<u64>) -> Register {
-        let memory = self.pool.lanes(words);
+    pub(crate) fn lane_constant(&mut self, words: Vec<u64>) -> Register {
+        let memory = self.pool.lane_constant(words);
         self.constant_of(memory, Class::Vector)
     }
 
     /// The mask register of a constant with a bit per lane.
     #[allow(dead_code, reason = "only AVX-512 has mask registers")]
     pub(crate) fn mask_constant(&mut self, bits: u64) -> Register {
-        let memory = self.pool.constant(bits, 8);
+        let memory = self.pool.splat(bits, 8);
         self.constant_of(memory, Class::Mask)
     }
 
@@ -430,7 +433,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         let is_result = target.is_none() && matches!(action, Action::Vector(_));
         let class = match action {
             Action::Vector(opcode) => opcode.result_class(),
-            Action::Call(_) | Action::Skip | Action::Join => Class::Vector,
+            Action::Call(_) | Action::Skip | Action::SkipEnd => Class::Vector,
         };
         let result = is_result.then(|| self.code.register(class));
         let value = self.value;
@@ -501,7 +504,7 @@ impl<'a, O: TargetLowering> Selector<'a, O> {
         immediate: Option<u8>,
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate))
+        x.map(|register| self.emit_immediate(opcode, is_wide, &[register], immediate))
     }
 
     /// Appends a binary operation on two groups: one instruction per pair of registers.

@@ -42,15 +42,19 @@ impl Pattern {
         let instruction = body.instruction(value);
         let [first, second, third] = instruction.operands;
         let pattern = match instruction.primitive {
-            Primitive::Select => extreme(body, first, second, third),
-            Primitive::Not if instruction.lane == LaneType::Bool => negated(body, first),
-            Primitive::MulAdd => product(body, [first, second, third]),
-            Primitive::Or if instruction.lane == LaneType::Bool => unordered(body, first, second),
+            Primitive::Select => match_min_max(body, first, second, third),
+            Primitive::Not if instruction.lane == LaneType::Bool => {
+                match_negated_comparison(body, first)
+            }
+            Primitive::MulAdd => match_mul_add(body, [first, second, third]),
+            Primitive::Or if instruction.lane == LaneType::Bool => {
+                match_unordered(body, first, second)
+            }
             Primitive::And | Primitive::Or | Primitive::Xor | Primitive::Not => {
                 let (operands, table) = ternary_logic(body, value)?;
                 Some(Pattern { kind: PatternKind::TernaryLogic(table), operands })
             }
-            Primitive::Cast if instruction.lane.size() == 2 => upper_half(body, first),
+            Primitive::Cast if instruction.lane.size() == 2 => match_upper_half(body, first),
             _ => None,
         };
         pattern.filter(|it| O::has_pattern(it.kind, body.lane(it.operands[0])))
@@ -80,7 +84,7 @@ pub(super) fn operands<'a>(
 
 /// Matches patterns backwards from the outputs; returns the pattern of each value, and whether it is
 /// computed. Inner values of patterns are not, unless another value uses them.
-pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
+pub(super) fn match_patterns<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, Vec<bool>) {
     let mut patterns = vec![None; body.instructions.len()];
     let mut is_needed = vec![false; body.instructions.len()];
     for (dtype, lanes) in &body.outputs {
@@ -99,20 +103,20 @@ pub(super) fn needed<O: TargetLowering>(body: &Body) -> (Vec<Option<Pattern>>, V
 }
 
 /// The operands of `value`, if it is the comparison `primitive`.
-fn compared(body: &Body, value: SsaValue, primitive: Primitive) -> Option<[SsaValue; 2]> {
+fn match_comparison(body: &Body, value: SsaValue, primitive: Primitive) -> Option<[SsaValue; 2]> {
     let instruction = body.instruction(value);
     let [x, y, _] = instruction.operands;
     (instruction.primitive == primitive).then_some([x, y])
 }
 
 /// Matches a minimum or maximum: a select between the operands of a `Less`.
-fn extreme(
+fn match_min_max(
     body: &Body,
     condition: SsaValue,
     on_true: SsaValue,
     on_false: SsaValue,
 ) -> Option<Pattern> {
-    let [x, y] = compared(body, condition, Primitive::Less)?;
+    let [x, y] = match_comparison(body, condition, Primitive::Less)?;
     if [x, y] == [on_true, on_false] {
         return Some(Pattern::binary(PatternKind::Min, [x, y]));
     }
@@ -121,33 +125,33 @@ fn extreme(
 }
 
 /// Matches the negation of a comparison of floats.
-fn negated(body: &Body, condition: SsaValue) -> Option<Pattern> {
+fn match_negated_comparison(body: &Body, condition: SsaValue) -> Option<Pattern> {
     let primitive = body.instruction(condition).primitive;
-    let operands = compared(body, condition, Primitive::Equal)
-        .or_else(|| compared(body, condition, Primitive::Less))?;
+    let operands = match_comparison(body, condition, Primitive::Equal)
+        .or_else(|| match_comparison(body, condition, Primitive::Less))?;
     let is_float = body.lane(operands[0]).is_float();
     is_float.then_some(Pattern::binary(PatternKind::NegatedComparison(primitive), operands))
 }
 
 /// Matches the `or` of two NaN tests.
-fn unordered(body: &Body, first: SsaValue, second: SsaValue) -> Option<Pattern> {
-    let [x, y] = [nan(body, first)?, nan(body, second)?];
+fn match_unordered(body: &Body, first: SsaValue, second: SsaValue) -> Option<Pattern> {
+    let [x, y] = [nan_test_operand(body, first)?, nan_test_operand(body, second)?];
     let is_one_type = body.lane(x) == body.lane(y);
     is_one_type.then_some(Pattern::binary(PatternKind::Unordered, [x, y]))
 }
 
 /// The operand of a NaN test, `!(x == x)`.
-fn nan(body: &Body, value: SsaValue) -> Option<SsaValue> {
+fn nan_test_operand(body: &Body, value: SsaValue) -> Option<SsaValue> {
     let instruction = body.instruction(value);
     if instruction.primitive != Primitive::Not {
         return None;
     }
-    let [x, y] = compared(body, instruction.operands[0], Primitive::Equal)?;
+    let [x, y] = match_comparison(body, instruction.operands[0], Primitive::Equal)?;
     (x == y && body.lane(x).is_float()).then_some(x)
 }
 
 /// Matches the narrowing of a 32-bit value shifted right by 16 bits.
-fn upper_half(body: &Body, shifted: SsaValue) -> Option<Pattern> {
+fn match_upper_half(body: &Body, shifted: SsaValue) -> Option<Pattern> {
     use Primitive::{Constant, ShiftRightArithmetic, ShiftRightLogical};
     let shift = body.instruction(shifted);
     let [x, amount, _] = shift.operands;
@@ -158,7 +162,7 @@ fn upper_half(body: &Body, shifted: SsaValue) -> Option<Pattern> {
 }
 
 /// Matches a fused multiply-add; negations of its operands become part of it.
-fn product(body: &Body, operands: [SsaValue; 3]) -> Option<Pattern> {
+fn match_mul_add(body: &Body, operands: [SsaValue; 3]) -> Option<Pattern> {
     let positive = |value: SsaValue| {
         let instruction = body.instruction(value);
         (instruction.primitive == Primitive::Neg).then_some(instruction.operands[0])

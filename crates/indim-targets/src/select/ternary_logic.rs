@@ -4,7 +4,7 @@
 use indim_codegen::{Body, LaneType, Primitive, SsaInstruction, SsaValue};
 
 /// The column of each operand in the truth table.
-const OPERANDS: [u8; 3] = [0xf0, 0xcc, 0xaa];
+const OPERAND_COLUMNS: [u8; 3] = [0xf0, 0xcc, 0xaa];
 
 /// Maximum number of operations in a pattern, because the search for one starts at each value.
 const MAX_OPERATIONS: usize = 4;
@@ -15,7 +15,7 @@ const MAX_OPERATIONS: usize = 4;
 pub(super) fn ternary_logic(body: &Body, value: SsaValue) -> Option<([SsaValue; 3], u8)> {
     let mut from = vec![value];
     let mut operations = 0;
-    while let Some(next) = without_one(body, &from).filter(|_| operations < MAX_OPERATIONS) {
+    while let Some(next) = expand_operand(body, &from).filter(|_| operations < MAX_OPERATIONS) {
         from = next;
         operations += 1;
     }
@@ -25,16 +25,16 @@ pub(super) fn ternary_logic(body: &Body, value: SsaValue) -> Option<([SsaValue; 
     let is_constant =
         |value: &SsaValue| matches!(body.instruction(*value).primitive, Primitive::Constant(_));
     from.sort_by_key(is_constant);
-    let table = table(body, value, &from);
+    let table = truth_table(body, value, &from);
     let first = from[0];
-    from.resize(OPERANDS.len(), first);
+    from.resize(OPERAND_COLUMNS.len(), first);
     Some(([from[0], from[1], from[2]], table))
 }
 
 /// Replaces one operand by the operands of its operation, if at most three remain.
-fn without_one(body: &Body, from: &[SsaValue]) -> Option<Vec<SsaValue>> {
+fn expand_operand(body: &Body, from: &[SsaValue]) -> Option<Vec<SsaValue>> {
     (0..from.len()).find_map(|at| {
-        let operation = operation(body, from[at])?;
+        let operation = bitwise_operation(body, from[at])?;
         let mut rest = from.to_vec();
         rest.remove(at);
         for &operand in operation.operands() {
@@ -42,12 +42,12 @@ fn without_one(body: &Body, from: &[SsaValue]) -> Option<Vec<SsaValue>> {
                 rest.push(operand);
             }
         }
-        (rest.len() <= OPERANDS.len()).then_some(rest)
+        (rest.len() <= OPERAND_COLUMNS.len()).then_some(rest)
     })
 }
 
 /// The bitwise operation that computes an integer. Looks through bitcasts.
-fn operation(body: &Body, mut value: SsaValue) -> Option<&SsaInstruction> {
+fn bitwise_operation(body: &Body, mut value: SsaValue) -> Option<&SsaInstruction> {
     while body.instruction(value).primitive == Primitive::Bits {
         value = body.instruction(value).operands[0];
     }
@@ -61,15 +61,15 @@ fn operation(body: &Body, mut value: SsaValue) -> Option<&SsaInstruction> {
 }
 
 /// The truth table of a value over the operands `from`.
-fn table(body: &Body, value: SsaValue, from: &[SsaValue]) -> u8 {
+fn truth_table(body: &Body, value: SsaValue, from: &[SsaValue]) -> u8 {
     if let Some(position) = from.iter().position(|&it| it == value) {
-        return OPERANDS[position];
+        return OPERAND_COLUMNS[position];
     }
-    let operation = operation(body, value);
+    let operation = bitwise_operation(body, value);
     let operation =
         operation.expect("invariant: bitwise operations on these operands compute the value");
     let operands = operation.operands();
-    let of = |position: usize| table(body, operands[position], from);
+    let of = |position: usize| truth_table(body, operands[position], from);
     match operation.primitive {
         Primitive::And => of(0) & of(1),
         Primitive::Or => of(0) | of(1),

@@ -124,15 +124,15 @@ impl<'a> Assembler<'a> {
         self.encode(&instruction, label, 0);
     }
 
-    /// Appends a forward jump with a displacement of four bytes; [`Assembler::arrive`] sets its target.
-    pub(super) fn jump_ahead(&mut self, code: Code, label: impl Into<Cow<'static, str>>) -> Jump {
+    /// Appends a forward jump with a displacement of four bytes; [`Assembler::bind`] sets its target.
+    pub(super) fn jump_forward(&mut self, code: Code, label: impl Into<Cow<'static, str>>) -> Jump {
         let label = label.into();
         self.jump(code, self.address, &label);
         Jump { at: self.length - 4, label }
     }
 
     /// Sets the target of a forward jump to the next instruction.
-    pub(super) fn arrive(&mut self, jump: Jump) {
+    pub(super) fn bind(&mut self, jump: Jump) {
         self.label(&jump.label);
         let distance = (self.length - jump.at - 4) as u32;
         let mut buffer = self.encoder.take_buffer();

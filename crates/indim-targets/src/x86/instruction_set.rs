@@ -185,11 +185,11 @@ pub(super) trait X86InstructionSet: Copy + Debug + 'static {
         to: LaneType,
     ) -> RegisterGroup;
 
-    /// The even (`part` 0) or odd (`part` 1) lanes of two consecutive registers.
+    /// The even (`parity` 0) or odd (`parity` 1) lanes of two consecutive registers.
     fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
-        part: u8,
+        parity: u8,
         pairs: [Register; 2],
     ) -> Register;
 

@@ -32,7 +32,7 @@ pub(crate) use avx2::Avx2;
 pub(crate) use avx512::Avx512;
 
 impl Target for Avx2 {
-    fn streams(&self) -> bool {
+    fn has_non_temporal_stores(&self) -> bool {
         true
     }
 
@@ -47,7 +47,7 @@ impl Target for Avx2 {
 }
 
 impl Target for Avx512 {
-    fn streams(&self) -> bool {
+    fn has_non_temporal_stores(&self) -> bool {
         true
     }
 
@@ -67,10 +67,10 @@ fn compile_for<S: X86InstructionSet>(
     layout: &OperandLayout,
     listing: Option<&mut String>,
 ) -> Option<CompiledCode> {
-    let encode = |parts: &EncoderInput<'_, Opcode<S>>| emit::emit::<S>(parts, listing);
+    let encode = |input: &EncoderInput<'_, Opcode<S>>| emit::emit::<S>(input, listing);
     match body.folds() {
         false => Some(compile(body, layout, encode)),
-        true if body.operand_count() > emit::MAX_OPERANDS => None,
+        true if body.operand_count() > emit::MAX_FOLD_INPUTS => None,
         true => compile_fold(body, layout, encode),
     }
 }

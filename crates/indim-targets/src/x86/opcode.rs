@@ -90,7 +90,7 @@ impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
     const REGISTER_BYTES: u32 = S::REGISTER_BYTES;
     /// A constant that cannot be a memory operand of the instruction.
     const MAX_LOADED: usize = 1;
-    const JOINS_LANES: bool = true;
+    const CAN_REDUCE_LANES: bool = true;
 
     fn memory_source(self) -> Option<usize> {
         self.memory.map(usize::from)
@@ -98,7 +98,7 @@ impl<S: X86InstructionSet> crate::machine::Opcode for Opcode<S> {
 
     fn may_read(self, memory: Memory) -> bool {
         let is_repeated =
-            S::CONSTANT_BYTES < S::REGISTER_BYTES && matches!(memory, Memory::Pool(_));
+            S::CONSTANT_BYTES < S::REGISTER_BYTES && matches!(memory, Memory::Splat(_));
         !is_repeated || self.broadcast_bytes > 0
     }
 

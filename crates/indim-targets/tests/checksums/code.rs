@@ -16,9 +16,9 @@ pub(crate) fn code_of(level: Level, name: &str) -> Function {
     let body = Definition::Operation(op, DType::F32).body().expect("they take f32");
     let layout = OperandLayout {
         inputs: vec![OperandForm::Dense],
-        streams: vec![false],
+        is_streamed: vec![false],
         is_in_place: false,
-        is_fetched_ahead: false,
+        has_prefetch: false,
     };
     Function::compile(level, &body, &layout).expect("this processor has a target")
 }

@@ -113,8 +113,8 @@ impl Functions {
 }
 
 fn layout(inputs: Vec<OperandForm>, body: &Body) -> OperandLayout {
-    let streams = vec![false; body.outputs.len()];
-    OperandLayout { inputs, streams, is_in_place: false, is_fetched_ahead: false }
+    let is_streamed = vec![false; body.outputs.len()];
+    OperandLayout { inputs, is_streamed, is_in_place: false, has_prefetch: false }
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn listings_assemble_to_the_code() {
     for (&op, &dtype) in Op::ALL.iter().flat_map(|op| DType::ALL.iter().map(move |it| (op, it))) {
         let Some(body) = Definition::Operation(op, dtype).body() else { continue };
         let inputs = body.inputs.len();
-        for first in [OperandForm::Dense, OperandForm::Single] {
+        for first in [OperandForm::Dense, OperandForm::RowScalar] {
             let mut forms = vec![OperandForm::Dense; inputs];
             forms[0] = first;
             let mut listing = String::new();

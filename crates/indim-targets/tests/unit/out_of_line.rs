@@ -7,7 +7,8 @@ use indim_codegen::evaluate;
 mod primitives;
 
 /// Primitives without operands, which have no function.
-const WITHOUT: [Primitive; 2] = [Primitive::Constant(0), Primitive::Load { input: 0, part: 0 }];
+const WITHOUT: [Primitive; 2] =
+    [Primitive::Constant(0), Primitive::Load { input: 0, component: 0 }];
 
 /// The table of [`Primitive::Lookup`].
 const TABLE: [u64; 4] = [1 << 63 | 1, 2, 300, 70_000];

@@ -4,8 +4,8 @@ use indim_cpu::row_major_byte_strides;
 use indim_graph::terminal::shown;
 use indim_graph::{Graph, TakeMode};
 use indim_loops::loop_nest::{
-    Access, BufferId, InstructionKind, Local, LoneInstruction, LoopNest, LoopNests,
-    NestInstruction, NestReduction, Store,
+    Access, BufferId, InstructionKind, Local, LoopNest, LoopNests, NestInstruction, NestReduction,
+    StandaloneInstruction, Store,
 };
 use indim_loops::strides::AxisStrides;
 use indim_loops::strides::coalesce::coalesce;
@@ -81,20 +81,28 @@ impl Listing<'_> {
             }
             InstructionKind::Bitcast => format!("bitcast_{}", instruction.dtype),
             InstructionKind::Take { .. } => "take".to_owned(),
-            InstructionKind::Alone(LoneInstruction::Scatter { op, .. }) => format!("scatter_{op}"),
-            InstructionKind::Alone(LoneInstruction::Scan { op, .. }) => op.scan_name().to_owned(),
-            InstructionKind::Alone(LoneInstruction::Sort { axis, descending, result }) => {
+            InstructionKind::Standalone(StandaloneInstruction::Scatter { op, .. }) => {
+                format!("scatter_{op}")
+            }
+            InstructionKind::Standalone(StandaloneInstruction::Scan { op, .. }) => {
+                op.scan_name().to_owned()
+            }
+            InstructionKind::Standalone(StandaloneInstruction::Sort {
+                axis,
+                descending,
+                result,
+            }) => {
                 let order = if descending { "descending " } else { "" };
                 let keys = operands.join(", ");
                 return format!("sort({keys} for i{axis}: {order}{result})");
             }
-            InstructionKind::Alone(LoneInstruction::SearchSorted { side }) => {
+            InstructionKind::Standalone(StandaloneInstruction::SearchSorted { side }) => {
                 format!("searchsorted.{side}")
             }
-            InstructionKind::Alone(LoneInstruction::Control { index }) => {
+            InstructionKind::Standalone(StandaloneInstruction::Control { index }) => {
                 self.loops.controls[index].name().to_owned()
             }
-            InstructionKind::Alone(LoneInstruction::Contract { summed }) => {
+            InstructionKind::Standalone(StandaloneInstruction::Contract { summed }) => {
                 let rank = nest.shape.rank();
                 let along: Vec<String> = (rank - summed..rank).map(|a| format!("i{a}")).collect();
                 let products = operands.join(" * ");
@@ -118,7 +126,7 @@ impl Listing<'_> {
 
     /// Like [`Listing::access`], with `index` for the index of an axis of the nest.
     fn access_at(&self, access: &Access, index: impl Fn(usize) -> String) -> String {
-        let indices: Vec<String> = access.axes.iter().map(|axis| axis.written(&index)).collect();
+        let indices: Vec<String> = access.axes.iter().map(|axis| axis.to_text(&index)).collect();
         if let BufferId::Counter(_) = access.buffer {
             return format!("{}({})", access.array_type.dtype, indices.join(", "));
         }

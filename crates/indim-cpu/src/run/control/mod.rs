@@ -1,14 +1,14 @@
 //! Loops and branches: nests that run programs of their own, one for each region.
 //!
 //! - `branch.rs`: branches;
-//! - `looped.rs`: loops, whose states are in two buffers each, or in one that every step overwrites.
+//! - `while_loop.rs`: loops, whose states are in two buffers each, or in one that every step overwrites.
 //!
 //! The programs are compiled with the graph. Their arrays and temporaries are in the memory that the nest
 //! shares between threads, so a step allocates nothing. A loop allocates the views of its arrays when it
 //! begins.
 
 mod branch;
-mod looped;
+mod while_loop;
 
 use core::fmt;
 use std::sync::Arc;
@@ -26,19 +26,19 @@ use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use branch::Branch;
 use indim_arrays::{ALIGNMENT, ArrayView, ArrayViewMut};
-use looped::Loop;
+use while_loop::Loop;
 
 /// A compiled loop or branch.
 #[derive(Debug)]
 pub(crate) struct ControlCode {
-    runs: Runs,
+    programs: ControlPrograms,
     /// Upper bound of the memory that a thread needs.
     thread_bytes: usize,
 }
 
 /// The programs of a loop or of a branch.
 #[derive(Debug)]
-enum Runs {
+enum ControlPrograms {
     Loop(Box<Loop>),
     Branch(Branch),
 }
@@ -51,7 +51,7 @@ pub(crate) struct RegionCompiler<'a, E> {
     pub(crate) check: &'a mut dyn FnMut() -> Result<(), E>,
     /// The loops and branches compiled so far. A loop compiles its condition twice, so without them a loop
     /// inside the condition of a loop would be compiled twice at each level.
-    known: Vec<(Control, Arc<ControlCode>)>,
+    compiled: Vec<(Control, Arc<ControlCode>)>,
 }
 
 impl<'a, E> RegionCompiler<'a, E> {
@@ -60,7 +60,7 @@ impl<'a, E> RegionCompiler<'a, E> {
         level: Level,
         check: &'a mut dyn FnMut() -> Result<(), E>,
     ) -> Self {
-        RegionCompiler { executor, level, check, known: Vec::new() }
+        RegionCompiler { executor, level, check, compiled: Vec::new() }
     }
 
     /// Compiles a loop or branch.
@@ -68,22 +68,22 @@ impl<'a, E> RegionCompiler<'a, E> {
     /// # Errors
     /// Those of `check`.
     pub(crate) fn compile(&mut self, control: &Control) -> Result<Arc<ControlCode>, E> {
-        if let Some((_, code)) = self.known.iter().find(|(known, _)| known == control) {
+        if let Some((_, code)) = self.compiled.iter().find(|(known, _)| known == control) {
             return Ok(Arc::clone(code));
         }
-        let runs = match &control.kind {
+        let programs = match &control.kind {
             ControlKind::While { condition, body, limit } => {
                 let looped = Loop::compile(condition, body, *limit, &control.results, self)?;
-                Runs::Loop(Box::new(looped))
+                ControlPrograms::Loop(Box::new(looped))
             }
             ControlKind::Branch { branches } => {
-                Runs::Branch(Branch::compile(branches, &control.results, self)?)
+                ControlPrograms::Branch(Branch::compile(branches, &control.results, self)?)
             }
         };
-        let bytes = runs.programs().into_iter().map(BoundProgram::thread_bytes);
+        let bytes = programs.programs().into_iter().map(BoundProgram::thread_bytes);
         let thread_bytes = bytes.max().unwrap_or(0);
-        let code = Arc::new(ControlCode { runs, thread_bytes });
-        self.known.push((control.clone(), Arc::clone(&code)));
+        let code = Arc::new(ControlCode { programs, thread_bytes });
+        self.compiled.push((control.clone(), Arc::clone(&code)));
         Ok(code)
     }
 
@@ -110,12 +110,12 @@ impl<'a, E> RegionCompiler<'a, E> {
     }
 }
 
-impl Runs {
+impl ControlPrograms {
     /// The programs.
     fn programs(&self) -> Vec<&BoundProgram> {
         match self {
-            Runs::Loop(looped) => looped.programs().to_vec(),
-            Runs::Branch(branch) => branch.programs().collect(),
+            ControlPrograms::Loop(looped) => looped.programs().to_vec(),
+            ControlPrograms::Branch(branch) => branch.programs().collect(),
         }
     }
 }
@@ -127,34 +127,34 @@ pub(crate) enum Failure {
     /// Before any result is written: a loop writes its results after the last step.
     BeforeResults,
     /// Also after some results are written.
-    Later,
+    AfterResults,
 }
 
 impl ControlCode {
     /// The type of the array that store `store` writes.
     pub(crate) fn result(&self, store: usize) -> &ArrayType {
-        match &self.runs {
-            Runs::Loop(looped) => looped.result(store),
-            Runs::Branch(branch) => branch.result(store),
+        match &self.programs {
+            ControlPrograms::Loop(looped) => looped.result(store),
+            ControlPrograms::Branch(branch) => branch.result(store),
         }
     }
 
     /// When a run may fail.
     pub(crate) fn failure(&self) -> Failure {
-        match &self.runs {
-            Runs::Loop(_) => Failure::BeforeResults,
-            Runs::Branch(branch) if branch.programs().any(|it| it.program.may_fail) => {
-                Failure::Later
+        match &self.programs {
+            ControlPrograms::Loop(_) => Failure::BeforeResults,
+            ControlPrograms::Branch(branch) if branch.programs().any(|it| it.program.may_fail) => {
+                Failure::AfterResults
             }
-            Runs::Branch(_) => Failure::Never,
+            ControlPrograms::Branch(_) => Failure::Never,
         }
     }
 
     /// Whether this is a loop, or a branch with a loop in a region.
     pub(crate) fn has_loops(&self) -> bool {
-        match &self.runs {
-            Runs::Loop(_) => true,
-            Runs::Branch(branch) => branch.programs().any(|it| it.program.has_loops()),
+        match &self.programs {
+            ControlPrograms::Loop(_) => true,
+            ControlPrograms::Branch(branch) => branch.programs().any(|it| it.program.has_loops()),
         }
     }
 
@@ -164,7 +164,7 @@ impl ControlCode {
             return 0;
         }
         seen.push(core::ptr::from_ref(self));
-        let programs = self.runs.programs();
+        let programs = self.programs.programs();
         let nests = programs.iter().flat_map(|program| &program.program.nests);
         let bytes = nests.map(|nest| match &nest.control {
             Some(control) => control.generated(seen),
@@ -173,7 +173,7 @@ impl ControlCode {
         bytes.sum()
     }
 
-    /// Runs the programs on these operands and writes the results.
+    /// ControlPrograms the programs on these operands and writes the results.
     ///
     /// # Safety
     /// - the operands have the types of the regions' parameters, the outputs the types of the stores;
@@ -191,9 +191,9 @@ impl ControlCode {
     ) -> Result<(), RunError> {
         // SAFETY: the caller has the same obligations.
         unsafe {
-            match &self.runs {
-                Runs::Loop(looped) => looped.run(operands, outputs, memory, options),
-                Runs::Branch(branch) => branch.run(operands, outputs, memory, options),
+            match &self.programs {
+                ControlPrograms::Loop(looped) => looped.run(operands, outputs, memory, options),
+                ControlPrograms::Branch(branch) => branch.run(operands, outputs, memory, options),
             }
         }
     }
@@ -211,9 +211,9 @@ impl NestCode for ControlCode {
     }
 
     fn cost(&self) -> usize {
-        match &self.runs {
-            Runs::Loop(looped) => looped.work(),
-            Runs::Branch(branch) => branch.work(),
+        match &self.programs {
+            ControlPrograms::Loop(looped) => looped.work(),
+            ControlPrograms::Branch(branch) => branch.work(),
         }
     }
 
@@ -222,9 +222,9 @@ impl NestCode for ControlCode {
     }
 
     fn shared_bytes(&self, _: &SizedNest<'_>) -> usize {
-        match &self.runs {
-            Runs::Loop(looped) => looped.bytes(),
-            Runs::Branch(branch) => branch.bytes(),
+        match &self.programs {
+            ControlPrograms::Loop(looped) => looped.bytes(),
+            ControlPrograms::Branch(branch) => branch.bytes(),
         }
     }
 
@@ -234,9 +234,9 @@ impl NestCode for ControlCode {
         formatter: &mut fmt::Formatter<'_>,
         describe: &dyn Fn(&Access) -> String,
     ) -> fmt::Result {
-        match &self.runs {
-            Runs::Loop(looped) => looped.list(formatter)?,
-            Runs::Branch(branch) => branch.list(formatter)?,
+        match &self.programs {
+            ControlPrograms::Loop(looped) => looped.list(formatter)?,
+            ControlPrograms::Branch(branch) => branch.list(formatter)?,
         }
         for store in &nest.stores {
             writeln!(formatter, "  -> {}", describe(&store.target))?;
@@ -248,13 +248,13 @@ impl NestCode for ControlCode {
         KernelFallback::Control
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        if !held.share(core::slice::from_ref(self)) {
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        if !memory_use.add_shared(core::slice::from_ref(self)) {
             return;
         }
-        for program in self.runs.programs() {
-            program.program.count_bytes(held);
-            program.count_bytes(held);
+        for program in self.programs.programs() {
+            program.program.count_bytes(memory_use);
+            program.count_bytes(memory_use);
         }
     }
 
@@ -271,7 +271,7 @@ struct MemoryLayout {
 
 impl MemoryLayout {
     /// Places `bytes` bytes; returns their offset. Saturates.
-    fn place(&mut self, bytes: usize) -> usize {
+    fn reserve(&mut self, bytes: usize) -> usize {
         let offset = self.bytes;
         let end = offset.saturating_add(bytes).checked_add(ALIGNMENT - 1);
         self.bytes = end.map_or(usize::MAX, |end| end & !(ALIGNMENT - 1));

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use indim_executors::{Bases, BoundNest, KernelFallback, NestCode};
 use indim_graph::SortResult;
 use indim_loops::MemoryUse;
-use indim_loops::loop_nest::{Access, Local, LoneInstruction, LoopNest};
+use indim_loops::loop_nest::{Access, Local, LoopNest, StandaloneInstruction};
 use indim_loops::resize::{NestStrides, SizedNest};
 use indim_loops::strides::AxisStrides;
 use indim_ops::{DType, DTypeClass, bf16, c64, c128, f16};
@@ -55,8 +55,8 @@ const BYTES_PER_ELEMENT: usize = 100;
 impl Sort {
     /// Returns `None` for a nest that is not a sort.
     pub(crate) fn compile(nest: &LoopNest) -> Option<Arc<dyn NestCode>> {
-        let (LoneInstruction::Sort { axis, descending, result }, instruction) =
-            nest.lone_instruction()?
+        let (StandaloneInstruction::Sort { axis, descending, result }, instruction) =
+            nest.standalone_instruction()?
         else {
             return None;
         };
@@ -155,9 +155,9 @@ impl NestCode for Sort {
         KernelFallback::Sort
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<Sort>(1);
-        held.own::<(usize, DType)>(self.keys.capacity());
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<Sort>(1);
+        memory_use.add_allocation::<(usize, DType)>(self.keys.capacity());
     }
 }
 
@@ -168,44 +168,45 @@ struct BoundSort {
     /// Elements of a row.
     length: usize,
     /// Stride in bytes of each operand along a row.
-    along: Vec<isize>,
+    element_strides: Vec<isize>,
     /// The other axes: the size, and the stride in bytes of each operand. Rows are numbered in their order.
-    others: Vec<(usize, Vec<isize>)>,
+    outer_axes: Vec<(usize, Vec<isize>)>,
     rows: usize,
     rows_per_tile: usize,
     /// Whether blocks are copied row by row, and not column by column.
-    by_rows: bool,
+    is_by_rows: bool,
 }
 
 impl BoundSort {
     fn new(sort: Arc<Sort>, shape: &[usize], strides: &[AxisStrides]) -> BoundSort {
         let axis = sort.axis;
         let key = sort.keys[0].0;
-        let along: Vec<isize> = strides.iter().map(|strides| strides[axis]).collect();
-        let mut others: Vec<(usize, Vec<isize>)> = (0..shape.len())
+        let element_strides: Vec<isize> = strides.iter().map(|strides| strides[axis]).collect();
+        let mut outer_axes: Vec<(usize, Vec<isize>)> = (0..shape.len())
             .filter(|&other| other != axis && shape[other] > 1)
             .map(|other| (shape[other], strides.iter().map(|strides| strides[other]).collect()))
             .collect();
         // The axis with the smallest stride is innermost, so consecutive rows are neighbours in memory.
-        others.sort_by_key(|(_, strides)| core::cmp::Reverse(strides[key].unsigned_abs()));
-        let nearest = others.last().map_or(usize::MAX, |(_, strides)| strides[key].unsigned_abs());
-        let by_rows = along[key].unsigned_abs() <= nearest;
-        let rows = others.iter().map(|(size, _)| size).product();
+        outer_axes.sort_by_key(|(_, strides)| core::cmp::Reverse(strides[key].unsigned_abs()));
+        let nearest =
+            outer_axes.last().map_or(usize::MAX, |(_, strides)| strides[key].unsigned_abs());
+        let is_by_rows = element_strides[key].unsigned_abs() <= nearest;
+        let rows = outer_axes.iter().map(|(size, _)| size).product();
         BoundSort {
             length: shape[axis],
-            rows_per_tile: sort.rows_per_tile(rows, shape[axis], !by_rows),
+            rows_per_tile: sort.rows_per_tile(rows, shape[axis], !is_by_rows),
             sort,
-            along,
-            others,
+            element_strides,
+            outer_axes,
             rows,
-            by_rows,
+            is_by_rows,
         }
     }
 
     /// Offset of the first element of a row of an operand, in bytes.
     fn offset(&self, operand: usize, mut row: usize) -> isize {
         let mut offset = 0;
-        for (size, strides) in self.others.iter().rev() {
+        for (size, strides) in self.outer_axes.iter().rev() {
             offset += (row % size) as isize * strides[operand];
             row /= size;
         }
@@ -218,8 +219,8 @@ impl BoundSort {
         Block {
             rows: rows.map(first).collect(),
             length: self.length,
-            along: self.along[operand],
-            by_rows: self.by_rows,
+            element_stride: self.element_strides[operand],
+            is_by_rows: self.is_by_rows,
         }
     }
 
@@ -321,8 +322,8 @@ struct Block {
     rows: Vec<*mut u8>,
     length: usize,
     /// Stride in bytes along a row.
-    along: isize,
-    by_rows: bool,
+    element_stride: isize,
+    is_by_rows: bool,
 }
 
 impl Block {
@@ -353,9 +354,9 @@ impl Block {
     /// Calls `each` with the address of each element and its index in dense memory.
     #[inline(always)]
     fn visit(&self, size: usize, mut each: impl FnMut(usize, *mut u8)) {
-        if !self.by_rows {
+        if !self.is_by_rows {
             for position in 0..self.length {
-                let offset = self.along.wrapping_mul(position as isize);
+                let offset = self.element_stride.wrapping_mul(position as isize);
                 for (row, first) in self.rows.iter().enumerate() {
                     each(row * self.length + position, first.wrapping_offset(offset));
                 }
@@ -363,16 +364,16 @@ impl Block {
             return;
         }
         for (row, &first) in self.rows.iter().enumerate() {
-            let mut along = |stride: isize| {
+            let mut visit_elements = |stride: isize| {
                 for position in 0..self.length {
                     let offset = stride.wrapping_mul(position as isize);
                     each(row * self.length + position, first.wrapping_offset(offset));
                 }
             };
             // A constant stride lets the compiler use vectors.
-            match self.along == size as isize {
-                true => along(size as isize),
-                false => along(self.along),
+            match self.element_stride == size as isize {
+                true => visit_elements(size as isize),
+                false => visit_elements(self.element_stride),
             }
         }
     }
@@ -405,10 +406,12 @@ impl BoundNest for BoundSort {
         }
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundSort>(1);
-        held.own::<isize>(self.along.capacity());
-        held.own::<(usize, Vec<isize>)>(self.others.capacity());
-        self.others.iter().for_each(|(_, strides)| held.own::<isize>(strides.capacity()));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundSort>(1);
+        memory_use.add_allocation::<isize>(self.element_strides.capacity());
+        memory_use.add_allocation::<(usize, Vec<isize>)>(self.outer_axes.capacity());
+        self.outer_axes
+            .iter()
+            .for_each(|(_, strides)| memory_use.add_allocation::<isize>(strides.capacity()));
     }
 }

@@ -8,18 +8,18 @@ use super::keys::SortKey;
 /// Minimum length of a list whose radix sort has digits of 11 bits, which need fewer passes but a larger
 /// table of counts: a pass over such a list costs more than the table. Shorter lists have digits of 8
 /// bits.
-const WIDE_DIGITS: usize = 1 << 15;
+const MIN_WIDE_DIGIT_LENGTH: usize = 1 << 15;
 
 /// Maximum length of a list with keys of up to 32 bits that takes a comparison sort.
-const MAX_COMPARED: usize = 512;
+const MAX_COMPARISON_SORT_LENGTH: usize = 512;
 
 /// Maximum length of a list with longer keys that takes a comparison sort, per byte of a key: a radix sort
 /// takes a pass for each byte.
-const COMPARED_PER_BYTE: usize = 24;
+const COMPARISON_SORT_LENGTH_PER_BYTE: usize = 24;
 
 /// Scratch memory of sorts, reused for several lists.
 pub(super) struct SortScratch<I, K: SortKey> {
-    spare: Vec<I>,
+    item_buffer: Vec<I>,
     packed: Vec<K::WithPosition>,
     /// For each digit and each of its values, the number of items; during a pass, the position of the next
     /// item with this value.
@@ -28,13 +28,13 @@ pub(super) struct SortScratch<I, K: SortKey> {
 
 impl<I, K: SortKey> Default for SortScratch<I, K> {
     fn default() -> Self {
-        SortScratch { spare: Vec::new(), packed: Vec::new(), counts: Vec::new() }
+        SortScratch { item_buffer: Vec::new(), packed: Vec::new(), counts: Vec::new() }
     }
 }
 
 /// Bytes of the counts of a radix sort, for a list of `items` items with keys of `size` bytes.
 pub(super) const fn count_bytes(items: usize, size: usize) -> usize {
-    let bits: usize = if items < WIDE_DIGITS { 8 } else { 11 };
+    let bits: usize = if items < MIN_WIDE_DIGIT_LENGTH { 8 } else { 11 };
     (8 * size).div_ceil(bits) * (1 << bits) * size_of::<usize>()
 }
 
@@ -44,11 +44,16 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
         if items.is_sorted_by_key(|&item| key(item)) {
             return;
         }
-        let compared =
-            if K::BITS <= 32 { MAX_COMPARED } else { COMPARED_PER_BYTE * size_of::<K>() };
+        let compared = if K::BITS <= 32 {
+            MAX_COMPARISON_SORT_LENGTH
+        } else {
+            COMPARISON_SORT_LENGTH_PER_BYTE * size_of::<K>()
+        };
         match items.len() {
             count if count <= compared => self.sort_packed(items, key),
-            count if count < WIDE_DIGITS || K::BITS <= 16 => self.radix_sort::<8>(items, key),
+            count if count < MIN_WIDE_DIGIT_LENGTH || K::BITS <= 16 => {
+                self.radix_sort::<8>(items, key)
+            }
             _ => self.radix_sort::<11>(items, key),
         }
     }
@@ -60,10 +65,10 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
         self.packed.clear();
         self.packed.extend(packed);
         self.packed.sort_unstable();
-        self.spare.clear();
-        self.spare.extend_from_slice(items);
+        self.item_buffer.clear();
+        self.item_buffer.extend_from_slice(items);
         for (item, &packed) in items.iter_mut().zip(&self.packed) {
-            *item = self.spare[K::position(packed)];
+            *item = self.item_buffer[K::position(packed)];
         }
     }
 
@@ -78,11 +83,11 @@ impl<I: Copy + Default, K: SortKey> SortScratch<I, K> {
                 counts[key.digit(digit as u32 * BITS, BITS)] += 1;
             }
         }
-        if self.spare.len() < items.len() {
-            self.spare.resize(items.len(), I::default());
+        if self.item_buffer.len() < items.len() {
+            self.item_buffer.resize(items.len(), I::default());
         }
         let count = items.len();
-        let (mut from, mut to) = (&mut *items, &mut self.spare[..count]);
+        let (mut from, mut to) = (&mut *items, &mut self.item_buffer[..count]);
         let mut is_moved = false;
         for (digit, counts) in self.counts.chunks_exact_mut(values).enumerate() {
             if counts.contains(&count) {

@@ -1,34 +1,34 @@
 //! The state of the arg-reduction of one store: extremes and indices in the memory of a thread, and the
-//! results of pieces in shared memory. Holds unsafe code.
+//! results of segments in shared memory. Holds unsafe code.
 //!
-//! If few long units are cut along the reduced axis so that threads share them, a *piece* is one part of a
-//! unit. Each piece has its own extremes and indices, which are merged after all pieces have run.
+//! If few long units are cut along the reduced axis so that threads share them, a *segment* is one part of a
+//! unit. Each segment has its own extremes and indices, which are merged after all segments have run.
 
 use core::ops::Range;
 
 use indim_kernels::{ArgReduceFunctions, ArgReduceRows, ColumnExtremes};
 use indim_loops::walk::reduction::{UnitForm, max_nodes};
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::tiles::code::TileCode;
 use crate::tiles::memory::{ElementRun, gather};
 use crate::tiles::store_fold::{RESULT_ALIGNMENT, StoreFold};
-use crate::tiles::tree::{Columns, Values, is_sequential};
+use crate::tiles::tree::{ColumnTree, StepValues, is_sequential};
 
 /// The arg-reduction of one store: its functions, and the layout of its memory.
 #[derive(Debug)]
 pub(super) struct StoreArgReduction {
     pub(super) store: usize,
     pub(super) functions: ArgReduceFunctions,
-    /// Columns, or short rows, that are reduced together.
+    /// ColumnTree, or short rows, that are reduced together.
     width: usize,
     /// Whether the fold of a block is sequential.
     is_sequential: bool,
     /// Stride between results of a tile, in bytes.
     result_stride: isize,
     offsets: StateOffsets,
-    /// Offset of the results of all pieces in shared memory, in bytes.
-    piece_extremes: usize,
+    /// Offset of the results of all segments in shared memory, in bytes.
+    segment_extremes: usize,
 }
 
 /// Offsets in the memory of a thread, in bytes.
@@ -49,7 +49,7 @@ pub(super) fn reserve(end: &mut usize, elements: usize, size: usize) -> usize {
 
 /// Axes of fewer elements are short: one pass for extremes with indices costs less than one pass for extremes
 /// and a search for each.
-const SHORT_AXIS: usize = 64;
+const MIN_LONG_AXIS: usize = 64;
 
 /// Elements of short rows that are transposed together: source and transposed block stay in L1.
 const TRANSPOSED_ELEMENTS: usize = 2048;
@@ -59,12 +59,13 @@ const MAX_TRANSPOSED_ROWS: usize = 256;
 
 /// Whether an axis of this length is short.
 pub(super) fn is_short(length: usize) -> bool {
-    length < SHORT_AXIS
+    length < MIN_LONG_AXIS
 }
 
 /// Number of short rows of this length that are transposed together.
 fn transposed_rows(length: usize) -> usize {
-    (TRANSPOSED_ELEMENTS / length / LANES * LANES).clamp(LANES, MAX_TRANSPOSED_ROWS)
+    (TRANSPOSED_ELEMENTS / length / REDUCTION_LANES * REDUCTION_LANES)
+        .clamp(REDUCTION_LANES, MAX_TRANSPOSED_ROWS)
 }
 
 impl StoreArgReduction {
@@ -79,11 +80,11 @@ impl StoreArgReduction {
     ) -> StoreArgReduction {
         let fold = &code.folds[store];
         let (width, lanes) = match form {
-            UnitForm::Columns(columns) => (columns, LANES * columns),
+            UnitForm::Columns(columns) => (columns, REDUCTION_LANES * columns),
             UnitForm::Row(length) if is_short(length) => {
                 (transposed_rows(length), length * transposed_rows(length))
             }
-            UnitForm::Row(_) => (1, LANES),
+            UnitForm::Row(_) => (1, REDUCTION_LANES),
         };
         let nodes = match form {
             UnitForm::Columns(columns) => max_nodes(block) * columns,
@@ -103,23 +104,28 @@ impl StoreArgReduction {
                 extremes: reserve(end, width, fold.size),
                 indices: reserve(end, width, size_of::<usize>()),
             },
-            piece_extremes: 0,
+            segment_extremes: 0,
         }
     }
 
-    /// Reserves shared memory for the results of `pieces` pieces at offset `first`; returns its end.
-    pub(super) fn place_pieces(&mut self, first: usize, pieces: usize, fold: &StoreFold) -> usize {
-        self.piece_extremes = first;
-        first + pieces * self.piece_bytes(fold)
+    /// Reserves shared memory for the results of `segments` segments at offset `first`; returns its end.
+    pub(super) fn reserve_segments(
+        &mut self,
+        first: usize,
+        segments: usize,
+        fold: &StoreFold,
+    ) -> usize {
+        self.segment_extremes = first;
+        first + segments * self.segment_bytes(fold)
     }
 
-    /// Bytes of the result of a piece: extremes, then indices.
-    fn piece_bytes(&self, fold: &StoreFold) -> usize {
+    /// Bytes of the result of a segment: extremes, then indices.
+    fn segment_bytes(&self, fold: &StoreFold) -> usize {
         let indices = (self.width * size_of::<usize>()).next_multiple_of(RESULT_ALIGNMENT);
         self.extremes_bytes(fold) + indices
     }
 
-    /// Bytes of the extremes of a piece.
+    /// Bytes of the extremes of a segment.
     fn extremes_bytes(&self, fold: &StoreFold) -> usize {
         (self.width * fold.size).next_multiple_of(RESULT_ALIGNMENT)
     }
@@ -137,18 +143,18 @@ pub(super) struct StoreState<'a> {
 
 impl<'a> StoreState<'a> {
     /// The tree that folds the columns of a block to their extremes.
-    pub(super) fn columns(&self) -> Columns<'a> {
+    pub(super) fn columns(&self) -> ColumnTree<'a> {
         let StoreArgReduction { width, is_sequential, ref offsets, .. } = *self.reduction;
         let (lanes, nodes) = (offsets.lanes, offsets.nodes);
         let [lanes, nodes] = [lanes, nodes].map(|offset| self.memory.wrapping_add(offset));
-        Columns { fold: self.fold, width, lanes, nodes, is_sequential }
+        ColumnTree { fold: self.fold, width, lanes, nodes, is_sequential }
     }
 
-    /// Memory of the extremes and indices: of a piece in shared memory, or of the thread without a piece.
-    pub(super) fn extremes_of(&self, shared_piece: Option<usize>) -> ColumnExtremes {
+    /// Memory of the extremes and indices: of a segment in shared memory, or of the thread without a segment.
+    pub(super) fn extremes_of(&self, shared_segment: Option<usize>) -> ColumnExtremes {
         let StateOffsets { extremes, indices, .. } = self.reduction.offsets;
-        match shared_piece {
-            Some(piece) => self.piece_extremes(piece),
+        match shared_segment {
+            Some(segment) => self.segment_extremes(segment),
             None => ColumnExtremes {
                 extremes: self.memory.wrapping_add(extremes),
                 indices: self.memory.wrapping_add(indices).cast(),
@@ -156,33 +162,34 @@ impl<'a> StoreState<'a> {
         }
     }
 
-    /// The result of a piece in shared memory.
-    fn piece_extremes(&self, piece: usize) -> ColumnExtremes {
-        let offset = self.reduction.piece_extremes + piece * self.reduction.piece_bytes(self.fold);
+    /// The result of a segment in shared memory.
+    fn segment_extremes(&self, segment: usize) -> ColumnExtremes {
+        let offset =
+            self.reduction.segment_extremes + segment * self.reduction.segment_bytes(self.fold);
         let extremes = self.shared.wrapping_add(offset);
         let indices = extremes.wrapping_add(self.reduction.extremes_bytes(self.fold));
         ColumnExtremes { extremes, indices: indices.cast() }
     }
 
-    /// Merges the results of the pieces of a unit.
+    /// Merges the results of the segments of a unit.
     ///
     /// # Safety
-    /// - each piece has its extremes in shared memory, with indices along the whole axis;
+    /// - each segment has its extremes in shared memory, with indices along the whole axis;
     /// - no thread writes them, and `memory` belongs to this thread.
-    pub(super) unsafe fn combine(&self, pieces: Range<usize>) -> ColumnExtremes {
+    pub(super) unsafe fn combine(&self, segments: Range<usize>) -> ColumnExtremes {
         let StoreArgReduction { functions, width, .. } = *self.reduction;
         let best = self.extremes_of(None);
         // SAFETY:
-        // - the caller ensures the extremes and indices of each piece, which `reserve` and `piece_bytes`
+        // - the caller ensures the extremes and indices of each segment, which `reserve` and `segment_bytes`
         //   align;
-        // - `merge` leaves in each index the position of a piece among `pieces`, which the loop replaces.
+        // - `merge` leaves in each index the position of a segment among `segments`, which the loop replaces.
         unsafe {
-            for (index, piece) in pieces.clone().enumerate() {
-                (functions.merge)(best, self.piece_extremes(piece).extremes, width, index);
+            for (index, segment) in segments.clone().enumerate() {
+                (functions.merge)(best, self.segment_extremes(segment).extremes, width, index);
             }
             for column in 0..width {
                 let index = best.indices.add(column);
-                *index = *self.piece_extremes(pieces.start + *index).indices.add(column);
+                *index = *self.segment_extremes(segments.start + *index).indices.add(column);
             }
         }
         best
@@ -196,7 +203,7 @@ impl<'a> StoreState<'a> {
     /// - `count` is at most the number of rows of a block, for which `new` reserved memory of this thread.
     pub(super) unsafe fn reduce_rows(
         &self,
-        rows: Values,
+        rows: StepValues,
         (count, length): (usize, usize),
         target: *mut u8,
     ) {
@@ -225,7 +232,7 @@ impl<'a> StoreState<'a> {
     /// - `length` is that of a short axis.
     unsafe fn reduce_transposed(
         &self,
-        rows: Values,
+        rows: StepValues,
         (count, length): (usize, usize),
         target: *mut u8,
     ) {
@@ -235,7 +242,7 @@ impl<'a> StoreState<'a> {
             // The kernel is slow for columns that do not fill a vector, so the last block overlaps the block
             // before it.
             let width = (count - first).min(self.reduction.width);
-            let width = width.next_multiple_of(LANES).min(count);
+            let width = width.next_multiple_of(REDUCTION_LANES).min(count);
             let first = first.min(count - width);
             let steps = ElementRun { count: length, stride: size as isize };
             let run = ElementRun { count: width, stride: rows.step_stride };
@@ -255,7 +262,7 @@ impl<'a> StoreState<'a> {
         }
     }
 
-    /// Adds `start` to the indices of a piece, so that they count from the start of the axis.
+    /// Adds `start` to the indices of a segment, so that they count from the start of the axis.
     ///
     /// # Safety
     /// - `best` has the index of each column, counted from step `start`;

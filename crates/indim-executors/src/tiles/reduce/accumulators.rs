@@ -6,7 +6,7 @@ use indim_targets::MAX_FOLDS;
 use smallvec::SmallVec;
 
 use crate::tiles::store_fold::StoreFold;
-use crate::tiles::tree::Columns;
+use crate::tiles::tree::ColumnTree;
 
 /// The layout of the accumulators of all stores.
 #[derive(Debug)]
@@ -65,10 +65,10 @@ impl Accumulators {
         memory: *mut u8,
         (store, fold): (usize, &'f StoreFold),
         width: usize,
-    ) -> Columns<'f> {
+    ) -> ColumnTree<'f> {
         let StoreOffsets { lanes, nodes, is_sequential } = self.stores[store];
         let (lanes, nodes) = (memory.wrapping_add(lanes), memory.wrapping_add(nodes));
-        Columns { fold, width, lanes, nodes, is_sequential }
+        ColumnTree { fold, width, lanes, nodes, is_sequential }
     }
 
     /// The trees over `width` columns of all stores, for a function that folds. The last tree is repeated to
@@ -79,7 +79,7 @@ impl Accumulators {
         memory: *mut u8,
         folds: &'f [StoreFold],
         width: usize,
-    ) -> [Columns<'f>; MAX_FOLDS] {
+    ) -> [ColumnTree<'f>; MAX_FOLDS] {
         core::array::from_fn(|store| {
             let store = store.min(folds.len() - 1);
             self.columns(memory, (store, &folds[store]), width)
@@ -87,7 +87,7 @@ impl Accumulators {
     }
 
     /// Counts the memory of the layout.
-    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.stores);
+    pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.stores);
     }
 }

@@ -10,7 +10,7 @@ use indim_loops::strides::AxisStrides;
 use indim_loops::walk::reduction::{
     DirectColumns, MAX_DIRECT_STEPS, ReductionNest, Unit, max_nodes,
 };
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 
 use crate::executor::{Bases, BoundNest};
 use crate::tiles::code::TileCode;
@@ -18,10 +18,10 @@ use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::memory::ElementRun;
 use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
-use crate::tiles::reduce::pieces::PieceResults;
-use crate::tiles::store_fold::piece_bytes;
+use crate::tiles::reduce::segments::SegmentResults;
+use crate::tiles::store_fold::segment_bytes;
 use crate::tiles::tile::WORKSPACE;
-use crate::tiles::tree::{Columns, Values, is_sequential};
+use crate::tiles::tree::{ColumnTree, StepValues, is_sequential};
 
 /// A nest of columns that are reduced in place.
 #[derive(Debug)]
@@ -29,12 +29,12 @@ pub(super) struct BoundColumns {
     code: Arc<TileCode>,
     columns: DirectColumns,
     /// Stride of each operand between steps, in bytes.
-    along: AxisStrides,
+    reduced_strides: AxisStrides,
     tile_elements: usize,
     /// The function that folds the values it computes; `None` if kernels fold values in memory.
     fold_function: Option<FoldFunction>,
     accumulators: Accumulators,
-    piece_results: PieceResults,
+    segment_results: SegmentResults,
 }
 
 impl BoundColumns {
@@ -45,39 +45,39 @@ impl BoundColumns {
         of: &ReductionNest<'_>,
         columns: DirectColumns,
     ) -> Option<Self> {
-        let along = AxisStrides::from_slice(&of.axes.along);
+        let reduced_strides = AxisStrides::from_slice(&of.axes.reduced_strides);
         let fold_function = match of.folds {
-            true => Some(FoldFunction::of_columns(code, nest, &columns, &along)?),
+            true => Some(FoldFunction::of_columns(code, nest, &columns, &reduced_strides)?),
             false => None,
         };
         let (width, length) = (columns.unit_columns, columns.length);
         let lanes = fold_function
             .as_ref()
-            .map_or(LANES, |fold_function| fold_function.column_accumulators(width));
+            .map_or(REDUCTION_LANES, |fold_function| fold_function.column_accumulators(width));
         let nodes = max_nodes(length) * width;
         let counts = AccumulatorCounts { lanes: lanes * width, nodes, results: width };
         let accumulators = Accumulators::new(&code.folds, counts, |fold| match &fold_function {
             Some(fold_function) => fold_function.is_sequential(),
             None => is_sequential(fold, width, length),
         });
-        let piece_results = match columns.pieces {
-            1 => PieceResults::default(),
-            _ => PieceResults::new(0, &code.folds, width),
+        let segment_results = match columns.segments {
+            1 => SegmentResults::default(),
+            _ => SegmentResults::new(0, &code.folds, width),
         };
-        let tiles = columns.units * columns.pieces;
+        let tiles = columns.units * columns.segments;
         debug_assert!(
-            piece_results.end(tiles) <= piece_bytes(nest, &code.folds),
+            segment_results.end(tiles) <= segment_bytes(nest, &code.folds),
             "it has been counted"
         );
         let (code, tile_elements) = (Arc::clone(code), nest.points_per(tiles));
         Some(BoundColumns {
             code,
             columns,
-            along,
+            reduced_strides,
             tile_elements,
             fold_function,
             accumulators,
-            piece_results,
+            segment_results,
         })
     }
 
@@ -87,33 +87,33 @@ impl BoundColumns {
     }
 
     /// For each store, the tree over the columns of a unit.
-    fn trees(&self, memory: *mut u8, unit: &Unit) -> impl Iterator<Item = Columns<'_>> {
+    fn trees(&self, memory: *mut u8, unit: &Unit) -> impl Iterator<Item = ColumnTree<'_>> {
         let (folds, width) = (self.code.folds.iter().enumerate(), unit.columns);
         folds.map(move |fold| self.accumulators.columns(memory, fold, width))
     }
 
-    /// Reduces the piece of a unit that is this tile. Writes the results, or saves the nodes if the unit has
-    /// several pieces.
+    /// Reduces the segment of a unit that is this tile. Writes the results, or saves the nodes if the unit
+    /// has several segments.
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for this tile;
     /// - `memory` belongs to this thread and has `accumulators.bytes`.
     unsafe fn reduce(&self, bases: &Bases<'_>, tile: usize, memory: *mut u8) {
-        let DirectColumns { pieces, piece_steps, .. } = self.columns;
-        let (unit, piece) = self.columns.piece(tile);
-        let first = piece * piece_steps;
-        let count = piece_steps.min(self.columns.length - first);
+        let DirectColumns { segments, segment_steps, .. } = self.columns;
+        let (unit, segment) = self.columns.segment(tile);
+        let first = segment * segment_steps;
+        let count = segment_steps.min(self.columns.length - first);
         let folds = &self.code.folds;
         let at = |operand: usize| {
-            let along = first as isize * self.along[operand];
-            self.first(bases, &unit, operand).wrapping_offset(along)
+            let offset = first as isize * self.reduced_strides[operand];
+            self.first(bases, &unit, operand).wrapping_offset(offset)
         };
         // SAFETY:
-        // - `at` returns addresses at the first step of the piece, and the caller ensures that its `count`
+        // - `at` returns addresses at the first step of the segment, and the caller ensures that its `count`
         //   steps are readable;
         // - a unit has the columns that `FoldSpec` requires for the function;
-        // - `accumulators` counts lanes, nodes and results of a unit; `piece_results` counts those of each
-        //   piece.
+        // - `accumulators` counts lanes, nodes and results of a unit; `segment_results` counts those of each
+        //   segment.
         unsafe {
             match &self.fold_function {
                 Some(fold_function) => {
@@ -127,9 +127,9 @@ impl BoundColumns {
                 None => self.fold(|| self.trees(memory, &unit), at, count),
             }
             for (store, columns) in self.trees(memory, &unit).enumerate() {
-                match pieces {
+                match segments {
                     1 => self.write(bases, &unit, store, &columns),
-                    _ => self.piece_results.save(bases.shared, store, tile, &columns),
+                    _ => self.segment_results.save(bases.shared, store, tile, &columns),
                 }
             }
         }
@@ -140,7 +140,7 @@ impl BoundColumns {
     /// # Safety
     /// - from `at` on, each stored access is valid for reads at `count` steps;
     /// - the trees have memory of this thread for their lanes and nodes.
-    unsafe fn fold<'t, T: Iterator<Item = Columns<'t>>>(
+    unsafe fn fold<'t, T: Iterator<Item = ColumnTree<'t>>>(
         &self,
         trees: impl Fn() -> T,
         at: impl Fn(usize) -> *mut u8,
@@ -153,11 +153,11 @@ impl BoundColumns {
             let end = count.min(start + MAX_DIRECT_STEPS);
             for (columns, store) in trees().zip(stores) {
                 let operand = self.code.operand(self.code.register(store.source));
-                let step_stride = self.along[operand];
+                let step_stride = self.reduced_strides[operand];
                 let first = at(operand).wrapping_offset(start as isize * step_stride);
                 // SAFETY: `start..end` is a part of the caller's `count` steps; each tree folds them in
                 // order.
-                unsafe { columns.fold(Values { first, step_stride }, start..end) }
+                unsafe { columns.fold(StepValues { first, step_stride }, start..end) }
             }
             start = end;
         }
@@ -170,7 +170,7 @@ impl BoundColumns {
     /// # Safety
     /// - the obligations of [`BoundNest::run`], for this unit;
     /// - the first nodes are its results, and the lanes are free.
-    unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &Columns<'_>) {
+    unsafe fn write(&self, bases: &Bases<'_>, unit: &Unit, store: usize, columns: &ColumnTree<'_>) {
         let results = ElementRun { count: unit.columns, stride: self.columns.column_stride(store) };
         // SAFETY: the caller ensures writable results and finished nodes; `accumulators` gives the lanes room
         // for the results of a unit.
@@ -180,7 +180,7 @@ impl BoundColumns {
 
 impl BoundNest for BoundColumns {
     fn tiles(&self) -> usize {
-        self.columns.units * self.columns.pieces
+        self.columns.units * self.columns.segments
     }
 
     fn tile_elements(&self) -> usize {
@@ -199,20 +199,20 @@ impl BoundNest for BoundColumns {
     }
 
     unsafe fn finish(&self, bases: &Bases<'_>) {
-        let pieces = self.columns.pieces;
-        if pieces == 1 {
+        let segments = self.columns.segments;
+        if segments == 1 {
             return;
         }
         WORKSPACE.with_borrow_mut(|workspace| {
             let memory = workspace.accumulators(self.accumulators.bytes);
             for index in 0..self.columns.units {
                 let unit = self.columns.unit(index);
-                let own = index * pieces..(index + 1) * pieces;
+                let own = index * segments..(index + 1) * segments;
                 for (store, columns) in self.trees(memory, &unit).enumerate() {
-                    // SAFETY: the caller ensures that all tiles have run, so each piece of the unit has saved
-                    // its nodes.
+                    // SAFETY: the caller ensures that all tiles have run, so each segment of the unit has
+                    // saved its nodes.
                     unsafe {
-                        self.piece_results.combine(bases.shared, store, own.clone(), &columns);
+                        self.segment_results.combine(bases.shared, store, own.clone(), &columns);
                         self.write(bases, &unit, store, &columns);
                     }
                 }
@@ -220,12 +220,12 @@ impl BoundNest for BoundColumns {
         });
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundColumns>(1);
-        self.columns.count_bytes(held);
-        held.small(&self.along);
-        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
-        self.accumulators.count_bytes(held);
-        self.piece_results.count_bytes(held);
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundColumns>(1);
+        self.columns.count_bytes(memory_use);
+        memory_use.add_small_vec(&self.reduced_strides);
+        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(memory_use));
+        self.accumulators.count_bytes(memory_use);
+        self.segment_results.count_bytes(memory_use);
     }
 }

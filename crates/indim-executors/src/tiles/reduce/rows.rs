@@ -7,7 +7,7 @@ use std::sync::Arc;
 use indim_loops::MemoryUse;
 use indim_loops::resize::SizedNest;
 use indim_loops::walk::reduction::{DirectRows, ReductionNest, max_nodes};
-use indim_ops::meaning::reduction::LANES;
+use indim_ops::meaning::reduction::REDUCTION_LANES;
 use smallvec::SmallVec;
 
 use crate::executor::{Bases, BoundNest};
@@ -17,7 +17,7 @@ use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::memory::ElementRun;
 use crate::tiles::reduce::accumulators::{AccumulatorCounts, Accumulators};
 use crate::tiles::tile::WORKSPACE;
-use crate::tiles::tree::Values;
+use crate::tiles::tree::StepValues;
 
 /// A nest of rows that are reduced in place.
 #[derive(Debug)]
@@ -41,20 +41,20 @@ impl BoundRows {
         let functions = code.fold_functions.as_deref().filter(|_| of.folds);
         let fold_function = match functions {
             Some(functions) => {
-                let (mut along, mut across) = (SmallVec::new(), SmallVec::new());
+                let (mut reduced_strides, mut row_strides) = (SmallVec::new(), SmallVec::new());
                 for register in &functions.inputs {
                     let operand = code.operand(*register);
-                    along.push(of.axes.along[operand]);
-                    across.push(rows.across[operand]);
+                    reduced_strides.push(of.axes.reduced_strides[operand]);
+                    row_strides.push(rows.row_strides[operand]);
                 }
-                Some(FoldFunction::of_rows(code, nest, along, across)?)
+                Some(FoldFunction::of_rows(code, nest, reduced_strides, row_strides)?)
             }
             None => None,
         };
         let (length, results) = (rows.length, rows.tile_rows);
         let lanes = match &fold_function {
             Some(fold_function) => fold_function.row_accumulators(results, length),
-            None => LANES,
+            None => REDUCTION_LANES,
         };
         let nodes = max_nodes(length) * fold_function.as_ref().map_or(1, |_| results);
         let counts = AccumulatorCounts { lanes, nodes, results };
@@ -70,7 +70,7 @@ impl BoundRows {
     /// - `memory` belongs to this thread and has `accumulators.bytes`.
     unsafe fn reduce(&self, bases: &[*mut u8], first: usize, count: usize, memory: *mut u8) {
         let at = |operand: usize| {
-            bases[operand].wrapping_offset(first as isize * self.rows.across[operand])
+            bases[operand].wrapping_offset(first as isize * self.rows.row_strides[operand])
         };
         let folds = &self.code.folds;
         if let Some(fold_function) = &self.fold_function {
@@ -93,11 +93,11 @@ impl BoundRows {
             unsafe {
                 if self.fold_function.is_none() {
                     let operand = self.code.operand(self.code.register(from.source));
-                    let step_stride = self.rows.across[operand];
-                    let values = Values { first: at(operand).cast_const(), step_stride };
+                    let step_stride = self.rows.row_strides[operand];
+                    let values = StepValues { first: at(operand).cast_const(), step_stride };
                     columns.fold_rows(values, count, self.rows.length);
                 }
-                let run = ElementRun { count, stride: self.rows.across[store] };
+                let run = ElementRun { count, stride: self.rows.row_strides[store] };
                 columns.write(at(store), run);
             }
         }
@@ -126,10 +126,10 @@ impl BoundNest for BoundRows {
         });
     }
 
-    fn count_bytes(&self, held: &mut MemoryUse) {
-        held.own::<BoundRows>(1);
-        held.small(&self.rows.across);
-        self.accumulators.count_bytes(held);
-        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(held));
+    fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_allocation::<BoundRows>(1);
+        memory_use.add_small_vec(&self.rows.row_strides);
+        self.accumulators.count_bytes(memory_use);
+        self.fold_function.iter().for_each(|fold_function| fold_function.count_bytes(memory_use));
     }
 }

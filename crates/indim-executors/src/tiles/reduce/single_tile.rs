@@ -9,20 +9,20 @@ use indim_loops::walk::Walk;
 use indim_loops::walk::reduction::UnitForm;
 use smallvec::SmallVec;
 
-use crate::tiles::code::{FEW, TileCode};
+use crate::tiles::code::{INLINE_ITEMS, TileCode};
 use crate::tiles::fold_function::FoldFunction;
 use crate::tiles::fold_tile::FoldTile;
 use crate::tiles::memory::ElementRun;
-use crate::tiles::reduce::{BoundRegion, width};
+use crate::tiles::reduce::{BoundPartition, width};
 use crate::tiles::single_call::{OperandAddress, SingleCall};
-use crate::tiles::tree::{Columns, Values};
+use crate::tiles::tree::{ColumnTree, StepValues};
 use crate::tiles::wiring::Wiring;
 
 /// Memory on the stack for computed values, then for accumulators.
 #[repr(align(64))]
 struct TileMemory(#[allow(dead_code)] [u8; 4096]);
 
-/// A region of one tile.
+/// A partition of one tile.
 #[derive(Debug)]
 pub(super) struct SingleTile {
     /// The call that computes the values; `None` if they are in memory, or if a function folds them instead.
@@ -32,11 +32,11 @@ pub(super) struct SingleTile {
     /// Bytes of the computed values.
     value_bytes: usize,
     /// Inputs of the function that folds the values it computes; empty without one.
-    inputs: SmallVec<[OperandAddress; FEW]>,
+    inputs: SmallVec<[OperandAddress; INLINE_ITEMS]>,
 }
 
 impl SingleTile {
-    /// Returns `None` if the region has several tiles, needs other calls, or does not fit the stack.
+    /// Returns `None` if the partition has several tiles, needs other calls, or does not fit the stack.
     /// `accumulator_bytes` is the memory of the accumulators.
     pub(super) fn new(
         code: &TileCode,
@@ -84,16 +84,16 @@ impl SingleTile {
     ///
     /// # Safety
     /// - the obligations of [`BoundNest::run`](crate::executor::BoundNest::run), for all points of the
-    ///   region;
-    /// - `bound` is the region for which `new` was called.
-    pub(super) unsafe fn run(&self, bound: &BoundRegion, code: &TileCode, bases: &[*mut u8]) {
+    ///   partition;
+    /// - `bound` is the partition for which `new` was called.
+    pub(super) unsafe fn run(&self, bound: &BoundPartition, code: &TileCode, bases: &[*mut u8]) {
         let mut memory = MaybeUninit::<TileMemory>::uninit();
         let computed = memory.as_mut_ptr().cast::<u8>();
         let accumulators = computed.wrapping_add(self.value_bytes);
         let address = |address: OperandAddress| {
             bases.get(address.operand).copied().unwrap_or(computed).wrapping_offset(address.offset)
         };
-        let (folds, width) = (&code.folds[..], width(&bound.region));
+        let (folds, width) = (&code.folds[..], width(&bound.partition));
         // SAFETY:
         // - the caller ensures that all operands are valid at all points;
         // - `new` has checked that computed values and accumulators fit `memory`, one after the other;
@@ -111,10 +111,10 @@ impl SingleTile {
                 let columns = bound.accumulators.columns(accumulators, (index, fold), width);
                 if bound.fold_function.is_none() {
                     let step_stride = bound.stores[index].source.step_stride;
-                    fold_values(bound, columns, Values { first: address(values), step_stride });
+                    fold_values(bound, columns, StepValues { first: address(values), step_stride });
                 }
-                let count = match bound.region.form {
-                    UnitForm::Row(_) => bound.region.walk.tile_axis,
+                let count = match bound.partition.form {
+                    UnitForm::Row(_) => bound.partition.walk.tile_axis,
                     UnitForm::Columns(count) => count,
                 };
                 let stride = bound.stores[index].result_stride;
@@ -131,20 +131,21 @@ impl SingleTile {
     unsafe fn fold(
         &self,
         fold_function: &FoldFunction,
-        bound: &BoundRegion,
-        columns: &[Columns<'_>],
+        bound: &BoundPartition,
+        columns: &[ColumnTree<'_>],
         address: impl Fn(OperandAddress) -> *mut u8,
     ) {
-        let inputs: SmallVec<[*mut u8; FEW]> = self.inputs.iter().map(|&it| address(it)).collect();
+        let inputs: SmallVec<[*mut u8; INLINE_ITEMS]> =
+            self.inputs.iter().map(|&it| address(it)).collect();
         let tile = FoldTile { fold_function, columns, inputs: &inputs, first: 0 };
-        let steps = bound.region.walk.tile_axis;
+        let steps = bound.partition.walk.tile_axis;
         // SAFETY:
         // - the inputs are operands of the nest, which the caller ensures to be readable at all steps or
         //   rows;
         // - `FoldFunction::new` has checked the readable elements of a unit against the function's step;
         // - all steps of the tile are folded at once, from step 0 on.
         unsafe {
-            match bound.region.form {
+            match bound.partition.form {
                 UnitForm::Row(length) => tile.fold_rows(steps, length),
                 UnitForm::Columns(_) => {
                     tile.fold(steps);
@@ -159,7 +160,7 @@ impl SingleTile {
     /// # Safety
     /// - the obligations of [`SingleTile::run`];
     /// - `address` returns memory with room for the values that the call computes.
-    unsafe fn compute(&self, bound: &BoundRegion, address: impl Fn(OperandAddress) -> *mut u8) {
+    unsafe fn compute(&self, bound: &BoundPartition, address: impl Fn(OperandAddress) -> *mut u8) {
         if let (Some(call), Some(function), Some(wired)) =
             (&self.call, &bound.function, &bound.wiring.function)
         {
@@ -170,10 +171,10 @@ impl SingleTile {
         }
     }
 
-    pub(super) fn count_bytes(&self, held: &mut MemoryUse) {
-        self.call.iter().for_each(|call| call.count_bytes(held));
-        held.small(&self.stores);
-        held.small(&self.inputs);
+    pub(super) fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        self.call.iter().for_each(|call| call.count_bytes(memory_use));
+        memory_use.add_small_vec(&self.stores);
+        memory_use.add_small_vec(&self.inputs);
     }
 }
 
@@ -182,11 +183,11 @@ impl SingleTile {
 /// # Safety
 /// - `values` are valid for reads at all steps or rows of the tile;
 /// - `columns` has memory for the lanes and nodes.
-unsafe fn fold_values(bound: &BoundRegion, columns: Columns<'_>, values: Values) {
-    let steps = bound.region.walk.tile_axis;
+unsafe fn fold_values(bound: &BoundPartition, columns: ColumnTree<'_>, values: StepValues) {
+    let steps = bound.partition.walk.tile_axis;
     // SAFETY: the caller ensures the values; all steps of the tile are folded at once, from step 0 on.
     unsafe {
-        match bound.region.form {
+        match bound.partition.form {
             UnitForm::Row(length) => columns.fold_rows(values, steps, length),
             UnitForm::Columns(_) => {
                 columns.fold(values, 0..steps);

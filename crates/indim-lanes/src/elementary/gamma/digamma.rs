@@ -3,10 +3,10 @@
 use core::f64::consts::PI;
 
 use super::half_turns::{HalfTurns, PI_LOW, half_turns};
-use super::{Argument, exactly, negated, sum};
+use super::{Argument, exact_pair, negate_pair, sum};
 use crate::elementary::log::log_accurate;
 use crate::elementary::pair::{Pair, two_sum};
-use crate::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
+use crate::elementary::piecewise::{Interval, Table, entry, polynomial_at, table};
 use crate::elementary::{horner, is_single, pair_constant};
 use crate::float::copysign;
 use crate::lane::{BoolLane, FloatLane};
@@ -34,13 +34,14 @@ pub fn digamma<F: FloatLane>(x: F) -> F {
 #[inline(always)]
 fn derivative<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
-    let middle = between_half_and_8(argument.middle);
-    let inverse = exactly(F::constant(1.0)).div(exactly(x));
-    let near = sum(middle, negated(inverse));
-    let of_size = Pair::select(argument.is_far(), asymptotic(argument.size), middle);
+    let polynomial_argument = between_half_and_8(argument.polynomial_argument);
+    let inverse = exact_pair(F::constant(1.0)).div(exact_pair(x));
+    let near = sum(polynomial_argument, negate_pair(inverse));
+    let of_magnitude =
+        Pair::select(argument.is_far(), asymptotic(argument.magnitude), polynomial_argument);
     // `x` is negative here, and so is its inverse.
-    let reflected = sum(sum(of_size, negated(inverse)), cotangent(argument.size));
-    let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
+    let reflected = sum(sum(of_magnitude, negate_pair(inverse)), cotangent(argument.magnitude));
+    let otherwise = Pair::select(argument.is_reflected(), reflected, of_magnitude);
     let ordinary = Pair::select(argument.is_near, near, otherwise);
     let result = match has_zeros {
         true => with_zeros(x, ordinary),
@@ -64,15 +65,15 @@ fn with_poles<F: FloatLane>(argument: &Argument<F>, inverse: F, ordinary: F) -> 
 fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
     let zero = pair_constant::<F>(1.4616321449683622, 9.549995429965697e-17);
     let distance = two_sum(y.high.sub(zero.high), y.low.sub(zero.low));
-    let piece = Piece::around(y.high, 0.5);
-    let offset = y.high.sub(piece.center).add(y.low);
-    distance.mul(polynomial_at(&FACTOR, piece.index, offset)).normalized()
+    let interval = Interval::around(y.high, 0.5);
+    let offset = y.high.sub(interval.center).add(y.low);
+    distance.mul(polynomial_at(&FACTOR, interval.index, offset)).normalized()
 }
 
 /// `digamma(y)` from 8 on: `log(y) - 1 / (2 y)` minus the series.
 #[inline(always)]
 fn asymptotic<F: FloatLane>(y: F) -> Pair<F> {
-    let inverse = exactly(F::constant(1.0)).div(exactly(y));
+    let inverse = exact_pair(F::constant(1.0)).div(exact_pair(y));
     let square = inverse.high.mul(inverse.high);
     let series = square.mul(horner(square, &TAIL));
     let half = F::constant(-0.5);
@@ -82,8 +83,8 @@ fn asymptotic<F: FloatLane>(y: F) -> Pair<F> {
 
 /// `π cot(π a)`.
 #[inline(always)]
-fn cotangent<F: FloatLane>(size: F) -> Pair<F> {
-    let HalfTurns { fraction, sine, cosine } = half_turns(size);
+fn cotangent<F: FloatLane>(magnitude: F) -> Pair<F> {
+    let HalfTurns { fraction, sine, cosine } = half_turns(magnitude);
     let quotient = cosine.div(sine).normalized();
     let Pair { high, low } = quotient.mul(pair_constant::<F>(PI, PI_LOW));
     let sign = copysign(F::constant(1.0), fraction);
@@ -103,7 +104,7 @@ fn with_zeros<F: FloatLane>(x: F, ordinary: Pair<F>) -> Pair<F> {
     Pair::select(is_inside.and(is_close), distance.mul(slope), ordinary)
 }
 
-/// `digamma(y)` divided by the distance from its positive zero, in `y` minus the centre of its piece, from
+/// `digamma(y)` divided by the distance from its positive zero, in `y` minus the centre of its interval, from
 /// 1/2 to 8.
 #[rustfmt::skip]
 const FACTOR: Table<32, 13> = table([

@@ -41,10 +41,10 @@ crate::shared_by_recordings! {
     /// Reduces `π x` by the nearest multiple of `π`. The pairs are exact to about 60 bits.
     pub(super) fn half_turns<F: FloatLane>(x: F) -> HalfTurns<F> {
         let fraction = x.sub(x.round_even());
-        let size = fraction.abs();
+        let magnitude = fraction.abs();
         let (quarter, half) = (F::constant(0.25), F::constant(0.5));
-        let is_beyond = quarter.less(size);
-        let near = F::select(is_beyond, half.sub(size), size);
+        let is_beyond = quarter.less(magnitude);
+        let near = F::select(is_beyond, half.sub(magnitude), magnitude);
         let (sine, cosine) = sine_and_cosine(near);
         HalfTurns {
             fraction,

@@ -1,10 +1,10 @@
 //! The logarithm of the magnitude of the gamma function.
 
 use super::half_turns::half_turns;
-use super::{Argument, exactly, negated, sum};
+use super::{Argument, exact_pair, negate_pair, sum};
 use crate::elementary::log::log_accurate;
 use crate::elementary::pair::{Pair, two_sum, two_sum_ordered};
-use crate::elementary::pieces::{Piece, Table, entry, polynomial_at, table};
+use crate::elementary::piecewise::{Interval, Table, entry, polynomial_at, table};
 use crate::elementary::{horner, is_single, pair_constant};
 use crate::lane::{BoolLane, FloatLane};
 
@@ -23,17 +23,17 @@ const STIRLING: [f64; 8] = [
 /// `log |Γ(x)|`; infinite at the poles and the infinities. Computed in 64 bits.
 #[inline(always)]
 pub fn lgamma<F: FloatLane>(x: F) -> F {
-    F::narrow(log_of_size(x.widen(), !is_single::<F>()))
+    F::narrow(lgamma_or_pole(x.widen(), !is_single::<F>()))
 }
 
 /// `lgamma(x)`. With `has_zeros`, tables give the results near the negative zeros. Narrower types do
 /// without them, because none of their floats is close enough to a zero.
 #[inline(always)]
-fn log_of_size<F: FloatLane>(x: F, has_zeros: bool) -> F {
+fn lgamma_or_pole<F: FloatLane>(x: F, has_zeros: bool) -> F {
     let argument = Argument::of(x);
-    let of_size = of_size(&argument);
-    let reflected = reflected(argument.size, of_size, has_zeros);
-    let ordinary = Pair::select(argument.is_reflected(), reflected, of_size);
+    let of_magnitude = of_magnitude(&argument);
+    let reflected = reflected(argument.magnitude, of_magnitude, has_zeros);
+    let ordinary = Pair::select(argument.is_reflected(), reflected, of_magnitude);
     // Adding zero makes the zeros at 1 and 2 positive.
     let value = value_or_infinity(ordinary).add(F::constant(0.0));
     let is_infinite = argument.is_pole().or(x.equal(F::constant(f64::INFINITY)));
@@ -49,25 +49,26 @@ fn value_or_infinity<F: FloatLane>(x: Pair<F>) -> F {
 
 /// `lgamma` of the magnitude, or of `x` itself if the magnitude is below 1/2.
 #[inline(always)]
-fn of_size<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
-    let log = log_accurate(argument.size);
-    let middle = between_half_and_8(argument);
-    let near = sum(negated(log), middle);
-    let ordinary = Pair::select(argument.is_far(), stirling(argument.size, log), middle);
+fn of_magnitude<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
+    let log = log_accurate(argument.magnitude);
+    let polynomial_argument = between_half_and_8(argument);
+    let near = sum(negate_pair(log), polynomial_argument);
+    let ordinary =
+        Pair::select(argument.is_far(), stirling(argument.magnitude, log), polynomial_argument);
     Pair::select(argument.is_near, near, ordinary)
 }
 
 /// `lgamma(y)` from 1/2 to 8: `(y - 1) (y - 2)` times a factor without zeros.
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(argument: &Argument<F>) -> Pair<F> {
-    let Argument { x, size, is_near, middle, .. } = *argument;
+    let Argument { x, magnitude, is_near, polynomial_argument, .. } = *argument;
     let one = F::constant(1.0);
-    let piece = Piece::around(middle.high, 0.5);
-    let offset = middle.high.sub(piece.center).add(middle.low);
-    let factor = polynomial_at(&FACTOR, piece.index, offset);
-    let less_one = F::select(is_near, x, size.sub(one));
+    let interval = Interval::around(polynomial_argument.high, 0.5);
+    let offset = polynomial_argument.high.sub(interval.center).add(polynomial_argument.low);
+    let factor = polynomial_at(&FACTOR, interval.index, offset);
+    let less_one = F::select(is_near, x, magnitude.sub(one));
     let less_two = two_sum(less_one, one.neg());
-    less_two.mul(exactly(less_one)).mul(factor).normalized()
+    less_two.mul(exact_pair(less_one)).mul(factor).normalized()
 }
 
 /// `lgamma(y)` from 8 on: `(y - 1/2) (log(y) - 1) + (log(2 π) - 1) / 2` plus the series.
@@ -85,18 +86,18 @@ fn stirling<F: FloatLane>(y: F, log: Pair<F>) -> Pair<F> {
 /// `lgamma(-a)` as `-log(a |sin(π a)| / π) - lgamma(a)`; near a zero as `-log(1 + u)`, where
 /// `1 + u = 1 / |Γ|`.
 #[inline(always)]
-fn reflected<F: FloatLane>(size: F, of_size: Pair<F>, has_zeros: bool) -> Pair<F> {
-    let turns = half_turns(size);
+fn reflected<F: FloatLane>(magnitude: F, of_magnitude: Pair<F>, has_zeros: bool) -> Pair<F> {
+    let turns = half_turns(magnitude);
     let inverse_of_pi = pair_constant::<F>(core::f64::consts::FRAC_1_PI, -1.9678676675182486e-17);
-    let product = turns.sine.mul(exactly(size)).mul(inverse_of_pi).normalized();
+    let product = turns.sine.mul(exact_pair(magnitude)).mul(inverse_of_pi).normalized();
     if !has_zeros {
-        return negated(sum(log_of(product), of_size));
+        return negate_pair(sum(log_of(product), of_magnitude));
     }
-    let (is_near_zero, less_one) = near_zero(size, turns.fraction.abs());
-    let reciprocal = sum(exactly(F::constant(1.0)), less_one);
+    let (is_near_zero, less_one) = near_zero(magnitude, turns.fraction.abs());
+    let reciprocal = sum(exact_pair(F::constant(1.0)), less_one);
     let log = log_of(Pair::select(is_near_zero, reciprocal, product));
-    let zero = exactly(F::constant(0.0));
-    negated(sum(log, Pair::select(is_near_zero, zero, of_size)))
+    let zero = exact_pair(F::constant(0.0));
+    negate_pair(sum(log, Pair::select(is_near_zero, zero, of_magnitude)))
 }
 
 #[inline(always)]
@@ -109,18 +110,19 @@ fn log_of<F: FloatLane>(x: Pair<F>) -> Pair<F> {
 /// between two multiples of 1/2 from 2 to 18 contains one zero; beyond 18, no float lies between a zero and
 /// its pole.
 #[inline(always)]
-fn near_zero<F: FloatLane>(size: F, fraction: F) -> (F::Bool, Pair<F>) {
+fn near_zero<F: FloatLane>(magnitude: F, fraction: F) -> (F::Bool, Pair<F>) {
     // The low bits of this sum are twice the magnitude, rounded down; `lookup` takes it modulo 32.
-    let index = size.add(size).floor().add(F::constant(4_503_599_627_370_496.0)).to_bits();
+    let index =
+        magnitude.add(magnitude).floor().add(F::constant(4_503_599_627_370_496.0)).to_bits();
     let zero = Pair { high: entry(&ZEROS, 0, index), low: entry(&ZEROS, 1, index) };
     let distance = two_sum(fraction.sub(zero.high), zero.low.neg());
     let slope = polynomial_at(&SLOPES, index, distance.high);
-    let is_inside = size.less(F::constant(2.0)).not().and(size.less(F::constant(18.0)));
+    let is_inside = magnitude.less(F::constant(2.0)).not().and(magnitude.less(F::constant(18.0)));
     let is_close = distance.high.abs().less(zero.high.mul(F::constant(0.125)));
     (is_inside.and(is_close), distance.mul(slope).normalized())
 }
 
-/// `lgamma(y) / ((y - 1) (y - 2))` in `y` minus the centre of its piece, from 1/2 to 8.
+/// `lgamma(y) / ((y - 1) (y - 2))` in `y` minus the centre of its interval, from 1/2 to 8.
 #[rustfmt::skip]
 const FACTOR: Table<32, 13> = table([
     [

@@ -32,27 +32,27 @@ use crate::lane::{BoolLane, FloatLane};
 struct Argument<F: FloatLane> {
     x: F,
     /// The magnitude of `x`.
-    size: F,
+    magnitude: F,
     /// Whether the magnitude is below 1/2.
     is_near: F::Bool,
     /// The argument of the piecewise polynomials: the magnitude, or `x + 1` if the magnitude is below 1/2.
-    middle: Pair<F>,
+    polynomial_argument: Pair<F>,
 }
 
 impl<F: FloatLane> Argument<F> {
     #[inline(always)]
     fn of(x: F) -> Self {
-        let size = x.abs();
-        let is_near = size.less(F::constant(0.5));
-        let itself = Pair { high: size, low: F::constant(0.0) };
-        let middle = Pair::select(is_near, two_sum(F::constant(1.0), x), itself);
-        Argument { x, size, is_near, middle }
+        let magnitude = x.abs();
+        let is_near = magnitude.less(F::constant(0.5));
+        let itself = Pair { high: magnitude, low: F::constant(0.0) };
+        let polynomial_argument = Pair::select(is_near, two_sum(F::constant(1.0), x), itself);
+        Argument { x, magnitude, is_near, polynomial_argument }
     }
 
     /// Whether the asymptotic series holds.
     #[inline(always)]
     fn is_far(&self) -> F::Bool {
-        self.size.less(F::constant(8.0)).not()
+        self.magnitude.less(F::constant(8.0)).not()
     }
 
     /// Whether the reflection applies.
@@ -71,7 +71,7 @@ impl<F: FloatLane> Argument<F> {
 
 /// The pair with flipped signs.
 #[inline(always)]
-fn negated<F: FloatLane>(x: Pair<F>) -> Pair<F> {
+fn negate_pair<F: FloatLane>(x: Pair<F>) -> Pair<F> {
     Pair { high: x.high.neg(), low: x.low.neg() }
 }
 
@@ -83,6 +83,6 @@ fn sum<F: FloatLane>(x: Pair<F>, y: Pair<F>) -> Pair<F> {
 
 /// A float as a pair.
 #[inline(always)]
-fn exactly<F: FloatLane>(x: F) -> Pair<F> {
+fn exact_pair<F: FloatLane>(x: F) -> Pair<F> {
     Pair { high: x, low: F::constant(0.0) }
 }

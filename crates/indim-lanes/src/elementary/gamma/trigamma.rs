@@ -1,9 +1,9 @@
 //! The derivative of `digamma`.
 
 use super::half_turns::half_turns;
-use super::{Argument, exactly, negated, sum};
+use super::{Argument, exact_pair, negate_pair, sum};
 use crate::elementary::pair::{Pair, two_product};
-use crate::elementary::pieces::{Piece, Table, polynomial_at, table};
+use crate::elementary::piecewise::{Interval, Table, polynomial_at, table};
 use crate::elementary::{horner, pair_constant};
 use crate::lane::{BoolLane, FloatLane};
 
@@ -30,28 +30,30 @@ pub fn trigamma<F: FloatLane>(x: F) -> F {
 fn second_derivative<F: FloatLane>(x: F) -> F {
     let argument = Argument::of(x);
     let infinity = F::constant(f64::INFINITY);
-    let middle = between_half_and_8(argument.middle);
-    let inverse = exactly(F::constant(1.0)).div(exactly(argument.size));
+    let polynomial_argument = between_half_and_8(argument.polynomial_argument);
+    let inverse = exact_pair(F::constant(1.0)).div(exact_pair(argument.magnitude));
     let inverse_square = inverse.mul(inverse).normalized();
-    let of_size = Pair::select(argument.is_far(), asymptotic(inverse), middle);
-    let reflected =
-        sum(inverse_square_of_sine(argument.size), sum(inverse_square, negated(of_size)));
-    let otherwise = Pair::select(argument.is_reflected(), reflected, of_size);
-    let near = sum(inverse_square, middle);
+    let of_magnitude = Pair::select(argument.is_far(), asymptotic(inverse), polynomial_argument);
+    let reflected = sum(
+        inverse_square_of_sine(argument.magnitude),
+        sum(inverse_square, negate_pair(of_magnitude)),
+    );
+    let otherwise = Pair::select(argument.is_reflected(), reflected, of_magnitude);
+    let near = sum(inverse_square, polynomial_argument);
     let value = Pair::select(argument.is_near, near, otherwise).value();
     // If the square of the inverse overflows, its low part is a NaN.
     let is_tiny = inverse.high.mul(inverse.high).equal(infinity);
     let result = F::select(argument.is_pole().or(is_tiny), infinity, value);
-    let is_infinite = argument.size.equal(infinity);
+    let is_infinite = argument.magnitude.equal(infinity);
     let at_infinity = F::select(x.equal(infinity), F::constant(0.0), F::constant(f64::NAN));
     F::select(is_infinite, at_infinity, result)
 }
 
 #[inline(always)]
 fn between_half_and_8<F: FloatLane>(y: Pair<F>) -> Pair<F> {
-    let piece = Piece::around(y.high, 0.5);
-    let offset = y.high.sub(piece.center).add(y.low);
-    polynomial_at(&VALUES, piece.index, offset)
+    let interval = Interval::around(y.high, 0.5);
+    let offset = y.high.sub(interval.center).add(y.low);
+    polynomial_at(&VALUES, interval.index, offset)
 }
 
 /// `trigamma(y)` from 8 on: `1 / y + 1 / (2 y²)` plus the series; `inverse` is `1 / y`.
@@ -66,13 +68,13 @@ fn asymptotic<F: FloatLane>(inverse: Pair<F>) -> Pair<F> {
 
 /// `(π / sin(π a))²`.
 #[inline(always)]
-fn inverse_square_of_sine<F: FloatLane>(size: F) -> Pair<F> {
-    let sine = half_turns(size).sine;
+fn inverse_square_of_sine<F: FloatLane>(magnitude: F) -> Pair<F> {
+    let sine = half_turns(magnitude).sine;
     let square = sine.mul(sine).normalized();
     pair_constant::<F>(9.869604401089358, 6.265295508739711e-16).div(square)
 }
 
-/// `trigamma(y)` in `y` minus the centre of its piece, from 1/2 to 8.
+/// `trigamma(y)` in `y` minus the centre of its interval, from 1/2 to 8.
 #[rustfmt::skip]
 const VALUES: Table<32, 14> = table([
     [

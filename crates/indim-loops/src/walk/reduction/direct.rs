@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{ReducedAxes, ReductionNest, last, piece_steps};
+use super::{ReducedAxes, ReductionNest, innermost_stride, segment_steps};
 use crate::memory_use::MemoryUse;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::strides::{AxisStrides, zero_strides};
@@ -17,18 +17,18 @@ pub struct DirectRows {
     /// The rows of a tile; the last tile may have fewer.
     pub tile_rows: usize,
     /// The stride of each operand from one row to the next, in bytes.
-    pub across: AxisStrides,
+    pub row_strides: AxisStrides,
 }
 
 /// In-place columns along the reduced axis; a row is a unit of one column.
 ///
-/// Few long units are cut into pieces.
+/// Few long units are cut into segments.
 #[derive(Debug)]
 pub struct DirectColumns {
     /// The size of the innermost kept axis.
     columns: usize,
     /// The stride of each operand from one column to the next, in bytes.
-    across: AxisStrides,
+    column_strides: AxisStrides,
     /// The offset of each operand's first column from the array's first element, in bytes.
     offsets: AxisStrides,
     /// The kept axes, if they are several; all but the innermost are the outer axes.
@@ -37,10 +37,10 @@ pub struct DirectColumns {
     pub unit_columns: usize,
     /// The elements of a column.
     pub length: usize,
-    /// The elements of a column in one piece; the last piece may have fewer.
-    pub piece_steps: usize,
-    /// The pieces of a unit; the results of several pieces must be combined.
-    pub pieces: usize,
+    /// The elements of a column in one segment; the last segment may have fewer.
+    pub segment_steps: usize,
+    /// The segments of a unit; the results of several segments must be combined.
+    pub segments: usize,
     /// The units along the innermost kept axis.
     units_across: usize,
     /// The number of units.
@@ -69,9 +69,9 @@ impl ReductionNest<'_> {
             return None;
         }
         let rows = kept.sizes.first().copied().unwrap_or(1);
-        let across = innermost_strides(kept);
+        let row_strides = innermost_strides(kept);
         let tile_rows = self.rows_of_a_tile(self.folds).min(rows);
-        Some(DirectRows { rows, length: *length, tile_rows, across })
+        Some(DirectRows { rows, length: *length, tile_rows, row_strides })
     }
 }
 
@@ -82,16 +82,16 @@ impl DirectColumns {
         let (columns, outer) = kept.sizes.split_last().unwrap_or((&1, &[]));
         let units_across = columns.div_ceil(unit_columns);
         let units = outer.iter().product::<usize>() * units_across;
-        let piece_steps = piece_steps(*length, units, unit_columns);
+        let segment_steps = segment_steps(*length, units, unit_columns);
         DirectColumns {
             columns: *columns,
-            across: innermost_strides(kept),
+            column_strides: innermost_strides(kept),
             offsets: AxisStrides::from_slice(&kept.offsets),
             kept: (kept.sizes.len() > 1).then(|| Box::new(kept.clone())),
             unit_columns,
             length: *length,
-            piece_steps,
-            pieces: length.div_ceil(piece_steps),
+            segment_steps,
+            segments: length.div_ceil(segment_steps),
             units_across,
             units,
         }
@@ -120,12 +120,12 @@ impl DirectColumns {
         Unit { outer, first, columns: self.unit_columns.min(self.columns - first) }
     }
 
-    /// The unit and the index of its piece for tile `tile`: each piece is one tile.
+    /// The unit and the index of its segment for tile `tile`: each segment is one tile.
     #[inline]
-    pub fn piece(&self, tile: usize) -> (Unit, usize) {
-        match self.pieces {
+    pub fn segment(&self, tile: usize) -> (Unit, usize) {
+        match self.segments {
             1 => (self.unit(tile), 0),
-            pieces => (self.unit(tile / pieces), tile % pieces),
+            segments => (self.unit(tile / segments), tile % segments),
         }
     }
 
@@ -133,15 +133,15 @@ impl DirectColumns {
     #[inline]
     pub fn offset(&self, unit: &Unit, operand: usize) -> isize {
         let strides = self.kept.iter().flat_map(|kept| kept.strides_of(operand));
-        let along = unit.outer.iter().zip(strides);
-        let outer: isize = along.map(|(&index, &stride)| index as isize * stride).sum();
-        self.offsets[operand] + outer + unit.first as isize * self.across[operand]
+        let outer = unit.outer.iter().zip(strides);
+        let outer: isize = outer.map(|(&index, &stride)| index as isize * stride).sum();
+        self.offsets[operand] + outer + unit.first as isize * self.column_strides[operand]
     }
 
     /// The stride of an operand from one column to the next, in bytes.
     #[inline]
     pub fn column_stride(&self, operand: usize) -> isize {
-        self.across[operand]
+        self.column_strides[operand]
     }
 
     /// Whether all units have the same number of columns.
@@ -150,12 +150,12 @@ impl DirectColumns {
     }
 
     /// Counts the memory of this structure.
-    pub fn count_bytes(&self, held: &mut MemoryUse) {
-        held.small(&self.across);
-        held.small(&self.offsets);
+    pub fn count_bytes(&self, memory_use: &mut MemoryUse) {
+        memory_use.add_small_vec(&self.column_strides);
+        memory_use.add_small_vec(&self.offsets);
         if let Some(kept) = &self.kept {
-            held.own::<CoalescedAxes>(1);
-            kept.count_bytes(held);
+            memory_use.add_allocation::<CoalescedAxes>(1);
+            kept.count_bytes(memory_use);
         }
     }
 }
@@ -164,7 +164,7 @@ impl DirectColumns {
 fn innermost_strides(axes: &CoalescedAxes) -> AxisStrides {
     let mut strides = zero_strides(axes.operands());
     for (operand, stride) in strides.iter_mut().enumerate() {
-        *stride = last(axes, operand);
+        *stride = innermost_stride(axes, operand);
     }
     strides
 }

@@ -8,7 +8,7 @@
 
 use super::super::assembler::Condition;
 use super::{
-    Emitter, FOLD_BEGINS, FOLD_ROWS, GeneralRegister, INDEX, LIMIT, OPERANDS, POINTERS,
+    Emitter, FOLD_MODE, FOLD_ROWS, GeneralRegister, INDEX, LIMIT, OPERANDS, POINTERS,
     REGISTER_BYTES, SCRATCH, STRIDES, opcode,
 };
 use crate::compile::Accumulators;
@@ -20,46 +20,46 @@ const ROW_COUNT: GeneralRegister = 2;
 const ROW_STRIDES: GeneralRegister = 1;
 
 /// Maximum number of inputs. Each has a pointer register; there are more of these registers.
-pub(in crate::aarch64) const MAX_OPERANDS: usize = MAX_FOLD_OPERANDS - MAX_FOLDS;
+pub(in crate::aarch64) const MAX_FOLD_INPUTS: usize = MAX_FOLD_OPERANDS - MAX_FOLDS;
 
-const _: () = assert!(MAX_OPERANDS <= POINTERS.len());
+const _: () = assert!(MAX_FOLD_INPUTS <= POINTERS.len());
 
 impl Emitter<'_> {
     /// One unit: all its strips.
-    pub(super) fn unit(&mut self) {
+    pub(super) fn emit_unit(&mut self) {
         self.assembler.constant(INDEX, 0);
         self.point_to_strip();
-        let (code, steps) = self.parts.row;
-        self.steps(code, steps);
-        for &(memory, real) in self.parts.pinned {
-            self.load_vector(real, memory);
+        let (code, allocated) = self.input.row;
+        self.emit_code(code, allocated);
+        for &(memory, physical) in self.input.pinned {
+            self.load_vector(physical, memory);
         }
         self.assembler.label("strip");
         let strip = self.assembler.position();
         self.load_accumulators();
-        self.rows();
-        for it in self.parts.accumulators {
+        self.emit_rows();
+        for it in self.input.accumulators {
             self.move_accumulators(opcode::STORE, it);
         }
-        self.assembler.add_immediate(INDEX, INDEX, self.parts.lanes as u32);
+        self.assembler.add_immediate(INDEX, INDEX, self.input.lanes as u32);
         self.point_to_strip();
         self.assembler.compare(INDEX, LIMIT);
-        let last = self.assembler.jump_ahead(Condition::Greater, "last");
+        let last = self.assembler.jump_forward(Condition::Greater, "last");
         self.assembler.jump(strip, "strip");
-        self.assembler.arrive(last);
+        self.assembler.bind(last);
     }
 
     /// All rows of a strip.
-    fn rows(&mut self) {
+    fn emit_rows(&mut self) {
         let [stride, scratch] = SCRATCH;
-        let body = self.parts.body;
+        let body = self.input.body;
         self.assembler.load(ROW_COUNT, FOLD_ROWS);
         self.assembler.load(ROW_STRIDES, STRIDES);
         self.assembler.label("row");
         let row = self.assembler.position();
-        let (code, steps) = self.parts.step;
-        self.steps(code, steps);
-        let first = self.parts.operands + body.outputs.len();
+        let (code, allocated) = self.input.step;
+        self.emit_code(code, allocated);
+        let first = self.input.operands + body.outputs.len();
         for (input, &pointer) in self.pointers[..body.operand_count()].iter().enumerate() {
             let at = 8 * (first + input) as u32;
             let place = self.assembler.reach(ROW_STRIDES, at, 8, scratch);
@@ -67,14 +67,14 @@ impl Emitter<'_> {
             self.assembler.add(pointer, pointer, stride, 0);
         }
         self.assembler.sub_immediate(ROW_COUNT, ROW_COUNT, 1);
-        let folded = self.assembler.jump_ahead(Condition::Zero(ROW_COUNT), "folded");
+        let folded = self.assembler.jump_forward(Condition::Zero(ROW_COUNT), "folded");
         self.assembler.jump(row, "row");
-        self.assembler.arrive(folded);
+        self.assembler.bind(folded);
     }
 
     /// Loads the addresses of the inputs in the first row of a strip.
     fn point_to_strip(&mut self) {
-        let body = self.parts.body;
+        let body = self.input.body;
         for input in 0..body.operand_count() {
             self.load_operand(self.pointers[input], body.outputs.len() + input);
         }
@@ -83,30 +83,30 @@ impl Emitter<'_> {
         }
     }
 
-    /// Loads the accumulators of a strip: from memory, or the identity if the argument `begins` is set.
+    /// Loads the accumulators of a strip: from memory, or the identity if the argument `mode` is not 0.
     fn load_accumulators(&mut self) {
-        let begins = 0;
-        self.assembler.load(begins, FOLD_BEGINS);
-        let held = self.assembler.jump_ahead(Condition::Zero(begins), "held");
-        for it in self.parts.accumulators {
-            self.load_vector(it.real, it.identity);
+        let mode = 0;
+        self.assembler.load(mode, FOLD_MODE);
+        let held = self.assembler.jump_forward(Condition::Zero(mode), "held");
+        for it in self.input.accumulators {
+            self.load_vector(it.physical, it.identity);
         }
-        let ready = self.assembler.jump_ahead(Condition::NotZero(begins), "ready");
-        self.assembler.arrive(held);
-        for it in self.parts.accumulators {
+        let ready = self.assembler.jump_forward(Condition::NotZero(mode), "ready");
+        self.assembler.bind(held);
+        for it in self.input.accumulators {
             self.move_accumulators(opcode::LOAD, it);
         }
-        self.assembler.arrive(ready);
+        self.assembler.bind(ready);
     }
 
     /// Loads or stores the accumulators in a register.
     fn move_accumulators(&mut self, family: opcode::InstructionFamily, it: &Accumulators) {
         let [address, scratch] = SCRATCH;
-        let bytes = (self.parts.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);
+        let bytes = (self.input.copy_lanes as u32 * it.element_bytes).min(REGISTER_BYTES);
         let place = self.assembler.reach(OPERANDS, 8 * it.output, 8, scratch);
         self.assembler.load(address, place);
         self.assembler.add(address, address, INDEX, it.element_bytes.ilog2());
         let place = self.assembler.reach(address, it.displacement, bytes, scratch);
-        self.assembler.vector_move(family.of(bytes as usize), it.real, place, String::new);
+        self.assembler.vector_move(family.of(bytes as usize), it.physical, place, String::new);
     }
 }

@@ -14,7 +14,7 @@ impl Selector<'_> {
             return false;
         }
         let x = self.number(operand);
-        let parts = match (from.is_float(), to.is_float()) {
+        let group = match (from.is_float(), to.is_float()) {
             (false, false) => self.resize(x, from, to.size()),
             (false, true) => {
                 let x = self.resize(x, from, to.size());
@@ -27,7 +27,7 @@ impl Selector<'_> {
             (true, false) => self.float_to_integer(x, from.size(), to),
             (true, true) => self.float_to_float(x, from.size(), to.size()),
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     /// Converts integers to `to` bytes: truncates, or extends by the signedness of `from`.
@@ -40,7 +40,7 @@ impl Selector<'_> {
 
     /// Doubles the size of lanes: one instruction for the lower lanes of a register, another for the upper
     /// ones.
-    pub(super) fn twice_as_wide(
+    pub(super) fn widen_lanes(
         &mut self,
         [low, high]: [InstructionFamily; 2],
         size: usize,
@@ -57,13 +57,13 @@ impl Selector<'_> {
         let mut size = from;
         while size > to {
             size /= 2;
-            x = self.halved(x, size, opcode::EVEN.of(size));
+            x = self.halve_lanes(x, size, opcode::EVEN.of(size));
         }
         x
     }
 
     /// Halves lanes to `size` bytes, by an instruction on two registers.
-    fn halved(&mut self, x: RegisterGroup, size: usize, opcode: Opcode) -> RegisterGroup {
+    fn halve_lanes(&mut self, x: RegisterGroup, size: usize, opcode: Opcode) -> RegisterGroup {
         RegisterGroup::new(self.count(size), |index| {
             let second = (2 * index + 1).min(x.count - 1);
             self.emit(opcode, true, &[x.register(2 * index), x.register(second)])
@@ -80,7 +80,11 @@ impl Selector<'_> {
     ) -> RegisterGroup {
         let halves = self.unary(family.of(size), size, x, None);
         let is_half = !self.is_in_row && self.lanes * size <= REGISTER_BYTES as usize;
-        if is_half { halves } else { self.halved(halves, size / 2, opcode::INTERLEAVE_LOW.of(8)) }
+        if is_half {
+            halves
+        } else {
+            self.halve_lanes(halves, size / 2, opcode::INTERLEAVE_LOW.of(8))
+        }
     }
 
     /// Converts floats to integers. The instructions saturate, and NaNs become 0.
@@ -102,7 +106,7 @@ impl Selector<'_> {
 
     fn float_to_float(&mut self, x: RegisterGroup, from: usize, to: usize) -> RegisterGroup {
         match (from, to) {
-            (4, 8) => self.twice_as_wide(EXTEND_FLOAT, 4, x),
+            (4, 8) => self.widen_lanes(EXTEND_FLOAT, 4, x),
             (8, 4) => self.narrow_with(opcode::NARROW_FLOAT, 8, x),
             _ => x,
         }
@@ -111,17 +115,17 @@ impl Selector<'_> {
     /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
-        let parts = self.twice_as_wide(EXTEND_FLOAT, 2, x);
-        self.set(value, parts)
+        let group = self.widen_lanes(EXTEND_FLOAT, 2, x);
+        self.set(value, group)
     }
 
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
-        let x = self.canonical(4, x);
-        let parts = self.narrow_with(opcode::NARROW_FLOAT, 4, x);
-        self.set(value, parts)
+        let x = self.canonicalize_nans(4, x);
+        let group = self.narrow_with(opcode::NARROW_FLOAT, 4, x);
+        self.set(value, group)
     }
 }
 

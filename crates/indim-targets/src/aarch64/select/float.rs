@@ -14,28 +14,28 @@ impl Selector<'_> {
         }
         let size = self.body.lane(instruction.operands[0]).size();
         let mut operands = [RegisterGroup::NONE; 3];
-        for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
-            *parts = self.number(operand);
+        for (group, &operand) in operands.iter_mut().zip(instruction.operands()) {
+            *group = self.number(operand);
         }
         let [x, y, z] = operands;
-        let parts = match instruction.primitive {
+        let group = match instruction.primitive {
             Primitive::Equal => {
-                let parts = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, y);
-                return self.set_mask(value, size, parts);
+                let group = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, y);
+                return self.set_mask(value, size, group);
             }
             Primitive::Less => {
-                let parts = self.binary(opcode::GREATER_FLOAT.of(size), size, y, x);
-                return self.set_mask(value, size, parts);
+                let group = self.binary(opcode::GREATER_FLOAT.of(size), size, y, x);
+                return self.set_mask(value, size, group);
             }
             Primitive::MulAdd => self.add_product(opcode::MUL_ADD, size, x, y, z),
-            Primitive::Canonical => self.canonical(size, x),
+            Primitive::Canonical => self.canonicalize_nans(size, x),
             primitive => match (unary_family(primitive), binary_family(primitive)) {
                 (Some(family), _) => self.unary(family.of(size), size, x, None),
                 (_, Some(family)) => self.binary(family.of(size), size, x, y),
                 _ => return false,
             },
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     /// Appends a fused multiply-add, `z + x * y`, or with `MUL_SUB` a multiply-subtract, `z - x * y`.
@@ -55,7 +55,7 @@ impl Selector<'_> {
     }
 
     /// Replaces NaNs by the canonical one.
-    pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
+    pub(super) fn canonicalize_nans(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let is_number = self.binary(opcode::EQUAL_FLOAT.of(size), size, x, x);
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);

@@ -16,8 +16,8 @@ impl Selector<'_> {
             Primitive::ShiftLeft
             | Primitive::ShiftRightLogical
             | Primitive::ShiftRightArithmetic => {
-                let parts = self.shift(instruction.primitive, size, x, second);
-                return self.set(value, parts);
+                let group = self.shift(instruction.primitive, size, x, second);
+                return self.set(value, group);
             }
             Primitive::Lookup { table } => return self.lookup(value, table),
             _ => {}
@@ -26,18 +26,18 @@ impl Selector<'_> {
             1 => x,
             _ => self.number(second),
         };
-        let parts = match instruction.primitive {
+        let group = match instruction.primitive {
             Primitive::Equal => {
-                let parts = self.binary(opcode::EQUAL.of(size), size, x, y);
-                return self.set_mask(value, size, parts);
+                let group = self.binary(opcode::EQUAL.of(size), size, x, y);
+                return self.set_mask(value, size, group);
             }
             Primitive::Less if lane.is_signed() => {
-                let parts = self.binary(opcode::GREATER_SIGNED.of(size), size, y, x);
-                return self.set_mask(value, size, parts);
+                let group = self.binary(opcode::GREATER_SIGNED.of(size), size, y, x);
+                return self.set_mask(value, size, group);
             }
             Primitive::Less | Primitive::LessUnsigned => {
-                let parts = self.binary(opcode::GREATER_UNSIGNED.of(size), size, y, x);
-                return self.set_mask(value, size, parts);
+                let group = self.binary(opcode::GREATER_UNSIGNED.of(size), size, y, x);
+                return self.set_mask(value, size, group);
             }
             Primitive::And => self.binary(Opcode::AND, size, x, y),
             Primitive::Or => self.binary(Opcode::OR, size, x, y),
@@ -54,7 +54,7 @@ impl Selector<'_> {
             Primitive::CountOnes => self.count_ones(size, x),
             _ => return false,
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     /// The low halves of 64-bit products: the product of the low halves, plus the crossed products in the
@@ -136,8 +136,8 @@ impl Selector<'_> {
         let last = self.body.tables[table as usize].len() as u64 - 1;
         let index = self.binary_constant(Opcode::AND, size, index, last);
         let is_wide = self.is_wide(size);
-        let parts =
-            index.map(|part| self.emit_gather(opcode::GATHER.of(size), is_wide, [part], table));
-        self.set(value, parts)
+        let group = index
+            .map(|register| self.emit_gather(opcode::GATHER.of(size), is_wide, [register], table));
+        self.set(value, group)
     }
 }

@@ -29,15 +29,15 @@ impl TargetLowering for Opcode {
         opcode::STORE.of(bytes)
     }
 
-    fn compute(selector: &mut Selector<'_>, value: SsaValue, operand: LaneType) -> bool {
+    fn lower_primitive(selector: &mut Selector<'_>, value: SsaValue, operand: LaneType) -> bool {
         match selector.body.instruction(value).primitive {
             Primitive::Select => selector.select(value),
             Primitive::Cast => selector.cast(value),
             Primitive::WidenF16 => selector.widen_f16(value),
             Primitive::RoundToF16 => selector.round_to_f16(value),
             Primitive::Bits => {
-                let parts = selector.number(selector.body.instruction(value).operands[0]);
-                selector.set(value, parts)
+                let group = selector.number(selector.body.instruction(value).operands[0]);
+                selector.set(value, group)
             }
             _ if operand.is_float() => selector.float_instruction(value),
             _ => selector.integer_instruction(value),
@@ -60,7 +60,7 @@ impl TargetLowering for Opcode {
         }
     }
 
-    fn pattern(selector: &mut Selector<'_>, value: SsaValue, pattern: Pattern) {
+    fn lower_pattern(selector: &mut Selector<'_>, value: SsaValue, pattern: Pattern) {
         let lane = selector.body.lane(value);
         let [x, y] = [0, 1].map(|position| selector.number(pattern.operands[position]));
         let extreme = match (pattern.kind, lane.is_signed()) {
@@ -70,13 +70,13 @@ impl TargetLowering for Opcode {
             (PatternKind::Max, false) => opcode::MAX_UNSIGNED,
             _ => {
                 let z = selector.number(pattern.operands[2]);
-                let parts = selector.add_product(opcode::MUL_SUB, lane.size(), x, y, z);
-                selector.set(value, parts);
+                let group = selector.add_product(opcode::MUL_SUB, lane.size(), x, y, z);
+                selector.set(value, group);
                 return;
             }
         };
-        let parts = selector.binary(extreme.of(lane.size()), lane.size(), x, y);
-        selector.set(value, parts);
+        let group = selector.binary(extreme.of(lane.size()), lane.size(), x, y);
+        selector.set(value, group);
     }
 
     fn broadcast(selector: &mut Selector<'_>, memory: Memory, size: usize) -> Register {
@@ -128,10 +128,10 @@ impl TargetLowering for Opcode {
     fn deinterleave(
         selector: &mut Selector<'_>,
         size: usize,
-        part: u8,
+        parity: u8,
         pairs: [Register; 2],
     ) -> Register {
-        let family = if part == 0 { opcode::EVEN } else { opcode::ODD };
+        let family = if parity == 0 { opcode::EVEN } else { opcode::ODD };
         selector.emit(family.of(size), selector.is_wide(size), &pairs)
     }
 
@@ -158,7 +158,7 @@ impl Opcode {
         let mut x = x;
         let mut size = from;
         while size < to {
-            x = selector.twice_as_wide([low, high], size, x);
+            x = selector.widen_lanes([low, high], size, x);
             size *= 2;
         }
         x

@@ -71,7 +71,7 @@ impl X86InstructionSet for Avx2 {
         let zeros = RegisterGroup::uniform(x.count, zero);
         // Zero-extended bytes are not negative, so nonzero means greater than 0.
         if size > 1 {
-            return selector.binary(max(size), size, x, zeros);
+            return selector.binary(greater(size), size, x, zeros);
         }
         let is_zero = selector.binary(Opcode::EQUAL_8, 1, x, zeros);
         selector.not(is_zero, 1)
@@ -108,12 +108,12 @@ impl X86InstructionSet for Avx2 {
         let size = lane.size();
         match primitive {
             Primitive::Equal => selector.binary(equal(size), size, x, y),
-            Primitive::Less if lane.is_signed() => selector.binary(max(size), size, y, x),
+            Primitive::Less if lane.is_signed() => selector.binary(greater(size), size, y, x),
             _ => {
                 let sign = 1 << (8 * size - 1);
                 let [x, y] =
                     [x, y].map(|x| selector.binary_constant(Opcode::BITS_XOR, size, x, sign));
-                selector.binary(max(size), size, y, x)
+                selector.binary(greater(size), size, y, x)
             }
         }
     }
@@ -253,11 +253,11 @@ impl X86InstructionSet for Avx2 {
     fn deinterleave(
         selector: &mut Selector<'_, Avx2>,
         size: usize,
-        part: u8,
+        parity: u8,
         pairs: [Register; 2],
     ) -> Register {
         let is_wide = selector.is_wide(size);
-        let mixed = match (size, part) {
+        let mixed = match (size, parity) {
             (4, 0) => selector.emit_immediate(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0x88)),
             (4, _) => selector.emit_immediate(Opcode::SHUFFLE_F32, is_wide, &pairs, Some(0xdd)),
             (_, 0) => selector.emit(Opcode::UNPACK_LOW_64, is_wide, &pairs),
@@ -299,7 +299,7 @@ fn equal(size: usize) -> Opcode<Avx2> {
 }
 
 /// The comparison "greater than" of signed lanes of `size` bytes.
-fn max(size: usize) -> Opcode<Avx2> {
+fn greater(size: usize) -> Opcode<Avx2> {
     match size {
         1 => Opcode::GREATER_8,
         2 => Opcode::GREATER_16,

@@ -297,10 +297,10 @@ impl X86InstructionSet for Avx512 {
     fn deinterleave(
         selector: &mut Selector<'_, Self>,
         size: usize,
-        part: u8,
+        parity: u8,
         [first, second]: [Register; 2],
     ) -> Register {
-        selector.permute_two(size, [first, second], |lane, _| 2 * lane + u64::from(part))
+        selector.permute_two(size, [first, second], |lane, _| 2 * lane + u64::from(parity))
     }
 
     fn deinterleave_records(
@@ -308,7 +308,7 @@ impl X86InstructionSet for Avx512 {
         size: usize,
         records: &[Register],
     ) -> Vec<Register> {
-        selector.separate(size, records)
+        selector.separate_members(size, records)
     }
 
     fn interleave(
@@ -341,7 +341,7 @@ impl Selector<'_, Avx512> {
             placed.sum()
         };
         let words = sources.chunks(8 / size).map(joined).collect();
-        let sources = self.lanes_constant(words);
+        let sources = self.lane_constant(words);
         let opcode = match size {
             2 => Opcode::PERMUTE_TWO_16,
             4 => Opcode::PERMUTE_TWO_32,
@@ -352,32 +352,34 @@ impl Selector<'_, Avx512> {
 
     /// Separates the elements of records: a register for each position. Records of an even number of elements
     /// are halved, which takes fewer instructions than picking each element from all registers.
-    fn separate(&mut self, size: usize, records: &[Register]) -> Vec<Register> {
+    fn separate_members(&mut self, size: usize, records: &[Register]) -> Vec<Register> {
         if records.len() == 1 {
             return records.to_vec();
         }
         if !records.len().is_multiple_of(2) {
-            return (0..records.len()).map(|part| self.pick(size, records, part as u64)).collect();
+            return (0..records.len())
+                .map(|member| self.pick_member(size, records, member as u64))
+                .collect();
         }
-        let [even, odd] = [0, 1].map(|part| {
-            let pairs = records
-                .chunks(2)
-                .map(|pair| self.permute_two(size, [pair[0], pair[1]], |lane, _| 2 * lane + part));
+        let [even, odd] = [0, 1].map(|parity| {
+            let pairs = records.chunks(2).map(|pair| {
+                self.permute_two(size, [pair[0], pair[1]], |lane, _| 2 * lane + parity)
+            });
             let half: Vec<Register> = pairs.collect();
-            self.separate(size, &half)
+            self.separate_members(size, &half)
         });
         even.into_iter().zip(odd).flat_map(|(even, odd)| [even, odd]).collect()
     }
 
-    /// Picks the element at position `part` of each record.
-    fn pick(&mut self, size: usize, records: &[Register], part: u64) -> Register {
-        let of = records.len() as u64;
+    /// Picks the element at position `member` of each record.
+    fn pick_member(&mut self, size: usize, records: &[Register], member: u64) -> Register {
+        let factor = records.len() as u64;
         let mut picked = records[0];
-        for (number, &next) in (0..of).zip(records).skip(1) {
+        for (number, &next) in (0..factor).zip(records).skip(1) {
             picked = self.permute_two(size, [picked, next], |lane, count| {
-                let element = lane * of + part;
+                let element = lane * factor + member;
                 match element / count {
-                    register if register == number => count + element % count,
+                    source if source == number => count + element % count,
                     // The first permutation picks the lanes of the first register too.
                     0 if number == 1 => element,
                     _ => lane,
@@ -387,17 +389,17 @@ impl Selector<'_, Avx512> {
         picked
     }
 
-    /// Narrows lanes to `size` bytes, half of their size: keeps their lower (`part` 0) or upper (`part` 1)
-    /// halves. Two registers become one.
+    /// Narrows lanes to `size` bytes, half of their size: keeps their lower (`parity` 0) or upper (`parity`
+    /// 1) halves. Two registers become one.
     pub(super) fn narrow_pairs(
         &mut self,
         x: RegisterGroup,
         size: usize,
-        part: u64,
+        parity: u64,
     ) -> RegisterGroup {
         RegisterGroup::new(x.count / 2, |index| {
             let pair = [0, 1].map(|half| x.register(2 * index + half));
-            self.permute_two(size, pair, |lane, _| 2 * lane + part)
+            self.permute_two(size, pair, |lane, _| 2 * lane + parity)
         })
     }
 

@@ -3,21 +3,21 @@
 //!
 //! Arguments of the function: the array of operand addresses, which the code advances from unit to unit; the
 //! array of strides in bytes, from unit to unit and then from row to row; the number of units, columns and
-//! rows; and how accumulators begin: 0 from memory, 1 from the identity, `JOINED` from the identity and
-//! combined at the end of a unit.
+//! rows; and the mode, how accumulators begin: 0 from memory, 1 from the identity, `REDUCE_LANES_MODE` from
+//! the identity and combined at the end of a unit.
 
-use iced_x86::{Code, Register as Real};
+use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::moves::move_codes;
 use super::{Address, Emitter, EncoderInput, Operand, Roles, SAVED, vector_register};
 use crate::compile::Accumulators;
-use crate::compile_fold::JOINED;
+use crate::compile_fold::REDUCE_LANES_MODE;
 use crate::layout::OperandForm;
 use crate::x86::assembler::Jump;
 use crate::x86::instruction_set::X86InstructionSet;
 
 /// Row counter. Bodies that fold do not use it as a pointer register.
-const ROW_COUNT: Real = Real::R15;
+const ROW_COUNT: PhysicalRegister = PhysicalRegister::R15;
 
 /// Rows of one iteration of the unrolled loop. A summation block has 16 rows: with four iterations instead of
 /// 16, the sums of more blocks overlap. `sum((x-y)^2)` of 64 KiB takes 0.87 of the time (Xeon with AVX-512).
@@ -30,94 +30,94 @@ const MAX_UNROLLED_STEP: usize = 40;
 const CACHE_LINE: usize = 64;
 
 /// Maximum number of inputs, each with a pointer register.
-pub(in crate::x86) const MAX_OPERANDS: usize = 9;
+pub(in crate::x86) const MAX_FOLD_INPUTS: usize = 9;
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
-    pub(super) fn fold_function(&mut self) {
+    pub(super) fn emit_fold_function(&mut self) {
         for register in SAVED {
             self.assembler.emit(Code::Push_r64, &[Operand::Register(register)]);
         }
-        self.enter();
-        let [rows, begins] = [6, 7].map(|word| self.frame_word(word));
-        self.store(rows, Real::R8);
-        self.store(begins, Real::R9);
+        self.emit_prologue();
+        let [rows, mode] = [6, 7].map(|word| self.frame_word(word));
+        self.store(rows, PhysicalRegister::R8);
+        self.store(mode, PhysicalRegister::R9);
         let unit = self.assembler.address();
         self.assembler.label("unit");
-        self.unit();
-        let [_, strides, units] = self.saved_places();
+        self.emit_unit();
+        let [_, strides, units] = self.saved_words();
         self.assembler.emit(Code::Dec_rm64, &[Operand::Memory(units)]);
-        let end = self.assembler.jump_ahead(Code::Je_rel32_64, "end");
+        let end = self.assembler.jump_forward(Code::Je_rel32_64, "end");
         self.load(self.roles.scratch, strides);
         self.move_operands(0);
         self.assembler.jump(Code::Jmp_rel32_64, unit, "unit");
-        self.assembler.arrive(end);
-        self.leave();
+        self.assembler.bind(end);
+        self.emit_epilogue();
     }
 
     /// One unit: all its strips.
-    fn unit(&mut self) {
+    fn emit_unit(&mut self) {
         let Roles { index, limit, .. } = *self.roles;
         self.load_pointers();
-        let (code, steps) = self.parts.row;
-        self.steps(code, steps);
+        let (code, allocated) = self.input.row;
+        self.emit_code(code, allocated);
         self.load_pinned();
         self.assembler.registers(Code::Xor_r64_rm64, index, index);
         self.assembler.label("strip");
         let strip = self.assembler.address();
         self.load_accumulators();
-        self.rows();
-        self.leave_accumulators();
+        self.emit_rows();
+        self.store_or_reduce_accumulators();
         self.load_pointers();
-        self.immediate(Code::Add_rm64_imm32, index, self.parts.lanes as i32);
+        self.immediate(Code::Add_rm64_imm32, index, self.input.lanes as i32);
         self.assembler.registers(Code::Cmp_r64_rm64, index, limit);
         self.assembler.jump(Code::Jle_rel32_64, strip, "strip");
     }
 
     /// All rows of a strip. A short step is unrolled; single steps fold the rows that remain.
-    fn rows(&mut self) {
+    fn emit_rows(&mut self) {
         self.load(ROW_COUNT, self.frame_word(6));
-        let folded = self.is_unrolled().then(|| self.unrolled_rows());
+        let folded = self.is_unrolled().then(|| self.emit_unrolled_rows());
         self.assembler.label("row");
         let row = self.assembler.address();
-        self.row_step();
+        self.emit_row_step();
         self.assembler.emit(Code::Dec_rm64, &[Operand::Register(ROW_COUNT)]);
         self.assembler.jump(Code::Jne_rel32_64, row, "row");
         if let Some(folded) = folded {
-            self.assembler.arrive(folded);
+            self.assembler.bind(folded);
         }
     }
 
     fn is_unrolled(&self) -> bool {
-        self.parts.step.1.len() <= MAX_UNROLLED_STEP
+        self.input.step.1.len() <= MAX_UNROLLED_STEP
     }
 
     /// Loop over groups of `UNROLLED_ROWS` rows. Returns the jump for the case that no row remains.
-    fn unrolled_rows(&mut self) -> Jump {
+    fn emit_unrolled_rows(&mut self) -> Jump {
         self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
-        let few = self.assembler.jump_ahead(Code::Jb_rel32_64, "few");
+        let too_few_rows = self.assembler.jump_forward(Code::Jb_rel32_64, "few");
         self.assembler.label("rows");
         let rows = self.assembler.address();
         for _ in 0..UNROLLED_ROWS {
-            self.row_step();
+            self.emit_row_step();
         }
         self.immediate(Code::Sub_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
         self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, UNROLLED_ROWS);
         self.assembler.jump(Code::Jae_rel32_64, rows, "rows");
         self.immediate(Code::Cmp_rm64_imm32, ROW_COUNT, 0);
-        let folded = self.assembler.jump_ahead(Code::Je_rel32_64, "folded");
-        self.assembler.arrive(few);
+        let folded = self.assembler.jump_forward(Code::Je_rel32_64, "folded");
+        self.assembler.bind(too_few_rows);
         folded
     }
 
     /// The step of one row; advances the pointers to the next row.
-    fn row_step(&mut self) {
-        let (code, steps) = self.parts.step;
-        self.steps(code, steps);
-        if self.parts.layout.is_fetched_ahead {
-            self.fetch_ahead();
+    fn emit_row_step(&mut self) {
+        let (code, allocated) = self.input.step;
+        self.emit_code(code, allocated);
+        if self.input.layout.has_prefetch {
+            self.prefetch_next_strip();
         }
-        let EncoderInput { body, operands, .. } = *self.parts;
-        let [_, strides, _] = self.saved_places();
+        let EncoderInput { body, operands, .. } = *self.input;
+        let [_, strides, _] = self.saved_words();
         let scratch = self.roles.scratch;
         self.load(scratch, strides);
         for input in 0..body.operand_count() {
@@ -129,13 +129,13 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     }
 
     /// Prefetches the elements of the next strip in the current row.
-    fn fetch_ahead(&mut self) {
-        let EncoderInput { body, layout, lanes, .. } = *self.parts;
+    fn prefetch_next_strip(&mut self) {
+        let EncoderInput { body, layout, lanes, .. } = *self.input;
         for input in (0..body.operand_count()).filter(|&it| layout.inputs[it] == OperandForm::Dense)
         {
             let size = body.inputs[input].size();
             let index = match size {
-                16 => (self.doubled_index(), 8),
+                16 => (self.double_index(), 8),
                 bytes => (self.roles.index, bytes as u32),
             };
             for line in (0..lanes * size).step_by(CACHE_LINE) {
@@ -149,64 +149,64 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
 
     /// Loads the addresses of the inputs in the first row of the unit.
     fn load_pointers(&mut self) {
-        let body = self.parts.body;
+        let body = self.input.body;
         for input in 0..body.operand_count() {
-            let place = self.operand_place(body.outputs.len() + input);
+            let place = self.operand_address(body.outputs.len() + input);
             self.load(self.roles.pointers[input], place);
         }
     }
 
-    /// Loads the accumulators of a strip: from memory, or the identity if the argument `begins` is not 0.
+    /// Loads the accumulators of a strip: from memory, or the identity if the argument `mode` is not 0.
     fn load_accumulators(&mut self) {
-        let begins = Operand::Memory(self.frame_word(7));
-        self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, Operand::Immediate32(0)]);
-        let held = self.assembler.jump_ahead(Code::Je_rel32_64, "held");
-        for it in self.parts.accumulators {
-            self.load_vector(it.real, it.identity);
+        let mode = Operand::Memory(self.frame_word(7));
+        self.assembler.emit(Code::Cmp_rm64_imm32, &[mode, Operand::Immediate32(0)]);
+        let held = self.assembler.jump_forward(Code::Je_rel32_64, "held");
+        for it in self.input.accumulators {
+            self.load_vector(it.physical, it.identity);
         }
-        let ready = self.assembler.jump_ahead(Code::Jmp_rel32_64, "ready");
-        self.assembler.arrive(held);
-        for it in self.parts.accumulators {
-            let place = Operand::Memory(self.accumulators_place(it));
+        let ready = self.assembler.jump_forward(Code::Jmp_rel32_64, "ready");
+        self.assembler.bind(held);
+        for it in self.input.accumulators {
+            let place = Operand::Memory(self.accumulator_address(it));
             let bytes = self.accumulator_bytes(it);
-            let register = Operand::Register(vector_register(it.real, bytes));
+            let register = Operand::Register(vector_register(it.physical, bytes));
             self.assembler.emit(move_codes::<S>(bytes)[0], &[register, place]);
         }
-        self.assembler.arrive(ready);
+        self.assembler.bind(ready);
     }
 
     /// Stores the accumulators of a strip, or combines them into one if the call asks for it.
-    fn leave_accumulators(&mut self) {
-        let Some(joined) = self.parts.joined else { return self.store_accumulators() };
-        let begins = Operand::Memory(self.frame_word(7));
-        let joins = Operand::Immediate32(JOINED as i32);
-        self.assembler.emit(Code::Cmp_rm64_imm32, &[begins, joins]);
-        let apart = self.assembler.jump_ahead(Code::Jne_rel32_64, "lanes");
-        self.store_nodes(joined);
-        let left = self.assembler.jump_ahead(Code::Jmp_rel32_64, "left");
-        self.assembler.arrive(apart);
+    fn store_or_reduce_accumulators(&mut self) {
+        let Some(reductions) = self.input.lane_reductions else { return self.store_accumulators() };
+        let mode = Operand::Memory(self.frame_word(7));
+        let reduce_mode = Operand::Immediate32(REDUCE_LANES_MODE as i32);
+        self.assembler.emit(Code::Cmp_rm64_imm32, &[mode, reduce_mode]);
+        let apart = self.assembler.jump_forward(Code::Jne_rel32_64, "lanes");
+        self.store_nodes(reductions);
+        let left = self.assembler.jump_forward(Code::Jmp_rel32_64, "left");
+        self.assembler.bind(apart);
         self.store_accumulators();
-        self.assembler.arrive(left);
+        self.assembler.bind(left);
     }
 
     fn store_accumulators(&mut self) {
-        for it in self.parts.accumulators {
-            let place = Operand::Memory(self.accumulators_place(it));
+        for it in self.input.accumulators {
+            let place = Operand::Memory(self.accumulator_address(it));
             let bytes = self.accumulator_bytes(it);
-            let register = Operand::Register(vector_register(it.real, bytes));
+            let register = Operand::Register(vector_register(it.physical, bytes));
             self.assembler.emit(move_codes::<S>(bytes)[1], &[place, register]);
         }
     }
 
     /// Bytes of the accumulators in a register.
     fn accumulator_bytes(&self, it: &Accumulators) -> u32 {
-        (self.parts.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
+        (self.input.copy_lanes as u32 * it.element_bytes).min(S::REGISTER_BYTES)
     }
 
     /// Address in memory of the accumulators in a register.
-    fn accumulators_place(&mut self, it: &Accumulators) -> Address {
+    fn accumulator_address(&mut self, it: &Accumulators) -> Address {
         let Roles { index, scratch, .. } = *self.roles;
-        self.load(scratch, self.operand_place(it.output as usize));
+        self.load(scratch, self.operand_address(it.output as usize));
         let index = Some((index, it.element_bytes));
         Address { base: scratch, index, displacement: it.displacement.into() }
     }

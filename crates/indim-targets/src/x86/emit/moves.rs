@@ -2,7 +2,7 @@
 
 use iced_x86::Code;
 
-use super::{Emitter, Masking, Operand, real_register, vector_register};
+use super::{Emitter, Masking, Operand, physical_register, vector_register};
 use crate::machine::Memory;
 use crate::x86::instruction_set::X86InstructionSet;
 
@@ -26,16 +26,16 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
     pub(super) fn load_vector(&mut self, to: u8, from: Memory) {
         let place = Operand::Memory(self.address(from));
         if is_mask::<S>(to) {
-            let to = Operand::Register(real_register::<S>(to, 8));
+            let to = Operand::Register(physical_register::<S>(to, 8));
             return self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[to, place]);
         }
-        if S::IS_EVEX && matches!(from, Memory::Pool(_)) {
+        if S::IS_EVEX && matches!(from, Memory::Splat(_)) {
             let to = Operand::Register(vector_register(to, S::REGISTER_BYTES));
             return self.assembler.emit(Code::EVEX_Vpbroadcastq_zmm_k1z_xmmm64, &[to, place]);
         }
         // Elements of a step fill half a register or a whole one; other memory is as wide as a register.
         let bytes = match from {
-            Memory::Step { element_bytes, .. } => self.parts.copy_lanes as u32 * element_bytes,
+            Memory::Step { element_bytes, .. } => self.input.copy_lanes as u32 * element_bytes,
             _ => S::REGISTER_BYTES,
         };
         let half = S::REGISTER_BYTES / 2;
@@ -56,7 +56,7 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             true => Code::VEX_Kmovq_m64_kr,
             false => move_codes::<S>(S::REGISTER_BYTES)[1],
         };
-        let from = Operand::Register(real_register::<S>(from, S::REGISTER_BYTES));
+        let from = Operand::Register(physical_register::<S>(from, S::REGISTER_BYTES));
         self.assembler.emit(code, &[place, from]);
     }
 
@@ -67,11 +67,12 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             (false, false) => Code::VEX_Vmovaps_ymm_ymmm256,
             (false, true) => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
         };
-        let [to, from] = [to, from].map(|real| real_register::<S>(real, S::REGISTER_BYTES));
+        let [to, from] =
+            [to, from].map(|physical| physical_register::<S>(physical, S::REGISTER_BYTES));
         self.assembler.registers(code, to, from);
     }
 }
 
-fn is_mask<S: X86InstructionSet>(real: u8) -> bool {
-    usize::from(real) >= S::REGISTERS
+fn is_mask<S: X86InstructionSet>(physical: u8) -> bool {
+    usize::from(physical) >= S::REGISTERS
 }

@@ -16,9 +16,9 @@ struct CombineCodes {
     lanes: Code,
 }
 
-fn combine_codes<S: X86InstructionSet>(by: LaneReduction) -> CombineCodes {
+fn combine_codes<S: X86InstructionSet>(reduction: LaneReduction) -> CombineCodes {
     use Code::*;
-    let [registers, halves, lanes] = match (by, S::IS_EVEX) {
+    let [registers, halves, lanes] = match (reduction, S::IS_EVEX) {
         (LaneReduction::Sum, false) => {
             [VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddpd_ymm_ymm_ymmm256, VEX_Vaddsd_xmm_xmm_xmmm64]
         }
@@ -41,35 +41,35 @@ fn combine_codes<S: X86InstructionSet>(by: LaneReduction) -> CombineCodes {
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Combines the lanes of each output, and stores the results.
-    pub(super) fn store_nodes(&mut self, joined: &[LaneReduction]) {
-        for (output, &by) in joined.iter().enumerate() {
-            let held = self.parts.accumulators.iter().filter(|it| it.output as usize == output);
-            let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.real)).collect();
+    pub(super) fn store_nodes(&mut self, reductions: &[LaneReduction]) {
+        for (output, &reduction) in reductions.iter().enumerate() {
+            let held = self.input.accumulators.iter().filter(|it| it.output as usize == output);
+            let mut lanes: Vec<(u32, u8)> = held.map(|it| (it.displacement, it.physical)).collect();
             lanes.sort_unstable();
-            let reals: Vec<u8> = lanes.into_iter().map(|(_, real)| real).collect();
-            self.fold_lanes(&reals, &combine_codes::<S>(by));
-            let place = self.operand_place(output);
+            let registers: Vec<u8> = lanes.into_iter().map(|(_, physical)| physical).collect();
+            self.fold_lanes(&registers, &combine_codes::<S>(reduction));
+            let place = self.operand_address(output);
             self.load(self.roles.scratch, place);
             let place = Operand::Memory(Address::new(self.roles.scratch, 0));
-            let node = Operand::Register(vector_register(reals[0], 16));
+            let node = Operand::Register(vector_register(registers[0], 16));
             self.assembler.emit(move_codes::<S>(8)[1], &[place, node]);
         }
     }
 
     /// Combines the 32 lanes in these registers into the first lane of the first register. The other lanes
     /// and registers are overwritten.
-    fn fold_lanes(&mut self, reals: &[u8], combine_codes: &CombineCodes) {
-        let mut count = reals.len();
+    fn fold_lanes(&mut self, registers: &[u8], combine_codes: &CombineCodes) {
+        let mut count = registers.len();
         while count > 1 {
             count /= 2;
-            for (&to, &from) in reals[..count].iter().zip(&reals[count..]) {
-                self.join(combine_codes.registers, S::REGISTER_BYTES, to, from);
+            for (&to, &from) in registers[..count].iter().zip(&registers[count..]) {
+                self.combine_lanes(combine_codes.registers, S::REGISTER_BYTES, to, from);
             }
         }
-        let [first, spare, other] = [reals[0], reals[1], reals[2]];
+        let [first, spare, other] = [registers[0], registers[1], registers[2]];
         if S::REGISTER_BYTES > 32 {
             self.upper_half(Code::EVEX_Vextractf64x4_ymmm256_k1z_zmm_imm8, 32, spare, first);
-            self.join(combine_codes.halves, 32, first, spare);
+            self.combine_lanes(combine_codes.halves, 32, first, spare);
         }
         // The last four lanes, one after another.
         let upper = match S::IS_EVEX {
@@ -78,15 +78,16 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         };
         self.upper_half(upper, 16, spare, first);
         self.second_lane(other, first);
-        self.join(combine_codes.lanes, 16, first, other);
-        self.join(combine_codes.lanes, 16, first, spare);
+        self.combine_lanes(combine_codes.lanes, 16, first, other);
+        self.combine_lanes(combine_codes.lanes, 16, first, spare);
         self.second_lane(other, spare);
-        self.join(combine_codes.lanes, 16, first, other);
+        self.combine_lanes(combine_codes.lanes, 16, first, other);
     }
 
     /// Combines two registers of `bytes` bytes, lane by lane.
-    fn join(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
-        let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, bytes)));
+    fn combine_lanes(&mut self, code: Code, bytes: u32, to: u8, from: u8) {
+        let [to, from] =
+            [to, from].map(|physical| Operand::Register(vector_register(physical, bytes)));
         self.assembler.emit(code, &[to, to, from]);
     }
 
@@ -103,7 +104,8 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             true => Code::EVEX_Vunpckhpd_xmm_k1z_xmm_xmmm128b64,
             false => Code::VEX_Vunpckhpd_xmm_xmm_xmmm128,
         };
-        let [to, from] = [to, from].map(|real| Operand::Register(vector_register(real, 16)));
+        let [to, from] =
+            [to, from].map(|physical| Operand::Register(vector_register(physical, 16)));
         self.assembler.emit(code, &[to, from, from]);
     }
 }

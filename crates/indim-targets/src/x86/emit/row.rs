@@ -8,44 +8,44 @@ use crate::x86::instruction_set::X86InstructionSet;
 impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Loads pinned constants once for all rows, unless the code before a row uses their registers.
     pub(super) fn load_constants(&mut self) {
-        for &(memory, real) in self.parts.pinned {
-            if self.is_constant(memory, real) {
-                self.load_vector(real, memory);
+        for &(memory, physical) in self.input.pinned {
+            if self.is_constant(memory, physical) {
+                self.load_vector(physical, memory);
             }
         }
     }
 
     /// Loads all pinned registers.
     pub(super) fn load_pinned(&mut self) {
-        for &(memory, real) in self.parts.pinned {
-            self.load_vector(real, memory);
+        for &(memory, physical) in self.input.pinned {
+            self.load_vector(physical, memory);
         }
     }
 
     /// Emits the code before a row, and loads the pinned registers that it does not compute.
     pub(super) fn begin_row(&mut self) {
-        let (code, steps) = self.parts.row;
+        let (code, allocated) = self.input.row;
         let mut kept = Vec::new();
         let mut done = 0;
-        for (at, step) in steps.iter().enumerate() {
+        for (at, step) in allocated.iter().enumerate() {
             if let Some((memory, to, from)) = self.pinned_store(code, step) {
-                self.steps(code, &steps[done..at]);
+                self.emit_code(code, &allocated[done..at]);
                 self.copy_vector(to, from);
                 kept.push(memory);
                 done = at + 1;
             }
         }
-        self.steps(code, &steps[done..]);
-        for &(memory, real) in self.parts.pinned {
-            if !kept.contains(&memory) && !self.is_constant(memory, real) {
-                self.load_vector(real, memory);
+        self.emit_code(code, &allocated[done..]);
+        for &(memory, physical) in self.input.pinned {
+            if !kept.contains(&memory) && !self.is_constant(memory, physical) {
+                self.load_vector(physical, memory);
             }
         }
     }
 
     /// Whether a pinned register is loaded once for all rows.
-    fn is_constant(&self, memory: Memory, real: u8) -> bool {
-        !matches!(memory, Memory::Frame(_)) && !self.is_used_before_rows(real)
+    fn is_constant(&self, memory: Memory, physical: u8) -> bool {
+        !matches!(memory, Memory::Frame(_)) && !self.is_used_before_rows(physical)
     }
 
     /// Matches a store of an invariant that is pinned for the steps. Returns its memory, the pinned register
@@ -65,23 +65,23 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             return None;
         };
         let memory = code.instructions[index].target?;
-        let &(_, to) = self.parts.pinned.iter().find(|(pinned, _)| *pinned == memory)?;
-        let is_read = self.parts.row.1.iter().any(|step| reads(step, memory));
+        let &(_, to) = self.input.pinned.iter().find(|(pinned, _)| *pinned == memory)?;
+        let is_read = self.input.row.1.iter().any(|step| reads(step, memory));
         (!is_read && !self.is_used_before_rows(to)).then_some((memory, to, from))
     }
 
     /// Whether the code before a row uses a register. A call uses every register.
-    fn is_used_before_rows(&self, real: u8) -> bool {
-        let (code, steps) = self.parts.row;
+    fn is_used_before_rows(&self, physical: u8) -> bool {
+        let (code, allocated) = self.input.row;
         let is_used = |step: &AllocatedInstruction| match *step {
-            AllocatedInstruction::Load { to, .. } => to == real,
-            AllocatedInstruction::Store { from, .. } => from == real,
-            AllocatedInstruction::Copy { to, from } => to == real || from == real,
+            AllocatedInstruction::Load { to, .. } => to == physical,
+            AllocatedInstruction::Store { from, .. } => from == physical,
+            AllocatedInstruction::Copy { to, from } => to == physical || from == physical,
             AllocatedInstruction::Instruction { result, sources, .. } => {
-                result == Some(real) || sources.contains(&AllocatedOperand::Register(real))
+                result == Some(physical) || sources.contains(&AllocatedOperand::Register(physical))
             }
         };
-        code.has_calls() || steps.iter().any(is_used)
+        code.has_calls() || allocated.iter().any(is_used)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! All rows have the same tail, so the prologue computes the masks once and stores them in the frame.
 
-use iced_x86::{Code, Register as Real};
+use iced_x86::{Code, Register as PhysicalRegister};
 
 use super::{
     Address, Emitter, EncoderInput, FRAME_WORDS, MachineInstruction, Masking, Operand, VirtualCode,
@@ -12,7 +12,7 @@ use crate::machine::{Memory, SourceOperand};
 use crate::x86::instruction_set::X86InstructionSet;
 
 /// Write mask of the next load or store in the tail. It is not allocated.
-const TAIL_MASK: Real = Real::K7;
+const TAIL_MASK: PhysicalRegister = PhysicalRegister::K7;
 
 /// The mask of elements of one size, from a byte offset in the step on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,14 @@ impl TailMask {
 }
 
 /// The distinct masks of the tail's loads and stores; empty without a tail.
-pub(super) fn masks<S: X86InstructionSet>(parts: &EncoderInput<'_, S>) -> Vec<TailMask> {
+pub(super) fn masks<S: X86InstructionSet>(input: &EncoderInput<'_, S>) -> Vec<TailMask> {
     let mut masks = Vec::new();
     let mut note = |memory: Option<Memory>| {
         let mask = memory.and_then(TailMask::of).filter(|mask| !masks.contains(mask));
         masks.extend(mask);
     };
-    let (code, _) = parts.step;
-    for step in parts.tail.unwrap_or_default() {
+    let (code, _) = input.step;
+    for step in input.tail.unwrap_or_default() {
         match *step {
             AllocatedInstruction::Load { from, .. } => note(Some(from)),
             AllocatedInstruction::Instruction { index, sources, .. } => {
@@ -84,7 +84,7 @@ fn masked_moves(lane_bytes: u32, bytes: u32) -> [Code; 2] {
 
 impl<S: X86InstructionSet> Emitter<'_, S> {
     /// Frame word of a mask.
-    fn mask_place(&self, mask: TailMask) -> Address {
+    fn mask_word(&self, mask: TailMask) -> Address {
         let known = self.tail_masks.iter().position(|&known| known == mask);
         let index = known.expect("invariant: `masks` has collected all masks");
         self.frame_word(i64::from(FRAME_WORDS) + index as i64)
@@ -96,13 +96,18 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
         if self.tail_masks.is_empty() {
             return;
         }
-        let [rest, zero, bits, ones] = [Real::R8, Real::R9, Real::R10, Real::R11];
-        self.assembler.registers(Code::Mov_r64_rm64, rest, Real::RCX);
-        if self.parts.is_aligned {
-            let second = Operand::Memory(self.second_place());
+        let [rest, zero, bits, ones] = [
+            PhysicalRegister::R8,
+            PhysicalRegister::R9,
+            PhysicalRegister::R10,
+            PhysicalRegister::R11,
+        ];
+        self.assembler.registers(Code::Mov_r64_rm64, rest, PhysicalRegister::RCX);
+        if self.input.is_aligned {
+            let second = Operand::Memory(self.second_step_word());
             self.assembler.emit(Code::Sub_r64_rm64, &[Operand::Register(rest), second]);
         }
-        self.immediate(Code::And_rm64_imm32, rest, self.parts.lanes as i32 - 1);
+        self.immediate(Code::And_rm64_imm32, rest, self.input.lanes as i32 - 1);
         self.assembler.registers(Code::Xor_r64_rm64, zero, zero);
         self.constant(ones, u64::MAX);
         for mask in self.tail_masks.clone() {
@@ -119,21 +124,21 @@ impl<S: X86InstructionSet> Emitter<'_, S> {
             self.assembler.registers(Code::Cmovs_r64_rm64, bits, zero);
             let operands = [bits, ones, bits].map(Operand::Register);
             self.assembler.emit(Code::VEX_Bzhi_r64_rm64_r64, &operands);
-            let place = self.mask_place(mask);
+            let place = self.mask_word(mask);
             self.store(place, bits);
         }
     }
 
     /// Emits the tail.
-    pub(super) fn tail(&mut self, code: &VirtualCode<S>, steps: &[AllocatedInstruction]) {
+    pub(super) fn emit_tail(&mut self, code: &VirtualCode<S>, allocated: &[AllocatedInstruction]) {
         self.is_in_tail = true;
-        self.steps(code, steps);
+        self.emit_code(code, allocated);
         self.is_in_tail = false;
     }
 
     /// Loads the mask of the next load or store.
     fn load_mask(&mut self, mask: TailMask) {
-        let place = Operand::Memory(self.mask_place(mask));
+        let place = Operand::Memory(self.mask_word(mask));
         self.assembler.emit(Code::VEX_Kmovq_kr_km64, &[Operand::Register(TAIL_MASK), place]);
     }
 

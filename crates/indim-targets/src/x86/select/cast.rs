@@ -16,13 +16,13 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         let to = self.body.lane(value);
         let operand = self.body.instruction(value).operands[0];
         let from = self.body.lane(operand);
-        let parts = match (from.is_float(), to.is_float()) {
+        let group = match (from.is_float(), to.is_float()) {
             (false, false) => self.integer_to_integer(operand, from, to.size()),
             (false, true) => {
-                let Some(parts) = S::integer_to_float(self, operand, from, to) else {
+                let Some(group) = S::integer_to_float(self, operand, from, to) else {
                     return false;
                 };
-                parts
+                group
             }
             (true, false) => {
                 let x = self.number(operand);
@@ -33,7 +33,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
             }
             (true, true) => self.float_to_float(operand, from, to),
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     /// Converts integers to `to` bytes; an input that is not in registers yet is loaded and extended at once.
@@ -43,8 +43,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         from: LaneType,
         to: usize,
     ) -> RegisterGroup {
-        if let Some(parts) = self.load_extended(operand, from, to) {
-            return parts;
+        if let Some(group) = self.load_extended(operand, from, to) {
+            return group;
         }
         let x = self.number(operand);
         self.resize(x, from, to)
@@ -145,8 +145,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         let is_wide = self.is_wide(to);
         RegisterGroup::new(self.count(to), |index| {
             let first = index * bytes;
-            let part = x.register(first / S::REGISTER_BYTES as usize);
-            let low = S::shift_down_bytes(self, part, first % S::REGISTER_BYTES as usize);
+            let register = x.register(first / S::REGISTER_BYTES as usize);
+            let low = S::shift_down_bytes(self, register, first % S::REGISTER_BYTES as usize);
             self.emit(opcode, is_wide, &[low])
         })
     }
@@ -172,17 +172,17 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     /// Lowers the conversion of binary16 to `f32`.
     pub(super) fn widen_f16(&mut self, value: SsaValue) -> bool {
         let operand = self.body.instruction(value).operands[0];
-        let parts = self.number_widened(operand, Opcode::F16_TO_F32, 2, 4);
-        self.set(value, parts)
+        let group = self.number_widened(operand, Opcode::F16_TO_F32, 2, 4);
+        self.set(value, group)
     }
 
     /// Lowers the rounding of `f32` to binary16. NaNs are made canonical first, because the instruction keeps
     /// their sign and upper bits.
     pub(super) fn round_to_f16(&mut self, value: SsaValue) -> bool {
         let x = self.number(self.body.instruction(value).operands[0]);
-        let x = self.canonical(4, x);
-        let parts = self.narrow_with(Opcode::F32_TO_F16, 4, x, Some(TO_NEAREST_EVEN));
-        self.set(value, parts)
+        let x = self.canonicalize_nans(4, x);
+        let group = self.narrow_with(Opcode::F32_TO_F16, 4, x, Some(TO_NEAREST_EVEN));
+        self.set(value, group)
     }
 
     /// Narrows lanes of `size` bytes to half by an instruction whose result fills half a register, and
@@ -195,7 +195,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         immediate: Option<u8>,
     ) -> RegisterGroup {
         let is_wide = self.is_wide(size);
-        let halves = x.map(|part| self.emit_immediate(opcode, is_wide, &[part], immediate));
+        let halves = x.map(|register| self.emit_immediate(opcode, is_wide, &[register], immediate));
         if self.is_in_row {
             return RegisterGroup::uniform(1, self.broadcast_low(halves.register(0)));
         }

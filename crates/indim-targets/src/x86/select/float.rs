@@ -73,17 +73,17 @@ impl<S: X86InstructionSet> Selector<'_, S> {
             _ => {}
         }
         let mut operands = [RegisterGroup::NONE; 3];
-        for (parts, &operand) in operands.iter_mut().zip(instruction.operands()) {
-            *parts = self.number(operand);
+        for (group, &operand) in operands.iter_mut().zip(instruction.operands()) {
+            *group = self.number(operand);
         }
         let [x, y, z] = operands;
         let sign = 1u64 << (8 * size - 1);
-        let parts = match instruction.primitive {
+        let group = match instruction.primitive {
             Primitive::Bits => x,
             primitive @ (Primitive::Equal | Primitive::Less) => {
                 let predicate = predicate(primitive);
-                let parts = self.compare_floats(size, x, y, predicate);
-                return self.set_mask(value, size, parts);
+                let group = self.compare_floats(size, x, y, predicate);
+                return self.set_mask(value, size, group);
             }
             Primitive::Add => {
                 self.binary(by_size(size, Opcode::ADD_F32, Opcode::ADD_F64), size, x, y)
@@ -114,10 +114,10 @@ impl<S: X86InstructionSet> Selector<'_, S> {
             Primitive::Ceil => self.round(size, x, UP),
             Primitive::Trunc => self.round(size, x, TO_ZERO),
             Primitive::RoundEven => self.round(size, x, NEAREST_EVEN),
-            Primitive::Canonical => self.canonical(size, x),
+            Primitive::Canonical => self.canonicalize_nans(size, x),
             _ => return false,
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     pub(in crate::x86) fn round(
@@ -156,14 +156,16 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     }
 
     /// Replaces NaNs by the canonical one.
-    pub(super) fn canonical(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
+    pub(super) fn canonicalize_nans(&mut self, size: usize, x: RegisterGroup) -> RegisterGroup {
         let bits = if size == 4 { 0x7fc0_0000 } else { 0x7ff8_0000_0000_0000 };
         let nan = self.constant(bits, size);
         match S::fix_up(size) {
             Some(fix_up) if self.body.instructions.len() >= MIN_FIX_UP_INSTRUCTIONS => {
                 let table = self.constant(FIX_UP_NANS, size);
                 let is_wide = self.is_wide(size);
-                x.map(|part| self.emit_immediate(fix_up, is_wide, &[nan, part, table], Some(0)))
+                x.map(|register| {
+                    self.emit_immediate(fix_up, is_wide, &[nan, register, table], Some(0))
+                })
             }
             _ => {
                 let is_nan = self.compare_floats(size, x, x, UNORDERED);

@@ -25,14 +25,14 @@ impl<S: X86InstructionSet> Selector<'_, S> {
                     return self.shift(value, primitive, x, y);
                 }
                 if (primitive, operand) == (Primitive::MulHigh, LaneType::U64) {
-                    let parts = self.mul_high_64(x, y);
-                    return self.set(value, parts);
+                    let group = self.mul_high_64(x, y);
+                    return self.set(value, group);
                 }
                 let y = self.number(y);
                 match primitive {
                     Primitive::Equal | Primitive::Less | Primitive::LessUnsigned => {
-                        let parts = S::compare_integers(self, primitive, operand, x, y);
-                        self.set_mask(value, operand.size(), parts)
+                        let group = S::compare_integers(self, primitive, operand, x, y);
+                        self.set_mask(value, operand.size(), group)
                     }
                     _ => self.arithmetic(value, primitive, x, y),
                 }
@@ -49,7 +49,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     ) -> bool {
         let lane = self.body.lane(value);
         let size = lane.size();
-        let parts = match primitive {
+        let group = match primitive {
             Primitive::And => self.binary(Opcode::BITS_AND, size, x, y),
             Primitive::Or => self.binary(Opcode::BITS_OR, size, x, y),
             Primitive::Xor => self.binary(Opcode::BITS_XOR, size, x, y),
@@ -65,12 +65,12 @@ impl<S: X86InstructionSet> Selector<'_, S> {
                 _ => return false,
             },
             Primitive::LeadingZeros => match S::leading_zeros(self, size, x) {
-                Some(parts) => parts,
+                Some(group) => group,
                 None => return false,
             },
             _ => return false,
         };
-        self.set(value, parts)
+        self.set(value, group)
     }
 
     fn mul(&mut self, size: usize, x: RegisterGroup, y: RegisterGroup) -> RegisterGroup {
@@ -147,7 +147,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         amount: SsaValue,
     ) -> bool {
         let size = self.body.lane(value).size();
-        let parts = match self.body.instruction(amount).primitive {
+        let group = match self.body.instruction(amount).primitive {
             Primitive::Constant(bits) => {
                 let amount = (bits & (8 * size as u64 - 1)) as u8;
                 Some(self.shift_by(primitive, size, x, amount))
@@ -157,7 +157,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
                 S::shift_each(self, primitive, size, x, amount)
             }
         };
-        parts.is_some_and(|parts| self.set(value, parts))
+        group.is_some_and(|group| self.set(value, group))
     }
 
     /// Shifts by a constant amount.
@@ -227,8 +227,8 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         let index = self.number(self.body.instruction(value).operands[0]);
         let last = self.body.tables[table as usize].len() as u64 - 1;
         let index = self.binary_constant(Opcode::BITS_AND, size, index, last);
-        let parts = index.map(|part| S::gather(self, size, part, table));
-        self.set(value, parts)
+        let group = index.map(|register| S::gather(self, size, register, table));
+        self.set(value, group)
     }
 }
 

@@ -14,7 +14,7 @@ use indim_codegen::{LaneType, Primitive, SsaValue};
 
 use super::instruction_set::X86InstructionSet;
 use super::opcode::Opcode;
-use super::roles::MAX_ALIGNED;
+use super::roles::MAX_ALIGNED_OPERANDS;
 use crate::machine::{Class, Memory, Register};
 use crate::select::{self, Pattern, PatternKind, RegisterGroup, TargetLowering};
 
@@ -26,7 +26,7 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     const XOR: Self = Opcode::BITS_XOR;
     const MASKS: Class = S::MASKS;
     const CONSTANT_BYTES: u32 = S::CONSTANT_BYTES;
-    const MAX_ALIGNED: usize = MAX_ALIGNED;
+    const MAX_ALIGNED_OPERANDS: usize = MAX_ALIGNED_OPERANDS;
 
     fn load(bytes: usize) -> Self {
         match bytes {
@@ -37,12 +37,12 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
         }
     }
 
-    fn store(bytes: usize, streams: bool) -> Self {
+    fn store(bytes: usize, is_non_temporal: bool) -> Self {
         match bytes {
             4 => Opcode::STORE_4_BYTES,
             8 => Opcode::STORE_8_BYTES,
             bytes if bytes < S::REGISTER_BYTES as usize / 2 => Opcode::STORE_16_BYTES,
-            _ if streams => Opcode::STORE_NON_TEMPORAL,
+            _ if is_non_temporal => Opcode::STORE_NON_TEMPORAL,
             _ => Opcode::STORE,
         }
     }
@@ -51,7 +51,7 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
         S::store_mask()
     }
 
-    fn compute(selector: &mut Selector<'_, S>, value: SsaValue, operand: LaneType) -> bool {
+    fn lower_primitive(selector: &mut Selector<'_, S>, value: SsaValue, operand: LaneType) -> bool {
         match operand.is_float() {
             true => selector.float_instruction(value),
             false => selector.integer_instruction(value),
@@ -75,8 +75,8 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
         }
     }
 
-    fn pattern(selector: &mut Selector<'_, S>, value: SsaValue, pattern: Pattern) {
-        selector.pattern(value, pattern);
+    fn lower_pattern(selector: &mut Selector<'_, S>, value: SsaValue, pattern: Pattern) {
+        selector.lower_pattern(value, pattern);
     }
 
     fn broadcast(selector: &mut Selector<'_, S>, memory: Memory, size: usize) -> Register {
@@ -158,10 +158,10 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     fn deinterleave(
         selector: &mut Selector<'_, S>,
         size: usize,
-        part: u8,
+        parity: u8,
         pairs: [Register; 2],
     ) -> Register {
-        S::deinterleave(selector, size, part, pairs)
+        S::deinterleave(selector, size, parity, pairs)
     }
 
     fn interleave(
@@ -190,7 +190,7 @@ impl<S: X86InstructionSet> Selector<'_, S> {
     }
 
     /// Lowers a pattern, which ends with `value`.
-    fn pattern(&mut self, value: SsaValue, pattern: Pattern) {
+    fn lower_pattern(&mut self, value: SsaValue, pattern: Pattern) {
         let size = self.body.lane(pattern.operands[0]).size();
         let x = self.number(pattern.operands[0]);
         let y = match pattern.kind {
@@ -199,40 +199,40 @@ impl<S: X86InstructionSet> Selector<'_, S> {
         };
         match pattern.kind {
             PatternKind::UpperHalf => {
-                let parts = S::upper_halves(self, x);
-                self.set(value, parts);
+                let group = S::upper_halves(self, x);
+                self.set(value, group);
             }
             PatternKind::Min | PatternKind::Max => {
                 let (min, max) = min_max(self.body.lane(value));
                 let is_min = pattern.kind == PatternKind::Min;
-                let parts = self.binary(if is_min { min } else { max }, size, x, y);
-                self.set(value, parts);
+                let group = self.binary(if is_min { min } else { max }, size, x, y);
+                self.set(value, group);
             }
             PatternKind::MulAdd { is_product_negated, is_addend_negated } => {
                 let z = self.number(pattern.operands[2]);
                 let opcode = float::product(is_product_negated, is_addend_negated, size);
-                let parts = self.mul_add(opcode, size, x, y, z);
-                self.set(value, parts);
+                let group = self.mul_add(opcode, size, x, y, z);
+                self.set(value, group);
             }
             PatternKind::TernaryLogic(table) => {
                 let z = self.number(pattern.operands[2]);
                 let opcode = S::ternary_logic()
                     .expect("invariant: `has_pattern` checked the instruction set");
                 let is_wide = self.is_wide(size);
-                let parts = RegisterGroup::new(x.count, |index| {
+                let group = RegisterGroup::new(x.count, |index| {
                     let sources = [x, y, z].map(|it| it.register(index));
                     self.emit_immediate(opcode, is_wide, &sources, Some(table))
                 });
-                self.set(value, parts);
+                self.set(value, group);
             }
             PatternKind::NegatedComparison(comparison) => {
                 let predicate = float::predicate(comparison) | float::NEGATED;
-                let parts = self.compare_floats(size, x, y, predicate);
-                self.set_mask(value, size, parts);
+                let group = self.compare_floats(size, x, y, predicate);
+                self.set_mask(value, size, group);
             }
             PatternKind::Unordered => {
-                let parts = self.compare_floats(size, x, y, float::UNORDERED);
-                self.set_mask(value, size, parts);
+                let group = self.compare_floats(size, x, y, float::UNORDERED);
+                self.set_mask(value, size, group);
             }
         }
     }

@@ -4,11 +4,11 @@ use indim_ops::lane::FloatBits;
 use indim_ops::{bf16, f16};
 
 /// An element type of products. The chains of `fma` and the lanes of a block have this type.
-pub(crate) trait Real: Copy + Send + Sync + 'static {
+pub(crate) trait ProductElement: Copy + Send + Sync + 'static {
     /// The type in which blocks are added: `f64` for floats, the same type for integers.
     type Wide: Copy + Send + Sync + 'static;
 
-    /// Whether the order of summation determines the value of a sum. If it does not, a piece is one chain,
+    /// Whether the order of summation determines the value of a sum. If it does not, a slice is one chain,
     /// and sums in the wide type have the representation of elements.
     const IS_ORDERED: bool = true;
 
@@ -37,7 +37,7 @@ pub(crate) trait Real: Copy + Send + Sync + 'static {
     fn canonical(wide: Self::Wide) -> Self::Wide;
 }
 
-impl Real for f32 {
+impl ProductElement for f32 {
     type Wide = f64;
     const ZERO: f32 = 0.0;
     const WIDE_ZERO: f64 = 0.0;
@@ -73,7 +73,7 @@ impl Real for f32 {
     }
 }
 
-impl Real for f64 {
+impl ProductElement for f64 {
     type Wide = f64;
     const ZERO: f64 = 0.0;
     const WIDE_ZERO: f64 = 0.0;
@@ -111,7 +111,7 @@ impl Real for f64 {
 
 macro_rules! integers {
     ($($integer:ident)*) => { $(
-        impl Real for $integer {
+        impl ProductElement for $integer {
             type Wide = $integer;
             const ZERO: $integer = 0;
             const WIDE_ZERO: $integer = 0;
@@ -173,7 +173,7 @@ pub(crate) struct FactorQuad(i32);
 /// Groups of factors in 32 bits, whose sums are `i32`; the function adds the products of two groups.
 macro_rules! groups {
     ($($type:ident: |$x:ident, $y:ident| $products:expr;)*) => {$(
-        impl Real for $type {
+        impl ProductElement for $type {
             type Wide = i32;
             const IS_ORDERED: bool = false;
             const ZERO: $type = $type(0);
@@ -294,14 +294,14 @@ pub(crate) trait Round<O> {
 impl Round<f32> for f64 {
     #[inline(always)]
     fn round(self) -> f32 {
-        <f32 as Real>::narrow(self)
+        <f32 as ProductElement>::narrow(self)
     }
 }
 
 impl Round<f64> for f64 {
     #[inline(always)]
     fn round(self) -> f64 {
-        <f64 as Real>::narrow(self)
+        <f64 as ProductElement>::narrow(self)
     }
 }
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::{MemoryLayout, RegionCompiler};
 use crate::run::bound_program::BoundProgram;
-use crate::run::dense_strides::dense;
+use crate::run::dense_strides::row_major_strides;
 use crate::run::error::RunError;
 use crate::run::options::RunOptions;
 use crate::run::repeated_run::RepeatedRun;
@@ -75,19 +75,19 @@ impl Loop {
         let condition_program = compiler.program(condition.graph())?;
         let step = compiler.program(&loop_step(condition, body, &changing))?;
         let mut layout = MemoryLayout::default();
-        let flag = layout.place(1);
+        let flag = layout.reserve(1);
         let mut is_over_input = vec![false; changing.len() + 1];
         let place_state = |(output, &operand): (usize, &usize)| {
             is_over_input[output] = step.can_replace(operand, output);
             let bytes = array_bytes(types[operand]);
-            let first = layout.place(bytes);
-            let second = if is_over_input[output] { first } else { layout.place(bytes) };
+            let first = layout.reserve(bytes);
+            let second = if is_over_input[output] { first } else { layout.reserve(bytes) };
             State { operand, buffers: [first, second] }
         };
         let states = changing.iter().enumerate().map(place_state).collect();
         let programs = [&enter, &condition_program, &step, &leave];
         let bytes = programs.map(|program| program.scratch.bytes).into_iter().max().unwrap_or(0);
-        let scratch = layout.place(bytes);
+        let scratch = layout.reserve(bytes);
         if !is_over_input.contains(&true) {
             is_over_input.clear();
         }
@@ -198,7 +198,7 @@ impl Loop {
         for state in &self.states {
             let array_type = self.step.parameters[state.operand].clone();
             let first = non_null(memory.wrapping_add(state.buffers[side]));
-            let strides = dense(&array_type).to_vec();
+            let strides = row_major_strides(&array_type).to_vec();
             // SAFETY: the buffer is a dense array of this type in `memory`.
             inputs[state.operand] = unsafe { ArrayView::from_raw(array_type, strides, first) };
         }
@@ -213,7 +213,7 @@ impl Loop {
         let buffer = |(output, state): (usize, &State)| {
             let array_type = self.step.outputs[output].clone();
             let first = non_null(memory.wrapping_add(state.buffers[side]));
-            let strides = dense(&array_type).to_vec();
+            let strides = row_major_strides(&array_type).to_vec();
             // SAFETY: the buffer is a dense array of this type in `memory`.
             unsafe { ArrayViewMut::from_raw(array_type, strides, first) }
         };

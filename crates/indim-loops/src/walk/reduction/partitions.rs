@@ -1,21 +1,21 @@
-//! Regions of a nest with a reduced axis, each with its own walk: units of columns, or tiles of rows.
+//! Partitions of a nest with a reduced axis, each with its own walk: units of columns, or tiles of rows.
 
 use core::ops::Range;
 
 use smallvec::SmallVec;
 
 use super::{
-    MAX_DIRECT_STEPS, MAX_FOLDED_ROWS, MAX_TILE_STEPS, ReducedAxes, ReductionNest, piece_steps,
-    power_below,
+    MAX_DIRECT_STEPS, MAX_FOLDED_ROWS, MAX_TILE_STEPS, ReducedAxes, ReductionNest,
+    floor_power_of_two, segment_steps,
 };
 use crate::strides::AxisStrides;
 use crate::strides::coalesce::CoalescedAxes;
 use crate::walk::{MAX_UNGATHERED_ROWS, Walk, operand_walk};
 
-/// A region of a nest, in which all units have the same form.
+/// A partition of a nest, in which all units have the same form.
 #[derive(Debug, Clone)]
-pub struct NestRegion {
-    /// The walk of the region through memory.
+pub struct NestPartition {
+    /// The walk of the partition through memory.
     pub walk: Walk,
     /// The form of its units.
     pub form: UnitForm,
@@ -23,12 +23,12 @@ pub struct NestRegion {
     pub is_direct: bool,
     /// The stride between the results of a tile for each target, in bytes.
     pub result_strides: AxisStrides,
-    /// The first column of the region along the innermost kept axis.
+    /// The first column of the partition along the innermost kept axis.
     pub columns_before: usize,
     /// Whether machine code both computes and reduces the values.
     pub folds: bool,
-    /// The tiles of a piece along the tile axis; the last piece may have fewer.
-    piece_tiles: usize,
+    /// The tiles of a segment along the tile axis; the last segment may have fewer.
+    segment_tiles: usize,
 }
 
 /// The form of a unit.
@@ -40,23 +40,23 @@ pub enum UnitForm {
     Row(usize),
 }
 
-impl NestRegion {
-    /// The number of pieces that are reduced independently: pieces of units, or tiles of rows.
-    pub fn pieces(&self) -> usize {
-        self.walk.outer_sizes.iter().product::<usize>() * self.pieces_along_axis()
+impl NestPartition {
+    /// The number of segments that are reduced independently: segments of units, or tiles of rows.
+    pub fn segments(&self) -> usize {
+        self.walk.outer_sizes.iter().product::<usize>() * self.segments_along_axis()
     }
 
-    /// The number of pieces along the tile axis.
-    pub fn pieces_along_axis(&self) -> usize {
-        self.walk.tiles_along_axis.div_ceil(self.piece_tiles)
+    /// The number of segments along the tile axis.
+    pub fn segments_along_axis(&self) -> usize {
+        self.walk.tiles_along_axis.div_ceil(self.segment_tiles)
     }
 
-    /// Whether units are cut, so that the results of their pieces must be combined.
+    /// Whether units are cut, so that the results of their segments must be combined.
     pub fn is_cut(&self) -> bool {
-        matches!(self.form, UnitForm::Columns(_)) && self.pieces_along_axis() > 1
+        matches!(self.form, UnitForm::Columns(_)) && self.segments_along_axis() > 1
     }
 
-    /// Whether the region has at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any
+    /// Whether the partition has at most [`MAX_UNGATHERED_ROWS`] rows, which are processed one by one at any
     /// length.
     pub fn has_few_rows(&self) -> bool {
         let outer = self.walk.outer_sizes.iter().product::<usize>();
@@ -64,30 +64,30 @@ impl NestRegion {
         matches!(self.form, UnitForm::Row(_)) && rows <= MAX_UNGATHERED_ROWS
     }
 
-    /// The first tile of a piece, and its number of tiles.
-    pub fn tiles_of(&self, piece: usize) -> (usize, usize) {
-        let (tiles, along) = (self.walk.tiles_along_axis, self.pieces_along_axis());
-        let first = piece % along * self.piece_tiles;
-        (piece / along * tiles + first, self.piece_tiles.min(tiles - first))
+    /// The first tile of a segment, and its number of tiles.
+    pub fn tiles_of(&self, segment: usize) -> (usize, usize) {
+        let (tiles, segments) = (self.walk.tiles_along_axis, self.segments_along_axis());
+        let first = segment % segments * self.segment_tiles;
+        (segment / segments * tiles + first, self.segment_tiles.min(tiles - first))
     }
 }
 
-/// Splits a range of pieces, numbered through all regions of a nest, into ranges of each region.
-pub fn split_pieces<'a>(
-    regions: impl Iterator<Item = &'a NestRegion>,
-    pieces: Range<usize>,
+/// Splits a range of segments, numbered through all partitions of a nest, into ranges of each partition.
+pub fn split_segments<'a>(
+    partitions: impl Iterator<Item = &'a NestPartition>,
+    segments: Range<usize>,
 ) -> impl Iterator<Item = Range<usize>> {
     let mut first = 0;
-    regions.map(move |region| {
-        let (start, end) = (first, first + region.pieces());
+    partitions.map(move |partition| {
+        let (start, end) = (first, first + partition.segments());
         first = end;
-        pieces.start.clamp(start, end) - start..pieces.end.clamp(start, end) - start
+        segments.start.clamp(start, end) - start..segments.end.clamp(start, end) - start
     })
 }
 
 impl ReductionNest<'_> {
-    /// The region of columns `range` along the innermost kept axis, in units of `columns` columns.
-    pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> NestRegion {
+    /// The partition of columns `range` along the innermost kept axis, in units of `columns` columns.
+    pub(super) fn columns(&self, columns: usize, range: Range<usize>) -> NestPartition {
         let ReducedAxes { kept, length, .. } = self.axes;
         let length = *length;
         let rank = kept.sizes.len().saturating_sub(1);
@@ -99,7 +99,7 @@ impl ReductionNest<'_> {
         axes.sizes.insert(unit_axis, range.len() / columns);
         axes.sizes.push(length);
         inner.into_iter().for_each(|columns| axes.sizes.push(columns));
-        for operand in 0..self.axes.along.len() {
+        for operand in 0..self.axes.reduced_strides.len() {
             let column = self.kept_stride(operand);
             let (before, behind) = kept.strides_of(operand)[..rank].split_at(unit_axis);
             axes.strides.extend_from_slice(before);
@@ -119,15 +119,15 @@ impl ReductionNest<'_> {
                 || self.minimum_row.is_some_and(|minimum| columns >= minimum)
                     && self.accesses().all(is_row));
         let units = axes.sizes[..=rank].iter().product();
-        let piece = piece_steps(length, units, columns);
+        let segment = segment_steps(length, units, columns);
         let steps = match columns {
             _ if is_direct => MAX_DIRECT_STEPS,
-            1 => power_below(self.block),
-            _ => MAX_TILE_STEPS.min(power_below(self.block / columns)),
+            1 => floor_power_of_two(self.block),
+            _ => MAX_TILE_STEPS.min(floor_power_of_two(self.block / columns)),
         };
-        let walk = self.tile_walk(&axes, rank + 2, steps.min(piece), has_rows);
-        NestRegion {
-            piece_tiles: piece / walk.tile_steps.next_power_of_two(),
+        let walk = self.tile_walk(&axes, rank + 2, steps.min(segment), has_rows);
+        NestPartition {
+            segment_tiles: segment / walk.tile_steps.next_power_of_two(),
             walk,
             form: UnitForm::Columns(columns),
             is_direct,
@@ -168,8 +168,8 @@ impl ReductionNest<'_> {
         axes
     }
 
-    /// The region of whole rows, several in a tile.
-    pub(super) fn rows(&self) -> NestRegion {
+    /// The partition of whole rows, several in a tile.
+    pub(super) fn rows(&self) -> NestPartition {
         let folds = self.folds_rows();
         let is_direct =
             (folds || !self.folds) && self.are_direct(|operand| self.reduced_stride(operand));
@@ -183,14 +183,14 @@ impl ReductionNest<'_> {
         let has_rows =
             is_direct || folds || self.goes_by_rows(axes.sizes[..rank - 1].iter().product());
         let walk = self.tile_walk(&axes, rank - 1, rows, has_rows);
-        NestRegion {
+        NestPartition {
             walk,
             form: UnitForm::Row(length),
             is_direct,
             result_strides: (0..self.targets).map(|target| self.kept_stride(target)).collect(),
             columns_before: 0,
             folds,
-            piece_tiles: 1,
+            segment_tiles: 1,
         }
     }
 
@@ -213,7 +213,7 @@ impl ReductionNest<'_> {
             tile_steps,
             tiles_along_axis: tile_axis.div_ceil(tile_steps),
             step_elements: axes.sizes[inner_from..].iter().product(),
-            operands: (0..self.axes.along.len()).map(operand).collect(),
+            operands: (0..self.axes.reduced_strides.len()).map(operand).collect(),
         }
     }
 }
