@@ -27,12 +27,15 @@ pub(crate) fn split_source(source: &str) -> (&str, Option<AxisNames>) {
 }
 
 /// The axis names of an opened source: those of the argument, else those of the file.
-pub(crate) fn names_of(source: &OpenOperand, given: Option<AxisNames>) -> Option<AxisNames> {
-    let own = || {
-        let names = source.regions()?.axis_names()?;
+pub(crate) fn axis_names_of(
+    source: &OpenOperand,
+    argument_names: Option<AxisNames>,
+) -> Option<AxisNames> {
+    let file_names = || {
+        let names = source.stored_source()?.axis_names()?;
         Some(names.iter().map(String::as_str).collect())
     };
-    given.or_else(own)
+    argument_names.or_else(file_names)
 }
 
 /// Refuses axis names in the argument for `name` under a rule that ignores names.

@@ -13,7 +13,8 @@ use indim_text::{parse_integers, parse_type, split_axis_names};
 /// The attributes of a rule.
 #[derive(Debug, Args)]
 pub(crate) struct AttributeOptions {
-    /// `broadcast_dimensions` of xla, `axes_mapping` of explicit, and the like: 0,2
+    /// The result axis of each axis of the operand that is broadcast, such as 0,2. The rules call this list
+    /// `broadcast_dimensions` (xla), `axes_mapping` (explicit) or `dimensions` (hlo-broadcast).
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     dims: Option<List>,
     /// The result axis of the first axis of the operand that is broadcast, for rules pdpd, onnx-legacy and
@@ -28,10 +29,10 @@ pub(crate) struct AttributeOptions {
 impl AttributeOptions {
     /// Whether no attribute is given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.given().is_empty()
+        self.attributes().is_empty()
     }
 
-    fn given(&self) -> Attributes {
+    fn attributes(&self) -> Attributes {
         Attributes {
             dims: self.dims.clone().map(|list| list.0),
             axis: self.axis,
@@ -61,8 +62,8 @@ pub(crate) struct BareOperand {
 impl BareOperand {
     /// Reads `f32[2, 3]`, `2x3`, `f32[time: 2, lat: 3]`.
     pub(crate) fn parse(text: &str) -> Result<BareOperand, Diagnostic> {
-        let (plain, axis_names) = split_axis_names(text)?;
-        let (dtype, shape) = parse_type(&plain)?;
+        let (type_text, axis_names) = split_axis_names(text)?;
+        let (dtype, shape) = parse_type(&type_text)?;
         Ok(BareOperand { dtype, shape, axis_names })
     }
 }
@@ -78,12 +79,12 @@ pub(crate) fn operand_labels(operands: &[BareOperand]) -> Vec<(String, String)> 
 
 /// The axis names of each operand; `None` if no operand has names.
 fn axis_names(operands: &[BareOperand]) -> Option<Vec<AxisNames>> {
-    let is_said = operands.iter().any(|operand| operand.axis_names.is_some());
+    let has_names = operands.iter().any(|operand| operand.axis_names.is_some());
     let names = |operand: &BareOperand| {
         let unnamed = || AxisNames::unnamed(operand.shape.rank());
         operand.axis_names.clone().unwrap_or_else(unnamed)
     };
-    is_said.then(|| operands.iter().map(names).collect())
+    has_names.then(|| operands.iter().map(names).collect())
 }
 
 /// A list in one argument; clap would make several arguments of a `Vec`.
@@ -104,18 +105,18 @@ fn parse_target(text: &str) -> Result<Shape, String> {
 /// the explicit form or the shape error.
 pub(crate) fn elaborate(
     rule: RuleChoice,
-    attributes: &AttributeOptions,
+    options: &AttributeOptions,
     operands: &[BareOperand],
 ) -> Result<(String, Result<Broadcast, ShapeError>), Failure> {
-    let given = Attributes { names: axis_names(operands), ..attributes.given() };
-    let rule = rule.with_attributes(&given).map_err(refuse_attributes)?;
-    let target = given.target.as_ref();
+    let attributes = Attributes { names: axis_names(operands), ..options.attributes() };
+    let rule = rule.with_attributes(&attributes).map_err(refuse_attributes)?;
+    let target = attributes.target.as_ref();
     let shapes: Vec<Shape> = operands.iter().map(|operand| operand.shape.clone()).collect();
     let form = rule.elaborate(&shapes, target);
-    let named = match (&rule, target) {
+    let rule_text = match (&rule, target) {
         (AnyRule::Elementwise(rule), _) => rule.to_string(),
         (AnyRule::Target(rule), Some(target)) => format!("{rule} target={target}"),
         _ => rule.to_string(),
     };
-    Ok((named, form))
+    Ok((rule_text, form))
 }

@@ -31,7 +31,7 @@ pub(crate) struct Check {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    tolerance: CloseArgs,
+    tolerance: ToleranceArgs,
     /// Print failures only.
     #[arg(long)]
     quiet: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Check {
 
 /// The tolerance for floats, as options.
 #[derive(Debug, Args)]
-pub(crate) struct CloseArgs {
+pub(crate) struct ToleranceArgs {
     /// Relative tolerance for floats of ONNX tests and dumps: a result may differ from the expected value by
     /// at most `absolute + relative * |expected|`.
     #[arg(long, value_name = "FACTOR", default_value_t = 1e-3)]
@@ -49,7 +49,7 @@ pub(crate) struct CloseArgs {
     absolute: f64,
 }
 
-impl CloseArgs {
+impl ToleranceArgs {
     /// The tolerance.
     pub(crate) fn tolerance(&self) -> Tolerance {
         Tolerance::Close { absolute: self.absolute, relative: self.relative }
@@ -58,7 +58,7 @@ impl CloseArgs {
 
 /// The number of programs with each result.
 #[derive(Default)]
-struct Count {
+struct Counts {
     passed: usize,
     failed: usize,
     out_of_scope: usize,
@@ -67,92 +67,97 @@ struct Count {
 impl Check {
     /// Runs the command.
     pub(crate) fn run(&self) -> Result<(), Failure> {
-        let mut count = Count::default();
+        let mut counts = Counts::default();
         for file in &self.files {
-            self.check(file, &mut count)?;
+            self.check(file, &mut counts)?;
         }
-        let Count { passed, failed, out_of_scope } = count;
+        let Counts { passed, failed, out_of_scope } = counts;
         let total = format!("{passed} passed, {failed} failed, {out_of_scope} out of scope\n");
         print(total.as_bytes())?;
         if failed > 0 { Err(Failure::AlreadyReported) } else { Ok(()) }
     }
 
-    fn check(&self, path: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+    fn check(&self, path: &Path, counts: &mut Counts) -> Result<(), Diagnostic> {
         if path.is_dir() {
-            return self.check_folder(path, count);
+            return self.check_folder(path, counts);
         }
         for source in open(path)?.pieces() {
             let name = piece_name(&source);
-            let checked = LoadedModel::from_source(source.clone(), &ReadOptions::default())
+            let result = LoadedModel::from_source(source.clone(), &ReadOptions::default())
                 .and_then(|model| model.check());
-            self.tell((&name, &source), checked, count)?;
+            self.report((&name, &source), result, counts)?;
         }
         Ok(())
     }
 
     /// Checks a folder that contains one test, or folders of tests.
-    fn check_folder(&self, folder: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+    fn check_folder(&self, folder: &Path, counts: &mut Counts) -> Result<(), Diagnostic> {
         let model = folder.join("model.onnx");
         if model.exists() {
-            return self.check_onnx(folder, &model, count);
+            return self.check_onnx(folder, &model, counts);
         }
-        let mut inside: Vec<PathBuf> = listed(folder)?;
-        inside.retain(|path| path.join("model.onnx").exists());
-        if inside.is_empty() {
+        let mut tests: Vec<PathBuf> = list_folder(folder)?;
+        tests.retain(|path| path.join("model.onnx").exists());
+        if tests.is_empty() {
             let message = format!("{}: the folder contains no test", shown_path(folder));
             return Err(Diagnostic::new(ErrorCode::NO_TEST, message));
         }
-        inside.iter().try_for_each(|test| self.check_onnx(test, &test.join("model.onnx"), count))
+        tests.iter().try_for_each(|test| self.check_onnx(test, &test.join("model.onnx"), counts))
     }
 
-    fn check_onnx(&self, folder: &Path, model: &Path, count: &mut Count) -> Result<(), Diagnostic> {
+    fn check_onnx(
+        &self,
+        folder: &Path,
+        model: &Path,
+        counts: &mut Counts,
+    ) -> Result<(), Diagnostic> {
         let name = shown_path(folder);
         let source = open(model)?;
         let model = match LoadedModel::from_source(source.clone(), &ReadOptions::default()) {
             Ok(model) => model,
-            Err(error) => return self.tell((&name, &source), Err(error), count),
+            Err(error) => return self.report((&name, &source), Err(error), counts),
         };
-        for set in listed(folder)?.iter().filter(|path| path.is_dir()) {
+        for set in list_folder(folder)?.iter().filter(|path| path.is_dir()) {
             let (inputs, expected) = (tensors(set, "input_")?, tensors(set, "output_")?);
             let views: Vec<_> = inputs.iter().map(|array| Some(array.into())).collect();
-            let checked = model.check_against(&views, &expected, self.tolerance.tolerance());
-            self.tell((&name, &source), checked, count)?;
+            let result = model.check_against(&views, &expected, self.tolerance.tolerance());
+            self.report((&name, &source), result, counts)?;
         }
         Ok(())
     }
 
-    fn tell(
+    fn report(
         &self,
         (name, source): (&str, &SourceFile),
-        checked: Result<CheckReport, LoadError>,
-        count: &mut Count,
+        result: Result<CheckReport, LoadError>,
+        counts: &mut Counts,
     ) -> Result<(), Diagnostic> {
-        let text = match checked {
-            Err(error) if error.is_out_of_scope() => match illegal(source) {
+        let text = match result {
+            Err(error) if error.is_out_of_scope() => match lint_errors(source) {
                 Some(findings) => {
-                    count.failed += 1;
+                    counts.failed += 1;
                     format!("failed: {name}\n{findings}")
                 }
                 None => {
-                    count.out_of_scope += 1;
+                    counts.out_of_scope += 1;
                     format!("out of scope: {name}\n{}", error.draw())
                 }
             },
             Err(error) => {
-                count.failed += 1;
+                counts.failed += 1;
                 format!("failed: {name}\n{}", error.draw())
             }
             Ok(CheckReport { failures, .. }) if !failures.is_empty() => {
-                count.failed += 1;
+                counts.failed += 1;
                 let differences: String = failures.iter().map(failure_line).collect();
                 format!("failed: {name}\n{differences}")
             }
             Ok(CheckReport { compared: 0, .. }) => {
-                count.out_of_scope += 1;
+                counts.out_of_scope += 1;
                 format!("out of scope: {name}\n   the case states no expected results\n")
             }
             Ok(_) => {
-                count.passed += 1;
+                counts.passed += 1;
                 match self.quiet {
                     true => return Ok(()),
                     false => format!("passed: {name}\n"),
@@ -164,7 +169,7 @@ impl Check {
 }
 
 /// The findings of the lint about a program that indim does not run; `None` if none of them is an error.
-fn illegal(source: &SourceFile) -> Option<String> {
+fn lint_errors(source: &SourceFile) -> Option<String> {
     let report = LintReport::new(source.clone(), &LintOptions::default()).ok()?;
     (!report.passes(false)).then(|| report.to_string())
 }
@@ -194,20 +199,20 @@ pub(crate) fn difference_text(difference: &Mismatch) -> String {
 }
 
 /// The entries of a folder, sorted by name.
-pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
-    let failed = |error: std::io::Error| {
+pub(crate) fn list_folder(folder: &Path) -> Result<Vec<PathBuf>, Diagnostic> {
+    let io_error = |error: std::io::Error| {
         Diagnostic::new(ErrorCode::IO, format!("{}: {error}", shown_path(folder)))
     };
-    let entries = fs::read_dir(folder).map_err(failed)?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed));
+    let entries = fs::read_dir(folder).map_err(io_error)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(io_error));
     let mut paths = paths.collect::<Result<Vec<PathBuf>, _>>()?;
     paths.sort();
     Ok(paths)
 }
 
 /// The arrays in the files `input_0.pb`, `input_1.pb`, ... of a folder, up to the first missing one.
-fn tensors(folder: &Path, start: &str) -> Result<Vec<Array>, Diagnostic> {
-    let files = (0..).map(|index| folder.join(format!("{start}{index}.pb")));
+fn tensors(folder: &Path, prefix: &str) -> Result<Vec<Array>, Diagnostic> {
+    let files = (0..).map(|index| folder.join(format!("{prefix}{index}.pb")));
     let read = |path: PathBuf| {
         let source = open(&path)?;
         read_onnx_tensor(&source, &FormatLimits::default())

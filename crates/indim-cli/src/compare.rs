@@ -10,7 +10,7 @@ use indim::files::ArrayFormat;
 use indim::formats::{ComparedValue, DumpComparison, ReadOptions, Tolerance};
 use indim_graph::terminal::shown;
 
-use crate::check::{CloseArgs, difference_text, listed};
+use crate::check::{ToleranceArgs, difference_text, list_folder};
 use crate::failure::Failure;
 use crate::model::open;
 use crate::output::print;
@@ -43,7 +43,7 @@ pub(crate) struct Compare {
     #[arg(value_name = "NAME=SOURCE")]
     values: Vec<String>,
     #[command(flatten)]
-    close: CloseArgs,
+    tolerance: ToleranceArgs,
     /// Accept floats that differ by at most N units in the last place, instead of --relative and --absolute.
     #[arg(long, value_name = "N", conflicts_with_all = ["relative", "absolute"])]
     ulps: Option<u64>,
@@ -64,7 +64,7 @@ impl Compare {
             values.iter().map(|(name, value)| (name.clone(), value.view())).collect();
         let tolerance = match self.ulps {
             Some(max) => Tolerance::Ulps { min: 0, max },
-            None => self.close.tolerance(),
+            None => self.tolerance.tolerance(),
         };
         let options = ReadOptions::new().function(self.function.clone());
         let comparison = DumpComparison::new(&source, &options, &views, tolerance);
@@ -102,7 +102,7 @@ impl Compare {
             comparison.compared.iter().for_each(|value| text.push_str(&line(value)));
         }
         if let Some(first) = comparison.first_difference() {
-            text.push_str(&described(first));
+            text.push_str(&difference_report(first));
         }
         text.push_str(&summary(&comparison.compared));
         for line in remarks(comparison) {
@@ -114,11 +114,11 @@ impl Compare {
 
 /// `3 values compared, 1 different; the others by at most 2 ulp (`y`)`.
 fn summary(compared: &[ComparedValue]) -> String {
-    let (different, equal): (Vec<&ComparedValue>, Vec<&ComparedValue>) =
+    let (different, agreeing): (Vec<&ComparedValue>, Vec<&ComparedValue>) =
         compared.iter().partition(|value| value.difference.is_some());
     let noun = if compared.len() == 1 { "value" } else { "values" };
     let counts = format!("{} {noun} compared, {} different", compared.len(), different.len());
-    match equal.into_iter().max_by_key(|value| value.distance) {
+    match agreeing.into_iter().max_by_key(|value| value.distance) {
         Some(ComparedValue { name, distance: Some(distance), .. }) if *distance > 0 => {
             let (name, distance) = (shown(name), distance_text(*distance));
             format!("{counts}; the others by at most {distance} (`{name}`)\n")
@@ -169,7 +169,7 @@ fn add_folder(
             format!("{}: folders more than {MAX_DEPTH} deep", shown(&folder.to_string_lossy()));
         return Err(Diagnostic::new(ErrorCode::IO, message));
     }
-    for path in listed(folder)? {
+    for path in list_folder(folder)? {
         let named = |name: Option<&OsStr>| {
             format!("{prefix}{}", name.unwrap_or_default().to_string_lossy())
         };
@@ -195,7 +195,7 @@ fn nothing_compared(dump: &Path, comparison: &DumpComparison) -> Diagnostic {
 }
 
 /// `first difference: `y` of Add, model.onnx: node 3 `add`, ...`.
-fn described(value: &ComparedValue) -> String {
+fn difference_report(value: &ComparedValue) -> String {
     let ComparedValue { name, operator, place, difference, distance, .. } = value;
     let difference = difference.as_ref().map_or_else(String::new, difference_text);
     let distance =

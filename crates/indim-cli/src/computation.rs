@@ -16,13 +16,13 @@ use crate::source::LoadedOperand;
 use crate::timing::Timing;
 
 /// More threads than any machine has processors only cost time and memory to start.
-const MAXIMUM_THREADS: i64 = 1024;
+const MAX_THREADS: i64 = 1024;
 
 /// The resources of a computation.
 #[derive(Debug, Args)]
 pub(crate) struct Resources {
     /// The number of threads [default: one for each processor].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAXIMUM_THREADS))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=MAX_THREADS))]
     threads: Option<u16>,
     /// Maximum memory of the run: a number of bytes, or a number with KiB, MiB, GiB, TiB or KB, MB, GB, TB.
     /// Larger arrays are computed piece by piece. A run that cannot stay within the limit fails. Mapped .npy
@@ -51,9 +51,9 @@ impl Resources {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(|error| {
             let message = format!("the system cannot start the threads: {error}");
-            let mut refused = Diagnostic::new(ErrorCode::THREADS, message);
-            refused.help("use fewer, with `--threads`");
-            refused
+            let mut error = Diagnostic::new(ErrorCode::THREADS, message);
+            error.help("use fewer, with `--threads`");
+            error
         })
     }
 }
@@ -63,15 +63,16 @@ pub(crate) fn compile_options() -> Result<CompileOptions, Diagnostic> {
     let mut options = CompileOptions::new();
     if let Ok(name) = std::env::var("INDIM_LEVEL") {
         let level = name.parse::<Level>();
-        let refused = |error: UnknownLevel| Diagnostic::new(ErrorCode::LEVEL, error.to_string());
-        options = options.level(level.map_err(refused)?);
+        let level_error =
+            |error: UnknownLevel| Diagnostic::new(ErrorCode::LEVEL, error.to_string());
+        options = options.level(level.map_err(level_error)?);
     }
     if let Some(name) = std::env::var_os("INDIM_EXECUTOR") {
         let executor = shown(&name.to_string_lossy()).parse::<ExecutorChoice>();
-        let refused = |error: UnknownExecutor| {
+        let executor_error = |error: UnknownExecutor| {
             Diagnostic::new(ErrorCode::UNKNOWN_EXECUTOR, format!("INDIM_EXECUTOR: {error}"))
         };
-        options = options.executor(executor.map_err(refused)?);
+        options = options.executor(executor.map_err(executor_error)?);
     }
     Ok(options)
 }
@@ -105,31 +106,37 @@ impl<'a> Computation<'a> {
     /// Computes the results directly in mapped files if every destination can be mapped; else computes
     /// them in memory and writes them. An archive takes all results under the names `members`. No file
     /// appears before all files are complete.
-    pub(crate) fn deliver(
+    pub(crate) fn write_results(
         &self,
         mut destinations: Vec<Destination>,
         members: &[String],
     ) -> Result<(), Diagnostic> {
         let types = self.executable.outputs();
         // The number of results of each destination: all for an archive, otherwise one.
-        let share = types.len() / destinations.len();
-        let mapped = destinations.iter_mut().zip(types).map(|(to, of)| to.map(of).transpose());
+        let results_per_destination = types.len() / destinations.len();
+        let mapped = destinations
+            .iter_mut()
+            .zip(types)
+            .map(|(to, array_type)| to.map(array_type).transpose());
         // If one destination cannot be mapped, all are written after the run.
         match mapped.collect::<Option<Result<Vec<_>, _>>>() {
             Some(outputs) => self.run_into(&mut outputs?)?,
             None => {
                 let results = self.results()?;
-                let shares = results.chunks(share).zip(members.chunks(share));
+                let shares = results
+                    .chunks(results_per_destination)
+                    .zip(members.chunks(results_per_destination));
                 for (to, (results, members)) in destinations.iter_mut().zip(shares) {
                     to.write(results, members)?;
                 }
             }
         }
-        let completed = destinations.into_iter().zip(types.chunks(share));
-        let completed = completed.map(|(to, of)| to.complete(of)).collect::<Result<Vec<_>, _>>()?;
-        let put = |result: Box<dyn CompleteResult>| {
-            result.put_in_place().map_err(|error| error.diagnostic())
-        };
+        let completed = destinations.into_iter().zip(types.chunks(results_per_destination));
+        let completed = completed
+            .map(|(to, array_type)| to.complete(array_type))
+            .collect::<Result<Vec<_>, _>>()?;
+        let put =
+            |result: Box<dyn CompleteResult>| result.commit().map_err(|error| error.diagnostic());
         completed.into_iter().flatten().try_for_each(put)
     }
 
@@ -144,7 +151,7 @@ impl<'a> Computation<'a> {
     ) -> Result<T, Diagnostic> {
         let inputs: Vec<ArrayView<'_>> = self.sources.iter().map(|(_, s)| s.view()).collect();
         let held = self.sources.iter().map(|(_, source)| source.held_bytes());
-        let bar = TerminalProgress::of_elements(points(self.executable));
+        let bar = TerminalProgress::of_elements(element_count(self.executable));
         let progress = |elements: usize| {
             bar.advance(elements);
             ControlFlow::Continue(())
@@ -163,7 +170,7 @@ impl<'a> Computation<'a> {
 }
 
 /// The number of elements that all loop nests compute.
-fn points(executable: &Executable) -> usize {
+fn element_count(executable: &Executable) -> usize {
     let nests = executable.nests().iter();
     nests
         .map(|nest| nest.shape.element_count().unwrap_or(usize::MAX))

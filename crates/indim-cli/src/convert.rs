@@ -80,8 +80,8 @@ impl Convert {
         let (_, form) = elaborate(from, &self.attributes, &operands)?;
         let form =
             form.map_err(|error| Report::of_shapes(&error, "convert", &operand_labels(&operands)))?;
-        let said = convert_broadcast(&form, to)
+        let translation = convert_broadcast(&form, to)
             .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
-        Ok(print(format!("{said}\n").as_bytes())?)
+        Ok(print(format!("{translation}\n").as_bytes())?)
     }
 }

@@ -8,8 +8,8 @@ use indim::formats::{ModelFormat, WriteOptions, WrittenModel, save};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
-use crate::model::{declared_inputs, load, refused};
-use crate::output::{print, say};
+use crate::model::{declared_inputs, load, load_diagnostic};
+use crate::output::{print, print_message};
 
 /// Options of the written file.
 #[derive(Debug, Args)]
@@ -43,8 +43,8 @@ impl ProgramOptions {
         let (exact, opset) = (self.exact, self.opset);
         let options = WriteOptions::new().name(self.name(file)).exact(exact).opset(opset);
         let written =
-            model.write(to, &inputs, &options).map_err(|error| refused(&error, &model))?;
-        tell(&written);
+            model.write(to, &inputs, &options).map_err(|error| load_diagnostic(&error, &model))?;
+        print_notes(&written);
         match &self.output {
             Some(path) => {
                 crate::signals::watch()
@@ -54,9 +54,9 @@ impl ProgramOptions {
             None if to.is_text() && written.external_file.is_none() => print(&written.content)?,
             None => {
                 let message = format!("{to} is written to a file, not to standard output");
-                let mut refused = Diagnostic::new(ErrorCode::OUTPUT_NEEDED, message);
-                refused.help("say which: -o FILE");
-                return Err(refused.into());
+                let mut error = Diagnostic::new(ErrorCode::OUTPUT_NEEDED, message);
+                error.help("say which: -o FILE");
+                return Err(error.into());
             }
         }
         Ok(())
@@ -87,10 +87,10 @@ impl ProgramOptions {
 }
 
 /// Prints to standard error the composed operations, and where the other system's results may differ.
-fn tell(written: &WrittenModel) {
+fn print_notes(written: &WrittenModel) {
     for composed in &written.composed {
         let (operation, by) = (shown(&composed.operation), shown(&composed.by));
-        say(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));
+        print_message(&format!("note[composed]: {operation} x{}, written as {by}", composed.count));
     }
-    written.warnings.iter().for_each(|warning| say(&format!("warning: {warning}")));
+    written.warnings.iter().for_each(|warning| print_message(&format!("warning: {warning}")));
 }

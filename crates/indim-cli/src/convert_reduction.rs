@@ -27,10 +27,12 @@ pub(crate) struct ConvertReduction {
     /// The rule to translate to.
     #[arg(long, value_name = "RULE", value_parser = rule())]
     to: ReductionRuleName,
-    /// The axes: 0,2; by default all axes, or the default of the rule.
+    /// The axes to reduce, such as 0,2; by default all axes, or the default of the rule.
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     axes: Option<List>,
-    /// ONNX: the axes as an input: ReduceSum from opset 13 on, the others from 18 on.
+    /// ONNX: the axes to reduce, such as 0,2, if the operator takes them as its second input instead of an
+    /// attribute: ReduceSum from opset 13 on, the other reductions from opset 18 on. Use --axes for the
+    /// attribute.
     #[arg(long, value_name = "LIST", value_parser = parse_list, allow_hyphen_values = true)]
     axes_input: Option<List>,
     /// Whether the reduced axes stay, with size 1 [default: true for onnx, else false].
@@ -66,18 +68,18 @@ impl ConvertReduction {
             )));
         }
         let list = |list: &Option<List>| list.clone().map(|list| list.0);
-        let said = ReductionAttributes {
+        let attributes = ReductionAttributes {
             axes: list(&self.axes),
             axes_input: list(&self.axes_input),
             keepdims: self.keepdims,
             noop_with_empty_axes: self.noop_with_empty_axes,
             opset: self.opset,
         };
-        let rule = said.rule(self.from, self.sum, operand.rank()).map_err(Failure::Usage)?;
+        let rule = attributes.rule(self.from, self.sum, operand.rank()).map_err(Failure::Usage)?;
         let form =
             rule.elaborate(&operand).map_err(|error| error.diagnostic("convert-reduction"))?;
-        let said = convert_reduction(&form, self.to)
+        let translation = convert_reduction(&form, self.to)
             .map_err(|reason| Diagnostic::new(ErrorCode::INEXPRESSIBLE, reason.to_string()))?;
-        Ok(print(format!("{said}\n").as_bytes())?)
+        Ok(print(format!("{translation}\n").as_bytes())?)
     }
 }

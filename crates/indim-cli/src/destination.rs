@@ -17,7 +17,7 @@ use crate::progress::TerminalProgress;
 use crate::signals;
 
 /// Bytes of one write, few enough that the progress bar moves.
-const PIECE: usize = 4 << 20;
+const MAX_WRITE_BYTES: usize = 4 << 20;
 
 /// The destination of a result, open for writing.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) fn format_of(path: &Path) -> Result<&'static ArrayFormat, Diagnostic>
     };
     // Pipes and devices have no format, and cannot seek as some formats must.
     let is_stream = || path.metadata().is_ok_and(|old| !old.is_file() && !old.is_dir());
-    match format.filter(|format| format.is_written()) {
+    match format.filter(|format| format.is_writable()) {
         Some(format) if format.file_writer().is_none() && is_stream() => Ok(ArrayFormat::npy()),
         Some(format) => Ok(format),
         None if is_stream() => Ok(ArrayFormat::npy()),
@@ -58,7 +58,7 @@ fn unknown_format(path: &Path, extension: &str) -> Diagnostic {
         "{}: a result is written as {}, not as .{}; name the file so, or print the result as text: --format \
          csv or --format json, without -o",
         shown(&path.to_string_lossy()),
-        ArrayFormat::written_endings(),
+        ArrayFormat::writable_endings(),
         shown(extension)
     );
     Diagnostic::new(ErrorCode::UNKNOWN_FORMAT, message)
@@ -129,7 +129,7 @@ impl Destination {
         result: &ArrayType,
     ) -> Result<Option<ArrayViewMut<'_>>, Diagnostic> {
         match self {
-            Destination::File { file, writer } if writer.is_mapped() => {
+            Destination::File { file, writer } if writer.can_map() => {
                 file.map_npy(result).map_err(|error| error.diagnostic())
             }
             _ => Ok(None),
@@ -240,7 +240,7 @@ struct ProgressWriter<'a, W> {
 
 impl<W: Write> Write for ProgressWriter<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.output.write(&bytes[..bytes.len().min(PIECE)])?;
+        let written = self.output.write(&bytes[..bytes.len().min(MAX_WRITE_BYTES)])?;
         self.progress.advance(written);
         Ok(written)
     }

@@ -10,17 +10,17 @@ use indim::text::Expression;
 use indim::{Graph, Value};
 use indim_graph::remove_unused;
 
-use crate::axis_names::{check_rule, names_of, split_source};
+use crate::axis_names::{axis_names_of, check_rule, split_source};
 use crate::bare::refuse_attributes;
 use crate::computation::Resources;
-use crate::expression::{check_names, no_misspelt_option, parse_expression, refused};
+use crate::expression::{check_names, input_error_report, not_an_option, parse_expression};
 use crate::failure::Failure;
 use crate::output::warn_of_outer_products;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::rule::rule_of_operations;
 use crate::show::PrintArgs;
-use crate::source::{open_all, split_binding_of};
+use crate::source::{open_all, split_binding_or_suggest};
 
 /// Evaluate an expression over arrays.
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ Examples:
   cat x.npy | indim eval 'x * 2' x=- -o - | indim eval 'sum(x)' x=-")]
 pub(crate) struct Eval {
     /// The expression. Statements can precede it.
-    #[arg(allow_hyphen_values = true, value_parser = no_misspelt_option)]
+    #[arg(allow_hyphen_values = true, value_parser = not_an_option)]
     expression: String,
     /// The array for each name in the expression.
     #[arg(value_name = "NAME=SOURCE")]
@@ -80,13 +80,13 @@ impl Eval {
     pub(crate) fn run(&self) -> Result<(), Failure> {
         let timing = self.resources.timing();
         let outputs = Outputs::parse(&self.output)?;
-        let expression = outputs.of(parse_expression(&self.expression)?)?;
+        let expression = outputs.select_results(parse_expression(&self.expression)?)?;
         let (bindings, axis_names) = self.bindings(&expression)?;
         let (sources, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
         let mut inputs = Vec::with_capacity(sources.len());
-        for ((name, source), given) in sources.iter().zip(axis_names) {
+        for ((name, source), argument_names) in sources.iter().zip(axis_names) {
             let of = InputType::Known(source.array_type());
-            inputs.push(TypedInput { name, of, axis_names: names_of(source, given) });
+            inputs.push(TypedInput { name, of, axis_names: axis_names_of(source, argument_names) });
         }
         let (graph, axis_names) = self.graph(&expression, &inputs)?;
         let program = Program {
@@ -105,7 +105,7 @@ impl Eval {
     /// The names with their sources, and the axis names given for each.
     fn bindings(&self, expression: &Expression) -> Result<Bindings<'_>, Failure> {
         let missing = self.first_unbound(expression).unwrap_or("x");
-        let bindings = self.bindings.iter().map(|text| split_binding_of(missing, text));
+        let bindings = self.bindings.iter().map(|text| split_binding_or_suggest(missing, text));
         let mut bindings = bindings.collect::<Result<Vec<_>, _>>()?;
         let names: Vec<&str> = bindings.iter().map(|(name, _)| *name).collect();
         check_names(expression, &names)?;
@@ -138,7 +138,7 @@ impl Eval {
     ) -> Result<(Graph, Vec<AxisNames>), Failure> {
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let (graph, results) = build_typed(expression, inputs, rule.as_ref())
-            .map_err(|error| refused(&error, expression))?;
+            .map_err(|error| input_error_report(&error, expression))?;
         if self.warn_outer_product {
             warn_of_outer_products(&broadcasts(&remove_unused(&graph)));
         }
@@ -149,9 +149,9 @@ impl Eval {
 /// The labels of several results: their names, or their positions if they have no name or an earlier
 /// result has the same name.
 fn labels(expression: &Expression) -> Vec<String> {
-    let mut taken = HashSet::new();
+    let mut names_used = HashSet::new();
     let label = |(position, name): (usize, Option<&str>)| {
-        let name = name.filter(|name| taken.insert((*name).to_owned()));
+        let name = name.filter(|name| names_used.insert((*name).to_owned()));
         name.map_or_else(|| position.to_string(), str::to_owned)
     };
     expression.results().into_iter().enumerate().map(label).collect()

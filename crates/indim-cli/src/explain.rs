@@ -18,10 +18,10 @@ use crate::bare::{AttributeOptions, BareOperand, elaborate, operand_labels, refu
 use crate::byte_size::parse_byte_size;
 use crate::computation::compile_options;
 use crate::error_page::explain_code;
-use crate::expression::{check_names, no_misspelt_option, parse_expression, refused as not_typed};
+use crate::expression::{check_names, input_error_report, not_an_option, parse_expression};
 use crate::failure::Failure;
-use crate::lint::{Declared, report};
-use crate::model::{declared_inputs, is_path, load, refused};
+use crate::lint::{DeclareArgs, report};
+use crate::model::{declared_inputs, is_path, load, load_diagnostic};
 use crate::output::{note_unused, print, warn_of_outer_products};
 use crate::report::Report;
 use crate::rule::any_rule;
@@ -49,7 +49,7 @@ pub(crate) struct Explain {
     #[arg(
         value_name = "EXPR | SHAPE | FILE",
         allow_hyphen_values = true,
-        value_parser = no_misspelt_option,
+        value_parser = not_an_option,
         required_unless_present = "code"
     )]
     first: Option<String>,
@@ -98,7 +98,7 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "CODE", exclusive = true)]
     code: Option<String>,
     #[command(flatten)]
-    declared: Declared,
+    declared: DeclareArgs,
     /// Warn if all operands of a broadcast expand, and its result is far larger than each of them.
     #[arg(long)]
     warn_outer_product: bool,
@@ -184,7 +184,7 @@ impl Explain {
         let form = form.map_err(|error| Report::of_shapes(&error, "broadcast", &labels))?;
         let explained = ExplainedBroadcast::of_rule(rule, labels, form);
         self.warn(core::slice::from_ref(&explained));
-        self.deliver(&explained.to_string(), || explained.to_json(), || explained.to_svg())
+        self.print_or_draw(&explained.to_string(), || explained.to_json(), || explained.to_svg())
     }
 
     fn explain_expression(&self) -> Result<(), Failure> {
@@ -194,28 +194,28 @@ impl Explain {
             ));
         }
         let bindings =
-            self.others.iter().map(|text| self.typed_name(text)).collect::<Result<Vec<_>, _>>()?;
+            self.others.iter().map(|text| self.typed_input(text)).collect::<Result<Vec<_>, _>>()?;
         let (bindings, storage): (Vec<_>, Vec<_>) = bindings.into_iter().unzip();
         let rule = self.rule.of_expression().map_err(refuse_attributes)?;
         let expression = parse_expression(self.first())?;
         let names: Vec<&str> = bindings.iter().map(|input| input.name).collect();
         check_names(&expression, &names)?;
         let symbolic = SymbolicExpression::new(&expression, &bindings, rule.as_ref())
-            .map_err(|error| not_typed(&error, &expression))?;
+            .map_err(|error| input_error_report(&error, &expression))?;
         symbolic.check_free()?;
         note_unused(&expression);
         let graph = symbolic.graph.graph();
         let explanation =
             Explanation::new(graph, &compile_options()?).map_err(CompileError::diagnostic)?;
-        let mut more = symbolic.axes_text().to_owned();
+        let mut appendix = symbolic.axes_text().to_owned();
         if self.sizes || symbolic.has_names() {
-            more += &symbolic.sizes_text();
+            appendix += &symbolic.sizes_text();
         }
         if let Some(limit) = self.pieces {
             let storage = bindings.iter().map(|input| input.name).zip(storage).collect();
-            more += &pieces_text(graph, &storage, limit)?;
+            appendix += &passes_text(graph, &storage, limit)?;
         }
-        self.deliver_explanation(&explanation, &more)
+        self.print_explanation(&explanation, &appendix)
     }
 
     fn explain_program(&self) -> Result<(), Failure> {
@@ -226,7 +226,7 @@ impl Explain {
             return Ok(write_drawing(path, &self.outline_report()?.to_html())?);
         }
         match self.explanation_of_program() {
-            Ok(explanation) => self.deliver_explanation(&explanation, ""),
+            Ok(explanation) => self.print_explanation(&explanation, ""),
             Err(diagnostic) if self.has_outline(&diagnostic) => self.explain_outline(),
             Err(diagnostic) => Err(diagnostic.into()),
         }
@@ -236,7 +236,7 @@ impl Explain {
         let model = load(Path::new(self.first()), self.function.as_deref())?;
         let model = model.compiled_with(compile_options()?);
         let bound = declared_inputs(&model, &self.others)?;
-        model.explain(&bound).map_err(|error| refused(&error, &model))
+        model.explain(&bound).map_err(|error| load_diagnostic(&error, &model))
     }
 
     /// Whether the outline replaces an explanation that fails with this diagnostic: the program has parts
@@ -264,21 +264,21 @@ impl Explain {
     fn explain_outline(&self) -> Result<(), Failure> {
         let report = self.outline_report()?;
         let text = report.outline().to_string();
-        self.deliver(&text, || report.to_json(), || report.to_svg())
+        self.print_or_draw(&text, || report.to_json(), || report.to_svg())
     }
 
-    fn deliver_explanation(&self, explanation: &Explanation, more: &str) -> Result<(), Failure> {
+    fn print_explanation(&self, explanation: &Explanation, appendix: &str) -> Result<(), Failure> {
         self.warn(explanation.broadcasts());
         let mut text = explanation.to_string();
         if self.machine_code {
             text += &format!("machine code\n{}", explanation.machine_code_text());
         }
-        text += more;
+        text += appendix;
         let json = || match self.machine_code {
             true => explanation.to_json_with_machine_code(),
             false => explanation.to_json(),
         };
-        self.deliver(&text, json, || explanation.to_svg())
+        self.print_or_draw(&text, json, || explanation.to_svg())
     }
 
     fn warn(&self, broadcasts: &[ExplainedBroadcast]) {
@@ -287,7 +287,7 @@ impl Explain {
         }
     }
 
-    fn deliver(
+    fn print_or_draw(
         &self,
         text: &str,
         json: impl FnOnce() -> String,
@@ -319,27 +319,27 @@ fn write_drawing(path: &Path, drawing: &str) -> Result<(), Diagnostic> {
 impl Explain {
     /// A name with its type, from the argument or from the file that it names, and the storage of its
     /// array: row-major if there is no file.
-    fn typed_name<'t>(&self, text: &'t str) -> Result<(TypedInput<'t>, StorageInfo), Diagnostic> {
+    fn typed_input<'t>(&self, text: &'t str) -> Result<(TypedInput<'t>, StorageInfo), Diagnostic> {
         let (name, source) = split_binding(text)?;
         let named = |error| in_binding(name, error);
-        let (source, behind) = match split_source(source) {
+        let (source, suffix_names) = match split_source(source) {
             (file, names) if LoadedOperand::is_file(file) => (file, names),
             // Not an existing file: a type, perhaps misspelt, which may have axis names inside its
             // brackets.
             _ => (source, None),
         };
-        let (plain, within) = split_axis_names(source).map_err(named)?;
-        let axis_names = behind.or(within);
+        let (type_text, inner_names) = split_axis_names(source).map_err(named)?;
+        let axis_names = suffix_names.or(inner_names);
         if axis_names.is_some() {
             check_rule(name, self.rule)?;
         }
-        if let Some((dtype, sizes)) = parse_symbolic_type(&plain) {
+        if let Some((dtype, sizes)) = parse_symbolic_type(&type_text) {
             let sizes = sizes.into_iter().map(str::to_owned).collect();
             let input = TypedInput { name, of: InputType::Symbolic(dtype, sizes), axis_names };
             return Ok((input, StorageInfo::default()));
         }
-        let OperandMetadata { array_type, axis_names: own, storage } =
-            match parse_array_type(&plain) {
+        let OperandMetadata { array_type, axis_names: file_names, storage } =
+            match parse_array_type(&type_text) {
                 Err(_) if LoadedOperand::is_file(source) => {
                     LoadedOperand::metadata_of(source).map_err(named)?
                 }
@@ -349,14 +349,14 @@ impl Explain {
                     storage: StorageInfo::default(),
                 },
             };
-        let axis_names = axis_names.or(own);
+        let axis_names = axis_names.or(file_names);
         Ok((TypedInput { name, of: InputType::Known(array_type), axis_names }, storage))
     }
 }
 
 /// The passes of a program over inputs stored like this, by name, within a memory limit in bytes; results are
 /// row-major files.
-fn pieces_text(
+fn passes_text(
     graph: &Graph,
     storage: &HashMap<&str, StorageInfo>,
     memory_limit: usize,

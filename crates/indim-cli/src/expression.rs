@@ -8,7 +8,7 @@ use indim_graph::terminal::shown;
 use crate::report::Report;
 
 /// Parses an argument that may begin with a minus, but not a misspelt option.
-pub(crate) fn no_misspelt_option(text: &str) -> Result<String, String> {
+pub(crate) fn not_an_option(text: &str) -> Result<String, String> {
     match text.strip_prefix("--") {
         Some(option) if option.starts_with(|c: char| c.is_ascii_alphabetic()) => {
             Err("no option has this name".to_owned())
@@ -40,7 +40,7 @@ pub(crate) fn check_names(expression: &Expression, names: &[&str]) -> Result<(),
 }
 
 /// The report of an error in an expression over typed inputs.
-pub(crate) fn refused(error: &InputError, expression: &Expression) -> Report {
+pub(crate) fn input_error_report(error: &InputError, expression: &Expression) -> Report {
     let report = match &error.kind {
         InputErrorKind::Expression(error) => Report::of_expression(error, expression.text()),
         InputErrorKind::Graph(error) => Report::from(&**error),

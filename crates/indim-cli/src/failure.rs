@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use indim::errors::Diagnostic;
 
-use crate::output::{say, tell};
+use crate::output::{print_diagnostic, print_message};
 use crate::report::Report;
 
 /// The exit code of a broken invariant: `EX_SOFTWARE` of `sysexits.h`.
@@ -28,16 +28,16 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         match self {
             Failure::Input(report) => {
-                tell(report.diagnostic());
+                print_diagnostic(report.diagnostic());
                 ExitCode::FAILURE
             }
             Failure::AlreadyReported => ExitCode::FAILURE,
             Failure::Usage(message) => {
-                say(&format!("error: {message}\n\nFor more information, try '--help'."));
+                print_message(&format!("error: {message}\n\nFor more information, try '--help'."));
                 ExitCode::from(2)
             }
             Failure::Internal(diagnostic) => {
-                tell(diagnostic);
+                print_diagnostic(diagnostic);
                 ExitCode::from(INTERNAL_EXIT_CODE)
             }
         }

@@ -38,24 +38,24 @@ pub(crate) fn write(plan: &KitPlan<'_>) -> Result<(), Diagnostic> {
     let kit = match plan.files {
         None => Kit::new(plan.rule, plan.seed),
         Some(format) => Kit::of_files(plan.rule, plan.seed, format)
-            .ok_or_else(|| no_such_rule(plan.rule, format))?,
+            .ok_or_else(|| rule_not_in_format(plan.rule, format))?,
     };
     let path = plan.folder.join("cases.jsonl");
-    let failed = failed_at(&path);
-    fs::create_dir_all(plan.folder).map_err(failed_at(plan.folder))?;
-    let mut lines = BufWriter::new(File::create(&path).map_err(&failed)?);
+    let io_error = io_error_at(&path);
+    fs::create_dir_all(plan.folder).map_err(io_error_at(plan.folder))?;
+    let mut lines = BufWriter::new(File::create(&path).map_err(&io_error)?);
     for (index, case) in kit.take(plan.cases).enumerate() {
-        writeln!(lines, "{}", case.line()).map_err(&failed)?;
+        writeln!(lines, "{}", case.line()).map_err(&io_error)?;
         if let Some(format) = plan.files {
             write_files(&plan.folder.join(format!("{index:04}")), format, &case)?;
         }
     }
-    lines.flush().map_err(failed)
+    lines.flush().map_err(io_error)
 }
 
 /// Writes the model of a case, and for a legal case the inputs and the expected result.
 fn write_files(folder: &Path, format: ModelFormat, case: &KitCase) -> Result<(), Diagnostic> {
-    fs::create_dir_all(folder).map_err(failed_at(folder))?;
+    fs::create_dir_all(folder).map_err(io_error_at(folder))?;
     if let Some(written) = case.file(format) {
         let path = folder.join(format!("model.{}", format.extensions()[0]));
         save(&written, &path).map_err(|error| error.diagnostic())?;
@@ -72,7 +72,7 @@ fn write_array(path: &Path, array: &Array) -> Result<(), Diagnostic> {
     write_npy(path, array.array_type(), &bytes).map_err(|error| error.diagnostic())
 }
 
-fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
+fn rule_not_in_format(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
     let message = format!("{format} has no rule `{rule}` of its own");
     let mut unknown = Diagnostic::new(ErrorCode::RULE_NOT_IN_FORMAT, message);
     let rules: Vec<&str> = native_rules(format).iter().map(|rule| rule.as_str()).collect();
@@ -80,7 +80,7 @@ fn no_such_rule(rule: RuleSetName, format: ModelFormat) -> Diagnostic {
     unknown
 }
 
-fn failed_at(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
+fn io_error_at(path: &Path) -> impl Fn(io::Error) -> Diagnostic {
     let path = shown(&path.to_string_lossy());
     move |error| Diagnostic::new(ErrorCode::IO, format!("{path}: {error}"))
 }

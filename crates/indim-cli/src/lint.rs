@@ -9,7 +9,7 @@ use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
 use crate::model::open;
-use crate::output::{print, tell};
+use crate::output::{print, print_diagnostic};
 
 /// Find broadcasts in models that are illegal, unknown or probably unintended, without running them.
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ pub(crate) struct Lint {
     #[arg(long)]
     strict: bool,
     #[command(flatten)]
-    declared: Declared,
+    declared: DeclareArgs,
     /// Hide findings with this code. Repeat the option for several codes.
     #[arg(long, value_name = "CODE")]
     allow: Vec<ErrorCode>,
@@ -43,17 +43,17 @@ pub(crate) struct Lint {
 
 /// Types that the user declares for values of a file.
 #[derive(Debug, Args)]
-pub(crate) struct Declared {
+pub(crate) struct DeclareArgs {
     /// The type of a value that neither the file nor a shape rule gives, such as 'y=f32[2, N]'. Repeat the
     /// option for several values.
     #[arg(long = "declare", value_name = "NAME=TYPE")]
     declared: Vec<String>,
 }
 
-impl Declared {
+impl DeclareArgs {
     /// The declared types by their names.
     pub(crate) fn options(&self) -> Result<OutlineOptions, Failure> {
-        let one = |text: &String| {
+        let parse = |text: &String| {
             let declared = text.rsplit_once('=').and_then(|(name, value_type)| {
                 Some((name.to_owned(), ValueType::parse(value_type, name)?))
             });
@@ -64,7 +64,7 @@ impl Declared {
                 ))
             })
         };
-        let types: Vec<_> = self.declared.iter().map(one).collect::<Result<_, _>>()?;
+        let types: Vec<_> = self.declared.iter().map(parse).collect::<Result<_, _>>()?;
         Ok(OutlineOptions::new().declared(types))
     }
 }
@@ -85,7 +85,7 @@ impl Lint {
                 Ok(report) => print(report.to_string().as_bytes())?,
                 Err(error) if self.sarif => log.add_refused(&file.to_string_lossy(), &error),
                 Err(error) if self.json => reports.push(refused_json(file, &error)),
-                Err(error) => tell(&error),
+                Err(error) => print_diagnostic(&error),
             }
         }
         if self.json {

@@ -159,6 +159,6 @@ fn refuse(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
         error.exit();
     }
-    output::say(&error.render().to_string());
+    output::print_message(&error.render().to_string());
     ExitCode::from(2)
 }

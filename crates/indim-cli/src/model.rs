@@ -11,7 +11,7 @@ use indim::formats::{
 use indim::{ArrayType, DType, Shape};
 use indim_graph::terminal::shown;
 
-use crate::program::quoted;
+use crate::program::shell_quoted;
 use crate::source::{LoadedOperand as Operand, in_binding};
 use indim_text::parse_array_type;
 
@@ -19,7 +19,7 @@ use indim_text::parse_array_type;
 const EXAMPLE_ELEMENTS: usize = 8;
 
 /// The maximum number of values that a refused program asks for in one line.
-const MAX_FROM: usize = 8;
+const MAX_LISTED_VALUES: usize = 8;
 
 /// Loads the program in a file.
 pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, Diagnostic> {
@@ -31,9 +31,10 @@ pub(crate) fn load(path: &Path, function: Option<&str>) -> Result<LoadedModel, D
 pub(crate) fn load_to_run(path: &Path, options: &ReadOptions) -> Result<LoadedModel, Diagnostic> {
     read(path, options)?.map_err(|error| {
         let mut diagnostic = error.diagnostic();
-        let option = |(name, _): &(String, ValueType)| format!("--from {}=FILE.npy", quoted(name));
+        let option =
+            |(name, _): &(String, ValueType)| format!("--from {}=FILE.npy", shell_quoted(name));
         let options: Vec<String> =
-            error.values_to_provide().iter().take(MAX_FROM).map(option).collect();
+            error.values_to_provide().iter().take(MAX_LISTED_VALUES).map(option).collect();
         if !options.is_empty() {
             diagnostic.help(format!("compute them elsewhere and write {}", options.join(" ")));
         }
@@ -47,9 +48,9 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Result<LoadedModel, LoadEr
     if source.pieces().len() > 1 && ModelFormat::of(source.bytes()) == Some(ModelFormat::StableHlo)
     {
         let message = format!("{}: the file holds several programs", shown(source.name()));
-        let mut several = Diagnostic::new(ErrorCode::SEVERAL_PROGRAMS, message);
-        several.help("`indim check` runs those that say themselves what they give");
-        return Err(several);
+        let mut error = Diagnostic::new(ErrorCode::SEVERAL_PROGRAMS, message);
+        error.help("`indim check` runs those that say themselves what they give");
+        return Err(error);
     }
     Ok(LoadedModel::from_source(source, options))
 }
@@ -80,10 +81,11 @@ pub(crate) fn bind<'m, 'a>(
     let mut positional = Vec::new();
     for argument in arguments {
         let named = argument.split_once('=');
-        let place = named.and_then(|(name, _)| bound.iter().position(|(known, _)| *known == name));
-        match (named, place) {
-            (Some((name, source)), Some(place)) => {
-                if bound[place].1.replace(source).is_some() {
+        let position =
+            named.and_then(|(name, _)| bound.iter().position(|(known, _)| *known == name));
+        match (named, position) {
+            (Some((name, source)), Some(position)) => {
+                if bound[position].1.replace(source).is_some() {
                     let message = format!("the input `{}` is bound twice", shown(name));
                     return Err(Diagnostic::new(ErrorCode::DUPLICATE_NAME, message));
                 }
@@ -94,15 +96,15 @@ pub(crate) fn bind<'m, 'a>(
             _ => positional.push(argument.as_str()),
         }
     }
-    let mut free = bound.iter_mut().filter(|(_, source)| source.is_none());
+    let mut unbound = bound.iter_mut().filter(|(_, source)| source.is_none());
     for source in positional {
-        match free.next() {
-            Some(place) => place.1 = Some(source),
+        match unbound.next() {
+            Some(slot) => slot.1 = Some(source),
             None => {
                 let message = format!("`{}` is one input too many", shown(source));
-                let mut surplus = Diagnostic::new(ErrorCode::INPUT_COUNT, message);
-                surplus.help(described_inputs(model));
-                return Err(surplus);
+                let mut error = Diagnostic::new(ErrorCode::INPUT_COUNT, message);
+                error.help(inputs_text(model));
+                return Err(error);
             }
         }
     }
@@ -114,9 +116,9 @@ pub(crate) fn declared_inputs(
     model: &LoadedModel,
     arguments: &[String],
 ) -> Result<Vec<InputBinding>, Diagnostic> {
-    let given = bind(model, arguments)?.into_iter().enumerate();
-    let bound = given.map(|(index, (_, given))| match (given, &model.inputs()[index]) {
-        (Some(given), _) => bound_input(model, index, given),
+    let argument = bind(model, arguments)?.into_iter().enumerate();
+    let bound = argument.map(|(index, (_, argument))| match (argument, &model.inputs()[index]) {
+        (Some(argument), _) => bind_input(model, index, argument),
         (None, input) if input.has_default => Ok(InputBinding::Default),
         // The build reports an input without a declared type as missing.
         (None, input) => Ok(input.array_type().map_or(InputBinding::Default, InputBinding::Type)),
@@ -125,41 +127,45 @@ pub(crate) fn declared_inputs(
 }
 
 /// The binding of an input: elements if shapes depend on it, else a type.
-fn bound_input(model: &LoadedModel, index: usize, given: &str) -> Result<InputBinding, Diagnostic> {
+fn bind_input(
+    model: &LoadedModel,
+    index: usize,
+    argument: &str,
+) -> Result<InputBinding, Diagnostic> {
     let input = &model.inputs()[index];
-    let bound = match parse_array_type(given) {
+    let bound = match parse_array_type(argument) {
         Ok(array_type) => Ok(InputBinding::Type(array_type)),
-        Err(_) if input.is_shape => Operand::open(given, usize::MAX).and_then(|source| {
+        Err(_) if input.is_shape => Operand::open(argument, usize::MAX).and_then(|source| {
             model.bound_input(index, &source.view()).map_err(|error| error.diagnostic())
         }),
-        Err(_) => Operand::type_of_declared(given, input.dtype).map(InputBinding::Type),
+        Err(_) => Operand::declared_type_of(argument, input.dtype).map(InputBinding::Type),
     };
     bound.map_err(|error| in_binding(&input.name, error))
 }
 
 fn unknown_input(name: &str, model: &LoadedModel) -> Diagnostic {
     let message = format!("no input is called `{}`", shown(name));
-    let mut unknown = Diagnostic::new(ErrorCode::UNKNOWN_NAME, message);
-    unknown.help(described_inputs(model));
-    unknown
+    let mut error = Diagnostic::new(ErrorCode::UNKNOWN_NAME, message);
+    error.help(inputs_text(model));
+    error
 }
 
 /// `the inputs are x: f32[N, 3], shape: i64[2]`.
-pub(crate) fn described_inputs(model: &LoadedModel) -> String {
+pub(crate) fn inputs_text(model: &LoadedModel) -> String {
     let inputs = model.inputs().iter();
-    let described: Vec<String> =
+    let descriptions: Vec<String> =
         inputs.map(|input| format!("{}: {}", shown(&input.name), input.declared())).collect();
-    match described.is_empty() {
+    match descriptions.is_empty() {
         true => "the program takes no inputs".to_owned(),
-        false => format!("the inputs are {}", described.join(", ")),
+        false => format!("the inputs are {}", descriptions.join(", ")),
     }
 }
 
 /// The error of a program; if an input is missing or of another type, with a list of all inputs.
-pub(crate) fn refused(error: &LoadError, model: &LoadedModel) -> Diagnostic {
+pub(crate) fn load_diagnostic(error: &LoadError, model: &LoadedModel) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     if error.code().starts_with("input-") {
-        diagnostic.help(described_inputs(model));
+        diagnostic.help(inputs_text(model));
     }
     if let Some(missing) = missing_input(error, model) {
         let name = shown(&missing.name);
@@ -207,21 +213,21 @@ fn example(input: &ModelInput) -> Option<String> {
 /// The error that the program gives for inputs of its declared types, with 1 for open sizes; `None` if it
 /// gives none, or only an error about inputs. For a program with open sizes, only an error that no choice
 /// of sizes avoids counts: one that is out of scope.
-pub(crate) fn fault_of_program(model: &LoadedModel) -> Option<LoadError> {
+pub(crate) fn program_error(model: &LoadedModel) -> Option<LoadError> {
     let is_open = |input: &ModelInput| !input.has_default && input.array_type().is_none();
     let has_open = model.inputs().iter().any(is_open);
     let bound = |input: &ModelInput| match input.has_default {
         true => Some(InputBinding::Default),
-        false => Some(InputBinding::Type(closed_type(input)?)),
+        false => Some(InputBinding::Type(type_with_ones(input)?)),
     };
     let inputs: Option<Vec<InputBinding>> = model.inputs().iter().map(bound).collect();
     let error = model.program(&inputs?).err()?;
-    let is_own = !error.code().starts_with("input-");
-    (is_own && (!has_open || error.is_out_of_scope())).then_some(error)
+    let is_of_program = !error.code().starts_with("input-");
+    (is_of_program && (!has_open || error.is_out_of_scope())).then_some(error)
 }
 
 /// The declared type, with 1 for open sizes.
-fn closed_type(input: &ModelInput) -> Option<ArrayType> {
+fn type_with_ones(input: &ModelInput) -> Option<ArrayType> {
     let size = |size: &DeclaredSize| if let DeclaredSize::Known(size) = size { *size } else { 1 };
     let shape: Shape = input.sizes.as_ref()?.iter().map(size).collect();
     Some(ArrayType::new(input.dtype?, shape))

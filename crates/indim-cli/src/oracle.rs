@@ -15,7 +15,7 @@ use crate::rule::rule_set;
 
 /// Maximum length of a line, in bytes. A longer line is refused unread, because parsed numbers take about
 /// ten times the size of their text.
-const MAXIMUM_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
 /// Judge broadcasts and reductions, for tests of other systems.
 ///
@@ -56,10 +56,10 @@ impl Oracle {
         }
         let input = BufReader::new(io::stdin().lock());
         let output = BufWriter::new(io::stdout().lock());
-        answer_lines(
+        write_verdicts(
             input,
             output,
-            &OracleLimits { line: MAXIMUM_LINE, elements: self.limit_elements },
+            &OracleLimits { line_bytes: MAX_LINE_BYTES, elements: self.limit_elements },
         )
     }
 }
@@ -67,18 +67,18 @@ impl Oracle {
 /// The limits of a case.
 struct OracleLimits {
     /// The maximum number of bytes of a line.
-    line: usize,
+    line_bytes: usize,
     /// The maximum number of elements of a computed result.
     elements: usize,
 }
 
-fn answer_lines<R: Read>(
+fn write_verdicts<R: Read>(
     mut input: BufReader<R>,
     mut output: impl Write,
     limits: &OracleLimits,
 ) -> Result<(), Diagnostic> {
     let mut line = Vec::new();
-    while let Some(is_whole) = next_line(&mut input, &mut line, limits.line)
+    while let Some(is_whole) = next_line(&mut input, &mut line, limits.line_bytes)
         .map_err(|error| Diagnostic::new(ErrorCode::IO, format!("standard input: {error}")))?
     {
         let text = String::from_utf8_lossy(&line);
@@ -88,20 +88,21 @@ fn answer_lines<R: Read>(
         let written = match is_whole {
             true => write_verdict(text.trim(), limits.elements, &mut output),
             false => {
-                let message = format!("the line is longer than {} bytes", limits.line);
+                let message = format!("the line is longer than {} bytes", limits.line_bytes);
                 output.write_all(bad_line(&message).as_bytes())
             }
         };
         // A client that sends case by case waits for each verdict, so nothing may stay buffered while the
         // next line is awaited.
-        let is_awaiting = !input.buffer().contains(&b'\n');
+        let is_client_waiting = !input.buffer().contains(&b'\n');
         let written = written.and_then(|()| output.write_all(b"\n"));
-        let written = written.and_then(|()| if is_awaiting { output.flush() } else { Ok(()) });
+        let written =
+            written.and_then(|()| if is_client_waiting { output.flush() } else { Ok(()) });
         if written.is_err() {
-            return output::written(written);
+            return output::ignore_broken_pipe(written);
         }
     }
-    output::written(output.flush())
+    output::ignore_broken_pipe(output.flush())
 }
 
 /// Reads a line and returns whether it is complete; the rest of a line that is too long is skipped. `None`
@@ -109,14 +110,14 @@ fn answer_lines<R: Read>(
 fn next_line(
     input: &mut impl BufRead,
     line: &mut Vec<u8>,
-    maximum: usize,
+    max_bytes: usize,
 ) -> io::Result<Option<bool>> {
     line.clear();
-    let limit = maximum as u64 + 1;
+    let limit = max_bytes as u64 + 1;
     if input.by_ref().take(limit).read_until(b'\n', line)? == 0 {
         return Ok(None);
     }
-    let is_whole = line.len() <= maximum || line.ends_with(b"\n");
+    let is_whole = line.len() <= max_bytes || line.ends_with(b"\n");
     if !is_whole {
         input.skip_until(b'\n')?;
     }
@@ -128,15 +129,15 @@ mod tests {
     use std::io::{self, BufReader, Read, Write};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
-    use super::{OracleLimits, answer_lines};
+    use super::{OracleLimits, write_verdicts};
 
     const CASE: &str = r#"{"rule":"none","operands":[{"shape":[2]}]}"#;
     const VERDICT: &str = r#"{"ok":true,"dtype":"f32","shape":[2],"maps":[[0]]}"#;
 
-    fn answers(text: &[u8], maximum: usize) -> Vec<String> {
+    fn answers(text: &[u8], max_bytes: usize) -> Vec<String> {
         let mut output = Vec::new();
-        let limits = OracleLimits { line: maximum, elements: 10 };
-        answer_lines(BufReader::new(text), &mut output, &limits).unwrap();
+        let limits = OracleLimits { line_bytes: max_bytes, elements: 10 };
+        write_verdicts(BufReader::new(text), &mut output, &limits).unwrap();
         String::from_utf8(output).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -185,9 +186,9 @@ mod tests {
         let (send, lines) = channel();
         let (verdicts, flushed) = channel();
         std::thread::scope(|scope| {
-            let limits = OracleLimits { line: 100, elements: 10 };
+            let limits = OracleLimits { line_bytes: 100, elements: 10 };
             let lines = BufReader::new(Lines(lines));
-            scope.spawn(move || answer_lines(lines, Verdicts(verdicts), &limits));
+            scope.spawn(move || write_verdicts(lines, Verdicts(verdicts), &limits));
             for _ in 0..3 {
                 send.send(format!("{CASE}\n")).unwrap();
                 flushed.recv_timeout(std::time::Duration::from_secs(60)).unwrap();

@@ -15,11 +15,11 @@ use crate::color;
 /// Writes to standard output; a closed pipe is not an error.
 pub(crate) fn print(bytes: &[u8]) -> Result<(), Diagnostic> {
     let mut output = io::stdout().lock();
-    written(output.write_all(bytes).and_then(|()| output.flush()))
+    ignore_broken_pipe(output.write_all(bytes).and_then(|()| output.flush()))
 }
 
 /// The result of writing to standard output; a closed pipe is not an error.
-pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
+pub(crate) fn ignore_broken_pipe(result: io::Result<()>) -> Result<(), Diagnostic> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Diagnostic::new(ErrorCode::IO, format!("standard output: {error}")))
@@ -28,9 +28,9 @@ pub(crate) fn written(result: io::Result<()>) -> Result<(), Diagnostic> {
     }
 }
 
-/// Prints to standard error. All messages go through here or through [`tell`], so that control characters
-/// in a name, a file or an argument never reach the terminal.
-pub(crate) fn say(message: &str) {
+/// Prints to standard error. All messages go through here or through [`print_diagnostic`], so that control
+/// characters in a name, a file or an argument never reach the terminal.
+pub(crate) fn print_message(message: &str) {
     let message = lines_shown(message.trim_end());
     write_error(&match message
         .split_once(": ")
@@ -42,11 +42,11 @@ pub(crate) fn say(message: &str) {
 }
 
 /// Prints an error, drawn, to standard error.
-pub(crate) fn tell(diagnostic: &Diagnostic) {
+pub(crate) fn print_diagnostic(diagnostic: &Diagnostic) {
     let mut text = String::new();
-    let drawn = diagnostic.write_parts(&mut |piece, part| {
-        let (style, part) = (piece_style(piece), lines_shown(part));
-        write!(text, "{style}{part}{style:#}")
+    let drawn = diagnostic.write_parts(&mut |kind, part_text| {
+        let (style, part_text) = (part_style(kind), lines_shown(part_text));
+        write!(text, "{style}{part_text}{style:#}")
     });
     drawn.expect("invariant: text is written to a string");
     write_error(text.trim_end());
@@ -71,8 +71,8 @@ fn title_style(head: &str) -> Option<Style> {
     is_title.then(|| color.on_default().bold())
 }
 
-fn piece_style(piece: DiagnosticPart) -> Style {
-    match piece {
+fn part_style(kind: DiagnosticPart) -> Style {
+    match kind {
         DiagnosticPart::Code | DiagnosticPart::Mark => AnsiColor::Red.on_default().bold(),
         DiagnosticPart::Headline => Style::new().bold(),
         DiagnosticPart::Title => AnsiColor::Cyan.on_default().bold(),
@@ -84,7 +84,7 @@ fn piece_style(piece: DiagnosticPart) -> Style {
 pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
     for broadcast in broadcasts {
         if let Some(warning) = broadcast.outer_product_warning() {
-            say(&format!("warning[outer-product]: {warning}"));
+            print_message(&format!("warning[outer-product]: {warning}"));
         }
     }
 }
@@ -92,7 +92,7 @@ pub(crate) fn warn_of_outer_products(broadcasts: &[ExplainedBroadcast]) {
 /// Warns on standard error of names that are assigned but not used.
 pub(crate) fn note_unused(expression: &Expression) {
     for name in expression.unused() {
-        say(&format!(
+        print_message(&format!(
             "note[unused-value]: no result depends on `{}`, so it is not computed",
             shown(name)
         ));

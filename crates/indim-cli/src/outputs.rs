@@ -15,7 +15,7 @@ use indim_shape::is_printable;
 
 use crate::destination::{Destination, format_of, is_standard_output};
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::print_message;
 use crate::report::Report;
 
 /// Chunks whose writing takes more than this, in bytes, are halved while the memory limit is exceeded.
@@ -45,14 +45,14 @@ pub(crate) struct Outputs<'a> {
 #[derive(Debug)]
 struct NewFolder {
     path: PathBuf,
-    is_made: AtomicBool,
+    is_created: AtomicBool,
 }
 
 impl NewFolder {
-    fn make(&self) -> Result<(), Diagnostic> {
-        let made = std::fs::create_dir_all(&self.path);
-        self.is_made.store(made.is_ok(), Ordering::Relaxed);
-        made.map_err(|error| {
+    fn create(&self) -> Result<(), Diagnostic> {
+        let created = std::fs::create_dir_all(&self.path);
+        self.is_created.store(created.is_ok(), Ordering::Relaxed);
+        created.map_err(|error| {
             let path = shown(&self.path.to_string_lossy());
             Diagnostic::new(ErrorCode::IO, format!("{path}: the folder cannot be made: {error}"))
         })
@@ -61,7 +61,7 @@ impl NewFolder {
 
 impl Drop for NewFolder {
     fn drop(&mut self) {
-        if self.is_made.load(Ordering::Relaxed) {
+        if self.is_created.load(Ordering::Relaxed) {
             // `remove_dir` removes empty folders only.
             let _ = std::fs::remove_dir(&self.path);
         }
@@ -76,7 +76,7 @@ impl<'a> Outputs<'a> {
     /// names, or two outputs are standard output.
     pub(crate) fn parse(arguments: &'a [PathBuf]) -> Result<Self, Failure> {
         let output = |argument: &'a PathBuf| {
-            let (name, path) = named(argument);
+            let (name, path) = split_name(argument);
             format_of(path).map(|format| Output { name, path: path.into(), format })
         };
         let outputs = arguments.iter().map(output).collect::<Result<Vec<_>, _>>()?;
@@ -86,7 +86,7 @@ impl<'a> Outputs<'a> {
         }
         match outputs.iter().filter(|output| is_standard_output(&output.path)).count() {
             0 => {}
-            1 if io::stdout().is_terminal() => return Err(terminal().into()),
+            1 if io::stdout().is_terminal() => return Err(terminal_error().into()),
             1 => {}
             _ => {
                 return usage("standard output takes one result: give the others files".to_owned());
@@ -105,7 +105,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is not an archive.
-    pub(crate) fn of(&self, expression: Expression) -> Result<Expression, Report> {
+    pub(crate) fn select_results(&self, expression: Expression) -> Result<Expression, Report> {
         match self.each.as_slice() {
             [] => Ok(expression),
             // An archive takes any number.
@@ -130,7 +130,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// `unknown-result`; `several-results` for one file that is not an archive.
-    pub(crate) fn among(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
+    pub(crate) fn select(self, names: &'a [String]) -> Result<(Self, Vec<usize>), Diagnostic> {
         match self.each.as_slice() {
             [] => Ok((self, (0..names.len()).collect())),
             [Output { name: None, format, .. }] if format.is_archive() => {
@@ -140,10 +140,10 @@ impl<'a> Outputs<'a> {
                 // A Zarr array is a folder too, but the new array replaces it.
                 if *format == ArrayFormat::npy() && (path.is_dir() || is_new_folder(path)) =>
             {
-                let file = |name: &'a String| in_folder(path, name);
+                let file = |name: &'a String| output_in_folder(path, name);
                 let each = names.iter().map(file).collect::<Result<_, _>>()?;
                 let new =
-                    || NewFolder { path: path.to_path_buf(), is_made: AtomicBool::new(false) };
+                    || NewFolder { path: path.to_path_buf(), is_created: AtomicBool::new(false) };
                 let folder = is_new_folder(path).then(new);
                 Ok((Outputs { each, folder }, (0..names.len()).collect()))
             }
@@ -156,7 +156,7 @@ impl<'a> Outputs<'a> {
             },
             outputs => {
                 let wanted = outputs.iter().filter_map(|output| output.name);
-                let found = wanted.map(|name| position(names, name)).collect::<Result<_, _>>()?;
+                let found = wanted.map(|name| result_index(names, name)).collect::<Result<_, _>>()?;
                 Ok((self, found))
             }
         }
@@ -168,14 +168,14 @@ impl<'a> Outputs<'a> {
     }
 
     /// The storage of streamed results; `None` if results are printed, or go to an archive in a pipe.
-    pub(crate) fn stored(
+    pub(crate) fn storage(
         &self,
         results: &[(ArrayType, ResultMetadata)],
     ) -> Option<Vec<StorageInfo>> {
-        let share = results.len().checked_div(self.each.len())?;
-        let stored = self.each.iter().zip(results.chunks(share.max(1)));
+        let results_per_output = results.len().checked_div(self.each.len())?;
+        let stored = self.each.iter().zip(results.chunks(results_per_output.max(1)));
         stored
-            .map(|(output, results)| output.stored(results))
+            .map(|(output, results)| output.storage(results))
             .collect::<Option<Vec<_>>>()
             .map(|stored| stored.concat())
     }
@@ -206,7 +206,7 @@ impl<'a> Outputs<'a> {
                 metadata.chunks.as_ref().filter(|_| before.1.chunks != metadata.chunks)
             {
                 let chunks = Shape::from(chunks.as_slice());
-                say(&format!(
+                print_message(&format!(
                     "note: {}: {result} is written in chunks of {chunks}, to stay within the limit",
                     shown(&output.path.to_string_lossy())
                 ));
@@ -224,12 +224,12 @@ impl<'a> Outputs<'a> {
         results: &[(ArrayType, ResultMetadata)],
     ) -> Result<Vec<Destination>, Diagnostic> {
         if let Some(folder) = &self.folder {
-            folder.make()?;
+            folder.create()?;
         }
         let mut destinations: Vec<Destination> = Vec::with_capacity(self.each.len());
         for (output, (result, metadata)) in self.each.iter().zip(results) {
             if output.format.has_geography() && metadata.has_other_grid_size {
-                say(
+                print_message(
                     "note: the rows and columns of the result are not those of the GeoTIFF that is read, \
                      whose place on the earth is not written",
                 );
@@ -249,7 +249,7 @@ impl<'a> Outputs<'a> {
 impl Output<'_> {
     /// The storage of its result, or of all results of an archive; `None` for an archive to a pipe, which
     /// is written after all results are known.
-    fn stored(&self, results: &[(ArrayType, ResultMetadata)]) -> Option<Vec<StorageInfo>> {
+    fn storage(&self, results: &[(ArrayType, ResultMetadata)]) -> Option<Vec<StorageInfo>> {
         let metadata = self.path.metadata();
         let is_stream = metadata.is_ok_and(|file| !file.is_file() && !file.is_dir())
             || is_standard_output(&self.path);
@@ -277,7 +277,7 @@ fn is_new_folder(path: &Path) -> bool {
 }
 
 /// The path of a result in a folder: a file with the name of the result.
-fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
+fn output_in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic> {
     let file = file_name(name).ok_or_else(|| {
         let message = format!("the result `{}` cannot be the name of a file", shown(name));
         let mut refused = Diagnostic::new(ErrorCode::BAD_NAME, message);
@@ -286,7 +286,11 @@ fn in_folder<'a>(folder: &Path, name: &'a str) -> Result<Output<'a>, Diagnostic>
     })?;
     let path = folder.join(&file);
     if file.strip_suffix(".npy") != Some(name) {
-        say(&format!("note: `{}` is written to {}", shown(name), shown(&path.to_string_lossy())));
+        print_message(&format!(
+            "note: `{}` is written to {}",
+            shown(name),
+            shown(&path.to_string_lossy())
+        ));
     }
     Ok(Output { name: Some(name), path: path.into(), format: ArrayFormat::npy() })
 }
@@ -312,7 +316,7 @@ fn file_name(name: &str) -> Option<String> {
 }
 
 /// The position of the result with this name.
-fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
+fn result_index(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
     names.iter().position(|name| name == wanted).ok_or_else(|| {
         let message = format!("no result is called `{}`", shown(wanted));
         let mut unknown = Diagnostic::new(ErrorCode::UNKNOWN_RESULT, message);
@@ -323,7 +327,7 @@ fn position(names: &[String], wanted: &str) -> Result<usize, Diagnostic> {
 }
 
 /// Splits `NAME=FILE`; a text before `=` that is not a name belongs to the file's name.
-fn named(argument: &Path) -> (Option<&str>, &Path) {
+fn split_name(argument: &Path) -> (Option<&str>, &Path) {
     let split = argument.to_str().and_then(|text| text.split_once('='));
     match split {
         Some((name, path)) if is_name(name) => (Some(name), Path::new(path)),
@@ -336,7 +340,7 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_alphanumeric() || c == '_')
 }
 
-fn terminal() -> Diagnostic {
+fn terminal_error() -> Diagnostic {
     let message = "a .npy file is not text, and standard output is a terminal".to_owned();
     let mut refused = Diagnostic::new(ErrorCode::TERMINAL, message);
     refused.help(

@@ -42,7 +42,7 @@ impl Program<'_> {
         let types = output_types(self.graph);
         self.show.check(&types)?;
         let metadata = |(index, result): (usize, &ArrayType)| {
-            let stored = sources.iter().filter_map(|(_, source)| source.regions());
+            let stored = sources.iter().filter_map(|(_, source)| source.stored_source());
             let mut metadata = ResultMetadata::of(result, stored);
             if let Some(names) = self.axis_names.get(index).filter(|names| names.has_any()) {
                 let names = names.iter().map(|name| name.unwrap_or_default().to_owned());
@@ -67,7 +67,9 @@ impl Program<'_> {
                 self.timing.mark("compile");
                 match destinations.is_empty() {
                     true => self.show.print(self.labels, &streamed.results(&sources, &types)?)?,
-                    false => streamed.deliver(&sources, destinations, &types, self.members)?,
+                    false => {
+                        streamed.write_results(&sources, destinations, &types, self.members)?
+                    }
                 }
                 self.timing.mark("read, compute and write");
                 Ok(())
@@ -76,10 +78,10 @@ impl Program<'_> {
             // If the whole exceeds the memory limit too, the error of streaming is more useful, because
             // it names the limit that streaming needs.
             RunMode::NotStreamed(error) => {
-                let in_pieces = in_pieces(&error, &sources, outputs);
+                let streaming_error = streaming_error(&error, &sources, outputs);
                 let run = self.run_whole(sources, memory_left, outputs, &results);
                 Ok(run.map_err(|whole| match whole.code {
-                    ErrorCode::MEMORY_LIMIT => in_pieces,
+                    ErrorCode::MEMORY_LIMIT => streaming_error,
                     _ => whole,
                 })?)
             }
@@ -103,7 +105,7 @@ impl Program<'_> {
         self.timing.mark("read");
         match destinations.is_empty() {
             true => self.show.print(self.labels, &computation.results()?)?,
-            false => computation.deliver(destinations, self.members)?,
+            false => computation.write_results(destinations, self.members)?,
         }
         self.timing.mark("write");
         Ok(())
@@ -114,10 +116,10 @@ impl Program<'_> {
 fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperand)]) -> bool {
     let cuts = Cuts::of(graph);
     let is_grid =
-        |source: &OpenOperand| source.regions().is_some_and(|it| it.geography().is_some());
+        |source: &OpenOperand| source.stored_source().is_some_and(|it| it.geography().is_some());
     let grid = sources.iter().position(|(_, source)| is_grid(source));
-    let of_grid = grid.and_then(|grid| Some(cuts.axes(*graph.parameters().get(grid)?)));
-    match (of_grid, cuts.axes(graph.outputs()[result])) {
+    let grid_axes = grid.and_then(|grid| Some(cuts.axes(*graph.parameters().get(grid)?)));
+    match (grid_axes, cuts.axes(graph.outputs()[result])) {
         (Some(&[rows, columns, ..]), &[first, second, ..]) => {
             rows.is_some() && rows != columns && (first, second) == (columns, rows)
         }
@@ -126,26 +128,28 @@ fn is_transposed_grid(graph: &Graph, result: usize, sources: &[(&str, OpenOperan
 }
 
 /// A source, quoted for a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
+pub(crate) fn shell_quoted(text: &str) -> String {
+    let is_unquoted = |c: char| c.is_ascii_alphanumeric() || "._-/:+,@%".contains(c);
     let text = shown(text);
-    match text.chars().all(is_plain) {
+    match text.chars().all(is_unquoted) {
         true => text,
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 
 /// The error of a program that cannot be computed piece by piece within the limit.
-fn in_pieces(
+fn streaming_error(
     error: &StreamError,
     sources: &[(&str, OpenOperand)],
     outputs: &Outputs<'_>,
 ) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
-    let is_sequential = |source: &OpenOperand| source.regions().is_some_and(Source::is_sequential);
+    let is_sequential =
+        |source: &OpenOperand| source.stored_source().is_some_and(Source::is_sequential);
     let sequential = sources.iter().filter(|(_, source)| is_sequential(source));
     for (name, source) in sequential {
-        let (name, text) = (shown(name), source.again().map_or_else(String::new, quoted));
+        let (name, text) =
+            (shown(name), source.reopen_text().map_or_else(String::new, shell_quoted));
         diagnostic.help(format!(
             "`{name}` is compressed as a whole, and is read in the order of its elements alone; unpacked by \
              `indim eval x x={text} -o unpacked.npy` it is read in any, as `{name}=unpacked.npy`",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// The delay before the bar is drawn, so that short commands show none.
-const HIDDEN: Duration = Duration::from_millis(500);
+const DRAW_DELAY: Duration = Duration::from_millis(500);
 
 /// A progress bar on standard error, if that is a terminal. Drop clears the bar.
 pub(crate) struct TerminalProgress {
@@ -39,7 +39,7 @@ impl TerminalProgress {
     /// Adds to the amount that is done; any thread may call it.
     pub(crate) fn advance(&self, count: usize) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
-        if self.bar.elapsed() > HIDDEN {
+        if self.bar.elapsed() > DRAW_DELAY {
             self.bar.set_position(done as u64);
         }
     }

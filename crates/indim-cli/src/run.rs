@@ -10,47 +10,50 @@ use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
 use crate::failure::Failure;
-use crate::model::{bind, fault_of_program, load_to_run, refused};
-use crate::output::say;
+use crate::model::{bind, load_diagnostic, load_to_run, program_error};
+use crate::output::print_message;
 use crate::outputs::Outputs;
 use crate::program::Program;
 use crate::show::PrintArgs;
 use crate::source::{LoadedOperand, OpenOperand, open_all, read_pipe};
 
-/// Run a program in a file: StableHLO, HLO, OpenVINO IR or ONNX.
+/// Run a model: a StableHLO, HLO, OpenVINO IR or ONNX file.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The content of a file determines its format. A SOURCE is one of `indim eval`: a .npy file,
-archive.npz:member, model.safetensors:tensor, a literal, `-`, or a file of another format, such as
-picture.png. Sources without a name are bound to the inputs in their order. A literal without a type,
-such as [1, 3, 5], takes the type of its input if that changes no element.
+A SOURCE is an array:
+  x.npy                    a file: .npy, Zarr, PNG, TIFF or a column of a table, as in `indim eval`
+  archive.npz:member       an array of an archive; also model.safetensors:tensor
+  '[[1, 2], [3, 4]]'       a literal; it takes the element type of its input if no element changes
+  'f32([1.5, 2])'          a literal of a stated element type
+  -                        a .npy array from standard input
 
+Examples:
   indim run model.onnx x.npy
   indim run model.onnx images=batch.npz:x -o result.npy
   indim run step.mlir w.npy g.npy 'lr=f32(0.1)' -o results.npz
   indim run model.xml x.npy -o results/
   indim run model.onnx --from features=features.npy --to scores -o scores.npy")]
 pub(crate) struct Run {
-    /// The program.
+    /// The model file. Its content determines the format.
     file: PathBuf,
-    /// Its inputs.
+    /// The array for each input of the model. Sources without NAME= go to the inputs in their order.
     #[arg(value_name = "[NAME=]SOURCE")]
     inputs: Vec<String>,
-    /// The function of the file that runs, if it has several.
+    /// The function to run, if the file has several.
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// Start at this value of the program, with the elements of SOURCE. Nodes before it do not run, so indim
-    /// need not support them. Repeat the option for several values.
+    /// Start at the value NAME inside the model, and take its elements from SOURCE. Nodes before it do not
+    /// run, so indim need not support them. Repeat the option for several values.
     #[arg(long, value_name = "NAME=SOURCE")]
     from: Vec<String>,
-    /// End at this value of the program, which becomes a result in place of the program's own. Repeat the
-    /// option for several values.
+    /// Stop at the value NAME inside the model, and make it the result, instead of the model's own results.
+    /// Repeat the option for several values.
     #[arg(long, value_name = "NAME")]
     to: Vec<String>,
-    /// Write the result instead of printing it: to a .npy file, or as .npy to standard output (`-`).
-    /// NAME=FILE writes the result of that name; repeat the option for several results. No file appears
-    /// before all are complete. A .npz or .safetensors file takes all results under their names, a folder
-    /// all as files of their names; a missing folder is made if its name ends with `/`.
+    /// Write the result to FILE instead of printing it; `-` writes .npy to standard output. Of several
+    /// results, NAME=FILE writes one, and the option can be repeated; a .npz or .safetensors file, or a
+    /// folder, takes all of them under their names. A folder is created if FILE ends with `/`. No file
+    /// appears before all are complete.
     #[arg(short, long, value_name = "[NAME=]FILE")]
     output: Vec<PathBuf>,
     #[command(flatten)]
@@ -66,25 +69,26 @@ impl Run {
         let outputs = Outputs::parse(&self.output)?;
         let options = ReadOptions::new().function(self.function.clone()).part(self.part()?);
         let model = load_to_run(&self.file, &options)?;
-        let (outputs, chosen) = outputs.among(model.outputs())?;
+        let (outputs, selected) = outputs.select(model.outputs())?;
         let names: Vec<String> =
-            chosen.iter().map(|&output| model.outputs()[output].clone()).collect();
+            selected.iter().map(|&output| model.outputs()[output].clone()).collect();
 
         let arguments: Vec<String> = self.inputs.iter().chain(&self.from).cloned().collect();
         let bound = bind(&model, &arguments)?;
-        let is_given: Vec<bool> = bound.iter().map(|(_, source)| source.is_some()).collect();
-        let given: Vec<(&str, &str)> =
+        let is_bound: Vec<bool> = bound.iter().map(|(_, source)| source.is_some()).collect();
+        let bindings: Vec<(&str, &str)> =
             bound.into_iter().filter_map(|(name, source)| Some((name, source?))).collect();
-        let (opened, memory_left) = open_all(&given, self.resources.memory_limit)?;
-        let opened = as_declared(opened, &given, &model);
-        let (sources, memory_left) = read_pipe(opened, memory_left)?;
-        let types = bound_types(&model, &is_given, &sources)?;
+        let (operands, memory_left) = open_all(&bindings, self.resources.memory_limit)?;
+        let operands = with_declared_types(operands, &bindings, &model);
+        let (sources, memory_left) = read_pipe(operands, memory_left)?;
+        let types = bind_sources(&model, &is_bound, &sources)?;
 
         let program = model.program(&types);
-        let program = program.map_err(|error| fault(&error, &model, &given, &sources))?;
-        program.remarks.iter().for_each(|remark| say(&format!("note: {remark}")));
+        let program =
+            program.map_err(|error| run_diagnostic(&error, &model, &bindings, &sources))?;
+        program.remarks.iter().for_each(|remark| print_message(&format!("note: {remark}")));
         let program = Program {
-            graph: &program.graph.with_outputs(chosen),
+            graph: &program.graph.with_outputs(selected),
             labels: &names,
             members: &names,
             axis_names: &[],
@@ -112,47 +116,53 @@ impl Run {
 
 /// Returns the sources, in which a literal without a type takes the type of its input if that changes no
 /// element.
-fn as_declared<'a>(
+fn with_declared_types<'a>(
     sources: Vec<(&'a str, OpenOperand)>,
-    given: &[(&str, &str)],
+    bindings: &[(&str, &str)],
     model: &LoadedModel,
 ) -> Vec<(&'a str, OpenOperand)> {
     let declared = |name: &str| model.inputs().iter().find(|input| input.name == name)?.dtype;
     let of =
         |((name, source), (_, text)): ((&'a str, OpenOperand), &(&str, &str))| match declared(name)
         {
-            Some(dtype) => (name, source.declared(text, dtype)),
+            Some(dtype) => (name, source.with_declared_type(text, dtype)),
             None => (name, source),
         };
-    sources.into_iter().zip(given).map(of).collect()
+    sources.into_iter().zip(bindings).map(of).collect()
 }
 
 /// The error of a program over these sources; an error of the program itself precedes a missing input.
-fn fault(
+fn run_diagnostic(
     error: &LoadError,
     model: &LoadedModel,
-    given: &[(&str, &str)],
+    bindings: &[(&str, &str)],
     sources: &[(&str, OpenOperand)],
 ) -> Diagnostic {
     if error.code() == "input-missing"
-        && let Some(own) = fault_of_program(model)
+        && let Some(program_error) = program_error(model)
     {
-        return own.diagnostic();
+        return program_error.diagnostic();
     }
-    let mut diagnostic = refused(error, model);
+    let mut diagnostic = load_diagnostic(error, model);
     if error.code() == "input-type" {
-        let helps = given.iter().zip(sources);
-        helps.filter_map(|(given, (_, source))| typed(given, source, model)).for_each(|typed| {
-            diagnostic.help(format!(
-                "write {typed}: a literal keeps its own type where some element would change"
-            ));
-        });
+        let helps = bindings.iter().zip(sources);
+        helps.filter_map(|(binding, (_, source))| typed_literal(binding, source, model)).for_each(
+            |typed| {
+                diagnostic.help(format!(
+                    "write {typed}: a literal keeps its own type where some element would change"
+                ));
+            },
+        );
     }
     diagnostic
 }
 
 /// The argument with the declared type of its input around an untyped literal of another type: `x='f32(1)'`.
-fn typed((name, text): &(&str, &str), source: &OpenOperand, model: &LoadedModel) -> Option<String> {
+fn typed_literal(
+    (name, text): &(&str, &str),
+    source: &OpenOperand,
+    model: &LoadedModel,
+) -> Option<String> {
     let dtype = model.inputs().iter().find(|input| input.name == *name)?.dtype?;
     let OpenOperand::Read(LoadedOperand::Literal(literal)) = source else { return None };
     let is_untyped = named_type(text).is_ok_and(|named| named.is_none());
@@ -162,22 +172,22 @@ fn typed((name, text): &(&str, &str), source: &OpenOperand, model: &LoadedModel)
 
 /// The binding of each input of the model: to the type or elements of its source, or to its default if no
 /// source is given.
-fn bound_types(
+fn bind_sources(
     model: &LoadedModel,
-    is_given: &[bool],
+    is_bound: &[bool],
     sources: &[(&str, OpenOperand)],
 ) -> Result<Vec<InputBinding>, Failure> {
     let mut sources = sources.iter();
-    let bound = |(index, &is_given): (usize, &bool)| {
-        match is_given.then(|| sources.next()).flatten() {
+    let bound = |(index, &is_bound): (usize, &bool)| {
+        match is_bound.then(|| sources.next()).flatten() {
             Some((_, OpenOperand::Read(source))) => {
                 let bound = model.bound_input(index, &source.view());
-                bound.map_err(|error| refused(&error, model).into())
+                bound.map_err(|error| load_diagnostic(&error, model).into())
             }
             // Sources read by regions are too large to determine a shape.
             Some((_, source)) => Ok(InputBinding::Type(source.array_type())),
             None => Ok(InputBinding::Default),
         }
     };
-    is_given.iter().enumerate().map(bound).collect()
+    is_bound.iter().enumerate().map(bound).collect()
 }

@@ -75,7 +75,7 @@ impl PrintArgs {
             [result] => self.write(&mut output, result),
             results => self.write_several(&mut output, labels, results),
         };
-        output::written(written.and_then(|()| output.flush()))
+        output::ignore_broken_pipe(written.and_then(|()| output.flush()))
     }
 
     /// Writes several results: as one JSON object by label, or in another format each after its label.

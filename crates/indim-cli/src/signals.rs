@@ -44,7 +44,7 @@ mod unix {
     use indim::files::zarr::remove_unfinished_folders;
     use libc::{SIGBUS, SIGHUP, SIGINT, SIGQUIT, SIGTERM, c_int};
 
-    use crate::output::say;
+    use crate::output::print_message;
 
     /// The descriptor of the pipe into which the handler writes the number of the signal.
     static PIPE: AtomicI32 = AtomicI32::new(-1);
@@ -126,7 +126,7 @@ mod unix {
                 "an input file became shorter while it was read, or a disk failed; let its writer finish \
                  first, or give a copy of it",
             );
-            say(&changed.to_string());
+            print_message(&changed.to_string());
             // SAFETY: `_exit` runs no destructors and waits for no thread, so the thread that is paused
             // in the handler does not matter.
             unsafe { libc::_exit(1) }

@@ -6,8 +6,8 @@ use std::path::Path;
 use indim::broadcast::AxisNames;
 use indim::errors::{Diagnostic, ErrorCode};
 use indim::files::{
-    ArrayFile, ArrayFormat, ArrayStream, FileError, FileErrorKind, MemoryLimitError,
-    Source as Regions, read_whole,
+    ArrayFile, ArrayFormat, ArrayStream, FileError, FileErrorKind, MemoryLimitError, Source,
+    read_whole,
 };
 use indim::literal::{parse_literal, parse_literal_as};
 use indim::stream::{StorageInfo, StreamInput};
@@ -15,12 +15,12 @@ use indim::{Array, ArrayType, ArrayView, DType};
 use indim_graph::terminal::shown;
 
 use crate::failure::Failure;
-use crate::output::say;
+use crate::output::print_message;
 use crate::signals::map_file;
 
 /// Minimum size of a mapped file, in bytes. Smaller files are read into memory, where other processes
 /// cannot change them.
-const MAPPED_FROM: u64 = 1 << 20;
+const MIN_MAPPED_BYTES: u64 = 1 << 20;
 
 /// The name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
@@ -49,11 +49,11 @@ pub(crate) enum OpenOperand {
     Read(LoadedOperand),
     /// Standard input, read up to the elements.
     Pipe(ArrayStream<Stdin>),
-    /// An array read by regions. `again` is the text that opens the array again, to read or map it as a
+    /// An array read by regions. `reopen_text` is the text that opens the array again, to read or map it as a
     /// whole, if its format allows that, as `.npy`, `.npz` and `.safetensors` do.
     Stored {
-        regions: Box<dyn Regions>,
-        again: Option<String>,
+        source: Box<dyn Source>,
+        reopen_text: Option<String>,
     },
 }
 
@@ -61,7 +61,7 @@ impl OpenOperand {
     /// Opens `text`: `-` is standard input; any other text goes to [`LoadedOperand::open`].
     pub(crate) fn open(text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
         if !is_standard_input(text) {
-            return match place(text)? {
+            return match parse_source(text)? {
                 SourceName::Stored(array) => array.open(text, limit),
                 SourceName::Literal(array) => Ok(OpenOperand::Read(LoadedOperand::Literal(array))),
             };
@@ -74,17 +74,17 @@ impl OpenOperand {
                  cat x.npy | indim eval ...",
             ));
         }
-        let stream = ArrayStream::open(input).map_err(of_standard_input)?;
-        Ok(OpenOperand::Pipe(stream.named(STANDARD_INPUT)))
+        let stream = ArrayStream::open(input).map_err(standard_input_error)?;
+        Ok(OpenOperand::Pipe(stream.with_name(STANDARD_INPUT)))
     }
 
     /// This operand, read from `text`. A literal without a type takes the type `declared` if that changes no
     /// element.
-    pub(crate) fn declared(self, text: &str, declared: DType) -> OpenOperand {
+    pub(crate) fn with_declared_type(self, text: &str, declared: DType) -> OpenOperand {
         match self {
             OpenOperand::Read(LoadedOperand::Literal(literal)) => {
-                let same = parse_literal_as(text, declared).unwrap_or(literal);
-                OpenOperand::Read(LoadedOperand::Literal(same))
+                let converted = parse_literal_as(text, declared).unwrap_or(literal);
+                OpenOperand::Read(LoadedOperand::Literal(converted))
             }
             other => other,
         }
@@ -94,22 +94,22 @@ impl OpenOperand {
         match self {
             OpenOperand::Read(source) => source.array_type(),
             OpenOperand::Pipe(stream) => stream.array_type().clone(),
-            OpenOperand::Stored { regions, .. } => regions.array_type().clone(),
+            OpenOperand::Stored { source, .. } => source.array_type().clone(),
         }
     }
 
     /// The source of an operand that is read by regions; `None` for others.
-    pub(crate) fn regions(&self) -> Option<&dyn Regions> {
+    pub(crate) fn stored_source(&self) -> Option<&dyn Source> {
         match self {
-            OpenOperand::Stored { regions, .. } => Some(&**regions),
+            OpenOperand::Stored { source, .. } => Some(&**source),
             OpenOperand::Read(_) | OpenOperand::Pipe(_) => None,
         }
     }
 
     /// The name of a file read by regions, or of an array in it, for opening it again.
-    pub(crate) fn again(&self) -> Option<&str> {
+    pub(crate) fn reopen_text(&self) -> Option<&str> {
         match self {
-            OpenOperand::Stored { again, .. } => again.as_deref(),
+            OpenOperand::Stored { reopen_text, .. } => reopen_text.as_deref(),
             OpenOperand::Read(_) | OpenOperand::Pipe(_) => None,
         }
     }
@@ -123,7 +123,7 @@ impl OpenOperand {
     pub(crate) fn input(&self) -> StreamInput<'_> {
         match self {
             OpenOperand::Read(source) => StreamInput::InMemory(source.view()),
-            OpenOperand::Stored { regions, .. } => StreamInput::Stored(&**regions),
+            OpenOperand::Stored { source, .. } => StreamInput::Stored(&**source),
             OpenOperand::Pipe(stream) => StreamInput::Stored(stream),
         }
     }
@@ -143,22 +143,22 @@ impl OpenOperand {
             OpenOperand::Pipe(stream) => stream
                 .read_all(limit)
                 .map(LoadedOperand::File)
-                .map_err(|kind| with_pipe_advice(of_standard_input(kind))),
-            OpenOperand::Stored { again: Some(text), regions } => {
+                .map_err(|kind| with_pipe_advice(standard_input_error(kind))),
+            OpenOperand::Stored { reopen_text: Some(text), source } => {
                 // The plan is for the file at the time of opening.
-                regions.check_unchanged().map_err(|error| error.diagnostic())?;
+                source.check_unchanged().map_err(|error| error.diagnostic())?;
                 LoadedOperand::open(&text, limit)
             }
-            OpenOperand::Stored { again: None, regions } => read_stored(&*regions, limit),
+            OpenOperand::Stored { reopen_text: None, source } => read_stored(&*source, limit),
         }
     }
 }
 
 /// Reads a whole array of another format, into at most `limit` bytes.
-fn read_stored(regions: &dyn Regions, limit: usize) -> Result<LoadedOperand, Diagnostic> {
-    let ArrayType { dtype, shape } = regions.array_type();
+fn read_stored(source: &dyn Source, limit: usize) -> Result<LoadedOperand, Diagnostic> {
+    let ArrayType { dtype, shape } = source.array_type();
     let bytes = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
-    let decoding = regions.scratch_bytes();
+    let decoding = source.scratch_bytes();
     let needed = bytes.saturating_add(decoding);
     if needed > limit {
         let message = format!(
@@ -167,7 +167,7 @@ fn read_stored(regions: &dyn Regions, limit: usize) -> Result<LoadedOperand, Dia
         );
         return Err(MemoryLimitError::new(Some(needed), limit, message).diagnostic());
     }
-    read_whole(regions).map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
+    read_whole(source).map(LoadedOperand::Whole).map_err(|error| error.diagnostic())
 }
 
 /// Whether a source is standard input.
@@ -186,7 +186,7 @@ fn with_pipe_advice(mut error: Diagnostic) -> Diagnostic {
     error
 }
 
-fn of_standard_input(kind: FileErrorKind) -> Diagnostic {
+fn standard_input_error(kind: FileErrorKind) -> Diagnostic {
     FileError { path: STANDARD_INPUT.into(), kind }.diagnostic()
 }
 
@@ -204,7 +204,7 @@ struct StoredArray<'a> {
 }
 
 impl StoredArray<'_> {
-    fn source(&self, limit: usize) -> Result<Box<dyn Regions>, Diagnostic> {
+    fn source(&self, limit: usize) -> Result<Box<dyn Source>, Diagnostic> {
         let source = self.format.open(self.path, self.member, limit);
         source.map_err(|error| error.diagnostic())
     }
@@ -212,7 +212,8 @@ impl StoredArray<'_> {
     /// Reads or maps the array as a whole, if its format does so.
     fn load(&self, limit: usize) -> Result<Option<LoadedOperand>, Diagnostic> {
         // A file that cannot be mapped may still be read.
-        let map = |bytes: u64| (bytes >= MAPPED_FROM).then(|| map_file(self.path).ok()).flatten();
+        let map =
+            |bytes: u64| (bytes >= MIN_MAPPED_BYTES).then(|| map_file(self.path).ok()).flatten();
         let loaded = self.format.load(self.path, self.member, limit, &map).transpose();
         Ok(loaded.map_err(|error| error.diagnostic())?.map(LoadedOperand::File))
     }
@@ -227,15 +228,15 @@ impl StoredArray<'_> {
 
     /// Reads a small array if its format is read as a whole, otherwise opens it for reading by regions.
     fn open(&self, text: &str, limit: usize) -> Result<OpenOperand, Diagnostic> {
-        let regions = self.source(limit)?;
-        if bytes(regions.array_type()) < MAPPED_FROM
+        let source = self.source(limit)?;
+        if bytes(source.array_type()) < MIN_MAPPED_BYTES
             && let Some(loaded) = self.load(limit)?
         {
             return Ok(OpenOperand::Read(loaded));
         }
         // An array that is mapped, or decoded sequentially, is opened again by its name.
-        let again = self.format.is_loaded() || regions.is_sequential();
-        Ok(OpenOperand::Stored { regions, again: again.then(|| text.to_owned()) })
+        let reopens = self.format.can_load() || source.is_sequential();
+        Ok(OpenOperand::Stored { source, reopen_text: reopens.then(|| text.to_owned()) })
     }
 }
 
@@ -243,7 +244,7 @@ impl LoadedOperand {
     /// Opens `text`: the name of an array, such as `x.npy`, `arrays.npz:x` or `climate.zarr/t`, or a literal.
     /// At most `limit` bytes of a file or member are read into memory; large files are mapped.
     pub(crate) fn open(text: &str, limit: usize) -> Result<LoadedOperand, Diagnostic> {
-        match place(text)? {
+        match parse_source(text)? {
             SourceName::Stored(array) => array.read(limit),
             SourceName::Literal(array) => Ok(LoadedOperand::Literal(array)),
         }
@@ -260,12 +261,12 @@ impl LoadedOperand {
 
     /// Whether a text names a file, not a type or a literal.
     pub(crate) fn is_file(text: &str) -> bool {
-        ArrayFormat::occurs_in(text) || ArrayFormat::resolve(text).2.is_some()
+        ArrayFormat::contains_ending(text) || ArrayFormat::resolve(text).2.is_some()
     }
 
     /// The metadata of the operand that [`LoadedOperand::open`] would return; reads nothing else.
     pub(crate) fn metadata_of(text: &str) -> Result<OperandMetadata, Diagnostic> {
-        match place(text)? {
+        match parse_source(text)? {
             SourceName::Stored(array) => {
                 let source = array.source(usize::MAX)?;
                 let names = source.axis_names();
@@ -285,14 +286,14 @@ impl LoadedOperand {
 
     /// The type of the operand `text`. A literal without a type takes the type `declared` if that changes no
     /// element.
-    pub(crate) fn type_of_declared(
+    pub(crate) fn declared_type_of(
         text: &str,
         declared: Option<DType>,
     ) -> Result<ArrayType, Diagnostic> {
         let own = LoadedOperand::metadata_of(text)?.array_type;
-        let literal = declared.filter(|_| matches!(place(text), Ok(SourceName::Literal(_))));
-        let taken = literal.and_then(|declared| parse_literal_as(text, declared).ok());
-        Ok(taken.map_or(own, |array| array.array_type().clone()))
+        let literal = declared.filter(|_| matches!(parse_source(text), Ok(SourceName::Literal(_))));
+        let converted = literal.and_then(|declared| parse_literal_as(text, declared).ok());
+        Ok(converted.map_or(own, |array| array.array_type().clone()))
     }
 
     pub(crate) fn array_type(&self) -> ArrayType {
@@ -341,7 +342,7 @@ fn bytes(array_type: &ArrayType) -> u64 {
 
 /// Classifies `text` as an array in a file or a literal. A text that is a literal is never a file, even
 /// if a file has that name: `./3` names the file `3`.
-fn place(text: &str) -> Result<SourceName<'_>, Diagnostic> {
+fn parse_source(text: &str) -> Result<SourceName<'_>, Diagnostic> {
     let stored = || {
         let (path, member, format) = ArrayFormat::resolve(text);
         let format = format.unwrap_or(ArrayFormat::npy());
@@ -375,11 +376,11 @@ fn looks_like_literal(text: &str) -> bool {
 
 /// Splits a `NAME=SOURCE` of the command line.
 pub(crate) fn split_binding(text: &str) -> Result<(&str, &str), Diagnostic> {
-    split_binding_of("x", text)
+    split_binding_or_suggest("x", text)
 }
 
 /// Like [`split_binding`]; the error for a source without a name suggests the name `missing`.
-pub(crate) fn split_binding_of<'t>(
+pub(crate) fn split_binding_or_suggest<'t>(
     missing: &str,
     text: &'t str,
 ) -> Result<(&'t str, &'t str), Diagnostic> {
@@ -387,10 +388,10 @@ pub(crate) fn split_binding_of<'t>(
         Some((name, source)) if !name.trim().is_empty() => Ok((name.trim(), source)),
         _ => {
             let message = format!("`{}` is not of the form NAME=SOURCE", shown(text));
-            let mut bad = Diagnostic::new(ErrorCode::BAD_BINDING, message);
+            let mut error = Diagnostic::new(ErrorCode::BAD_BINDING, message);
             let source = shown(text.trim_start_matches('='));
-            bad.help(format!("write the name that it stands for: {}={source}", shown(missing)));
-            Err(bad)
+            error.help(format!("write the name that it stands for: {}={source}", shown(missing)));
+            Err(error)
         }
     }
 }
@@ -412,8 +413,10 @@ pub(crate) fn open_all<'a>(
     let mut open = |(name, source): &(&'a str, &str)| {
         let source =
             OpenOperand::open(source, memory_left).map_err(|error| in_binding(name, error))?;
-        let remarks = source.regions().map_or(&[][..], Regions::remarks);
-        remarks.iter().for_each(|remark| say(&format!("note: `{}`: {remark}", shown(name))));
+        let remarks = source.stored_source().map_or(&[][..], Source::remarks);
+        remarks
+            .iter()
+            .for_each(|remark| print_message(&format!("note: `{}`: {remark}", shown(name))));
         memory_left = memory_left.saturating_sub(source.held_bytes());
         Ok((*name, source))
     };
@@ -439,7 +442,7 @@ pub(crate) fn read_pipe(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    read_some(sources, limit, OpenOperand::is_pipe)
+    read_matching(sources, limit, OpenOperand::is_pipe)
 }
 
 /// Maps or reads as a whole the sources that could be read by regions. Returns the bytes of the limit that
@@ -448,17 +451,17 @@ pub(crate) fn map_files(
     sources: Vec<(&str, OpenOperand)>,
     limit: usize,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    read_some(sources, limit, |source| matches!(source, OpenOperand::Stored { .. }))
+    read_matching(sources, limit, |source| matches!(source, OpenOperand::Stored { .. }))
 }
 
-fn read_some(
+fn read_matching(
     sources: Vec<(&str, OpenOperand)>,
     mut limit: usize,
-    is_read: impl Fn(&OpenOperand) -> bool,
+    should_read: impl Fn(&OpenOperand) -> bool,
 ) -> Result<OpenedSources<'_>, Diagnostic> {
-    let mut settled = Vec::with_capacity(sources.len());
+    let mut operands = Vec::with_capacity(sources.len());
     for (name, source) in sources {
-        let source = match is_read(&source) {
+        let source = match should_read(&source) {
             true => {
                 let read = source.read(limit).map_err(|error| in_binding(name, error))?;
                 limit = limit.saturating_sub(read.held_bytes());
@@ -466,9 +469,9 @@ fn read_some(
             }
             false => source,
         };
-        settled.push((name, source));
+        operands.push((name, source));
     }
-    Ok((settled, limit))
+    Ok((operands, limit))
 }
 
 /// The error of a source, with the name that the source is bound to.

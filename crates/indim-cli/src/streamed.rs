@@ -15,20 +15,20 @@ use indim_graph::terminal::shown;
 
 use crate::computation::Resources;
 use crate::destination::Destination;
-use crate::output::say;
+use crate::output::print_message;
 use crate::outputs::Outputs;
 use crate::progress::TerminalProgress;
 use crate::source::OpenOperand;
 
 /// Maximum size of all inputs and results, in bytes, for one run over whole arrays, if the memory limit
 /// allows that run.
-const LARGE_BYTES: usize = 256 << 20;
+const MAX_WHOLE_RUN_BYTES: usize = 256 << 20;
 
 /// The default memory limit, in bytes; more does not speed up a disk.
-const HELD_BYTES: usize = 256 << 20;
+const DEFAULT_MEMORY_BYTES: usize = 256 << 20;
 
 /// Chunks that are decoded more often than this in each pass are worth a warning.
-const WASTEFUL_DECODINGS: f64 = 2.0;
+const MAX_DECODINGS: f64 = 2.0;
 
 /// A plan for a computation larger than memory.
 pub(crate) struct StreamedRun {
@@ -62,43 +62,45 @@ pub(crate) fn choose_run_mode(
     resources: &Resources,
 ) -> Result<RunMode, Diagnostic> {
     let types = output_types(graph);
-    if stored_outputs(outputs, results).is_none() {
+    if output_storage(outputs, results).is_none() {
         return Ok(RunMode::Whole);
     }
     let read = sources.iter().map(|(_, source)| source);
     let has_pipe = read.clone().any(OpenOperand::is_pipe);
-    let has_file = read.clone().any(|source| source.regions().is_some());
+    let has_file = read.clone().any(|source| source.stored_source().is_some());
     if !has_pipe && !has_file {
         return Ok(RunMode::Whole);
     }
-    let moved = read.clone().map(OpenOperand::array_type).chain(types.iter().cloned());
-    let moved = moved.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
+    let array_bytes = read.clone().map(OpenOperand::array_type).chain(types.iter().cloned());
+    let array_bytes =
+        array_bytes.map(|array_type| bytes(&array_type)).fold(0, usize::saturating_add);
     let pool = resources.pool()?;
-    let is_small = moved <= resources.memory_limit.unwrap_or(LARGE_BYTES).min(LARGE_BYTES);
-    let read_whole = whole_bytes(read.clone());
+    let is_small = array_bytes
+        <= resources.memory_limit.unwrap_or(MAX_WHOLE_RUN_BYTES).min(MAX_WHOLE_RUN_BYTES);
+    let whole_read = whole_read_bytes(read.clone());
     let threads = pool.current_num_threads();
-    if is_small && fits_as_a_whole(graph, moved, read_whole, threads, resources)? {
+    if is_small && fits_as_a_whole(graph, array_bytes, whole_read, threads, resources)? {
         return Ok(RunMode::Whole);
     }
-    let streaming = Streaming { graph, sources, outputs, results, resources };
-    let mut refused = None;
+    let planner = StreamPlanner { graph, sources, outputs, results, resources };
+    let mut plan_error = None;
     // First plan to read a pipe once, in its order. A program that reads it again or in another order
     // needs the pipe in memory.
     for holds_pipes in [has_pipe.then_some(false), has_file.then_some(true)].into_iter().flatten() {
-        match pool.install(|| streaming.plan(holds_pipes))? {
+        match pool.install(|| planner.plan(holds_pipes))? {
             Ok(planned) => {
                 let PlannedRun { plan, results, options } = planned;
                 let run = StreamedRun { plan, results, options, pool, holds_pipes };
                 return Ok(RunMode::StreamedRun(Box::new(run)));
             }
-            Err(error) => refused = error,
+            Err(error) => plan_error = error,
         }
     }
-    Ok(refused.map_or(RunMode::Whole, RunMode::NotStreamed))
+    Ok(plan_error.map_or(RunMode::Whole, RunMode::NotStreamed))
 }
 
 /// A computation to be planned.
-struct Streaming<'a> {
+struct StreamPlanner<'a> {
     graph: &'a Graph,
     sources: &'a [(&'a str, OpenOperand)],
     outputs: &'a Outputs<'a>,
@@ -113,7 +115,7 @@ struct PlannedRun {
     options: StreamOptions<'static>,
 }
 
-impl Streaming<'_> {
+impl StreamPlanner<'_> {
     /// The plan, with pipes held in memory (`holds_pipes`) or read once in their order. The inner error
     /// is the reason why no plan exists; it is `None` if the program does not read each pipe once.
     fn plan(
@@ -123,12 +125,12 @@ impl Streaming<'_> {
         let read = self.sources.iter().map(|(_, source)| source);
         let is_in_memory = |source: &OpenOperand| match source.is_pipe() {
             true => holds_pipes,
-            false => source.regions().is_none(),
+            false => source.stored_source().is_none(),
         };
         let held = read.clone().filter(|source| is_in_memory(source));
         let held = held.map(|source| bytes(&source.array_type()));
         let input_bytes = held.fold(0, usize::saturating_add);
-        let default = HELD_BYTES.saturating_add(input_bytes);
+        let default = DEFAULT_MEMORY_BYTES.saturating_add(input_bytes);
         let limit = self.resources.memory_limit.unwrap_or(default);
         // Pieces get 5/8 of the memory beyond the inputs. The memory pool may retain the other 3/8
         // between pieces: two of four pieces, and rounding.
@@ -150,11 +152,11 @@ impl Streaming<'_> {
             }
             Err(StreamError::MemoryLimit { enough, obstacles, .. }) => {
                 // `enough` is for pieces alone. Scale by 8/5 to add the memory that the pool retains.
-                let with_kept = |bytes: usize| {
+                let with_pool_bytes = |bytes: usize| {
                     let pieces = bytes.saturating_sub(input_bytes);
                     rounded_up(input_bytes.saturating_add(pieces.div_ceil(5).saturating_mul(8)))
                 };
-                let enough = enough.map(with_kept);
+                let enough = enough.map(with_pool_bytes);
                 Err(Some(StreamError::MemoryLimit { enough, limit, obstacles }))
             }
             Err(error @ StreamError::RereadLimit) => Err(Some(error)),
@@ -164,28 +166,28 @@ impl Streaming<'_> {
 }
 
 /// The bytes in memory while sources are read as a whole: their arrays, and the decoder of the largest.
-fn whole_bytes<'a>(sources: impl Iterator<Item = &'a OpenOperand> + Clone) -> usize {
+fn whole_read_bytes<'a>(sources: impl Iterator<Item = &'a OpenOperand> + Clone) -> usize {
     let arrays = sources.clone().map(|source| bytes(&source.array_type()));
-    let decoding = sources.filter_map(OpenOperand::regions).map(Source::scratch_bytes);
+    let decoding = sources.filter_map(OpenOperand::stored_source).map(Source::scratch_bytes);
     arrays.fold(decoding.max().unwrap_or(0), usize::saturating_add)
 }
 
-/// Whether one run over the whole stays within the limit: its inputs and outputs take `moved` bytes, and
-/// reading takes `read_whole` bytes before it.
+/// Whether one run over the whole stays within the limit: inputs and outputs take `array_bytes` bytes,
+/// and reading takes `whole_read` bytes before it.
 fn fits_as_a_whole(
     graph: &Graph,
-    moved: usize,
-    read_whole: usize,
+    array_bytes: usize,
+    whole_read: usize,
     threads: usize,
     resources: &Resources,
 ) -> Result<bool, Diagnostic> {
     let Some(limit) = resources.memory_limit else { return Ok(true) };
-    if read_whole > limit {
+    if whole_read > limit {
         return Ok(false);
     }
     // A run over the whole reports compilation errors.
     let Ok(executable) = compile(graph, &resources.compile_options()?) else { return Ok(true) };
-    let left = limit.checked_sub(moved);
+    let left = limit.checked_sub(array_bytes);
     Ok(left.is_some_and(|left| executable.check_memory_limit(left, threads, false).is_ok()))
 }
 
@@ -204,20 +206,20 @@ fn plan_in_chunks(
     results: &[(ArrayType, ResultMetadata)],
     options: &StreamOptions<'_>,
 ) -> Result<(Plan, Vec<(ArrayType, ResultMetadata)>), StreamError> {
-    let mut chosen = results.to_vec();
+    let mut halved_results = results.to_vec();
     let mut best: Option<(Plan, Vec<(ArrayType, ResultMetadata)>)> = None;
     loop {
-        let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
-        if let Some(plan) = Plan::within_limit(graph, inputs, &stored, options)? {
+        let storage = output_storage(outputs, &halved_results).unwrap_or_default();
+        if let Some(plan) = Plan::within_limit(graph, inputs, &storage, options)? {
             let decodings = plan.max_decodings();
             if best.as_ref().is_none_or(|(best, _)| decodings < best.max_decodings()) {
-                best = Some((plan, chosen.clone()));
+                best = Some((plan, halved_results.clone()));
             }
-            if decodings <= WASTEFUL_DECODINGS {
+            if decodings <= MAX_DECODINGS {
                 break;
             }
         }
-        if !outputs.halve_chunks(&mut chosen) {
+        if !outputs.halve_chunks(&mut halved_results) {
             break;
         }
     }
@@ -225,8 +227,8 @@ fn plan_in_chunks(
         Some(best) => Ok(best),
         None => {
             // The error states which limit is enough.
-            let stored = stored_outputs(outputs, &chosen).unwrap_or_default();
-            Ok((Plan::new(graph, inputs, &stored, options)?, chosen))
+            let storage = output_storage(outputs, &halved_results).unwrap_or_default();
+            Ok((Plan::new(graph, inputs, &storage, options)?, halved_results))
         }
     }
 }
@@ -238,7 +240,7 @@ pub(crate) fn output_types(graph: &Graph) -> Vec<ArrayType> {
 
 /// The storage of the results: each at its destination, or all in memory for printing; `None` if one cannot
 /// be written piece by piece.
-fn stored_outputs(
+fn output_storage(
     outputs: &Outputs<'_>,
     results: &[(ArrayType, ResultMetadata)],
 ) -> Option<Vec<StorageInfo>> {
@@ -250,7 +252,7 @@ fn stored_outputs(
         };
         return Some(results.iter().map(held).collect());
     }
-    outputs.stored(results).filter(|stored| stored.len() == results.len())
+    outputs.storage(results).filter(|storage| storage.len() == results.len())
 }
 
 /// The diagnostic of a failed run.
@@ -269,7 +271,7 @@ fn bytes(array_type: &ArrayType) -> usize {
 impl StreamedRun {
     /// Computes the results and writes them, to archives under these names; no file appears before all are
     /// complete.
-    pub(crate) fn deliver(
+    pub(crate) fn write_results(
         &self,
         sources: &[(&str, OpenOperand)],
         destinations: Vec<Destination>,
@@ -277,15 +279,16 @@ impl StreamedRun {
         members: &[String],
     ) -> Result<(), Diagnostic> {
         // The number of results of each destination: all for an archive, otherwise one.
-        let share = types.len() / destinations.len();
-        let shares = types.chunks(share).zip(members.chunks(share));
+        let results_per_destination = types.len() / destinations.len();
+        let shares =
+            types.chunks(results_per_destination).zip(members.chunks(results_per_destination));
         let sinks = destinations.into_iter().zip(shares);
         let sinks = sinks.map(|(to, (types, members))| to.into_sinks(types, members));
         let sinks = sinks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
         match self.run(sources, sinks) {
             Ok(complete) => complete
                 .into_iter()
-                .try_for_each(|result| result.put_in_place().map_err(|error| error.diagnostic())),
+                .try_for_each(|result| result.commit().map_err(|error| error.diagnostic())),
             // A closed pipe is not an error.
             Err(StreamError::Store(StoreError { kind: StoreErrorKind::Io(error), .. }))
                 if error.kind() == ErrorKind::BrokenPipe =>
@@ -310,16 +313,16 @@ impl StreamedRun {
             results.push(result);
         }
         let complete = self.run(sources, sinks).map_err(|error| with_advice(&error))?;
-        let put = |result: Box<dyn CompleteResult>| result.put_in_place();
+        let put = |result: Box<dyn CompleteResult>| result.commit();
         complete.into_iter().try_for_each(put).map_err(|error| error.diagnostic())?;
         Ok(results.iter().filter_map(MemoryResult::take).collect())
     }
 
     /// Prints a note on each input that is read several times, or whose chunks are decoded several times.
-    fn say_what_is_read_again(&self) {
+    fn print_rereads(&self) {
         let decoded = self.plan.decodings();
-        let is_wasteful = self.plan.max_decodings() > WASTEFUL_DECODINGS;
-        let mut again = Vec::new();
+        let is_wasteful = self.plan.max_decodings() > MAX_DECODINGS;
+        let mut rereads = Vec::new();
         for (name, passes) in self.plan.readings() {
             let chunks =
                 decoded.iter().find(|(of, _)| *of == name).map_or(0.0, |(_, times)| *times);
@@ -329,18 +332,23 @@ impl StreamedRun {
                 _ => format!("`{name}` is read {passes} times"),
             };
             match chunks > 1.05 * passes as f64 {
-                true => again.push(format!("{read}, and its chunks are decoded {chunks:.1} times")),
-                false if passes > 1 => again.push(read),
+                true => {
+                    rereads.push(format!("{read}, and its chunks are decoded {chunks:.1} times"))
+                }
+                false if passes > 1 => rereads.push(read),
                 false => {}
             }
         }
-        if !again.is_empty() {
+        if !rereads.is_empty() {
             let kind = if is_wasteful { "warning" } else { "note" };
             let advice = match is_wasteful {
                 true => ": a higher `--memory-limit` or smaller chunks decode them less often",
                 false => "",
             };
-            say(&format!("{kind}: computed piece by piece; {}{advice}", again.join(", ")));
+            print_message(&format!(
+                "{kind}: computed piece by piece; {}{advice}",
+                rereads.join(", ")
+            ));
         }
     }
 
@@ -352,7 +360,7 @@ impl StreamedRun {
         set_memory_pool_limit(
             self.options.memory_limit.saturating_sub(self.options.input_bytes) / 5 * 3,
         );
-        self.say_what_is_read_again();
+        self.print_rereads();
         let inputs: Vec<StreamInput<'_>> =
             sources.iter().map(|(_, source)| source.input()).collect();
         let bar = TerminalProgress::of_elements(self.plan.elements());

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
-use crate::output::say;
+use crate::output::print_message;
 
 /// A clock that records phases, and prints them on drop if it has any.
 pub(crate) struct Timing {
@@ -37,6 +37,6 @@ impl Drop for Timing {
         let each = phases.iter().map(|(phase, time)| format!("{phase} {}", milliseconds(*time)));
         let total: Duration = phases.iter().map(|(_, time)| time).sum();
         let each: Vec<String> = each.collect();
-        say(&format!("note: {}; in all {}", each.join(", "), milliseconds(total)));
+        print_message(&format!("note: {}; in all {}", each.join(", "), milliseconds(total)));
     }
 }

@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 use crate::operand::{Operand, OperandType, is_number};
 
 /// The maximum nesting depth of containers.
-const MAXIMUM_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// An argument of a call.
 pub(crate) enum Argument<'py> {
@@ -53,27 +53,27 @@ pub(crate) type ArgumentDescription<'py> =
     (String, &'static str, Bound<'py, PyAny>, Vec<Bound<'py, PyAny>>);
 
 static STATIC_KEY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-static NO_ARGUMENT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+static NOT_AN_ARRAY_ERROR: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 /// Imports objects now that would otherwise be imported at their first use.
 pub(crate) fn prepare(py: Python<'_>) -> PyResult<()> {
-    NO_ARGUMENT.import(py, "indim._arrays", "no_argument")?;
+    NOT_AN_ARRAY_ERROR.import(py, "indim._arrays", "not_an_array_error")?;
     STATIC_KEY.import(py, "indim._statics", "key").map(|_| ())
 }
 
 /// The error of an argument that is not an array, with advice.
-fn no_argument(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
+fn not_an_array_error(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> PyErr {
     let py = object.py();
-    let advised = NO_ARGUMENT.import(py, "indim._arrays", "no_argument");
-    match advised.and_then(|advised| advised.call1((error.value(py), object, name))) {
-        Ok(advised) => PyErr::from_value(advised),
+    let advise = NOT_AN_ARRAY_ERROR.import(py, "indim._arrays", "not_an_array_error");
+    match advise.and_then(|advise| advise.call1((error.value(py), object, name))) {
+        Ok(advise) => PyErr::from_value(advise),
         Err(_) => error,
     }
 }
 
 impl<'py> Argument<'py> {
     /// A static argument: the function gets the object itself.
-    pub(crate) fn passed_as_is(value: Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn new_static(value: Bound<'py, PyAny>) -> PyResult<Self> {
         let is_simple = value.is_none()
             || value.is_exact_instance_of::<PyString>()
             || value.is_exact_instance_of::<PyInt>()
@@ -90,10 +90,10 @@ impl<'py> Argument<'py> {
     /// # Errors
     /// If the argument or one of its items cannot be converted to an array of numbers.
     pub(crate) fn of_arrays(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
-        Self::nested(object, name, 0)
+        Self::from_nested(object, name, 0)
     }
 
-    fn nested(object: &Bound<'py, PyAny>, name: &str, depth: usize) -> PyResult<Self> {
+    fn from_nested(object: &Bound<'py, PyAny>, name: &str, depth: usize) -> PyResult<Self> {
         if object.is_none() {
             return Err(PyTypeError::new_err(format!(
                 "`{name}` is None; an argument that is not an array is named in `static=`"
@@ -103,7 +103,7 @@ impl<'py> Argument<'py> {
             let operand = Operand::from_python(object, name);
             return operand
                 .map(Argument::Operand)
-                .map_err(|error| no_argument(error, object, name));
+                .map_err(|error| not_an_array_error(error, object, name));
         }
         let (keys, values): (Vec<_>, Vec<_>) = match object.cast::<PyDict>() {
             Ok(dict) => dict.iter().unzip(),
@@ -114,28 +114,28 @@ impl<'py> Argument<'py> {
             let position = keys.get(index).map_or(Ok(index.to_string()), |key| {
                 key.repr().map(|text| text.to_string_lossy().into_owned())
             })?;
-            items.push(Self::nested(value, &format!("{name}[{position}]"), depth + 1)?);
+            items.push(Self::from_nested(value, &format!("{name}[{position}]"), depth + 1)?);
         }
         Ok(Argument::Container(Container { container: object.clone(), keys, items }))
     }
 
     /// Whether a trace for `expected` is valid: equal element types and ranks, and equal sizes if the
     /// function used them.
-    pub(crate) fn is_of(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
+    pub(crate) fn has_type(&self, expected: &ArgumentType, has_used_sizes: bool) -> PyResult<bool> {
         match (self, expected) {
             (Argument::Operand(operand), ArgumentType::Operand(expected)) => {
                 Ok(match (operand, expected) {
                     (Operand::Array(array), OperandType::Array(of)) if !has_used_sizes => {
                         array.dtype() == of.dtype && array.sizes().len() == of.shape.rank()
                     }
-                    _ => operand.is_of(expected),
+                    _ => operand.has_type(expected),
                 })
             }
             (Argument::Static { key, .. }, ArgumentType::Static(expected)) => {
                 is_equal(key, expected.bind(key.py()))
             }
-            (Argument::Container(given), ArgumentType::Container { class, keys, items }) => {
-                given.is_of(class, keys, items, has_used_sizes)
+            (Argument::Container(container), ArgumentType::Container { class, keys, items }) => {
+                container.has_type(class, keys, items, has_used_sizes)
             }
             _ => Ok(false),
         }
@@ -155,7 +155,7 @@ impl<'py> Argument<'py> {
     }
 
     /// The argument for the tracer, under a name that is valid in expressions.
-    pub(crate) fn described(
+    pub(crate) fn describe(
         &self,
         py: Python<'py>,
         name: String,
@@ -173,15 +173,15 @@ impl<'py> Argument<'py> {
             }
             Argument::Static { value, .. } => (name, "static", value.clone(), Vec::new()),
             Argument::Container(Container { container, keys, items }) => {
-                let mut described = Vec::with_capacity(items.len());
+                let mut descriptions = Vec::with_capacity(items.len());
                 for (index, item) in items.iter().enumerate() {
                     let item_name = match keys.get(index) {
                         Some(key) if is_identifier(key)? => format!("{name}_{key}"),
                         _ => format!("{name}_{index}"),
                     };
-                    described.push(item.described(py, item_name)?.into_pyobject(py)?.into_any());
+                    descriptions.push(item.describe(py, item_name)?.into_pyobject(py)?.into_any());
                 }
-                (name, "container", container.clone(), described)
+                (name, "container", container.clone(), descriptions)
             }
         })
     }
@@ -189,13 +189,13 @@ impl<'py> Argument<'py> {
     /// Reads the element types again, after all arguments are converted.
     ///
     /// # Errors
-    /// Like [`Operand::settle`].
-    pub(crate) fn settle(&mut self) -> PyResult<()> {
+    /// Like [`Operand::refresh_dtype`].
+    pub(crate) fn refresh_dtype(&mut self) -> PyResult<()> {
         match self {
-            Argument::Operand(operand) => operand.settle(),
+            Argument::Operand(operand) => operand.refresh_dtype(),
             Argument::Static { .. } => Ok(()),
             Argument::Container(container) => {
-                container.items.iter_mut().try_for_each(Argument::settle)
+                container.items.iter_mut().try_for_each(Argument::refresh_dtype)
             }
         }
     }
@@ -243,7 +243,7 @@ impl ArgumentType {
 }
 
 impl Container<'_> {
-    fn is_of(
+    fn has_type(
         &self,
         class: &Py<PyType>,
         keys: &[Py<PyAny>],
@@ -251,10 +251,10 @@ impl Container<'_> {
         has_used_sizes: bool,
     ) -> PyResult<bool> {
         let py = self.container.py();
-        let is_alike = self.container.get_type().is(class)
+        let has_same_structure = self.container.get_type().is(class)
             && self.keys.len() == keys.len()
             && self.items.len() == items.len();
-        if !is_alike {
+        if !has_same_structure {
             return Ok(false);
         }
         for (key, expected) in self.keys.iter().zip(keys) {
@@ -263,7 +263,7 @@ impl Container<'_> {
             }
         }
         for (item, expected) in self.items.iter().zip(items) {
-            if !item.is_of(expected, has_used_sizes)? {
+            if !item.has_type(expected, has_used_sizes)? {
                 return Ok(false);
             }
         }
@@ -297,9 +297,9 @@ fn holds_arrays(object: &Bound<'_, PyAny>, name: &str, depth: usize) -> PyResult
     if !is_dict && !is_sequence {
         return Ok(false);
     }
-    if depth > MAXIMUM_DEPTH {
+    if depth > MAX_DEPTH {
         return Err(PyValueError::new_err(format!(
-            "`{name}` lies deeper than {MAXIMUM_DEPTH} containers in one another"
+            "`{name}` lies deeper than {MAX_DEPTH} containers in one another"
         )));
     }
     if is_dict {

@@ -12,9 +12,9 @@ use pyo3::types::PyString;
 
 use crate::computation::{CastTarget, CompiledVariant, Computation, SymbolicProgram};
 use crate::error::ComputationError;
-use crate::expression_cache::forget;
+use crate::expression_cache::remove_expression;
 use crate::memory_use::{MemoryUse, held_bytes};
-use crate::operand::{Operand, OperandType, inputs_among};
+use crate::operand::{Operand, OperandType, number_inputs};
 use crate::variants::Variants;
 
 /// Limit of the memory of all computations and their programs, in bytes. The computation in use may exceed
@@ -28,7 +28,7 @@ const MAX_PROGRAMS: usize = 8;
 const BYTES_PER_TEXT_BYTE: usize = 80;
 
 /// The clock of the eviction order: it counts the uses of computations.
-static USES: AtomicU64 = AtomicU64::new(0);
+static USE_COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// All live computations.
 static COMPUTATIONS: Mutex<Vec<Weak<CachedComputation>>> = Mutex::new(Vec::new());
@@ -41,8 +41,8 @@ pub(crate) struct CachedComputation {
     variants: Mutex<Variants>,
     /// Programs for all sizes, compiled at the second shape of their types.
     programs: Mutex<Vec<Arc<SymbolicProgram>>>,
-    /// The time of the last use, on the clock of [`USES`].
-    used: AtomicU64,
+    /// The time of the last use, on the clock of [`USE_COUNT`].
+    last_use: AtomicU64,
     _memory_use: MemoryUse,
 }
 
@@ -56,7 +56,7 @@ impl CachedComputation {
             names,
             variants: Mutex::default(),
             programs: Mutex::new(Vec::new()),
-            used: AtomicU64::new(USES.fetch_add(1, Ordering::Relaxed)),
+            last_use: AtomicU64::new(USE_COUNT.fetch_add(1, Ordering::Relaxed)),
             _memory_use: MemoryUse::new(text.saturating_mul(BYTES_PER_TEXT_BYTE)),
         });
         let mut computations = lock(&COMPUTATIONS);
@@ -73,12 +73,12 @@ impl CachedComputation {
         targets: &[CastTarget],
     ) -> Result<Arc<CompiledVariant>, ComputationError> {
         // Two threads may count the same use, which does no harm.
-        let uses = USES.load(Ordering::Relaxed);
-        USES.store(uses + 1, Ordering::Relaxed);
-        self.used.store(uses, Ordering::Relaxed);
-        let numbers = inputs_among(operands);
+        let now = USE_COUNT.load(Ordering::Relaxed);
+        USE_COUNT.store(now + 1, Ordering::Relaxed);
+        self.last_use.store(now, Ordering::Relaxed);
+        let numbers = number_inputs(operands);
         let fits = |compiled: &CompiledVariant| {
-            operands.iter().zip(&compiled.types).all(|(operand, of)| operand.is_of(of))
+            operands.iter().zip(&compiled.types).all(|(operand, of)| operand.has_type(of))
                 && compiled.targets == targets
                 && compiled.numbers.is_valid_for(&numbers)
         };
@@ -86,28 +86,28 @@ impl CachedComputation {
             return Ok(compiled);
         }
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-        let compiled = Arc::new(self.compiled(types, targets)?);
-        let gone = lock(&self.variants).keep(&compiled);
+        let compiled = Arc::new(self.compile(types, targets)?);
+        let evicted = lock(&self.variants).insert(&compiled);
         // Evicted programs are freed after the lock is released, because that takes long.
-        drop(gone);
-        self.make_room();
+        drop(evicted);
+        self.evict_to_limit();
         Ok(compiled)
     }
 
     /// The program for these types: bound to their sizes if a program for all sizes exists. The first types
     /// of their kind are compiled for their sizes alone.
-    fn compiled(
+    fn compile(
         &self,
         types: Vec<OperandType>,
         targets: &[CastTarget],
     ) -> Result<CompiledVariant, ComputationError> {
-        let of_kind = |program: &&Arc<SymbolicProgram>| program.takes(&types, targets);
+        let of_kind = |program: &&Arc<SymbolicProgram>| program.accepts(&types, targets);
         let programs: Vec<Arc<SymbolicProgram>> =
             lock(&self.programs).iter().rev().filter(of_kind).cloned().collect();
-        if let Some(compiled) = programs.iter().find_map(|program| program.bound(&types, targets)) {
+        if let Some(compiled) = programs.iter().find_map(|program| program.bind(&types, targets)) {
             return Ok(compiled);
         }
-        let is_known = |variant: &Arc<CompiledVariant>| variant.is_of_kind(&types, targets);
+        let is_known = |variant: &Arc<CompiledVariant>| variant.has_kind(&types, targets);
         if !lock(&self.variants).iter().any(is_known) {
             return self.computation.compile(types, targets.to_vec());
         }
@@ -122,28 +122,28 @@ impl CachedComputation {
     }
 
     /// Evicts other computations, and then older variants of this one, until the limit holds.
-    pub(crate) fn make_room(&self) {
-        let is_too_much = || held_bytes() > MAX_CACHE_BYTES;
-        if !is_too_much() {
+    pub(crate) fn evict_to_limit(&self) {
+        let is_over_limit = || held_bytes() > MAX_CACHE_BYTES;
+        if !is_over_limit() {
             return;
         }
         let mut computations: Vec<Arc<CachedComputation>> =
             lock(&COMPUTATIONS).iter().filter_map(Weak::upgrade).collect();
-        computations.sort_by_key(|computation| computation.used.load(Ordering::Relaxed));
+        computations.sort_by_key(|computation| computation.last_use.load(Ordering::Relaxed));
         // Each `Arc` is dropped before the memory use is read again, so evicted memory is no longer
         // counted.
         for computation in computations {
-            if !is_too_much() {
+            if !is_over_limit() {
                 return;
             }
             if !core::ptr::eq(&*computation, self) {
-                forget(&computation);
+                remove_expression(&computation);
                 *lock(&computation.variants) = Variants::default();
                 lock(&computation.programs).clear();
             }
         }
         let mut variants = lock(&self.variants);
-        while variants.iter().len() > 1 && is_too_much() {
+        while variants.iter().len() > 1 && is_over_limit() {
             variants.remove_oldest();
         }
     }

@@ -1,6 +1,6 @@
 //! Objects that a traced function read from outside its arguments, and checks that they are unchanged.
 //!
-//! `indim/_captured.py` finds the places when the function is traced; each call checks them here.
+//! `indim/_captured.py` finds the captures when the function is traced; each call checks them here.
 
 use pyo3::PyTraverseError;
 use pyo3::exceptions::{PyAttributeError, PyTypeError, PyValueError};
@@ -8,11 +8,12 @@ use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 
-/// A place as Python describes it: its kind, its holder, its key, the value at tracing.
+/// A capture as Python describes it: its kind, its holder, its key, the value at tracing.
 pub(crate) type CaptureDescription<'py> =
     (String, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>);
 
-/// A place and its value at tracing. The reference keeps other objects from reusing the value's identity.
+/// A name, attribute or container outside the arguments, and its value at tracing. The reference keeps
+/// other objects from reusing the value's identity.
 enum Capture {
     /// A name of a module; `None` if it did not exist.
     Name { names: Py<PyDict>, name: Py<PyString>, value: Option<Py<PyAny>> },
@@ -28,31 +29,31 @@ enum Capture {
 pub(crate) struct Captures(Vec<Capture>);
 
 impl Captures {
-    pub(crate) fn new(py: Python<'_>, places: Vec<CaptureDescription<'_>>) -> PyResult<Self> {
+    pub(crate) fn new(py: Python<'_>, descriptions: Vec<CaptureDescription<'_>>) -> PyResult<Self> {
         let missing = py.import("indim._captured")?.getattr("MISSING")?;
-        let captured = |(kind, holder, key, value): CaptureDescription<'_>| {
-            let present = || (!value.is(&missing)).then(|| value.clone().unbind());
+        let capture = |(kind, holder, key, value): CaptureDescription<'_>| {
+            let value_at_tracing = || (!value.is(&missing)).then(|| value.clone().unbind());
             Ok(match kind.as_str() {
                 "name" => Capture::Name {
                     names: holder.cast_into::<PyDict>()?.unbind(),
                     name: key.cast_into::<PyString>()?.unbind(),
-                    value: present(),
+                    value: value_at_tracing(),
                 },
                 "attribute" => Capture::Attribute {
                     holder: holder.unbind(),
                     name: key.cast_into::<PyString>()?.unbind(),
-                    value: present(),
+                    value: value_at_tracing(),
                 },
                 _ => Capture::entries(&holder, value.cast_into::<PyTuple>()?)?,
             })
         };
-        places.into_iter().map(captured).collect::<PyResult<_>>().map(Captures)
+        descriptions.into_iter().map(capture).collect::<PyResult<_>>().map(Captures)
     }
 
     /// Whether all values are those at tracing.
     pub(crate) fn are_unchanged(&self, py: Python<'_>) -> PyResult<bool> {
-        for captured in &self.0 {
-            if !captured.is_unchanged(py)? {
+        for capture in &self.0 {
+            if !capture.is_unchanged(py)? {
                 return Ok(false);
             }
         }
@@ -61,7 +62,7 @@ impl Captures {
 
     /// Visits the held objects for the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.0.iter().try_for_each(|captured| captured.traverse(visit))
+        self.0.iter().try_for_each(|capture| capture.traverse(visit))
     }
 }
 
@@ -83,7 +84,7 @@ impl Capture {
                 is_same(names.bind(py).get_item(name)?.as_ref(), value.as_ref())
             }
             Capture::Attribute { holder, name, value } => match holder.bind(py).getattr(name) {
-                Ok(now) => is_same(Some(&now), value.as_ref()),
+                Ok(current) => is_same(Some(&current), value.as_ref()),
                 // An empty cell is a `ValueError`.
                 Err(error)
                     if error.is_instance_of::<PyAttributeError>(py)
@@ -99,8 +100,8 @@ impl Capture {
             }
             Capture::Dict { dict, entries } => {
                 let dict = dict.bind(py);
-                let now = dict.keys().into_iter().chain(dict.values());
-                are_same(2 * dict.len(), now, entries)
+                let current = dict.keys().into_iter().chain(dict.values());
+                are_same(2 * dict.len(), current, entries)
             }
         }
     }
@@ -129,16 +130,16 @@ impl Capture {
 
 fn are_same<'py>(
     count: usize,
-    mut now: impl Iterator<Item = Bound<'py, PyAny>>,
-    then: &[Py<PyAny>],
+    mut current: impl Iterator<Item = Bound<'py, PyAny>>,
+    traced: &[Py<PyAny>],
 ) -> PyResult<bool> {
-    if count != then.len() {
+    if count != traced.len() {
         return Ok(false);
     }
-    for then in then {
+    for traced in traced {
         // The comparison runs no Python code, so no container shrank.
-        let Some(now) = now.next() else { return Ok(false) };
-        if !is_same(Some(&now), Some(then))? {
+        let Some(current) = current.next() else { return Ok(false) };
+        if !is_same(Some(&current), Some(traced))? {
             return Ok(false);
         }
     }
@@ -146,20 +147,22 @@ fn are_same<'py>(
 }
 
 /// Whether two are the same object, or the same number or text for a traced function.
-fn is_same(now: Option<&Bound<'_, PyAny>>, then: Option<&Py<PyAny>>) -> PyResult<bool> {
-    let (now, then) = match (now, then) {
-        (Some(now), Some(then)) => (now, then.bind(now.py())),
-        (now, then) => return Ok(now.is_none() && then.is_none()),
+fn is_same(current: Option<&Bound<'_, PyAny>>, traced: Option<&Py<PyAny>>) -> PyResult<bool> {
+    let (current, traced) = match (current, traced) {
+        (Some(current), Some(traced)) => (current, traced.bind(current.py())),
+        (current, traced) => return Ok(current.is_none() && traced.is_none()),
     };
-    if now.is(then) {
+    if current.is(traced) {
         return Ok(true);
     }
-    if let (Ok(now), Ok(then)) = (now.cast_exact::<PyFloat>(), then.cast_exact::<PyFloat>()) {
+    if let (Ok(current), Ok(traced)) =
+        (current.cast_exact::<PyFloat>(), traced.cast_exact::<PyFloat>())
+    {
         // -0.0 is not 0.0, and a NaN is itself.
-        return Ok(now.value().to_bits() == then.value().to_bits());
+        return Ok(current.value().to_bits() == traced.value().to_bits());
     }
-    let is_value = now.is_exact_instance_of::<PyInt>()
-        || now.is_exact_instance_of::<PyString>()
-        || now.is_exact_instance_of::<PyBool>();
-    Ok(is_value && now.get_type().is(then.get_type()) && now.eq(then)?)
+    let is_value = current.is_exact_instance_of::<PyInt>()
+        || current.is_exact_instance_of::<PyString>()
+        || current.is_exact_instance_of::<PyBool>();
+    Ok(is_value && current.get_type().is(traced.get_type()) && current.eq(traced)?)
 }

@@ -29,36 +29,36 @@ use crate::run::run;
 const MAX_CACHED_PROGRAMS: usize = 16;
 
 /// Key of a program: the types of its inputs, and the sizes of the stage's axes.
-type Sizes = (Vec<ArrayType>, Vec<usize>);
+type ProgramKey = (Vec<ArrayType>, Vec<usize>);
 
 /// Compiled programs with their sizes, least recently used first.
 #[derive(Default)]
-struct ProgramCache(Mutex<Vec<(Sizes, Arc<CompiledVariant>)>>);
+struct ProgramCache(Mutex<Vec<(ProgramKey, Arc<CompiledVariant>)>>);
 
 impl ProgramCache {
     /// The program for these sizes, compiled now if there is none.
-    fn compiled(
+    fn compile(
         &self,
         py: Python<'_>,
-        sizes: Sizes,
-        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+        sizes: ProgramKey,
+        graph: impl FnOnce(&ProgramKey) -> PyResult<Graph>,
     ) -> PyResult<Arc<CompiledVariant>> {
-        let kept = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut kept = kept();
-            if let Some(found) = kept.iter().rposition(|(known, _)| *known == sizes) {
-                kept[found..].rotate_left(1);
-                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            let mut cache = cache();
+            if let Some(found) = cache.iter().rposition(|(known, _)| *known == sizes) {
+                cache[found..].rotate_left(1);
+                return Ok(Arc::clone(&cache[cache.len() - 1].1));
             }
         }
         let graph = graph(&sizes)?;
         check_types(&graph, &sizes.0)?;
         let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
-        let mut kept = kept();
-        let oldest = (kept.len() >= MAX_CACHED_PROGRAMS).then(|| kept.remove(0));
-        kept.push((sizes, Arc::clone(&compiled)));
-        drop(kept);
+        let mut cache = cache();
+        let oldest = (cache.len() >= MAX_CACHED_PROGRAMS).then(|| cache.remove(0));
+        cache.push((sizes, Arc::clone(&compiled)));
+        drop(cache);
         // Evicted programs are freed after the lock is released, because that may take long.
         drop(oldest);
         Ok(compiled)
@@ -70,25 +70,25 @@ impl ProgramCache {
         py: Python<'py>,
         chunks: &[Bound<'py, PyAny>],
         sizes: Vec<usize>,
-        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+        graph: impl FnOnce(&ProgramKey) -> PyResult<Graph>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.run_into(py, chunks, 0, sizes, graph)
     }
 
-    /// Like [`ProgramCache::run`]; the first `over` results are written over the first `over` chunks.
+    /// Like [`ProgramCache::run`]; the first `overwritten` results are written over as many first chunks.
     fn run_into<'py>(
         &self,
         py: Python<'py>,
         chunks: &[Bound<'py, PyAny>],
-        over: usize,
+        overwritten: usize,
         sizes: Vec<usize>,
-        graph: impl FnOnce(&Sizes) -> PyResult<Graph>,
+        graph: impl FnOnce(&ProgramKey) -> PyResult<Graph>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         guard(py, || {
             let operand = |chunk: &Bound<'py, PyAny>| Operand::from_python(chunk, "chunk");
             let mut operands: Vec<Operand<'py>> =
                 chunks.iter().map(operand).collect::<PyResult<_>>()?;
-            operands.iter_mut().try_for_each(Operand::settle)?;
+            operands.iter_mut().try_for_each(Operand::refresh_dtype)?;
             let array_type = |operand: &Operand<'py>| match operand {
                 Operand::Array(array) => Ok(array.array_type().clone()),
                 Operand::Number(_) | Operand::Constant(_) => {
@@ -96,9 +96,9 @@ impl ProgramCache {
                 }
             };
             let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
-            let compiled = self.compiled(py, (types, sizes), graph)?;
+            let compiled = self.compile(py, (types, sizes), graph)?;
             let outputs =
-                operands[..over.min(operands.len())].iter().map(|operand| match operand {
+                operands[..overwritten.min(operands.len())].iter().map(|operand| match operand {
                     Operand::Array(array) => Some(array.clone()),
                     Operand::Number(_) | Operand::Constant(_) => None,
                 });
@@ -113,10 +113,10 @@ impl ProgramCache {
 fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
     let expected: Vec<&ArrayType> =
         graph.parameters().iter().map(|&value| &graph[value].array_type).collect();
-    for (given, expected) in types.iter().zip(&expected) {
-        if given != *expected {
+    for (actual, expected) in types.iter().zip(&expected) {
+        if actual != *expected {
             return Err(PyTypeError::new_err(format!(
-                "a chunk is {given}, but its array says {expected}"
+                "a chunk is {actual}, but its array says {expected}"
             )));
         }
     }
@@ -131,17 +131,17 @@ fn check_types(graph: &Graph, types: &[ArrayType]) -> PyResult<()> {
 }
 
 /// A value of the graph: its number, element type by NumPy's name, sizes, and the cut of each axis.
-type DescribedValue = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
+type ChunkedValueDescription = (usize, &'static str, Vec<usize>, Vec<Option<usize>>);
 
 /// A stage, as a tuple: the sizes and the cuts of its axes; its inputs (the number of a value, and the axis
 /// of the stage that cuts each of its axes); its outputs (a value, and for a reduction its name and the
 /// number of partial results per chunk); the reduced axis; and whether lanes can be carried along that axis
 /// (lanes with elements, lanes that may be empty).
-type DescribedStage = (
+type StageDescription = (
     Vec<usize>,
     Vec<Option<usize>>,
     Vec<(usize, Vec<Option<usize>>)>,
-    Vec<(DescribedValue, Option<(&'static str, usize)>)>,
+    Vec<(ChunkedValueDescription, Option<(&'static str, usize)>)>,
     Option<usize>,
     (bool, bool),
 );
@@ -151,21 +151,21 @@ type DescribedStage = (
 pub(crate) struct ChunkedProgram {
     graph: Graph,
     cuts: Cuts,
-    /// Cuts of reductions that get stages of their own: see [`ChunkedProgram::first`].
-    first: Vec<usize>,
+    /// Cuts of reductions that get stages of their own: see [`ChunkedProgram::first_cuts`].
+    first_cuts: Vec<usize>,
     /// The input slice that each parameter stands for; whole inputs come first.
-    parts: Vec<InputSlice>,
+    input_slices: Vec<InputSlice>,
     /// The whole program, for arrays of one chunk.
     whole: ProgramCache,
 }
 
 impl ChunkedProgram {
-    fn described(&self, value: ValueId) -> DescribedValue {
+    fn describe(&self, value: ValueId) -> ChunkedValueDescription {
         let ArrayType { dtype, shape } = &self.graph[value].array_type;
         (value.index(), dtype.name(), shape.to_vec(), self.cuts.axes(value).to_vec())
     }
 
-    fn planned(&self, is_cut: &[bool]) -> PyResult<Vec<Stage>> {
+    fn plan_stages(&self, is_cut: &[bool]) -> PyResult<Vec<Stage>> {
         if is_cut.len() != self.cuts.cuts().len() {
             return Err(PyValueError::new_err("one answer for each cut"));
         }
@@ -190,12 +190,12 @@ impl ChunkedProgram {
             true => py.detach(|| SlicedGraph::of(&graph)).map_err(invalid)?,
             false => None,
         };
-        let SlicedGraph { graph, slices: parts } =
+        let SlicedGraph { graph, slices: input_slices } =
             slices.unwrap_or_else(|| SlicedGraph::unchanged(graph));
         if !counted {
             let cuts = Cuts::of(&graph);
-            let (first, whole) = (Vec::new(), ProgramCache::default());
-            return Ok(ChunkedProgram { graph, cuts, first, parts, whole });
+            let (first_cuts, whole) = (Vec::new(), ProgramCache::default());
+            return Ok(ChunkedProgram { graph, cuts, first_cuts, input_slices, whole });
         }
         let counted = py.detach(|| CounterGraph::of(&graph));
         let CounterGraph { graph, first_reductions } = counted.map_err(invalid)?;
@@ -204,15 +204,15 @@ impl ChunkedProgram {
             NodeKind::Reduce { axis, .. } => cuts.axes(graph[value].operands[0])[axis],
             _ => None,
         };
-        let mut first: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
-        first.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
-        Ok(ChunkedProgram { graph, cuts, first, parts, whole: ProgramCache::default() })
+        let mut first_cuts: Vec<usize> = first_reductions.into_iter().filter_map(reduced).collect();
+        first_cuts.retain(|&cut| cuts.cuts()[cut].policy != CutPolicy::Nowhere);
+        Ok(ChunkedProgram { graph, cuts, first_cuts, input_slices, whole: ProgramCache::default() })
     }
 
     /// The slices among its parameters, which follow the whole inputs: the number of the input, and along
     /// each axis the start and the size.
     fn slices(&self) -> Vec<(usize, Vec<(usize, usize)>)> {
-        let parameters = self.graph.parameters().iter().zip(&self.parts).enumerate();
+        let parameters = self.graph.parameters().iter().zip(&self.input_slices).enumerate();
         let slices = parameters.filter_map(|(index, (&value, part))| {
             let input = part.input.filter(|&input| input != index)?;
             let sizes = self.graph[value].array_type.shape.iter().copied();
@@ -222,8 +222,8 @@ impl ChunkedProgram {
     }
 
     /// Cuts of reductions that get stages of their own even in one chunk, so that later stages read less.
-    fn first(&self) -> Vec<usize> {
-        self.first.clone()
+    fn first_cuts(&self) -> Vec<usize> {
+        self.first_cuts.clone()
     }
 
     /// The first lane of each group of `group` neighbouring lanes, in the order in which groups are
@@ -254,13 +254,13 @@ impl ChunkedProgram {
     }
 
     /// The inputs.
-    fn parameters(&self) -> Vec<DescribedValue> {
-        self.graph.parameters().iter().map(|&value| self.described(value)).collect()
+    fn parameters(&self) -> Vec<ChunkedValueDescription> {
+        self.graph.parameters().iter().map(|&value| self.describe(value)).collect()
     }
 
     /// The results.
-    fn outputs(&self) -> Vec<DescribedValue> {
-        self.graph.outputs().iter().map(|&value| self.described(value)).collect()
+    fn outputs(&self) -> Vec<ChunkedValueDescription> {
+        self.graph.outputs().iter().map(|&value| self.describe(value)).collect()
     }
 
     /// For the axes of the inputs and of the results, a class number: axes that operations align have the
@@ -273,46 +273,46 @@ impl ChunkedProgram {
 
     /// The size of each cut, and its legal positions.
     fn cuts(&self) -> Vec<(usize, &'static str)> {
-        let described = |cut: &Cut| {
-            let place = match cut.policy {
+        let describe = |cut: &Cut| {
+            let policy = match cut.policy {
                 CutPolicy::Anywhere => "anywhere",
                 CutPolicy::Aligned => "aligned",
                 CutPolicy::Nowhere => "nowhere",
             };
-            (cut.size, place)
+            (cut.size, policy)
         };
-        self.cuts.cuts().iter().map(described).collect()
+        self.cuts.cuts().iter().map(describe).collect()
     }
 
     /// The stages; `is_cut` says for each cut whether it is made.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
-    fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<DescribedStage>> {
-        let described = |stage: Stage| {
+    fn stages(&self, is_cut: Vec<bool>) -> PyResult<Vec<StageDescription>> {
+        let describe = |stage: Stage| {
             let carries = (stage.carries_lanes(), stage.carries_empty_lanes());
             let inputs = stage.inputs.into_iter().map(|input| (input.value.index(), input.axes));
-            let output = |&value: &ValueId| (self.described(value), self.combined_by(value));
+            let output = |&value: &ValueId| (self.describe(value), self.combination(value));
             let outputs = stage.outputs.iter().map(output).collect();
             (stage.shape, stage.cuts, inputs.collect(), outputs, stage.reduced, carries)
         };
-        Ok(self.planned(&is_cut)?.into_iter().map(described).collect())
+        Ok(self.plan_stages(&is_cut)?.into_iter().map(describe).collect())
     }
 
     /// The program of stage `number`.
     #[expect(clippy::needless_pass_by_value, reason = "given by Python")]
     fn stage(&self, is_cut: Vec<bool>, number: usize) -> PyResult<ChunkProgram> {
-        let mut stages = self.planned(&is_cut)?;
+        let mut stages = self.plan_stages(&is_cut)?;
         match number < stages.len() {
             true => {
                 let stage = stages.swap_remove(number);
-                let folded = |&value: &ValueId| match self.graph[value].kind {
+                let reduction = |&value: &ValueId| match self.graph[value].kind {
                     NodeKind::Reduce { op, .. } => Some((op, self.graph[value].array_type.dtype)),
                     _ => None,
                 };
-                let reductions = stage.outputs.iter().filter_map(folded).collect();
+                let reductions = stage.outputs.iter().filter_map(reduction).collect();
                 Ok(ChunkProgram {
                     stage,
                     reductions,
-                    kept: ProgramCache::default(),
+                    programs: ProgramCache::default(),
                     lanes: ProgramCache::default(),
                 })
             }
@@ -323,7 +323,7 @@ impl ChunkedProgram {
 
 impl ChunkedProgram {
     /// The reduction that combines the results of chunks, and the number of partial results per chunk.
-    fn combined_by(&self, value: ValueId) -> Option<(&'static str, usize)> {
+    fn combination(&self, value: ValueId) -> Option<(&'static str, usize)> {
         match self.graph[value].kind {
             NodeKind::Reduce { op, .. } => Some((op.name(), partial_count(op))),
             _ => None,
@@ -337,15 +337,15 @@ pub(crate) struct ChunkProgram {
     stage: Stage,
     /// The reductions, and the element types of their results.
     reductions: Vec<(ReduceOp, DType)>,
-    kept: ProgramCache,
+    programs: ProgramCache,
     /// Programs that make lanes, add to them and fold them.
     lanes: ProgramCache,
 }
 
 /// Purposes of programs over lanes, the last entry of their keys.
-const MADE: usize = 0;
-const FOLDED: usize = 1;
-const ADDED: usize = 2;
+const MAKE_LANES: usize = 0;
+const FOLD_LANES: usize = 1;
+const ADD_TO_LANES: usize = 2;
 
 #[pymethods]
 impl ChunkProgram {
@@ -360,7 +360,7 @@ impl ChunkProgram {
         if sizes.len() != self.stage.shape.len() {
             return Err(PyValueError::new_err("one size for each axis of the stage"));
         }
-        self.kept.run(py, &chunks, sizes, |(_, sizes)| {
+        self.programs.run(py, &chunks, sizes, |(_, sizes)| {
             let graph = self.stage.program(sizes);
             graph.map_err(|error| PyValueError::new_err(error.to_string()))
         })
@@ -372,7 +372,7 @@ impl ChunkProgram {
         py: Python<'py>,
         mut sizes: Vec<usize>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        sizes.push(MADE);
+        sizes.push(MAKE_LANES);
         self.lanes.run(py, &[], sizes, |(_, sizes)| {
             let types = self.lane_types(&sizes[..sizes.len() - 1]);
             new_lanes(&types).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -392,7 +392,7 @@ impl ChunkProgram {
         if sizes.len() != self.stage.shape.len() || !self.stage.carries_lanes() {
             return Err(PyValueError::new_err("one size for each axis of a stage with lanes"));
         }
-        sizes.extend([count, ADDED]);
+        sizes.extend([count, ADD_TO_LANES]);
         let all = [&lanes[..], &chunks[..]].concat();
         let run = self.lanes.run_into(py, &all, lanes.len(), sizes, |(_, sizes)| {
             let graph = self.stage.lanes_program(&sizes[..sizes.len() - 2], count);
@@ -413,14 +413,14 @@ impl ChunkProgram {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let axis = self.stage.reduced.filter(|&axis| sizes.get(axis).is_some_and(|&size| size > 0));
         let axis = axis.ok_or_else(|| PyValueError::new_err("lanes of a stage that reduces"))?;
-        let continued = !folded.is_empty();
+        let has_folded = !folded.is_empty();
         let each = lanes.iter().enumerate().flat_map(|(index, lanes)| {
             folded.get(index).into_iter().chain([lanes]).cloned().collect::<Vec<_>>()
         });
-        sizes.extend([usize::from(continued), FOLDED]);
+        sizes.extend([usize::from(has_folded), FOLD_LANES]);
         self.lanes.run(py, &each.collect::<Vec<_>>(), sizes, |(_, sizes)| {
             let types = self.lane_types(&sizes[..sizes.len() - 2]);
-            let graph = fold_lanes(&types, axis, continued);
+            let graph = fold_lanes(&types, axis, has_folded);
             graph.map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }
@@ -442,8 +442,8 @@ fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> 
         let identity = identity.expect("invariant: reductions with lanes are folds");
         let scalar = identity.array_type().clone();
         let scalar = assembler.add(NodeKind::Constant(identity), &[], scalar)?;
-        let nowhere = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
-        outputs.push(assembler.add(nowhere, &[scalar], array_type.clone())?);
+        let scalar_broadcast = NodeKind::BroadcastInDim(AxisMap::from(Vec::new()));
+        outputs.push(assembler.add(scalar_broadcast, &[scalar], array_type.clone())?);
     }
     assembler.finish(outputs)
 }
@@ -452,7 +452,7 @@ fn new_lanes(types: &[(ReduceOp, ArrayType)]) -> Result<Graph, VerifyErrorKind> 
 #[pyclass(frozen, name = "_Combination", module = "indim._indim")]
 pub(crate) struct Combination {
     op: ReduceOp,
-    kept: ProgramCache,
+    programs: ProgramCache,
 }
 
 #[pymethods]
@@ -460,7 +460,7 @@ impl Combination {
     #[new]
     fn new(reduction: &str) -> PyResult<Self> {
         let op = reduction.parse().map_err(|_| PyValueError::new_err("no such reduction"))?;
-        Ok(Combination { op, kept: ProgramCache::default() })
+        Ok(Combination { op, programs: ProgramCache::default() })
     }
 
     /// Combines partial results, in chunk order, by pairs of neighbours, level by level; a last one
@@ -476,7 +476,7 @@ impl Combination {
                 "each chunk needs the same number of partial results",
             ));
         }
-        self.kept.run(py, &chunks, Vec::new(), |(types, _)| {
+        self.programs.run(py, &chunks, Vec::new(), |(types, _)| {
             self.graph(types).map_err(|error| PyValueError::new_err(error.to_string()))
         })
     }
@@ -490,8 +490,8 @@ impl Combination {
             let kind = NodeKind::Parameter { index, name: format!("x{index}") };
             parameters.push(assembler.add(kind, &[], array_type.clone())?);
         }
-        let of_each = parameters.chunks(partial_count(self.op));
-        let mut partials: Vec<Vec<ValueId>> = of_each.map(<[ValueId]>::to_vec).collect();
+        let groups = parameters.chunks(partial_count(self.op));
+        let mut partials: Vec<Vec<ValueId>> = groups.map(<[ValueId]>::to_vec).collect();
         while partials.len() > 1 {
             let combined = partials.chunks(2).map(|pair| match pair {
                 [x, y] => combine(&mut assembler, self.op, x, y),

@@ -22,7 +22,7 @@ use indim_text::{CallOperand, RecordedCall};
 use pyo3::exceptions::PyRuntimeError;
 
 use crate::derivative::Derivative;
-use crate::detached::detached;
+use crate::detached::detach_with_signals;
 use crate::error::ComputationError;
 use crate::memory_use::MemoryUse;
 use crate::numpy_api::DenseArray;
@@ -97,7 +97,7 @@ impl Definition {
     }
 
     /// The definition of one operation, without a text.
-    pub(crate) fn recorded(
+    pub(crate) fn of_call(
         name: &str,
         call: &RecordedCall,
         rule: Option<RuleSet>,
@@ -197,7 +197,7 @@ impl Computation {
         results: Option<&[String]>,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
-        let definition = detached(|_| Definition::parse(text, results, rule))?;
+        let definition = detach_with_signals(|_| Definition::parse(text, results, rule))?;
         let names =
             definition.expression.names().into_iter().chain(definition.expression.constants());
         let parameters = names.map(str::to_owned).collect();
@@ -215,7 +215,7 @@ impl Computation {
         call: &RecordedCall,
         rule: Option<RuleSet>,
     ) -> Result<Self, ComputationError> {
-        let definition = Definition::recorded("result", call, rule)?;
+        let definition = Definition::of_call("result", call, rule)?;
         let names = definition.expression.names().into_iter();
         let (parameters, outputs) = (names.map(str::to_owned).collect(), definition.names.clone());
         let (steps, value_texts) = (vec![Step::Definition(definition)], ValueTexts::default());
@@ -253,24 +253,24 @@ impl Computation {
         targets: &[CastTarget],
         as_stored: bool,
     ) -> Result<Graph, ComputationError> {
-        let UnfinishedGraph { b, outputs, .. } = self.built(types, targets, as_stored)?;
+        let UnfinishedGraph { b, outputs, .. } = self.build_graph(types, targets, as_stored)?;
         Ok(b.finish(&outputs)?)
     }
 
     /// Like [`Computation::graph`], for operands whose axes have these names, with those of the results.
-    pub(crate) fn graph_by_names(
+    pub(crate) fn graph_with_axis_names(
         &self,
         types: &[OperandType],
         names: &[AxisNames],
     ) -> Result<(Graph, Vec<AxisNames>), ComputationError> {
         let (b, numbers) = (GraphBuilder::new(), Numbers::default());
-        let values = self.bound_parameters(&b, &numbers, types, false)?;
+        let values = self.bind_parameters(&b, &numbers, types, false)?;
         for (parameter, names) in self.parameters.iter().zip(names) {
             if let Some(Binding::Array(value)) = values.get(parameter) {
                 b.name_axes(value, names.clone())?;
             }
         }
-        let values = self.carried_out(&b, values)?;
+        let values = self.add_steps(&b, values)?;
         let outputs = self.outputs.iter().map(|name| self.output(&b, &values, name));
         let outputs: Vec<indim::Value> = outputs.collect::<Result<_, _>>()?;
         let names = outputs.iter().map(indim::Value::axis_names).collect();
@@ -282,7 +282,7 @@ impl Computation {
         &self,
         types: &[OperandType],
     ) -> Result<(Graph, NumberProgram), ComputationError> {
-        let UnfinishedGraph { b, outputs, numbers } = self.built(types, &[], false)?;
+        let UnfinishedGraph { b, outputs, numbers } = self.build_graph(types, &[], false)?;
         Ok((b.finish(&outputs)?, numbers))
     }
 
@@ -292,20 +292,20 @@ impl Computation {
         types: &[OperandType],
         targets: &[CastTarget],
     ) -> Result<(SymbolicGraph, NumberProgram), ComputationError> {
-        let UnfinishedGraph { b, outputs, numbers } = self.built(types, targets, true)?;
+        let UnfinishedGraph { b, outputs, numbers } = self.build_graph(types, targets, true)?;
         Ok((SymbolicGraph::new(&b.finish(&outputs)?, &b.size_facts()), numbers))
     }
 
     /// The unfinished graph of the computation, whose outputs are converted to `targets`.
-    fn built(
+    fn build_graph(
         &self,
         types: &[OperandType],
         targets: &[CastTarget],
         as_stored: bool,
     ) -> Result<UnfinishedGraph, ComputationError> {
         let (b, numbers) = (GraphBuilder::new(), Numbers::default());
-        let values = self.bound_parameters(&b, &numbers, types, as_stored)?;
-        let values = self.carried_out(&b, values)?;
+        let values = self.bind_parameters(&b, &numbers, types, as_stored)?;
+        let values = self.add_steps(&b, values)?;
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (index, name) in self.outputs.iter().enumerate() {
             let mut value = self.output(&b, &values, name)?;
@@ -317,7 +317,7 @@ impl Computation {
                 if value.array_type()?.shape != shape {
                     value = b
                         .broadcast_to_target(value, &TargetRule::Unidirectional, shape)
-                        .map_err(about_result)?;
+                        .map_err(result_error)?;
                 }
             }
             outputs.push(value);
@@ -327,7 +327,7 @@ impl Computation {
 
     /// Adds all steps to the graph; `values` has the parameters. Returns the parameters and the values of
     /// the steps, by name.
-    fn carried_out(
+    fn add_steps(
         &self,
         b: &GraphBuilder,
         mut values: HashMap<String, Binding>,
@@ -341,7 +341,7 @@ impl Computation {
     }
 
     /// The bindings of the parameters, by name.
-    fn bound_parameters(
+    fn bind_parameters(
         &self,
         b: &GraphBuilder,
         numbers: &Numbers,
@@ -374,7 +374,7 @@ impl Computation {
                 let operands = vec![CallOperand::Name(name.to_owned())];
                 let copy =
                     RecordedCall { function: "copy".to_owned(), operands, attributes: Vec::new() };
-                Ok(Definition::recorded("result", &copy, None)?
+                Ok(Definition::of_call("result", &copy, None)?
                     .build(builder, values)?
                     .swap_remove(0))
             }
@@ -387,10 +387,11 @@ impl Computation {
         types: Vec<OperandType>,
         targets: Vec<CastTarget>,
     ) -> Result<CompiledVariant, ComputationError> {
-        let (executable, numbers) = detached(|signals| {
-            let UnfinishedGraph { b, outputs, numbers } = self.built(&types, &targets, true)?;
+        let (executable, numbers) = detach_with_signals(|signals| {
+            let UnfinishedGraph { b, outputs, numbers } =
+                self.build_graph(&types, &targets, true)?;
             let graph = b.finish(&outputs)?;
-            let executable = compile_with(&graph, &compile_options()?, &mut || signals.look())?;
+            let executable = compile_with(&graph, &compile_options()?, &mut || signals.check())?;
             Ok((executable, numbers))
         })?;
         Ok(CompiledVariant { targets, ..CompiledVariant::of(executable, types, Arc::new(numbers)) })
@@ -402,14 +403,14 @@ impl Computation {
         types: Vec<OperandType>,
         targets: Vec<CastTarget>,
     ) -> Result<(CompiledVariant, Option<SymbolicProgram>), ComputationError> {
-        let (alone, executable, numbers) = detached(|signals| {
+        let (fixed, executable, numbers) = detach_with_signals(|signals| {
             let (symbolic, numbers) = self.symbolic(&types, &targets)?;
             let options = compile_options()?;
             if symbolic.guards().symbol_count() == 0 {
-                let alone = compile_with(symbolic.graph(), &options, &mut || signals.look())?;
-                return Ok((Some(alone), None, numbers));
+                let fixed = compile_with(symbolic.graph(), &options, &mut || signals.check())?;
+                return Ok((Some(fixed), None, numbers));
             }
-            let executable = compile_symbolic_with(&symbolic, &options, &mut || signals.look())?;
+            let executable = compile_symbolic_with(&symbolic, &options, &mut || signals.check())?;
             Ok((None, Some(executable), numbers))
         })?;
         let numbers = Arc::new(numbers);
@@ -419,12 +420,12 @@ impl Computation {
             let target_dtypes = dtypes(&targets);
             SymbolicProgram { types, target_dtypes, executable, numbers, _memory_use: memory_use }
         });
-        let bound = program.as_ref().and_then(|program| program.bound(&types, &targets));
-        let alone = alone.map(|executable| CompiledVariant {
+        let bound = program.as_ref().and_then(|program| program.bind(&types, &targets));
+        let fixed = fixed.map(|executable| CompiledVariant {
             targets,
             ..CompiledVariant::of(executable, types, numbers)
         });
-        let compiled = bound.or(alone).expect("invariant: the first sizes meet the guards");
+        let compiled = bound.or(fixed).expect("invariant: the first sizes meet the guards");
         Ok((compiled, program))
     }
 }
@@ -434,8 +435,8 @@ impl CompiledVariant {
     pub(crate) fn new(
         graph: impl FnOnce() -> Result<Graph, ComputationError> + Send,
     ) -> Result<CompiledVariant, ComputationError> {
-        let executable = detached(|signals| {
-            Ok(compile_with(&graph()?, &compile_options()?, &mut || signals.look())?)
+        let executable = detach_with_signals(|signals| {
+            Ok(compile_with(&graph()?, &compile_options()?, &mut || signals.check())?)
         })?;
         Ok(CompiledVariant::of(executable, Vec::new(), Arc::default()))
     }
@@ -502,15 +503,15 @@ pub(crate) struct SymbolicProgram {
 impl SymbolicProgram {
     /// Whether operands of these types differ from those of the first compilation only in sizes, and in
     /// numbers for which the program is valid.
-    pub(crate) fn takes(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
+    pub(crate) fn accepts(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         types.len() == self.types.len()
             && dtypes(targets) == self.target_dtypes
-            && types.iter().zip(&self.types).all(|(of, own)| of.has_kind_of(own))
+            && types.iter().zip(&self.types).all(|(of, own)| of.has_same_kind(own))
             && self.numbers.is_valid_for(&inputs_of(types))
     }
 
     /// The program bound to operands of these types; `None` if their sizes do not meet the guards.
-    pub(crate) fn bound(
+    pub(crate) fn bind(
         &self,
         types: &[OperandType],
         targets: &[CastTarget],
@@ -547,7 +548,7 @@ fn inputs_of(types: &[OperandType]) -> Vec<Literal> {
 }
 
 /// The error of a result that does not broadcast to `out`.
-fn about_result(mut error: GraphError) -> GraphError {
+fn result_error(mut error: GraphError) -> GraphError {
     error.operation = "out";
     for (name, _) in &mut error.operands {
         "the result".clone_into(name);
@@ -594,10 +595,10 @@ pub(crate) struct CompiledVariant {
 impl CompiledVariant {
     /// Whether operands of these types differ from those of the variant only in sizes, and in numbers for
     /// which the variant is valid.
-    pub(crate) fn is_of_kind(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
+    pub(crate) fn has_kind(&self, types: &[OperandType], targets: &[CastTarget]) -> bool {
         self.types.len() == types.len()
             && dtypes(&self.targets) == dtypes(targets)
-            && self.types.iter().zip(types).all(|(own, of)| own.has_kind_of(of))
+            && self.types.iter().zip(types).all(|(own, of)| own.has_same_kind(of))
             && self.numbers.is_valid_for(&inputs_of(types))
     }
 }

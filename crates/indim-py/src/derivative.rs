@@ -35,11 +35,11 @@ impl Derivative {
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
     ) -> Result<Vec<Value>, ComputationError> {
-        let named = |name: &String| match values.get(name) {
+        let array_value = |name: &String| match values.get(name) {
             Some(Binding::Array(value)) => value.clone(),
             _ => unreachable!("invariant: tracing values have the names of arrays"),
         };
-        let mut arguments: Vec<Value> = self.arguments.iter().map(named).collect();
+        let mut arguments: Vec<Value> = self.arguments.iter().map(array_value).collect();
         let mut types = Vec::with_capacity(arguments.len());
         for argument in &arguments {
             types.push(OperandType::Array(argument.array_type()?));
@@ -49,7 +49,7 @@ impl Derivative {
             Some(_) => graph.value_and_vjp(&self.wrt)?,
             None => graph.value_and_gradient(&self.wrt)?,
         };
-        arguments.extend(self.cotangents.iter().flatten().map(named));
+        arguments.extend(self.cotangents.iter().flatten().map(array_value));
         Ok(builder.inline(&derived, &arguments)?)
     }
 

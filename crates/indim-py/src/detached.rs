@@ -17,7 +17,7 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Number of elements after which work reads the clock. For fewer elements, reading costs more than
 /// computing them.
-const ELEMENTS_PER_LOOK: usize = 4096;
+const ELEMENTS_PER_CHECK: usize = 4096;
 
 /// Number of elements that each call of the progress function counts for, in addition to those that it
 /// reports.
@@ -25,23 +25,23 @@ const ELEMENTS_PER_CALL: usize = 64;
 
 /// Checks for signals at intervals.
 pub(crate) struct Signals {
-    looked: Instant,
+    last_check: Instant,
     /// The exception that a signal handler raised, usually `KeyboardInterrupt`.
     raised: Option<PyErr>,
 }
 
 impl Default for Signals {
     fn default() -> Self {
-        Signals { looked: Instant::now(), raised: None }
+        Signals { last_check: Instant::now(), raised: None }
     }
 }
 
 impl Signals {
     /// Breaks once a signal has raised an exception; cheap enough to be called often.
-    pub(crate) fn look(&mut self) -> ControlFlow<()> {
-        if self.raised.is_none() && self.looked.elapsed() >= SIGNAL_INTERVAL {
+    pub(crate) fn check(&mut self) -> ControlFlow<()> {
+        if self.raised.is_none() && self.last_check.elapsed() >= SIGNAL_INTERVAL {
             self.raised = Python::attach(|py| py.check_signals()).err();
-            self.looked = Instant::now();
+            self.last_check = Instant::now();
         }
         match self.raised {
             Some(_) => ControlFlow::Break(()),
@@ -73,23 +73,23 @@ impl Default for SharedSignals {
 }
 
 impl SharedSignals {
-    /// Like [`SharedSignals::look`], once enough elements have been computed.
-    pub(crate) fn look_after(&self, elements: usize) -> ControlFlow<()> {
+    /// Like [`SharedSignals::check`], once enough elements have been computed.
+    pub(crate) fn check_after(&self, elements: usize) -> ControlFlow<()> {
         let before = self.elements.load(Ordering::Relaxed);
         let elements = before.saturating_add(elements).saturating_add(ELEMENTS_PER_CALL);
-        if elements < ELEMENTS_PER_LOOK {
+        if elements < ELEMENTS_PER_CHECK {
             self.elements.store(elements, Ordering::Relaxed);
             return ControlFlow::Continue(());
         }
         self.elements.store(0, Ordering::Relaxed);
-        self.look()
+        self.check()
     }
 
     /// Breaks once a signal has raised an exception; the owner checks at intervals.
-    pub(crate) fn look(&self) -> ControlFlow<()> {
+    pub(crate) fn check(&self) -> ControlFlow<()> {
         if thread::current().id() == self.owner {
             let mut signals = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
-            if signals.look().is_break() {
+            if signals.check().is_break() {
                 self.is_raised.store(true, Ordering::Relaxed);
             }
         }
@@ -110,13 +110,13 @@ impl SharedSignals {
 ///
 /// # Errors
 /// The errors of `work`; the exception that a signal raised.
-pub(crate) fn detached<T: Send>(
+pub(crate) fn detach_with_signals<T: Send>(
     work: impl FnOnce(&mut Signals) -> Result<T, ComputationError> + Send,
 ) -> Result<T, ComputationError> {
-    let observed = || {
+    let run = || {
         let mut signals = Signals::default();
         let result = in_default_float_environment(|| work(&mut signals));
         signals.raised.map_or(result, |error| Err(ComputationError::Exception(error)))
     };
-    Python::attach(|py| py.detach(observed))
+    Python::attach(|py| py.detach(run))
 }

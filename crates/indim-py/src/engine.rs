@@ -44,7 +44,7 @@ pub(crate) fn graph_parts<'py>(
     structure: &Structure,
 ) -> PyResult<GraphParts<'py>> {
     let text = graph_text(py, cached, operands)?;
-    let (kind, keys) = structure.described(py);
+    let (kind, keys) = structure.describe(py);
     Ok((text, arrays(operands), kind, keys))
 }
 
@@ -56,7 +56,7 @@ const MAX_TEXTS: usize = 32;
 const MAX_TEXT_BYTES: usize = 64 << 10;
 
 struct GraphText {
-    of: Weak<CachedComputation>,
+    computation: Weak<CachedComputation>,
     types: Vec<OperandType>,
     text: String,
 }
@@ -67,14 +67,14 @@ fn graph_text(
     cached: &Arc<CachedComputation>,
     operands: &[Operand<'_>],
 ) -> PyResult<String> {
-    let is_it = |kept: &GraphText| {
-        core::ptr::eq(kept.of.as_ptr(), Arc::as_ptr(cached))
-            && operands.iter().zip(&kept.types).all(|(operand, of)| operand.is_of(of))
+    let is_match = |entry: &GraphText| {
+        core::ptr::eq(entry.computation.as_ptr(), Arc::as_ptr(cached))
+            && operands.iter().zip(&entry.types).all(|(operand, of)| operand.has_type(of))
     };
     let texts = || TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     {
         let mut texts = texts();
-        if let Some(found) = texts.iter().rposition(is_it) {
+        if let Some(found) = texts.iter().rposition(is_match) {
             texts[found..].rotate_left(1);
             return Ok(texts[texts.len() - 1].text.clone());
         }
@@ -84,13 +84,13 @@ fn graph_text(
     let graph = cached.computation.graph(&types, &[], false);
     let text = graph.map_err(|error| computation_error(py, &error))?.to_string();
     if text.len() <= MAX_TEXT_BYTES {
-        let kept = GraphText { of: Arc::downgrade(cached), types, text: text.clone() };
+        let entry = GraphText { computation: Arc::downgrade(cached), types, text: text.clone() };
         let mut texts = texts();
-        texts.retain(|kept| kept.of.strong_count() > 0);
+        texts.retain(|entry| entry.computation.strong_count() > 0);
         if texts.len() >= MAX_TEXTS {
             texts.remove(0);
         }
-        texts.push(kept);
+        texts.push(entry);
     }
     Ok(text)
 }
@@ -144,8 +144,8 @@ pub(crate) fn _graph_by_names<'py>(
     results: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(GraphParts<'py>, AxisNameLists)> {
     guard(py, || {
-        let (form, asked) = ResultsArgument::parse(results)?;
-        let key = ExpressionKey::new(&ex, Some(RuleSet::Named { names: Vec::new() }), asked);
+        let (form, result_names) = ResultsArgument::parse(results)?;
+        let key = ExpressionKey::new(&ex, Some(RuleSet::Named { names: Vec::new() }), result_names);
         let cached =
             cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
         let operand =
@@ -155,20 +155,20 @@ pub(crate) fn _graph_by_names<'py>(
             parameters.iter().map(operand).collect::<PyResult<_>>()?;
         let types: Vec<OperandType> =
             operands.iter().map(|operand| operand.operand_type().without_inputs()).collect();
-        let of_each = parameters.iter().map(|parameter| {
-            let given: Option<Vec<String>> =
+        let axis_names = parameters.iter().map(|parameter| {
+            let parameter_axis_names: Option<Vec<String>> =
                 names.get_item(parameter)?.map(|it| it.extract()).transpose()?;
-            Ok(given.unwrap_or_default().iter().map(String::as_str).collect())
+            Ok(parameter_axis_names.unwrap_or_default().iter().map(String::as_str).collect())
         });
-        let of_each: Vec<AxisNames> = of_each.collect::<PyResult<_>>()?;
-        let (graph, of_results) = cached
+        let axis_names: Vec<AxisNames> = axis_names.collect::<PyResult<_>>()?;
+        let (graph, result_axis_names) = cached
             .computation
-            .graph_by_names(&types, &of_each)
+            .graph_with_axis_names(&types, &axis_names)
             .map_err(|error| computation_error(py, &error))?;
-        let (kind, keys) = form.structure(py, &cached).described(py);
+        let (kind, keys) = form.structure(py, &cached).describe(py);
         let owned = |names: AxisNames| names.iter().map(|name| name.map(str::to_owned)).collect();
         let parts = (graph.to_string(), arrays(&operands), kind, keys);
-        Ok((parts, of_results.into_iter().map(owned).collect()))
+        Ok((parts, result_axis_names.into_iter().map(owned).collect()))
     })
 }
 

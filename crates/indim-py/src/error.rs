@@ -79,15 +79,17 @@ const MAX_LISTED: usize = 8;
 pub(crate) fn load_error(py: Python<'_>, error: &LoadError) -> PyErr {
     match &error.kind {
         LoadErrorKind::Compile(error) => compile_error(*error),
-        _ => {
-            Report { message: loading(error).to_string(), code: error.code(), ..Report::default() }
-                .raise(py, "FormatError")
+        _ => Report {
+            message: load_diagnostic(error).to_string(),
+            code: error.code(),
+            ..Report::default()
         }
+        .raise(py, "FormatError"),
     }
 }
 
 /// The drawn error; for a program with unsupported operations with the arguments that load the rest of it.
-fn loading(error: &LoadError) -> Diagnostic {
+fn load_diagnostic(error: &LoadError) -> Diagnostic {
     let mut diagnostic = error.diagnostic();
     let names = error.values_to_provide().iter().map(|(name, _)| format!("{:?}", shown(name)));
     let names: Vec<String> = names.take(MAX_LISTED).collect();
@@ -140,12 +142,12 @@ fn expression_error(py: Python<'_>, text: &str, error: &ExprError, help: Option<
         message: diagnostic.to_string(),
         code: error.code(),
         text: Some(text),
-        span: Some(characters(text, error)),
+        span: Some(character_span(text, error)),
         ..Report::default()
     };
     match &error.kind {
         ExprErrorKind::Graph(graph) => {
-            let name = describe(graph, &mut report);
+            let name = fill_report(graph, &mut report);
             report.raise(py, name)
         }
         ExprErrorKind::UnknownName { .. } => report.raise(py, "UnknownNameError"),
@@ -153,8 +155,8 @@ fn expression_error(py: Python<'_>, text: &str, error: &ExprError, help: Option<
     }
 }
 
-/// The place of an error counted in characters, as Python counts.
-fn characters(text: &str, error: &ExprError) -> (usize, usize) {
+/// The span of an error counted in characters, as Python counts.
+fn character_span(text: &str, error: &ExprError) -> (usize, usize) {
     let count = |end: usize| text.get(..end).map_or(text.len(), |text| text.chars().count());
     (count(error.span.start), count(error.span.end))
 }
@@ -162,12 +164,12 @@ fn characters(text: &str, error: &ExprError) -> (usize, usize) {
 /// The exception for a mistake in a graph.
 pub(crate) fn graph_error(py: Python<'_>, error: &GraphError) -> PyErr {
     let mut report = Report { message: error.draw(), ..Report::default() };
-    let name = describe(error, &mut report);
+    let name = fill_report(error, &mut report);
     report.raise(py, name)
 }
 
 /// Fills in the fields of the error; returns the class of the exception.
-fn describe<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str {
+fn fill_report<'a>(error: &'a GraphError, report: &mut Report<'a>) -> &'static str {
     report.code = error.code();
     report.rule = error.label();
     report.operand = error.operand();

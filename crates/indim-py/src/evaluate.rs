@@ -45,7 +45,7 @@ const IGNORED: [&str; 5] = ["truediv", "optimization", "sanitize", "disable_cach
 /// The value of numexpr's `_frame_depth` that means the direct caller: of `evaluate`, and of
 /// `re_evaluate` and `validate`.
 const EVALUATE_DEPTH: usize = 3;
-const OTHERS_DEPTH: usize = 2;
+const RE_EVALUATE_DEPTH: usize = 2;
 
 /// The scopes of name lookup: keywords, then local names, then global names.
 struct NameScopes<'a, 'py> {
@@ -94,7 +94,7 @@ impl<'a, 'py> NameScopes<'a, 'py> {
         let caller = match (&local, &global) {
             (Some(_), Some(_)) => Caller::default(),
             _ if callers_skipped == 0 => Caller::innermost(py),
-            _ => Caller::further_out(py, callers_skipped)?,
+            _ => Caller::outer(py, callers_skipped)?,
         };
         Ok(NameScopes { keywords, local, global, caller })
     }
@@ -129,13 +129,13 @@ impl<'a, 'py> NameScopes<'a, 'py> {
         py: Python<'py>,
         cached: &CachedComputation,
     ) -> PyResult<OperandLookup<'py>> {
-        let found = match self.found_operands(py, cached) {
+        let found = match self.find_operands(py, cached) {
             Err(error) if is_for_engine(py, &error) => {
                 self.objects(py, cached).map(|objects| OperandLookup::Foreign(error, objects))
             }
             operands => operands.map(OperandLookup::Operands),
         };
-        self.caller.forget_copies()?;
+        self.caller.clear_copies()?;
         found
     }
 
@@ -153,7 +153,7 @@ impl<'a, 'py> NameScopes<'a, 'py> {
         Ok(objects)
     }
 
-    fn found_operands(
+    fn find_operands(
         &self,
         py: Python<'py>,
         cached: &CachedComputation,
@@ -168,7 +168,7 @@ impl<'a, 'py> NameScopes<'a, 'py> {
                 },
             }
         }
-        operands.iter_mut().try_for_each(Operand::settle)?;
+        operands.iter_mut().try_for_each(Operand::refresh_dtype)?;
         Ok(operands)
     }
 
@@ -233,10 +233,10 @@ pub(crate) fn evaluate<'py>(
         let compiled = variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
         let outputs = outputs.unwrap_or_default();
         let results = run(py, &compiled, &operands, &outputs, order)?;
-        remember(cached, form, &outputs, order, casting)?;
+        store_last(cached, form, &outputs, order, casting)?;
         match &out {
-            Some(out) if structure.is_returned(out, &outputs) => Ok(out.clone()),
-            _ => structure.returned(py, results),
+            Some(out) if structure.returns_out(out, &outputs) => Ok(out.clone()),
+            _ => structure.unflatten(py, results),
         }
     })
 }
@@ -276,7 +276,7 @@ fn check_keywords(
     Ok(())
 }
 
-fn remember<'py>(
+fn store_last<'py>(
     computation: Arc<CachedComputation>,
     form: ResultsArgument,
     outputs: &[Option<NumpyArray<'py>>],
@@ -288,7 +288,7 @@ fn remember<'py>(
         .iter()
         .map(|array| Ok(array.as_ref().map(reference).transpose()?.map(Bound::unbind)))
         .collect::<PyResult<Vec<_>>>()?;
-    let before = LAST.with_borrow_mut(|last| {
+    let previous = LAST.with_borrow_mut(|last| {
         let is_same = last.as_ref().is_some_and(|last| {
             Arc::ptr_eq(&last.computation, &computation)
                 && last.form == form
@@ -304,7 +304,7 @@ fn remember<'py>(
         }
     });
     // Dropping objects may run Python code that evaluates, so it is done when nothing is borrowed.
-    drop(before);
+    drop(previous);
     Ok(())
 }
 
@@ -313,7 +313,7 @@ fn remember<'py>(
 /// It writes to the same arrays of `out` if they still exist. Names that were keywords are looked up like
 /// others.
 #[pyfunction]
-#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=OTHERS_DEPTH))]
+#[pyo3(signature = (local_dict=None, global_dict=None, _frame_depth=RE_EVALUATE_DEPTH))]
 pub(crate) fn re_evaluate<'py>(
     py: Python<'py>,
     local_dict: Option<Bound<'py, PyAny>>,
@@ -324,7 +324,7 @@ pub(crate) fn re_evaluate<'py>(
         let last = LAST.with_borrow(Clone::clone).ok_or_else(|| {
             PyRuntimeError::new_err("nothing to evaluate again; call evaluate or validate first")
         })?;
-        let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+        let skipped = _frame_depth.saturating_sub(RE_EVALUATE_DEPTH);
         let names = NameScopes::new(py, None, local_dict, global_dict, skipped)?;
         let operands = names.operands(py, &last.computation)?.operands()?;
         let outputs = last.outputs.iter().map(|output| {
@@ -332,10 +332,10 @@ pub(crate) fn re_evaluate<'py>(
             array.map(|array| output_array(&array, "out")).transpose()
         });
         let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
-        let given = (!outputs.is_empty()).then_some(&outputs[..]);
-        let compiled = variant_into(py, &last.computation, &operands, given, last.casting)?;
+        let out = (!outputs.is_empty()).then_some(&outputs[..]);
+        let compiled = variant_into(py, &last.computation, &operands, out, last.casting)?;
         let results = run(py, &compiled, &operands, &outputs, last.order)?;
-        last.form.structure(py, &last.computation).returned(py, results)
+        last.form.structure(py, &last.computation).unflatten(py, results)
     })
 }
 
@@ -343,7 +343,7 @@ pub(crate) fn re_evaluate<'py>(
 #[pyfunction]
 #[pyo3(signature = (
     ex, local_dict=None, global_dict=None, out=None, order="K", casting="same_kind", rule="as-written",
-    *, results=None, _frame_depth=OTHERS_DEPTH, **kwargs
+    *, results=None, _frame_depth=RE_EVALUATE_DEPTH, **kwargs
 ))]
 #[expect(clippy::too_many_arguments, reason = "numexpr's signature")]
 pub(crate) fn validate<'py>(
@@ -367,7 +367,7 @@ pub(crate) fn validate<'py>(
             let cached =
                 cached_computation(py, &ex, key).map_err(|error| computation_error(py, &error))?;
             check_keywords(&cached, kwargs)?;
-            let skipped = _frame_depth.saturating_sub(OTHERS_DEPTH);
+            let skipped = _frame_depth.saturating_sub(RE_EVALUATE_DEPTH);
             let names = NameScopes::new(py, kwargs, local_dict, global_dict, skipped)?;
             let operands = match names.operands(py, &cached)? {
                 OperandLookup::Operands(operands) => operands,
@@ -379,7 +379,7 @@ pub(crate) fn validate<'py>(
             };
             let outputs = outputs(&form.structure(py, &cached), out.as_ref())?;
             variant_into(py, &cached, &operands, outputs.as_deref(), casting)?;
-            remember(cached, form, &outputs.unwrap_or_default(), order, casting)
+            store_last(cached, form, &outputs.unwrap_or_default(), order, casting)
         };
         match check() {
             Ok(()) => Ok(None),

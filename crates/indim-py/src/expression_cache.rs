@@ -58,7 +58,7 @@ pub(crate) fn cached_computation(
     key: ExpressionKey,
 ) -> Result<Arc<CachedComputation>, ComputationError> {
     let text = expression.key();
-    if let Some((_, computations)) = cache().iter().find(|(of, _)| *of == key)
+    if let Some((_, computations)) = cache().iter().find(|(known, _)| *known == key)
         && let Some(computation) = computations.get(&*text)
     {
         return Ok(Arc::clone(computation));
@@ -69,28 +69,28 @@ pub(crate) fn cached_computation(
         ExpressionArgument::Text(text) => Computation::of_expression(text, results, rule)?,
     };
     let computation = CachedComputation::new(py, computation);
-    let evicted = remember(&text, key, &computation);
+    let evicted = insert(&text, key, &computation);
     // Evicted programs are freed after the lock is released, because that takes long.
     drop(evicted);
-    computation.make_room();
+    computation.evict_to_limit();
     Ok(computation)
 }
 
 /// Adds a computation; returns evicted ones.
-fn remember(
+fn insert(
     text: &str,
     key: ExpressionKey,
     computation: &Arc<CachedComputation>,
 ) -> Vec<(ExpressionKey, Computations)> {
-    let mut all = cache();
+    let mut entries = cache();
     let mut evicted = Vec::new();
-    if !all.iter().any(|(of, _)| *of == key) {
-        if all.len() >= MAX_KEYS {
-            evicted = core::mem::take(&mut *all);
+    if !entries.iter().any(|(known, _)| *known == key) {
+        if entries.len() >= MAX_KEYS {
+            evicted = core::mem::take(&mut *entries);
         }
-        all.push((key.clone(), Computations::default()));
+        entries.push((key.clone(), Computations::default()));
     }
-    if let Some((_, computations)) = all.iter_mut().find(|(of, _)| *of == key) {
+    if let Some((_, computations)) = entries.iter_mut().find(|(known, _)| *known == key) {
         if computations.len() >= MAX_EXPRESSIONS {
             evicted.push((key, core::mem::take(computations)));
         }
@@ -100,8 +100,8 @@ fn remember(
 }
 
 /// Removes a computation, which the caller holds, from the cache.
-pub(crate) fn forget(computation: &Arc<CachedComputation>) {
+pub(crate) fn remove_expression(computation: &Arc<CachedComputation>) {
     for (_, computations) in cache().iter_mut() {
-        computations.retain(|_, kept| !Arc::ptr_eq(kept, computation));
+        computations.retain(|_, cached| !Arc::ptr_eq(cached, computation));
     }
 }

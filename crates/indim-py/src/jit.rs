@@ -39,15 +39,15 @@ struct Trace {
     has_used_sizes: bool,
     /// The numbers for which it is valid.
     numbers: NumberProgram,
-    captured: Vec<Py<PyAny>>,
+    captured_arrays: Vec<Py<PyAny>>,
     /// Objects that the function may have read, other than its arguments.
-    surroundings: Captures,
+    captures: Captures,
     cached: Arc<CachedComputation>,
     structure: Structure,
 }
 
 /// Result of `indim/_tracing.py`: the container of the results, the keys of a dict, the names of the
-/// results, and the places outside its arguments that the function may have read.
+/// results, and the captures, which the function may have read outside its arguments.
 type TraceParts<'py> = (String, Vec<Py<PyAny>>, Vec<String>, Vec<CaptureDescription<'py>>);
 
 /// A Python function that is compiled for the types and ranks it is called with.
@@ -72,7 +72,7 @@ impl CompiledFunction {
         for (position, object) in args.iter_borrowed().enumerate() {
             arguments.push(self.parameters.argument(position, &object)?);
         }
-        arguments.iter_mut().try_for_each(Argument::settle)?;
+        arguments.iter_mut().try_for_each(Argument::refresh_dtype)?;
         Ok(arguments)
     }
 
@@ -84,42 +84,42 @@ impl CompiledFunction {
         // the most likely one.
         let last = self.traces().last().cloned();
         if let Some(last) = last.filter(|last| last.numbers.is_valid_for(&inputs))
-            && last.is_for(arguments)?
-            && last.surroundings.are_unchanged(py)?
+            && last.accepts(arguments)?
+            && last.captures.are_unchanged(py)?
         {
             return Ok(last);
         }
         let known: Vec<Arc<Trace>> = self.traces().clone();
         let mut stale = None;
         for trace in known.iter().rev() {
-            if !trace.is_for(arguments)? || !trace.numbers.is_valid_for(&inputs) {
+            if !trace.accepts(arguments)? || !trace.numbers.is_valid_for(&inputs) {
                 continue;
             }
-            if trace.surroundings.are_unchanged(py)? {
+            if trace.captures.are_unchanged(py)? {
                 return Ok(Arc::clone(trace));
             }
             stale = Some(trace);
             break;
         }
         let trace = Arc::new(self.record(py, arguments, stale)?);
-        let gone = self.keep(&trace, stale);
+        let evicted = self.insert(&trace, stale);
         // Dropping objects may run Python code that calls this function, so it is done without the lock.
-        drop(gone);
+        drop(evicted);
         Ok(trace)
     }
 
     /// Adds a trace, and replaces a stale one; returns evicted traces.
-    fn keep(&self, trace: &Arc<Trace>, stale: Option<&Arc<Trace>>) -> Option<Arc<Trace>> {
+    fn insert(&self, trace: &Arc<Trace>, stale: Option<&Arc<Trace>>) -> Option<Arc<Trace>> {
         let mut traces = self.traces();
-        let place =
-            traces.iter().position(|kept| stale.is_some_and(|stale| Arc::ptr_eq(kept, stale)));
-        let gone = match place {
-            Some(place) => Some(traces.remove(place)),
+        let position_of_stale =
+            traces.iter().position(|known| stale.is_some_and(|stale| Arc::ptr_eq(known, stale)));
+        let evicted = match position_of_stale {
+            Some(position) => Some(traces.remove(position)),
             None if traces.len() >= MAX_TRACES => Some(traces.remove(0)),
             None => None,
         };
         traces.push(Arc::clone(trace));
-        gone
+        evicted
     }
 
     /// Runs the function on tracing values. Programs compiled for a `stale` trace are reused if the new one
@@ -133,17 +133,17 @@ impl CompiledFunction {
         let recorder = Bound::new(py, Recorder::default())?;
         let mut values: Vec<ArgumentDescription<'_>> = Vec::new();
         for (position, argument) in arguments.iter().enumerate() {
-            values.push(argument.described(py, self.parameters.name(position).to_owned())?);
+            values.push(argument.describe(py, self.parameters.name(position).to_owned())?);
         }
         let traced = self.trace.bind(py).call1((&self.function, &recorder, values))?;
-        let (kind, keys, outputs, places): TraceParts<'_> = traced.extract()?;
+        let (kind, keys, outputs, capture_descriptions): TraceParts<'_> = traced.extract()?;
         let structure = match kind.as_str() {
             "tuple" => Structure::Tuple,
             "list" => Structure::List,
             "dict" => Structure::Dict(keys),
             _ => Structure::Single,
         };
-        let recorded = recorder.get().take(outputs);
+        let recorded = recorder.get().finish(outputs);
         let known = stale.filter(|stale| stale.cached.computation.is_same(&recorded.computation));
         let cached = match known {
             Some(stale) => Arc::clone(&stale.cached),
@@ -153,8 +153,8 @@ impl CompiledFunction {
             arguments: arguments.iter().map(Argument::argument_type).collect(),
             has_used_sizes: recorded.has_used_sizes,
             numbers: recorded.numbers,
-            captured: recorded.captured,
-            surroundings: Captures::new(py, places)?,
+            captured_arrays: recorded.captured,
+            captures: Captures::new(py, capture_descriptions)?,
             cached,
             structure,
         })
@@ -169,12 +169,12 @@ fn has_tracer(args: &Bound<'_, PyTuple>) -> PyResult<bool> {
 
 impl Trace {
     /// Whether its arguments had the types of these.
-    fn is_for(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
+    fn accepts(&self, arguments: &[Argument<'_>]) -> PyResult<bool> {
         if self.arguments.len() != arguments.len() {
             return Ok(false);
         }
         for (argument, expected) in arguments.iter().zip(&self.arguments) {
-            if !argument.is_of(expected, self.has_used_sizes)? {
+            if !argument.has_type(expected, self.has_used_sizes)? {
                 return Ok(false);
             }
         }
@@ -184,8 +184,8 @@ impl Trace {
     /// Visits the held objects for the garbage collector.
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.arguments.iter().try_for_each(|argument| argument.traverse(visit))?;
-        self.captured.iter().try_for_each(|object| visit.call(object))?;
-        self.surroundings.traverse(visit)
+        self.captured_arrays.iter().try_for_each(|object| visit.call(object))?;
+        self.captures.traverse(visit)
     }
 
     /// The operands of the computation: arrays and numbers among the arguments, then captured arrays.
@@ -198,7 +198,7 @@ impl Trace {
         for argument in arguments {
             argument.into_operands(&mut operands);
         }
-        for object in &self.captured {
+        for object in &self.captured_arrays {
             operands.push(Operand::from_python(object.bind(py), "captured array")?);
         }
         Ok(operands)
@@ -229,7 +229,7 @@ impl CompiledFunction {
         guard(py, || {
             let this = slf.get();
             let options = Options::take(kwargs, &this.parameters)?;
-            let args = this.parameters.bound(args, &options.rest)?;
+            let args = this.parameters.bind_arguments(args, &options.rest)?;
             let arguments = match this.arguments(&args) {
                 // The caller is being traced: the operations become part of its trace.
                 Err(_) if has_tracer(&args)? => return this.function.bind(py).call1(args),
@@ -249,8 +249,8 @@ impl CompiledFunction {
             let outputs = outputs.unwrap_or_default();
             let results = run(py, &compiled, &operands, &outputs, options.order)?;
             match &options.out {
-                Some(out) if trace.structure.is_returned(out, &outputs) => Ok(out.clone()),
-                _ => trace.structure.returned(py, results),
+                Some(out) if trace.structure.returns_out(out, &outputs) => Ok(out.clone()),
+                _ => trace.structure.unflatten(py, results),
             }
         })
     }
@@ -267,7 +267,7 @@ impl CompiledFunction {
             let has_arguments = !args.is_empty() || kwargs.is_some_and(|kwargs| !kwargs.is_empty());
             let (trace, types) = if has_arguments {
                 let arguments =
-                    self.arguments(&self.parameters.bound(args, &keywords(kwargs)?)?)?;
+                    self.arguments(&self.parameters.bind_arguments(args, &keywords(kwargs)?)?)?;
                 let trace = self.trace(py, &arguments)?;
                 let operands = trace.operands(py, arguments)?;
                 let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
@@ -304,7 +304,7 @@ impl CompiledFunction {
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
-            let args = self.parameters.bound(args, &keywords(Some(kwargs))?)?;
+            let args = self.parameters.bind_arguments(args, &keywords(Some(kwargs))?)?;
             let arguments = self.arguments(&args)?;
             let trace = self.trace(py, &arguments)?;
             let operands = trace.operands(py, arguments)?;

@@ -90,14 +90,14 @@ fn texts(report: &LintReport) -> LintTexts {
 }
 
 fn types(declared: Vec<(String, String)>) -> PyResult<Vec<(String, ValueType)>> {
-    let one = |(name, text): (String, String)| match ValueType::parse(&text, &name) {
+    let parse = |(name, text): (String, String)| match ValueType::parse(&text, &name) {
         Some(value_type) => Ok((name, value_type)),
         None => {
             let message = format!("a declared type is one such as 'f32[2, N]': {}", shown(&text));
             Err(PyValueError::new_err(message))
         }
     };
-    declared.into_iter().map(one).collect()
+    declared.into_iter().map(parse).collect()
 }
 
 fn codes(allowed: &[String]) -> PyResult<Vec<ErrorCode>> {

@@ -14,7 +14,7 @@ use crate::error::{computation_error, load_error};
 use crate::internal_error::guard;
 use crate::layout::parse_order;
 use crate::operand::Operand;
-use crate::rules::{ExplanationTexts, explained_texts};
+use crate::rules::{ExplanationTexts, explanation_texts};
 use crate::run::run;
 use crate::written::{Destination, ExportParts};
 
@@ -26,7 +26,7 @@ const MAX_PROGRAMS: usize = 16;
 pub(crate) struct Model {
     model: LoadedModel,
     /// Compiled programs with their input types, least recently used first.
-    kept: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledVariant>)>>,
+    programs: Mutex<Vec<(Vec<InputBinding>, Arc<CompiledVariant>)>>,
 }
 
 /// An input: name, element type, sizes (numbers, names, ranges, or `None`), whether it has a default, and
@@ -56,7 +56,7 @@ impl Model {
         let options = ReadOptions::new().function(function).part(part);
         let model = py.detach(|| LoadedModel::from_source(source, &options));
         let model = model.map_err(|error| load_error(py, &error))?;
-        Ok(Model { model, kept: Mutex::default() })
+        Ok(Model { model, programs: Mutex::default() })
     }
 
     /// The inputs of the program.
@@ -68,13 +68,13 @@ impl Model {
                 size => size.to_string().into_pyobject(py)?.into_any(),
             })
         };
-        let described = |input: &indim::formats::ModelInput| {
+        let describe = |input: &indim::formats::ModelInput| {
             let sizes = input.sizes.as_ref().map(|sizes| sizes.iter().map(size).collect());
             let dtype = input.dtype.map(indim::DType::numpy_name);
             let sizes: Option<Vec<_>> = sizes.transpose()?;
             Ok((input.name.clone(), dtype, sizes, input.has_default, input.is_shape))
         };
-        self.model.inputs().iter().map(described).collect()
+        self.model.inputs().iter().map(describe).collect()
     }
 
     /// The names of the results.
@@ -96,8 +96,8 @@ impl Model {
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
         guard(py, || {
             let order: Order = parse_order(order)?;
-            let (given, operands) = self.given(py, &inputs)?;
-            let compiled = self.compiled(py, given)?;
+            let (bindings, operands) = self.bind_inputs(py, &inputs)?;
+            let compiled = self.compile(py, bindings)?;
             let results = run(py, &compiled, &operands, &[], order)?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
         })
@@ -111,8 +111,9 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExportParts<'py>> {
         guard(py, || {
-            let given = self.declared(py, &inputs)?;
-            destination.written(py, |format, options| self.model.write(format, &given, options))
+            let bindings = self.bind_declared_inputs(py, &inputs)?;
+            destination
+                .write_model(py, |format, options| self.model.write(format, &bindings, options))
         })
     }
 
@@ -123,47 +124,47 @@ impl Model {
         inputs: Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<ExplanationTexts> {
         guard(py, || {
-            let given = self.declared(py, &inputs)?;
-            let explained = py.detach(|| self.model.explain(&given));
-            Ok(explained_texts(explained.map_err(|error| load_error(py, &error))?))
+            let bindings = self.bind_declared_inputs(py, &inputs)?;
+            let explained = py.detach(|| self.model.explain(&bindings));
+            Ok(explanation_texts(explained.map_err(|error| load_error(py, &error))?))
         })
     }
 }
 
 impl Model {
     /// The input types for the program; `None` stands for the declared type.
-    fn declared(
+    fn bind_declared_inputs(
         &self,
         py: Python<'_>,
         inputs: &[Option<Bound<'_, PyAny>>],
     ) -> PyResult<Vec<InputBinding>> {
-        let (mut given, _) = self.given(py, inputs)?;
-        for (given, input) in given.iter_mut().zip(self.model.inputs()) {
+        let (mut bindings, _) = self.bind_inputs(py, inputs)?;
+        for (binding, input) in bindings.iter_mut().zip(self.model.inputs()) {
             if let (InputBinding::Default, false, Some(declared)) =
-                (&given, input.has_default, input.array_type())
+                (&binding, input.has_default, input.array_type())
             {
-                *given = InputBinding::Type(declared);
+                *binding = InputBinding::Type(declared);
             }
         }
-        Ok(given)
+        Ok(bindings)
     }
 
     /// The input types for the program, and the inputs that are arrays.
-    fn given<'py>(
+    fn bind_inputs<'py>(
         &self,
         py: Python<'py>,
         inputs: &[Option<Bound<'py, PyAny>>],
     ) -> PyResult<(Vec<InputBinding>, Vec<Operand<'py>>)> {
-        let (mut given, mut operands) = (Vec::new(), Vec::new());
+        let (mut bindings, mut operands) = (Vec::new(), Vec::new());
         for (index, object) in inputs.iter().enumerate() {
             let name = self.model.inputs().get(index).map_or("input", |input| &input.name);
             let Some(object) = object else {
-                given.push(InputBinding::Default);
+                bindings.push(InputBinding::Default);
                 continue;
             };
             let operand = Operand::array_from_python(object, name)?;
             if let Operand::Array(array) = &operand {
-                given.push(match self.model.inputs().get(index) {
+                bindings.push(match self.model.inputs().get(index) {
                     Some(input) if input.is_shape => {
                         let bound = self.model.bound_input(index, &array.view(None)?);
                         bound.map_err(|error| load_error(py, &error))?
@@ -173,29 +174,33 @@ impl Model {
             }
             operands.push(operand);
         }
-        operands.iter_mut().try_for_each(Operand::settle)?;
-        Ok((given, operands))
+        operands.iter_mut().try_for_each(Operand::refresh_dtype)?;
+        Ok((bindings, operands))
     }
 
-    fn compiled(&self, py: Python<'_>, given: Vec<InputBinding>) -> PyResult<Arc<CompiledVariant>> {
+    fn compile(
+        &self,
+        py: Python<'_>,
+        bindings: Vec<InputBinding>,
+    ) -> PyResult<Arc<CompiledVariant>> {
         // No Python code runs under this lock. The list stays valid if a holder panics, so poison is ignored.
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut kept = kept();
-            if let Some(found) = kept.iter().rposition(|(known, _)| *known == given) {
-                kept[found..].rotate_left(1);
-                return Ok(Arc::clone(&kept[kept.len() - 1].1));
+            let mut programs = programs();
+            if let Some(found) = programs.iter().rposition(|(known, _)| *known == bindings) {
+                programs[found..].rotate_left(1);
+                return Ok(Arc::clone(&programs[programs.len() - 1].1));
             }
         }
-        let program = py.detach(|| self.model.program(&given));
+        let program = py.detach(|| self.model.program(&bindings));
         let program = program.map_err(|error| load_error(py, &error))?;
         let graph = program.graph.with_outputs(0..self.model.outputs().len());
         let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
-        let mut kept = kept();
-        let oldest = (kept.len() >= MAX_PROGRAMS).then(|| kept.remove(0));
-        kept.push((given, Arc::clone(&compiled)));
-        drop(kept);
+        let mut programs = programs();
+        let oldest = (programs.len() >= MAX_PROGRAMS).then(|| programs.remove(0));
+        programs.push((bindings, Arc::clone(&compiled)));
+        drop(programs);
         // Evicted programs are freed after the lock is released, because that may take long.
         drop(oldest);
         Ok(compiled)

@@ -46,7 +46,7 @@ const WRITEABLE: c_int = 0x0400;
 
 /// Size in bytes from which new arrays use indim's memory pool: the first write to a page of fresh memory
 /// costs more than an operation on it.
-const LARGE_BYTES: usize = 1 << 20;
+const MIN_POOLED_BYTES: usize = 1 << 20;
 
 /// The owner of pooled memory: the base of the array, in NumPy's terms.
 #[pyclass(frozen, module = "indim._indim")]
@@ -211,7 +211,7 @@ pub(crate) enum ObjectKind<'py> {
 
 impl<'py> NumpyArray<'py> {
     /// Classifies an object without converting it.
-    pub(crate) fn recognise(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
+    pub(crate) fn classify(object: &Bound<'py, PyAny>) -> PyResult<ObjectKind<'py>> {
         let api = api(object.py())?;
         // SAFETY: the object and NumPy's array type are valid, and `Bound` proves that the thread is
         // attached.
@@ -233,7 +233,7 @@ impl<'py> NumpyArray<'py> {
     ///
     /// # Errors
     /// If it changed to a type that the machine does not compute in.
-    pub(crate) fn read_again(&mut self) -> PyResult<()> {
+    pub(crate) fn refresh_dtype(&mut self) -> PyResult<()> {
         let api = api(self.object.py())?;
         // SAFETY: the object of a `NumpyArray` is an array, and `Bound` proves that the thread is
         // attached.
@@ -270,7 +270,7 @@ impl<'py> NumpyArray<'py> {
         let strides = strides.filter(|strides| strides.len() == rank);
         let bytes = array_type.shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
         let mut memory = None;
-        if bytes >= LARGE_BYTES {
+        if bytes >= MIN_POOLED_BYTES {
             // SAFETY: the caller of this function writes all elements before it hands the array to
             // Python, which reads them only through NumPy, to which any bytes are elements.
             let buffer = unsafe { Array::uninitialised(array_type.clone()) };
@@ -353,7 +353,7 @@ impl<'py> NumpyArray<'py> {
     }
 
     /// Whether element type and shape are these.
-    pub(crate) fn is_of(&self, array_type: &ArrayType) -> bool {
+    pub(crate) fn has_type(&self, array_type: &ArrayType) -> bool {
         self.dtype == array_type.dtype && self.sizes() == array_type.shape.sizes()
     }
 
@@ -376,14 +376,14 @@ impl<'py> NumpyArray<'py> {
     ///
     /// # Errors
     /// If the element type changed since it was read.
-    pub(crate) fn view<'a>(&'a self, known: Option<&'a DenseArray>) -> PyResult<ArrayView<'a>> {
+    pub(crate) fn view<'a>(&'a self, likely: Option<&'a DenseArray>) -> PyResult<ArrayView<'a>> {
         self.check_dtype()?;
         let dtype = if self.dtype == DType::Bool { DType::U8 } else { self.dtype };
         // SAFETY: NumPy vouches that every element lies in memory that lives as long as the array,
         // which we hold; NumPy refuses to resize an array with another reference. Writers on other
         // threads are the user's to order, as with every NumPy function that releases the GIL.
         Ok(unsafe {
-            match known.filter(|known| known.matches(dtype, self)) {
+            match likely.filter(|likely| likely.matches(dtype, self)) {
                 Some(DenseArray { array_type, strides, bytes }) => {
                     ArrayView::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
@@ -401,7 +401,7 @@ impl<'py> NumpyArray<'py> {
     /// If the array is read-only, or its element type changed since it was read.
     pub(crate) fn view_mut<'a>(
         &'a self,
-        known: Option<&'a DenseArray>,
+        likely: Option<&'a DenseArray>,
     ) -> PyResult<ArrayViewMut<'a>> {
         self.check_dtype()?;
         if !self.is_writeable() {
@@ -410,7 +410,7 @@ impl<'py> NumpyArray<'py> {
         // SAFETY: as for `view`, and the array is writeable; overlap with inputs and shared
         // elements are checked by `run_into`.
         Ok(unsafe {
-            match known.filter(|known| known.matches(self.dtype, self)) {
+            match likely.filter(|likely| likely.matches(self.dtype, self)) {
                 Some(DenseArray { array_type, strides, bytes }) => {
                     ArrayViewMut::of_dense(array_type, strides, true, self.memory(*bytes))
                 }
@@ -473,7 +473,7 @@ impl<'py> Caller<'py> {
     }
 
     /// The caller `calls` frames further out.
-    pub(crate) fn further_out(py: Python<'py>, calls: usize) -> PyResult<Self> {
+    pub(crate) fn outer(py: Python<'py>, calls: usize) -> PyResult<Self> {
         let frame = py.import("sys")?.getattr("_getframe")?.call1((calls,))?;
         let (local, global) = (frame.getattr("f_locals")?, frame.getattr("f_globals")?);
         Ok(Caller { local: Some(local), global: Some(global), frame: Some(frame) })
@@ -481,7 +481,7 @@ impl<'py> Caller<'py> {
 
     /// Clears the interpreter's copy of a function's local names, which would keep their arrays alive until
     /// the function returns. The names of a module or a class are not a copy, and stay.
-    pub(crate) fn forget_copies(&self) -> PyResult<()> {
+    pub(crate) fn clear_copies(&self) -> PyResult<()> {
         const IS_FUNCTION: c_int = 0x1;
         let (Some(local), Some(frame)) = (&self.local, &self.frame) else { return Ok(()) };
         let Ok(local) = local.cast::<PyDict>() else { return Ok(()) };

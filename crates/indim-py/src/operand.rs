@@ -36,7 +36,7 @@ pub(crate) enum OperandType {
 
 impl OperandType {
     /// Whether it differs from `other` at most in the sizes of an array or the value of an input number.
-    pub(crate) fn has_kind_of(&self, other: &OperandType) -> bool {
+    pub(crate) fn has_same_kind(&self, other: &OperandType) -> bool {
         match (self, other) {
             (OperandType::Array(x), OperandType::Array(y)) => {
                 x.dtype == y.dtype && x.shape.rank() == y.shape.rank()
@@ -78,18 +78,18 @@ impl<'py> Operand<'py> {
     /// # Errors
     /// If it cannot be converted to an array of numbers, or is a whole number beyond 128 bits.
     pub(crate) fn from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
-        match NumpyArray::recognise(object)? {
+        match NumpyArray::classify(object)? {
             ObjectKind::Array(array) => {
                 refuse_mask(object, name)?;
                 Ok(Operand::Array(array))
             }
-            ObjectKind::Foreign => converted(object, name).map(Operand::Array),
+            ObjectKind::Foreign => convert(object, name).map(Operand::Array),
             ObjectKind::Other => match number(object, name)? {
                 Some(number) => Ok(Operand::Number(number)),
                 None if is_traced_number(object)? => {
                     Operand::from_python(&object.call_method0("_plain")?, name)
                 }
-                None => converted(object, name).map(Operand::Array),
+                None => convert(object, name).map(Operand::Array),
             },
         }
     }
@@ -101,9 +101,7 @@ impl<'py> Operand<'py> {
     pub(crate) fn array_from_python(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Self> {
         match Operand::from_python(object, name)? {
             array @ Operand::Array(_) => Ok(array),
-            Operand::Number(_) | Operand::Constant(_) => {
-                converted(object, name).map(Operand::Array)
-            }
+            Operand::Number(_) | Operand::Constant(_) => convert(object, name).map(Operand::Array),
         }
     }
 
@@ -112,9 +110,9 @@ impl<'py> Operand<'py> {
     ///
     /// # Errors
     /// If the type of an array changed to one that the machine does not compute in.
-    pub(crate) fn settle(&mut self) -> PyResult<()> {
+    pub(crate) fn refresh_dtype(&mut self) -> PyResult<()> {
         match self {
-            Operand::Array(array) => array.read_again(),
+            Operand::Array(array) => array.refresh_dtype(),
             Operand::Number(_) | Operand::Constant(_) => Ok(()),
         }
     }
@@ -137,9 +135,9 @@ impl<'py> Operand<'py> {
     }
 
     /// Whether a computation that was compiled for `expected` takes this operand.
-    pub(crate) fn is_of(&self, expected: &OperandType) -> bool {
+    pub(crate) fn has_type(&self, expected: &OperandType) -> bool {
         match (self, expected) {
-            (Operand::Array(array), OperandType::Array(expected)) => array.is_of(expected),
+            (Operand::Array(array), OperandType::Array(expected)) => array.has_type(expected),
             (Operand::Number(number), OperandType::Input(expected)) => {
                 is_same_kind(*number, *expected) && Numbers::accepts(*number)
             }
@@ -153,7 +151,7 @@ impl<'py> Operand<'py> {
 }
 
 /// The numbers among operands that are inputs of programs.
-pub(crate) fn inputs_among(operands: &[Operand<'_>]) -> Vec<Literal> {
+pub(crate) fn number_inputs(operands: &[Operand<'_>]) -> Vec<Literal> {
     operands.iter().filter_map(Operand::input).collect()
 }
 
@@ -246,10 +244,10 @@ fn is_numpy_scalar(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Converts `object` to an array that the machine computes in, without a copy if possible.
-fn converted<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
+fn convert<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
     let py = object.py();
     let array = AS_ARRAY.import(py, "indim._arrays", "as_array")?.call1((object, name))?;
-    match NumpyArray::recognise(&array)? {
+    match NumpyArray::classify(&array)? {
         ObjectKind::Array(array) => Ok(array),
         _ => Err(PyTypeError::new_err(format!(
             "`{name}` has elements of type {}, which indim does not compute with",

@@ -40,7 +40,7 @@ pub(crate) fn _apply<'py>(
     out: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     guard(py, || {
-        let call = recorded(function, &mut operands, attributes)?;
+        let call = record_call(function, &mut operands, attributes)?;
         let expression = ExpressionArgument::Operation(&call);
         let key = ExpressionKey::new(&expression, rule_of_operations(rule)?, None);
         let cached = cached_computation(py, &expression, key)
@@ -58,21 +58,21 @@ pub(crate) fn _apply<'py>(
             }
             bound => bound?,
         };
-        bound.iter_mut().try_for_each(Operand::settle)?;
+        bound.iter_mut().try_for_each(Operand::refresh_dtype)?;
         let structure = Structure::Single;
         let outputs = out.map(|out| structure.outputs(out)).transpose()?;
         let compiled = variant_into(py, &cached, &bound, outputs.as_deref(), Casting::DEFAULT)?;
         let outputs = outputs.unwrap_or_default();
         let results = run(py, &compiled, &bound, &outputs, Order::K)?;
         match out {
-            Some(out) if structure.is_returned(out, &outputs) => Ok(out.clone()),
-            _ => structure.returned(py, results),
+            Some(out) if structure.returns_out(out, &outputs) => Ok(out.clone()),
+            _ => structure.unflatten(py, results),
         }
     })
 }
 
 /// The call over names; adds the attributes that are operands to `operands`, in the order of their names.
-fn recorded<'py>(
+fn record_call<'py>(
     function: String,
     operands: &mut Vec<Bound<'py, PyAny>>,
     attributes: Vec<(Option<String>, Bound<'py, PyAny>)>,
@@ -83,7 +83,7 @@ fn recorded<'py>(
         _ => format!("x{position}"),
     };
     let names = (0..count).map(|position| CallOperand::Name(name(position))).collect();
-    let mut recorded = Vec::with_capacity(attributes.len());
+    let mut call_attributes = Vec::with_capacity(attributes.len());
     for (keyword, value) in attributes {
         let operand = OPERAND_ATTRIBUTES.iter().find(|(of, _)| keyword.as_deref() == Some(of));
         let value = match operand {
@@ -93,7 +93,7 @@ fn recorded<'py>(
             }
             None => attribute(keyword.as_deref(), &value)?,
         };
-        recorded.push((keyword, value));
+        call_attributes.push((keyword, value));
     }
-    Ok(RecordedCall { function, operands: names, attributes: recorded })
+    Ok(RecordedCall { function, operands: names, attributes: call_attributes })
 }

@@ -15,7 +15,7 @@ use crate::operand::Operand;
 
 /// A NumPy array to write to.
 pub(crate) fn output_array<'py>(out: &Bound<'py, PyAny>, name: &str) -> PyResult<NumpyArray<'py>> {
-    let problem = match NumpyArray::recognise(out)? {
+    let problem = match NumpyArray::classify(out)? {
         ObjectKind::Array(array) if array.is_writeable() => return Ok(array),
         ObjectKind::Array(_) => {
             return Err(PyValueError::new_err(format!("`{name}` is read-only")));
@@ -38,17 +38,17 @@ pub(crate) fn variant_into(
     let variant = |targets: &[CastTarget]| {
         cached.variant(operands, targets).map_err(|error| computation_error(py, &error))
     };
-    let plain = variant(&[])?;
-    let Some(outputs) = outputs else { return Ok(plain) };
-    let types = plain.executable.outputs();
+    let uncast = variant(&[])?;
+    let Some(outputs) = outputs else { return Ok(uncast) };
+    let types = uncast.executable.outputs();
     if outputs.len() != types.len() {
         return Err(wrong_count(outputs.len(), types.len()));
     }
     let fits = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
-        output.as_ref().is_none_or(|output| output.is_of(of))
+        output.as_ref().is_none_or(|output| output.has_type(of))
     };
     if outputs.iter().zip(types).all(fits) {
-        return Ok(plain);
+        return Ok(uncast);
     }
     let target = |(output, of): (&Option<NumpyArray<'_>>, &ArrayType)| {
         let Some(output) = output else { return Ok(CastTarget { array_type: of.clone() }) };

@@ -39,7 +39,7 @@ struct Default {
 
 /// The parameters of a function, in the order of its arguments.
 pub(crate) struct Parameters {
-    all: Vec<Parameter>,
+    parameters: Vec<Parameter>,
     /// `*arguments`: the positions after all others.
     rest: Option<Parameter>,
     /// Parameters that take arguments by position.
@@ -51,11 +51,11 @@ pub(crate) struct Parameters {
 impl Parameters {
     pub(crate) fn new(
         py: Python<'_>,
-        described: Vec<ParameterDescription<'_>>,
+        descriptions: Vec<ParameterDescription<'_>>,
         bind: Py<PyAny>,
     ) -> PyResult<Self> {
-        let (mut all, mut rest) = (Vec::with_capacity(described.len()), None);
-        for (name, kind, is_static, default) in described {
+        let (mut parameters, mut rest) = (Vec::with_capacity(descriptions.len()), None);
+        for (name, kind, is_static, default) in descriptions {
             let text = name.to_str()?.to_owned();
             let default =
                 default.map(|(value, is_static)| Default { value: value.unbind(), is_static });
@@ -64,46 +64,46 @@ impl Parameters {
             let of_kind = |kind| Parameter { name, text, kind, is_static, default };
             match kind.as_str() {
                 "rest" => rest = Some(of_kind(Kind::PositionOnly)),
-                "position" => all.push(of_kind(Kind::PositionOnly)),
-                "keyword" => all.push(of_kind(Kind::KeywordOnly)),
-                _ => all.push(of_kind(Kind::PositionOrKeyword)),
+                "position" => parameters.push(of_kind(Kind::PositionOnly)),
+                "keyword" => parameters.push(of_kind(Kind::KeywordOnly)),
+                _ => parameters.push(of_kind(Kind::PositionOrKeyword)),
             }
         }
-        let positional = all.iter().filter(|it| it.kind != Kind::KeywordOnly).count();
-        Ok(Parameters { all, rest, positional, bind })
+        let positional = parameters.iter().filter(|it| it.kind != Kind::KeywordOnly).count();
+        Ok(Parameters { parameters, rest, positional, bind })
     }
 
     /// The name of the argument at a position, for messages.
     pub(crate) fn name(&self, position: usize) -> &str {
-        self.at(position).map_or("argument", |parameter| parameter.text.as_str())
+        self.get(position).map_or("argument", |parameter| parameter.text.as_str())
     }
 
-    fn at(&self, position: usize) -> Option<&Parameter> {
-        self.all.get(position).or(self.rest.as_ref())
+    fn get(&self, position: usize) -> Option<&Parameter> {
+        self.parameters.get(position).or(self.rest.as_ref())
     }
 
     /// All arguments by position, with defaults filled in.
-    pub(crate) fn bound<'py>(
+    pub(crate) fn bind_arguments<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
         keywords: &Keywords<'py>,
     ) -> PyResult<Bound<'py, PyTuple>> {
         let py = args.py();
-        let is_complete =
-            args.len() == self.all.len() || (self.rest.is_some() && args.len() > self.all.len());
-        if keywords.is_empty() && self.positional == self.all.len() && is_complete {
+        let is_complete = args.len() == self.parameters.len()
+            || (self.rest.is_some() && args.len() > self.parameters.len());
+        if keywords.is_empty() && self.positional == self.parameters.len() && is_complete {
             return Ok(args.clone());
         }
-        if let Some(placed) = self.placed(args, keywords) {
-            return PyTuple::new(py, placed);
+        if let Some(arguments) = self.arguments_in_order(args, keywords) {
+            return PyTuple::new(py, arguments);
         }
-        let given = PyDict::new(py);
-        keywords.iter().try_for_each(|(key, value)| given.set_item(key, value))?;
-        Ok(self.bind.bind(py).call1((args, given))?.cast_into::<PyTuple>()?)
+        let keyword_dict = PyDict::new(py);
+        keywords.iter().try_for_each(|(key, value)| keyword_dict.set_item(key, value))?;
+        Ok(self.bind.bind(py).call1((args, keyword_dict))?.cast_into::<PyTuple>()?)
     }
 
     /// The arguments in order; `None` for an invalid call.
-    fn placed<'py>(
+    fn arguments_in_order<'py>(
         &self,
         args: &Bound<'py, PyTuple>,
         keywords: &Keywords<'py>,
@@ -112,14 +112,14 @@ impl Parameters {
             return None;
         }
         let mut values: Vec<Option<Bound<'py, PyAny>>> = args.iter().map(Some).collect();
-        values.resize(args.len().max(self.all.len()), None);
+        values.resize(args.len().max(self.parameters.len()), None);
         for (key, value) in keywords {
             if values[self.position(key)?].replace(value.clone()).is_some() {
                 return None;
             }
         }
         let with_default = |(position, value): (usize, Option<Bound<'py, PyAny>>)| {
-            let default = || self.all.get(position)?.default.as_ref();
+            let default = || self.parameters.get(position)?.default.as_ref();
             value.or_else(|| Some(default()?.value.bind(args.py()).clone()))
         };
         values.into_iter().enumerate().map(with_default).collect()
@@ -127,15 +127,15 @@ impl Parameters {
 
     /// Whether a parameter takes this keyword.
     pub(crate) fn takes_keyword(&self, key: &str) -> bool {
-        self.all.iter().any(|it| it.kind != Kind::PositionOnly && it.text == key)
+        self.parameters.iter().any(|it| it.kind != Kind::PositionOnly && it.text == key)
     }
 
     /// The position of the parameter that a keyword names.
     fn position(&self, key: &Bound<'_, PyString>) -> Option<usize> {
-        let by_address = self.all.iter().position(|parameter| parameter.name.is(key));
-        let by_text = || self.all.iter().position(|parameter| *key == *parameter.text);
+        let by_address = self.parameters.iter().position(|parameter| parameter.name.is(key));
+        let by_text = || self.parameters.iter().position(|parameter| *key == *parameter.text);
         let position = by_address.or_else(by_text)?;
-        (self.all[position].kind != Kind::PositionOnly).then_some(position)
+        (self.parameters[position].kind != Kind::PositionOnly).then_some(position)
     }
 
     /// The argument at a position.
@@ -147,9 +147,9 @@ impl Parameters {
         position: usize,
         object: &Bound<'py, PyAny>,
     ) -> PyResult<Argument<'py>> {
-        let parameter = self.at(position);
+        let parameter = self.get(position);
         if parameter.is_some_and(|parameter| parameter.is_static) {
-            return Argument::passed_as_is(object.clone());
+            return Argument::new_static(object.clone());
         }
         let default = parameter.and_then(|parameter| parameter.default.as_ref());
         if default.is_some_and(|default| default.is_static && object.is(&default.value)) {
@@ -160,7 +160,7 @@ impl Parameters {
 
     /// Visits the held objects for the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        let parameters = self.all.iter().chain(&self.rest);
+        let parameters = self.parameters.iter().chain(&self.rest);
         let defaults = parameters.filter_map(|parameter| parameter.default.as_ref());
         visit.call(&self.bind)?;
         defaults.map(|default| &default.value).try_for_each(|value| visit.call(value))

@@ -65,13 +65,13 @@ pub(crate) fn set_num_threads(nthreads: usize) -> PyResult<usize> {
         )));
     }
     let mut threads = threads();
-    let before = threads.count();
-    if before != nthreads {
+    let previous = threads.count();
+    if previous != nthreads {
         threads.count = Some(nthreads);
         // Current runs keep the old pool until they end.
         threads.pool = None;
     }
-    Ok(before)
+    Ok(previous)
 }
 
 /// The number of computing threads.

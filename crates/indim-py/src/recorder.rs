@@ -66,7 +66,7 @@ impl Recorder {
     }
 
     /// Ends the recording.
-    pub(crate) fn take(&self, outputs: Vec<String>) -> RecordedFunction {
+    pub(crate) fn finish(&self, outputs: Vec<String>) -> RecordedFunction {
         let recording = core::mem::take(&mut *self.recording());
         let computation = Computation { outputs, ..recording.computation };
         RecordedFunction {
@@ -79,7 +79,7 @@ impl Recorder {
 
     /// Ends the recording of a function within this one.
     fn function(&self, function: &Bound<'_, Recorder>, results: Vec<String>) -> Computation {
-        let recorded = function.get().take(results);
+        let recorded = function.get().finish(results);
         if recorded.has_used_sizes {
             self.use_sizes();
         }
@@ -87,7 +87,7 @@ impl Recorder {
     }
 }
 
-fn described<'py>(
+fn describe<'py>(
     py: Python<'py>,
     name: String,
     value_text: String,
@@ -105,9 +105,9 @@ impl Recorder {
 
     /// Discards the recording.
     fn restart(&self) {
-        let before = core::mem::take(&mut *self.recording());
+        let discarded = core::mem::take(&mut *self.recording());
         // Dropping objects may run Python code that traces, so it happens without the lock.
-        drop(before);
+        drop(discarded);
     }
 
     /// A parameter of the type of `array`, under a name like `name`.
@@ -128,7 +128,7 @@ impl Recorder {
         // Creating objects may run Python code that traces.
         drop(recording);
         let name = name.map_err(|error| computation_error(py, &error.into()))?;
-        described(py, name.clone(), name, &array_type)
+        describe(py, name.clone(), name, &array_type)
     }
 
     /// A parameter of the type of `value`, a value of the recorder `around`, under a name like `name`.
@@ -143,7 +143,7 @@ impl Recorder {
         let array_type = array_type.map_err(|error| computation_error(py, &error.into()))?;
         let name = self.recording().parameter(name, &array_type);
         let name = name.map_err(|error| computation_error(py, &error.into()))?;
-        described(py, name.clone(), name, &array_type)
+        describe(py, name.clone(), name, &array_type)
     }
 
     /// Adds a number among the arguments, under a name like `name`; returns its name.
@@ -182,9 +182,9 @@ impl Recorder {
         name: &str,
         array: &Bound<'py, PyAny>,
     ) -> PyResult<ValueDescription<'py>> {
-        let described = self.parameter(name, array)?;
+        let description = self.parameter(name, array)?;
         self.recording().captured.push(array.clone().unbind());
-        Ok(described)
+        Ok(description)
     }
 
     /// Records one operation: a function or the symbol of an operator, over numbers and earlier values by
@@ -209,8 +209,8 @@ impl Recorder {
         let call = RecordedCall { function, operands, attributes };
         // Creating errors and results may run Python code that traces, so it happens without the lock.
         let added = self.recording().record(&call, rule);
-        let (name, value_text, array_type) = checked(py, added)?;
-        described(py, name, value_text, &array_type)
+        let (name, value_text, array_type) = step_result(py, added)?;
+        describe(py, name, value_text, &array_type)
     }
 
     /// Records the results of a separately recorded `function` for `arguments`, and its gradients with
@@ -230,7 +230,7 @@ impl Recorder {
         let computation = self.function(function, results);
         let derivative = Derivative { names: Vec::new(), computation, arguments, wrt, cotangents };
         let added = self.recording().derive(derivative, text);
-        described_all(py, added)
+        describe_all(py, added)
     }
 
     /// Records a loop or branch over separately recorded functions, as `RecordedBody` describes them.
@@ -252,7 +252,7 @@ impl Recorder {
         }
         let step = RegionStep { names: Vec::new(), operands, bodies, limit };
         let added = self.recording().region(step, text);
-        described_all(py, added)
+        describe_all(py, added)
     }
 
     /// Records that the function reads sizes.
@@ -262,26 +262,26 @@ impl Recorder {
 }
 
 /// The result of a recorded step, or its error as an exception. `added` is `None` for too many operations.
-fn checked<T>(py: Python<'_>, added: Option<Result<T, ComputationError>>) -> PyResult<T> {
+fn step_result<T>(py: Python<'_>, added: Option<Result<T, ComputationError>>) -> PyResult<T> {
     let too_many =
         || PyValueError::new_err(format!("a function has at most {MAX_OPERATIONS} operations"));
     added.ok_or_else(too_many)?.map_err(|error| computation_error(py, &error))
 }
 
 /// The descriptions of the values that a step added.
-fn described_all<'py>(
+fn describe_all<'py>(
     py: Python<'py>,
     added: Option<Result<Vec<StepValue>, ComputationError>>,
 ) -> PyResult<Vec<ValueDescription<'py>>> {
-    let values = checked(py, added)?.into_iter();
-    values.map(|(name, text, array_type)| described(py, name, text, &array_type)).collect()
+    let values = step_result(py, added)?.into_iter();
+    values.map(|(name, text, array_type)| describe(py, name, text, &array_type)).collect()
 }
 
 /// Reads an operand: the name of an earlier value, or a Python number.
-fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
-    match given.cast::<PyString>() {
+fn operand(object: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
+    match object.cast::<PyString>() {
         Ok(name) => Ok(CallOperand::Name(name.to_str()?.to_owned())),
-        Err(_) => Ok(CallOperand::Number(python_number(given)?)),
+        Err(_) => Ok(CallOperand::Number(python_number(object)?)),
     }
 }
 
@@ -289,22 +289,22 @@ fn operand(given: &Bound<'_, PyAny>) -> PyResult<CallOperand> {
 /// tuple; the name of an element type or a mode; an equation; otherwise an operand.
 pub(crate) fn attribute(
     keyword: Option<&str>,
-    given: &Bound<'_, PyAny>,
+    object: &Bound<'_, PyAny>,
 ) -> PyResult<CallAttribute> {
     if keyword == Some("dtype") {
-        let name: String = given.extract()?;
+        let name: String = object.extract()?;
         let dtype = name.parse().map_err(|_| PyValueError::new_err("no element type"))?;
         return Ok(CallAttribute::ElementType(dtype));
     }
     if matches!(keyword, Some("mode" | "side" | "equation")) {
-        return Ok(CallAttribute::Word(given.extract()?));
+        return Ok(CallAttribute::Word(object.extract()?));
     }
-    if let Ok(items) = given.cast::<PyTuple>() {
+    if let Ok(items) = object.cast::<PyTuple>() {
         let items = items.iter().map(|item| index(&item));
         return Ok(CallAttribute::Index(items.collect::<PyResult<_>>()?));
     }
-    let Ok(list) = given.cast::<PyList>() else {
-        return Ok(CallAttribute::Operand(operand(given)?));
+    let Ok(list) = object.cast::<PyList>() else {
+        return Ok(CallAttribute::Operand(operand(object)?));
     };
     if list.iter().any(|item| item.is_instance_of::<PyTuple>()) {
         return Ok(CallAttribute::Pairs(list.extract()?));
@@ -317,27 +317,27 @@ pub(crate) fn attribute(
 
 /// Reads an item of an index: a number, a slice as a tuple of three numbers, `None`, `...`, or the name of an
 /// earlier value.
-fn index(given: &Bound<'_, PyAny>) -> PyResult<Index<CallOperand>> {
-    if given.is_none() {
+fn index(object: &Bound<'_, PyAny>) -> PyResult<Index<CallOperand>> {
+    if object.is_none() {
         return Ok(Index::NewAxis);
     }
-    if given.is(given.py().Ellipsis()) {
+    if object.is(object.py().Ellipsis()) {
         return Ok(Index::Ellipsis);
     }
-    if let Ok(name) = given.cast::<PyString>() {
+    if let Ok(name) = object.cast::<PyString>() {
         return Ok(Index::Elements(CallOperand::Name(name.to_str()?.to_owned())));
     }
-    match given.cast::<PyTuple>() {
+    match object.cast::<PyTuple>() {
         Ok(slice) => {
             let (start, stop, step) = slice.extract()?;
             Ok(Index::Slice { start, stop, step })
         }
-        Err(_) => Ok(Index::At(given.extract()?)),
+        Err(_) => Ok(Index::At(object.extract()?)),
     }
 }
 
-fn python_number(given: &Bound<'_, PyAny>) -> PyResult<Literal> {
-    let number = number(given, "a number")?;
+fn python_number(object: &Bound<'_, PyAny>) -> PyResult<Literal> {
+    let number = number(object, "a number")?;
     number.ok_or_else(|| PyValueError::new_err("neither the name of a value nor a Python number"))
 }
 
@@ -383,9 +383,9 @@ impl Recording {
             return None;
         }
         let name = self.unused_name(format!("_{index}"));
-        let definition = Definition::recorded(&name, call, None).ok()?;
-        let made = definition.numbers(&self.builder, &self.values).ok()?.pop()?;
-        match made {
+        let definition = Definition::of_call(&name, call, None).ok()?;
+        let result = definition.numbers(&self.builder, &self.values).ok()?.pop()?;
+        match result {
             Binding::Input(number) => {
                 self.computation.value_texts.insert(&name, definition.expression.text());
                 self.values.insert(name.clone(), Binding::Input(number.clone()));
@@ -475,13 +475,13 @@ impl Recording {
             return None;
         }
         let name = self.unused_name(format!("_{index}"));
-        let checked = || {
-            let definition = Definition::recorded(&name, call, rule)?;
+        let build = || {
+            let definition = Definition::of_call(&name, call, rule)?;
             let value = definition.build(&self.builder, &self.values)?.swap_remove(0);
             let array_type = value.array_type()?;
             Ok((definition, value, array_type))
         };
-        Some(match checked() {
+        Some(match build() {
             Ok((definition, value, array_type)) => {
                 let value_text =
                     self.computation.value_texts.insert(&name, definition.expression.text());

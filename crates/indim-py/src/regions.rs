@@ -45,7 +45,8 @@ impl RegionStep {
         builder: &GraphBuilder,
         values: &HashMap<String, Binding>,
     ) -> Result<Vec<Value>, ComputationError> {
-        let operands: Vec<Value> = self.operands.iter().map(|name| named(values, name)).collect();
+        let operands: Vec<Value> =
+            self.operands.iter().map(|name| array_value(values, name)).collect();
         let states = if self.limit.is_some() { &operands[..] } else { &[] };
         let bodies = self.bodies.iter().map(|body| body.build(builder, states, values));
         let bodies = bodies.collect::<Result<Vec<RegionBody>, ComputationError>>()?;
@@ -88,7 +89,7 @@ impl Body {
         let (inner, inner_states) = builder.begin_region(&types)?;
         let argument = |(name, state): (&String, &Option<usize>)| match state {
             Some(state) => inner_states[*state].clone(),
-            None => named(values, name),
+            None => array_value(values, name),
         };
         let arguments = self.arguments.iter().zip(&self.states).map(argument);
         let arguments: Vec<Value> = arguments.collect();
@@ -100,7 +101,7 @@ impl Body {
     }
 }
 
-fn named(values: &HashMap<String, Binding>, name: &String) -> Value {
+fn array_value(values: &HashMap<String, Binding>, name: &String) -> Value {
     match values.get(name) {
         Some(Binding::Array(value)) => value.clone(),
         _ => unreachable!("invariant: tracing values have the names of arrays"),

@@ -54,9 +54,9 @@ fn elaborate(
 ) -> PyResult<Broadcast> {
     let rule: RuleChoice = parse_rule(rule)?;
     let AttributeArguments { broadcast_dimensions: dims, axis, target, names } = attributes;
-    let of_names = names.iter().flatten().map(Vec::len);
+    let name_counts = names.iter().flatten().map(Vec::len);
     let lists = shapes.iter().chain(&target).map(Vec::len).chain(dims.as_ref().map(Vec::len));
-    let lists = lists.chain(of_names);
+    let lists = lists.chain(name_counts);
     let longest = lists.max().unwrap_or(0);
     RankLimitError::check(longest, MAX_RANK).map_err(|error| rank_limit_error(py, error))?;
     let target = target.map(Shape::from);
@@ -119,7 +119,7 @@ pub(crate) fn convert(
         let attributes = AttributeArguments { broadcast_dimensions, axis, target, names };
         let form = elaborate(py, &shapes, rule, attributes)?;
         match convert_broadcast(&form, parse_rule::<RuleSetName>(to)?) {
-            Ok(said) => Ok(said.to_string()),
+            Ok(converted) => Ok(converted.to_string()),
             Err(reason) => {
                 Err(PyValueError::new_err(format!("error[{}]: {reason}", ErrorCode::INEXPRESSIBLE)))
             }
@@ -162,7 +162,7 @@ pub(crate) fn _explain_expression(
             .map_err(|error| computation_error(py, &error))?;
         let mut types = Vec::with_capacity(operands.len());
         for name in &computation.parameters {
-            match operands.iter().find(|(given, _)| given == name) {
+            match operands.iter().find(|(operand_name, _)| operand_name == name) {
                 Some((_, object)) => types.push(Operand::from_python(object, name)?.operand_type()),
                 None => match Literal::constant(name) {
                     Some(number) => types.push(OperandType::Number(number)),
@@ -216,7 +216,8 @@ pub(crate) fn _explain_types(
         check_operands(&operands, |name| expression.mentions(name) || expression.assigns(name))?;
         let options = compile_options().map_err(|error| computation_error(py, &error))?;
         let explanation = Explanation::new(symbolic.graph.graph(), &options);
-        let (text, json, svg, machine_code) = explained_texts(explanation.map_err(compile_error)?);
+        let (text, json, svg, machine_code) =
+            explanation_texts(explanation.map_err(compile_error)?);
         let mut text = text + symbolic.axes_text();
         if symbolic.has_names() {
             text += &symbolic.sizes_text();
@@ -264,23 +265,23 @@ pub(crate) fn explain_computation(
     numbers: &NumberProgram,
 ) -> PyResult<ExplanationTexts> {
     let explained = computation.graph_and_numbers(types);
-    let (graph, own) = explained.map_err(|error| computation_error(py, &error))?;
+    let (graph, computed_numbers) = explained.map_err(|error| computation_error(py, &error))?;
     let options = compile_options().map_err(|error| computation_error(py, &error))?;
     let explanation = Explanation::new(&graph, &options).map_err(compile_error)?;
-    let (text, json, svg, machine_code) = explained_texts(explanation);
+    let (text, json, svg, machine_code) = explanation_texts(explanation);
     let mut guards = numbers.guards();
-    guards.extend(own.guards());
+    guards.extend(computed_numbers.guards());
     guards.sort();
     guards.dedup();
-    let made_for = match guards.is_empty() {
+    let numbers_text = match guards.is_empty() {
         true => String::new(),
         false => format!("\nnumbers\n   the program is made for {}\n", guards.join(", ")),
     };
-    Ok((text + &made_for, json, svg, machine_code))
+    Ok((text + &numbers_text, json, svg, machine_code))
 }
 
 /// An explanation as text, JSON, SVG and machine code.
-pub(crate) fn explained_texts(explanation: Explanation) -> ExplanationTexts {
+pub(crate) fn explanation_texts(explanation: Explanation) -> ExplanationTexts {
     let [text, json, svg] = [explanation.to_string(), explanation.to_json(), explanation.to_svg()];
     (text, json, svg, MachineCode(explanation))
 }

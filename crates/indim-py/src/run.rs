@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use crate::computation::CompiledVariant;
 use crate::detached::SharedSignals;
 use crate::numpy_api::NumpyArray;
-use crate::operand::{Operand, inputs_among};
+use crate::operand::{Operand, number_inputs};
 use crate::pool;
 
 /// Minimum memory traffic, in bytes, for which the interpreter's lock is released: a smaller run takes less
@@ -31,7 +31,8 @@ pub(crate) fn run<'py>(
         Operand::Array(array) => Some(array),
         Operand::Number(_) | Operand::Constant(_) => None,
     });
-    let numbers = in_default_float_environment(|| compiled.numbers.inputs(&inputs_among(operands)));
+    let numbers =
+        in_default_float_environment(|| compiled.numbers.inputs(&number_inputs(operands)));
     let numbers = numbers.expect("invariant: the variant was chosen for these numbers");
     // From here on no Python code runs that could change an array; only memory is allocated.
     let mut views: Vec<ArrayView<'_>> = Vec::with_capacity(compiled.dense_inputs.len());
@@ -39,7 +40,7 @@ pub(crate) fn run<'py>(
         views.push(array.view(compiled.dense_inputs.get(views.len()))?);
     }
     views.extend(numbers.iter().map(ArrayView::from));
-    let outputs = whole_outputs(py, compiled, outputs, order, &views)?;
+    let outputs = all_outputs(py, compiled, outputs, order, &views)?;
     let mut views_mut: Vec<ArrayViewMut<'_>> = Vec::with_capacity(outputs.len());
     for (array, dense) in outputs.iter().zip(&compiled.dense_outputs) {
         views_mut.push(array.view_mut(Some(dense))?);
@@ -54,24 +55,24 @@ pub(crate) fn run<'py>(
 }
 
 /// The given output arrays, and new arrays for the others.
-fn whole_outputs<'py>(
+fn all_outputs<'py>(
     py: Python<'py>,
     compiled: &CompiledVariant,
-    given: &[Option<NumpyArray<'py>>],
+    out: &[Option<NumpyArray<'py>>],
     order: Order,
     inputs: &[ArrayView<'_>],
 ) -> PyResult<Vec<NumpyArray<'py>>> {
     let types = compiled.executable.outputs();
-    let given = |index: usize| given.get(index).and_then(Option::as_ref);
+    let output = |index: usize| out.get(index).and_then(Option::as_ref);
     let mut strides = Vec::new();
-    if (0..types.len()).any(|index| given(index).is_none()) {
+    if (0..types.len()).any(|index| output(index).is_none()) {
         check_memory(compiled)?;
         strides = compiled.executable.output_byte_strides(order, inputs).map_err(run_error)?;
     }
     let mut outputs = Vec::with_capacity(types.len());
     for (index, of) in types.iter().enumerate() {
         let strides = strides.get(index).and_then(Option::as_deref);
-        outputs.push(match given(index) {
+        outputs.push(match output(index) {
             Some(array) => array.clone(),
             None => NumpyArray::uninitialised(py, of, strides)?,
         });
@@ -118,7 +119,7 @@ fn run_detached(
     let threads = pool.as_deref().map_or(Threads::Caller, Threads::Pool);
     py.detach(|| {
         let signals = SharedSignals::default();
-        let progress: &Progress<'_> = &|elements| signals.look_after(elements);
+        let progress: &Progress<'_> = &|elements| signals.check_after(elements);
         let memory_limit = pool::memory_limit();
         let options =
             RunOptions::new().progress(progress).memory_limit(memory_limit).threads(threads);

@@ -52,7 +52,7 @@ impl Structure {
 
     /// Whether a call returns `out` itself. It does not if an array is new, or if `out` is a tuple of one
     /// array.
-    pub(crate) fn is_returned(
+    pub(crate) fn returns_out(
         &self,
         out: &Bound<'_, PyAny>,
         outputs: &[Option<NumpyArray<'_>>],
@@ -62,7 +62,7 @@ impl Structure {
     }
 
     /// Its name in `indim/_engines.py`, and the keys of a dict.
-    pub(crate) fn described(&self, py: Python<'_>) -> (&'static str, Vec<Py<PyAny>>) {
+    pub(crate) fn describe(&self, py: Python<'_>) -> (&'static str, Vec<Py<PyAny>>) {
         match self {
             Structure::Single => ("single", Vec::new()),
             Structure::Tuple => ("tuple", Vec::new()),
@@ -72,7 +72,7 @@ impl Structure {
     }
 
     /// The results as they are returned.
-    pub(crate) fn returned<'py>(
+    pub(crate) fn unflatten<'py>(
         &self,
         py: Python<'py>,
         results: Vec<NumpyArray<'py>>,

@@ -12,7 +12,7 @@ use indim_graph::terminal::shown_within;
 use crate::error::ComputationError;
 
 /// Maximum width of the text of a value, in columns; a longer one is cut.
-const WIDTH: usize = 40;
+const MAX_COLUMNS: usize = 40;
 
 /// The expression text of each value of a recording that the user has not named.
 #[derive(Debug, Clone, Default)]
@@ -22,8 +22,8 @@ impl ValueTexts {
     /// Records that `name` is the value of `text`, an expression over earlier names; returns its text for
     /// messages.
     pub(crate) fn insert(&mut self, name: &str, text: &str) -> String {
-        let (value_text, _) = self.written(text, &(0..0));
-        let value_text = shown_within(&value_text, WIDTH);
+        let (value_text, _) = self.substitute(text, &(0..0));
+        let value_text = shown_within(&value_text, MAX_COLUMNS);
         self.0.insert(name.to_owned(), value_text.clone());
         value_text
     }
@@ -32,7 +32,7 @@ impl ValueTexts {
     pub(crate) fn with_value_texts(&self, error: ComputationError) -> ComputationError {
         match error {
             ComputationError::Definition { text, mut error } => {
-                let (text, span) = self.written(&text, &error.span);
+                let (text, span) = self.substitute(&text, &error.span);
                 error.span = span;
                 self.name_operands(&mut error);
                 ComputationError::Definition { text, error }
@@ -44,38 +44,40 @@ impl ValueTexts {
     fn name_operands(&self, error: &mut ExprError) {
         if let ExprErrorKind::Graph(graph) = &mut error.kind {
             for (name, _) in &mut graph.operands {
-                *name = self.written(name, &(0..0)).0;
+                *name = self.substitute(name, &(0..0)).0;
             }
         }
     }
 
     /// `text` with texts in place of the recording's names, in parentheses if needed, and the position of
     /// `span` in it.
-    fn written(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
+    fn substitute(&self, text: &str, span: &Range<usize>) -> (String, Range<usize>) {
         let mut written = String::new();
-        let mut place = 0..0;
-        let mut at = 0;
-        while at < text.len() {
-            let token = first_token(&text[at..]);
-            let end = at + token.len();
+        let mut new_span = 0..0;
+        let mut position = 0;
+        while position < text.len() {
+            let token = first_token(&text[position..]);
+            let end = position + token.len();
             let start_written = written.len();
             match self.0.get(token) {
-                Some(value_text) if is_alone(text, at..end) || !value_text.contains(' ') => {
+                Some(value_text) if is_alone(text, position..end) || !value_text.contains(' ') => {
                     written += value_text
                 }
                 Some(value_text) => written += &format!("({value_text})"),
                 None => written += token,
             }
-            let is_kept = written.len() - start_written == token.len();
-            if (at..end).contains(&span.start) {
-                place.start = start_written + if is_kept { span.start - at } else { 0 };
+            let is_unchanged = written.len() - start_written == token.len();
+            if (position..end).contains(&span.start) {
+                new_span.start =
+                    start_written + if is_unchanged { span.start - position } else { 0 };
             }
-            if at < span.end && span.end <= end {
-                place.end = if is_kept { start_written + span.end - at } else { written.len() };
+            if position < span.end && span.end <= end {
+                new_span.end =
+                    if is_unchanged { start_written + span.end - position } else { written.len() };
             }
-            at = end;
+            position = end;
         }
-        (written, place)
+        (written, new_span)
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_VARIANTS: usize = 256;
 #[derive(Default)]
 pub(crate) struct Variants {
     /// From the oldest to the newest, each with the hash of its types and sizes.
-    all: VecDeque<(u64, Arc<CompiledVariant>)>,
+    variants: VecDeque<(u64, Arc<CompiledVariant>)>,
     /// The newest variant of each hash. Variants of equal hash differ in the numbers among their operands.
     newest: HashMap<u64, Arc<CompiledVariant>>,
     /// The last variant, which is usually requested again.
@@ -34,36 +34,40 @@ impl Variants {
         }
         let of_array = |operand: &Operand<'_>| match operand {
             Operand::Array(array) => array_hash(array.dtype(), array.sizes()),
-            Operand::Number(_) | Operand::Constant(_) => NUMBER,
+            Operand::Number(_) | Operand::Constant(_) => NUMBER_HASH,
         };
         let key = hash(operands.iter().map(of_array));
         let newest = self.newest.get(&key)?;
-        let is_it = |(of, compiled): &&(u64, Arc<CompiledVariant>)| *of == key && fits(compiled);
+        let is_match =
+            |(hash, compiled): &&(u64, Arc<CompiledVariant>)| *hash == key && fits(compiled);
         let found = match fits(newest) {
             true => newest,
-            false => &self.all.iter().rev().find(is_it)?.1,
+            false => &self.variants.iter().rev().find(is_match)?.1,
         };
         self.last = Some(Arc::clone(found));
         self.last.clone()
     }
 
     /// Adds a variant; returns an evicted one.
-    pub(crate) fn keep(&mut self, compiled: &Arc<CompiledVariant>) -> Option<Arc<CompiledVariant>> {
+    pub(crate) fn insert(
+        &mut self,
+        compiled: &Arc<CompiledVariant>,
+    ) -> Option<Arc<CompiledVariant>> {
         let of_array = |of: &OperandType| match of {
             OperandType::Array(of) => array_hash(of.dtype, &of.shape),
-            OperandType::Input(_) | OperandType::Number(_) => NUMBER,
+            OperandType::Input(_) | OperandType::Number(_) => NUMBER_HASH,
         };
         let key = hash(compiled.types.iter().map(of_array));
-        let gone = if self.all.len() >= MAX_VARIANTS { self.remove_oldest() } else { None };
-        self.all.push_back((key, Arc::clone(compiled)));
+        let evicted = if self.variants.len() >= MAX_VARIANTS { self.remove_oldest() } else { None };
+        self.variants.push_back((key, Arc::clone(compiled)));
         self.newest.insert(key, Arc::clone(compiled));
         self.last = Some(Arc::clone(compiled));
-        gone
+        evicted
     }
 
     /// Removes the oldest variant.
     pub(crate) fn remove_oldest(&mut self) -> Option<Arc<CompiledVariant>> {
-        let (key, oldest) = self.all.pop_front()?;
+        let (key, oldest) = self.variants.pop_front()?;
         if self.newest.get(&key).is_some_and(|newest| Arc::ptr_eq(newest, &oldest)) {
             self.newest.remove(&key);
         }
@@ -76,12 +80,12 @@ impl Variants {
     pub(crate) fn iter(
         &self,
     ) -> impl DoubleEndedIterator<Item = &Arc<CompiledVariant>> + ExactSizeIterator {
-        self.all.iter().map(|(_, compiled)| compiled)
+        self.variants.iter().map(|(_, compiled)| compiled)
     }
 }
 
 /// The hash of a number, whose value is compared later.
-const NUMBER: u64 = 1;
+const NUMBER_HASH: u64 = 1;
 
 fn array_hash(dtype: DType, sizes: &[usize]) -> u64 {
     hash([dtype as u64].into_iter().chain(sizes.iter().map(|&size| size as u64)))

@@ -49,17 +49,21 @@ impl Destination {
     }
 
     /// Writes the model that `make` returns to the path, if any, and returns it.
-    pub(crate) fn written<'py>(
+    pub(crate) fn write_model<'py>(
         &self,
         py: Python<'py>,
         make: impl FnOnce(ModelFormat, &WriteOptions) -> Result<WrittenModel, LoadError> + Send,
     ) -> PyResult<ExportParts<'py>> {
         let (format, options) = (self.format()?, self.options());
         let written = py.detach(|| make(format, &options));
-        self.delivered(py, written.map_err(|error| load_error(py, &error))?)
+        self.save_and_export(py, written.map_err(|error| load_error(py, &error))?)
     }
 
-    fn delivered<'py>(&self, py: Python<'py>, written: WrittenModel) -> PyResult<ExportParts<'py>> {
+    fn save_and_export<'py>(
+        &self,
+        py: Python<'py>,
+        written: WrittenModel,
+    ) -> PyResult<ExportParts<'py>> {
         if let Some(path) = &self.1 {
             let saved = py.detach(|| save(&written, path));
             saved.map_err(|error| PyOSError::new_err(error.to_string()))?;
@@ -85,5 +89,5 @@ pub(crate) fn write_traced<'py>(
     };
     let (format, options) = (destination.format()?, destination.options());
     let written = py.detach(|| write(format, graph, &outputs, &options));
-    destination.delivered(py, written.map_err(|error| format_error(py, &error))?)
+    destination.save_and_export(py, written.map_err(|error| format_error(py, &error))?)
 }

@@ -83,7 +83,7 @@ impl ArrayFile {
     /// ```
     pub fn from_mapped(path: &Path, file: MappedFile, limit: usize) -> Result<Self, FileError> {
         let header = header::parse(&file, file.len());
-        let header = header.map_err(|kind| read::not_npy_but_archive(path, kind))?;
+        let header = header.map_err(|kind| read::open_error(path, kind))?;
         if header.is_swapped {
             let copy = read::read_npy(&*file, file.len(), limit);
             return copy.map_err(|kind| FileError::new(path, kind));

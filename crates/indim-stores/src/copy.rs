@@ -71,12 +71,12 @@ pub(crate) struct BlockOrigin<'a> {
 /// # Panics
 /// If the block is outside one of the arrays, or a slice is too short.
 pub(crate) fn copy_block(
-    (from, from_place): (&[u8], BlockOrigin<'_>),
-    (to, to_place): (&mut [u8], BlockOrigin<'_>),
+    (from, from_origin): (&[u8], BlockOrigin<'_>),
+    (to, to_origin): (&mut [u8], BlockOrigin<'_>),
     extents: &[usize],
     size: usize,
 ) {
-    for_each_run(from_place, to_place, extents, size, |source, target, bytes| {
+    for_each_run(from_origin, to_origin, extents, size, |source, target, bytes| {
         to[target..target + bytes].copy_from_slice(&from[source..source + bytes]);
     });
 }
@@ -86,8 +86,13 @@ pub(crate) fn copy_block(
 /// # Panics
 /// If the block is outside the array, or `to` is too short.
 #[cfg(feature = "zarr")]
-pub(crate) fn fill_block(element: &[u8], to: &mut [u8], place: BlockOrigin<'_>, extents: &[usize]) {
-    for_each_run(place, place, extents, element.len(), |start, _, bytes| {
+pub(crate) fn fill_block(
+    element: &[u8],
+    to: &mut [u8],
+    origin: BlockOrigin<'_>,
+    extents: &[usize],
+) {
+    for_each_run(origin, origin, extents, element.len(), |start, _, bytes| {
         let run = &mut to[start..start + bytes];
         match element.iter().all(|&byte| byte == element[0]) {
             true => run.fill(element[0]),
@@ -108,7 +113,7 @@ fn for_each_run(
     mut run: impl FnMut(usize, usize, usize),
 ) {
     assert!(
-        from.has(extents) && to.has(extents),
+        from.contains_block(extents) && to.contains_block(extents),
         "a block of {extents:?} is in {from:?} and {to:?}"
     );
     if extents.contains(&0) {
@@ -146,7 +151,7 @@ impl<'a> BlockOrigin<'a> {
     }
 
     /// Whether a block of these extents lies within the array.
-    fn has(&self, extents: &[usize]) -> bool {
+    fn contains_block(&self, extents: &[usize]) -> bool {
         let ends =
             self.starts.iter().zip(extents).map(|(start, extent)| start.checked_add(*extent));
         self.starts.len() == self.shape.len()

@@ -37,7 +37,7 @@ impl DenseFile {
     fn read_runs(&self, region: &ArrayRegion, mut bytes: &mut [u8]) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let elements = self.offset + self.header.elements.start as u64;
-        for run in FileRuns::new(shape, region, self.header.is_fortran) {
+        for run in FileRuns::new(shape, region, self.header.is_column_major) {
             let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
             let offset = elements + (run.start * dtype.size()) as u64;
             let read = FileRange::new(&self.file, offset, first.len() as u64).read_exact(first);
@@ -58,7 +58,7 @@ impl Source for DenseFile {
     }
 
     fn is_column_major(&self) -> bool {
-        self.header.is_fortran
+        self.header.is_column_major
     }
 
     fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {

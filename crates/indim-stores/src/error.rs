@@ -25,7 +25,7 @@ use crate::{ArrayRegion, MemoryLimitError};
 #[derive(Debug)]
 pub struct StoreError {
     /// Path of the array, with its member or page; empty if unknown.
-    pub place: String,
+    pub location: String,
     /// The kind of error.
     pub kind: StoreErrorKind,
 }
@@ -43,10 +43,10 @@ pub enum StoreErrorKind {
         /// The shape of the array.
         shape: Shape,
     },
-    /// A piece has another element type or shape than its region.
+    /// The values of a region have another element type or shape than the region.
     WrongPiece {
         /// The actual type.
-        given: ArrayType,
+        actual: ArrayType,
         /// The expected type.
         expected: ArrayType,
     },
@@ -68,16 +68,16 @@ pub enum StoreErrorKind {
         /// Bytes of elements that were read.
         position: usize,
         /// The byte of the first element asked for.
-        asked: usize,
+        requested: usize,
     },
-    /// Another error of the format; the diagnostic does not name the place.
+    /// Another error of the format; the diagnostic does not name the location.
     Other(Box<Diagnostic>),
 }
 
 impl StoreError {
-    /// An error at this place.
-    pub fn new(place: impl Into<String>, kind: impl Into<StoreErrorKind>) -> Self {
-        StoreError { place: place.into(), kind: kind.into() }
+    /// An error at this location.
+    pub fn new(location: impl Into<String>, kind: impl Into<StoreErrorKind>) -> Self {
+        StoreError { location: location.into(), kind: kind.into() }
     }
 
     /// The stable code.
@@ -112,9 +112,9 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place.is_empty() {
+        match self.location.is_empty() {
             true => write!(formatter, "{}", self.kind),
-            false => write!(formatter, "{}: {}", shown(&self.place), self.kind),
+            false => write!(formatter, "{}: {}", shown(&self.location), self.kind),
         }
     }
 }
@@ -126,8 +126,8 @@ impl fmt::Display for StoreErrorKind {
             StoreErrorKind::OutsideOfArray { region, shape } => {
                 write!(formatter, "an array of shape {shape} has not the region {region}")
             }
-            StoreErrorKind::WrongPiece { given, expected } => {
-                write!(formatter, "a piece of type {given} cannot be written where {expected} belongs")
+            StoreErrorKind::WrongPiece { actual, expected } => {
+                write!(formatter, "a piece of type {actual} cannot be written where {expected} belongs")
             }
             StoreErrorKind::Incomplete { written, elements } => {
                 write!(formatter, "{written} of {elements} elements were written")
@@ -138,10 +138,10 @@ impl fmt::Display for StoreErrorKind {
                 "it changed while it was read, so that there is no telling of what the result would be; \
                  let its writer finish first, or give a copy of it",
             ),
-            StoreErrorKind::ReadOnce { position, asked } => write!(
+            StoreErrorKind::ReadOnce { position, requested } => write!(
                 formatter,
-                "a pipe is read once, in order: byte {asked} of the elements is asked for after {position} \
-                 bytes were read; store the array in a file"
+                "a pipe is read once, in order: byte {requested} of the elements is asked for after \
+                 {position} bytes were read; store the array in a file"
             ),
             StoreErrorKind::Other(diagnostic) => formatter.write_str(&diagnostic.headline),
         }
@@ -157,9 +157,9 @@ impl fmt::Display for StoreErrorKind {
 /// ```
 pub fn system_message(error: &io::Error) -> String {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    let is_ours = error.get_ref().is_some();
+    let is_own = error.get_ref().is_some();
     match error.kind() {
-        StorageFull | FileTooLarge | QuotaExceeded if !is_ours => {
+        StorageFull | FileTooLarge | QuotaExceeded if !is_own => {
             format!("{error}: make room, or write to another disk")
         }
         _ => error.to_string(),
@@ -168,7 +168,7 @@ pub fn system_message(error: &io::Error) -> String {
 
 impl core::error::Error for StoreError {}
 
-/// The error gets an empty `place`. This conversion is for `?` and
+/// The error gets an empty `location`. This conversion is for `?` and
 /// [`Array::filled`](indim_arrays::Array::filled) in your own implementation of
 /// [`Source`](crate::Source).
 ///
@@ -182,7 +182,7 @@ impl core::error::Error for StoreError {}
 /// }
 ///
 /// let error = zeros(&[usize::MAX, 2]).unwrap_err();
-/// assert_eq!((error.code(), error.place.as_str()), ("too-large", ""));
+/// assert_eq!((error.code(), error.location.as_str()), ("too-large", ""));
 /// assert!(!error.to_string().starts_with(':'));
 /// ```
 impl From<ArrayError> for StoreError {

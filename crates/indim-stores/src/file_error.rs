@@ -191,15 +191,15 @@ impl From<std::io::Error> for FileErrorKind {
     }
 }
 
-/// The path becomes the place; the message does not repeat it.
+/// The path becomes the location; the message does not repeat it.
 impl From<FileError> for StoreError {
     fn from(error: FileError) -> Self {
-        let place = error.path.to_string_lossy();
+        let location = error.path.to_string_lossy();
         match error.kind {
-            FileErrorKind::Io(error) => StoreError::new(place, error),
+            FileErrorKind::Io(error) => StoreError::new(location, error),
             ref kind => {
                 let headline = kind.to_string();
-                StoreError::new(place, Diagnostic { headline, ..error.diagnostic() })
+                StoreError::new(location, Diagnostic { headline, ..error.diagnostic() })
             }
         }
     }
@@ -275,7 +275,7 @@ impl fmt::Display for FileErrorKind {
                     formatter,
                     "an archive; name a member after a colon, as in `.{extension}:{}`; there are: {}",
                     shown(first),
-                    listed(members)
+                    name_list(members)
                 ),
             },
             FileErrorKind::NoMember { member, members } if members.is_empty() => {
@@ -285,18 +285,18 @@ impl fmt::Display for FileErrorKind {
                 formatter,
                 "there is no member `{}`; there are: {}",
                 shown(member),
-                listed(members)
+                name_list(members)
             ),
         }
     }
 }
 
 /// Names of the first members, for messages.
-fn listed(members: &[String]) -> String {
-    const SHOWN: usize = 20;
-    let mut names: Vec<String> = members.iter().take(SHOWN).map(|name| shown(name)).collect();
-    if members.len() > SHOWN {
-        names.push(format!("and {} more", members.len() - SHOWN));
+fn name_list(members: &[String]) -> String {
+    const MAX_LISTED: usize = 20;
+    let mut names: Vec<String> = members.iter().take(MAX_LISTED).map(|name| shown(name)).collect();
+    if members.len() > MAX_LISTED {
+        names.push(format!("and {} more", members.len() - MAX_LISTED));
     }
     names.join(", ")
 }

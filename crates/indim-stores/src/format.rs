@@ -25,7 +25,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[b"\x93NUMPY"],
         folder_files: &[],
         members: Members::None,
-        is_written: true,
+        is_writable: true,
         code: Some(&crate::npy::Npy),
     },
     ArrayFormat {
@@ -34,7 +34,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[b"PK\x03\x04", b"PK\x05\x06"],
         folder_files: &[],
         members: Members::Named,
-        is_written: true,
+        is_writable: true,
         #[cfg(feature = "npz")]
         code: Some(&crate::npz::Npz),
         #[cfg(not(feature = "npz"))]
@@ -46,7 +46,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[],
         folder_files: &[],
         members: Members::Named,
-        is_written: true,
+        is_writable: true,
         #[cfg(feature = "safetensors")]
         code: Some(&crate::safetensors::Safetensors),
         #[cfg(not(feature = "safetensors"))]
@@ -58,7 +58,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[],
         folder_files: &["zarr.json", ".zarray", ".zgroup"],
         members: Members::None,
-        is_written: true,
+        is_writable: true,
         #[cfg(feature = "zarr")]
         code: Some(&crate::zarr::Zarr),
         #[cfg(not(feature = "zarr"))]
@@ -70,7 +70,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[b"\x89PNG\r\n\x1a\n"],
         folder_files: &[],
         members: Members::None,
-        is_written: true,
+        is_writable: true,
         #[cfg(feature = "png")]
         code: Some(&crate::png::Png),
         #[cfg(not(feature = "png"))]
@@ -82,7 +82,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"],
         folder_files: &[],
         members: Members::Optional,
-        is_written: true,
+        is_writable: true,
         #[cfg(feature = "tiff")]
         code: Some(&crate::tiff::Tiff),
         #[cfg(not(feature = "tiff"))]
@@ -94,7 +94,7 @@ static FORMATS: [ArrayFormat; 7] = [
         first_bytes: &[],
         folder_files: &[],
         members: Members::Optional,
-        is_written: false,
+        is_writable: false,
         #[cfg(feature = "csv")]
         code: Some(&crate::csv::Csv),
         #[cfg(not(feature = "csv"))]
@@ -124,7 +124,7 @@ pub struct ArrayFormat {
     folder_files: &'static [&'static str],
     members: Members,
     /// Whether results can be written in the format.
-    is_written: bool,
+    is_writable: bool,
     /// `None` if the feature is off.
     code: Option<&'static dyn FormatCode>,
 }
@@ -175,8 +175,8 @@ impl ArrayFormat {
     }
 
     /// Whether results can be written in the format.
-    pub fn is_written(&self) -> bool {
-        self.is_written
+    pub fn is_writable(&self) -> bool {
+        self.is_writable
     }
 
     /// Whether a file of the format is an archive: any number of arrays with names.
@@ -185,10 +185,10 @@ impl ArrayFormat {
     }
 
     /// The endings of results, as in `.npy, .zarr or .tif`.
-    pub fn written_endings() -> String {
+    pub fn writable_endings() -> String {
         let written: Vec<String> = FORMATS
             .iter()
-            .filter(|format| format.is_written)
+            .filter(|format| format.is_writable)
             .map(|format| format!(".{}", format.endings[0]))
             .collect();
         match written.split_last() {
@@ -202,15 +202,15 @@ impl ArrayFormat {
     /// The format that a name implies: by its ending, or, for a folder format, by the ending of a parent
     /// folder.
     pub fn of_name(path: &Path) -> Option<&'static ArrayFormat> {
-        let ends_so = |format: &ArrayFormat, path: &Path| {
+        let has_ending = |format: &ArrayFormat, path: &Path| {
             let ending = path.extension().and_then(OsStr::to_str);
             ending.is_some_and(|it| format.endings.iter().any(|end| it.eq_ignore_ascii_case(end)))
         };
-        let is_around = |format: &ArrayFormat| {
-            !format.folder_files.is_empty() && path.ancestors().any(|it| ends_so(format, it))
+        let has_parent_folder = |format: &ArrayFormat| {
+            !format.folder_files.is_empty() && path.ancestors().any(|it| has_ending(format, it))
         };
-        let by_ending = FORMATS.iter().find(|format| ends_so(format, path));
-        by_ending.or_else(|| FORMATS.iter().find(|format| is_around(format)))
+        let by_ending = FORMATS.iter().find(|format| has_ending(format, path));
+        by_ending.or_else(|| FORMATS.iter().find(|format| has_parent_folder(format)))
     }
 
     /// The format of an existing file or folder: by the first bytes of a file, by the metadata files of a
@@ -254,7 +254,7 @@ impl ArrayFormat {
     }
 
     /// Whether a text contains the ending of a format, such as `x.npy[time, lat]`.
-    pub fn occurs_in(text: &str) -> bool {
+    pub fn contains_ending(text: &str) -> bool {
         let lower = text.to_ascii_lowercase();
         let mut endings = FORMATS.iter().flat_map(|format| format.endings);
         endings.any(|ending| lower.contains(&format!(".{ending}")))
@@ -308,8 +308,8 @@ impl ArrayFormat {
     }
 
     /// Whether [`ArrayFormat::load`] reads or maps whole arrays of the format.
-    pub fn is_loaded(&self) -> bool {
-        self.code.is_some_and(FormatCode::is_loaded)
+    pub fn can_load(&self) -> bool {
+        self.code.is_some_and(FormatCode::can_load)
     }
 
     /// The names of the arrays in the archive at `path`; `None` if the format has no archives.
@@ -377,7 +377,7 @@ impl ArrayFormat {
         self.code?.chunks(result, metadata)
     }
 
-    /// Bytes of memory that writing a result takes in addition to its pieces: the
+    /// Bytes of memory that writing a result takes in addition to the values of a region: the
     /// [`Sink::scratch_bytes`](crate::Sink::scratch_bytes) of its sink.
     pub fn scratch_bytes(&self, result: &ArrayType, metadata: &ResultMetadata) -> usize {
         self.code.map_or(0, |code| code.scratch_bytes(result, metadata))
@@ -406,7 +406,7 @@ impl ArrayFormat {
 }
 
 fn not_written(path: &Path) -> StoreError {
-    refuse(path, format!("results are written as {}", ArrayFormat::written_endings()))
+    refuse(path, format!("results are written as {}", ArrayFormat::writable_endings()))
 }
 
 fn refuse(path: &Path, message: String) -> StoreError {
@@ -473,6 +473,9 @@ mod tests {
 
     #[test]
     fn messages_name_all_formats_of_results() {
-        assert_eq!(ArrayFormat::written_endings(), ".npy, .npz, .safetensors, .zarr, .png or .tif");
+        assert_eq!(
+            ArrayFormat::writable_endings(),
+            ".npy, .npz, .safetensors, .zarr, .png or .tif"
+        );
     }
 }

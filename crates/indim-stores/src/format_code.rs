@@ -40,7 +40,7 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
     }
 
     /// Whether [`FormatCode::load`] reads whole arrays.
-    fn is_loaded(&self) -> bool {
+    fn can_load(&self) -> bool {
         false
     }
 
@@ -59,7 +59,7 @@ pub(crate) trait FormatCode: core::fmt::Debug + Sync {
         None
     }
 
-    /// Bytes of memory that writing a result takes in addition to its pieces.
+    /// Bytes of memory that writing a result takes in addition to the values of a region.
     fn scratch_bytes(&self, _result: &ArrayType, _metadata: &ResultMetadata) -> usize {
         0
     }
@@ -103,7 +103,7 @@ pub struct FileWriter {
     /// Writes whole results in sequence.
     pub(crate) write: WriteArrays,
     /// Whether a result can be computed in mapped memory of the file; see [`OutputFile::map_npy`].
-    pub(crate) is_mapped: bool,
+    pub(crate) can_map: bool,
 }
 
 type CreateSinks = fn(OutputFile, &[(&str, &ArrayType)]) -> Result<Vec<Box<dyn Sink>>, FileError>;
@@ -135,7 +135,7 @@ impl FileWriter {
     }
 
     /// Whether a result can be computed in the mapped file; see [`OutputFile::map_npy`].
-    pub fn is_mapped(&self) -> bool {
-        self.is_mapped
+    pub fn can_map(&self) -> bool {
+        self.can_map
     }
 }

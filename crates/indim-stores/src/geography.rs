@@ -13,7 +13,7 @@ pub struct Geography {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GeoTag {
     pub(crate) number: u16,
-    pub(crate) of_type: u16,
+    pub(crate) value_type: u16,
     pub(crate) count: u64,
     pub(crate) bytes: Vec<u8>,
 }

@@ -24,7 +24,7 @@ impl HiddenNames {
         self.0.iter().any(|other| other == name)
     }
 
-    pub(crate) fn forget(&mut self, name: &Path) {
+    pub(crate) fn remove(&mut self, name: &Path) {
         self.0.retain(|other| other != name);
     }
 }

@@ -45,13 +45,13 @@ pub(crate) fn sizes(shape: &Shape) -> Option<(usize, usize, usize)> {
 pub(crate) fn refuse(
     format: &str,
     array_type: &ArrayType,
-    takes: &str,
+    supported: &str,
     help: &str,
 ) -> StoreErrorKind {
-    let message = format!("{array_type} cannot be written as {format}, which takes {takes}");
-    let mut refused = Diagnostic::new(ErrorCode::NOT_AN_IMAGE, message);
-    refused.help(help.to_owned());
-    refused.into()
+    let message = format!("{array_type} cannot be written as {format}, which takes {supported}");
+    let mut error = Diagnostic::new(ErrorCode::NOT_AN_IMAGE, message);
+    error.help(help.to_owned());
+    error.into()
 }
 
 /// Checks that the rows of an image are written in order.
@@ -82,13 +82,13 @@ impl ImageRows {
     }
 
     /// Calls `write` with the elements of a region, which must be the next rows.
-    pub(crate) fn next(
+    pub(crate) fn write_rows(
         &mut self,
         region: &ArrayRegion,
-        piece: &Array,
+        values: &Array,
         write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
     ) -> Result<(), StoreErrorKind> {
-        with_elements(region, piece, &self.array_type, |elements| {
+        with_elements(region, values, &self.array_type, |elements| {
             let is_whole = region.extents()[1..] == self.array_type.shape[1..];
             if region.starts()[0] != self.next_row || !is_whole {
                 let message =

@@ -104,8 +104,8 @@ pub use npy::{
 };
 #[cfg(feature = "npz")]
 pub use npz::{
-    NpzSource, largest, npz_sinks, read_npz_member, read_npz_member_type, read_npz_member_within,
-    write_npz_to,
+    NpzSource, largest_npz_member, npz_sinks, read_npz_member, read_npz_member_type,
+    read_npz_member_within, write_npz_to,
 };
 pub use output_file::{CompleteOutput, OutputFile};
 pub use region::ArrayRegion;

@@ -33,7 +33,7 @@ impl MemorySource {
     /// # Panics
     /// If `chunks` does not have one size for each axis.
     #[must_use]
-    pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
+    pub fn with_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
         let chunks = chunks.into();
         assert_eq!(chunks.len(), self.array_type().shape.rank(), "one size for each axis");
         MemorySource { chunks: Some(chunks), ..self }
@@ -111,15 +111,15 @@ impl MemorySink {
     /// # Panics
     /// If `chunks` does not have one size for each axis.
     #[must_use]
-    pub fn in_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
+    pub fn with_chunks(self, chunks: impl Into<Vec<usize>>) -> Self {
         let chunks = chunks.into();
         assert_eq!(chunks.len(), self.array_type.shape.rank(), "one size for each axis");
         MemorySink { chunks: Some(chunks), ..self }
     }
 
-    fn store(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreErrorKind> {
+    fn store(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreErrorKind> {
         let ArrayType { dtype, shape } = &self.array_type;
-        with_elements(region, piece, &self.array_type, |elements| {
+        with_elements(region, values, &self.array_type, |elements| {
             copy_into_region(elements, &mut self.bytes, shape, dtype.size(), region);
             self.elements_written += elements.len() / dtype.size();
             Ok(())
@@ -150,8 +150,8 @@ impl Sink for MemorySink {
         self.bytes.len()
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
-        self.store(region, piece).map_err(|kind| StoreError::new("memory", kind))
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
+        self.store(region, values).map_err(|kind| StoreError::new("memory", kind))
     }
 
     fn complete(mut self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
@@ -167,7 +167,7 @@ struct CompleteArray {
 }
 
 impl CompleteResult for CompleteArray {
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
         *self.result.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(self.array);
         Ok(())
     }

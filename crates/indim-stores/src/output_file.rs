@@ -48,13 +48,13 @@ const MAX_TRIES: usize = 8;
 pub struct OutputFile {
     /// The path from the caller.
     path: PathBuf,
-    place: OutputTarget,
+    target: OutputTarget,
 }
 
 #[derive(Debug)]
 enum OutputTarget {
-    Unnamed { file: UnnamedFile, target: PathBuf },
-    Named { file: HiddenFile, target: PathBuf },
+    Unnamed { file: UnnamedFile, final_path: PathBuf },
+    Named { file: HiddenFile, final_path: PathBuf },
     Stream(File),
 }
 
@@ -66,8 +66,8 @@ impl OutputFile {
     /// `not-a-file` if `path` is a folder; `io` if its folder does not exist, or folder or existing file are
     /// not writable; `owner-not-kept` if the new file cannot get the owner of the existing file.
     pub fn create(path: &Path) -> Result<Self, FileError> {
-        let place = open(path).map_err(|kind| FileError::new(path, kind))?;
-        Ok(OutputFile { path: path.to_owned(), place })
+        let target = open_target(path).map_err(|kind| FileError::new(path, kind))?;
+        Ok(OutputFile { path: path.to_owned(), target })
     }
 
     /// The path from the caller.
@@ -100,7 +100,7 @@ impl OutputFile {
         &mut self,
         array_type: &ArrayType,
     ) -> Result<Option<ArrayViewMut<'_>>, FileError> {
-        let OutputTarget::Unnamed { file, .. } = &mut self.place else { return Ok(None) };
+        let OutputTarget::Unnamed { file, .. } = &mut self.target else { return Ok(None) };
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
     }
 
@@ -110,25 +110,25 @@ impl OutputFile {
     /// # Errors
     /// `io` if the disk is full.
     pub fn reserve(&mut self, bytes: u64) -> Result<(), FileError> {
-        let OutputTarget::Unnamed { file, .. } = &mut self.place else { return Ok(()) };
+        let OutputTarget::Unnamed { file, .. } = &mut self.target else { return Ok(()) };
         if bytes == 0 {
             // Linux rejects a reservation of 0 bytes.
             return Ok(());
         }
         match file.reserve(bytes) {
             Ok(_) => Ok(()),
-            Err(error) => Err(FileError::new(&self.path, no_room(error, bytes).into())),
+            Err(error) => Err(FileError::new(&self.path, disk_full_error(error, bytes).into())),
         }
     }
 
     /// Whether the path is a pipe or a device, which cannot seek.
     pub fn is_stream(&self) -> bool {
-        matches!(self.place, OutputTarget::Stream(_))
+        matches!(self.target, OutputTarget::Stream(_))
     }
 
     /// The folder of the final name.
     pub(crate) fn folder(&self) -> &Path {
-        folder(self.place.target().unwrap_or(&self.path))
+        folder(self.target.final_path().unwrap_or(&self.path))
     }
 
     /// Whether both files have the same final name in the same folder.
@@ -143,11 +143,11 @@ impl OutputFile {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn has_same_target(&self, other: &OutputFile) -> bool {
-        let place = |file: &OutputFile| {
-            let target = file.place.target()?;
-            Some((folder(target).canonicalize().ok()?, target.file_name()?.to_owned()))
+        let name_in_folder = |file: &OutputFile| {
+            let final_path = file.target.final_path()?;
+            Some((folder(final_path).canonicalize().ok()?, final_path.file_name()?.to_owned()))
         };
-        place(self).is_some_and(|own| place(other) == Some(own))
+        name_in_folder(self).is_some_and(|own| name_in_folder(other) == Some(own))
     }
 
     /// Flushes the file to the disk and gives it its final name. `progress` is called with the number of
@@ -156,7 +156,7 @@ impl OutputFile {
     /// # Errors
     /// `io` if the disk fails or the folder was removed; an existing file is then untouched.
     pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
-        self.complete(progress)?.put_in_place()
+        self.complete(progress)?.commit()
     }
 
     /// The first half of [`OutputFile::finish`], which can take long and fail: flushes the file to the disk.
@@ -172,7 +172,7 @@ impl OutputFile {
     /// file.write_all(b"all of it")?;
     /// let complete = file.complete(&mut |_| ())?;
     /// assert!(!path.exists());
-    /// complete.put_in_place()?;
+    /// complete.commit()?;
     /// assert!(path.exists());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -182,13 +182,13 @@ impl OutputFile {
     pub fn complete(self, progress: &mut dyn FnMut(usize)) -> Result<CompleteOutput, FileError> {
         let path = self.path;
         let complete = || {
-            Ok(match self.place {
-                OutputTarget::Unnamed { file, target } => {
-                    CompleteTarget::Unnamed { file: file.complete(progress)?, target }
+            Ok(match self.target {
+                OutputTarget::Unnamed { file, final_path } => {
+                    CompleteTarget::Unnamed { file: file.complete(progress)?, final_path }
                 }
-                OutputTarget::Named { file, target } => {
+                OutputTarget::Named { file, final_path } => {
                     file.file.sync_all()?;
-                    CompleteTarget::Named { file, target }
+                    CompleteTarget::Named { file, final_path }
                 }
                 OutputTarget::Stream(mut file) => {
                     file.flush()?;
@@ -197,24 +197,24 @@ impl OutputFile {
             })
         };
         match complete() {
-            Ok(place) => Ok(CompleteOutput { path, place }),
+            Ok(target) => Ok(CompleteOutput { path, target }),
             Err(error) => Err(FileError::new(&path, io::Error::into(error))),
         }
     }
 }
 
-/// A complete file on disk, not yet visible. [`CompleteOutput::put_in_place`] gives it its name; dropping it
+/// A complete file on disk, not yet visible. [`CompleteOutput::commit`] gives it its name; dropping it
 /// removes it.
 #[derive(Debug)]
 pub struct CompleteOutput {
     path: PathBuf,
-    place: CompleteTarget,
+    target: CompleteTarget,
 }
 
 #[derive(Debug)]
 enum CompleteTarget {
-    Unnamed { file: CompleteFile, target: PathBuf },
-    Named { file: HiddenFile, target: PathBuf },
+    Unnamed { file: CompleteFile, final_path: PathBuf },
+    Named { file: HiddenFile, final_path: PathBuf },
     Stream,
 }
 
@@ -223,28 +223,28 @@ impl CompleteOutput {
     ///
     /// # Errors
     /// `io`, for example if the folder was removed; an existing file is then untouched.
-    pub fn put_in_place(self) -> Result<(), FileError> {
-        let put = || match self.place {
-            CompleteTarget::Unnamed { file, target } => {
-                give_name(&file, &target)?;
-                sync_folder(folder(&target))
+    pub fn commit(self) -> Result<(), FileError> {
+        let commit = || match self.target {
+            CompleteTarget::Unnamed { file, final_path } => {
+                link_or_rename(&file, &final_path)?;
+                sync_folder(folder(&final_path))
             }
-            CompleteTarget::Named { file, target } => {
-                file.rename(&target)?;
-                sync_folder(folder(&target))
+            CompleteTarget::Named { file, final_path } => {
+                file.rename(&final_path)?;
+                sync_folder(folder(&final_path))
             }
             CompleteTarget::Stream => Ok(()),
         };
-        put().map_err(|error| FileError::new(&self.path, error.into()))
+        commit().map_err(|error| FileError::new(&self.path, error.into()))
     }
 }
 
 impl OutputTarget {
     /// The final name; `None` for a pipe or a device.
-    fn target(&self) -> Option<&Path> {
+    fn final_path(&self) -> Option<&Path> {
         match self {
-            OutputTarget::Unnamed { target, .. } | OutputTarget::Named { target, .. } => {
-                Some(target)
+            OutputTarget::Unnamed { final_path, .. } | OutputTarget::Named { final_path, .. } => {
+                Some(final_path)
             }
             OutputTarget::Stream(_) => None,
         }
@@ -253,7 +253,7 @@ impl OutputTarget {
 
 impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.place {
+        match &mut self.target {
             OutputTarget::Unnamed { file, .. } => file.write(bytes),
             OutputTarget::Named { file, .. } => file.file.write(bytes),
             OutputTarget::Stream(file) => file.write(bytes),
@@ -261,7 +261,7 @@ impl Write for OutputFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.place {
+        match &mut self.target {
             OutputTarget::Unnamed { file, .. } => file.flush(),
             OutputTarget::Named { file, .. } => file.file.flush(),
             OutputTarget::Stream(file) => file.flush(),
@@ -272,7 +272,7 @@ impl Write for OutputFile {
 /// Fails for a pipe or a device.
 impl Seek for OutputFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        match &mut self.place {
+        match &mut self.target {
             OutputTarget::Unnamed { file, .. } => file.seek(to),
             OutputTarget::Named { file, .. } => file.file.seek(to),
             OutputTarget::Stream(_) => Err(ErrorKind::NotSeekable.into()),
@@ -281,7 +281,7 @@ impl Seek for OutputFile {
 }
 
 /// Adds the requested bytes and advice to the error of a full disk.
-fn no_room(error: io::Error, bytes: u64) -> io::Error {
+fn disk_full_error(error: io::Error, bytes: u64) -> io::Error {
     match error.kind() {
         ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded => {
             let message = format!(
@@ -301,7 +301,7 @@ fn map_npy<'a>(
     let elements = shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let header = npy_header(array_type);
     let bytes = header.len().saturating_add(elements);
-    let mapped = file.map(bytes).map_err(|error| no_room(error, bytes as u64))?;
+    let mapped = file.map(bytes).map_err(|error| disk_full_error(error, bytes as u64))?;
     let Some(bytes) = mapped else { return Ok(None) };
     bytes[..header.len()].copy_from_slice(&header);
     let strides = row_major_byte_strides(array_type);
@@ -311,7 +311,7 @@ fn map_npy<'a>(
 
 /// The target of a result at `path`: an existing pipe or device itself, otherwise a new file in the
 /// folder of the path.
-fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
+fn open_target(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     let old = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound && !path.as_os_str().is_empty() => {
             // A path that ends in a slash names a folder.
@@ -319,7 +319,7 @@ fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
                 path.as_os_str().as_encoded_bytes().ends_with(name.as_encoded_bytes())
             });
             return match ends_in_name {
-                true => place_in_folder(behind_links(path)?, None),
+                true => create_target(resolve_links(path)?, None),
                 false => Err(FileErrorKind::Folder),
             };
         }
@@ -331,14 +331,14 @@ fn open(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     // A file that is not writable is not replaced either.
     let file = File::options().write(true).open(path)?;
     match old.is_file() {
-        true => place_in_folder(path.canonicalize()?, Some(&old)),
+        true => create_target(path.canonicalize()?, Some(&old)),
         // A rename would replace the pipe or device by a file.
         false => Ok(OutputTarget::Stream(file)),
     }
 }
 
 /// The target of a link to a file that does not exist yet.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
@@ -350,9 +350,12 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links"))
 }
 
-/// A new file in the folder of `target`, so that the final rename copies no bytes.
-fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<OutputTarget, FileErrorKind> {
-    let folder = folder(&target);
+/// A new file in the folder of `final_path`, so that the final rename copies no bytes.
+fn create_target(
+    final_path: PathBuf,
+    old: Option<&Metadata>,
+) -> Result<OutputTarget, FileErrorKind> {
+    let folder = folder(&final_path);
     let no_folder = |error: io::Error| match error.kind() {
         ErrorKind::NotFound if !folder.exists() => {
             let folder = shown(&folder.to_string_lossy());
@@ -369,12 +372,12 @@ fn place_in_folder(target: PathBuf, old: Option<&Metadata>) -> Result<OutputTarg
         Err(error) if error.kind() == ErrorKind::Unsupported => {
             let file = HiddenFile::create_in(folder).map_err(no_folder)?;
             old.map_or(Ok(()), |old| copy_owner_and_mode(old, &file.file)).map_err(owner_error)?;
-            Ok(OutputTarget::Named { file, target })
+            Ok(OutputTarget::Named { file, final_path })
         }
         file => {
             let file = file.map_err(no_folder)?;
             old.map_or(Ok(()), |old| file.copy_owner_and_mode(old)).map_err(owner_error)?;
-            Ok(OutputTarget::Unnamed { file, target })
+            Ok(OutputTarget::Unnamed { file, final_path })
         }
     }
 }
@@ -387,12 +390,13 @@ fn folder(path: &Path) -> &Path {
 /// Links the file to its final name. A link cannot replace an existing name. In that case the file gets a
 /// hidden name and is renamed; a lock makes [`remove_unfinished_files`](crate::remove_unfinished_files)
 /// wait until both steps are done.
-fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
-    match file.link(target) {
+fn link_or_rename(file: &CompleteFile, final_path: &Path) -> io::Result<()> {
+    match file.link(final_path) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let _names = HiddenNames::lock();
-            let interim = hidden().make_in(folder(target), |path| file.link(path));
-            interim.map_err(without_name)?.persist(target).map_err(|error| error.error)?;
+            let hidden_file =
+                hidden_name_builder().make_in(folder(final_path), |path| file.link(path));
+            hidden_file.map_err(without_name)?.persist(final_path).map_err(|error| error.error)?;
             Ok(())
         }
         linked => linked,
@@ -400,7 +404,7 @@ fn give_name(file: &CompleteFile, target: &Path) -> io::Result<()> {
 }
 
 /// Unused names for hidden files, which listings of folders omit by default.
-fn hidden() -> tempfile::Builder<'static, 'static> {
+fn hidden_name_builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);
     builder
@@ -415,7 +419,7 @@ struct HiddenFile {
 
 impl HiddenFile {
     fn create_in(folder: &Path) -> io::Result<Self> {
-        let mut builder = hidden();
+        let mut builder = hidden_name_builder();
         // Temporary files are private by default; a result has the permissions of the user's umask.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
@@ -433,9 +437,9 @@ impl HiddenFile {
         Err(io::Error::other("another process removes files that this one writes"))
     }
 
-    fn rename(self, target: &Path) -> io::Result<()> {
+    fn rename(self, final_path: &Path) -> io::Result<()> {
         let names = HiddenNames::lock();
-        let renamed = fs::rename(&self.name, target);
+        let renamed = fs::rename(&self.name, final_path);
         drop(names);
         renamed
     }
@@ -446,7 +450,7 @@ impl Drop for HiddenFile {
         let mut names = HiddenNames::lock();
         // After a rename the hidden name does not exist, and the removal fails.
         let _ = fs::remove_file(&self.name);
-        names.forget(&self.name);
+        names.remove(&self.name);
     }
 }
 
@@ -471,8 +475,8 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 impl CompleteResult for CompleteOutput {
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        Ok(CompleteOutput::put_in_place(*self)?)
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        Ok(CompleteOutput::commit(*self)?)
     }
 }
 
@@ -502,7 +506,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut file = OutputFile::create(&folder.path().join("x")).unwrap();
         file.write_all(b"text").unwrap();
-        assert!(matches!(file.place, OutputTarget::Unnamed { .. }), "{file:?}");
+        assert!(matches!(file.target, OutputTarget::Unnamed { .. }), "{file:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -515,12 +519,12 @@ mod tests {
         for path in [&left, &had, &other] {
             fs::write(path, "half").unwrap();
         }
-        let had_by = File::open(&had).unwrap();
-        had_by.try_lock().unwrap();
+        let lock = File::open(&had).unwrap();
+        lock.try_lock().unwrap();
         let path = folder.path().join("x");
         OutputFile::create(&path).unwrap().finish(&mut |_| ()).unwrap();
         assert!(!left.exists() && had.exists() && other.exists());
-        drop(had_by);
+        drop(lock);
         OutputFile::create(&path).unwrap().finish(&mut |_| ()).unwrap();
         assert!(!had.exists() && other.exists() && path.exists());
     }
@@ -532,11 +536,11 @@ mod tests {
         let path = folder.path().join("x");
         let names = || fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let create = || {
-            let place = OutputTarget::Named {
+            let target = OutputTarget::Named {
                 file: HiddenFile::create_in(folder.path()).unwrap(),
-                target: path.clone(),
+                final_path: path.clone(),
             };
-            let mut file = OutputFile { path: path.clone(), place };
+            let mut file = OutputFile { path: path.clone(), target };
             file.write_all(b"text").unwrap();
             file
         };

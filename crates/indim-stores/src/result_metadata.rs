@@ -12,12 +12,12 @@ pub(crate) fn chunk_bytes(dtype: DType, sizes: &[usize]) -> usize {
     sizes.iter().fold(dtype.size(), |bytes, &size| bytes.saturating_mul(size))
 }
 
-/// Advice for a memory limit that is too low: the limit that suffices to read the whole array. `decoding`
+/// Advice for a memory limit that is too low: the limit that suffices to read the whole array. `decode_bytes`
 /// is the number of bytes that decoding a chunk takes.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
-pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
+pub(crate) fn memory_limit_advice(array_type: &ArrayType, decode_bytes: usize) -> String {
     let array = chunk_bytes(array_type.dtype, &array_type.shape);
-    let enough = array.saturating_add(decoding).saturating_add(READ_BYTES);
+    let enough = array.saturating_add(decode_bytes).saturating_add(READ_OVERHEAD_BYTES);
     format!(
         "a limit of {enough} bytes is enough to read the whole array, or store it in smaller chunks"
     )
@@ -25,23 +25,23 @@ pub(crate) fn enough(array_type: &ArrayType, decoding: usize) -> String {
 
 /// Bytes of everything else that a read allocates, rounded up.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
-const READ_BYTES: usize = 1 << 20;
+const READ_OVERHEAD_BYTES: usize = 1 << 20;
 
 /// Maximum bytes of the chunks that are encoded concurrently; a larger chunk is encoded alone.
-const ENCODED_BYTES: usize = 16 << 20;
+const MAX_CONCURRENT_BYTES: usize = 16 << 20;
 
 /// Maximum number of chunks encoded concurrently.
-const MAX_ENCODED: usize = 8;
+const MAX_CONCURRENT_CHUNKS: usize = 8;
 
 /// Number of chunks of `chunk_bytes` bytes encoded concurrently.
-pub(crate) fn encoded_at_a_time(chunk_bytes: usize) -> usize {
-    (ENCODED_BYTES / chunk_bytes.max(1)).clamp(1, MAX_ENCODED)
+pub(crate) fn encoding_concurrency(chunk_bytes: usize) -> usize {
+    (MAX_CONCURRENT_BYTES / chunk_bytes.max(1)).clamp(1, MAX_CONCURRENT_CHUNKS)
 }
 
 /// Bytes of the chunks that are encoded concurrently, and of their encodings, which are assumed to be no
 /// larger than the chunks.
 pub(crate) fn encoding_bytes(chunk_bytes: usize) -> usize {
-    chunk_bytes.saturating_mul(2 * encoded_at_a_time(chunk_bytes))
+    chunk_bytes.saturating_mul(2 * encoding_concurrency(chunk_bytes))
 }
 
 /// A chunk shape of about `CHUNK_BYTES`, whole along the last axes.

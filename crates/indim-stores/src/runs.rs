@@ -122,7 +122,7 @@ mod tests {
                     let runs = FileRuns::new(shape, &region, is_column_major);
                     let found = runs.flat_map(|run| run.start..run.start + run.elements);
                     let found: Vec<usize> = found.collect();
-                    let expected = places(shape, &region, is_column_major);
+                    let expected = element_indices(shape, &region, is_column_major);
                     assert_eq!(found, expected, "{shape:?} {region} {is_column_major}");
                 }
             }
@@ -145,10 +145,10 @@ mod tests {
     }
 
     /// Index in the file of each element of a region, ascending.
-    fn places(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Vec<usize> {
+    fn element_indices(shape: &[usize], region: &ArrayRegion, is_column_major: bool) -> Vec<usize> {
         let count: usize = shape.iter().product();
-        let index = |place: usize| {
-            let (mut rest, mut index) = (place, vec![0; shape.len()]);
+        let index = |position: usize| {
+            let (mut rest, mut index) = (position, vec![0; shape.len()]);
             let mut axes: Vec<usize> = (0..shape.len()).collect();
             if !is_column_major {
                 axes.reverse();
@@ -161,6 +161,6 @@ mod tests {
         };
         let is_in =
             |index: &[usize]| region.ranges().zip(index).all(|(range, at)| range.contains(at));
-        (0..count).filter(|&place| is_in(&index(place))).collect()
+        (0..count).filter(|&position| is_in(&index(position))).collect()
     }
 }

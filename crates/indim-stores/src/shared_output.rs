@@ -15,13 +15,16 @@ struct SharedState<T> {
     /// `None` after the last sink has taken it.
     target: Option<T>,
     /// Number of incomplete sinks. If one is dropped, the file never completes.
-    left: usize,
+    incomplete_sinks: usize,
 }
 
 impl<T> SharedOutput<T> {
     /// A target shared by this number of sinks.
     pub(crate) fn new(target: T, sinks: usize) -> Self {
-        SharedOutput(Arc::new(Mutex::new(SharedState { target: Some(target), left: sinks })))
+        SharedOutput(Arc::new(Mutex::new(SharedState {
+            target: Some(target),
+            incomplete_sinks: sinks,
+        })))
     }
 
     /// A handle for another sink.
@@ -33,16 +36,16 @@ impl<T> SharedOutput<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls `act` with the target.
-    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> R {
-        act(self.lock().target.as_mut().expect("invariant: this sink is not complete"))
+    /// Calls `call` with the target.
+    pub(crate) fn with<R>(&self, call: impl FnOnce(&mut T) -> R) -> R {
+        call(self.lock().target.as_mut().expect("invariant: this sink is not complete"))
     }
 
     /// Counts a sink as complete; returns the target for the last one.
     pub(crate) fn complete_one(self) -> Option<T> {
         let mut state = self.lock();
-        state.left -= 1;
-        if state.left == 0 { state.target.take() } else { None }
+        state.incomplete_sinks -= 1;
+        if state.incomplete_sinks == 0 { state.target.take() } else { None }
     }
 }
 
@@ -51,7 +54,7 @@ impl<T> SharedOutput<T> {
 pub(crate) struct CompleteSharedOutput(pub(crate) Option<CompleteOutput>);
 
 impl CompleteResult for CompleteSharedOutput {
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        self.0.map_or(Ok(()), |output| Ok(output.put_in_place()?))
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        self.0.map_or(Ok(()), |output| Ok(output.commit()?))
     }
 }

@@ -56,9 +56,9 @@ pub trait Sink: fmt::Debug + Send {
     /// Writes the elements of a region.
     ///
     /// # Errors
-    /// `outside-of-array`; `wrong-piece` if `piece` has another element type or shape than the
+    /// `outside-of-array`; `wrong-piece` if `values` has another element type or shape than the
     /// region; `io`.
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError>;
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError>;
 
     /// The first half of [`Sink::finish`], which can take long and fail: writes everything to the disk. To
     /// publish several results together, complete all of them before the first one appears.
@@ -72,18 +72,18 @@ pub trait Sink: fmt::Debug + Send {
     /// # Errors
     /// Like [`Sink::complete`]; an earlier result at its path is then untouched.
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
-        self.complete()?.put_in_place()
+        self.complete()?.commit()
     }
 }
 
-/// A complete result on disk, not yet visible. [`CompleteResult::put_in_place`] makes it appear; dropping it
+/// A complete result on disk, not yet visible. [`CompleteResult::commit`] makes it appear; dropping it
 /// removes it.
 pub trait CompleteResult: fmt::Debug + Send {
     /// Makes the result appear.
     ///
     /// # Errors
     /// `io`, for example if its folder was removed; an earlier result at its path is then untouched.
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError>;
+    fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 
 /// Refuses a result with missing elements; for implementations of [`Sink`].
@@ -98,7 +98,7 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
     }
 }
 
-/// Checks a piece against its region and calls `write` with its elements in row-major order; for
+/// Checks the values of a region and calls `write` with their elements in row-major order; for
 /// implementations of [`Sink`].
 ///
 /// ```
@@ -106,12 +106,12 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// use indim_ops::{ArrayType, DType};
 /// use indim_stores::{ArrayRegion, with_elements};
 ///
-/// let piece = Array::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
+/// let values = Array::filled_column_major(ArrayType::new(DType::U8, [2, 2]), |bytes| {
 ///     bytes.copy_from_slice(&[1, 2, 3, 4]);
 ///     Ok::<(), ArrayError>(())
 /// })?;
 /// let region = ArrayRegion::new([1, 0], [2, 2]);
-/// with_elements(&region, &piece, &ArrayType::new(DType::U8, [3, 2]), |elements| {
+/// with_elements(&region, &values, &ArrayType::new(DType::U8, [3, 2]), |elements| {
 ///     assert_eq!(elements, [1, 3, 2, 4]);
 ///     Ok(())
 /// })
@@ -120,21 +120,21 @@ pub fn check_complete(array_type: &ArrayType, written: usize) -> Result<(), Stor
 /// ```
 ///
 /// # Errors
-/// `outside-of-array`; `wrong-piece` if the piece has another element type or shape than the region;
+/// `outside-of-array`; `wrong-piece` if the values have another element type or shape than the region;
 /// `out-of-memory` for its copy in row-major order; the errors of `write`.
 pub fn with_elements(
     region: &ArrayRegion,
-    piece: &Array,
+    values: &Array,
     array_type: &ArrayType,
     write: impl FnOnce(&[u8]) -> Result<(), StoreErrorKind>,
 ) -> Result<(), StoreErrorKind> {
     check_region(region, array_type)?;
     let expected = ArrayType::new(array_type.dtype, region.extents().clone());
-    if *piece.array_type() != expected {
-        return Err(StoreErrorKind::WrongPiece { given: piece.array_type().clone(), expected });
+    if *values.array_type() != expected {
+        return Err(StoreErrorKind::WrongPiece { actual: values.array_type().clone(), expected });
     }
-    match piece.is_row_major() {
-        true => write(piece.bytes()),
-        false => write(piece.to_row_major()?.bytes()),
+    match values.is_row_major() {
+        true => write(values.bytes()),
+        false => write(values.to_row_major()?.bytes()),
     }
 }

@@ -30,12 +30,12 @@ pub fn write_whole(sink: &mut dyn Sink, array: &Array) -> Result<(), StoreError>
         _ => return sink.write(&whole, array),
     };
     for region in ArrayRegion::grid(&shape, &chunks) {
-        let piece = Array::filled(ArrayType::new(dtype, region.extents().clone()), |bytes| {
+        let values = Array::filled(ArrayType::new(dtype, region.extents().clone()), |bytes| {
             copy_from_region(array.bytes(), &shape, dtype.size(), &region, bytes);
             Ok::<(), indim_arrays::ArrayError>(())
         });
-        let piece = piece.map_err(|error| StoreError::new("memory", error))?;
-        sink.write(&region, &piece)?;
+        let values = values.map_err(|error| StoreError::new("memory", error))?;
+        sink.write(&region, &values)?;
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ fn file() -> Vec<u8> {
 #[test]
 fn regions_are_read_once_in_their_order() {
     let file = file();
-    let pipe = ArrayStream::open(&file[..]).expect("a header").named("the pipe");
+    let pipe = ArrayStream::open(&file[..]).expect("a header").with_name("the pipe");
     assert!(pipe.is_sequential() && pipe.is_read_once());
     let rows = |start, count| pipe.read(&ArrayRegion::new([start, 0], [count, 2]));
     assert_eq!(rows(0, 2).expect("the first").bytes(), [0, 1, 2, 3]);
@@ -23,7 +23,10 @@ fn regions_are_read_once_in_their_order() {
     assert_eq!(column.bytes(), [7, 9]);
     let error = rows(4, 1).expect_err("row 4 has passed");
     assert_eq!(error.code(), "read-once");
-    assert!(matches!(error.kind, StoreErrorKind::ReadOnce { position: 10, asked: 8 }), "{error:?}");
+    assert!(
+        matches!(error.kind, StoreErrorKind::ReadOnce { position: 10, requested: 8 }),
+        "{error:?}"
+    );
     assert!(error.to_string().starts_with("the pipe: a pipe is read once, in order: "), "{error}");
     assert_eq!(rows(5, 1).expect("the last").bytes(), [10, 11]);
     assert_eq!(rows(5, 2).expect_err("beyond the array").code(), "outside-of-array");

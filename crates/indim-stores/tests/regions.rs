@@ -62,9 +62,9 @@ proptest! {
     #[test]
     fn what_is_read_and_written_by_regions_is_the_array((shape, steps) in shape_and_steps()) {
         let shape = Shape::from(shape);
-        let source = MemorySource::new(counted(&shape)).unwrap().in_chunks(steps.clone());
+        let source = MemorySource::new(counted(&shape)).unwrap().with_chunks(steps.clone());
         let (sink, result) = MemorySink::new(source.array_type().clone()).unwrap();
-        let mut sink: Box<dyn Sink> = Box::new(sink.in_chunks(steps));
+        let mut sink: Box<dyn Sink> = Box::new(sink.with_chunks(steps));
         for region in ArrayRegion::grid(&shape, sink.chunks().map(<[usize]>::to_vec).as_ref().unwrap()) {
             sink.write(&region, &source.read(&region).unwrap()).unwrap();
         }

@@ -61,7 +61,7 @@ pub fn run(
     let plan = Plan::new(graph, &read, &written, options)?;
     plan.run(inputs, &mut sinks, options)?;
     let complete = sinks.into_iter().map(|sink| sink.complete()).collect::<Result<Vec<_>, _>>()?;
-    complete.into_iter().try_for_each(|result| result.put_in_place())?;
+    complete.into_iter().try_for_each(|result| result.commit())?;
     Ok(plan)
 }
 

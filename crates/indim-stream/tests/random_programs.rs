@@ -247,7 +247,7 @@ fn random_chunks(choices: &mut Choices, shape: &Shape) -> Option<Vec<usize>> {
 fn random_sink(choices: &mut Choices, array_type: &ArrayType) -> (Box<dyn Sink>, MemoryResult) {
     let (sink, result) = MemorySink::new(array_type.clone()).unwrap();
     match random_chunks(choices, &array_type.shape) {
-        Some(chunks) => (Box::new(sink.in_chunks(chunks)), result),
+        Some(chunks) => (Box::new(sink.with_chunks(chunks)), result),
         None => (Box::new(sink), result),
     }
 }
@@ -255,7 +255,7 @@ fn random_sink(choices: &mut Choices, array_type: &ArrayType) -> (Box<dyn Sink>,
 fn random_source(choices: &mut Choices, argument: &Array) -> MemorySource {
     let source = MemorySource::new(argument.to_row_major().unwrap()).unwrap();
     match random_chunks(choices, &argument.array_type().shape) {
-        Some(chunks) => source.in_chunks(chunks),
+        Some(chunks) => source.with_chunks(chunks),
         None => source,
     }
 }

@@ -393,7 +393,7 @@ fn members_written_in_pieces() {
     }
     let complete: Vec<_> = written.into_iter().map(|sink| sink.complete().unwrap()).collect();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    complete.into_iter().for_each(|member| member.put_in_place().unwrap());
+    complete.into_iter().for_each(|member| member.commit().unwrap());
     for name in ["wide", "again"] {
         assert_eq!(read_npz_member(&path, name).unwrap().bytes(), whole.bytes(), "{name}");
     }

@@ -242,7 +242,7 @@ fn tensors_are_written() {
     }
     let complete: Vec<_> = sinks.into_iter().map(|sink| sink.complete().unwrap()).collect();
     assert!(!path.exists());
-    complete.into_iter().for_each(|tensor| tensor.put_in_place().unwrap());
+    complete.into_iter().for_each(|tensor| tensor.commit().unwrap());
     assert!(fs::read(&path).unwrap() == expected);
 
     // While one tensor is incomplete, the file does not appear.

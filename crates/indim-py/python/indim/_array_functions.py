@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
-from ._numbers import as_it_is
+from ._numbers import plain_value
 from ._advice import refuse_given
 from ._tracing import ARRAY_FUNCTIONS, Tracer, has_tracer, implements, tracer_of
 
@@ -171,7 +171,7 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, *, 
         number = fill_value.astype(dtype)
     else:
         number = np.zeros((), dtype)
-        np.copyto(number, as_it_is(fill_value), casting="unsafe")
+        np.copyto(number, plain_value(fill_value), casting="unsafe")
     everywhere = a._call("bool")._call("ones_like")
     return everywhere._record("where", (everywhere, number, number))
 
@@ -191,7 +191,9 @@ def _polyval(p, x):
 
 @implements(np.result_type)
 def _result_type(*arrays_and_dtypes):
-    return np.result_type(*(of.dtype if isinstance(of, Tracer) else as_it_is(of) for of in arrays_and_dtypes))
+    return np.result_type(
+        *(item.dtype if isinstance(item, Tracer) else plain_value(item) for item in arrays_and_dtypes)
+    )
 
 
 @implements(np.ndim)

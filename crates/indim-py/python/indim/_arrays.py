@@ -79,7 +79,7 @@ def _native(array, value, name):
     return array
 
 
-def no_argument(error, value, name):
+def not_an_array_error(error, value, name):
     """The error of an argument that is not an array, with advice."""
     is_array = isinstance(value, np.ndarray) or _foreign.has_advice(value)
     if is_array or type(error) is not TypeError:
@@ -121,7 +121,7 @@ def placeholder(value):
     if isinstance(value, dict):
         return {name: placeholder(item) for name, item in value.items()}
     if not isinstance(value, str):
-        return stand_in(value, "an argument")
+        return foreign_placeholder(value, "an argument")
     match = _TYPE.fullmatch(value)
     if match is None:
         if is_type_with_names(value):
@@ -135,7 +135,7 @@ def placeholder(value):
     return np.broadcast_to(np.zeros((), numpy_dtype(name)), sizes)
 
 
-def stand_in(value, called):
+def foreign_placeholder(value, description):
     """An array of another package as an array of its type, whose elements are not read; anything else
     as it is.
 
@@ -148,7 +148,8 @@ def stand_in(value, called):
         return value.to_numpy()
     if package == "xarray":
         raise TypeError(
-            f"{called} is a {type(value).__name__} of xarray, whose dimensions meet by name: DataArrays are "
+            f"{description} is a {type(value).__name__} of xarray, whose dimensions meet by name: "
+            "DataArrays are "
             'explained with rule="named" by `indim.explain(expression, ...)`; `.values` meets by position'
         )
     return value
@@ -166,6 +167,6 @@ def refuse_traced(values):
     for value in values:
         if getattr(type(value), "_is_tracer", False):
             raise TypeError(
-                f"`{value._piece}` says axes or sizes, which are known while a function is traced: "
-                f"name it in `static=`, as in indim.jit(f, static={value._piece!r})"
+                f"`{value._value_text}` says axes or sizes, which are known while a function is traced: "
+                f"name it in `static=`, as in indim.jit(f, static={value._value_text!r})"
             )

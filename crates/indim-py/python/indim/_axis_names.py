@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from . import _xarray
-from ._engines import chunked_program, returned
+from ._engines import chunked_program, in_container
 from ._foreign import package_of
 from ._indim import _graph_by_names
 from ._tracing import Tracer
@@ -34,52 +34,52 @@ def evaluate(text, objects, rule, results):
         if not isinstance(value, _xarray._LABELLED) and np.ndim(value):
             raise _xarray.without_names(name)
     if any(isinstance(value, xr.Dataset) for value in objects.values()):
-        kind, keys, values = _of_datasets(text, objects, results)
+        kind, keys, values = _evaluate_datasets(text, objects, results)
     else:
-        kind, keys, values = _of_arrays(text, objects, results)
-    return returned(kind, keys, values)
+        kind, keys, values = _evaluate_arrays(text, objects, results)
+    return in_container(kind, keys, values)
 
 
-def _of_arrays(text, objects, results):
+def _evaluate_arrays(text, objects, results):
     """Evaluates an expression of arrays, none of them a Dataset: the container of the results, its keys, and
     the results."""
-    objects = objects | _joined(objects)
-    dimensions, called = {}, {}
+    objects = objects | _align(objects)
+    dimensions, dimension_names = {}, {}
     for name, value in objects.items():
         if isinstance(value, _xarray._LABELLED):
             dimensions[name] = [str(dim) for dim in value.dims]
-            called.update(zip(dimensions[name], value.dims))
+            dimension_names.update(zip(dimensions[name], value.dims))
     arrays = {name: getattr(value, "data", value) for name, value in objects.items()}
     arrays |= {name: objects[name].data for name in dimensions}
-    (kind, keys), computed, names = _computed(text, arrays, dimensions, results)
+    (kind, keys), computed, names = _compute(text, arrays, dimensions, results)
     values = [
-        _labelled(objects, [called.get(name) for name in of_result], array)
-        for of_result, array in zip(names, computed)
+        _with_labels(objects, [dimension_names.get(name) for name in result_names], array)
+        for result_names, array in zip(names, computed)
     ]
     return kind, keys, values
 
 
-def _joined(objects):
+def _align(objects):
     """The arrays with indexes, joined by xarray's option."""
     arrays = {name: value for name, value in objects.items() if isinstance(value, xr.DataArray)}
     join = xr.get_options()["arithmetic_join"]
     return dict(zip(arrays, xr.align(*arrays.values(), join=join, copy=False)))
 
 
-def _computed(text, arrays, dimensions, results):
+def _compute(text, arrays, dimensions, results):
     """The container of the results with its keys; the arrays of the results; the axis names of each."""
     if any(package_of(array) == "dask" for array in arrays.values()):
         from . import _dask
 
         sources, leaves = _dask.placeholders(arrays.values(), list(arrays))
         parts, names = _graph_by_names(text, dict(zip(arrays, leaves)), dimensions, results)
-        return parts[2:], _dask.lazily(parts[:2], sources), names
+        return parts[2:], _dask.lazy_results(parts[:2], sources), names
     parts, names = _graph_by_names(text, arrays, dimensions, results)
     graph, operands, *structure = parts
     return structure, chunked_program(graph).run(operands), names
 
 
-def _labelled(objects, dimensions, computed):
+def _with_labels(objects, dimensions, computed):
     """A result with the labels that follow from the operands."""
     if None in dimensions:
         raise ValueError(
@@ -108,8 +108,8 @@ def _labelled(objects, dimensions, computed):
     return _xarray.with_common_name(result, operands)
 
 
-def _of_datasets(text, objects, results):
-    """Like `_of_arrays`, for each variable that all Datasets have."""
+def _evaluate_datasets(text, objects, results):
+    """Like `_evaluate_arrays`, for each variable that all Datasets have."""
     datasets = {name: value for name, value in objects.items() if isinstance(value, xr.Dataset)}
     first, *others = datasets.values()
     names = [name for name in first.data_vars if all(name in other.data_vars for other in others)]
@@ -119,7 +119,7 @@ def _of_datasets(text, objects, results):
     for name in names:
         arrays = {of: value[name] for of, value in datasets.items()}
         try:
-            kind, keys, values = _of_arrays(text, objects | arrays, results)
+            kind, keys, values = _evaluate_arrays(text, objects | arrays, results)
         except Exception as error:
             if hasattr(error, "add_note"):
                 error.add_note(f"in variable {name!r} of the Datasets")
@@ -127,5 +127,5 @@ def _of_datasets(text, objects, results):
         columns.append(values)
     operands = [value for value in objects.values() if isinstance(value, _xarray._LABELLED)]
     attributes = _xarray.attributes_of(operands)
-    values = [xr.Dataset(dict(zip(names, of_all)), attrs=attributes) for of_all in zip(*columns)]
+    values = [xr.Dataset(dict(zip(names, variables)), attrs=attributes) for variables in zip(*columns)]
     return kind, keys, values

@@ -1,6 +1,6 @@
-"""Captured objects: those that a traced function reads from outside its arguments, and their places.
+"""Captures: names, attributes and entries that a traced function reads from outside its arguments.
 
-A trace is valid while these are unchanged: the compiled part compares the places at each call. The search
+A trace is valid while these are unchanged: the compiled part compares the captures at each call. The search
 follows the code of the function and of the Python functions that it may call. It finds the names that the
 code reads, the attributes of the objects with these names that some code mentions, and the entries of lists
 and dicts.
@@ -17,16 +17,16 @@ import sysconfig
 import types
 import warnings
 
-#: Lists and dicts of more entries, and places beyond _MAX_PLACES, are not compared.
+#: Lists and dicts of more entries, and captures beyond _MAX_CAPTURES, are not compared.
 MAX_ENTRIES = 256
-_MAX_PLACES = 1000
+_MAX_CAPTURES = 1000
 
-#: The value of a place that does not exist.
+#: The value of a capture that does not exist.
 MISSING = object()
 
 
 def read(kind, holder, key):
-    """The current value of a place; for a list or dict, its entries in a tuple."""
+    """The current value of a capture; for a list or dict, its entries in a tuple."""
     if kind == "name":
         return holder.get(key, MISSING)
     if kind == "attribute":
@@ -37,14 +37,14 @@ def read(kind, holder, key):
     return tuple(holder) if isinstance(holder, list) else (*holder.keys(), *holder.values())
 
 
-def places(function, objects):
+def captures(function, objects):
     """``{identity: (kind, holder, key, value)}`` of all that ``function`` may read, given ``objects``."""
-    return search(function, objects).places
+    return search(function, objects).captures
 
 
-def reached(function):
+def reachable_objects(function):
     """The objects that ``function`` may read, other than its arguments, and their contents."""
-    return list(search(function, ()).seen.values())
+    return list(search(function, ()).visited.values())
 
 
 def search(function, objects):
@@ -59,8 +59,8 @@ def search(function, objects):
         names |= walk.names
 
 
-def unchanged(before, after):
-    """The places of ``after``, except those that the function itself changed."""
+def unchanged_captures(before, after):
+    """The captures of ``after``, except those that the function itself changed."""
     return [
         (kind, holder, key, value)
         for identity, (kind, holder, key, value) in after.items()
@@ -71,7 +71,7 @@ def unchanged(before, after):
 
 
 def _is_same(x, y):
-    """Whether two values of a place are the same, as the compiled part compares them."""
+    """Whether two values of a capture are the same, as the compiled part compares them."""
     if x is y:
         return True
     if type(x) is not type(y):
@@ -88,26 +88,26 @@ class _Search:
         self.package = _package(getattr(function, "__module__", None))
         self.mentioned = mentioned
         self.names = set()
-        self.places = {}
-        self.seen = {}
+        self.captures = {}
+        self.visited = {}
         self.pending = []
 
     def run(self, objects):
         self.pending.extend(objects)
-        while self.pending and len(self.places) <= _MAX_PLACES:
+        while self.pending and len(self.captures) <= _MAX_CAPTURES:
             value = self.pending.pop()
-            if id(value) not in self.seen:
-                self.seen[id(value)] = value
-                self.look_into(value)
+            if id(value) not in self.visited:
+                self.visited[id(value)] = value
+                self.visit(value)
 
     def add(self, kind, holder, key):
-        if len(self.places) == _MAX_PLACES:
-            _warn(f"it reads more than {_MAX_PLACES} names, attributes and entries; the others")
+        if len(self.captures) == _MAX_CAPTURES:
+            _warn(f"it reads more than {_MAX_CAPTURES} names, attributes and entries; the others")
         value = read(kind, holder, key)
-        self.places[kind, id(holder), key] = (kind, holder, key, value)
+        self.captures[kind, id(holder), key] = (kind, holder, key, value)
         self.pending.extend(value if kind == "entries" else (value,))
 
-    def look_into(self, value):
+    def visit(self, value):
         if isinstance(value, types.FunctionType):
             self.function(value)
         elif isinstance(value, types.MethodType):
@@ -179,18 +179,18 @@ class _Search:
             # The class defines its attributes by code of its own, which the search does not run.
             return
         try:
-            own = object.__getattribute__(value, "__dict__")
+            instance_dict = object.__getattribute__(value, "__dict__")
         except AttributeError:
-            own = {}
-        if isinstance(own.get("__wrapped__"), types.FunctionType):
-            self.pending.append(own["__wrapped__"])
+            instance_dict = {}
+        if isinstance(instance_dict.get("__wrapped__"), types.FunctionType):
+            self.pending.append(instance_dict["__wrapped__"])
         self.pending.append(of_class(cls, "__call__"))
         for name in self.mentioned:
             found = of_class(cls, name)
             if found is not MISSING:
                 self.code(found)
             is_slot = isinstance(found, types.MemberDescriptorType)
-            if is_slot or (name in own and not isinstance(found, property)):
+            if is_slot or (name in instance_dict and not isinstance(found, property)):
                 self.add("attribute", value, name)
             elif found is not MISSING and not hasattr(type(found), "__get__"):
                 # A later attribute of the instance takes precedence.
@@ -231,11 +231,11 @@ def _name_in(frame, value):
             entries = list(enumerate(holder[:MAX_ENTRIES]))
         else:
             try:
-                own = object.__getattribute__(holder, "__dict__")
+                instance_dict = object.__getattribute__(holder, "__dict__")
             except AttributeError:
                 continue
-            attributes = [name for name in mentioned if name in own]
-            found = next((name for name in attributes if own[name] is value), None)
+            attributes = [name for name in mentioned if name in instance_dict]
+            found = next((name for name in attributes if instance_dict[name] is value), None)
             if found is not None:
                 return f"{name}.{found}"
             continue

@@ -21,11 +21,11 @@ def define(rule, plain):
     """The functions of a rule by name; ``plain`` makes those without numbers."""
     functions = {}
     for name, count, numbers, doc, aliases in _compositions():
-        for known in (name, *aliases):
+        for alias in (name, *aliases):
             function = _with_numbers(rule, name, count, numbers) if numbers else plain(rule, name, count, doc)
-            function.__name__ = function.__qualname__ = known
+            function.__name__ = function.__qualname__ = alias
             function.__doc__ = doc
-            functions[known] = function
+            functions[alias] = function
     return functions
 
 
@@ -39,8 +39,8 @@ def _with_numbers(rule, name, count, numbers):
         if axis is not None:
             _functions.warn_of_axis(name)
         bound = signature.bind(*args, **kwargs).arguments
-        given = {number: bound[number] for number in number_names if bound.get(number) is not None}
-        numbers = [(number, _functions.constant(name, number, value)) for number, value in given.items()]
+        arguments = {number: bound[number] for number in number_names if bound.get(number) is not None}
+        numbers = [(number, _functions.constant(name, number, value)) for number, value in arguments.items()]
         attributes = _functions.attributes(name, bound.get("broadcast_dimensions"), bound.get("axis", axis))
         operands = [bound[operand] for operand in operand_names]
         return _functions.apply(name, operands, numbers + attributes, rule, bound.get("out"))
@@ -69,10 +69,10 @@ def _numpy_handler(numpy_function, function, count):
     signature = inspect.signature(numpy_function)
 
     def handler(*args, **kwargs):
-        given = list(signature.bind(*args, **kwargs).arguments.items())
-        operands = [value for _, value in given[:count]]
+        arguments = list(signature.bind(*args, **kwargs).arguments.items())
+        operands = [value for _, value in arguments[:count]]
         # Tracing values are immutable, so no copy is needed.
-        numbers = {name: value for name, value in given[count:] if name != "copy"}
+        numbers = {name: value for name, value in arguments[count:] if name != "copy"}
         return function(*operands, **numbers)
 
     return handler
@@ -85,7 +85,7 @@ _functions.OPERATION_CODES.add(_with_numbers("numpy", "elu", 1, []).__code__)
 def register(functions):
     """Registers handlers of NumPy's functions of the same names, except ufuncs, which are found by name."""
     for name, count, _, _, aliases in _compositions():
-        for known in (name, *aliases):
-            numpy_function = getattr(np, known, None)
+        for alias in (name, *aliases):
+            numpy_function = getattr(np, alias, None)
             if callable(numpy_function) and not isinstance(numpy_function, np.ufunc):
-                ARRAY_FUNCTIONS[numpy_function] = _numpy_handler(numpy_function, functions[known], count)
+                ARRAY_FUNCTIONS[numpy_function] = _numpy_handler(numpy_function, functions[alias], count)

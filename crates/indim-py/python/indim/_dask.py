@@ -17,31 +17,31 @@ import numpy as np
 from dask.array.core import PerformanceWarning, common_blockdim
 
 from . import _arrays, _lanes
-from ._engines import chunked_program, returned
+from ._engines import chunked_program, in_container
 from ._indim import _graph_of_expression
 
 #: Elements of a block of the summation tree: chunks of this size times a power of two are nodes of it.
 ALIGNED = _lanes.BLOCK
 
 #: Partial results that one task combines: a power of two, so that a task covers whole levels of the tree.
-COMBINED_BY_A_TASK = 16
+TASK_FAN_IN = 16
 
 #: Maximum bytes of a chunk that is merged from several.
-MERGED_BYTES = 2 << 30
+MAX_MERGED_BYTES = 2 << 30
 
 
 def call(compiled, function, arguments, out):
     """A compiled function called with Dask arrays."""
     sources, leaves = placeholders(arguments.leaves, arguments.names)
     text, operands, kind, keys = compiled._graph(arguments.with_leaves(leaves))
-    return returned(kind, keys, lazily((text, operands), sources))
+    return in_container(kind, keys, lazy_results((text, operands), sources))
 
 
 def evaluate(text, objects, rule, results, out):
     """An expression of Dask arrays."""
     sources, leaves = placeholders(objects.values(), objects)
     text, operands, kind, keys = _graph_of_expression(text, dict(zip(objects, leaves)), rule, results)
-    return returned(kind, keys, lazily((text, operands), sources))
+    return in_container(kind, keys, lazy_results((text, operands), sources))
 
 
 def placeholders(leaves, names):
@@ -72,7 +72,7 @@ def check(array, name):
         )
 
 
-def lazily(parts, sources):
+def lazy_results(parts, sources):
     """The results of a graph, its text and operands, as Dask arrays."""
     text, operands = parts
     operands = [sources[id(array)][1] if id(array) in sources else array for array in operands]
@@ -84,10 +84,10 @@ def lazily(parts, sources):
         program, is_counted = chunked_program(text, True, is_sliced), True
     chunks = _chunks(program, operands, count)
     _check_merged(program, operands, chunks)
-    first = program.first()
-    is_cut = [len(sizes) > 1 or cut in first for cut, sizes in enumerate(chunks)]
+    first_cuts = program.first_cuts()
+    is_cut = [len(sizes) > 1 or cut in first_cuts for cut, sizes in enumerate(chunks)]
     values = {
-        number: _in_chunks(array, shape, cuts, chunks)
+        number: _rechunk(array, shape, cuts, chunks)
         for array, (number, _, shape, cuts) in zip(operands, program.parameters())
     }
     for number, _, (size,), (cut,) in program.parameters()[len(operands) :]:
@@ -117,7 +117,7 @@ def _native(array):
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _in_chunks(array, shape, cuts, chunks):
+def _rechunk(array, shape, cuts, chunks):
     """An operand, rechunked to the chunks of its cuts."""
     sizes = tuple((size,) if cut is None else chunks[cut] for size, cut in zip(shape, cuts))
     return array.rechunk(sizes) if isinstance(array, da.Array) else da.from_array(array, chunks=sizes)
@@ -132,32 +132,33 @@ class _Chunks:
     of a cut only if no other operand does."""
 
     def __init__(self, program, operands, count):
-        met = [set() for _ in program.cuts()]
+        chunkings = [set() for _ in program.cuts()]
         self.together = [set() for _ in program.cuts()]
         for number, (array, (_, _, _, cuts)) in enumerate(zip(operands, program.parameters())):
             for axis, cut in enumerate(cuts):
                 if cut is not None and isinstance(array, da.Array):
-                    if number < count or not met[cut]:
-                        met[cut].add(array.chunks[axis])
+                    if number < count or not chunkings[cut]:
+                        chunkings[cut].add(array.chunks[axis])
                     self.together[cut].update(other for other in cuts if other is not None)
         self.sizes = [
-            common_blockdim(sizes) if sizes else (size,) for sizes, (size, _) in zip(met, program.cuts())
+            common_blockdim(sizes) if sizes else (size,)
+            for sizes, (size, _) in zip(chunkings, program.cuts())
         ]
 
 
 def _must_merge(program, chunks):
     """For each cut, whether its chunks must be merged into one."""
     return [
-        len(sizes) > 1 and place == "nowhere" for sizes, (_, place) in zip(chunks.sizes, program.cuts())
+        len(sizes) > 1 and policy == "nowhere" for sizes, (_, policy) in zip(chunks.sizes, program.cuts())
     ]
 
 
 def _chunks(program, operands, count):
     """The chunk sizes along each cut."""
-    given = _Chunks(program, operands, count)
-    chunks = given.sizes
-    for cut, is_one in enumerate(_must_merge(program, given)):
-        size, place = program.cuts()[cut]
+    operand_chunks = _Chunks(program, operands, count)
+    chunks = operand_chunks.sizes
+    for cut, is_one in enumerate(_must_merge(program, operand_chunks)):
+        size, policy = program.cuts()[cut]
         if is_one:
             warnings.warn(
                 f"an axis of size {size} is merged into one chunk, because a slice, a concatenation, "
@@ -167,25 +168,25 @@ def _chunks(program, operands, count):
                 stacklevel=5,
             )
             chunks[cut] = (size,)
-        elif len(chunks[cut]) > 1 and place == "aligned" and not _carries_lanes(program, chunks, cut):
+        elif len(chunks[cut]) > 1 and policy == "aligned" and not _carries_lanes(program, chunks, cut):
             before = max(chunks[cut])
             chunks[cut] = _aligned(chunks[cut])
             neighbours = [
-                other for other in given.together[cut] if program.cuts()[other][1] == "anywhere"
+                other for other in operand_chunks.together[cut] if program.cuts()[other][1] == "anywhere"
             ]
             _divide(chunks, neighbours, max(chunks[cut]) / before)
     return chunks
 
 
 def _check_merged(program, operands, chunks):
-    """Refuses to merge chunks into one of more than ``MERGED_BYTES``."""
+    """Refuses to merge chunks into one of more than ``MAX_MERGED_BYTES``."""
     for array, (_, _, _, cuts) in zip(operands, program.parameters()):
         if not isinstance(array, da.Array):
             continue
         sizes = [size if cut is None else max(chunks[cut]) for size, cut in zip(array.shape, cuts)]
         merged = [axis for axis, size in enumerate(sizes) if size > max(array.chunks[axis])]
         count = math.prod(sizes) * array.dtype.itemsize
-        if merged and count > MERGED_BYTES:
+        if merged and count > MAX_MERGED_BYTES:
             axis = merged[0]
             raise ValueError(
                 f"an array of shape {array.shape} in chunks of {array.chunksize} would be merged into "
@@ -222,14 +223,14 @@ def _divide(chunks, cuts, factor):
     """Divides the chunks along these cuts, to keep their memory when they have grown by ``factor`` along
     another cut."""
     for cut in sorted(cuts, key=lambda cut: -max(chunks[cut])):
-        pieces = min(int(factor), max(chunks[cut]))
-        if pieces > 1:
-            length = math.ceil(max(chunks[cut]) / pieces)
-            chunks[cut] = tuple(piece for size in chunks[cut] for piece in _pieces(size, length))
-            factor /= pieces
+        count = min(int(factor), max(chunks[cut]))
+        if count > 1:
+            length = math.ceil(max(chunks[cut]) / count)
+            chunks[cut] = tuple(piece for size in chunks[cut] for piece in _split(size, length))
+            factor /= count
 
 
-def _pieces(size, length):
+def _split(size, length):
     whole, rest = divmod(size, length)
     return (length,) * whole + ((rest,) if rest else ())
 
@@ -240,9 +241,9 @@ def _pieces(size, length):
 class _Stage:
     """One stage of a program: its layers, and the task for a chunk."""
 
-    def __init__(self, program, is_cut, number, described):
+    def __init__(self, program, is_cut, number, description):
         self._program = *program, tuple(is_cut), number
-        self._shape, self._cuts, self._inputs, self._outputs, self._reduced, self._carries = described
+        self._shape, self._cuts, self._inputs, self._outputs, self._reduced, self._carries = description
 
     def layers(self, values, chunks):
         """The output arrays of the stage, by the numbers of their values."""
@@ -250,25 +251,25 @@ class _Stage:
             sizes = chunks[self._cuts[self._reduced]]
             moves = any(self._reduced in of for _, of in self._inputs)
             if moves and len(sizes) > 1 and not _is_aligned(sizes):
-                return self._carried(values, chunks)
+                return self._layers_with_lanes(values, chunks)
         axes = tuple(range(len(self._shape)))
-        given = [values[number] for number, _ in self._inputs]
-        read = [tuple(of) for _, of in self._inputs]
-        walked = {axis for of in read for axis in of}
+        inputs = [values[number] for number, _ in self._inputs]
+        input_axes = [tuple(of) for _, of in self._inputs]
+        used_axes = {axis for of in input_axes for axis in of}
         new_axes = {axis: self._shape[axis] for axis in axes if self._cuts[axis] is None}
         for axis in axes:
             # No input has this axis; an array of zeros states its chunk sizes.
-            if axis not in walked and axis not in new_axes:
-                given.append(da.zeros(self._shape[axis], chunks=(chunks[self._cuts[axis]],), dtype=bool))
-                read.append((axis,))
+            if axis not in used_axes and axis not in new_axes:
+                inputs.append(da.zeros(self._shape[axis], chunks=(chunks[self._cuts[axis]],), dtype=bool))
+                input_axes.append((axis,))
         counts = tuple(1 if reduction is None else reduction[1] for _, reduction in self._outputs)
-        run = _Run(self._program, tuple(self._shape), tuple(read), len(self._inputs), counts)
+        run = _Run(self._program, tuple(self._shape), tuple(input_axes), len(self._inputs), counts)
         dtypes = [_arrays.numpy_dtype(dtype) for (_, dtype, _, _), _ in self._outputs]
-        adjusted = {} if self._reduced is None else {self._reduced: _one}
+        adjusted = {} if self._reduced is None else {self._reduced: _single_chunk}
         layer = da.blockwise(
             run,
             axes,
-            *(part for array, of in zip(given, read) for part in (array, _labels(of, new_axes))),
+            *(part for array, of in zip(inputs, input_axes) for part in (array, _labels(of, new_axes))),
             new_axes=new_axes,
             adjust_chunks=adjusted,
             align_arrays=False,
@@ -283,10 +284,10 @@ class _Stage:
                 array = da.blockwise(
                     operator.itemgetter(position), axes, layer, axes, token="indim-item", meta=meta
                 )
-            arrays[number] = array if self._reduced is None else self._combined(array, reduction)
+            arrays[number] = array if self._reduced is None else self._reduction_tree(array, reduction)
         return arrays
 
-    def _carried(self, values, chunks):
+    def _layers_with_lanes(self, values, chunks):
         """Like ``layers``, for a stage whose sums carry lanes."""
         cells = [
             (size,) if cut is None else chunks[cut] for size, cut in zip(self._shape, self._cuts)
@@ -303,17 +304,17 @@ class _Stage:
             arrays[number] = da.Array(graph, name, kept, meta=meta)
         return arrays
 
-    def _combined(self, array, reduction):
+    def _reduction_tree(self, array, reduction):
         """The tree that combines the stage's partial results of all chunks."""
         axis = self._reduced
         return da.reduction(
             array,
-            chunk=_as_it_is,
+            chunk=_plain_chunk,
             combine=functools.partial(_combine, *reduction),
             aggregate=functools.partial(_result, *reduction),
             axis=axis,
             concatenate=False,
-            split_every={axis: COMBINED_BY_A_TASK},
+            split_every={axis: TASK_FAN_IN},
             dtype=array.dtype,
             meta=np.empty((0,) * (array.ndim - 1), array.dtype),
             name="indim-combined",
@@ -333,7 +334,7 @@ def _labels(axes, whole):
     return tuple(labels)
 
 
-def _one(_):
+def _single_chunk(_):
     return 1
 
 
@@ -343,8 +344,8 @@ class _Run:
     It returns an array for each output; for a reduction with several partial results, a tuple of arrays.
     """
 
-    def __init__(self, program, shape, read, count, counts):
-        self._parts = program, shape, read, count, counts
+    def __init__(self, program, shape, input_axes, count, counts):
+        self._parts = program, shape, input_axes, count, counts
 
     def __reduce__(self):
         return _Run, self._parts
@@ -353,33 +354,33 @@ class _Run:
         return "indim", self._parts
 
     def __call__(self, *chunks):
-        program, shape, read, count, counts = self._parts
-        chunks, sizes = [_alone(chunk) for chunk in chunks], list(shape)
-        for chunk, axes in zip(chunks, read):
+        program, shape, input_axes, count, counts = self._parts
+        chunks, sizes = [_unwrap(chunk) for chunk in chunks], list(shape)
+        for chunk, axes in zip(chunks, input_axes):
             for axis, size in zip(axes, chunk.shape):
                 if axis is not None:
                     sizes[axis] = size
         results = iter(_lanes.chunk_program(*program).run(chunks[:count], sizes))
-        outputs = [tuple(itertools.islice(results, of_output)) for of_output in counts]
-        outputs = [of_output if len(of_output) > 1 else of_output[0] for of_output in outputs]
+        outputs = [tuple(itertools.islice(results, result_count)) for result_count in counts]
+        outputs = [arrays if len(arrays) > 1 else arrays[0] for arrays in outputs]
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _alone(chunk):
+def _unwrap(chunk):
     """The chunk inside the lists in which Dask passes axes that are not cut."""
     while isinstance(chunk, list):
         (chunk,) = chunk
     return chunk
 
 
-def _as_it_is(chunk, axis, keepdims):
+def _plain_chunk(chunk, axis, keepdims):
     return chunk
 
 
 def _combine(reduction, count, chunks, axis, keepdims):
     """Combines the partial results of chunks, ``count`` arrays for each chunk, by pairs."""
     chunks = chunks if isinstance(chunks, list) else [chunks]
-    arrays = chunks if count == 1 else [array for of_chunk in chunks for array in of_chunk]
+    arrays = chunks if count == 1 else [array for partials in chunks for array in partials]
     combined = _lanes.combination(reduction).run(arrays)
     return combined[0] if count == 1 else tuple(combined)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ._foreign import package_of
 from ._indim import _ChunkedProgram
-from ._signatures import is_passed_as_is
+from ._signatures import is_static_argument
 from ._statics import frozen
 from ._tracing import rebuilt
 
@@ -81,7 +81,7 @@ class _Arguments:
         self._arguments = arguments
         names = [name for name, *_ in parameters]
         self._is_static = [
-            is_passed_as_is(parameters, position, argument) for position, argument in enumerate(arguments)
+            is_static_argument(parameters, position, argument) for position, argument in enumerate(arguments)
         ]
         #: The leaves of containers, with their names in messages; the static objects; the structure of the
         #: containers.
@@ -113,7 +113,7 @@ class _Arguments:
         """The arguments with other leaves."""
         leaves = iter(leaves)
         return tuple(
-            frozen(argument) if static else _replaced(argument, leaves)
+            frozen(argument) if static else _replace_leaves(argument, leaves)
             for argument, static in zip(self._arguments, self._is_static)
         )
 
@@ -132,11 +132,11 @@ def _is_list_of_numbers(value):
 _NUMBERS = (int, float, complex, np.generic)
 
 
-def _replaced(value, leaves):
+def _replace_leaves(value, leaves):
     if _is_leaf(value):
         return next(leaves)
     items = value.values() if isinstance(value, dict) else value
-    return rebuilt(value, [_replaced(item, leaves) for item in items])
+    return rebuilt(value, [_replace_leaves(item, leaves) for item in items])
 
 
 def name_of(compiled):
@@ -144,7 +144,7 @@ def name_of(compiled):
     return getattr(compiled, "__name__", "the function")
 
 
-def returned(kind, keys, values):
+def in_container(kind, keys, values):
     """Results in their container: a single array, a tuple, a list or a dict."""
     if kind == "single":
         return values[0]

@@ -88,6 +88,6 @@ def _of_expression(text, operands, rule):
 def _typed(value, name, rule):
     """The type of an operand of another package, for explanations."""
     if rule != "named" or package_of(value) != "xarray" or not hasattr(value, "dtype"):
-        return _arrays.stand_in(value, f"`{name}`")
+        return _arrays.foreign_placeholder(value, f"`{name}`")
     sizes = ", ".join(f"{dimension}: {size}" for dimension, size in value.sizes.items())
     return f"{_arrays.indim_name(value.dtype)}[{sizes}]"

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arrays, _foreign
 from ._indim import _apply
-from ._numbers import as_it_is
+from ._numbers import plain_value
 from ._tracing import OPERAND_ATTRIBUTES, Tracer
 
 
@@ -53,7 +53,7 @@ def _axis_names(attributes):
 
 def constant(function, name, value):
     """A number of Python; the compiled part checks its value."""
-    value = as_it_is(value)
+    value = plain_value(value)
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
     if not isinstance(value, (bool, int, float)):
@@ -127,8 +127,8 @@ def by_attributes(function, count, doc):
 
 def _without_axis(signature):
     """The signature without ``axis``, which is deprecated for operations of several operands."""
-    kept = [parameter for parameter in signature.parameters.values() if parameter.name != "axis"]
-    return signature.replace(parameters=kept)
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "axis"]
+    return signature.replace(parameters=parameters)
 
 
 def _apply_by_attributes(function, operands, broadcast_dimensions, axis, out):

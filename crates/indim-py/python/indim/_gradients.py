@@ -42,13 +42,13 @@ class Gradient:
 
     def __call__(self, *args, **kwargs):
         args, kwargs = self._bound(args, kwargs)
-        asked = self._asked(args)
-        args = [_as_arrays(arg, self._name) if i in asked else arg for i, arg in enumerate(args)]
+        wrt_positions = self._wrt_positions(args)
+        args = [_as_arrays(arg, self._name) if i in wrt_positions else arg for i, arg in enumerate(args)]
         if has_tracer((*args, kwargs)):
             value, gradients = self._traced(args, kwargs)
         else:
             value, *leaves = self._flat(*args, **kwargs)
-            gradients = _filled([args[position] for position in asked], leaves)
+            gradients = _fill([args[position] for position in wrt_positions], leaves)
         gradients = tuple(gradients) if isinstance(self.argnums, tuple) else gradients[0]
         return (value, gradients) if self.has_value else gradients
 
@@ -58,7 +58,7 @@ class Gradient:
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def _asked(self, args):
+    def _wrt_positions(self, args):
         """The positions of the arguments that the gradients are with respect to."""
         positions = self.argnums if isinstance(self.argnums, tuple) else (self.argnums,)
         for position in positions:
@@ -70,7 +70,7 @@ class Gradient:
 
     def _traced(self, args, kwargs):
         """The value and the gradients, if some arguments are traced values."""
-        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._asked(args))
+        values, gradients = _derive(self.__wrapped__, self._name, args, kwargs, self._wrt_positions(args))
         return values[0], gradients
 
     def explain(self, *args, **kwargs):
@@ -130,11 +130,11 @@ def vjp(f, *primals):
 
 def _pull_back(function, primals, cotangents):
     if has_tracer([primals, cotangents]):
-        return tuple(_pulled(function, primals, cotangents))
-    return tuple(_filled(primals, _compiled_pullback(function)(cotangents, *primals)))
+        return tuple(_traced_pullback(function, primals, cotangents))
+    return tuple(_fill(primals, _compiled_pullback(function)(cotangents, *primals)))
 
 
-def _pulled(function, primals, cotangents):
+def _traced_pullback(function, primals, cotangents):
     """The gradients with respect to all arguments, some of them traced values."""
     every = range(len(primals))
     return _derive(function, _name_of(function), primals, {}, every, cotangents)[1]
@@ -148,7 +148,7 @@ def _compiled(function):
 @functools.lru_cache(maxsize=64)
 def _compiled_pullback(function):
     def pullback(cotangents, *primals):
-        return list(_leaves(_pulled(function, primals, cotangents)))
+        return list(_leaves(_traced_pullback(function, primals, cotangents)))
 
     # Captured objects are searched as if the function were compiled itself.
     pullback.__module__ = getattr(function, "__module__", None)
@@ -156,9 +156,9 @@ def _compiled_pullback(function):
     return CompiledFunction(pullback)
 
 
-def _derive(function, name, args, kwargs, asked, cotangents=None):
+def _derive(function, name, args, kwargs, wrt_positions, cotangents=None):
     """The results of a function of tracing values, in a list, and the gradients with respect to the arguments
-    at the positions ``asked``.
+    at the positions ``wrt_positions``.
 
     Without ``cotangents`` the function gives one number.
     """
@@ -168,55 +168,55 @@ def _derive(function, name, args, kwargs, asked, cotangents=None):
             f"gradients of {name} are those of arrays without labels, and an argument is one of xarray: pass "
             "`x.values`, and label what comes of it, `x.copy(data=gradient)`"
         )
-    around = innermost(leaves)
-    recording = Recording(Recorder(), name, around)
-    inner, places = [], []
+    outer = innermost(leaves)
+    recording = Recording(Recorder(), name, outer)
+    inner, source_ranges = [], []
     for position, arg in enumerate(args):
         first = len(recording.sources)
-        if position in asked:
-            arg = _mapped(arg, lambda leaf: around.tracer(leaf, name))
-        inner.append(_mapped(arg, recording.argument))
-        places.append(range(first, len(recording.sources)))
+        if position in wrt_positions:
+            arg = _map_leaves(arg, lambda leaf: outer.tracer(leaf, name))
+        inner.append(_map_leaves(arg, recording.argument))
+        source_ranges.append(range(first, len(recording.sources)))
     with running(recording):
-        kind, keys, results = flatten(function(*inner, **_mapped(kwargs, recording.argument)))
+        kind, keys, results = flatten(function(*inner, **_map_leaves(kwargs, recording.argument)))
         results = [result_tracer(recording, result) for result in results]
     if cotangents is not None:
-        cotangents = _cotangents(around, name, results, cotangents, (kind, keys))
+        cotangents = _cotangents(outer, name, results, cotangents, (kind, keys))
     elif kind != "single":
         raise TypeError(
             f"{name} returns a {kind}, but a gradient is that of one number; return that alone, or use "
             "indim.vjp"
         )
-    wrt = [place for position in asked for place in places[position]]
+    wrt = [source for position in wrt_positions for source in source_ranges[position]]
     sources = [source._name for source in recording.sources]
     outputs = [result._name for result in results]
-    described = around.recorder(name).derive(
+    descriptions = outer.recorder(name).derive(
         recording._recorder, outputs, sources, wrt, cotangents, f"{name}(...)"
     )
-    values = [Tracer(around, value) for value in described]
-    gradients = _filled([args[position] for position in asked], values[len(outputs) :])
+    values = [Tracer(outer, value) for value in descriptions]
+    gradients = _fill([args[position] for position in wrt_positions], values[len(outputs) :])
     return values[: len(outputs)], gradients
 
 
-def _cotangents(around, name, results, given, structure):
+def _cotangents(outer, name, results, cotangent_container, structure):
     """The names of the cotangents; each has the type of its result."""
-    kind, keys, cotangents = flatten(given)
+    kind, keys, cotangents = flatten(cotangent_container)
     if (kind, keys) != structure or len(cotangents) != len(results):
         raise TypeError(
             f"{name} returns {_container(*structure, len(results))}, but the cotangents are "
             f"{_container(kind, keys, len(cotangents))}"
         )
-    return [_cotangent(around, name, *pair) for pair in zip(results, cotangents)]
+    return [_cotangent(outer, name, *pair) for pair in zip(results, cotangents)]
 
 
-def _cotangent(around, name, result, cotangent):
+def _cotangent(outer, name, result, cotangent):
     if isinstance(cotangent, (bool, int, float, complex)) and not isinstance(cotangent, np.generic):
         cotangent = np.asarray(cotangent, result.dtype)
-    cotangent = around.tracer(cotangent, "cotangent")
+    cotangent = outer.tracer(cotangent, "cotangent")
     if cotangent._dtype != result._dtype or cotangent._shape != result._shape:
         raise TypeError(
             f"a cotangent has the type of its result: {name} gives {result._dtype}{list(result._shape)}, the "
-            f"cotangent `{cotangent._piece}` is {cotangent._dtype}{list(cotangent._shape)}"
+            f"cotangent `{cotangent._value_text}` is {cotangent._dtype}{list(cotangent._shape)}"
         )
     return cotangent._name
 
@@ -267,15 +267,15 @@ def _leaves(value):
         yield from _leaves(item)
 
 
-def _mapped(value, function):
+def _map_leaves(value, function):
     """``value`` with ``function`` applied to each leaf."""
     if not isinstance(value, (list, tuple, dict)):
         return function(value)
     items = value.values() if isinstance(value, dict) else value
-    return rebuilt(value, [_mapped(item, function) for item in items])
+    return rebuilt(value, [_map_leaves(item, function) for item in items])
 
 
-def _filled(templates, leaves):
+def _fill(templates, leaves):
     """Containers like the templates, with these leaves in their order."""
     leaves = iter(leaves)
-    return [_mapped(template, lambda _: next(leaves)) for template in templates]
+    return [_map_leaves(template, lambda _: next(leaves)) for template in templates]

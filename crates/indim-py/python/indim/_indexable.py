@@ -64,36 +64,36 @@ class Copies:
         self._is_own, self._mentioned = search.is_own, search.names
         self._root = root
         #: By the id of each original: the original and its copy. Holding the original keeps its id unique.
-        self._made = {}
+        self._copies = {}
         self.has_views = False
 
     def of(self, value, depth=0):
         """The copy of a value; itself where it leads to no array."""
-        if id(value) in self._made:
-            return self._made[id(value)][1]
-        make = self._maker(value)
+        if id(value) in self._copies:
+            return self._copies[id(value)][1]
+        make = self._copier(value)
         if make is None or depth > _MAX_DEPTH:
             return value
-        self._made[id(value)] = value, value
-        made = make(value, depth + 1)
-        self._made[id(value)] = value, made
-        return made
+        self._copies[id(value)] = value, value
+        result = make(value, depth + 1)
+        self._copies[id(value)] = value, result
+        return result
 
-    def _maker(self, value):
+    def _copier(self, value):
         """The function that copies a value."""
         if isinstance(value, types.FunctionType):
             is_own = self._is_own(value.__module__) or getattr(value, ADAPTED, None) is self._root
             return self._function if is_own else None
         if isinstance(value, types.ModuleType):
             return self._module if self._is_own(value.__name__) else None
-        if type(value) in _MAKERS:
-            return functools.partial(_MAKERS[type(value)], self)
+        if type(value) in _COPIERS:
+            return functools.partial(_COPIERS[type(value)], self)
         if type(value).__module__.startswith("indim."):
             return self._wrapper if hasattr(value, "__wrapped__") else None
         has_dict = hasattr(value, "__dict__") and not isinstance(value, type)
         return self._instance if has_dict and self._is_own(type(value).__module__) else None
 
-    def _changed(self, entries, names, depth):
+    def _changed_copies(self, entries, names, depth):
         """Copies of the entries with these names, without those that are the originals."""
         copies = {name: self.of(entries[name], depth) for name in names if name in entries}
         return {name: copied for name, copied in copies.items() if copied is not entries[name]}
@@ -107,18 +107,18 @@ class Copies:
     def _function(self, function, depth):
         closure = function.__closure__ or ()
         cells = tuple(self._cell(cell, depth) for cell in closure)
-        names = self._changed(function.__globals__, _captured.global_names(function.__code__), depth)
-        defaults = [self.of(given, depth) for given in (function.__defaults__, function.__kwdefaults__)]
+        names = self._changed_copies(function.__globals__, _captured.global_names(function.__code__), depth)
+        defaults = [self.of(default, depth) for default in (function.__defaults__, function.__kwdefaults__)]
         copies, originals = (*cells, *defaults), (*closure, function.__defaults__, function.__kwdefaults__)
         if not names and all(copied is original for copied, original in zip(copies, originals)):
             return function
-        made = types.FunctionType(
+        result = types.FunctionType(
             function.__code__, function.__globals__ | names, function.__name__, defaults[0], cells
         )
-        made.__module__, made.__qualname__ = function.__module__, function.__qualname__
-        made.__kwdefaults__ = defaults[1]
-        made.__dict__.update(function.__dict__)
-        return made
+        result.__module__, result.__qualname__ = function.__module__, function.__qualname__
+        result.__kwdefaults__ = defaults[1]
+        result.__dict__.update(function.__dict__)
+        return result
 
     def _cell(self, cell, depth):
         try:
@@ -149,16 +149,16 @@ class Copies:
     def _dict(self, entries, depth):
         if len(entries) > _captured.MAX_ENTRIES:
             return entries
-        changed = self._changed(entries, entries, depth)
+        changed = self._changed_copies(entries, entries, depth)
         return entries | changed if changed else entries
 
     def _module(self, module, depth):
-        changed = self._changed(vars(module), self._mentioned, depth)
+        changed = self._changed_copies(vars(module), self._mentioned, depth)
         if not changed:
             return module
-        made = types.ModuleType(module.__name__)
-        made.__dict__.update(vars(module) | changed)
-        return made
+        result = types.ModuleType(module.__name__)
+        result.__dict__.update(vars(module) | changed)
+        return result
 
     def _wrapper(self, wrapper, depth):
         """A compiled function, or the gradient of a function."""
@@ -173,22 +173,22 @@ class Copies:
 
     def _instance(self, value, depth):
         """An object; methods that lead to arrays become attributes of the copy."""
-        changed = self._changed(vars(value), self._mentioned, depth)
+        changed = self._changed_copies(vars(value), self._mentioned, depth)
         found = {name: _captured.of_class(type(value), name) for name in self._mentioned - vars(value).keys()}
         methods = {name: one for name, one in found.items() if isinstance(one, types.FunctionType)}
-        methods = self._changed(methods, methods, depth)
+        methods = self._changed_copies(methods, methods, depth)
         if not changed and not methods:
             return value
         try:
-            made = copy.copy(value)
+            result = copy.copy(value)
         except Exception:  # Any error of the class; its arrays are refused as before.
             return value
-        vars(made).update(changed)
-        vars(made).update({name: types.MethodType(method, made) for name, method in methods.items()})
-        return made
+        vars(result).update(changed)
+        vars(result).update({name: types.MethodType(method, result) for name, method in methods.items()})
+        return result
 
 
-_MAKERS = {
+_COPIERS = {
     np.ndarray: Copies._array,
     np.memmap: Copies._array,
     types.MethodType: Copies._method,

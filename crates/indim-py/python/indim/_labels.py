@@ -57,21 +57,21 @@ _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 _ARRAYS = (*_LABELLED, np.ndarray, pd.Series, pd.DataFrame, pd.Index)
 
 #: Types of immutable values that differ if and only if their texts differ.
-_TOLD_BY_TEXT = (float, complex, datetime.date, datetime.timedelta, pd.Interval, pd.Period)
+_COMPARED_BY_TEXT = (float, complex, datetime.date, datetime.timedelta, pd.Interval, pd.Period)
 
 
 def _is_labelled(value):
     return isinstance(value, _LABELLED)
 
 
-class _Same:
+class _ComparedByIdentity:
     """An object that is equal to itself alone."""
 
     def __init__(self, value):
         self._value = value
 
     def __eq__(self, other):
-        return type(other) is _Same and self._value is other._value
+        return type(other) is _ComparedByIdentity and self._value is other._value
 
     def __hash__(self):
         return id(self._value)
@@ -81,11 +81,11 @@ class _Keys:
     """Makes the keys of several values, which are compared as one and share the limit ``_MAX_BYTES``."""
 
     def __init__(self):
-        self._left = _MAX_BYTES
+        self._bytes_left = _MAX_BYTES
 
     def _count(self, size):
-        self._left -= size
-        if self._left < 0:
+        self._bytes_left -= size
+        if self._bytes_left < 0:
             raise NoKeyError
 
     # Labelled arrays.
@@ -99,9 +99,9 @@ class _Keys:
             for name, array in value.coords.items()
         )
         if isinstance(value, xr.DataArray):
-            own = type(value.name), value.name, self.variable(value.variable, with_elements)
+            own_key = type(value.name), value.name, self.variable(value.variable, with_elements)
         else:
-            own = (
+            own_key = (
                 self.plain(value.attrs),
                 self._encoding(value.encoding),
                 tuple(
@@ -109,12 +109,12 @@ class _Keys:
                     for name, array in value.data_vars.items()
                 ),
             )
-        return type(value), own, coordinates, self._indexes(value.xindexes)
+        return type(value), own_key, coordinates, self._indexes(value.xindexes)
 
     def variable(self, variable, with_elements):
         elements = self._elements(variable) if with_elements else None
-        described = variable.dims, variable.shape, variable.dtype
-        return *described, self.plain(variable.attrs), self._encoding(variable.encoding), elements
+        type_key = variable.dims, variable.shape, variable.dtype
+        return *type_key, self.plain(variable.attrs), self._encoding(variable.encoding), elements
 
     def _elements(self, variable):
         if not variable._in_memory:
@@ -125,12 +125,12 @@ class _Keys:
         return self.array(variable.values)
 
     def _indexes(self, indexes):
-        keys, seen = [], {}
+        keys, positions = [], {}
         for name, index in indexes.items():
-            if id(index) not in seen:
-                seen[id(index)] = len(seen)
+            if id(index) not in positions:
+                positions[id(index)] = len(positions)
                 keys.append(self._index(index))
-            keys.append((type(name), name, seen[id(index)]))
+            keys.append((type(name), name, positions[id(index)]))
         return tuple(keys)
 
     def _index(self, index):
@@ -158,7 +158,7 @@ class _Keys:
                 return type(value), value
             return self.plain(value)
         except (NoKeyError, TypeError):
-            return _Same(value)
+            return _ComparedByIdentity(value)
 
     # The parts of labels.
 
@@ -186,7 +186,7 @@ class _Keys:
         if kind in (str, int, bool, bytes, type(None)):
             self._count(_OBJECT_BYTES)
             return kind, value
-        if isinstance(value, _TOLD_BY_TEXT) or kind.__module__.partition(".")[0] == "cftime":
+        if isinstance(value, _COMPARED_BY_TEXT) or kind.__module__.partition(".")[0] == "cftime":
             self._count(_OBJECT_BYTES)
             return kind, repr(value)
         if kind in (list, tuple):

@@ -29,10 +29,10 @@ BLOCK, LANES = 512, 32
 TASK_BYTES = 64 << 20
 
 #: Nodes that one task combines: a power of two, so that a task covers whole levels of the tree.
-COMBINED_BY_A_TASK = 16
+TASK_FAN_IN = 16
 
 #: Maximum rows that one run of a program adds to the lanes.
-ROWS_AT_ONCE = 4
+MAX_ROWS_PER_RUN = 4
 
 
 class Stage(NamedTuple):
@@ -87,14 +87,14 @@ class Layer:
 def layer(stage, arrays, chunks, may_be_empty):
     """The tasks of a stage over these arrays; ``chunks`` has the chunk sizes along its axes."""
     name = "indim-sum-" + tokenize("indim", stage, [array.name for array in arrays], chunks)
-    kept = [axis for axis in range(len(chunks)) if axis != stage.axis]
+    kept_axes = [axis for axis in range(len(chunks)) if axis != stage.axis]
     units = _units(chunks[stage.axis])
     group = _group(chunks[stage.axis]) if may_be_empty else None
     tasks, cells = {}, []
-    for cell in itertools.product(*(range(len(chunks[axis])) for axis in kept)):
-        place = dict(zip(kept, cell))
-        sizes = [None if axis == stage.axis else chunks[axis][place[axis]] for axis in range(len(chunks))]
-        _Cell(stage, arrays, place, sizes, name, cell, tasks).add(units, group)
+    for cell in itertools.product(*(range(len(chunks[axis])) for axis in kept_axes)):
+        position = dict(zip(kept_axes, cell))
+        sizes = [None if axis == stage.axis else chunks[axis][position[axis]] for axis in range(len(chunks))]
+        _Cell(stage, arrays, position, sizes, name, cell, tasks).add(units, group)
         cells.append(cell)
     return Layer(name, tasks, arrays, cells, len(stage.reductions))
 
@@ -140,9 +140,9 @@ def _units(sizes):
         while row < end:
             while ends[chunk] <= row:
                 chunk += 1
-            upto = min(end, ends[chunk])
-            parts.append(part(row, upto))
-            row = upto
+            stop = min(end, ends[chunk])
+            parts.append(part(row, stop))
+            row = stop
         units.append((start, parts))
     return units
 
@@ -158,8 +158,8 @@ def _group(sizes):
 class _Cell:
     """The tasks of one cell of the kept axes."""
 
-    def __init__(self, stage, arrays, place, sizes, name, cell, tasks):
-        self._stage, self._arrays, self._place, self._sizes = stage, arrays, place, sizes
+    def __init__(self, stage, arrays, position, sizes, name, cell, tasks):
+        self._stage, self._arrays, self._position, self._sizes = stage, arrays, position, sizes
         self._name, self._cell, self._tasks = name, cell, tasks
         self._row_bytes = sum(
             array.dtype.itemsize * math.prod(self._extents(array, axes))
@@ -173,15 +173,15 @@ class _Cell:
         return [size if axis is None else extents[axis] for axis, size in zip(axes, array.shape)]
 
     def add(self, units, group):
-        nodes = [self._unit(row, parts, group) for row, parts in units]
-        width = COMBINED_BY_A_TASK
-        while len(nodes) > COMBINED_BY_A_TASK:
-            nodes = self._combined(nodes, width)
-            width *= COMBINED_BY_A_TASK
+        nodes = [self._add_unit(row, parts, group) for row, parts in units]
+        width = TASK_FAN_IN
+        while len(nodes) > TASK_FAN_IN:
+            nodes = self._combine_level(nodes, width)
+            width *= TASK_FAN_IN
         result = _Result(self._stage.axis, self._stage.reductions, tuple(node.level for node in nodes))
         self._tasks[(self._name, *self._cell)] = (result, [node.key for node in nodes])
 
-    def _combined(self, nodes, width):
+    def _combine_level(self, nodes, width):
         """Combines nodes of fewer than ``width`` blocks into nodes of ``width`` blocks."""
         level, combined = width.bit_length() - 1, []
         for block, group in itertools.groupby(nodes, lambda node: node.block // width):
@@ -196,7 +196,7 @@ class _Cell:
             combined.append(_Node(block * width, level, key))
         return combined
 
-    def _unit(self, row, parts, group):
+    def _add_unit(self, row, parts, group):
         """Adds the tasks of a unit, and returns its node."""
         block = row // BLOCK
         length = sum(part.length for part in parts)
@@ -217,32 +217,32 @@ class _Cell:
 
     def _chain(self, key, block, parts):
         """Adds a chain of tasks: each takes as many chunks as memory allows, and passes on the lanes."""
-        lanes, row, taken, step = None, 0, [], 0
+        lanes, row, batch, step = None, 0, [], 0
         for part in parts:
-            if taken and (sum(one.length for one in taken) + part.length) * self._row_bytes > TASK_BYTES:
-                carried = self._key("lanes", block, step)
-                self._tasks[carried] = (self._add(is_last=False), lanes, row, self._chunks(taken))
-                row += sum(one.length for one in taken)
-                lanes, taken, step = carried, [], step + 1
-            taken.append(part)
-        self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(taken))
+            if batch and (sum(one.length for one in batch) + part.length) * self._row_bytes > TASK_BYTES:
+                lanes_key = self._key("lanes", block, step)
+                self._tasks[lanes_key] = (self._add(is_last=False), lanes, row, self._chunks(batch))
+                row += sum(one.length for one in batch)
+                lanes, batch, step = lanes_key, [], step + 1
+            batch.append(part)
+        self._tasks[key] = (self._add(is_last=True), lanes, row, self._chunks(batch))
 
     def _lane_by_lane(self, key, block, parts, group):
         """Adds one chain of tasks for each group of lanes, and tasks that combine their results."""
-        of_group = {}
+        parts_by_group = {}
         for index, part in enumerate(parts):
-            of_group.setdefault(index * group % LANES, []).append(part)
+            parts_by_group.setdefault(index * group % LANES, []).append(part)
         limit = max(TASK_BYTES // (group * self._row_bytes), 1)
-        firsts = _ChunkedProgram.lane_groups(group)
+        first_lanes = _ChunkedProgram.lane_groups(group)
         length = LANES // max(group, 4)
         runs = []
-        for run in range(0, len(firsts), length):
+        for run in range(0, len(first_lanes), length):
             lanes = []
-            for first in firsts[run : run + length]:
-                of_lanes, before = of_group.get(first, []), None
-                for step in range(0, len(of_lanes), limit):
+            for first in first_lanes[run : run + length]:
+                group_parts, before = parts_by_group.get(first, []), None
+                for step in range(0, len(group_parts), limit):
                     after = self._key("lanes", block, first, step)
-                    chunks = self._chunks(of_lanes[step : step + limit])
+                    chunks = self._chunks(group_parts[step : step + limit])
                     self._tasks[after] = (_AddParts(self._stage, tuple(self._sizes), group), before, chunks)
                     before = after
                 lanes.append(before)
@@ -266,8 +266,8 @@ class _Cell:
         return inputs
 
     def _chunk(self, array, axes, part):
-        place = {**self._place, self._stage.axis: part.chunk}
-        key = (array.name, *(0 if axis is None else place[axis] for axis in axes))
+        position = {**self._position, self._stage.axis: part.chunk}
+        key = (array.name, *(0 if axis is None else position[axis] for axis in axes))
         if part.is_whole or self._stage.axis not in axes:
             return key
         # Only the rows of the block are sent to the task.
@@ -290,7 +290,7 @@ class _Reduce:
 
     def __call__(self, inputs):
         chunks = [chunks[0] for chunks in inputs]
-        sizes = _with(self.sizes, self.stage.axis, _rows(self.stage, inputs)[0])
+        sizes = _replace_size(self.sizes, self.stage.axis, _rows(self.stage, inputs)[0])
         return tuple(self.stage.chunk_program().run(chunks, sizes))
 
 
@@ -306,7 +306,7 @@ class _AddRows:
         program, axis = self.stage.chunk_program(), self.stage.axis
         lengths = _rows(self.stage, inputs)
         if lanes is None:
-            lanes = program.new_lanes(_with(self.sizes, axis, LANES))
+            lanes = program.new_lanes(_replace_size(self.sizes, axis, LANES))
         else:
             # A scheduler may repeat a task, so its arguments are not changed.
             lanes = [array.copy() for array in lanes]
@@ -315,18 +315,18 @@ class _AddRows:
             while start < length:
                 lane, left = row % LANES, length - start
                 if lane == 0 and left >= LANES:
-                    size, times = LANES, _power_of_two(min(left // LANES, ROWS_AT_ONCE))
+                    size, times = LANES, _power_of_two(min(left // LANES, MAX_ROWS_PER_RUN))
                 else:
                     size, times = _power_of_two(min(left, LANES - lane)), 1
                 rows = [(part, start + time * LANES, size) for time in range(times)]
                 chunks = _chunks_of_rows(self.stage, inputs, rows)
-                some = [_along(array, axis, lane, size) for array in lanes]
-                program.add_to_lanes(some, chunks, _with(self.sizes, axis, size), times)
+                lane_slices = [_slice_axis(array, axis, lane, size) for array in lanes]
+                program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), times)
                 start, row = start + size * times, row + size * times
         if not self.is_last:
             return tuple(lanes)
         # Lanes without elements are not folded.
-        lanes = [_along(array, axis, 0, min(row, LANES)) for array in lanes]
+        lanes = [_slice_axis(array, axis, 0, min(row, LANES)) for array in lanes]
         return tuple(program.fold_lanes([], lanes, list(lanes[0].shape)))
 
 
@@ -341,18 +341,18 @@ class _AddParts:
     def __call__(self, lanes, inputs):
         program, axis = self.stage.chunk_program(), self.stage.axis
         if lanes is None:
-            lanes = program.new_lanes(_with(self.sizes, axis, self.group))
+            lanes = program.new_lanes(_replace_size(self.sizes, axis, self.group))
         else:
             lanes = [array.copy() for array in lanes]
         lengths, part = _rows(self.stage, inputs), 0
         while part < len(lengths):
             size = lengths[part]
-            alike = sum(1 for _ in itertools.takewhile(lambda length: length == size, lengths[part:]))
-            times = _power_of_two(min(alike, ROWS_AT_ONCE))
+            equal_count = sum(1 for _ in itertools.takewhile(lambda length: length == size, lengths[part:]))
+            times = _power_of_two(min(equal_count, MAX_ROWS_PER_RUN))
             rows = [(part + time, 0, size) for time in range(times)]
-            some = [_along(array, axis, 0, size) for array in lanes]
+            lane_slices = [_slice_axis(array, axis, 0, size) for array in lanes]
             chunks = _chunks_of_rows(self.stage, inputs, rows)
-            program.add_to_lanes(some, chunks, _with(self.sizes, axis, size), times)
+            program.add_to_lanes(lane_slices, chunks, _replace_size(self.sizes, axis, size), times)
             part += times
         return tuple(lanes)
 
@@ -367,7 +367,8 @@ class _Pairs:
         lanes = list(lanes)
         while len(lanes) > 1:
             lanes = [
-                _both(self.reductions, *lanes[place : place + 2]) for place in range(0, len(lanes), 2)
+                _combine_pair(self.reductions, *lanes[position : position + 2])
+                for position in range(0, len(lanes), 2)
             ]
         return lanes[0]
 
@@ -393,14 +394,14 @@ class _Combine:
     levels: tuple
 
     def __call__(self, nodes):
-        waiting = []
+        stack = []
         for level, node in zip(self.levels, nodes):
-            while waiting and waiting[-1][0] == level:
-                node, level = _both(self.reductions, waiting.pop()[1], node), level + 1
-            waiting.append((level, node))
-        _, node = waiting.pop()
-        while waiting:
-            node = _both(self.reductions, waiting.pop()[1], node)
+            while stack and stack[-1][0] == level:
+                node, level = _combine_pair(self.reductions, stack.pop()[1], node), level + 1
+            stack.append((level, node))
+        _, node = stack.pop()
+        while stack:
+            node = _combine_pair(self.reductions, stack.pop()[1], node)
         return node
 
 
@@ -417,11 +418,11 @@ class _Result:
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
-def _both(reductions, before, behind=None):
+def _combine_pair(reductions, before, after=None):
     """Combines two neighbours; either may be ``None``. Returns one result for each reduction."""
-    if before is None or behind is None:
-        return behind if before is None else before
-    arrays = zip(reductions, before, behind)
+    if before is None or after is None:
+        return after if before is None else before
+    arrays = zip(reductions, before, after)
     return tuple(combination(reduction).run([one, other])[0] for reduction, one, other in arrays)
 
 
@@ -439,19 +440,19 @@ def _chunks_of_rows(stage, inputs, rows):
     for moves, axes, given in zip(stage.moves(), stage.read, inputs):
         if moves:
             axis = axes.index(stage.axis)
-            chunks.extend(_along(given[part], axis, start, size) for part, start, size in rows)
+            chunks.extend(_slice_axis(given[part], axis, start, size) for part, start, size in rows)
         else:
             chunks.append(given[0])
     return chunks
 
 
-def _along(array, axis, start, size):
+def _slice_axis(array, axis, start, size):
     if start == 0 and size == array.shape[axis]:
         return array
     return array[(slice(None),) * axis + (slice(start, start + size),)]
 
 
-def _with(sizes, axis, size):
+def _replace_size(sizes, axis, size):
     return [size if along == axis else other for along, other in enumerate(sizes)]
 
 

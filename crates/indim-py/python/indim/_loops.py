@@ -35,7 +35,7 @@ def while_loop(cond_fun, body_fun, init_val, *, limit=None):
     limit = STEP_LIMIT if limit is None else operator.index(limit)
     if not 0 <= limit < 1 << 63:
         raise ValueError(f"the limit of a loop is a number of steps, not {limit}")
-    return _called("while_loop", _regions.while_loop, (cond_fun, body_fun), (limit,), init_val)
+    return _record_or_run("while_loop", _regions.while_loop, (cond_fun, body_fun), (limit,), init_val)
 
 
 def fori_loop(lower, upper, body_fun, init_val):
@@ -48,7 +48,7 @@ def fori_loop(lower, upper, body_fun, init_val):
     >>> int(indim.fori_loop(1, 5, lambda i, total: total + i, 0))
     10
     """
-    return _called("fori_loop", _regions.fori_loop, (body_fun,), (), (lower, upper, init_val))
+    return _record_or_run("fori_loop", _regions.fori_loop, (body_fun,), (), (lower, upper, init_val))
 
 
 def scan(f, init, xs=None, length=None, reverse=False):
@@ -65,7 +65,7 @@ def scan(f, init, xs=None, length=None, reverse=False):
     """
     _check_unlabelled("scan", leaves_of((init, xs)))
     steps = _length(xs, length)
-    return _called("scan", _regions.scan, (f,), (steps, bool(reverse)), (init, xs))
+    return _record_or_run("scan", _regions.scan, (f,), (steps, bool(reverse)), (init, xs))
 
 
 def cond(pred, true_fun, false_fun, *operands):
@@ -77,7 +77,7 @@ def cond(pred, true_fun, false_fun, *operands):
     >>> float(indim.cond(True, lambda x: x + 1.0, lambda x: -x, np.float64(3.0)))
     4.0
     """
-    return _called("cond", _regions.cond, (true_fun, false_fun), (), (pred, operands))
+    return _record_or_run("cond", _regions.cond, (true_fun, false_fun), (), (pred, operands))
 
 
 def switch(index, branches, *operands):
@@ -92,10 +92,10 @@ def switch(index, branches, *operands):
     branches = tuple(branches)
     if not branches:
         raise ValueError("switch takes at least one branch")
-    return _called("switch", _regions.switch, branches, (), (index, operands))
+    return _record_or_run("switch", _regions.switch, branches, (), (index, operands))
 
 
-def _called(name, record, functions, options, arguments):
+def _record_or_run(name, record, functions, options, arguments):
     """The result of ``record(functions, *options, recording, arguments)``, in the recording around, or
     compiled for the types of the arguments."""
     for function in functions:
@@ -103,11 +103,11 @@ def _called(name, record, functions, options, arguments):
             raise TypeError(f"{name} takes functions, not {type(function).__name__}")
     leaves = list(leaves_of(arguments))
     _check_unlabelled(name, leaves)
-    around = running_recording()
-    if around is None and has_tracer(leaves):
-        around = innermost(leaves)
-    if around is not None:
-        return record(functions, *options, around, arguments)
+    outer = running_recording()
+    if outer is None and has_tracer(leaves):
+        outer = innermost(leaves)
+    if outer is not None:
+        return record(functions, *options, outer, arguments)
     key = name, record, functions, options, structure_of(arguments, _kind)
     try:
         hash(key)
@@ -173,8 +173,8 @@ class _Compiled:
         self._flat, self._results = CompiledFunction(flat), results
 
     def __call__(self, leaves):
-        found = self._flat(*leaves)
-        return filled(self._results[0], found)
+        results = self._flat(*leaves)
+        return filled(self._results[0], results)
 
 
 def _length(xs, length):
@@ -187,6 +187,6 @@ def _length(xs, length):
         # The sizes of a traced value are part of the program once they are read.
         sizes.add(leaf.shape[0] if isinstance(leaf, Tracer) else shape[0])
     if len(sizes) != 1 or min(sizes) < 0:
-        found = "none is given" if not sizes else f"there are {sorted(sizes)}"
-        raise ValueError(f"scan needs one length, that of axis 0 of `xs` or `length`, and {found}")
+        problem = "none is given" if not sizes else f"there are {sorted(sizes)}"
+        raise ValueError(f"scan needs one length, that of axis 0 of `xs` or `length`, and {problem}")
     return sizes.pop()

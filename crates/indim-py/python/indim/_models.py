@@ -47,7 +47,7 @@ class Model:
         self.outputs = tuple(self._model.outputs())
 
     def __call__(self, *args, order="K", **kwargs):
-        results = self._model.run(self._bound(args, kwargs), order)
+        results = self._model.run(self._bind(args, kwargs), order)
         return results[0] if len(results) == 1 else tuple(results)
 
     def explain(self, *args, **kwargs):
@@ -55,7 +55,7 @@ class Model:
 
         Inputs are arrays or types (``"f32[8, 3]"``); where the file declares them whole, none are needed.
         """
-        return Explanation(*self._model.explain(self._bound(args, kwargs, _arrays.placeholder)))
+        return Explanation(*self._model.explain(self._bind(args, kwargs, _arrays.placeholder)))
 
     def lint(self, *, declare=None, allow=()):
         """Findings about the broadcasts of the file: see :func:`indim.lint`."""
@@ -73,11 +73,11 @@ class Model:
         ``exact=True`` refuses them. ``opset`` is the version of the operation set. With ``path`` the file is
         written there, and its companion file into the same folder.
         """
-        inputs = self._bound(args, kwargs, _arrays.placeholder)
+        inputs = self._bind(args, kwargs, _arrays.placeholder)
         return WrittenModel(*self._model.write((format, path, exact, opset), inputs))
 
-    def _bound(self, args, kwargs, convert=None):
-        return bound_arguments(self.inputs, args, kwargs, convert)
+    def _bind(self, args, kwargs, convert=None):
+        return bind_arguments(self.inputs, args, kwargs, convert)
 
     def __repr__(self):
         return f"<indim.Model {signature(self)}>"
@@ -88,7 +88,7 @@ class Model:
         return Model, (name, None if os.path.exists(name) else content, *self._options)
 
 
-def bound_arguments(inputs, args, kwargs, convert=None):
+def bind_arguments(inputs, args, kwargs, convert=None):
     """The argument of each input, ``None`` for an omitted one."""
     if len(args) > len(inputs):
         raise TypeError(f"the program takes {len(inputs)} inputs, {len(args)} were given")
@@ -101,23 +101,23 @@ def bound_arguments(inputs, args, kwargs, convert=None):
     if unknown:
         names = ", ".join(declared.name for declared in inputs)
         raise TypeError(f"no input is called `{sorted(unknown)[0]}`: the inputs are {names}")
-    return [_given(declared, bound.get(declared.name), convert) for declared in inputs]
+    return [_convert_argument(declared, bound.get(declared.name), convert) for declared in inputs]
 
 
 def signature(model):
     """The inputs of a model with their types, and its outputs."""
-    inputs = ", ".join(f"{declared.name}: {_declared(declared)}" for declared in model.inputs)
+    inputs = ", ".join(f"{declared.name}: {_type_text(declared)}" for declared in model.inputs)
     return f"({inputs}) -> {', '.join(model.outputs)}"
 
 
-def _declared(declared):
+def _type_text(declared):
     if declared.shape is None:
         return f"{declared.dtype or '?'}[...]"
     sizes = ", ".join("?" if size is None else str(size) for size in declared.shape)
     return f"{declared.dtype or '?'}[{sizes}]"
 
 
-def _given(declared, value, convert):
+def _convert_argument(declared, value, convert):
     """The argument of an input; a Python number takes the type that the file declares."""
     if value is None:
         return None

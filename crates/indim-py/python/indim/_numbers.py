@@ -54,17 +54,17 @@ class Number:
         if _is_recorded(symbol, x, y) and not self._recording.is_over:
             recorder = self._recording.recorder(self._name)
             names = [of._name if type(of) is Number else of for of in (x, y)]
-            made = recorder.record_number(symbol, names)
-            if made is not None:
-                name, value = made
+            result = recorder.record_number(symbol, names)
+            if result is not None:
+                name, value = result
                 return value if name is None else Number(self._recording, name, value)
-        return _PLAIN[symbol](as_it_is(x), as_it_is(y))
+        return _PLAIN[symbol](plain_value(x), plain_value(y))
 
     def __neg__(self):
-        made = None
+        result = None
         if not self._recording.is_over:
-            made = self._recording.recorder(self._name).record_number("-", [self._name])
-        return -self._plain() if made is None or made[0] is None else Number(self._recording, *made)
+            result = self._recording.recorder(self._name).record_number("-", [self._name])
+        return -self._plain() if result is None or result[0] is None else Number(self._recording, *result)
 
     def __pos__(self):
         return self
@@ -89,7 +89,7 @@ class Number:
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         if any(getattr(type(value), "_is_tracer", False) for value in inputs):
             return NotImplemented
-        return getattr(ufunc, method)(*map(as_it_is, inputs), **kwargs)
+        return getattr(ufunc, method)(*map(plain_value, inputs), **kwargs)
 
 
 def _is_recorded(symbol, x, y):
@@ -102,7 +102,7 @@ def _is_recorded(symbol, x, y):
     return symbol in _ARITHMETIC or symbol in _COMPARISONS or (symbol in _OF_INTEGERS and are_whole)
 
 
-def as_it_is(value):
+def plain_value(value):
     """The plain number for a :class:`Number`; any other value unchanged."""
     return value._plain() if type(value) is Number else value
 
@@ -112,7 +112,7 @@ define_operators(Number, Number._operator)
 
 def _use(function):
     """The method that calls ``function`` with the plain number."""
-    return lambda self, *arguments: function(self._plain(), *map(as_it_is, arguments))
+    return lambda self, *arguments: function(self._plain(), *map(plain_value, arguments))
 
 
 for _name, _function in {

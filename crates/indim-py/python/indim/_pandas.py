@@ -11,7 +11,7 @@ import contextlib
 import numpy as np
 import pandas as pd
 
-from ._engines import chunked_program, returned
+from ._engines import chunked_program, in_container
 from ._errors import ShapeError
 from ._indim import _graph_of_expression
 from ._indim import evaluate as _evaluate
@@ -101,28 +101,28 @@ class _Labelled:
         text, operands, self._kind, self._keys = parts
         inputs, self._outputs = chunked_program(text).axis_classes()
         #: By the class number of an axis: the name of an operand with this axis, and its labels.
-        self._met = {}
+        self._labels_by_class = {}
         for array, numbers in zip(operands, inputs):
             _, name, axes = labels.get(id(array), (None, None, ()))
             for axis, number in zip(axes, numbers):
-                _meet(self._met.setdefault(number, (name, axis)), (name, axis))
+                _check_equal_labels(self._labels_by_class.setdefault(number, (name, axis)), (name, axis))
 
-    def results(self, computed, given):
+    def results(self, computed, arguments):
         """The results, with labels if their axes have them."""
         values = [computed] if self._kind == "single" else computed
         values = list(values.values() if self._kind == "dict" else values)
-        name = _common_name(given)
+        name = _common_name(arguments)
         for position, numbers in enumerate(self._outputs):
             values[position] = _with_labels(values[position], self._labels_of(numbers), name)
-        return returned(self._kind, self._keys, values)
+        return in_container(self._kind, self._keys, values)
 
     def _labels_of(self, numbers):
         """The labels of all axes of a result; ``None`` if some axis belongs to no labelled operand."""
-        labels = [self._met[number][1] for number in numbers if number in self._met]
+        labels = [self._labels_by_class[number][1] for number in numbers if number in self._labels_by_class]
         return labels if len(labels) == len(numbers) else None
 
 
-def _meet(known, other):
+def _check_equal_labels(known, other):
     (known_name, known_axis), (name, axis) = known, other
     if not known_axis.equals(axis):
         raise ValueError(
@@ -145,7 +145,7 @@ def _with_labels(value, labels, name):
     return pd.DataFrame(value, index=labels[0], columns=labels[1])
 
 
-def _common_name(given):
+def _common_name(arguments):
     """The name that all Series among the arguments have, as pandas keeps it."""
-    names = {leaf.name for leaf in given if isinstance(leaf, pd.Series)}
+    names = {leaf.name for leaf in arguments if isinstance(leaf, pd.Series)}
     return names.pop() if len(names) == 1 else None

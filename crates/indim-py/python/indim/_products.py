@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _arrays, _foreign, _functions
 from ._advice import refused_keyword
-from ._numbers import as_it_is
+from ._numbers import plain_value
 from ._tracing import ARRAY_FUNCTIONS, UFUNCS, Tracer, tracer_of
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def tensordot(
 ):
     """NumPy's ``tensordot``: sums over the last ``axes`` axes of ``x`` and the first of ``y``, or over two
     lists of axes."""
-    left, right = _paired(as_it_is(axes))
+    left, right = _paired(plain_value(axes))
     attributes = [("x_axes", left), ("y_axes", right)]
     return product("tensordot", (x, y), preferred_element_type, out, attributes)
 
@@ -168,7 +168,7 @@ def define(rule, functions):
         out: NDArray[Any] | None = None,
     ):
         """NumPy's ``vecdot``: products of vectors along an axis; elements of ``x`` are conjugated."""
-        axis = as_it_is(axis)
+        axis = plain_value(axis)
         if isinstance(axis, (int, np.integer)) and not keepdims and broadcast_dimensions is None:
             attributes = [("axis", operator.index(axis))]
             return product("numpy.vecdot", (x, y), preferred_element_type, out, attributes)

@@ -7,7 +7,7 @@ import os
 import numpy
 
 from ._indim import _foreign_nodes
-from ._models import Model, bound_arguments, names_of, signature
+from ._models import Model, bind_arguments, names_of, signature
 
 
 class ProvidedModel:
@@ -21,56 +21,59 @@ class ProvidedModel:
         self._options = path, content, function, part, dict(provide)
         order, nodes = _foreign_nodes(path, content, function, part)
         starts, ends = part
-        known = list(starts)
+        available = list(starts)
         self._stages = []
         for operator, name, operands, results in nodes:
-            computed = provide.get(name) or provide.get(operator)
-            if computed is None or all(result is None or result in known for result in results):
+            node_function = provide.get(name) or provide.get(operator)
+            if node_function is None or all(result is None or result in available for result in results):
                 continue
-            wanted = _distinct(operand for operand in operands if operand not in known)
-            self._stages.append((self._model(known, wanted), wanted, computed, operands, results))
-            known += wanted + [result for result in results if result is not None]
-        self._last = Model(path, content, function, (known, ends))
+            requested = _distinct(operand for operand in operands if operand not in available)
+            model = self._model(available, requested)
+            self._stages.append((model, requested, node_function, operands, results))
+            available += requested + [result for result in results if result is not None]
+        self._last = Model(path, content, function, (available, ends))
         self.inputs = self._inputs(order, starts)
         self.outputs = self._last.outputs
 
-    def _model(self, known, wanted):
+    def _model(self, available, requested):
         path, content, function, _, _ = self._options
-        return Model(path, content, function, (tuple(known), tuple(wanted))) if wanted else None
+        return Model(path, content, function, (tuple(available), tuple(requested))) if requested else None
 
     def _inputs(self, order, starts):
         """The inputs of the program: inputs of stages that no earlier stage computes, in the file's order."""
-        computed = {name for _, wanted, _, _, results in self._stages for name in (*wanted, *results)}
+        computed = {name for _, requested, _, _, results in self._stages for name in (*requested, *results)}
         models = [stage[0] for stage in self._stages if stage[0]] + [self._last]
         declared = {}
         for model in models:
-            for given in model.inputs:
-                if given.name in order or given.name in starts or given.name not in computed:
-                    declared.setdefault(given.name, given)
+            for model_input in model.inputs:
+                name = model_input.name
+                if name in order or name in starts or name not in computed:
+                    declared.setdefault(name, model_input)
         first = [name for name in order if name in declared]
         return tuple(declared[name] for name in _distinct([*first, *declared]))
 
     def __call__(self, *args, order="K", **kwargs):
         names = [declared.name for declared in self.inputs]
-        values = dict(zip(names, bound_arguments(self.inputs, args, kwargs)))
-        for model, wanted, computed, operands, results in self._stages:
+        values = dict(zip(names, bind_arguments(self.inputs, args, kwargs)))
+        for model, requested, node_function, operands, results in self._stages:
             if model is not None:
-                values.update(zip(wanted, self._run(model, values, order)))
-            found = computed(*(None if name is None else _array(values[name]) for name in operands))
-            found = found if isinstance(found, (tuple, list)) else (found,)
-            if len(found) != len(results):
-                counts = f"has {len(results)} results, {len(found)} were returned"
+                values.update(zip(requested, self._run(model, values, order)))
+            arguments = (None if name is None else _array(values[name]) for name in operands)
+            node_results = node_function(*arguments)
+            node_results = node_results if isinstance(node_results, (tuple, list)) else (node_results,)
+            if len(node_results) != len(results):
+                counts = f"has {len(results)} results, {len(node_results)} were returned"
                 raise ValueError(f"the node of {results[0]} {counts}")
             values.update(
-                (name, numpy.asarray(value)) for name, value in zip(results, found) if name is not None
+                (name, numpy.asarray(value)) for name, value in zip(results, node_results) if name is not None
             )
         results = self._run(self._last, values, order)
         return results[0] if len(results) == 1 else tuple(results)
 
     @staticmethod
     def _run(model, values, order):
-        given = [values.get(declared.name) for declared in model.inputs]
-        return model._model.run(given, order)
+        arguments = [values.get(declared.name) for declared in model.inputs]
+        return model._model.run(arguments, order)
 
     def __repr__(self):
         return f"<indim.ProvidedModel {signature(self)}>"

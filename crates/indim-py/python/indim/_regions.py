@@ -14,45 +14,45 @@ from ._trees import filled, leaves_like, leaves_of, mapped, paths_of, shown
 _NO_LIMIT = (1 << 63) - 1
 
 
-def while_loop(functions, limit, around, init):
+def while_loop(functions, limit, outer, init):
     """The final state of ``indim.while_loop``."""
     condition_of, body_of = functions
-    initial = _values(around, init)
+    initial = _values(outer, init)
     names = _names(init, "state")
     condition = _condition(
-        around, "while_loop", initial, names, lambda *states: condition_of(filled(init, states))
+        outer, "while_loop", initial, names, lambda *states: condition_of(filled(init, states))
     )
-    body = _Body(around, "the body of while_loop")
+    body = _Body(outer, "the body of while_loop")
     with running(body.recording):
         states = body.states(initial, names)
         results = body.results(init, body_of(filled(init, states)), "state", initial)
-        ended = body.ended(results)
-    return filled(init, _loop(around, "while_loop", initial, condition, ended, limit))
+        recorded_body = body.finish(results)
+    return filled(init, _loop(outer, "while_loop", initial, condition, recorded_body, limit))
 
 
-def fori_loop(functions, around, arguments):
+def fori_loop(functions, outer, arguments):
     """The final state of ``indim.fori_loop``."""
     (body_of,) = functions
     lower, upper, init = arguments
-    lower, upper = _bound(around, lower), _bound(around, upper)
-    initial = [_value(around, lower), *_values(around, init)]
+    lower, upper = _loop_bound(outer, lower), _loop_bound(outer, upper)
+    initial = [_value(outer, lower), *_values(outer, init)]
     names = ["i", *_names(init, "state")]
-    condition = _condition(around, "fori_loop", initial, names, lambda i, *_: i < upper)
-    body = _Body(around, "the body of fori_loop")
+    condition = _condition(outer, "fori_loop", initial, names, lambda i, *_: i < upper)
+    body = _Body(outer, "the body of fori_loop")
     with running(body.recording):
         i, *states = body.states(initial, names)
         results = body.results(init, body_of(i, filled(init, states)), "state", initial[1:])
-        ended = body.ended([i + 1, *results])
-    return filled(init, _loop(around, "fori_loop", initial, condition, ended, _NO_LIMIT)[1:])
+        recorded_body = body.finish([i + 1, *results])
+    return filled(init, _loop(outer, "fori_loop", initial, condition, recorded_body, _NO_LIMIT)[1:])
 
 
-def scan(functions, steps, reverse, around, arguments):
+def scan(functions, steps, reverse, outer, arguments):
     """The last carry and the stacked results of ``indim.scan``."""
     (function,) = functions
     init, xs = arguments
-    initial = [_value(around, 0), *_values(around, init)]
-    arrays = [_not_empty(array) for array in _values(around, xs)]
-    body = _Body(around, "the function of scan")
+    initial = [_value(outer, 0), *_values(outer, init)]
+    arrays = [_not_empty(array) for array in _values(outer, xs)]
+    body = _Body(outer, "the function of scan")
     with running(body.recording):
         names = ["i", *_names(init, "carry")]
         step, *states = body.states(initial, names)
@@ -62,62 +62,62 @@ def scan(functions, steps, reverse, around, arguments):
         carry, ys = _carry_and_result(function(filled(init, states), filled(xs, parts)))
         results = [step + 1, *body.results(init, carry, "carry", initial[1:])]
         for y in [_result(body.recording, leaf) for leaf in leaves_of(ys)]:
-            initial.append(_functions.broadcast_to(_zero(around, y), (steps, *y._shape)))
+            initial.append(_functions.broadcast_to(_zero(outer, y), (steps, *y._shape)))
             names.append("y")
             stack = body.state(len(initial) - 1, initial[-1], "y")
             results.append(_scatters.scatter("scatter_set", stack, i, y, "drop"))
-        ended = body.ended(results)
-    condition = _condition(around, "scan", initial, names, lambda i, *_: i < steps)
-    finals = _loop(around, "scan", initial, condition, ended, _NO_LIMIT)
+        recorded_body = body.finish(results)
+    condition = _condition(outer, "scan", initial, names, lambda i, *_: i < steps)
+    finals = _loop(outer, "scan", initial, condition, recorded_body, _NO_LIMIT)
     count = len(states) + 1
     return filled(init, finals[1:count]), filled(ys, finals[count:])
 
 
-def cond(functions, around, arguments):
+def cond(functions, outer, arguments):
     """The results of ``indim.cond``."""
     pred, operands = arguments
-    pred = _value(around, pred)
+    pred = _value(outer, pred)
     if pred._shape:
         raise TypeError(
             f"the predicate of cond is one bool, not {_type(pred)}: choose element by element by np.where, "
             "or reduce it by np.any or np.all"
         )
     index = pred if pred._dtype == "bool" else pred != 0
-    return _branched(around, "cond", index, functions[::-1], operands)
+    return _record_branch(outer, "cond", index, functions[::-1], operands)
 
 
-def switch(functions, around, arguments):
+def switch(functions, outer, arguments):
     """The results of ``indim.switch``."""
     index, operands = arguments
-    index = _value(around, index)
+    index = _value(outer, index)
     if index._shape or not np.issubdtype(index.dtype, np.integer):
         raise TypeError(f"the index of switch is one integer, not {_type(index)}")
     index = np.clip(index, 0, min(len(functions) - 1, np.iinfo(index.dtype).max))
-    return _branched(around, "switch", index, functions, operands)
+    return _record_branch(outer, "switch", index, functions, operands)
 
 
-def _branched(around, name, index, functions, operands):
+def _record_branch(outer, name, index, functions, operands):
     """The results of the function at the index; the operands that are numbers stay numbers."""
-    operands = mapped(operands, lambda leaf: leaf if _is_number(leaf) else _value(around, leaf))
+    operands = mapped(operands, lambda leaf: leaf if _is_number(leaf) else _value(outer, leaf))
     bodies, first, types = [], None, None
     for function in functions:
-        body = _Body(around, f"a branch of {name}", is_branch=True)
+        body = _Body(outer, f"a branch of {name}", is_branch=True)
         with running(body.recording):
-            returned = function(*mapped(operands, body.lifted))
+            returned = function(*mapped(operands, body.lift))
             if first is None:
                 first = returned
             results = body.results(first, returned, "result", types)
-            bodies.append(body.ended(results))
+            bodies.append(body.finish(results))
         types = results if types is None else types
-    described = around.recorder(name).regions(bodies, [index._name], None, f"{name}(...)")
-    return filled(first, [Tracer(around, value) for value in described])
+    descriptions = outer.recorder(name).regions(bodies, [index._name], None, f"{name}(...)")
+    return filled(first, [Tracer(outer, value) for value in descriptions])
 
 
 class _Body:
-    """A function recorded within the recording ``around``; some parameters stand for states."""
+    """A function recorded within the recording ``outer``; some parameters stand for states."""
 
-    def __init__(self, around, name, is_branch=False):
-        self.recording = Recording(Recorder(), name, around)
+    def __init__(self, outer, name, is_branch=False):
+        self.recording = Recording(Recorder(), name, outer)
         self.recording.is_branch = is_branch
         self._states = {}
 
@@ -130,8 +130,8 @@ class _Body:
     def states(self, initial, names):
         return [self.state(number, *of) for number, of in enumerate(zip(initial, names))]
 
-    def lifted(self, leaf):
-        return self.recording.lifted(leaf) if isinstance(leaf, Tracer) else leaf
+    def lift(self, leaf):
+        return self.recording.lift(leaf) if isinstance(leaf, Tracer) else leaf
 
     def results(self, expected, returned, what, types):
         """The values that the function returned, in containers like ``expected`` and of these types."""
@@ -147,7 +147,7 @@ class _Body:
                 raise TypeError(_changed_type(name, path, first, result))
         return results
 
-    def ended(self, results):
+    def finish(self, results):
         """The parts of the recorded function, with these results."""
         sources = self.recording.sources
         states = [self._states.get(position, -1) for position in range(len(sources))]
@@ -169,9 +169,9 @@ def _changed_type(name, path, first, result):
     return f"{name} returns {_type(result)} for `{path}`, and {before} {_type(first)}; {advice}"
 
 
-def _condition(around, name, initial, names, function):
+def _condition(outer, name, initial, names, function):
     """The recorded condition of a loop over these states."""
-    body = _Body(around, f"the condition of {name}")
+    body = _Body(outer, f"the condition of {name}")
     with running(body.recording):
         result = _result(body.recording, function(*body.states(initial, names)))
         if result._shape:
@@ -182,21 +182,21 @@ def _condition(around, name, initial, names, function):
             raise TypeError(
                 f"the condition of {name} is one bool, not {_type(result)}: compare it, as x > 0 or x != 0"
             )
-        return body.ended([result])
+        return body.finish([result])
 
 
-def _loop(around, name, initial, condition, body, limit):
+def _loop(outer, name, initial, condition, body, limit):
     """The values of the final states."""
     states = [state._name for state in initial]
-    described = around.recorder(name).regions([condition, body], states, limit, f"{name}(...)")
-    return [Tracer(around, value) for value in described]
+    descriptions = outer.recorder(name).regions([condition, body], states, limit, f"{name}(...)")
+    return [Tracer(outer, value) for value in descriptions]
 
 
-def _bound(around, bound):
+def _loop_bound(outer, bound):
     """A bound of a counted loop: a number, or a value of 64 bits."""
     if _is_number(bound) and type(bound) is int:
         return bound
-    bound = _value(around, bound)
+    bound = _value(outer, bound)
     if bound._shape or not np.issubdtype(bound.dtype, np.integer):
         raise TypeError(f"the bounds of fori_loop are integers, not {_type(bound)}")
     return bound if bound._dtype == "i64" else bound.astype(np.int64)
@@ -239,7 +239,7 @@ def _value(recording, leaf):
         # It stays a number whose value may differ at the next call.
         recorder = leaf._recording.recorder(leaf._name)
         number = Tracer(leaf._recording, recorder.record("copy", [leaf._name], [], "numpy"))
-        return recording.lifted(number)
+        return recording.lift(number)
     if _is_number(leaf) and not isinstance(leaf, complex):
         return Tracer(recording, recording.recorder("number").record("copy", [leaf], [], "numpy"))
     return recording.tracer(leaf, "state")

@@ -92,7 +92,7 @@ def _is_as_is(default):
     return not isinstance(default, numbers.Number) and not any(hasattr(default, one) for one in protocols)
 
 
-def is_passed_as_is(rows, position, argument):
+def is_static_argument(rows, position, argument):
     """Whether a function with these parameters receives the argument at a position unchanged."""
     _, _, is_static, default = rows[min(position, len(rows) - 1)]
     return is_static or (default is not None and default[1] and argument is default[0])

@@ -384,8 +384,8 @@ def _nanquantile_of_numpy(a, q, axis, method, keepdims):
 def _in_place(name):
     def method(self, *args, **kwargs):
         raise TypeError(
-            f"`{self._piece}` is traced, and a traced value does not change: x.{name}() sorts an array in "
-            f"place; write y = np.{name}(x)"
+            f"`{self._value_text}` is traced, and a traced value does not change: x.{name}() sorts an array "
+            f"in place; write y = np.{name}(x)"
         )
 
     return method

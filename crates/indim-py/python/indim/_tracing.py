@@ -19,7 +19,7 @@ from . import _arrays, _captured, _foreign
 from ._advice import method_advice, refused_keyword
 from ._errors import ExprError
 from ._indexable import Copies, captured_array
-from ._numbers import Number, as_it_is
+from ._numbers import Number, plain_value
 from ._operators import UFUNCS_OF_SYMBOLS, define_operators
 from ._signatures import ADAPTED
 from ._statics import frozen
@@ -53,27 +53,27 @@ OPERAND_ATTRIBUTES = ("where", "initial")
 class Recording:
     """A call of a function on tracing values: the recorder of the compiled part, and names for messages.
 
-    A differentiated function, and one of a loop or branch, is recorded within the recording ``around`` it:
+    A differentiated function, and one of a loop or branch, is recorded within the recording ``outer``:
     its parameters stand for the values ``sources`` there.
     """
 
     __slots__ = (
-        *("_recorder", "function", "is_over", "around", "depth", "namespace", "sources", "_lifted"),
-        *("wanted_array", "is_branch"),
+        *("_recorder", "function", "is_over", "outer", "depth", "namespace", "sources", "_lifted"),
+        *("has_requested_elements", "is_branch"),
     )
 
-    def __init__(self, recorder, function, around=None):
+    def __init__(self, recorder, function, outer=None):
         self._recorder = recorder
         self.function = function
         self.is_over = False
-        self.around = around
-        self.depth = 0 if around is None else around.depth + 1
+        self.outer = outer
+        self.depth = 0 if outer is None else outer.depth + 1
         #: The array namespace of tracing values, if not indim.
-        self.namespace = None if around is None else around.namespace
+        self.namespace = None if outer is None else outer.namespace
         self.sources = []
         self._lifted = {}
         #: Whether NumPy requested the elements of a tracing value.
-        self.wanted_array = False
+        self.has_requested_elements = False
         #: Whether the function runs only if it is chosen.
         self.is_branch = False
 
@@ -90,27 +90,27 @@ class Recording:
     def parameter(self, source, name=None):
         """A parameter that stands for ``source``, a value of the recording around; messages call it ``name``,
         or as the source."""
-        name = name or (source._piece if source._piece.isidentifier() else "x")
-        described = self._recorder.parameter_like(name, self.around.recorder(name), source._name)
+        name = name or (source._value_text if source._value_text.isidentifier() else "x")
+        description = self._recorder.parameter_like(name, self.outer.recorder(name), source._name)
         self.sources.append(source)
-        return Tracer(self, described)
+        return Tracer(self, description)
 
-    def argument(self, given):
+    def argument(self, value):
         """The value that the function gets for an argument: a separate parameter, even if two arguments are
         the same value."""
-        return self.parameter(self.around.lifted(given)) if isinstance(given, Tracer) else given
+        return self.parameter(self.outer.lift(value)) if isinstance(value, Tracer) else value
 
-    def lifted(self, tracer):
+    def lift(self, tracer):
         """``tracer``, which may belong to an outer recording, as a value of this one."""
         if tracer._recording is self:
             return tracer
-        tracer._recording.recorder(tracer._piece)
-        if self.around is None or self.depth <= tracer._recording.depth:
+        tracer._recording.recorder(tracer._value_text)
+        if self.outer is None or self.depth <= tracer._recording.depth:
             raise ValueError(
-                f"`{tracer._piece}` belongs to another call, of {tracer._recording.function}, which is "
+                f"`{tracer._value_text}` belongs to another call, of {tracer._recording.function}, which is "
                 f"traced around {self.function}; pass it as an argument"
             )
-        source = self.around.lifted(tracer)
+        source = self.outer.lift(tracer)
         if source._name not in self._lifted:
             self._lifted[source._name] = self.parameter(source)
         return self._lifted[source._name]
@@ -118,10 +118,10 @@ class Recording:
     def tracer(self, value, name):
         """A tracing value or an array as a value of this recording; messages use ``name``."""
         if isinstance(value, Tracer):
-            return self.lifted(value)
-        value = captured_array(as_it_is(value))
-        if self.around is not None:
-            return self.lifted(self.around.tracer(value, name))
+            return self.lift(value)
+        value = captured_array(plain_value(value))
+        if self.outer is not None:
+            return self.lift(self.outer.tracer(value, name))
         array = _arrays.as_array(_foreign.without_default_labels(value), name)
         return Tracer(self, self.recorder(name).capture(as_identifier(name), array))
 
@@ -129,11 +129,11 @@ class Recording:
         """An operand for the recorder: the name of a value of this recording, or a Python number."""
         if type(operand) is Number and operand._recording is self:
             return operand._name
-        operand = as_it_is(operand)
+        operand = plain_value(operand)
         if isinstance(operand, (bool, int, float)) and not isinstance(operand, np.generic):
             return operand
         if isinstance(operand, Tracer):
-            return self.lifted(operand)._name
+            return self.lift(operand)._name
         return self.tracer(operand, _captured.name_of(operand) or "captured")._name
 
 
@@ -173,12 +173,12 @@ class Tracer:
 
     _is_tracer = True
 
-    __slots__ = ("_recording", "_name", "_piece", "_dtype", "_shape")
+    __slots__ = ("_recording", "_name", "_value_text", "_dtype", "_shape")
 
-    def __init__(self, recording, described):
+    def __init__(self, recording, description):
         self._recording = recording
         #: The name in the recording; its text in messages.
-        self._name, self._piece, self._dtype, self._shape = described
+        self._name, self._value_text, self._dtype, self._shape = description
 
     # The attributes of an array.
 
@@ -192,7 +192,7 @@ class Tracer:
 
     @property
     def shape(self):
-        self._recording.recorder(self._piece).use_sizes()
+        self._recording.recorder(self._value_text).use_sizes()
         return self._shape
 
     @property
@@ -205,7 +205,7 @@ class Tracer:
         return self.shape[0]
 
     def __repr__(self):
-        return f"Tracer({self._piece} : {self._dtype}{list(self._shape)})"
+        return f"Tracer({self._value_text} : {self._dtype}{list(self._shape)})"
 
     # Operations that a traced value refuses.
 
@@ -215,9 +215,9 @@ class Tracer:
         advice="use indim.where or indim.cond for choices and indim.while_loop for loops, and name arguments "
         "that are not arrays in `static=`",
     ):
-        self._recording.recorder(self._piece)
+        self._recording.recorder(self._value_text)
         raise TypeError(
-            f"{what} needs the elements of `{self._piece}`, which are not known while "
+            f"{what} needs the elements of `{self._value_text}`, which are not known while "
             f"{self._recording.function} is traced; {advice}"
         )
 
@@ -250,18 +250,18 @@ class Tracer:
 
     def __array__(self, dtype=None, copy=None):
         recording = self._recording
-        while recording.around is not None:
-            recording = recording.around
-        recording.wanted_array = True
+        while recording.outer is not None:
+            recording = recording.outer
+        recording.has_requested_elements = True
         if _captured.is_index(sys._getframe(1)):
             self._refuse(
                 "an index of a NumPy array",
-                f"write indim.take(array, {self._piece}, axis=0), which takes arrays and tracing values",
+                f"write indim.take(array, {self._value_text}, axis=0), which takes arrays and tracing values",
             )
         self._refuse(
             "a NumPy array",
-            f"write indim.asarray({self._piece}) for np.asarray({self._piece}), and np.stack([x, y]) for "
-            "np.array([x, y])",
+            f"write indim.asarray({self._value_text}) for np.asarray({self._value_text}), and "
+            "np.stack([x, y]) for np.array([x, y])",
         )
 
     def __iter__(self):
@@ -275,7 +275,7 @@ class Tracer:
 
     def __setitem__(self, key, value):
         raise TypeError(
-            f"`{self._piece}` cannot be assigned to while {self._recording.function} is traced: "
+            f"`{self._value_text}` cannot be assigned to while {self._recording.function} is traced: "
             "write np.where(condition, value, x), which is a new array"
         )
 
@@ -291,10 +291,10 @@ class Tracer:
         recording = innermost([*operands, *(value for _, value in attributes)])
         operands = [recording.operand(operand) for operand in operands]
         attributes = [
-            (keyword, recording.operand(value) if keyword in OPERAND_ATTRIBUTES else as_it_is(value))
+            (keyword, recording.operand(value) if keyword in OPERAND_ATTRIBUTES else plain_value(value))
             for keyword, value in attributes
         ]
-        recorder = recording.recorder(self._piece)
+        recorder = recording.recorder(self._value_text)
         return Tracer(recording, recorder.record(function, operands, attributes, rule))
 
     def _operator(self, symbol, x, y):
@@ -408,7 +408,7 @@ class Tracer:
         target = _arrays.indim_name(dtype)
         if not np.can_cast(self.dtype, _arrays.numpy_dtype(target), casting=casting):
             raise TypeError(
-                f"cannot cast `{self._piece}` from {self.dtype} to {target} with casting={casting!r}"
+                f"cannot cast `{self._value_text}` from {self.dtype} to {target} with casting={casting!r}"
             )
         return self._call(target)
 
@@ -432,7 +432,7 @@ class Tracer:
     @property
     def mT(self):
         if not self.ndim >= 2:
-            raise ValueError(f"`{self._piece}` has fewer than two axes, and `mT` exchanges the last two")
+            raise ValueError(f"`{self._value_text}` has fewer than two axes, and `mT` exchanges the last two")
         return np.swapaxes(self, -1, -2)
 
     def round(self, decimals=0):
@@ -486,7 +486,7 @@ def innermost(operands):
     while inner is not None and inner is not recording:
         if branch is None and inner.is_branch:
             branch = inner
-        inner = inner.around
+        inner = inner.outer
     return recording if inner is None or branch is None else branch
 
 
@@ -507,46 +507,46 @@ define_operators(Tracer, Tracer._operator)
 
 def trace(function, recorder, arguments):
     """Runs ``function``; returns the container of its results, the keys if that is a dict, the names of the
-    results, and the places outside its arguments that it may have read.
+    results, and the captures, which it may have read outside its arguments.
 
     The compiled part calls it with ``(name, kind, object, items)`` for each argument.
     """
-    around = getattr(function, ADAPTED, function), _static_objects(arguments)
+    roots = getattr(function, ADAPTED, function), _static_objects(arguments)
     recording = Recording(recorder, getattr(function, "__qualname__", repr(function)))
     try:
-        return _recorded(recording, function, arguments, around, frozen)
+        return _record_trace(recording, function, arguments, roots, frozen)
     except Exception:
-        copies = Copies(*around) if recording.wanted_array else None
-        if copies is None or not _copied(copies, function, around[1]):
+        copies = Copies(*roots) if recording.has_requested_elements else None
+        if copies is None or not _copy_arrays(copies, function, roots[1]):
             raise
     # The function probably indexes a NumPy array by a tracing value.
     recorder.restart()
     recording = Recording(recorder, recording.function)
-    return _recorded(
-        recording, copies.of(function), arguments, around, lambda value: copies.of(frozen(value))
+    return _record_trace(
+        recording, copies.of(function), arguments, roots, lambda value: copies.of(frozen(value))
     )
 
 
-def _copied(copies, function, objects):
+def _copy_arrays(copies, function, objects):
     """Copies a function and its static objects; returns whether they hold arrays."""
     for value in (function, *objects):
         copies.of(value)
     return copies.has_views
 
 
-def _recorded(recording, function, arguments, around, static):
+def _record_trace(recording, function, arguments, roots, static):
     """The result of ``trace``; the function gets ``static(value)`` for a static argument."""
-    before = _captured.places(*around)
+    before = _captured.captures(*roots)
     with running(recording):
         result = function(*(_value(recording, static, *argument) for argument in arguments))
-        captured = _captured.unchanged(before, _captured.places(*around))
+        captured = _captured.unchanged_captures(before, _captured.captures(*roots))
         kind, keys, results = flatten(result)
         return kind, keys, [result_tracer(recording, value)._name for value in results], captured
 
 
 def _static_objects(arguments):
     """The static objects, with the contents of lists, tuples and dicts, whose copies are passed."""
-    pending, objects = [given for _, kind, given, _ in arguments if kind == "static"], []
+    pending, objects = [value for _, kind, value, _ in arguments if kind == "static"], []
     while pending:
         value = pending.pop()
         if type(value) in (list, tuple):
@@ -558,17 +558,17 @@ def _static_objects(arguments):
     return objects
 
 
-def _value(recording, static, name, kind, given, items):
+def _value(recording, static, name, kind, value, items):
     """The value that the function gets for an argument."""
     if kind == "array":
-        return Tracer(recording, recording.recorder(name).parameter(name, given))
+        return Tracer(recording, recording.recorder(name).parameter(name, value))
     if kind == "static":
-        return static(given)
+        return static(value)
     if kind == "number":
-        return Number(recording, recording.recorder(name).number(name, given), given)
+        return Number(recording, recording.recorder(name).number(name, value), value)
     if kind == "constant":
-        return given
-    return rebuilt(given, [_value(recording, static, *item) for item in items])
+        return value
+    return rebuilt(value, [_value(recording, static, *item) for item in items])
 
 
 def rebuilt(container, values):

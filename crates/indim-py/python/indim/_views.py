@@ -16,7 +16,7 @@ _FUNCTIONS = _view_functions.define("numpy")
 def _getitem(x, key):
     """``x[key]`` for numbers, slices, ``None``, ``...`` and arrays of integers, as in NumPy."""
     keys = key if isinstance(key, tuple) else (key,)
-    x = innermost((x, *keys)).lifted(x)
+    x = innermost((x, *keys)).lift(x)
     items = tuple(_item(x, key) for key in keys)
     return x._call("[]", [(None, items)])
 
@@ -27,22 +27,22 @@ def _item(x, key):
     if isinstance(key, slice):
         return tuple(None if end is None else _end(x, end) for end in (key.start, key.stop, key.step))
     if isinstance(key, (bool, np.bool_)):
-        raise TypeError(f"`{x._piece}` takes no truth value as an index; {_view_functions.NO_MASK}")
+        raise TypeError(f"`{x._value_text}` takes no truth value as an index; {_view_functions.NO_MASK}")
     if isinstance(key, Tracer) or np.ndim(key) > 0:
-        return x._recording.operand(_view_functions.elements(x._piece, key))
+        return x._recording.operand(_view_functions.elements(x._value_text, key))
     try:
         return operator.index(key)
     except TypeError:
         raise IndexError(
-            f"{key!r} is not an index of `{x._piece}`: numbers, slices, None, `...` and arrays of integers "
-            "are"
+            f"{key!r} is not an index of `{x._value_text}`: numbers, slices, None, `...` and arrays of "
+            "integers are"
         ) from None
 
 
 def _end(x, end):
     if isinstance(end, Tracer):
         end._refuse(
-            f"a slice of `{x._piece}`",
+            f"a slice of `{x._value_text}`",
             "name arguments that say sizes in `static=`, or take elements by their indices",
         )
     end = operator.index(end)

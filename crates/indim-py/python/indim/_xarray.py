@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 from . import _captured, _labels
-from ._engines import name_of, refuse_mixture, refuse_out, returned
+from ._engines import name_of, refuse_mixture, refuse_out, in_container
 from ._foreign import LABELLED_PRODUCT, ForeignArrayError, package_of
 from ._indim import _names_axes
 from ._indim import evaluate as _evaluate
@@ -31,7 +31,7 @@ _LABELLED = (xr.DataArray, xr.Dataset, xr.Variable)
 
 
 #: Cached programs of each function, one for each combination of labels.
-_MAX_KEPT = 32
+_MAX_PROGRAMS = 32
 
 _lock = threading.Lock()
 
@@ -56,16 +56,16 @@ def call(compiled, function, arguments, out):
         program = _Program(compiled, function, arguments, takes_coordinates=True)
         results = program(arguments)
     if key is not None:
-        _keep(compiled._labelled, key, program)
+        _cache_program(compiled._labelled, key, program)
     return results
 
 
-def _keep(programs, key, program):
+def _cache_program(programs, key, program):
     with _lock:
         # The last used is at the end.
         programs.pop(key, None)
         programs[key] = program
-        while len(programs) > _MAX_KEPT:
+        while len(programs) > _MAX_PROGRAMS:
             del programs[next(iter(programs))]
 
 
@@ -82,12 +82,12 @@ class _Program:
         self._leaves = [
             _template(leaf, names) for leaf, names in zip(arguments.leaves, self._coordinates)
         ]
-        self._counts = [len(of_leaf) for of_leaf in self._parts(arguments)]
+        self._counts = [len(of_leaf) for of_leaf in self._argument_arrays(arguments)]
         #: The object from which the compiled part searches for captured objects.
-        self._around = functools.partial(
+        self._search_root = functools.partial(
             getattr(function, ADAPTED, function), *self._arguments.static
         )
-        self._around.__module__ = getattr(function, "__module__", None)
+        self._search_root.__module__ = getattr(function, "__module__", None)
         #: The captured arrays, with their key.
         self._captured = None
         #: The labels of the results, for a call whose function computes no array.
@@ -98,7 +98,7 @@ class _Program:
 
         traced.__qualname__ = traced.__name__ = name_of(compiled)
         traced.__signature__ = _signature(arguments, self._coordinates)
-        setattr(traced, ADAPTED, self._around)
+        setattr(traced, ADAPTED, self._search_root)
         self._compiled = type(compiled)(traced)
 
     def is_current(self):
@@ -111,7 +111,7 @@ class _Program:
         except _labels.NoKeyError:
             return False
 
-    def _parts(self, arguments):
+    def _argument_arrays(self, arguments):
         """The arrays of each argument."""
         return [
             _variables(leaf, name, coordinates)
@@ -119,12 +119,12 @@ class _Program:
         ]
 
     def __call__(self, arguments):
-        computed = self._compiled(*itertools.chain.from_iterable(self._parts(arguments)))
+        computed = self._compiled(*itertools.chain.from_iterable(self._argument_arrays(arguments)))
         return next(iter(computed), self._results).labelled(iter(computed.values()))
 
     def _traced(self, arrays):
         """The arrays of the results, in a dict. Its first key is the ``_Results`` that has their labels."""
-        _refuse_stored(_labels.arrays_among(_captured.reached(self._around)))
+        _refuse_stored(_labels.arrays_among(_captured.reachable_objects(self._search_root)))
         for array in arrays:
             if isinstance(array, Tracer):
                 # xarray then calls NumPy's functions, which are all traced; the array API has fewer.
@@ -146,7 +146,7 @@ class _Program:
         return dict(zip(itertools.chain([self._results], itertools.count()), outputs))
 
     def _note_captured(self):
-        objects = _labels.arrays_among(_captured.reached(self._around))
+        objects = _labels.arrays_among(_captured.reachable_objects(self._search_root))
         try:
             self._captured = objects, _labels.of_captured(objects)
         except _labels.NoKeyError:
@@ -160,12 +160,12 @@ def _refuse_stored(captured):
         for variable in variables:
             if isinstance(variable, _LABELLED) and _is_stored(getattr(variable, "variable", variable)):
                 raise TypeError(
-                    f"the function reads {_described(value)} which is not in memory, and would be loaded "
+                    f"the function reads {_description(value)} which is not in memory, and would be loaded "
                     "whole: pass it as an argument after `.chunk()`, or call `.load()` before"
                 )
 
 
-def _described(value):
+def _description(value):
     name = getattr(value, "name", None)
     return f"a {type(value).__name__}" + (f", {name!r}," if name is not None else "")
 
@@ -199,7 +199,7 @@ class _Results:
             _with_arrays(template, [next(arrays) for _ in range(count)], names)
             for template, count, names in self._templates
         ]
-        return returned(self._kind, self._keys, values)
+        return in_container(self._kind, self._keys, values)
 
 
 def _variables(value, name, coordinates=()):
@@ -399,7 +399,7 @@ def evaluate(text, objects, rule, results, out):
         if isinstance(calls[0], dict)
         else "tuple"
     )
-    return returned(kind, list(calls[0]) if kind == "dict" else [], values)
+    return in_container(kind, list(calls[0]) if kind == "dict" else [], values)
 
 
 def nothing_in_common(names):

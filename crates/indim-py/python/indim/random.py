@@ -88,21 +88,21 @@ def bits(key, shape=(), dtype=None):
     dtype = _type(dtype, np.uint32)
     if dtype.kind != "u":
         raise TypeError(f"bits makes unsigned integers, not {dtype}")
-    return _made("random_bits", key, shape, dtype)
+    return _draw("random_bits", key, shape, dtype)
 
 
 def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """Numbers from ``minval`` to below ``maxval``."""
     dtype = _float_type("uniform", dtype)
     if _is_number(minval, 0.0) and _is_number(maxval, 1.0):
-        return _made("random_uniform", key, shape, dtype)
+        return _draw("random_uniform", key, shape, dtype)
     bounds = _floats((minval, maxval), dtype)
     return _between(_key(key), *bounds, _shape_of("uniform", shape, *bounds), dtype)
 
 
 def normal(key, shape=(), dtype=None):
     """Numbers of the standard normal distribution."""
-    return _made("random_normal", key, shape, _float_type("normal", dtype))
+    return _draw("random_normal", key, shape, _float_type("normal", dtype))
 
 
 def _program(*static):
@@ -234,26 +234,26 @@ def choice(key, a, shape=(), replace=True, p=None, axis=0):
         axis = _axis(axis, a.ndim)
     count = a.shape[axis] if is_array else operator.index(a)
     sizes = tuple(_sizes(shape))
-    wanted = math.prod(sizes)
-    if wanted and count <= 0:
+    requested = math.prod(sizes)
+    if requested and count <= 0:
         raise ValueError("a choice from nothing: `a` has no parts")
-    if not replace and wanted > count:
-        raise ValueError(f"{wanted} different parts of {count} do not exist; see `replace`")
+    if not replace and requested > count:
+        raise ValueError(f"{requested} different parts of {count} do not exist; see `replace`")
     if p is not None:
         (p,) = _floats((p,), _float_of(p))
         if p.shape != (count,):
             raise ValueError(f"`p` has the shape {p.shape}, and there are {count} parts")
     if p is not None:
-        indices = _chosen(_key(key), p, sizes, bool(replace))
+        indices = _choose(_key(key), p, sizes, bool(replace))
     elif replace:
         indices = randint(key, sizes, 0, count, np.int32 if count < 1 << 31 else np.int64).astype(np.int64)
     else:
-        indices = permutation(key, count)[:wanted].reshape(sizes)
+        indices = permutation(key, count)[:requested].reshape(sizes)
     return np.take(a, indices, axis) if is_array else indices
 
 
 @_program("shape", "replace")
-def _chosen(key, p, shape, replace):
+def _choose(key, p, shape, replace):
     if replace:
         sums = np.cumsum(p)
         return np.searchsorted(sums, sums[-1] * (1 - uniform(key, shape, p.dtype)))
@@ -338,7 +338,7 @@ def categorical(key, logits, axis=-1, shape=None):
     """
     (logits,) = _floats((logits,), _float_of(logits))
     axis = _axis(axis, logits.ndim) - logits.ndim
-    others = tuple(size for place, size in enumerate(logits.shape, -logits.ndim) if place != axis)
+    others = tuple(size for position, size in enumerate(logits.shape, -logits.ndim) if position != axis)
     shape = others if shape is None else tuple(_sizes(shape))
     before = len(shape) - len(others)
     if before < 0 or shape[before:] != others:
@@ -351,7 +351,7 @@ def _categorical(key, logits, axis, shape):
     return np.argmax(gumbel(key, (*shape, *logits.shape), logits.dtype) + logits, axis=axis)
 
 
-def _made(function, key, shape, dtype):
+def _draw(function, key, shape, dtype):
     """The numbers of a function of the expression language."""
     attributes = [("shape", _sizes(shape)), ("dtype", _arrays.indim_name(dtype))]
     return _functions.apply(function, (_key(key),), attributes)

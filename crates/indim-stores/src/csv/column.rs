@@ -10,7 +10,7 @@ use super::table::CsvTable;
 use crate::{MemoryLimitError, StoreErrorKind};
 
 /// Whether a field has the form of an integer, of any size.
-fn is_whole(field: &str) -> bool {
+fn is_integer(field: &str) -> bool {
     let digits = field.strip_prefix(['+', '-']).unwrap_or(field);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -27,7 +27,7 @@ enum ColumnValues {
 pub(super) struct ParsedColumn {
     elements: ColumnValues,
     /// Number of empty fields.
-    empty: u64,
+    empty_count: u64,
     /// Position of the first empty field: the byte offset of its record while the column is read, its
     /// line number afterwards.
     first_empty: u64,
@@ -35,7 +35,7 @@ pub(super) struct ParsedColumn {
 
 /// Reads a column of at most `limit` bytes.
 pub(super) fn read(mut table: CsvTable, limit: usize) -> Result<ParsedColumn, StoreErrorKind> {
-    let mut column = ParsedColumn { elements: ColumnValues::Empty, empty: 0, first_empty: 0 };
+    let mut column = ParsedColumn { elements: ColumnValues::Empty, empty_count: 0, first_empty: 0 };
     let mut record = StringRecord::new();
     while let Some((field, start)) = table.next(&mut record)? {
         if column.bytes() >= limit {
@@ -44,10 +44,10 @@ pub(super) fn read(mut table: CsvTable, limit: usize) -> Result<ParsedColumn, St
             return Err(MemoryLimitError::new(None, limit, message).into());
         }
         if column.push(&field, start).is_none() {
-            return Err(column.no_number(&field, table.line(start)?, &table.name));
+            return Err(column.not_a_number(&field, table.line(start)?, &table.name));
         }
     }
-    if column.empty > 0 {
+    if column.empty_count > 0 {
         column.first_empty = table.line(column.first_empty)?;
     }
     Ok(column)
@@ -65,17 +65,17 @@ pub(super) fn is_number(field: &str) -> bool {
 
 impl ParsedColumn {
     /// The error of a field that is not a value of this column, `name`.
-    fn no_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
+    fn not_a_number(&self, field: &str, line: u64, name: &str) -> StoreErrorKind {
         let is_beyond = field.parse().is_ok_and(|number| is_beyond_f64(field, number));
         let is = if is_beyond { "beyond f64" } else { "not a number" };
-        let has_truths = matches!(self.elements, ColumnValues::Bools(_));
-        let is = if has_truths { "neither true nor false, as those before it" } else { is };
+        let has_bools = matches!(self.elements, ColumnValues::Bools(_));
+        let is = if has_bools { "neither true nor false, as those before it" } else { is };
         let message =
             format!("line {line}: `{}` in column `{}` is {is}", shown(field), shown(name));
         let mut error = Diagnostic::new(ErrorCode::NOT_A_NUMBER, message);
         if is_beyond {
             error.help("write inf or -inf where infinity is meant");
-        } else if is_whole(field) && !has_truths {
+        } else if is_integer(field) && !has_bools {
             error.help("it is beyond i64: with a decimal point it is the nearest f64");
         } else if field.contains(',') && !field.contains(char::is_alphabetic) {
             error.help("numbers have a decimal point, and nothing between thousands");
@@ -99,42 +99,42 @@ impl ParsedColumn {
     /// Adds a field; `None` if it does not parse as a value of this column.
     fn push(&mut self, field: &str, start: u64) -> Option<()> {
         if field.is_empty() {
-            self.first_empty = if self.empty == 0 { start } else { self.first_empty };
-            self.empty += 1;
-            self.numbers()?.push(f64::NAN);
+            self.first_empty = if self.empty_count == 0 { start } else { self.first_empty };
+            self.empty_count += 1;
+            self.promote_to_floats()?.push(f64::NAN);
             return Some(());
         }
         if let ColumnValues::Empty = self.elements {
             self.elements = match () {
-                () if truth(field).is_some() => ColumnValues::Bools(Vec::new()),
-                () if is_whole(field) => ColumnValues::Integers(Vec::new()),
+                () if parse_bool(field).is_some() => ColumnValues::Bools(Vec::new()),
+                () if is_integer(field) => ColumnValues::Integers(Vec::new()),
                 () => ColumnValues::Floats(Vec::new()),
             };
         }
         match &mut self.elements {
-            ColumnValues::Bools(truths) => truths.push(truth(field)?),
-            ColumnValues::Integers(whole) if field.parse::<i64>().is_ok() => {
-                whole.push(field.parse().ok()?)
+            ColumnValues::Bools(bools) => bools.push(parse_bool(field)?),
+            ColumnValues::Integers(integers) if field.parse::<i64>().is_ok() => {
+                integers.push(field.parse().ok()?)
             }
             _ => {
                 let number = field.parse().ok()?;
                 // An integer beyond i64, which f64 would round.
-                let is_rounded = is_whole(field) && field.parse::<i64>().is_err();
+                let is_rounded = is_integer(field) && field.parse::<i64>().is_err();
                 if is_rounded || is_beyond_f64(field, number) {
                     return None;
                 }
-                self.numbers()?.push(number);
+                self.promote_to_floats()?.push(number);
             }
         }
         Some(())
     }
 
     /// The values as f64, converted if they were integers; `None` for booleans.
-    fn numbers(&mut self) -> Option<&mut Vec<f64>> {
+    fn promote_to_floats(&mut self) -> Option<&mut Vec<f64>> {
         match &mut self.elements {
             ColumnValues::Bools(_) => return None,
-            ColumnValues::Integers(whole) => {
-                let numbers = whole.iter().map(|&number| number as f64).collect();
+            ColumnValues::Integers(integers) => {
+                let numbers = integers.iter().map(|&number| number as f64).collect();
                 self.elements = ColumnValues::Floats(numbers);
             }
             ColumnValues::Empty => self.elements = ColumnValues::Floats(Vec::new()),
@@ -147,21 +147,23 @@ impl ParsedColumn {
     }
 
     pub(super) fn remarks(&self) -> Vec<String> {
-        let fields = if self.empty == 1 { "field is" } else { "fields are" };
-        let remark =
-            format!("{} empty {fields} NaN, the first in line {}", self.empty, self.first_empty);
-        if self.empty == 0 { Vec::new() } else { vec![remark] }
+        let fields = if self.empty_count == 1 { "field is" } else { "fields are" };
+        let remark = format!(
+            "{} empty {fields} NaN, the first in line {}",
+            self.empty_count, self.first_empty
+        );
+        if self.empty_count == 0 { Vec::new() } else { vec![remark] }
     }
 
     pub(super) fn into_array(self) -> Result<Array, StoreErrorKind> {
         let shape = [self.len()];
         match self.elements {
             ColumnValues::Empty => array(DType::F64, shape, Vec::<[u8; 8]>::new()),
-            ColumnValues::Bools(truths) => {
-                array(DType::Bool, shape, truths.into_iter().map(|truth| [u8::from(truth)]))
+            ColumnValues::Bools(bools) => {
+                array(DType::Bool, shape, bools.into_iter().map(|truth| [u8::from(truth)]))
             }
-            ColumnValues::Integers(whole) => {
-                array(DType::I64, shape, whole.into_iter().map(i64::to_ne_bytes))
+            ColumnValues::Integers(integers) => {
+                array(DType::I64, shape, integers.into_iter().map(i64::to_ne_bytes))
             }
             ColumnValues::Floats(numbers) => {
                 array(DType::F64, shape, numbers.into_iter().map(f64::to_ne_bytes))
@@ -170,7 +172,7 @@ impl ParsedColumn {
     }
 }
 
-fn truth(field: &str) -> Option<bool> {
+fn parse_bool(field: &str) -> Option<bool> {
     match field {
         _ if field.eq_ignore_ascii_case("true") => Some(true),
         _ if field.eq_ignore_ascii_case("false") => Some(false),
@@ -184,8 +186,8 @@ fn array<const N: usize>(
     elements: impl IntoIterator<Item = [u8; N]>,
 ) -> Result<Array, StoreErrorKind> {
     Array::filled(ArrayType::new(dtype, shape), |bytes| {
-        for (place, element) in bytes.chunks_exact_mut(N).zip(elements) {
-            place.copy_from_slice(&element);
+        for (target, element) in bytes.chunks_exact_mut(N).zip(elements) {
+            target.copy_from_slice(&element);
         }
         Ok(())
     })

@@ -44,7 +44,7 @@ impl CsvTable {
             true => (0..header.len()).map(|position| position.to_string()).collect(),
             false => header.iter().map(|name| name.trim().to_owned()).collect(),
         };
-        let column = find(&names, column, is_data)?;
+        let column = column_index(&names, column, is_data)?;
         let name = names[column].clone();
         let path = path.to_owned();
         Ok(CsvTable { path, reader, first: is_data.then_some(header), column, name })
@@ -69,16 +69,16 @@ impl CsvTable {
     /// Line of the record that begins at byte `start`, counted from 1.
     pub(super) fn line(&self, start: u64) -> Result<u64, StoreErrorKind> {
         let mut bytes = BufReader::new(File::open(&self.path)?).bytes();
-        let (mut line, mut before) = (1, 0);
+        let (mut line, mut previous) = (1, 0);
         for position in 0.. {
             let byte = bytes.next().transpose()?.unwrap_or(0);
             // `start` may point to line ends before the record. These belong to the previous line.
             if position >= start && !matches!(byte, b'\r' | b'\n') {
                 break;
             }
-            let is_second = before == b'\r' && byte == b'\n';
-            line += u64::from(matches!(byte, b'\r' | b'\n') && !is_second);
-            before = byte;
+            let is_line_feed_of_crlf = previous == b'\r' && byte == b'\n';
+            line += u64::from(matches!(byte, b'\r' | b'\n') && !is_line_feed_of_crlf);
+            previous = byte;
         }
         Ok(line)
     }
@@ -91,18 +91,22 @@ fn read_record(
 ) -> Result<bool, StoreErrorKind> {
     // Bytes that the reader has buffered already count for an earlier record.
     reader.get_mut().set_limit(MAX_RECORD_BYTES);
-    let is_there = reader.read_record(record).map_err(|error| error_of(&error))?;
+    let has_record = reader.read_record(record).map_err(|error| csv_error(&error))?;
     if reader.get_ref().limit() == 0 {
         let message = format!("a record of more than {MAX_RECORD_BYTES} bytes");
         let mut error = Diagnostic::new(ErrorCode::BAD_CSV, message);
         error.help("a quote that is not closed takes in all that follows");
         return Err(error.into());
     }
-    Ok(is_there)
+    Ok(has_record)
 }
 
 /// The position of the requested column.
-fn find(names: &[String], wanted: Option<&str>, is_data: bool) -> Result<usize, StoreErrorKind> {
+fn column_index(
+    names: &[String],
+    wanted: Option<&str>,
+    is_data: bool,
+) -> Result<usize, StoreErrorKind> {
     let found = match wanted {
         None if names.len() == 1 => Some(0),
         None => None,
@@ -159,7 +163,7 @@ fn sniff(file: &mut File) -> Result<u8, StoreErrorKind> {
     Ok(DELIMITERS[counts.iter().position(|&count| count == max_count).unwrap_or_default()])
 }
 
-fn error_of(error: &csv::Error) -> StoreErrorKind {
+fn csv_error(error: &csv::Error) -> StoreErrorKind {
     match error.kind() {
         csv::ErrorKind::Io(error) => std::io::Error::new(error.kind(), error.to_string()).into(),
         _ => Diagnostic::new(ErrorCode::BAD_CSV, shown(&error.to_string())).into(),

@@ -20,7 +20,7 @@ use crate::FileErrorKind;
 pub(crate) const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// A prefix of this length contains every accepted header.
-pub(crate) const START_BYTES: usize = MAX_HEADER_BYTES + MAGIC.len() + 6;
+pub(crate) const MAX_PREFIX_BYTES: usize = MAX_HEADER_BYTES + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -29,7 +29,7 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 pub(crate) struct ArrayHeader {
     pub(crate) array_type: ArrayType,
     /// Whether the elements are column-major.
-    pub(crate) is_fortran: bool,
+    pub(crate) is_column_major: bool,
     /// Whether the elements are in non-native byte order.
     pub(crate) is_swapped: bool,
     /// Byte range of the elements. NumPy ignores bytes after them, such as a second array.
@@ -39,7 +39,7 @@ pub(crate) struct ArrayHeader {
 impl ArrayHeader {
     /// Byte stride along each axis.
     pub(crate) fn strides(&self) -> Vec<isize> {
-        if !self.is_fortran {
+        if !self.is_column_major {
             return row_major_byte_strides(&self.array_type);
         }
         let ArrayType { dtype, shape } = &self.array_type;
@@ -57,7 +57,7 @@ impl ArrayHeader {
     ) -> Result<Array, StoreErrorKind> {
         check_region(region, &self.array_type)?;
         let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
-        match self.is_fortran {
+        match self.is_column_major {
             true => Array::filled_column_major(array_type, fill),
             false => Array::filled(array_type, fill),
         }
@@ -86,7 +86,7 @@ pub(crate) fn swap_bytes(dtype: DType, elements: &mut [u8]) {
 }
 
 /// Parses the header at the start of a file, and checks it against the length of the file. `start` is the
-/// beginning of the file; its first [`START_BYTES`] suffice.
+/// beginning of the file; its first [`MAX_PREFIX_BYTES`] suffice.
 pub(crate) fn parse(start: &[u8], file_length: usize) -> Result<ArrayHeader, FileErrorKind> {
     let rest = start.strip_prefix(MAGIC).ok_or(FileErrorKind::NotNpy)?;
     let (length, text_offset) = match *rest {
@@ -131,35 +131,43 @@ struct HeaderParser<'a> {
 
 impl<'a> HeaderParser<'a> {
     fn dict(&mut self) -> Result<ArrayHeader, FileErrorKind> {
-        let (mut descr, mut is_fortran, mut shape) = (None, None, None);
+        let (mut descr, mut is_column_major, mut shape) = (None, None, None);
         self.expect(b'{', "`{`")?;
         while !self.accept(b'}') {
             let key = self.string()?;
             self.expect(b':', "`:`")?;
             match key {
                 b"descr" if descr.is_none() => descr = Some(self.descr()?),
-                b"fortran_order" if is_fortran.is_none() => is_fortran = Some(self.truth()?),
+                b"fortran_order" if is_column_major.is_none() => {
+                    is_column_major = Some(self.boolean()?)
+                }
                 b"shape" if shape.is_none() => shape = Some(self.shape()?),
-                _ => return Err(self.wrong("one of the keys descr, fortran_order and shape, once")),
+                _ => return Err(self.error("one of the keys descr, fortran_order and shape, once")),
             }
             if !self.accept(b',') {
                 self.expect(b'}', "`,` or `}`")?;
                 break;
             }
         }
-        let (Some((dtype, is_swapped)), Some(is_fortran), Some(shape)) = (descr, is_fortran, shape)
+        let (Some((dtype, is_swapped)), Some(is_column_major), Some(shape)) =
+            (descr, is_column_major, shape)
         else {
-            return Err(self.wrong("the keys descr, fortran_order and shape"));
+            return Err(self.error("the keys descr, fortran_order and shape"));
         };
         self.skip_spaces();
         if self.position != self.file.len() {
-            return Err(self.wrong("the end of the header"));
+            return Err(self.error("the end of the header"));
         }
         let elements = self.position..self.position;
-        Ok(ArrayHeader { array_type: ArrayType { dtype, shape }, is_fortran, is_swapped, elements })
+        Ok(ArrayHeader {
+            array_type: ArrayType { dtype, shape },
+            is_column_major,
+            is_swapped,
+            elements,
+        })
     }
 
-    fn wrong(&self, expected: &'static str) -> FileErrorKind {
+    fn error(&self, expected: &'static str) -> FileErrorKind {
         FileErrorKind::BadHeader { position: self.position, expected }
     }
 
@@ -177,18 +185,18 @@ impl<'a> HeaderParser<'a> {
     }
 
     fn expect(&mut self, byte: u8, name: &'static str) -> Result<(), FileErrorKind> {
-        if self.accept(byte) { Ok(()) } else { Err(self.wrong(name)) }
+        if self.accept(byte) { Ok(()) } else { Err(self.error(name)) }
     }
 
     /// A string in single or double quotes, without escapes.
     fn string(&mut self) -> Result<&'a [u8], FileErrorKind> {
         self.skip_spaces();
         let Some(&quote @ (b'\'' | b'"')) = self.file.get(self.position) else {
-            return Err(self.wrong("a text in quotes"));
+            return Err(self.error("a text in quotes"));
         };
         let start = self.position + 1;
         let length = self.file[start..].iter().position(|&byte| byte == quote);
-        let length = length.ok_or_else(|| self.wrong("a closing quote"))?;
+        let length = length.ok_or_else(|| self.error("a closing quote"))?;
         self.position = start + length + 1;
         Ok(&self.file[start..start + length])
     }
@@ -202,11 +210,11 @@ impl<'a> HeaderParser<'a> {
         &self.file[start..self.position]
     }
 
-    fn truth(&mut self) -> Result<bool, FileErrorKind> {
+    fn boolean(&mut self) -> Result<bool, FileErrorKind> {
         match self.word() {
             b"True" => Ok(true),
             b"False" => Ok(false),
-            _ => Err(self.wrong("True or False")),
+            _ => Err(self.error("True or False")),
         }
     }
 
@@ -228,7 +236,7 @@ impl<'a> HeaderParser<'a> {
             let digits = core::str::from_utf8(self.word()).unwrap_or_default();
             // Python 2 wrote large sizes with an L.
             let size = digits.strip_suffix('L').unwrap_or(digits).parse::<u64>();
-            let size = size.map_err(|_| self.wrong("a size that is a non-negative integer"))?;
+            let size = size.map_err(|_| self.error("a size that is a non-negative integer"))?;
             sizes.push(saturating_size(size));
             RankLimitError::check(sizes.len(), MAX_RANK).map_err(FileErrorKind::RankLimit)?;
             if !self.accept(b',') {

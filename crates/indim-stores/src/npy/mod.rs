@@ -37,7 +37,7 @@ static WRITER: FileWriter = FileWriter {
         let mut each = results.iter();
         each.try_for_each(|(_, array_type, bytes)| write_npy_to(&mut output, array_type, bytes))
     },
-    is_mapped: true,
+    can_map: true,
 };
 
 impl FormatCode for Npy {
@@ -60,7 +60,7 @@ impl FormatCode for Npy {
         })
     }
 
-    fn is_loaded(&self) -> bool {
+    fn can_load(&self) -> bool {
         true
     }
 

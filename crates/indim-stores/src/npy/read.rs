@@ -6,7 +6,7 @@ use std::path::Path;
 
 use indim_ops::ArrayType;
 
-use super::header::{self, ArrayHeader, START_BYTES};
+use super::header::{self, ArrayHeader, MAX_PREFIX_BYTES};
 use crate::{ArrayFile, ArrayFormat, FileError, FileErrorKind};
 
 /// Element type and shape of a `.npy` file; reads only its header.
@@ -30,7 +30,7 @@ pub fn read_npy_type(path: &Path) -> Result<ArrayType, FileError> {
         let (_, header) = read_header(&mut file, length)?;
         Ok(header.array_type)
     };
-    read().map_err(|kind| not_npy_but_archive(path, kind))
+    read().map_err(|kind| open_error(path, kind))
 }
 
 /// Like [`ArrayFile::open`], with at most `limit` bytes of elements.
@@ -39,12 +39,12 @@ pub(crate) fn open_npy(path: &Path, limit: usize) -> Result<ArrayFile, FileError
         let (file, length) = open(path)?;
         read_npy(file, length, limit)
     };
-    read().map_err(|kind| not_npy_but_archive(path, kind))
+    read().map_err(|kind| open_error(path, kind))
 }
 
 /// Adds the path to an error of reading `.npy`. If the file is an archive instead, the error becomes that
 /// of a path that names no member.
-pub(crate) fn not_npy_but_archive(path: &Path, kind: FileErrorKind) -> FileError {
+pub(crate) fn open_error(path: &Path, kind: FileErrorKind) -> FileError {
     let kind = match kind {
         FileErrorKind::NotNpy => ArrayFormat::of_content(path)
             .and_then(|format| format.member_not_named(path))
@@ -72,7 +72,7 @@ pub(crate) fn read_header(
     length: usize,
 ) -> Result<(Vec<u8>, ArrayHeader), FileErrorKind> {
     let mut start = Vec::new();
-    input.take(START_BYTES as u64).read_to_end(&mut start)?;
+    input.take(MAX_PREFIX_BYTES as u64).read_to_end(&mut start)?;
     let header = header::parse(&start, length)?;
     Ok((start, header))
 }
@@ -85,18 +85,18 @@ pub(crate) fn read_npy(
     limit: usize,
 ) -> Result<ArrayFile, FileErrorKind> {
     let (start, header) = read_header(&mut input, length)?;
-    let all = header.elements.len();
-    read_elements(input, &start, header, limit, all)
+    let bytes = header.elements.len();
+    read_elements(input, &start, header, limit, bytes)
 }
 
 /// Reads the elements, at most `limit` bytes. `start` is the prefix of the file already read. The buffer
-/// begins with capacity for `room` bytes and doubles when it is full.
+/// begins with capacity for `initial_capacity` bytes and doubles when it is full.
 pub(crate) fn read_elements(
     mut input: impl Read,
     start: &[u8],
     header: ArrayHeader,
     limit: usize,
-    room: usize,
+    initial_capacity: usize,
 ) -> Result<ArrayFile, FileErrorKind> {
     let expected = header.elements.len();
     if expected > limit {
@@ -104,15 +104,15 @@ pub(crate) fn read_elements(
     }
     let first = header.elements.start.min(start.len())..header.elements.end.min(start.len());
     let mut bytes = Vec::new();
-    let mut came = &start[first];
+    let mut prefix = &start[first];
     while bytes.len() < expected {
-        let more = room.max(bytes.len()).min(expected - bytes.len());
+        let count = initial_capacity.max(bytes.len()).min(expected - bytes.len());
         bytes
-            .try_reserve_exact(more)
+            .try_reserve_exact(count)
             .map_err(|_| FileErrorKind::OutOfMemory { bytes: expected })?;
-        let read = came.chain(&mut input).take(more as u64).read_to_end(&mut bytes)?;
-        came = &came[read.min(came.len())..];
-        if read < more {
+        let read = prefix.chain(&mut input).take(count as u64).read_to_end(&mut bytes)?;
+        prefix = &prefix[read.min(prefix.len())..];
+        if read < count {
             let (shape, available) = (header.array_type.shape, bytes.len());
             return Err(FileErrorKind::WrongLength { shape, expected, available });
         }

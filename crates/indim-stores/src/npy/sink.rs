@@ -82,7 +82,7 @@ impl NpySink {
             true => NpyTarget::Stream(Box::new(file)),
             false => NpyTarget::File(file),
         };
-        Self::begun(path.clone(), target, &header, array_type).map_err(|it| error(it.into()))
+        Self::with_header(path.clone(), target, &header, array_type).map_err(|it| error(it.into()))
     }
 
     /// A sink that writes to a stream, called `name` in messages. Regions must come in row-major order.
@@ -95,7 +95,7 @@ impl NpySink {
         array_type: &ArrayType,
     ) -> Result<Self, FileError> {
         let path = PathBuf::from(name);
-        let sink = Self::begun(
+        let sink = Self::with_header(
             path.clone(),
             NpyTarget::Stream(stream),
             &npy_header(array_type),
@@ -104,7 +104,7 @@ impl NpySink {
         sink.map_err(|error| FileError::new(&path, error.into()))
     }
 
-    fn begun(
+    fn with_header(
         path: PathBuf,
         mut target: NpyTarget,
         header: &[u8],
@@ -119,14 +119,14 @@ impl NpySink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_piece(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
-        let (of, written) = (&self.array_type, self.elements_written);
+    fn write_region(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
+        let (array_type, written) = (&self.array_type, self.elements_written);
         self.elements_written = match &mut self.target {
             NpyTarget::File(file) => {
-                write_runs(file, self.header_bytes, of, region, bytes)?;
-                written + bytes.len() / of.dtype.size()
+                write_runs(file, self.header_bytes, array_type, region, bytes)?;
+                written + bytes.len() / array_type.dtype.size()
             }
-            NpyTarget::Stream(stream) => write_next(stream, written, of, region, bytes)?,
+            NpyTarget::Stream(stream) => write_next(stream, written, array_type, region, bytes)?,
         };
         Ok(())
     }
@@ -150,10 +150,10 @@ impl Sink for NpySink {
         matches!(self.target, NpyTarget::Stream(_))
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
-        let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
-        let written = with_elements(region, piece, &array_type, write);
+        let write = |elements: &[u8]| Ok(self.write_region(region, elements)?);
+        let written = with_elements(region, values, &array_type, write);
         written.map_err(|kind| self.error(kind))
     }
 

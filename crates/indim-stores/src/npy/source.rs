@@ -6,7 +6,7 @@ use crate::{ArrayRegion, Source, StoreError};
 use indim_arrays::Array;
 use indim_ops::ArrayType;
 
-use super::read::{not_npy_but_archive, read_header};
+use super::read::{open_error, read_header};
 use crate::FileError;
 use crate::dense_file::DenseFile;
 
@@ -39,7 +39,7 @@ impl NpySource {
             let (_, header) = read_header(&mut file, length)?;
             Ok(NpySource(DenseFile::new(path, file, header, 0)?))
         };
-        open().map_err(|kind| not_npy_but_archive(path, kind))
+        open().map_err(|kind| open_error(path, kind))
     }
 }
 

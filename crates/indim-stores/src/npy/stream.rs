@@ -40,7 +40,7 @@ const FIRST_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub struct ArrayStream<R> {
     /// Names the pipe in errors.
-    place: &'static str,
+    name: &'static str,
     header: ArrayHeader,
     elements: Mutex<Elements<R>>,
 }
@@ -63,12 +63,12 @@ impl<R: Read> ArrayStream<R> {
         let (mut start, header) = read::read_header(&mut input, usize::MAX)?;
         start.drain(..header.elements.start.min(start.len()));
         let elements = Elements { input: Cursor::new(start).chain(input), position: 0 };
-        Ok(ArrayStream { place: "", header, elements: Mutex::new(elements) })
+        Ok(ArrayStream { name: "", header, elements: Mutex::new(elements) })
     }
 
     /// The stream with a name of its pipe, which errors of regions begin with.
-    pub fn named(self, place: &'static str) -> Self {
-        ArrayStream { place, ..self }
+    pub fn with_name(self, name: &'static str) -> Self {
+        ArrayStream { name, ..self }
     }
 
     /// Reads all elements, at most `limit` bytes. No region may have been read.
@@ -88,7 +88,7 @@ impl<R: Read> Elements<R> {
         let mut filled = 0;
         while filled < bytes.len() {
             match self.input.read(&mut bytes[filled..]) {
-                Ok(0) => return Err(self.ended(header)),
+                Ok(0) => return Err(self.end_of_pipe(header)),
                 Ok(count) => {
                     filled += count;
                     self.position += count;
@@ -100,17 +100,17 @@ impl<R: Read> Elements<R> {
         Ok(())
     }
 
-    /// Reads and drops the bytes before `place`.
-    fn skip_to(&mut self, place: usize, header: &ArrayHeader) -> Result<(), StoreErrorKind> {
-        let Some(bytes) = place.checked_sub(self.position) else {
-            return Err(StoreErrorKind::ReadOnce { position: self.position, asked: place });
+    /// Reads and drops the bytes before `target`.
+    fn skip_to(&mut self, target: usize, header: &ArrayHeader) -> Result<(), StoreErrorKind> {
+        let Some(bytes) = target.checked_sub(self.position) else {
+            return Err(StoreErrorKind::ReadOnce { position: self.position, requested: target });
         };
         let skipped = io::copy(&mut self.input.by_ref().take(bytes as u64), &mut io::sink());
         self.position += skipped.map_err(StoreErrorKind::Io)? as usize;
-        if self.position == place { Ok(()) } else { Err(self.ended(header)) }
+        if self.position == target { Ok(()) } else { Err(self.end_of_pipe(header)) }
     }
 
-    fn ended(&self, header: &ArrayHeader) -> StoreErrorKind {
+    fn end_of_pipe(&self, header: &ArrayHeader) -> StoreErrorKind {
         let (shape, expected) = (header.array_type.shape.clone(), header.elements.len());
         let kind = FileErrorKind::WrongLength { shape, expected, available: self.position };
         StoreError::from(FileError::new("".as_ref(), kind)).kind
@@ -123,7 +123,7 @@ impl<R: Read + Send + fmt::Debug> Source for ArrayStream<R> {
     }
 
     fn is_column_major(&self) -> bool {
-        self.header.is_fortran
+        self.header.is_column_major
     }
 
     fn is_sequential(&self) -> bool {
@@ -138,7 +138,7 @@ impl<R: Read + Send + fmt::Debug> Source for ArrayStream<R> {
         let ArrayType { dtype, shape } = &self.header.array_type;
         let read = self.header.buffer(region, |mut bytes| {
             let mut elements = self.elements.lock().unwrap_or_else(PoisonError::into_inner);
-            for run in FileRuns::new(shape, region, self.header.is_fortran) {
+            for run in FileRuns::new(shape, region, self.header.is_column_major) {
                 let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
                 elements.skip_to(run.start * dtype.size(), &self.header)?;
                 elements.read(first, &self.header)?;
@@ -147,6 +147,6 @@ impl<R: Read + Send + fmt::Debug> Source for ArrayStream<R> {
             }
             Ok(())
         });
-        read.map_err(|kind| StoreError::new(self.place, kind))
+        read.map_err(|kind| StoreError::new(self.name, kind))
     }
 }

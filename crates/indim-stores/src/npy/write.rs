@@ -110,10 +110,10 @@ pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
         text.push_str(&" ".repeat(GROWTH_DIGITS.saturating_sub(first.len())));
     }
     let mut header = b"\x93NUMPY".to_vec();
-    let longest = usize::from(u16::MAX);
+    let max_length = usize::from(u16::MAX);
     // Magic, version and length take 10 bytes in version 1.0, 12 in 2.0.
     let mut length = padded(10, text.len());
-    if length <= longest {
+    if length <= max_length {
         header.extend([1, 0]);
         header.extend((length as u16).to_le_bytes());
     } else {
@@ -127,11 +127,11 @@ pub(crate) fn npy_header(array_type: &ArrayType) -> Vec<u8> {
     header
 }
 
-/// Padded length of a header of `length` characters, with its line feed. `before` bytes precede it, and
+/// Padded length of a header of `length` characters, with its line feed. `prefix_bytes` bytes precede it, and
 /// its end is aligned. As in NumPy, a header that is already aligned gets another `ALIGNMENT` bytes.
-fn padded(before: usize, length: usize) -> usize {
+fn padded(prefix_bytes: usize, length: usize) -> usize {
     let unpadded = length + 1;
-    unpadded + ALIGNMENT - (before + unpadded) % ALIGNMENT
+    unpadded + ALIGNMENT - (prefix_bytes + unpadded) % ALIGNMENT
 }
 
 #[cfg(test)]

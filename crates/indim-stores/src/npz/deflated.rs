@@ -28,7 +28,7 @@ const MAX_CURSORS: usize = 64;
 const CURSOR_BYTES: usize = 128 << 10;
 
 /// Bytes inflated at a time while skipping.
-const SKIPPED_BYTES: usize = 64 << 10;
+const SKIP_BYTES: usize = 64 << 10;
 
 /// The location of a member in its archive, with its recorded size and checksum.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +44,7 @@ pub(crate) struct MemberLocation {
 pub(crate) struct DeflatedFile {
     file: Arc<OpenFile>,
     header: ArrayHeader,
-    place: MemberLocation,
+    location: MemberLocation,
     /// The most recently used cursor is at the end.
     cursors: Mutex<Vec<InflateCursor>>,
 }
@@ -52,7 +52,7 @@ pub(crate) struct DeflatedFile {
 /// A decoder at a position in the member.
 #[derive(Debug)]
 struct InflateCursor {
-    inflated: DeflateDecoder<FileRange<Arc<OpenFile>>>,
+    decoder: DeflateDecoder<FileRange<Arc<OpenFile>>>,
     position: u64,
     /// Checksum of the bytes up to `position`.
     checksum: Crc,
@@ -63,44 +63,44 @@ impl DeflatedFile {
         path: &Path,
         file: File,
         header: ArrayHeader,
-        place: MemberLocation,
+        location: MemberLocation,
     ) -> io::Result<Self> {
         let file = Arc::new(OpenFile::new(path, file)?);
-        Ok(DeflatedFile { file, header, place, cursors: Mutex::default() })
+        Ok(DeflatedFile { file, header, location, cursors: Mutex::default() })
     }
 
     /// Reads a region into a buffer in the order of the file.
     fn read_runs(&self, region: &ArrayRegion, mut bytes: &mut [u8]) -> io::Result<()> {
         let ArrayType { dtype, shape } = &self.header.array_type;
-        let place = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
-        let mut runs = FileRuns::new(shape, region, self.header.is_fortran).peekable();
+        let position_of = |start: usize| (self.header.elements.start + start * dtype.size()) as u64;
+        let mut runs = FileRuns::new(shape, region, self.header.is_column_major).peekable();
         let Some(first) = runs.peek() else { return Ok(()) };
-        let mut cursor = self.cursor_before(place(first.start));
+        let mut cursor = self.cursor_before(position_of(first.start));
         for run in runs {
             let (first, rest) = bytes.split_at_mut(run.elements * dtype.size());
-            cursor.skip_to(place(run.start))?;
+            cursor.skip_to(position_of(run.start))?;
             cursor.read(first)?;
             self.header.to_native(first);
             bytes = rest;
         }
         if cursor.position == self.header.elements.end as u64 {
-            return cursor.finish(self.place.checksum);
+            return cursor.finish(self.location.checksum);
         }
-        self.keep(cursor);
+        self.cache(cursor);
         Ok(())
     }
 
     /// Takes the nearest cursor at or before a position, or a new one at the beginning.
-    fn cursor_before(&self, place: u64) -> InflateCursor {
+    fn cursor_before(&self, position: u64) -> InflateCursor {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= place);
+        let before = cursors.iter().enumerate().filter(|(_, cursor)| cursor.position <= position);
         match before.max_by_key(|(_, cursor)| cursor.position).map(|(index, _)| index) {
             Some(index) => cursors.remove(index),
             None => {
-                let MemberLocation { start, compressed_bytes, .. } = self.place;
+                let MemberLocation { start, compressed_bytes, .. } = self.location;
                 let part = FileRange::new(Arc::clone(&self.file), start, compressed_bytes);
                 InflateCursor {
-                    inflated: DeflateDecoder::new(part),
+                    decoder: DeflateDecoder::new(part),
                     position: 0,
                     checksum: Crc::new(),
                 }
@@ -108,8 +108,8 @@ impl DeflatedFile {
         }
     }
 
-    /// Keeps a cursor for later regions, in place of the least recently used one if there are too many.
-    fn keep(&self, cursor: InflateCursor) {
+    /// Caches a cursor for later regions; evicts the least recently used one if there are too many.
+    fn cache(&self, cursor: InflateCursor) {
         let mut cursors = self.cursors.lock().unwrap_or_else(PoisonError::into_inner);
         if cursors.len() == MAX_CURSORS {
             cursors.remove(0);
@@ -118,7 +118,7 @@ impl DeflatedFile {
     }
 
     /// Errors of the decoder mean that the archive is damaged, or that it has changed since it was opened.
-    fn reading_error(&self, error: io::Error) -> StoreErrorKind {
+    fn read_error(&self, error: io::Error) -> StoreErrorKind {
         match error.kind() {
             _ if error.raw_os_error().is_some() => StoreErrorKind::Io(error),
             _ if !self.file.is_unchanged() => StoreErrorKind::FileChanged,
@@ -137,17 +137,17 @@ impl DeflatedFile {
 
 impl InflateCursor {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<()> {
-        self.inflated.read_exact(bytes)?;
+        self.decoder.read_exact(bytes)?;
         self.checksum.update(bytes);
         self.position += bytes.len() as u64;
         Ok(())
     }
 
-    fn skip_to(&mut self, place: u64) -> io::Result<()> {
-        let mut skipped = [0; SKIPPED_BYTES];
-        while self.position < place {
-            let bytes = (place - self.position).min(SKIPPED_BYTES as u64) as usize;
-            self.read(&mut skipped[..bytes])?;
+    fn skip_to(&mut self, target: u64) -> io::Result<()> {
+        let mut buffer = [0; SKIP_BYTES];
+        while self.position < target {
+            let bytes = (target - self.position).min(SKIP_BYTES as u64) as usize;
+            self.read(&mut buffer[..bytes])?;
         }
         Ok(())
     }
@@ -157,7 +157,7 @@ impl InflateCursor {
         let damaged = |message: String| Err(io::Error::other(message));
         let mut trailing = Vec::new();
         let limit = MAX_TRAILING_BYTES + 1;
-        self.inflated.by_ref().take(limit).read_to_end(&mut trailing)?;
+        self.decoder.by_ref().take(limit).read_to_end(&mut trailing)?;
         if trailing.len() as u64 == limit {
             return damaged(format!(
                 "more than {MAX_TRAILING_BYTES} bytes stand behind the elements of the member"
@@ -179,7 +179,7 @@ impl Source for DeflatedFile {
     }
 
     fn is_column_major(&self) -> bool {
-        self.header.is_fortran
+        self.header.is_column_major
     }
 
     fn is_sequential(&self) -> bool {
@@ -194,7 +194,7 @@ impl Source for DeflatedFile {
 
     fn read(&self, region: &ArrayRegion) -> Result<Array, StoreError> {
         let read = self.header.buffer(region, |bytes| {
-            self.read_runs(region, bytes).map_err(|error| self.reading_error(error))
+            self.read_runs(region, bytes).map_err(|error| self.read_error(error))
         });
         read.map_err(|kind| self.file.error(kind))
     }

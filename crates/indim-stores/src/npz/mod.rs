@@ -13,7 +13,7 @@ mod write;
 use std::path::Path;
 
 pub use read::{read_npz_member, read_npz_member_type, read_npz_member_within};
-pub use sink::{largest, npz_sinks};
+pub use sink::{largest_npz_member, npz_sinks};
 pub use source::NpzSource;
 pub use write::write_npz_to;
 
@@ -29,10 +29,10 @@ pub(crate) struct Npz;
 static WRITER: FileWriter = FileWriter {
     sinks: npz_sinks,
     write: |output, results| write_npz_to(output, results.iter().copied()),
-    is_mapped: false,
+    can_map: false,
 };
 
-fn not_named(path: &Path) -> FileError {
+fn member_not_named(path: &Path) -> FileError {
     FileError::new(path, FileErrorKind::member_not_named("npz", read::members(path)))
 }
 
@@ -43,7 +43,7 @@ impl FormatCode for Npz {
         member: Option<&str>,
         _: usize,
     ) -> Result<Box<dyn Source>, StoreError> {
-        let member = member.ok_or_else(|| not_named(path))?;
+        let member = member.ok_or_else(|| member_not_named(path))?;
         Ok(Box::new(NpzSource::open(path, member)?))
     }
 
@@ -54,7 +54,7 @@ impl FormatCode for Npz {
         limit: usize,
         _: MapFile<'_>,
     ) -> Option<Result<ArrayFile, FileError>> {
-        let member = member.ok_or_else(|| not_named(path));
+        let member = member.ok_or_else(|| member_not_named(path));
         Some(member.and_then(|member| read_npz_member_within(path, member, limit)))
     }
 
@@ -62,7 +62,7 @@ impl FormatCode for Npz {
         Some(read::members(path))
     }
 
-    fn is_loaded(&self) -> bool {
+    fn can_load(&self) -> bool {
         true
     }
 
@@ -71,7 +71,7 @@ impl FormatCode for Npz {
     }
 
     fn are_sequential(&self, results: &[&ArrayType]) -> Vec<bool> {
-        let largest = largest(results);
+        let largest = largest_npz_member(results);
         (0..results.len()).map(|index| Some(index) == largest).collect()
     }
 }

@@ -111,7 +111,7 @@ fn read_member<T>(
     let read = || {
         let (file, _) = crate::npy::read::open(path)?;
         let mut archive = ZipArchive::new(file).map_err(archive_error)?;
-        let name = find(&archive, member)?;
+        let name = file_name(&archive, member)?;
         let mut file = archive.by_name(&name).map_err(archive_error)?;
         let length = max_bytes(&file);
         read(&mut file, length).map_err(without_io)
@@ -124,14 +124,14 @@ pub(crate) struct ArchiveMember {
     pub(crate) file: File,
     pub(crate) header: ArrayHeader,
     pub(crate) compression: CompressionMethod,
-    pub(crate) place: MemberLocation,
+    pub(crate) location: MemberLocation,
 }
 
 /// Finds a member, and reads its header.
 pub(crate) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErrorKind> {
     let (file, file_length) = crate::npy::read::open(path)?;
     let mut archive = ZipArchive::new(file).map_err(archive_error)?;
-    let name = find(&archive, member)?;
+    let name = file_name(&archive, member)?;
     let mut file = archive.by_name(&name).map_err(archive_error)?;
     let length = max_bytes(&file);
     let header = read_header(&mut file, length).map_err(without_io)?.1;
@@ -142,8 +142,8 @@ pub(crate) fn locate(path: &Path, member: &str) -> Result<ArchiveMember, FileErr
     let end = start.and_then(|start| start.checked_add(compressed_bytes));
     match (start, end.filter(|&end| end <= file_length as u64)) {
         (Some(start), Some(_)) => {
-            let place = MemberLocation { start, compressed_bytes, checksum };
-            Ok(ArchiveMember { file: archive.into_inner(), header, compression, place })
+            let location = MemberLocation { start, compressed_bytes, checksum };
+            Ok(ArchiveMember { file: archive.into_inner(), header, compression, location })
         }
         _ => Err(FileErrorKind::BadArchive(format!("`{member}` is longer than the archive"))),
     }
@@ -162,15 +162,15 @@ fn max_bytes(member: &ZipFile<'_, File>) -> usize {
 /// The names of the members, without `.npy`, sorted.
 pub(crate) fn members(path: &Path) -> Result<Vec<String>, FileErrorKind> {
     let archive = ZipArchive::new(crate::npy::read::open(path)?.0).map_err(archive_error)?;
-    Ok(bare(&file_names(&archive)))
+    Ok(without_suffixes(&file_names(&archive)))
 }
 
-fn find(archive: &ZipArchive<File>, member: &str) -> Result<String, FileErrorKind> {
+fn file_name(archive: &ZipArchive<File>, member: &str) -> Result<String, FileErrorKind> {
     let members = file_names(archive);
     let found = members.iter().find(|name| **name == member || without_suffix(name) == member);
     found.cloned().ok_or_else(|| FileErrorKind::NoMember {
         member: member.to_owned(),
-        members: bare(&members),
+        members: without_suffixes(&members),
     })
 }
 
@@ -180,7 +180,7 @@ fn file_names(archive: &ZipArchive<File>) -> Vec<String> {
     names
 }
 
-fn bare(names: &[String]) -> Vec<String> {
+fn without_suffixes(names: &[String]) -> Vec<String> {
     names.iter().map(|name| without_suffix(name).to_owned()).collect()
 }
 

@@ -24,13 +24,13 @@ use crate::{FileError, FileErrorKind};
 /// Index of the result that [`npz_sinks`] streams into the archive: the largest.
 ///
 /// ```
-/// use indim_stores::largest;
+/// use indim_stores::largest_npz_member;
 /// use indim_ops::{ArrayType, DType};
 ///
 /// let (scalar, row) = (ArrayType::new(DType::F64, []), ArrayType::new(DType::F32, [3]));
-/// assert_eq!(largest(&[&scalar, &row]), Some(1));
+/// assert_eq!(largest_npz_member(&[&scalar, &row]), Some(1));
 /// ```
-pub fn largest(results: &[&ArrayType]) -> Option<usize> {
+pub fn largest_npz_member(results: &[&ArrayType]) -> Option<usize> {
     let bytes = |index: &usize| {
         let ArrayType { dtype, shape } = results[*index];
         shape.byte_count(dtype.size()).unwrap_or(usize::MAX)
@@ -40,9 +40,9 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 }
 
 /// Sinks for the members of an uncompressed `.npz` archive. The archive appears once all members are
-/// complete and put in place. The [`largest`] member is a sequential sink and the first in the archive.
-/// The sinks of the other members accept regions in any order; they write to unnamed temporary files in
-/// the same folder, which are copied into the archive at the end.
+/// complete and committed. The member of [`largest_npz_member`] is a sequential sink and the first in the
+/// archive. The sinks of the other members accept regions in any order; they write to unnamed temporary
+/// files in the same folder, which are copied into the archive at the end.
 ///
 /// ```
 /// use indim_stores::{OutputFile, npz_sinks, read_npz_member};
@@ -52,9 +52,9 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("arrays.npz");
-/// let of = ArrayType::new(DType::F32, [2]);
-/// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &of), ("y", &of)])?;
-/// let x = Array::filled(of.clone(), |bytes| {
+/// let array_type = ArrayType::new(DType::F32, [2]);
+/// let sinks = npz_sinks(OutputFile::create(&path)?, &[("x", &array_type), ("y", &array_type)])?;
+/// let x = Array::filled(array_type.clone(), |bytes| {
 ///     bytes.fill(1);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -64,7 +64,7 @@ pub fn largest(results: &[&ArrayType]) -> Option<usize> {
 ///     complete.push(sink.complete()?);
 /// }
 /// assert!(!path.exists());
-/// complete.into_iter().try_for_each(|member| member.put_in_place())?;
+/// complete.into_iter().try_for_each(|member| member.commit())?;
 /// assert_eq!(read_npz_member(&path, "y")?.bytes(), x.bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -77,30 +77,31 @@ pub fn npz_sinks(
 ) -> Result<Vec<Box<dyn Sink>>, FileError> {
     let path = file.path().to_owned();
     let error = |kind: FileErrorKind| FileError::new(&path, kind);
-    let types: Vec<&ArrayType> = members.iter().map(|(_, of)| *of).collect();
+    let types: Vec<&ArrayType> = members.iter().map(|(_, array_type)| *array_type).collect();
     file.reserve(min_bytes(&types).map_err(error)?)?;
     let folder = file.folder().to_owned();
-    let straight = largest(&types);
+    let streamed = largest_npz_member(&types);
     let mut writer = NpzWriter::new(file);
-    if let Some(index) = straight {
+    if let Some(index) = streamed {
         let (name, array_type) = members[index];
         writer.begin(name, array_type).map_err(error)?;
     }
-    let archive = NpzArchive { writer, waiting: Vec::new() };
+    let archive = NpzArchive { writer, deferred: Vec::new() };
     let shared_output = SharedOutput::new(archive, members.len());
     let sinks = members.iter().enumerate().map(|(index, (name, array_type))| {
-        let to = match Some(index) == straight {
+        let target = match Some(index) == streamed {
             true => MemberTarget::NpzArchive,
             false => MemberTarget::TemporaryFile(
-                tempfile::tempfile_in(&folder).map_err(|of| error(of.into()))?,
+                tempfile::tempfile_in(&folder).map_err(|io_error| error(io_error.into()))?,
             ),
         };
         Ok(Box::new(MemberSink {
             path: path.clone(),
-            place: (index, (*name).to_owned()),
+            index,
+            name: (*name).to_owned(),
             array_type: (*array_type).clone(),
             archive: shared_output.share(),
-            to,
+            target,
             elements_written: 0,
         }) as Box<dyn Sink>)
     });
@@ -110,9 +111,12 @@ pub fn npz_sinks(
 /// Bytes of the members without the archive's own records. Reserving more would leave unused space at the end
 /// of the file.
 fn min_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
-    members.iter().try_fold(0u64, |sum, of| {
-        let elements = of.shape.byte_count(of.dtype.size()).map_err(FileErrorKind::TooLarge)?;
-        Ok(sum.saturating_add((npy_header(of).len() + elements) as u64))
+    members.iter().try_fold(0u64, |sum, array_type| {
+        let elements = array_type
+            .shape
+            .byte_count(array_type.dtype.size())
+            .map_err(FileErrorKind::TooLarge)?;
+        Ok(sum.saturating_add((npy_header(array_type).len() + elements) as u64))
     })
 }
 
@@ -120,27 +124,28 @@ fn min_bytes(members: &[&ArrayType]) -> Result<u64, FileErrorKind> {
 struct NpzArchive {
     writer: NpzWriter<OutputFile>,
     /// Complete members in temporary files.
-    waiting: Vec<DeferredMember>,
+    deferred: Vec<DeferredMember>,
 }
 
 /// A complete member in a temporary file, to be copied into the archive.
 struct DeferredMember {
-    place: (usize, String),
+    index: usize,
+    name: String,
     array_type: ArrayType,
     elements: File,
 }
 
 impl fmt::Debug for NpzArchive {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Archive, with {} members waiting", self.waiting.len())
+        write!(formatter, "Archive, with {} members waiting", self.deferred.len())
     }
 }
 
 impl NpzArchive {
     /// Appends the deferred members in the order of the results.
     fn finish(mut self) -> Result<OutputFile, FileErrorKind> {
-        self.waiting.sort_by_key(|member| member.place.0);
-        for DeferredMember { place: (_, name), array_type, mut elements } in self.waiting {
+        self.deferred.sort_by_key(|member| member.index);
+        for DeferredMember { name, array_type, mut elements, .. } in self.deferred {
             self.writer.begin(&name, &array_type)?;
             elements.rewind()?;
             io::copy(&mut elements, &mut self.writer)?;
@@ -153,10 +158,11 @@ impl NpzArchive {
 struct MemberSink {
     path: PathBuf,
     /// Its position among the results, and its name.
-    place: (usize, String),
+    index: usize,
+    name: String,
     array_type: ArrayType,
     archive: SharedOutput<NpzArchive>,
-    to: MemberTarget,
+    target: MemberTarget,
     elements_written: usize,
 }
 
@@ -168,7 +174,7 @@ enum MemberTarget {
 
 impl fmt::Debug for MemberSink {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "MemberSink({}, {})", self.place.1, self.array_type)
+        write!(formatter, "MemberSink({}, {})", self.name, self.array_type)
     }
 }
 
@@ -177,15 +183,15 @@ impl MemberSink {
         StoreError::new(self.path.to_string_lossy(), kind)
     }
 
-    fn write_piece(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
-        let (of, written) = (&self.array_type, self.elements_written);
-        self.elements_written = match &mut self.to {
-            MemberTarget::NpzArchive => self
-                .archive
-                .with(|archive| write_next(&mut archive.writer, written, of, region, bytes))?,
+    fn write_region(&mut self, region: &ArrayRegion, bytes: &[u8]) -> io::Result<()> {
+        let (array_type, written) = (&self.array_type, self.elements_written);
+        self.elements_written = match &mut self.target {
+            MemberTarget::NpzArchive => self.archive.with(|archive| {
+                write_next(&mut archive.writer, written, array_type, region, bytes)
+            })?,
             MemberTarget::TemporaryFile(file) => {
-                write_runs(file, 0, of, region, bytes)?;
-                written + bytes.len() / of.dtype.size()
+                write_runs(file, 0, array_type, region, bytes)?;
+                written + bytes.len() / array_type.dtype.size()
             }
         };
         Ok(())
@@ -198,22 +204,22 @@ impl Sink for MemberSink {
     }
 
     fn is_sequential(&self) -> bool {
-        matches!(self.to, MemberTarget::NpzArchive)
+        matches!(self.target, MemberTarget::NpzArchive)
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
         let array_type = self.array_type.clone();
-        let write = |elements: &[u8]| Ok(self.write_piece(region, elements)?);
-        let written = with_elements(region, piece, &array_type, write);
+        let write = |elements: &[u8]| Ok(self.write_region(region, elements)?);
+        let written = with_elements(region, values, &array_type, write);
         written.map_err(|kind| self.error(kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
         check_complete(&self.array_type, self.elements_written).map_err(|kind| self.error(kind))?;
-        let MemberSink { path, place, array_type, archive, to, .. } = *self;
-        if let MemberTarget::TemporaryFile(elements) = to {
+        let MemberSink { path, index, name, array_type, archive, target, .. } = *self;
+        if let MemberTarget::TemporaryFile(elements) = target {
             archive.with(|archive| {
-                archive.waiting.push(DeferredMember { place, array_type, elements })
+                archive.deferred.push(DeferredMember { index, name, array_type, elements })
             });
         }
         let Some(archive) = archive.complete_one() else {

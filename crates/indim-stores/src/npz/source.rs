@@ -50,13 +50,13 @@ impl NpzSource {
     /// Like [`read_npz_member_type`](crate::read_npz_member_type).
     pub fn open(path: &Path, member: &str) -> Result<Self, FileError> {
         let open = || {
-            let ArchiveMember { file, header, compression, place } = locate(path, member)?;
+            let ArchiveMember { file, header, compression, location } = locate(path, member)?;
             Ok(NpzSource(match compression {
                 CompressionMethod::Stored => {
-                    MemberSource::Stored(DenseFile::new(path, file, header, place.start)?)
+                    MemberSource::Stored(DenseFile::new(path, file, header, location.start)?)
                 }
                 CompressionMethod::Deflated => {
-                    MemberSource::Deflated(DeflatedFile::new(path, file, header, place)?)
+                    MemberSource::Deflated(DeflatedFile::new(path, file, header, location)?)
                 }
                 other => {
                     let message = format!("`{member}` is compressed by {other}, which is not read");

@@ -52,13 +52,17 @@ impl<W: Write> NpzWriter<W> {
     }
 
     /// Begins a member; the caller then writes its elements.
-    pub(crate) fn begin(&mut self, name: &str, of: &ArrayType) -> Result<(), FileErrorKind> {
+    pub(crate) fn begin(
+        &mut self,
+        name: &str,
+        array_type: &ArrayType,
+    ) -> Result<(), FileErrorKind> {
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Stored)
             // 64-bit sizes for every member, like NumPy.
             .large_file(true);
         self.0.start_file(format!("{name}.npy"), options).map_err(Error::from)?;
-        Ok(self.0.write_all(&npy_header(of))?)
+        Ok(self.0.write_all(&npy_header(array_type))?)
     }
 
     /// Writes the central directory and returns the output.

@@ -19,7 +19,7 @@ use crate::source::check_region;
 use crate::{ArrayRegion, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 
 /// Memory limit of the library `png` for one row and for metadata chunks.
-const WORKING_BYTES: usize = 64 << 20;
+const LIBRARY_BYTES: usize = 64 << 20;
 /// Bytes of the inflate state of the library, which does not depend on the size of the image.
 const DECODER_BYTES: usize = 128 << 10;
 /// Maximum bytes of decompressed data in the library, in addition to `HELD_ROWS` rows.
@@ -110,7 +110,7 @@ impl PngFile {
     fn decode(&self) -> Result<Array, StoreErrorKind> {
         Array::filled(self.array_type.clone(), |bytes| {
             let mut reader = self.reader()?;
-            reader.next_frame(bytes).map_err(|error| error_of(&error, self.limit))?;
+            reader.next_frame(bytes).map_err(|error| decoding_error(&error, self.limit))?;
             to_native(bytes, self.array_type.dtype);
             Ok(())
         })
@@ -132,9 +132,9 @@ impl PngFile {
             return Ok(());
         }
         let (start, count) = (region.starts()[0], region.extents()[0]);
-        let mut last = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cached_rows = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
         // A region before the decoder's position restarts at the first row.
-        let mut rows = match last.take().filter(|rows| rows.next <= start) {
+        let mut rows = match cached_rows.take().filter(|rows| rows.next <= start) {
             Some(rows) => rows,
             None => RowDecoder { reader: self.reader()?, next: 0, limit: self.limit },
         };
@@ -154,7 +154,7 @@ impl PngFile {
         // A decoder that failed is dropped: its next row is unknown.
         match rows.next == self.array_type.shape[0] {
             true => rows.finish(&mut row)?,
-            false => *last = Some(rows),
+            false => *cached_rows = Some(rows),
         }
         Ok(())
     }
@@ -164,19 +164,21 @@ impl RowDecoder {
     fn read(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
         let expected = self.reader.output_line_size(self.reader.info().width);
         let read = match expected == Some(row.len()) {
-            true => self.reader.read_row(row).map_err(|error| error_of(&error, self.limit))?,
+            true => {
+                self.reader.read_row(row).map_err(|error| decoding_error(&error, self.limit))?
+            }
             false => None,
         };
         self.next += 1;
         match read {
             Some(_) => Ok(()),
-            None => Err(bad_text("rows that are not those of the image")),
+            None => Err(bad_png("rows that are not those of the image")),
         }
     }
 
     /// Reads past the last row, so that the library compares the checksum.
     fn finish(&mut self, row: &mut [u8]) -> Result<(), StoreErrorKind> {
-        self.reader.read_row(row).map(drop).map_err(|error| error_of(&error, self.limit))
+        self.reader.read_row(row).map(drop).map_err(|error| decoding_error(&error, self.limit))
     }
 }
 
@@ -184,12 +186,12 @@ type FileReader = png::Reader<BufReader<File>>;
 
 fn read_info(path: &Path, limit: usize) -> Result<FileReader, StoreErrorKind> {
     let file = BufReader::new(open_file(path)?);
-    let mut decoder = Decoder::new_with_limits(file, Limits { bytes: WORKING_BYTES.min(limit) });
+    let mut decoder = Decoder::new_with_limits(file, Limits { bytes: LIBRARY_BYTES.min(limit) });
     decoder.set_transformations(Transformations::EXPAND);
     decoder.ignore_checksums(false);
     decoder.set_ignore_text_chunk(true);
     decoder.set_ignore_iccp_chunk(true);
-    decoder.read_info().map_err(|error| error_of(&error, limit))
+    decoder.read_info().map_err(|error| decoding_error(&error, limit))
 }
 
 /// Fails if the palette ends within a colour, because the library `png` 0.18.1 panics on it.
@@ -197,7 +199,7 @@ fn check_palette(info: &png::Info<'_>) -> Result<(), StoreErrorKind> {
     let length = info.palette.as_ref().map_or(0, |palette| palette.len());
     match length.is_multiple_of(COLOR_BYTES) {
         true => Ok(()),
-        false => Err(bad_text(&format!(
+        false => Err(bad_png(&format!(
             "a palette of {length} bytes is damaged: each colour has {COLOR_BYTES} bytes"
         ))),
     }
@@ -210,7 +212,7 @@ fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> 
     let length = std::fs::metadata(path)?.len();
     if bits / 8 > u128::from(length) * u128::from(DEFLATE_RATIO) {
         let (width, height) = (info.width, info.height);
-        return Err(bad_text(&format!(
+        return Err(bad_png(&format!(
             "{length} bytes cannot hold an image of {height} rows and {width} columns"
         )));
     }
@@ -224,11 +226,11 @@ fn too_large(bytes: usize, limit: usize) -> StoreErrorKind {
     MemoryLimitError::new(Some(bytes), limit, message).into()
 }
 
-fn bad_text(message: &str) -> StoreErrorKind {
+fn bad_png(message: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_PNG, message).into()
 }
 
-fn error_of(error: &DecodingError, limit: usize) -> StoreErrorKind {
+fn decoding_error(error: &DecodingError, limit: usize) -> StoreErrorKind {
     match error {
         DecodingError::LimitsExceeded => {
             let message =
@@ -287,8 +289,8 @@ impl Source for PngFile {
         let whole = shape.byte_count(dtype.size()).unwrap_or(usize::MAX);
         let row = whole / shape[0].max(1);
         let rows = whole.min(DECOMPRESSED_BYTES).saturating_add(row.saturating_mul(HELD_ROWS));
-        let kept = if self.is_interlaced { whole } else { 0 };
-        DECODER_BYTES.saturating_add(rows).saturating_add(kept)
+        let image_bytes = if self.is_interlaced { whole } else { 0 };
+        DECODER_BYTES.saturating_add(rows).saturating_add(image_bytes)
     }
 
     fn is_sequential(&self) -> bool {

@@ -13,7 +13,7 @@ use crate::{ArrayRegion, OutputFile, StoreError, StoreErrorKind};
 /// A PNG result: `u8` or `u16` of shape `[height, width]` or `[height, width, channels]`, with 1 to 4
 /// channels. Rows are compressed as they are written.
 pub struct PngSink {
-    place: String,
+    path: String,
     rows: ImageRows,
     output: OutputHandle,
     writer: StreamWriter<'static, OutputHandle>,
@@ -25,7 +25,7 @@ impl PngSink {
     /// # Errors
     /// `not-an-image` for an element type or shape that PNG does not support; `io`.
     pub fn create(output: OutputFile, array_type: &ArrayType) -> Result<Self, StoreError> {
-        let place = output.path().to_string_lossy().into_owned();
+        let path = output.path().to_string_lossy().into_owned();
         let create = || {
             let (width, height, color, depth) = header(array_type)?;
             let output = OutputHandle::new(output);
@@ -33,15 +33,15 @@ impl PngSink {
             encoder.set_color(color);
             encoder.set_depth(depth);
             let writer = encoder.write_header().and_then(|writer| writer.into_stream_writer());
-            let writer = writer.map_err(|error| error_of(&error))?;
-            Ok(PngSink { place: place.clone(), rows: ImageRows::new(array_type), output, writer })
+            let writer = writer.map_err(|error| encoding_error(&error))?;
+            Ok(PngSink { path: path.clone(), rows: ImageRows::new(array_type), output, writer })
         };
-        create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
+        create().map_err(|kind: StoreErrorKind| StoreError::new(path.clone(), kind))
     }
 
     fn finish_image(self) -> Result<Box<dyn CompleteResult>, StoreErrorKind> {
         self.rows.check_complete()?;
-        self.writer.finish().map_err(|error| error_of(&error))?;
+        self.writer.finish().map_err(|error| encoding_error(&error))?;
         let output = self.output.take().ok_or_else(|| std::io::Error::other("it is complete"))?;
         let complete =
             output.complete(&mut |_| ()).map_err(|error| StoreError::from(error).kind)?;
@@ -50,8 +50,8 @@ impl PngSink {
 }
 
 fn header(array_type: &ArrayType) -> Result<(u32, u32, ColorType, BitDepth), StoreErrorKind> {
-    let takes = "u8 or u16 of shape [height, width] or [height, width, 1 to 4 channels]";
-    let refuse = || image::refuse("PNG", array_type, takes, image::advice(array_type));
+    let supported = "u8 or u16 of shape [height, width] or [height, width, 1 to 4 channels]";
+    let refuse = || image::refuse("PNG", array_type, supported, image::advice(array_type));
     let (height, width, channels) = image::sizes(&array_type.shape).ok_or_else(refuse)?;
     let depth = match array_type.dtype {
         DType::U8 => BitDepth::Eight,
@@ -70,7 +70,7 @@ fn header(array_type: &ArrayType) -> Result<(u32, u32, ColorType, BitDepth), Sto
     Ok((width, height, color, depth))
 }
 
-fn error_of(error: &EncodingError) -> StoreErrorKind {
+fn encoding_error(error: &EncodingError) -> StoreErrorKind {
     match error {
         EncodingError::IoError(error) => {
             std::io::Error::new(error.kind(), error.to_string()).into()
@@ -81,7 +81,7 @@ fn error_of(error: &EncodingError) -> StoreErrorKind {
 
 impl core::fmt::Debug for PngSink {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "PngSink({}, {})", self.place, self.rows.array_type())
+        write!(formatter, "PngSink({}, {})", self.path, self.rows.array_type())
     }
 }
 
@@ -102,7 +102,7 @@ impl Sink for PngSink {
         2 * self.rows.strip_bytes()
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
         use std::io::Write;
         let is_wide = self.rows.array_type().dtype == DType::U16;
         let writer = &mut self.writer;
@@ -114,12 +114,12 @@ impl Sink for PngSink {
                 bytes.chunks_exact(2).flat_map(|pair| [pair[1], pair[0]]).collect();
             Ok(writer.write_all(&swapped)?)
         };
-        let written = self.rows.next(region, piece, write);
-        written.map_err(|kind| StoreError::new(self.place.clone(), kind))
+        let written = self.rows.write_rows(region, values, write);
+        written.map_err(|kind| StoreError::new(self.path.clone(), kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        let place = self.place.clone();
-        self.finish_image().map_err(|kind| StoreError::new(place, kind))
+        let path = self.path.clone();
+        self.finish_image().map_err(|kind| StoreError::new(path, kind))
     }
 }

@@ -10,7 +10,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use crate::FileErrorKind;
 
 /// The name that a header reserves for its metadata; no tensor has this name.
-pub(crate) const NO_TENSOR: &str = "__metadata__";
+pub(crate) const METADATA_KEY: &str = "__metadata__";
 
 /// The header's entry for one tensor, and the bytes of all tensors.
 #[derive(Debug)]
@@ -93,7 +93,7 @@ impl<'de, F: FnMut(&str, TensorInfo) -> Result<(), String>> Visitor<'de> for Hea
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
         while let Some(JsonString(name)) = map.next_key()? {
-            if name == NO_TENSOR {
+            if name == METADATA_KEY {
                 map.next_value::<Option<StringMap>>()?;
                 continue;
             }

@@ -25,10 +25,10 @@ pub(crate) struct Safetensors;
 static WRITER: FileWriter = FileWriter {
     sinks: safetensors_sinks,
     write: |output, results| write_safetensors_to(output, results),
-    is_mapped: false,
+    can_map: false,
 };
 
-fn not_named(path: &Path) -> FileError {
+fn member_not_named(path: &Path) -> FileError {
     let names = tensors::tensor_names(path);
     FileError::new(path, FileErrorKind::member_not_named("safetensors", names))
 }
@@ -40,7 +40,7 @@ impl FormatCode for Safetensors {
         tensor: Option<&str>,
         _: usize,
     ) -> Result<Box<dyn Source>, StoreError> {
-        let tensor = tensor.ok_or_else(|| not_named(path))?;
+        let tensor = tensor.ok_or_else(|| member_not_named(path))?;
         Ok(Box::new(SafetensorsSource::open(path, tensor)?))
     }
 
@@ -52,7 +52,7 @@ impl FormatCode for Safetensors {
         map: MapFile<'_>,
     ) -> Option<Result<ArrayFile, FileError>> {
         let load = || {
-            let tensor = tensor.ok_or_else(|| not_named(path))?;
+            let tensor = tensor.ok_or_else(|| member_not_named(path))?;
             let array_type = read_tensor_type(path, tensor)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
             match bytes.ok().and_then(|bytes| map(bytes as u64)) {
@@ -67,7 +67,7 @@ impl FormatCode for Safetensors {
         Some(tensors::tensor_names(path))
     }
 
-    fn is_loaded(&self) -> bool {
+    fn can_load(&self) -> bool {
         true
     }
 

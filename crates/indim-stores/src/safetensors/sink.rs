@@ -14,7 +14,7 @@ use crate::runs::write_runs;
 use crate::shared_output::{CompleteSharedOutput, SharedOutput};
 use crate::{FileError, FileErrorKind};
 
-/// Sinks for the tensors of a file. The file appears once all tensors are complete and put in place.
+/// Sinks for the tensors of a file. The file appears once all tensors are complete and committed.
 ///
 /// ```
 /// use indim_stores::{OutputFile, read_tensor, safetensors_sinks};
@@ -24,9 +24,9 @@ use crate::{FileError, FileErrorKind};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("model.safetensors");
-/// let of = ArrayType::new(DType::F32, [2]);
-/// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &of), ("b", &of)])?;
-/// let w = Array::filled(of.clone(), |bytes| {
+/// let array_type = ArrayType::new(DType::F32, [2]);
+/// let sinks = safetensors_sinks(OutputFile::create(&path)?, &[("w", &array_type), ("b", &array_type)])?;
+/// let w = Array::filled(array_type.clone(), |bytes| {
 ///     bytes.fill(1);
 ///     Ok::<(), ArrayError>(())
 /// })?;
@@ -36,7 +36,7 @@ use crate::{FileError, FileErrorKind};
 ///     complete.push(sink.complete()?);
 /// }
 /// assert!(!path.exists());
-/// complete.into_iter().try_for_each(|tensor| tensor.put_in_place())?;
+/// complete.into_iter().try_for_each(|tensor| tensor.commit())?;
 /// assert_eq!(read_tensor(&path, "b", usize::MAX)?.bytes(), w.bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -52,7 +52,7 @@ pub fn safetensors_sinks(
     let layout = TensorLayout::new(members).map_err(error)?;
     file.reserve(layout.file_length)?;
     let written = std::io::Write::write_all(&mut file, &layout.header);
-    written.map_err(|of| error(of.into()))?;
+    written.map_err(|io_error| error(io_error.into()))?;
     let shared_output = SharedOutput::new(file, members.len());
     let sinks = members.iter().zip(layout.starts).map(|((_, array_type), start)| {
         Box::new(TensorSink {
@@ -88,8 +88,8 @@ impl Sink for TensorSink {
         &self.array_type
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
-        let written = with_elements(region, piece, &self.array_type, |elements| {
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
+        let written = with_elements(region, values, &self.array_type, |elements| {
             let elements = little_endian(self.array_type.dtype, elements);
             let write = |file: &mut OutputFile| {
                 write_runs(file, self.start, &self.array_type, region, &elements)

@@ -15,7 +15,7 @@ use indim_ops::{ArrayType, DType};
 use indim_shape::{MAX_RANK, RankLimitError, Shape};
 use safetensors::tensor::{Metadata, TensorInfo};
 
-use super::header::{NO_TENSOR, find, names};
+use super::header::{METADATA_KEY, find, names};
 use crate::format_code::NamedArray;
 use crate::npy::header::{ArrayHeader, swap_bytes};
 use crate::npy::read::{open, read_elements};
@@ -26,7 +26,7 @@ use crate::{ArrayFile, FileError, FileErrorKind};
 const MAX_HEADER_BYTES: usize = 16 << 20;
 
 /// Bytes written at a time: a multiple of the size of every element type.
-const WRITTEN_BYTES: usize = 1 << 20;
+const BLOCK_BYTES: usize = 1 << 20;
 
 /// Bytes of the header length at the start of a file.
 const LENGTH_BYTES: usize = 8;
@@ -122,7 +122,7 @@ pub(crate) fn locate_in(
     array_type.shape.byte_count(dtype.size()).map_err(FileErrorKind::TooLarge)?;
     let (first, end) = info.data_offsets;
     let elements = start + first..start + end;
-    Ok(ArrayHeader { array_type, is_fortran: false, is_swapped: IS_SWAPPED, elements })
+    Ok(ArrayHeader { array_type, is_column_major: false, is_swapped: IS_SWAPPED, elements })
 }
 
 /// The names of the tensors.
@@ -179,14 +179,15 @@ pub fn write_safetensors_to(
     mut output: impl Write,
     members: &[NamedArray<'_>],
 ) -> Result<(), FileErrorKind> {
-    members.iter().try_for_each(|(_, of, elements)| check_length(of, elements))?;
-    let types: Vec<(&str, &ArrayType)> = members.iter().map(|(name, of, _)| (*name, *of)).collect();
+    members.iter().try_for_each(|(_, array_type, elements)| check_length(array_type, elements))?;
+    let types: Vec<(&str, &ArrayType)> =
+        members.iter().map(|(name, array_type, _)| (*name, *array_type)).collect();
     let layout = TensorLayout::new(&types)?;
     output.write_all(&layout.header)?;
     for &index in &layout.order {
         let (_, array_type, elements) = members[index];
-        let mut pieces = elements.chunks(WRITTEN_BYTES);
-        pieces.try_for_each(|piece| output.write_all(&little_endian(array_type.dtype, piece)))?;
+        let mut blocks = elements.chunks(BLOCK_BYTES);
+        blocks.try_for_each(|block| output.write_all(&little_endian(array_type.dtype, block)))?;
     }
     Ok(output.flush()?)
 }
@@ -248,12 +249,12 @@ impl TensorLayout {
 
 /// Fails if two tensors have the same name, or one has the reserved name.
 fn check_names(members: &[(&str, &ArrayType)]) -> Result<(), Error> {
-    let mut taken = HashSet::from([NO_TENSOR]);
-    match members.iter().find(|(name, _)| !taken.insert(name)) {
+    let mut names_seen = HashSet::from([METADATA_KEY]);
+    match members.iter().find(|(name, _)| !names_seen.insert(name)) {
         None => Ok(()),
         Some((name, _)) => {
             let message =
-                format!("a second tensor cannot be called `{name}`, nor any `{NO_TENSOR}`");
+                format!("a second tensor cannot be called `{name}`, nor any `{METADATA_KEY}`");
             Err(Error::new(ErrorKind::InvalidInput, message))
         }
     }

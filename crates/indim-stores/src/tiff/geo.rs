@@ -21,7 +21,7 @@ pub(super) fn read(decoder: &mut Decoder<impl Read + Seek>, size: [usize; 2]) ->
             value.set_byte_order(ByteOrder::native());
             tags.push(GeoTag {
                 number,
-                of_type: value.data_type().to_u16(),
+                value_type: value.data_type().to_u16(),
                 count: value.count(),
                 bytes: value.as_bytes().to_vec(),
             });

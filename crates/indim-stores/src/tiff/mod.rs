@@ -37,7 +37,7 @@ impl FormatCode for Tiff {
         page: Option<&str>,
         limit: usize,
     ) -> Result<Box<dyn Source>, StoreError> {
-        let number = |page: &str| page.parse().map_err(|_| no_page(path, page));
+        let number = |page: &str| page.parse().map_err(|_| bad_page_number(path, page));
         Ok(Box::new(TiffFile::open(path, page.map(number).transpose()?, limit)?))
     }
 
@@ -62,17 +62,17 @@ impl FormatCode for Tiff {
     }
 }
 
-fn no_page(path: &Path, part: &str) -> StoreError {
-    let part = shown(part);
+fn bad_page_number(path: &Path, page: &str) -> StoreError {
+    let page = shown(page);
     let message =
-        format!("`{part}` is not a page number; pages are counted from 0, as in `file.tif:0`");
+        format!("`{page}` is not a page number; pages are counted from 0, as in `file.tif:0`");
     StoreError::new(path.to_string_lossy(), Diagnostic::new(ErrorCode::NO_PAGE, message))
 }
 
 fn tiff_error(error: &dyn core::error::Error) -> StoreErrorKind {
-    bad_text(&error.to_string())
+    bad_tiff(&error.to_string())
 }
 
-fn bad_text(text: &str) -> StoreErrorKind {
+fn bad_tiff(text: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_TIFF, shown(text)).into()
 }

@@ -5,7 +5,7 @@ use std::io::{Read, Seek};
 use tiff::decoder::Decoder;
 use tiff::tags::Tag;
 
-use super::{bad_text, tiff_error};
+use super::{bad_tiff, tiff_error};
 use crate::StoreErrorKind;
 use crate::zstd::ZSTD_RATIO;
 
@@ -13,7 +13,7 @@ use crate::zstd::ZSTD_RATIO;
 const DECODER_BYTES: usize = 320 << 10;
 
 /// Values of the tag `Compression`.
-const NONE: u16 = 1;
+const NO_COMPRESSION: u16 = 1;
 const LZW: u16 = 5;
 const JPEG: u16 = 7;
 const DEFLATE: [u16; 2] = [8, 32946];
@@ -40,15 +40,16 @@ impl PageStorage {
         let counts =
             decoder.find_tag_unsigned_vec::<u64>(tag).map_err(|error| tiff_error(&error))?;
         let compression = decoder.find_tag_unsigned::<u16>(Tag::Compression);
-        let compression = compression.map_err(|error| tiff_error(&error))?.unwrap_or(NONE);
+        let compression =
+            compression.map_err(|error| tiff_error(&error))?.unwrap_or(NO_COMPRESSION);
         Ok(PageStorage { compression, file_length, counts: counts.unwrap_or_default() })
     }
 
     /// Fails if a strip or tile of `bytes` decoded bytes is stored in too few bytes for its compression.
-    pub(super) fn check(&self, index: usize, bytes: usize) -> Result<(), StoreErrorKind> {
-        let stored = self.stored(index);
+    pub(super) fn check_ratio(&self, index: usize, bytes: usize) -> Result<(), StoreErrorKind> {
+        let stored = self.stored_bytes(index);
         if stored.saturating_mul(self.ratio()) < bytes as u64 {
-            return Err(bad_text(&format!(
+            return Err(bad_tiff(&format!(
                 "a strip or tile of {bytes} bytes cannot be stored in {stored}"
             )));
         }
@@ -60,19 +61,19 @@ impl PageStorage {
     }
 
     /// Stored bytes of a strip or tile.
-    pub(super) fn stored(&self, index: usize) -> u64 {
+    pub(super) fn stored_bytes(&self, index: usize) -> u64 {
         self.counts.get(index).copied().unwrap_or(0).min(self.file_length)
     }
 
     /// Maximum ratio of the compression: decoded bytes per stored byte.
     fn ratio(&self) -> u64 {
         match self.compression {
-            NONE => 1,
+            NO_COMPRESSION => 1,
             // Two bytes encode 128 repetitions.
             PACK_BITS => 64,
             // A code of at least 9 bits expands to a string of at most the table size.
             LZW => 4096,
-            of if DEFLATE.contains(&of) => 1032,
+            deflate if DEFLATE.contains(&deflate) => 1032,
             // A block of 64 samples takes at least one bit.
             JPEG => 1024,
             ZSTD => ZSTD_RATIO as u64,

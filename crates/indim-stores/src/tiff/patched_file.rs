@@ -19,18 +19,18 @@ pub(super) struct PatchedFile {
 type Patch = (u64, Vec<u8>);
 
 /// The tags of width and height, and the type of 32-bit values.
-const SIZES: [u16; 2] = [256, 257];
+const SIZE_TAGS: [u16; 2] = [256, 257];
 const LONG: u16 = 4;
 
 impl PatchedFile {
     /// The file without patches.
-    pub(super) fn unchanged(file: File) -> Self {
+    pub(super) fn without_patches(file: File) -> Self {
         PatchedFile { file: BufReader::new(file), position: 0, patches: Vec::new() }
     }
 
     /// The file with another width and height for a page.
     pub(super) fn with_sizes(file: File, page: usize, sizes: [u32; 2]) -> io::Result<Self> {
-        let mut padded = PatchedFile::unchanged(file);
+        let mut padded = PatchedFile::without_patches(file);
         padded.patches = padded.patches_of_sizes(page, sizes)?;
         padded.seek(SeekFrom::Start(0))?;
         Ok(padded)
@@ -48,29 +48,29 @@ impl PatchedFile {
         let bytes_of =
             |number: u32| if is_little { number.to_le_bytes() } else { number.to_be_bytes() };
         // Bytes of an offset, of a list length, and of a list entry.
-        let (wide, count_bytes, entry_bytes) = if is_big { (8, 8, 20) } else { (4, 2, 12) };
+        let (offset_bytes, count_bytes, entry_bytes) = if is_big { (8, 8, 20) } else { (4, 2, 12) };
         let mut pointer = if is_big { 8 } else { 4 };
         let mut list_at = |pointer: u64| {
-            let list = number(&self.bytes_at(pointer, wide)?[..wide]);
+            let list = number(&self.bytes_at(pointer, offset_bytes)?[..offset_bytes]);
             let count = number(&self.bytes_at(list, count_bytes as usize)?[..count_bytes as usize]);
             io::Result::Ok((list, count))
         };
         for _ in 0..page {
             let (list, count) = list_at(pointer)?;
-            pointer = after(list, count_bytes, count, entry_bytes)?;
+            pointer = entry_offset(list, count_bytes, count, entry_bytes)?;
         }
         let (list, count) = list_at(pointer)?;
         let mut patches = Vec::new();
         for index in 0..count.min(u64::from(u16::MAX)) {
-            let entry = after(list, count_bytes, index, entry_bytes)?;
+            let entry = entry_offset(list, count_bytes, index, entry_bytes)?;
             let tag = number(&self.bytes_at(entry, 2)?[..2]) as u16;
-            let Some(which) = SIZES.iter().position(|&size| size == tag) else { continue };
-            let of_type = if is_little { LONG.to_le_bytes() } else { LONG.to_be_bytes() };
+            let Some(which) = SIZE_TAGS.iter().position(|&size| size == tag) else { continue };
+            let value_type = if is_little { LONG.to_le_bytes() } else { LONG.to_be_bytes() };
             let (one, size) = (bytes_of(1), bytes_of(sizes[which]));
             // In BigTIFF the count is one 8-byte number, and a 4-byte value comes first in its 8-byte field.
-            let zeros = vec![0; wide - 4];
+            let zeros = vec![0; offset_bytes - 4];
             let count = if is_little { [&one[..], &zeros] } else { [&zeros[..], &one] };
-            let patch = [&of_type[..], &count.concat(), &size, &zeros].concat();
+            let patch = [&value_type[..], &count.concat(), &size, &zeros].concat();
             patches.push((entry + 2, patch));
         }
         Ok(patches)
@@ -86,7 +86,7 @@ impl PatchedFile {
 }
 
 /// Offset of entry `index` of a list; for `index` = length, of the pointer to the next list.
-fn after(list: u64, count_bytes: u64, index: u64, entry_bytes: u64) -> io::Result<u64> {
+fn entry_offset(list: u64, count_bytes: u64, index: u64, entry_bytes: u64) -> io::Result<u64> {
     let entries = index.checked_mul(entry_bytes);
     let at = entries.and_then(|bytes| list.checked_add(count_bytes)?.checked_add(bytes));
     at.ok_or_else(|| io::ErrorKind::InvalidData.into())
@@ -127,14 +127,16 @@ mod tests {
                 let bytes = value.to_le_bytes()[..count].to_vec();
                 if is_little { bytes } else { bytes.into_iter().rev().collect() }
             };
-            let wide = if is_big { 8 } else { 4 };
+            let offset_bytes = if is_big { 8 } else { 4 };
             let list = |size: u64, next: u64| {
                 let mut list = number(2, if is_big { 8 } else { 2 });
                 for tag in [256, 257] {
-                    let short = [number(size, 2), vec![0; wide - 2]].concat();
-                    list.extend([number(tag, 2), number(3, 2), number(1, wide), short].concat());
+                    let short = [number(size, 2), vec![0; offset_bytes - 2]].concat();
+                    list.extend(
+                        [number(tag, 2), number(3, 2), number(1, offset_bytes), short].concat(),
+                    );
                 }
-                [list, number(next, wide)].concat()
+                [list, number(next, offset_bytes)].concat()
             };
             let second = if is_big { 16 } else { 8 };
             let first = second + list(0, 0).len() as u64;
@@ -145,7 +147,8 @@ mod tests {
                 number(42, 2)
             };
             let file =
-                [mark.to_vec(), version, number(first, wide), list(7, 0), list(5, second)].concat();
+                [mark.to_vec(), version, number(first, offset_bytes), list(7, 0), list(5, second)]
+                    .concat();
             let path = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(path.path(), &file).unwrap();
             let mut padded =
@@ -153,8 +156,14 @@ mod tests {
             let mut read = Vec::new();
             padded.read_to_end(&mut read).unwrap();
             let long = |tag: u64, size: u64| {
-                [number(tag, 2), number(4, 2), number(1, wide), number(size, 4), vec![0; wide - 4]]
-                    .concat()
+                [
+                    number(tag, 2),
+                    number(4, 2),
+                    number(1, offset_bytes),
+                    number(size, 4),
+                    vec![0; offset_bytes - 4],
+                ]
+                .concat()
             };
             let mut expected = file.clone();
             let start = second as usize + if is_big { 8 } else { 2 };

@@ -14,11 +14,11 @@ use tiff::tags::{PlanarConfiguration, SampleFormat, Tag};
 use super::page_storage::PageStorage;
 use super::patched_file::PatchedFile;
 use super::zstd_page::{ChunkLayout, ZstdPage};
-use super::{bad_text, geo, lists, tiff_error};
+use super::{bad_tiff, geo, lists, tiff_error};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::file::open_file;
 use crate::library_panics::catch_library_panic;
-use crate::result_metadata::enough;
+use crate::result_metadata::memory_limit_advice;
 use crate::source::check_region;
 use crate::{ArrayRegion, Geography, MemoryLimitError, Source, StoreError, StoreErrorKind, image};
 
@@ -68,22 +68,21 @@ struct ChunkGrid {
 }
 
 impl ChunkGrid {
-    fn across(&self) -> usize {
+    fn column_count(&self) -> usize {
         self.width.div_ceil(self.chunk[1])
     }
 
     fn chunks_of_plane(&self) -> usize {
-        self.height.div_ceil(self.chunk[0]) * self.across()
+        self.height.div_ceil(self.chunk[0]) * self.column_count()
     }
 
     /// Width and height rounded up to whole tiles; `None` for strips, or if no tile crosses an edge.
-    fn of_whole_tiles(&self) -> Option<[u32; 2]> {
+    fn padded_size(&self) -> Option<[u32; 2]> {
         let sizes = [(self.width, self.chunk[1]), (self.height, self.chunk[0])];
-        let is_across = sizes.iter().any(|(size, tile)| !size.is_multiple_of(*tile));
-        let patched_file =
-            sizes.map(|(size, tile)| u32::try_from(size.next_multiple_of(tile)).ok());
-        match patched_file {
-            [Some(width), Some(height)] if self.is_tiled && is_across => Some([width, height]),
+        let crosses_edge = sizes.iter().any(|(size, tile)| !size.is_multiple_of(*tile));
+        let padded = sizes.map(|(size, tile)| u32::try_from(size.next_multiple_of(tile)).ok());
+        match padded {
+            [Some(width), Some(height)] if self.is_tiled && crosses_edge => Some([width, height]),
             _ => None,
         }
     }
@@ -103,21 +102,17 @@ impl TiffFile {
     /// `no-page`; `unknown-element-type`; `memory-limit`, `too-large`.
     pub fn open(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreError> {
         let open =
-            || catch_library_panic(ErrorCode::BAD_TIFF, || Self::open_unnamed(path, page, limit));
+            || catch_library_panic(ErrorCode::BAD_TIFF, || Self::open_inner(path, page, limit));
         open().map_err(|kind| StoreError::new(path.to_string_lossy(), kind))
     }
 
-    fn open_unnamed(
-        path: &Path,
-        page: Option<usize>,
-        limit: usize,
-    ) -> Result<Self, StoreErrorKind> {
+    fn open_inner(path: &Path, page: Option<usize>, limit: usize) -> Result<Self, StoreErrorKind> {
         let mut file = open_file(path)?;
         let file_length = file.metadata()?.len();
         lists::check(&mut file, file_length)?;
         file.rewind()?;
-        let mut decoder = decoder_of(PatchedFile::unchanged(file), page)?;
-        let (array_type, grid) = describe(&mut decoder)?;
+        let mut decoder = decoder_at_page(PatchedFile::without_patches(file), page)?;
+        let (array_type, grid) = page_layout(&mut decoder)?;
         array_type.shape.byte_count(array_type.dtype.size()).map_err(ArrayError::TooLarge)?;
         let page_storage = PageStorage::of(&mut decoder, grid.is_tiled, file_length)?;
         let bytes = chunk_bytes(&grid, array_type.dtype);
@@ -126,7 +121,7 @@ impl TiffFile {
             let message = format!(
                 "decoding its strips or tiles of {bytes} bytes takes {scratch} bytes of memory, the maximum \
                  is {max_bytes}; {}",
-                enough(&array_type, scratch)
+                memory_limit_advice(&array_type, scratch)
             );
             return Err(MemoryLimitError::new(Some(scratch.max(bytes)), max_bytes, message).into());
         }
@@ -137,9 +132,9 @@ impl TiffFile {
         let mut limits = Limits::default();
         limits.decoding_buffer_size = max_bytes;
         limits.intermediate_buffer_size = max_bytes;
-        if let Some(sizes) = grid.of_whole_tiles() {
-            let patched_file = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
-            decoder = decoder_of(patched_file, page)?;
+        if let Some(sizes) = grid.padded_size() {
+            let padded = PatchedFile::with_sizes(open_file(path)?, page.unwrap_or(0), sizes)?;
+            decoder = decoder_at_page(padded, page)?;
         }
         let mut decoder = decoder.with_limits(limits);
         let geography = geo::read(&mut decoder, [grid.height, grid.width]);
@@ -154,7 +149,7 @@ impl TiffFile {
         let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
         self.for_each_chunk(region, |chunk| {
             let bytes = self.read_chunk(&mut decoder, &chunk)?;
-            self.place(&bytes, &chunk, region, to);
+            self.copy_chunk(&bytes, &chunk, region, to);
             Ok(())
         })
     }
@@ -162,7 +157,7 @@ impl TiffFile {
     /// Fails if a strip or tile of the region claims more elements than its stored bytes can decode to.
     fn check_stored(&self, region: &ArrayRegion) -> Result<(), StoreErrorKind> {
         self.for_each_chunk(region, |chunk| {
-            self.page_storage.check(chunk.index, self.bytes_of(&chunk))
+            self.page_storage.check_ratio(chunk.index, self.bytes_of(&chunk))
         })
     }
 
@@ -189,8 +184,9 @@ impl TiffFile {
                         true => chunk,
                         false => [chunk[0].min(height - top), chunk[1].min(width - left)],
                     };
-                    let index =
-                        plane * self.grid.chunks_of_plane() + row * self.grid.across() + column;
+                    let index = plane * self.grid.chunks_of_plane()
+                        + row * self.grid.column_count()
+                        + column;
                     each(PageChunk { index, start: [top, left, plane], sizes })?;
                 }
             }
@@ -218,13 +214,13 @@ impl TiffFile {
                 bytes,
                 max_bytes: chunk_bytes(&self.grid, self.array_type.dtype),
             };
-            return page.read(chunk.index, self.page_storage.stored(chunk.index), layout);
+            return page.read(chunk.index, self.page_storage.stored_bytes(chunk.index), layout);
         }
         let index = u32::try_from(chunk.index).map_err(|error| tiff_error(&error))?;
         let layout =
             decoder.image_chunk_buffer_layout(index).map_err(|error| tiff_error(&error))?;
         if layout.len != bytes {
-            return Err(bad_text(&format!(
+            return Err(bad_tiff(&format!(
                 "a strip or tile of {} bytes instead of {bytes}",
                 layout.len
             )));
@@ -235,7 +231,7 @@ impl TiffFile {
     }
 
     /// Copies the intersection of a strip or tile with the region to `to`, the array of the region.
-    fn place(&self, elements: &[u8], chunk: &PageChunk, region: &ArrayRegion, to: &mut [u8]) {
+    fn copy_chunk(&self, elements: &[u8], chunk: &PageChunk, region: &ArrayRegion, to: &mut [u8]) {
         let rank = self.array_type.shape.rank();
         let whole = [chunk.sizes[0], chunk.sizes[1], self.grid.bands_of_chunk()];
         let (mut within, mut target, mut extents) = (Vec::new(), Vec::new(), Vec::new());
@@ -266,14 +262,14 @@ fn chunk_bytes(grid: &ChunkGrid, dtype: DType) -> usize {
 }
 
 /// A decoder at the requested page.
-fn decoder_of(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
+fn decoder_at_page(file: PatchedFile, page: Option<usize>) -> Result<FileDecoder, StoreErrorKind> {
     let mut decoder = Decoder::new(file).map_err(|error| tiff_error(&error))?;
-    choose_page(&mut decoder, page)?;
+    seek_page(&mut decoder, page)?;
     Ok(decoder)
 }
 
 /// Seeks to the requested page.
-fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
+fn seek_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), StoreErrorKind> {
     match page {
         Some(page) => {
             for _ in 0..page.min(MAX_PAGES) {
@@ -288,9 +284,9 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
         None if !decoder.more_images() => Ok(()),
         None => {
             // Overviews, smaller copies of the first page, are not counted.
-            let (mut pages, mut at) = (1, 0);
-            while decoder.more_images() && at < MAX_PAGES {
-                at += 1;
+            let (mut pages, mut index) = (1, 0);
+            while decoder.more_images() && index < MAX_PAGES {
+                index += 1;
                 let overview =
                     decoder.next_image().map_err(|error| tiff_error(&error)).and_then(|()| {
                         let kind = decoder.find_tag_unsigned::<u32>(Tag::NewSubfileType);
@@ -299,12 +295,12 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
                 pages += usize::from(!overview);
             }
             if pages > 1 {
-                let mut several = Diagnostic::new(
+                let mut error = Diagnostic::new(
                     ErrorCode::SEVERAL_PAGES,
                     format!("the file has {pages} pages: name one"),
                 );
-                several.help("write its number after a colon, from 0 on, as in `file.tif:0`");
-                return Err(several.into());
+                error.help("write its number after a colon, from 0 on, as in `file.tif:0`");
+                return Err(error.into());
             }
             decoder.seek_to_image(0).map_err(|error| tiff_error(&error))
         }
@@ -312,7 +308,7 @@ fn choose_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Sto
 }
 
 /// Array type and chunk grid of the page.
-fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreErrorKind> {
+fn page_layout(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreErrorKind> {
     let (width, height) = decoder.dimensions().map_err(|error| tiff_error(&error))?;
     let color = decoder.colortype().map_err(|error| tiff_error(&error))?;
     let bands = match color {
@@ -340,7 +336,7 @@ fn describe(decoder: &mut FileDecoder) -> Result<(ArrayType, ChunkGrid), StoreEr
     let sizes = [height, width, chunk_height, chunk_width].map(|size| size as usize);
     let [height, width, chunk_height, chunk_width] = sizes;
     if sizes.contains(&0) || bands == 0 {
-        return Err(bad_text("a grid without elements"));
+        return Err(bad_tiff("a grid without elements"));
     }
     let grid = ChunkGrid {
         height,

@@ -36,11 +36,11 @@ const RGB: u16 = 2;
 /// than 4 GiB less 64 MiB are written as BigTIFF.
 #[derive(Debug)]
 pub struct TiffSink {
-    place: String,
+    path: String,
     rows: ImageRows,
     output: OutputFile,
     geography: Option<Geography>,
-    is_big: bool,
+    is_big_tiff: bool,
     /// File offset and byte count of each strip.
     strips: Vec<(u64, u64)>,
     position: u64,
@@ -57,36 +57,36 @@ impl TiffSink {
         array_type: &ArrayType,
         geography: Option<&Geography>,
     ) -> Result<Self, StoreError> {
-        let place = output.path().to_string_lossy().into_owned();
+        let path = output.path().to_string_lossy().into_owned();
         let create = || {
             check(array_type)?;
             let bytes = array_type.shape.byte_count(array_type.dtype.size());
             let bytes = bytes.map_err(indim_arrays::ArrayError::TooLarge)?;
-            let is_big = bytes as u64 > MAX_CLASSIC_BYTES;
+            let is_big_tiff = bytes as u64 > MAX_CLASSIC_BYTES;
             let [height, width] = [array_type.shape[0], array_type.shape[1]];
             let geography = geography.filter(|geography| geography.fits(height, width)).cloned();
             let rows = ImageRows::new(array_type);
-            let place = place.clone();
+            let path = path.clone();
             let mut sink = TiffSink {
-                place,
+                path,
                 rows,
                 output,
                 geography,
-                is_big,
+                is_big_tiff,
                 strips: Vec::new(),
                 position: 0,
             };
             sink.write_header()?;
             Ok(sink)
         };
-        create().map_err(|kind: StoreErrorKind| StoreError::new(place.clone(), kind))
+        create().map_err(|kind: StoreErrorKind| StoreError::new(path.clone(), kind))
     }
 
     /// Writes the header, with 0 for the offset of the tags, which `write_tags` fills in.
     fn write_header(&mut self) -> Result<(), StoreErrorKind> {
         let order = if cfg!(target_endian = "little") { b"II" } else { b"MM" };
         let mut header = order.to_vec();
-        match self.is_big {
+        match self.is_big_tiff {
             true => {
                 [43u16, 8, 0].iter().for_each(|number| header.extend(number.to_ne_bytes()));
                 header.extend(0u64.to_ne_bytes());
@@ -120,7 +120,7 @@ impl TiffSink {
             _ => 1,
         };
         let extra = if is_color { bands - 3 } else { bands - 1 };
-        let strip_type = if self.is_big { LONG8 } else { LONG };
+        let strip_type = if self.is_big_tiff { LONG8 } else { LONG };
         let (starts, counts): (Vec<u64>, Vec<u64>) = self.strips.iter().copied().unzip();
         let mut tags = vec![
             tag(256, LONG, &[width as u64]),
@@ -147,28 +147,28 @@ impl TiffSink {
     /// Writes the tags, and their offset into the header.
     fn write_tags(&mut self) -> Result<(), StoreErrorKind> {
         let tags = self.tags();
-        let room = if self.is_big { 8 } else { 4 };
-        let mut entries = match self.is_big {
+        let value_field_bytes = if self.is_big_tiff { 8 } else { 4 };
+        let mut entries = match self.is_big_tiff {
             true => (tags.len() as u64).to_ne_bytes().to_vec(),
             false => (tags.len() as u16).to_ne_bytes().to_vec(),
         };
         for tag in &tags {
             entries.extend(tag.number.to_ne_bytes());
-            entries.extend(tag.of_type.to_ne_bytes());
+            entries.extend(tag.value_type.to_ne_bytes());
             entries.extend(self.number(tag.count));
             let mut value = tag.bytes.clone();
-            if value.len() > room {
+            if value.len() > value_field_bytes {
                 self.align()?;
                 let start = self.append(&value)?;
                 value = self.number(start);
             }
-            value.resize(room, 0);
+            value.resize(value_field_bytes, 0);
             entries.extend(value);
         }
         entries.extend(self.number(0));
         self.align()?;
         let start = self.append(&entries)?;
-        self.output.seek(SeekFrom::Start(if self.is_big { 8 } else { 4 }))?;
+        self.output.seek(SeekFrom::Start(if self.is_big_tiff { 8 } else { 4 }))?;
         let start = self.number(start);
         self.output.write_all(&start)?;
         Ok(())
@@ -176,7 +176,7 @@ impl TiffSink {
 
     /// An offset or a count in the width of the file format.
     fn number(&self, number: u64) -> Vec<u8> {
-        match self.is_big {
+        match self.is_big_tiff {
             true => number.to_ne_bytes().to_vec(),
             false => (number as u32).to_ne_bytes().to_vec(),
         }
@@ -198,35 +198,35 @@ impl TiffSink {
 }
 
 /// A tag of whole numbers.
-fn tag(number: u16, of_type: u16, values: &[u64]) -> GeoTag {
-    let bytes = |&value: &u64| match of_type {
+fn tag(number: u16, value_type: u16, values: &[u64]) -> GeoTag {
+    let bytes = |&value: &u64| match value_type {
         BYTE => vec![value as u8],
         SHORT => (value as u16).to_ne_bytes().to_vec(),
         LONG => (value as u32).to_ne_bytes().to_vec(),
         _ => value.to_ne_bytes().to_vec(),
     };
     let bytes = values.iter().flat_map(bytes).collect();
-    GeoTag { number, of_type, count: values.len() as u64, bytes }
+    GeoTag { number, value_type, count: values.len() as u64, bytes }
 }
 
 fn check(array_type: &ArrayType) -> Result<(), StoreErrorKind> {
-    let takes =
+    let supported =
         "integers and floats of 8 to 64 bits, of shape [height, width] or [height, width, bands]";
     let help = match array_type.dtype {
         dtype if dtype == DType::Bf16 || dtype.is_storage() => "f32(x) has a place in TIFF",
         DType::C64 | DType::C128 => "abs(x), real(x) and imag(x) have a place in TIFF",
         _ => image::advice(array_type),
     };
-    let is_known =
+    let is_supported =
         !matches!(array_type.dtype, DType::Bool | DType::Bf16 | DType::C64 | DType::C128)
             && !array_type.dtype.is_storage();
     let fits = |&size: &usize| 0 < size && size < 1 << 31;
     let has_sizes = image::sizes(&array_type.shape).is_some_and(|(height, width, bands)| {
         fits(&height) && fits(&width) && (1..1 << 16).contains(&bands)
     });
-    match is_known && has_sizes {
+    match is_supported && has_sizes {
         true => Ok(()),
-        false => Err(image::refuse("TIFF", array_type, takes, help)),
+        false => Err(image::refuse("TIFF", array_type, supported, help)),
     }
 }
 
@@ -243,7 +243,7 @@ impl Sink for TiffSink {
         true
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
         let (output, strips, position) = (&mut self.output, &mut self.strips, &mut self.position);
         let strip = self.rows.strip_bytes().max(1);
         let write = |bytes: &[u8]| {
@@ -254,12 +254,12 @@ impl Sink for TiffSink {
             }
             Ok(())
         };
-        let written = self.rows.next(region, piece, write);
-        written.map_err(|kind| StoreError::new(self.place.clone(), kind))
+        let written = self.rows.write_rows(region, values, write);
+        written.map_err(|kind| StoreError::new(self.path.clone(), kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        let place = self.place.clone();
-        self.finish_file().map_err(|kind| StoreError::new(place, kind))
+        let path = self.path.clone();
+        self.finish_file().map_err(|kind| StoreError::new(path, kind))
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use tiff::decoder::Decoder;
 use tiff::tags::Tag;
 
-use super::{bad_text, tiff_error};
+use super::{bad_tiff, tiff_error};
 use crate::StoreErrorKind;
 use crate::npy::header::swap_bytes;
 use crate::open_file::{FileRange, OpenFile};
@@ -58,7 +58,7 @@ impl ZstdPage {
         let predictor = decoder.find_tag_unsigned::<u16>(Tag::Predictor);
         let predictor = predictor.map_err(|error| tiff_error(&error))?.unwrap_or(NO_PREDICTOR);
         if !(NO_PREDICTOR..=FLOAT).contains(&predictor) {
-            return Err(bad_text(&format!("a predictor {predictor} that is not known")));
+            return Err(bad_tiff(&format!("a predictor {predictor} that is not known")));
         }
         let mut order = [0; 2];
         file.rewind()?;
@@ -75,14 +75,14 @@ impl ZstdPage {
         stored: u64,
         layout: ChunkLayout,
     ) -> Result<Vec<u8>, StoreErrorKind> {
-        let offset = *self.offsets.get(index).ok_or_else(|| bad_text("a strip without offset"))?;
+        let offset = *self.offsets.get(index).ok_or_else(|| bad_tiff("a strip without offset"))?;
         let mut encoded = Vec::new();
         FileRange::new(&self.file, offset, stored).read_to_end(&mut encoded)?;
         let decoded = zstd::decompress(&encoded, layout.max_bytes);
-        let mut elements = decoded.map_err(|error| bad_text(&format!("zstd: {error}")))?;
+        let mut elements = decoded.map_err(|error| bad_tiff(&format!("zstd: {error}")))?;
         if elements.len() < layout.bytes {
             let (length, bytes) = (elements.len(), layout.bytes);
-            return Err(bad_text(&format!("a strip or tile of {length} bytes instead of {bytes}")));
+            return Err(bad_tiff(&format!("a strip or tile of {length} bytes instead of {bytes}")));
         }
         elements.truncate(layout.bytes);
         let row_bytes = layout.columns * layout.bands * layout.dtype.size();
@@ -109,10 +109,10 @@ fn undo_horizontal(row: &mut [u8], bands: usize, size: usize) {
     macro_rules! sum {
         ($integer:ty) => {{
             let elements = row.as_chunks_mut::<{ size_of::<$integer>() }>().0;
-            for at in bands..elements.len() {
-                let before = <$integer>::from_ne_bytes(elements[at - bands]);
-                let sum = <$integer>::from_ne_bytes(elements[at]).wrapping_add(before);
-                elements[at] = sum.to_ne_bytes();
+            for index in bands..elements.len() {
+                let before = <$integer>::from_ne_bytes(elements[index - bands]);
+                let sum = <$integer>::from_ne_bytes(elements[index]).wrapping_add(before);
+                elements[index] = sum.to_ne_bytes();
             }
         }};
     }
@@ -128,14 +128,14 @@ fn undo_horizontal(row: &mut [u8], bands: usize, size: usize) {
 /// before it. Then it reassembles the elements: a row stores the most significant bytes of all its
 /// elements, then their second bytes, and so on.
 fn undo_float(row: &mut [u8], bands: usize, size: usize) {
-    for at in bands..row.len() {
-        row[at] = row[at].wrapping_add(row[at - bands]);
+    for index in bands..row.len() {
+        row[index] = row[index].wrapping_add(row[index - bands]);
     }
     let planes = row.to_vec();
     let count = row.len() / size;
     for (index, element) in row.chunks_exact_mut(size).enumerate() {
-        for (place, byte) in element.iter_mut().enumerate() {
-            let plane = if cfg!(target_endian = "little") { size - 1 - place } else { place };
+        for (position, byte) in element.iter_mut().enumerate() {
+            let plane = if cfg!(target_endian = "little") { size - 1 - position } else { position };
             *byte = planes[plane * count + index];
         }
     }

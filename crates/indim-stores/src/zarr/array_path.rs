@@ -20,11 +20,11 @@ pub(super) struct ArrayPath {
 impl ArrayPath {
     /// Resolves and checks the path of a new array.
     pub(super) fn of(path: &Path) -> Result<Self, StoreErrorKind> {
-        let behind_link = behind_link(path)?;
-        let path = behind_link.as_deref().unwrap_or(path);
+        let link_target = resolve_link(path)?;
+        let path = link_target.as_deref().unwrap_or(path);
         check_free(path)?;
         let mut new_groups = Vec::new();
-        for (group, name) in groups_around(path) {
+        for (group, name) in parent_groups(path) {
             check_name(name)?;
             match group.exists() {
                 true => check_group(group)?,
@@ -45,21 +45,21 @@ impl ArrayPath {
 
     /// Paths of the new groups, relative to `outermost`.
     pub(super) fn groups(&self) -> impl Iterator<Item = PathBuf> {
-        self.new_groups.iter().map(|group| self.within(group))
+        self.new_groups.iter().map(|group| self.relative_path(group))
     }
 
     /// Path of the array, relative to `outermost`.
     pub(super) fn array(&self) -> PathBuf {
-        self.within(&self.path)
+        self.relative_path(&self.path)
     }
 
-    fn within(&self, node: &Path) -> PathBuf {
+    fn relative_path(&self, node: &Path) -> PathBuf {
         node.strip_prefix(self.outermost()).unwrap_or(Path::new("")).to_owned()
     }
 
     /// Source and target of the rename. Computed at the end, because earlier results may have created some of
     /// the groups.
-    pub(super) fn renamed(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
+    pub(super) fn rename_paths(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
         check_free(&self.path)?;
         // Another process may have created an array under the name of a group.
         self.new_groups
@@ -67,46 +67,46 @@ impl ArrayPath {
             .filter(|group| group.exists())
             .try_for_each(|group| check_group(group))?;
         let node = self.new_groups.iter().find(|group| !group.exists()).unwrap_or(&self.path);
-        Ok((store.join(self.within(node)), node.clone()))
+        Ok((store.join(self.relative_path(node)), node.clone()))
     }
 }
 
 /// The target of a path that is a symbolic link, else `None`.
-fn behind_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
+fn resolve_link(path: &Path) -> Result<Option<PathBuf>, StoreErrorKind> {
     if !fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink()) {
         return Ok(None);
     }
     match fs::canonicalize(path) {
         Ok(path) => Ok(Some(path)),
-        Err(_) => Err(in_place("it is a link that leads nowhere: remove it first")),
+        Err(_) => Err(path_error("it is a link that leads nowhere: remove it first")),
     }
 }
 
 /// The groups above an array, innermost first, each with the name of its child on the path: all parent
 /// folders up to the outermost one called `*.zarr`. Without such a parent there are no groups if the
 /// array itself is called `*.zarr`; otherwise its parent folder is the only group.
-fn groups_around(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
+fn parent_groups(path: &Path) -> Vec<(&Path, Option<&OsStr>)> {
     let is_called_zarr = |path: &&Path| {
         path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zarr"))
     };
-    let around: Vec<&Path> = path.ancestors().skip(1).collect();
-    let outermost = around.iter().rposition(is_called_zarr);
+    let parents: Vec<&Path> = path.ancestors().skip(1).collect();
+    let outermost = parents.iter().rposition(is_called_zarr);
     let count = match outermost {
         Some(outermost) => outermost + 1,
         None if is_called_zarr(&path) => 0,
         None => 1,
     };
     let inner = path.ancestors().map(Path::file_name);
-    let of_nothing = |group: &Path| group.as_os_str().is_empty();
-    let around = around.into_iter().map(|it| if of_nothing(it) { Path::new(".") } else { it });
-    around.zip(inner).take(count).collect()
+    let is_empty = |group: &Path| group.as_os_str().is_empty();
+    let parents = parents.into_iter().map(|it| if is_empty(it) { Path::new(".") } else { it });
+    parents.zip(inner).take(count).collect()
 }
 
 fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
     match name.and_then(OsStr::to_str) {
-        None => Err(in_place("it has no name")),
+        None => Err(path_error("it has no name")),
         Some(name) if name.starts_with("__") || name.starts_with('.') => {
-            Err(in_place("names in groups of Zarr do not begin with `__` or a dot"))
+            Err(path_error("names in groups of Zarr do not begin with `__` or a dot"))
         }
         Some(_) => Ok(()),
     }
@@ -116,14 +116,14 @@ fn check_name(name: Option<&OsStr>) -> Result<(), StoreErrorKind> {
 fn check_group(group: &Path) -> Result<(), StoreErrorKind> {
     let metadata = metadata(group);
     if metadata["node_type"] != "group" {
-        return Err(in_place(
+        return Err(path_error(
             "the folder around it is not a Zarr group of version 3, in which results are written: name \
              another, as in `out.zarr` or `out.zarr/name`",
         ));
     }
     match metadata["consolidated_metadata"].is_null() {
         true => Ok(()),
-        false => Err(in_place(
+        false => Err(path_error(
             "the group around it has consolidated metadata, which would not know of it: name another group",
         )),
     }
@@ -136,7 +136,7 @@ fn check_free(path: &Path) -> Result<(), StoreErrorKind> {
     if old.is_dir() && (is_array || fs::read_dir(path)?.next().is_none()) {
         return Ok(());
     }
-    Err(in_place(match old.is_dir() && is_zarr(path) {
+    Err(path_error(match old.is_dir() && is_zarr(path) {
         true => {
             "a group of Zarr is there, which is not replaced: name an array in it, or remove it first"
         }
@@ -149,7 +149,7 @@ fn metadata(node: &Path) -> serde_json::Value {
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-fn in_place(message: &str) -> StoreErrorKind {
+fn path_error(message: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::ZARR_IN_PLACE, message).into()
 }
 

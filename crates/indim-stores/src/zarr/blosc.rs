@@ -18,8 +18,8 @@ const HEADER_BYTES: usize = 16;
 const NEWEST_FORMAT: u8 = 2;
 /// Limits for splitting a block into one stream per byte of an element: maximum number of streams, and
 /// minimum bytes of a stream.
-const MAX_SPLITS: usize = 16;
-const MIN_SPLIT_BYTES: usize = 128;
+const MAX_STREAMS: usize = 16;
+const MIN_STREAM_BYTES: usize = 128;
 
 /// Flags in the third byte of the header.
 const BYTES_ARE_SHUFFLED: u8 = 1;
@@ -31,7 +31,7 @@ const IS_NOT_SPLIT: u8 = 0x10;
 struct BloscHeader {
     flags: u8,
     /// Bytes of an element.
-    element: usize,
+    element_size: usize,
     /// Bytes of the decompressed buffer.
     bytes: usize,
     /// Decompressed bytes of a block; the last block may be shorter.
@@ -45,7 +45,7 @@ impl BloscHeader {
             return Err(format!("format {} of Blosc, which is not read here", header[0]));
         }
         let size = |at: usize| number(header, at).unwrap_or_default();
-        let (flags, element) = (header[2], usize::from(header[3]).max(1));
+        let (flags, element_size) = (header[2], usize::from(header[3]).max(1));
         let (bytes, block, compressed) = (size(4), size(8), size(12));
         if compressed != data.len() {
             return Err(format!("{compressed} bytes are announced, there are {}", data.len()));
@@ -56,20 +56,20 @@ impl BloscHeader {
         if bytes > 0 && (block == 0 || block > bytes) {
             return Err(format!("blocks of {block} bytes"));
         }
-        Ok(BloscHeader { flags, element, bytes, block })
+        Ok(BloscHeader { flags, element_size, bytes, block })
     }
 
-    fn has(&self, flag: u8) -> bool {
+    fn has_flag(&self, flag: u8) -> bool {
         self.flags & flag != 0
     }
 
     /// Number of streams of a block of `block` bytes.
-    fn splits(&self, block: usize) -> usize {
-        let is_split = !self.has(IS_NOT_SPLIT)
-            && self.element <= MAX_SPLITS
+    fn stream_count(&self, block: usize) -> usize {
+        let is_split = !self.has_flag(IS_NOT_SPLIT)
+            && self.element_size <= MAX_STREAMS
             && block == self.block
-            && block / self.element >= MIN_SPLIT_BYTES;
-        if is_split { self.element } else { 1 }
+            && block / self.element_size >= MIN_STREAM_BYTES;
+        if is_split { self.element_size } else { 1 }
     }
 }
 
@@ -82,7 +82,7 @@ fn number(data: &[u8], at: usize) -> Option<usize> {
 /// Decompresses to at most `limit` bytes.
 pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let header = BloscHeader::parse(data, limit)?;
-    if header.has(IS_COPY) {
+    if header.has_flag(IS_COPY) {
         let copy = &data[HEADER_BYTES..];
         return match copy.len() == header.bytes {
             true => Ok(copy.to_vec()),
@@ -95,14 +95,15 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
     let mut scratch = vec![0; header.block];
     for (index, block) in decompressed.chunks_mut(header.block.max(1)).enumerate() {
         let start = number(data, HEADER_BYTES + 4 * index).ok_or("no start of a block")?;
-        let parts = data.get(start..).ok_or("a block outside of the data")?;
+        let streams = data.get(start..).ok_or("a block outside of the data")?;
         let scratch = &mut scratch[..block.len()];
-        decompress_block(&header, parts, scratch)?;
-        if header.has(BYTES_ARE_SHUFFLED) && header.element > 1 {
-            unshuffle_bytes(scratch, header.element, block);
-        } else if header.has(BITS_ARE_SHUFFLED) && (block.len() / header.element).is_multiple_of(8)
+        decompress_block(&header, streams, scratch)?;
+        if header.has_flag(BYTES_ARE_SHUFFLED) && header.element_size > 1 {
+            unshuffle_bytes(scratch, header.element_size, block);
+        } else if header.has_flag(BITS_ARE_SHUFFLED)
+            && (block.len() / header.element_size).is_multiple_of(8)
         {
-            unshuffle_bits(scratch, header.element, block);
+            unshuffle_bits(scratch, header.element_size, block);
         } else {
             block.copy_from_slice(scratch);
         }
@@ -113,43 +114,42 @@ pub(super) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
 /// Decompresses the streams of one block. The size of each stream, in 4 bytes, precedes it.
 fn decompress_block(
     header: &BloscHeader,
-    mut parts: &[u8],
+    mut streams: &[u8],
     block: &mut [u8],
 ) -> Result<(), String> {
-    let splits = header.splits(block.len());
-    if !block.len().is_multiple_of(splits) {
+    let stream_count = header.stream_count(block.len());
+    if !block.len().is_multiple_of(stream_count) {
         return Err("a block that is not split evenly".to_owned());
     }
-    for part in block.chunks_mut((block.len() / splits).max(1)) {
-        let size = number(parts, 0).ok_or("no size of a part")?;
+    for stream in block.chunks_mut((block.len() / stream_count).max(1)) {
+        let size = number(streams, 0).ok_or("no size of a part")?;
         let compressed =
-            parts.get(4..).and_then(|rest| rest.get(..size)).ok_or("a part cut off")?;
-        parts = &parts[4 + size..];
-        match size == part.len() {
-            true => part.copy_from_slice(compressed),
-            false => decompress_part(header.flags >> 5, compressed, part)?,
+            streams.get(4..).and_then(|rest| rest.get(..size)).ok_or("a part cut off")?;
+        streams = &streams[4 + size..];
+        match size == stream.len() {
+            true => stream.copy_from_slice(compressed),
+            false => decompress_stream(header.flags >> 5, compressed, stream)?,
         }
     }
     Ok(())
 }
 
 /// Decompresses one stream with the library of this number.
-fn decompress_part(library: u8, compressed: &[u8], part: &mut [u8]) -> Result<(), String> {
-    let whole = |mut reader: Box<dyn Read + '_>, part: &mut [u8]| {
-        reader.read_exact(part).map_err(|error| error.to_string())
+fn decompress_stream(library: u8, compressed: &[u8], stream: &mut [u8]) -> Result<(), String> {
+    let whole = |mut reader: Box<dyn Read + '_>, stream: &mut [u8]| {
+        reader.read_exact(stream).map_err(|error| error.to_string())
     };
-    let expected = part.len();
-    let written =
-        match library {
-            0 => blosc_lz::decompress(compressed, part).ok_or("damaged data of BloscLZ")?,
-            1 => lz4_flex::block::decompress_into(compressed, part)
-                .map_err(|error| error.to_string())?,
-            3 => whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), part)
-                .map(|()| expected)?,
-            4 => zstd::decompress_into(compressed, part)?,
-            2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
-            other => return Err(format!("library {other} is not known")),
-        };
+    let expected = stream.len();
+    let written = match library {
+        0 => blosc_lz::decompress(compressed, stream).ok_or("damaged data of BloscLZ")?,
+        1 => lz4_flex::block::decompress_into(compressed, stream)
+            .map_err(|error| error.to_string())?,
+        3 => whole(Box::new(flate2::read::ZlibDecoder::new(compressed)), stream)
+            .map(|()| expected)?,
+        4 => zstd::decompress_into(compressed, stream)?,
+        2 => return Err("it is compressed by Snappy, which is not read here".to_owned()),
+        other => return Err(format!("library {other} is not known")),
+    };
     match written == expected {
         true => Ok(()),
         false => Err(format!("a part of {written} bytes instead of {expected}")),
@@ -170,29 +170,30 @@ pub(super) fn is_encodable(bytes: usize) -> bool {
 }
 
 /// The codec of results in metadata, for elements of this size.
-pub(super) fn metadata(element: usize) -> Value {
-    let shuffle = if element > 1 { "shuffle" } else { "noshuffle" };
+pub(super) fn metadata(element_size: usize) -> Value {
+    let shuffle = if element_size > 1 { "shuffle" } else { "noshuffle" };
     json!({
         "name": "blosc",
         "configuration": {
             "cname": "lz4",
             "clevel": 5,
             "shuffle": shuffle,
-            "typesize": element,
+            "typesize": element_size,
             "blocksize": BLOCK_BYTES,
         },
     })
 }
 
 /// Compresses a buffer that [`is_encodable`].
-pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
-    let is_shuffled = element > 1;
+pub(super) fn compress(bytes: &[u8], element_size: usize) -> Vec<u8> {
+    let is_shuffled = element_size > 1;
     let flags = LZ4 << 5 | IS_NOT_SPLIT | if is_shuffled { BYTES_ARE_SHUFFLED } else { 0 };
     let block = BLOCK_BYTES.min(bytes.len());
     let count = bytes.len().div_ceil(block.max(1));
     let header = |flags: u8, length: usize| {
         let sizes = [bytes.len(), block, length].map(|size| (size as u32).to_le_bytes());
-        [[NEWEST_FORMAT, LZ4_FORMAT, flags, element as u8], sizes[0], sizes[1], sizes[2]].concat()
+        [[NEWEST_FORMAT, LZ4_FORMAT, flags, element_size as u8], sizes[0], sizes[1], sizes[2]]
+            .concat()
     };
     // The encoding never becomes longer than a copy, so that its memory has a bound.
     let max_length = HEADER_BYTES + bytes.len();
@@ -204,20 +205,20 @@ pub(super) fn compress(bytes: &[u8], element: usize) -> Vec<u8> {
         encoded[HEADER_BYTES + 4 * index..][..4].copy_from_slice(&start);
         let shuffled = &mut shuffled[..block.len()];
         match is_shuffled {
-            true => shuffle_bytes(block, element, shuffled),
+            true => shuffle_bytes(block, element_size, shuffled),
             false => shuffled.copy_from_slice(block),
         }
         // A part that does not become smaller is stored as it is.
         let length = compress_into(shuffled, &mut compressed).unwrap_or(block.len());
-        let part = if length < block.len() { &compressed[..length] } else { &*shuffled };
-        if encoded.len() + 4 + part.len() > max_length {
+        let stream = if length < block.len() { &compressed[..length] } else { &*shuffled };
+        if encoded.len() + 4 + stream.len() > max_length {
             encoded.clear();
             encoded.extend(header(flags & !BYTES_ARE_SHUFFLED | IS_COPY, max_length));
             encoded.extend_from_slice(bytes);
             return encoded;
         }
-        encoded.extend((part.len() as u32).to_le_bytes());
-        encoded.extend_from_slice(part);
+        encoded.extend((stream.len() as u32).to_le_bytes());
+        encoded.extend_from_slice(stream);
     }
     let header = header(flags, encoded.len());
     encoded[..HEADER_BYTES].copy_from_slice(&header);
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn compressed_buffers_are_decompressed() {
-        for (length, element) in
+        for (length, element_size) in
             [(0, 4), (1, 1), (3, 8), (1 << 17, 2), ((1 << 18) + 6, 4), (400_000, 16)]
         {
             let mut seed = 1u32;
@@ -241,7 +242,7 @@ mod tests {
             let rough: Vec<u8> = (0..length).map(|_| noise()).collect();
             let smooth: Vec<u8> = (0..length).map(|index| (index / 100 % 256) as u8).collect();
             for bytes in [rough, smooth] {
-                let compressed = compress(&bytes, element);
+                let compressed = compress(&bytes, element_size);
                 assert!(compressed.len() <= bytes.len() + HEADER_BYTES);
                 assert_eq!(decompress(&compressed, bytes.len()).unwrap(), bytes);
             }

@@ -2,7 +2,7 @@
 
 /// The largest value of the 13 bits of a distance. Two more bytes follow this value, which are added to
 /// it.
-const FAR: usize = 8191;
+const MAX_SHORT_DISTANCE: usize = 8191;
 
 /// Decompresses into `to` and returns the number of bytes written; `None` if the data is damaged.
 pub(super) fn decompress(from: &[u8], to: &mut [u8]) -> Option<usize> {
@@ -46,7 +46,7 @@ fn parse_match(control: usize, input: &mut impl Iterator<Item = usize>) -> Optio
     }
     let (high, low) = ((control & 31) << 8, input.next()?);
     let distance = match (high, low) {
-        (0x1f00, 255) => FAR + (input.next()? << 8) + input.next()?,
+        (0x1f00, 255) => MAX_SHORT_DISTANCE + (input.next()? << 8) + input.next()?,
         _ => high + low,
     };
     Some((length + 3, distance + 1))

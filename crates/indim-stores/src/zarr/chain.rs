@@ -5,7 +5,7 @@ use indim_graph::terminal::shown;
 use indim_ops::DType;
 use serde_json::Value;
 
-use super::bad_text;
+use super::bad_zarr;
 use super::codec::ByteCodec;
 use crate::StoreErrorKind;
 use crate::copy::{BlockOrigin, copy_block, fill_block};
@@ -78,7 +78,7 @@ impl IndexCodec {
     pub(super) fn decode(self, mut bytes: Vec<u8>) -> Result<Vec<ShardEntry>, StoreErrorKind> {
         if self.has_checksum {
             let length = bytes.len();
-            bytes = ByteCodec::Crc32c.decode(bytes, length).map_err(|it| bad_text(&it))?;
+            bytes = ByteCodec::Crc32c.decode(bytes, length).map_err(|it| bad_zarr(&it))?;
         }
         let number = |bytes: &[u8; 8]| match self.is_swapped {
             true => u64::from_ne_bytes(*bytes).swap_bytes(),
@@ -94,12 +94,12 @@ impl IndexCodec {
 
 impl Sharding {
     /// Number of inner chunks along each axis of a shard.
-    pub(super) fn counts(&self, shard: &[u64]) -> Vec<u64> {
+    pub(super) fn chunk_counts(&self, shard: &[u64]) -> Vec<u64> {
         shard.iter().zip(&self.chunk).map(|(shard, inner)| shard / inner).collect()
     }
 
-    pub(super) fn count(&self, shard: &[u64]) -> u64 {
-        self.counts(shard).into_iter().fold(1, u64::saturating_mul)
+    pub(super) fn chunk_count(&self, shard: &[u64]) -> u64 {
+        self.chunk_counts(shard).into_iter().fold(1, u64::saturating_mul)
     }
 }
 
@@ -111,18 +111,18 @@ impl CodecChain {
         chunk: &[u64],
         depth: usize,
     ) -> Result<Self, StoreErrorKind> {
-        let codecs = codecs.as_array().ok_or_else(|| bad_text("`codecs` is not a list"))?;
+        let codecs = codecs.as_array().ok_or_else(|| bad_zarr("`codecs` is not a list"))?;
         let (mut shape, mut permutation) = (chunk.to_vec(), None::<Vec<usize>>);
         let (mut elements, mut bytes) = (None, Vec::new());
         for codec in codecs {
-            let (name, configuration) = named(codec)?;
+            let (name, configuration) = name_and_configuration(codec)?;
             match name {
                 "transpose" if elements.is_none() => {
                     let order = order(&configuration["order"], shape.len())?;
                     shape = order.iter().map(|&axis| shape[axis]).collect();
                     permutation = Some(match permutation {
                         None => order,
-                        Some(earlier) => composed(&earlier, &order),
+                        Some(earlier) => compose_permutations(&earlier, &order),
                     });
                 }
                 "bytes" if elements.is_none() => {
@@ -135,12 +135,12 @@ impl CodecChain {
                 }
                 name => match ByteCodec::of(name, configuration) {
                     Some(codec) if elements.is_some() => bytes.push(codec),
-                    Some(_) => return Err(bad_text(&format!("the codec `{name}` of elements"))),
+                    Some(_) => return Err(bad_zarr(&format!("the codec `{name}` of elements"))),
                     None => return Err(unknown_codec(name)),
                 },
             }
         }
-        let elements = elements.ok_or_else(|| bad_text("no codec makes bytes of the elements"))?;
+        let elements = elements.ok_or_else(|| bad_zarr("no codec makes bytes of the elements"))?;
         Ok(CodecChain { permutation, elements, bytes })
     }
 
@@ -154,7 +154,7 @@ impl CodecChain {
         let filters = filters.as_array().map_or(&[][..], Vec::as_slice);
         let codecs = filters.iter().chain(Some(compressor).filter(|codec| !codec.is_null()));
         let codec = |codec: &Value| {
-            let name = codec["id"].as_str().ok_or_else(|| bad_text("a codec without a name"))?;
+            let name = codec["id"].as_str().ok_or_else(|| bad_zarr("a codec without a name"))?;
             ByteCodec::of(name, codec).ok_or_else(|| unknown_codec(name))
         };
         let bytes = codecs.map(codec).collect::<Result<_, _>>()?;
@@ -162,15 +162,15 @@ impl CodecChain {
     }
 
     /// Shape of a chunk after the transposition.
-    pub(super) fn transposed(&self, chunk: &[u64]) -> Vec<u64> {
+    pub(super) fn transposed_shape(&self, chunk: &[u64]) -> Vec<u64> {
         match &self.permutation {
             None => chunk.to_vec(),
             Some(axes) => axes.iter().map(|&axis| chunk[axis]).collect(),
         }
     }
 
-    /// The inverse of [`CodecChain::transposed`].
-    pub(super) fn untransposed(&self, chunk: &[u64]) -> Vec<u64> {
+    /// The inverse of [`CodecChain::transposed_shape`].
+    pub(super) fn untransposed_shape(&self, chunk: &[u64]) -> Vec<u64> {
         let mut decoded = chunk.to_vec();
         for (axis, &from) in self.permutation.iter().flatten().enumerate() {
             decoded[from] = chunk[axis];
@@ -180,12 +180,12 @@ impl CodecChain {
 
     /// Upper bounds of the bytes of a chunk at each step of encoding. The first is `encoded_elements`, the
     /// output of the codec of elements; each codec of bytes adds the bound of its output.
-    pub(super) fn byte_stages(&self, encoded_elements: u64) -> Vec<u64> {
-        let mut stages = vec![encoded_elements];
+    pub(super) fn encoded_sizes(&self, encoded_elements: u64) -> Vec<u64> {
+        let mut encoded_sizes = vec![encoded_elements];
         for codec in &self.bytes {
-            stages.push(codec.encoded_bytes(stages[stages.len() - 1]));
+            encoded_sizes.push(codec.encoded_bytes(encoded_sizes[encoded_sizes.len() - 1]));
         }
-        stages
+        encoded_sizes
     }
 
     /// Decodes a chunk of this shape.
@@ -195,21 +195,21 @@ impl CodecChain {
         chunk: &[u64],
         coding: &ElementCoding,
     ) -> Result<Vec<u8>, StoreErrorKind> {
-        let shape = self.transposed(chunk);
+        let shape = self.transposed_shape(chunk);
         let size = decoded_bytes(&shape, coding)?;
         let encoded = match &self.elements {
             ElementCodec::Dense { .. } => size as u64,
             ElementCodec::Shards(sharding) => sharding.encoded_bytes(&shape, coding.dtype),
         };
-        let stages = self.byte_stages(encoded);
-        for (codec, &limit) in self.bytes.iter().zip(&stages).rev() {
+        let encoded_sizes = self.encoded_sizes(encoded);
+        for (codec, &limit) in self.bytes.iter().zip(&encoded_sizes).rev() {
             let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            bytes = codec.decode(bytes, limit).map_err(|error| bad_text(&error))?;
+            bytes = codec.decode(bytes, limit).map_err(|error| bad_zarr(&error))?;
         }
         let elements = match &self.elements {
             ElementCodec::Dense { is_swapped } => {
                 if bytes.len() != size {
-                    return Err(bad_text(&format!("a chunk has {} bytes of {size}", bytes.len())));
+                    return Err(bad_zarr(&format!("a chunk has {} bytes of {size}", bytes.len())));
                 }
                 if *is_swapped {
                     swap_bytes(coding.dtype, &mut bytes);
@@ -218,14 +218,19 @@ impl CodecChain {
             }
             ElementCodec::Shards(sharding) => sharding.decode(&bytes, &shape, coding)?,
         };
-        Ok(self.turned_back(elements, &shape, coding.dtype.size()))
+        Ok(self.inverse_transpose(elements, &shape, coding.dtype.size()))
     }
 
     /// The elements in the order of the decoded chunk. `shape` is the shape after the transposition.
-    pub(super) fn turned_back(&self, elements: Vec<u8>, shape: &[u64], size: usize) -> Vec<u8> {
+    pub(super) fn inverse_transpose(
+        &self,
+        elements: Vec<u8>,
+        shape: &[u64],
+        size: usize,
+    ) -> Vec<u8> {
         match &self.permutation {
             None => elements,
-            Some(axes) => turned_back(&elements, axes, &sizes(shape), size),
+            Some(axes) => inverse_transpose(&elements, axes, &sizes(shape), size),
         }
     }
 }
@@ -234,7 +239,7 @@ impl Sharding {
     /// Upper bound of the bytes of an encoded shard.
     pub(super) fn encoded_bytes(&self, shard: &[u64], dtype: DType) -> u64 {
         let inner = self.codecs.encoded_bytes(&self.chunk, dtype);
-        let count = self.count(shard);
+        let count = self.chunk_count(shard);
         count.saturating_mul(inner).saturating_add(self.index.stored_bytes(count))
     }
 
@@ -245,8 +250,8 @@ impl Sharding {
         shard: &[u64],
         coding: &ElementCoding,
     ) -> Result<Vec<u8>, StoreErrorKind> {
-        let short = || bad_text("a shard is shorter than its index says");
-        let index_bytes = usize::try_from(self.index.stored_bytes(self.count(shard)));
+        let short = || bad_zarr("a shard is shorter than its index says");
+        let index_bytes = usize::try_from(self.index.stored_bytes(self.chunk_count(shard)));
         let index_bytes = index_bytes.ok().filter(|it| *it <= bytes.len()).ok_or_else(short)?;
         let index = match self.index.is_at_start {
             true => &bytes[..index_bytes],
@@ -258,9 +263,9 @@ impl Sharding {
         let zeros = vec![0; inner.len()];
         let grid = crate::ArrayRegion::grid(&shape.as_slice().into(), &inner);
         for (cell, entry) in grid.zip(entries) {
-            let place = BlockOrigin::new(&shape, cell.starts());
+            let origin = BlockOrigin::new(&shape, cell.starts());
             let Some((offset, length)) = entry else {
-                fill_block(&coding.fill, &mut elements, place, &inner);
+                fill_block(&coding.fill, &mut elements, origin, &inner);
                 continue;
             };
             let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
@@ -269,7 +274,7 @@ impl Sharding {
             let stored = stored.ok_or_else(short)?;
             let decoded = self.codecs.decode(stored.to_vec(), &self.chunk, coding)?;
             let from = BlockOrigin::new(&inner, &zeros);
-            copy_block((&decoded, from), (&mut elements, place), &inner, coding.dtype.size());
+            copy_block((&decoded, from), (&mut elements, origin), &inner, coding.dtype.size());
         }
         Ok(elements)
     }
@@ -278,13 +283,13 @@ impl Sharding {
 impl CodecChain {
     /// Upper bound of the bytes of an encoded chunk of this shape.
     pub(super) fn encoded_bytes(&self, chunk: &[u64], dtype: DType) -> u64 {
-        let shape = self.transposed(chunk);
+        let shape = self.transposed_shape(chunk);
         let elements = match &self.elements {
             ElementCodec::Dense { .. } => saturating_bytes(&shape, dtype),
             ElementCodec::Shards(sharding) => sharding.encoded_bytes(&shape, dtype),
         };
-        let stages = self.byte_stages(elements);
-        stages[stages.len() - 1]
+        let encoded_sizes = self.encoded_sizes(elements);
+        encoded_sizes[encoded_sizes.len() - 1]
     }
 }
 
@@ -295,7 +300,7 @@ pub(super) fn saturating_bytes(chunk: &[u64], dtype: DType) -> u64 {
 
 fn decoded_bytes(chunk: &[u64], coding: &ElementCoding) -> Result<usize, StoreErrorKind> {
     let bytes = usize::try_from(saturating_bytes(chunk, coding.dtype));
-    bytes.map_err(|_| bad_text("a chunk that does not fit into memory"))
+    bytes.map_err(|_| bad_zarr("a chunk that does not fit into memory"))
 }
 
 fn sizes(chunk: &[u64]) -> Vec<usize> {
@@ -303,14 +308,14 @@ fn sizes(chunk: &[u64]) -> Vec<usize> {
 }
 
 /// Name and configuration of a codec or another extension of version 3: an object, or its name alone.
-pub(super) fn named(value: &Value) -> Result<(&str, &Value), StoreErrorKind> {
+pub(super) fn name_and_configuration(value: &Value) -> Result<(&str, &Value), StoreErrorKind> {
     let name = value.as_str().or_else(|| value["name"].as_str());
-    let name = name.ok_or_else(|| bad_text("metadata with an extension without a name"))?;
+    let name = name.ok_or_else(|| bad_zarr("metadata with an extension without a name"))?;
     Ok((name, &value["configuration"]))
 }
 
 fn unknown_codec(name: &str) -> StoreErrorKind {
-    bad_text(&format!("the codec `{}` is not read", shown(name)))
+    bad_zarr(&format!("the codec `{}` is not read", shown(name)))
 }
 
 /// Whether elements are in non-native byte order.
@@ -319,7 +324,7 @@ fn is_swapped(configuration: &Value, size: usize) -> Result<bool, StoreErrorKind
         Some("little") => Ok(!NATIVE_IS_LITTLE),
         Some("big") => Ok(NATIVE_IS_LITTLE),
         None if size == 1 => Ok(false),
-        _ => Err(bad_text("the codec `bytes` without a byte order")),
+        _ => Err(bad_zarr("the codec `bytes` without a byte order")),
     }
 }
 
@@ -332,12 +337,12 @@ fn order(order: &Value, rank: usize) -> Result<Vec<usize>, StoreErrorKind> {
     sorted.sort_unstable();
     match axes {
         Some(axes) if sorted.iter().copied().eq(0..rank) => Ok(axes),
-        _ => Err(bad_text("a transposition that does not name each axis once")),
+        _ => Err(bad_zarr("a transposition that does not name each axis once")),
     }
 }
 
 /// The axes of two transpositions, one after the other.
-fn composed(first: &[usize], second: &[usize]) -> Vec<usize> {
+fn compose_permutations(first: &[usize], second: &[usize]) -> Vec<usize> {
     second.iter().map(|&axis| first[axis]).collect()
 }
 
@@ -349,12 +354,12 @@ fn sharding(
     depth: usize,
 ) -> Result<Sharding, StoreErrorKind> {
     if depth == MAX_NESTED_SHARDS {
-        return Err(bad_text("too many shards within shards"));
+        return Err(bad_zarr("too many shards within shards"));
     }
     let chunk = super::metadata::chunk_shape(&configuration["chunk_shape"], shard.len())?;
     let is_even = |(shard, inner): (&u64, &u64)| shard.is_multiple_of(*inner);
     if !shard.iter().zip(&chunk).all(is_even) {
-        return Err(bad_text("shards that are not made of whole inner chunks"));
+        return Err(bad_zarr("shards that are not made of whole inner chunks"));
     }
     let codecs = CodecChain::of_version_3(&configuration["codecs"], dtype, &chunk, depth + 1)?;
     let index = match &configuration["index_codecs"] {
@@ -364,16 +369,16 @@ fn sharding(
         codecs => {
             // At this depth, codecs of the index that are shards are refused.
             let codecs = CodecChain::of_version_3(codecs, DType::U64, &[1, 2], MAX_NESTED_SHARDS)?;
-            let (has_checksum, is_read) = match codecs.bytes[..] {
+            let (has_checksum, is_supported) = match codecs.bytes[..] {
                 [] => (false, codecs.permutation.is_none()),
                 [ByteCodec::Crc32c] => (true, codecs.permutation.is_none()),
                 _ => (false, false),
             };
             match codecs.elements {
-                ElementCodec::Dense { is_swapped } if is_read => {
+                ElementCodec::Dense { is_swapped } if is_supported => {
                     IndexCodec { is_swapped, has_checksum, is_at_start: false }
                 }
-                _ => return Err(bad_text("an index of shards that is compressed is not read")),
+                _ => return Err(bad_zarr("an index of shards that is compressed is not read")),
             }
         }
     };
@@ -381,14 +386,14 @@ fn sharding(
         Some("start") => true,
         None | Some("end") => false,
         Some(other) => {
-            return Err(bad_text(&format!("an index of shards at `{}`", shown(other))));
+            return Err(bad_zarr(&format!("an index of shards at `{}`", shown(other))));
         }
     };
     Ok(Sharding { chunk, codecs, index: IndexCodec { is_at_start, ..index } })
 }
 
 /// Undoes a transposition: axis `i` of `elements`, of shape `shape`, is axis `axes[i]` of the result.
-fn turned_back(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) -> Vec<u8> {
+fn inverse_transpose(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) -> Vec<u8> {
     let rank = shape.len();
     let (mut sizes, mut strides) = (vec![1; rank], vec![0; rank]);
     let mut stride = 1;
@@ -397,15 +402,15 @@ fn turned_back(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) ->
         strides[axes[axis]] = stride;
         stride *= shape[axis];
     }
-    let mut turned = vec![0; elements.len()];
+    let mut transposed = vec![0; elements.len()];
     let (inner, inner_stride) =
         (sizes.last().copied().unwrap_or(1), strides.last().copied().unwrap_or(1));
     if elements.is_empty() {
-        return turned;
+        return transposed;
     }
     let mut index = vec![0; rank.saturating_sub(1)];
     let mut start = 0;
-    for row in turned.chunks_exact_mut(inner * size) {
+    for row in transposed.chunks_exact_mut(inner * size) {
         match size {
             1 => gather::<1>(elements, start, inner_stride, row),
             2 => gather::<2>(elements, start, inner_stride, row),
@@ -423,7 +428,7 @@ fn turned_back(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) ->
             index[axis] = 0;
         }
     }
-    turned
+    transposed
 }
 
 /// Copies every `stride`th element from element `start` on.
@@ -442,16 +447,16 @@ mod tests {
     #[test]
     fn transpositions_are_undone() {
         // The transposed chunk has shape [3, 2]: its axis 0 is axis 1 of the chunk.
-        let turned = turned_back(&[0, 3, 1, 4, 2, 5], &[1, 0], &[3, 2], 1);
-        assert_eq!(turned, [0, 1, 2, 3, 4, 5]);
+        let transposed = inverse_transpose(&[0, 3, 1, 4, 2, 5], &[1, 0], &[3, 2], 1);
+        assert_eq!(transposed, [0, 1, 2, 3, 4, 5]);
         let chain = CodecChain {
-            permutation: Some(composed(&[2, 0, 1], &[1, 2, 0])),
+            permutation: Some(compose_permutations(&[2, 0, 1], &[1, 2, 0])),
             elements: ElementCodec::Dense { is_swapped: false },
             bytes: Vec::new(),
         };
-        assert_eq!(chain.transposed(&[5, 6, 7]), [5, 6, 7]);
+        assert_eq!(chain.transposed_shape(&[5, 6, 7]), [5, 6, 7]);
         let chain = CodecChain { permutation: Some(vec![2, 0, 1]), ..chain };
-        assert_eq!(chain.transposed(&[5, 6, 7]), [7, 5, 6]);
-        assert_eq!(chain.untransposed(&[7, 5, 6]), [5, 6, 7]);
+        assert_eq!(chain.transposed_shape(&[5, 6, 7]), [7, 5, 6]);
+        assert_eq!(chain.untransposed_shape(&[7, 5, 6]), [5, 6, 7]);
     }
 }

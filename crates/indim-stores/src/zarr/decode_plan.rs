@@ -30,7 +30,7 @@ pub(super) struct DecodePlan {
     /// Bytes of the index of a shard, all copies.
     pub(super) index_bytes: u64,
     /// Bytes of the largest single buffer: an encoded chunk, the output of a codec, or an index.
-    pub(super) largest_stage_bytes: u64,
+    pub(super) max_buffer_bytes: u64,
 }
 
 /// Upper bounds for decoding one chunk by a chain of codecs, in bytes.
@@ -65,7 +65,7 @@ impl DecodePlan {
     }
 
     fn of_chunk(codecs: &CodecChain, chunk: Vec<u64>, dtype: DType) -> Self {
-        let chain = chain(codecs, &chunk, dtype);
+        let chain = chain_memory(codecs, &chunk, dtype);
         let is_dense = matches!(codecs.elements, ElementCodec::Dense { .. });
         DecodePlan {
             decoded_chunk: chunk.clone(),
@@ -75,15 +75,15 @@ impl DecodePlan {
             max_read_bytes: chain.encoded,
             decode_bytes: chain.held,
             index_bytes: 0,
-            largest_stage_bytes: chain.largest,
+            max_buffer_bytes: chain.largest,
         }
     }
 
     fn of_shard(codecs: &CodecChain, sharding: &Sharding, chunk: Vec<u64>, dtype: DType) -> Self {
         // A transposition holds its input and its output.
         let copies = 2 + u64::from(codecs.permutation.is_some());
-        let shard = ShardMemory::of(sharding, &codecs.transposed(&chunk), dtype);
-        let decoded_chunk = codecs.untransposed(&sharding.chunk);
+        let shard = ShardMemory::of(sharding, &codecs.transposed_shape(&chunk), dtype);
+        let decoded_chunk = codecs.untransposed_shape(&sharding.chunk);
         let decode_bytes = saturating_bytes(&decoded_chunk, dtype);
         DecodePlan {
             stored_chunk: chunk,
@@ -93,39 +93,39 @@ impl DecodePlan {
             max_read_bytes: shard.inner.encoded,
             decode_bytes: shard.inner.held.saturating_add(copies.saturating_mul(decode_bytes)),
             index_bytes: shard.index.saturating_mul(INDEX_COPIES),
-            largest_stage_bytes: shard.inner.largest.max(shard.index),
+            max_buffer_bytes: shard.inner.largest.max(shard.index),
         }
     }
 }
 
 /// The memory of decoding a chunk by these codecs.
-fn chain(codecs: &CodecChain, chunk: &[u64], dtype: DType) -> ChainMemory {
+fn chain_memory(codecs: &CodecChain, chunk: &[u64], dtype: DType) -> ChainMemory {
     let elements = saturating_bytes(chunk, dtype);
     let shard = match &codecs.elements {
         ElementCodec::Dense { .. } => None,
         ElementCodec::Shards(sharding) => {
-            Some(ShardMemory::of(sharding, &codecs.transposed(chunk), dtype))
+            Some(ShardMemory::of(sharding, &codecs.transposed_shape(chunk), dtype))
         }
     };
-    let mut stages = vec![elements];
+    let mut buffers = vec![elements];
     if codecs.permutation.is_some() {
-        stages.push(elements);
+        buffers.push(elements);
     }
     // The codec `bytes` swaps elements in place, so it is not a stage with a buffer of its own.
     let encoded = shard.as_ref().map_or(elements, |shard| shard.encoded);
     if shard.is_some() {
-        stages.push(encoded);
+        buffers.push(encoded);
     }
     let mut scratch = shard.as_ref().map_or(0, ShardMemory::held);
-    let bytes = codecs.byte_stages(encoded);
-    for (codec, two) in codecs.bytes.iter().zip(bytes.windows(2)) {
-        scratch = scratch.max(codec.scratch_bytes(two[0]));
-        stages.push(two[1]);
+    let bytes = codecs.encoded_sizes(encoded);
+    for (codec, pair) in codecs.bytes.iter().zip(bytes.windows(2)) {
+        scratch = scratch.max(codec.scratch_bytes(pair[0]));
+        buffers.push(pair[1]);
     }
     // A codec holds its input and its output.
-    let of_two = stages.windows(2).map(|two| two[0].saturating_add(two[1]));
-    let held = of_two.max().unwrap_or(stages[0]).saturating_add(scratch);
-    let largest = stages.iter().copied().max().unwrap_or(0);
+    let pairs = buffers.windows(2).map(|pair| pair[0].saturating_add(pair[1]));
+    let held = pairs.max().unwrap_or(buffers[0]).saturating_add(scratch);
+    let largest = buffers.iter().copied().max().unwrap_or(0);
     let largest = largest.max(shard.map_or(0, |shard| shard.inner.largest.max(shard.index)));
     debug_assert!(largest > MAX_CHUNK_BYTES || held < u64::MAX, "only a refused chunk saturates");
     ChainMemory { encoded: bytes[bytes.len() - 1], held, largest }
@@ -143,10 +143,10 @@ struct ShardMemory {
 
 impl ShardMemory {
     fn of(sharding: &Sharding, shard: &[u64], dtype: DType) -> Self {
-        let index = sharding.index.stored_bytes(sharding.count(shard));
+        let index = sharding.index.stored_bytes(sharding.chunk_count(shard));
         ShardMemory {
             index: index.saturating_add(CHECKSUM_BYTES),
-            inner: chain(&sharding.codecs, &sharding.chunk, dtype),
+            inner: chain_memory(&sharding.codecs, &sharding.chunk, dtype),
             decoded: saturating_bytes(&sharding.chunk, dtype),
             encoded: sharding.encoded_bytes(shard, dtype),
         }

@@ -11,7 +11,7 @@ pub(super) struct GridCell {
     /// Index of the first element of the cell in the array.
     pub(super) origin: Vec<usize>,
     /// The intersection of cell and region, in indices of the array.
-    pub(super) common: ArrayRegion,
+    pub(super) intersection: ArrayRegion,
 }
 
 impl GridCell {
@@ -27,12 +27,17 @@ impl GridCell {
             .map(|((end, range), start)| end.min(range.end) - start)
             .collect();
         let index = index.into_iter().map(|index| index as u64).collect();
-        GridCell { index, origin, common: ArrayRegion::new(starts, extents) }
+        GridCell { index, origin, intersection: ArrayRegion::new(starts, extents) }
     }
 
     /// Start of the intersection relative to `origin`, the first element of the cell or of the region.
-    pub(super) fn starts_from(&self, origin: &[usize]) -> Vec<usize> {
-        self.common.starts().iter().zip(origin).map(|(start, origin)| start - origin).collect()
+    pub(super) fn starts_relative_to(&self, origin: &[usize]) -> Vec<usize> {
+        self.intersection
+            .starts()
+            .iter()
+            .zip(origin)
+            .map(|(start, origin)| start - origin)
+            .collect()
     }
 }
 
@@ -72,19 +77,19 @@ mod tests {
         let region = ArrayRegion::new([3, 0], [6, 2]);
         let cells: Vec<GridCell> = cells(&region, &[4, 5]).collect();
         let found: Vec<_> =
-            cells.iter().map(|it| (it.index.clone(), it.common.to_string())).collect();
+            cells.iter().map(|it| (it.index.clone(), it.intersection.to_string())).collect();
         let expected = [
             (vec![0, 0], "[3:4, 0:2]".to_owned()),
             (vec![1, 0], "[4:8, 0:2]".to_owned()),
             (vec![2, 0], "[8:9, 0:2]".to_owned()),
         ];
         assert_eq!(found, expected);
-        assert_eq!(cells[1].starts_from(region.starts()), [1, 0]);
+        assert_eq!(cells[1].starts_relative_to(region.starts()), [1, 0]);
     }
 
     #[test]
     fn a_region_of_very_many_cells_takes_no_memory_for_them() {
         let region = ArrayRegion::new([0], [usize::MAX / 2]);
-        assert_eq!(cells(&region, &[2]).nth(1).unwrap().common, ArrayRegion::new([2], [2]));
+        assert_eq!(cells(&region, &[2]).nth(1).unwrap().intersection, ArrayRegion::new([2], [2]));
     }
 }

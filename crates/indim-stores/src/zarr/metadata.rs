@@ -5,8 +5,8 @@ use indim_ops::DType;
 use indim_shape::{Diagnostic, ErrorCode, MAX_RANK, RankLimitError};
 use serde_json::{Map, Value, json};
 
-use super::chain::{CodecChain, ElementCoding, named};
-use super::{bad_text, blosc, element};
+use super::chain::{CodecChain, ElementCoding, name_and_configuration};
+use super::{bad_zarr, blosc, element};
 use crate::StoreErrorKind;
 use crate::result_metadata::chunk_bytes;
 
@@ -65,43 +65,43 @@ impl ArrayMetadata {
     /// The metadata in a `zarr.json`.
     pub(super) fn of_version_3(mut text: Value) -> Result<Self, StoreErrorKind> {
         if text["zarr_format"] != 3 || text["node_type"] != "array" {
-            return Err(bad_text("zarr.json describes no array of version 3"));
+            return Err(bad_zarr("zarr.json describes no array of version 3"));
         }
-        let attributes = taken_attributes(&mut text["attributes"])?;
+        let attributes = take_attributes(&mut text["attributes"])?;
         let members = text.as_object().into_iter().flatten();
         let is_unknown = |(name, value): &(&String, &Value)| {
             !MEMBERS.contains(&name.as_str()) && value["must_understand"] != false
         };
         if let Some((name, _)) = members.clone().find(is_unknown) {
-            return Err(bad_text(&format!("metadata with an extension `{}`", shown(name))));
+            return Err(bad_zarr(&format!("metadata with an extension `{}`", shown(name))));
         }
         if text["storage_transformers"].as_array().is_some_and(|all| !all.is_empty()) {
-            return Err(bad_text("storage transformers are not read"));
+            return Err(bad_zarr("storage transformers are not read"));
         }
-        let (name, _) = named(&text["data_type"])?;
+        let (name, _) = name_and_configuration(&text["data_type"])?;
         let dtype = element::dtype(name).ok_or_else(|| unknown_dtype(name))?;
         let shape = shape(&text["shape"])?;
-        let (grid, configuration) = named(&text["chunk_grid"])?;
+        let (grid, configuration) = name_and_configuration(&text["chunk_grid"])?;
         if grid != "regular" {
             let grid = shown(grid);
-            return Err(bad_text(&format!(
+            return Err(bad_zarr(&format!(
                 "a `{grid}` grid of chunks is not read: only regular ones are"
             )));
         }
         let chunk = chunk_shape(&configuration["chunk_shape"], shape.len())?;
         let keys = {
-            let (name, configuration) = named(&text["chunk_key_encoding"])?;
+            let (name, configuration) = name_and_configuration(&text["chunk_key_encoding"])?;
             match name {
-                "default" => keys(true, &configuration["separator"], '/')?,
-                "v2" => keys(false, &configuration["separator"], '.')?,
-                name => return Err(bad_text(&format!("chunks named by `{}`", shown(name)))),
+                "default" => chunk_keys(true, &configuration["separator"], '/')?,
+                "v2" => chunk_keys(false, &configuration["separator"], '.')?,
+                name => return Err(bad_zarr(&format!("chunks named by `{}`", shown(name)))),
             }
         };
         let coding = coding(&text["fill_value"], dtype)?;
         let codecs = CodecChain::of_version_3(&text["codecs"], dtype, &chunk, 0)?;
         let axis_names = match &text["dimension_names"] {
             Value::Array(names) => names.iter().map(axis_name).collect(),
-            _ => named_by_xarray(&attributes),
+            _ => xarray_axis_names(&attributes),
         };
         let axis_names = axis_names.filter(|names: &Vec<String>| names.len() == shape.len());
         Ok(ArrayMetadata { shape, chunk, coding, codecs, keys, axis_names, attributes })
@@ -113,9 +113,9 @@ impl ArrayMetadata {
         mut attributes: Value,
     ) -> Result<Self, StoreErrorKind> {
         if text["zarr_format"] != 2 {
-            return Err(bad_text(".zarray describes no array of version 2"));
+            return Err(bad_zarr(".zarray describes no array of version 2"));
         }
-        let attributes = taken_attributes(&mut attributes)?;
+        let attributes = take_attributes(&mut attributes)?;
         let descr = &text["dtype"];
         let known = descr.as_str().and_then(element::dtype_of_descr);
         let (dtype, is_swapped) = known.ok_or_else(|| match descr.as_str() {
@@ -127,20 +127,20 @@ impl ArrayMetadata {
         let permutation = match text["order"].as_str() {
             Some("C") => None,
             Some("F") => Some((0..shape.len()).rev().collect()),
-            _ => return Err(bad_text("an order of elements that is neither C nor F")),
+            _ => return Err(bad_zarr("an order of elements that is neither C nor F")),
         };
-        let keys = keys(false, &text["dimension_separator"], '.')?;
+        let keys = chunk_keys(false, &text["dimension_separator"], '.')?;
         let coding = coding(&text["fill_value"], dtype)?;
         let (filters, compressor) = (&text["filters"], &text["compressor"]);
         let codecs = CodecChain::of_version_2(filters, compressor, is_swapped, permutation)?;
-        let axis_names = named_by_xarray(&attributes);
+        let axis_names = xarray_axis_names(&attributes);
         let axis_names = axis_names.filter(|names| names.len() == shape.len());
         Ok(ArrayMetadata { shape, chunk, coding, codecs, keys, axis_names, attributes })
     }
 }
 
 /// The `zarr.json` of a new array, with little-endian elements compressed by Blosc.
-pub(super) fn of_result(
+pub(super) fn array_metadata_json(
     shape: &[usize],
     dtype: DType,
     chunks: &[usize],
@@ -184,15 +184,15 @@ pub(super) fn of_result(
 }
 
 /// The `zarr.json` of a new group.
-pub(super) fn of_group() -> Value {
+pub(super) fn group_metadata_json() -> Value {
     json!({"zarr_format": 3, "node_type": "group", "attributes": {}})
 }
 
-fn taken_attributes(attributes: &mut Value) -> Result<Map<String, Value>, StoreErrorKind> {
+fn take_attributes(attributes: &mut Value) -> Result<Map<String, Value>, StoreErrorKind> {
     match attributes.take() {
         Value::Object(attributes) => Ok(attributes),
         Value::Null => Ok(Map::new()),
-        _ => Err(bad_text("attributes that have no names")),
+        _ => Err(bad_zarr("attributes that have no names")),
     }
 }
 
@@ -207,13 +207,13 @@ fn unknown_dtype(name: &str) -> StoreErrorKind {
 fn coding(fill: &Value, dtype: DType) -> Result<ElementCoding, StoreErrorKind> {
     let bytes = element::fill_bytes(fill, dtype);
     let fill = bytes.ok_or_else(|| {
-        bad_text(&format!("a fill value {fill} for elements of type {}", dtype.name()))
+        bad_zarr(&format!("a fill value {fill} for elements of type {}", dtype.name()))
     })?;
     Ok(ElementCoding { dtype, fill })
 }
 
 fn shape(sizes: &Value) -> Result<Vec<u64>, StoreErrorKind> {
-    let sizes = numbers(sizes).ok_or_else(|| bad_text("`shape` is not a list of sizes"))?;
+    let sizes = numbers(sizes).ok_or_else(|| bad_zarr("`shape` is not a list of sizes"))?;
     RankLimitError::check(sizes.len(), MAX_RANK).map_err(RankLimitError::diagnostic)?;
     Ok(sizes)
 }
@@ -221,19 +221,23 @@ fn shape(sizes: &Value) -> Result<Vec<u64>, StoreErrorKind> {
 /// The shape of a chunk of an array of this rank.
 pub(super) fn chunk_shape(sizes: &Value, rank: usize) -> Result<Vec<u64>, StoreErrorKind> {
     let chunk = numbers(sizes).filter(|sizes| sizes.len() == rank && !sizes.contains(&0));
-    chunk.ok_or_else(|| bad_text("the shape of its chunks is not one positive size for each axis"))
+    chunk.ok_or_else(|| bad_zarr("the shape of its chunks is not one positive size for each axis"))
 }
 
 fn numbers(list: &Value) -> Option<Vec<u64>> {
     list.as_array()?.iter().map(Value::as_u64).collect()
 }
 
-fn keys(has_prefix: bool, separator: &Value, usual: char) -> Result<ChunkKeys, StoreErrorKind> {
+fn chunk_keys(
+    has_prefix: bool,
+    separator: &Value,
+    default: char,
+) -> Result<ChunkKeys, StoreErrorKind> {
     let separator = match separator {
-        Value::Null => usual,
+        Value::Null => default,
         it if it == "/" => '/',
         it if it == "." => '.',
-        _ => return Err(bad_text("names of chunks with a separator other than `/` and `.`")),
+        _ => return Err(bad_zarr("names of chunks with a separator other than `/` and `.`")),
     };
     Ok(ChunkKeys { has_prefix, separator })
 }
@@ -247,7 +251,7 @@ fn axis_name(name: &Value) -> Option<String> {
 }
 
 /// The axis names that xarray stores in an attribute.
-fn named_by_xarray(attributes: &Map<String, Value>) -> Option<Vec<String>> {
+fn xarray_axis_names(attributes: &Map<String, Value>) -> Option<Vec<String>> {
     let names = attributes.get("_ARRAY_DIMENSIONS")?.as_array()?;
     names.iter().map(|name| name.as_str().map(str::to_owned)).collect()
 }
@@ -269,7 +273,7 @@ mod tests {
     fn results_have_metadata_that_is_read() {
         let names = ["y".to_owned(), String::new()];
         for &dtype in DType::ALL {
-            let Ok(text) = of_result(&[5, 7], dtype, &[2, 3], Some(&names)) else {
+            let Ok(text) = array_metadata_json(&[5, 7], dtype, &[2, 3], Some(&names)) else {
                 assert!(dtype.is_storage());
                 continue;
             };

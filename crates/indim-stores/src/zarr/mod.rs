@@ -43,7 +43,7 @@ use self::metadata::ArrayMetadata;
 use self::read::CachedShard;
 use crate::file::read_file;
 use crate::format_code::{FormatCode, FormatWriter};
-use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, enough};
+use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, memory_limit_advice};
 use crate::source::{Source, check_region};
 use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErrorKind};
 
@@ -59,7 +59,7 @@ const METADATA_RATIO: u64 = 128;
 /// Metadata of at most this size is read under any memory limit.
 const SMALL_METADATA_BYTES: u64 = 64 << 10;
 /// Maximum bytes held by concurrent decoding of chunks; a larger chunk is decoded alone.
-const DECODED_AT_ONCE: usize = 128 << 20;
+const MAX_CONCURRENT_BYTES: usize = 128 << 20;
 
 /// A Zarr array in a folder, version 2 or 3.
 ///
@@ -95,13 +95,13 @@ pub struct ZarrArray {
     array_type: ArrayType,
     decode_plan: DecodePlan,
     /// Shape of a stored chunk: one file, possibly a shard.
-    stored: Vec<usize>,
+    stored_chunk: Vec<usize>,
     /// Shape of the chunks decoded as a whole: the inner chunks of a shard.
     chunks: Vec<usize>,
     /// Number of chunks decoded concurrently.
     concurrency: usize,
     /// The shard read last.
-    shard: Mutex<Option<CachedShard>>,
+    cached_shard: Mutex<Option<CachedShard>>,
     remarks: Vec<String>,
 }
 
@@ -113,10 +113,10 @@ impl ZarrArray {
     /// `rank-limit`, `too-large`, `memory-limit`; `not-a-file` if a metadata file is a pipe or a device;
     /// `bad-zarr` for damaged metadata and unsupported features.
     pub fn open(path: &Path, limit: usize) -> Result<Self, StoreError> {
-        Self::open_unnamed(path, limit).map_err(|kind| at(path, kind))
+        Self::open_inner(path, limit).map_err(|kind| error_at(path, kind))
     }
 
-    fn open_unnamed(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
+    fn open_inner(path: &Path, limit: usize) -> Result<Self, StoreErrorKind> {
         let metadata = read_array_metadata(path, metadata_limit(limit))?;
         let array_type = array_type(&metadata)?;
         let decode_plan = DecodePlan::of(&metadata);
@@ -124,7 +124,8 @@ impl ZarrArray {
         let sizes = |sizes: &[u64]| {
             sizes.iter().map(|&size| usize::try_from(size).unwrap_or(usize::MAX)).collect()
         };
-        let at_once = DECODED_AT_ONCE.min(limit / 16) / usize_of(decode_plan.decode_bytes).max(1);
+        let max_concurrency =
+            MAX_CONCURRENT_BYTES.min(limit / 16) / usize_of(decode_plan.decode_bytes).max(1);
         let counts = metadata.shape.iter().zip(&decode_plan.decoded_chunk);
         let counts = counts.map(|(size, decoded_chunk)| usize_of(size.div_ceil(*decoded_chunk)));
         let count = counts.fold(1, usize::saturating_mul);
@@ -133,11 +134,11 @@ impl ZarrArray {
             path: path.to_owned(),
             metadata,
             array_type,
-            stored: sizes(&decode_plan.stored_chunk),
+            stored_chunk: sizes(&decode_plan.stored_chunk),
             chunks: sizes(&decode_plan.decoded_chunk),
-            concurrency: at_once.min(count).clamp(1, rayon::current_num_threads().max(1)),
+            concurrency: max_concurrency.min(count).clamp(1, rayon::current_num_threads().max(1)),
             decode_plan,
-            shard: Mutex::new(None),
+            cached_shard: Mutex::new(None),
             remarks,
         })
     }
@@ -167,13 +168,13 @@ fn check_decode_plan(
     let refuse = |needed: u64, limit: usize, message: String| {
         Err(MemoryLimitError::new(Some(usize_of(needed)), limit, message).into())
     };
-    if decode_plan.largest_stage_bytes > MAX_CHUNK_BYTES {
+    if decode_plan.max_buffer_bytes > MAX_CHUNK_BYTES {
         let message = format!(
             "a step of decoding a chunk of shape {shape} takes {} bytes, the maximum is {MAX_CHUNK_BYTES}: \
              store the array in smaller chunks",
-            decode_plan.largest_stage_bytes
+            decode_plan.max_buffer_bytes
         );
-        return refuse(decode_plan.largest_stage_bytes, usize_of(MAX_CHUNK_BYTES), message);
+        return refuse(decode_plan.max_buffer_bytes, usize_of(MAX_CHUNK_BYTES), message);
     }
     let bytes = decode_plan.index_bytes.saturating_add(decode_plan.decode_bytes);
     if usize_of(bytes) > limit {
@@ -184,7 +185,7 @@ fn check_decode_plan(
         let message = format!(
             "decoding a chunk of shape {shape} takes {bytes} bytes of memory{index}, and the limit \
              leaves {limit}; {}",
-            enough(array_type, usize_of(bytes))
+            memory_limit_advice(array_type, usize_of(bytes))
         );
         return refuse(bytes, limit, message);
     }
@@ -233,7 +234,7 @@ impl Source for ZarrArray {
             let array_type = ArrayType::new(self.array_type.dtype, region.extents().clone());
             Array::filled(array_type, |bytes| self.read_into(region, bytes))
         };
-        read().map_err(|kind| at(&self.path, kind))
+        read().map_err(|kind| error_at(&self.path, kind))
     }
 
     /// Reads regions that lie within one chunk each concurrently. Other regions are read one after
@@ -308,38 +309,38 @@ pub fn is_zarr(path: &Path) -> bool {
 fn read_array_metadata(path: &Path, max_bytes: u64) -> Result<ArrayMetadata, StoreErrorKind> {
     if let Err(error) = fs::metadata(path) {
         // An absent name in a group is probably misspelt, so list the arrays of the group.
-        let is_misspelt = |around: &&Path| error.kind() == ErrorKind::NotFound && is_group(around);
+        let is_misspelt = |parent: &&Path| error.kind() == ErrorKind::NotFound && is_group(parent);
         return Err(match path.parent().filter(is_misspelt) {
-            Some(around) => {
-                arrays_of(around, "the group of Zarr around it has no array of this name")
+            Some(parent) => {
+                array_list_error(parent, "the group of Zarr around it has no array of this name")
             }
             None => error.into(),
         });
     }
     let has = |name: &str| path.join(name).exists();
     if has("zarr.json") {
-        let text = parsed(path, "zarr.json", max_bytes)?;
+        let text = read_json(path, "zarr.json", max_bytes)?;
         return match text["node_type"] == "group" {
-            true => Err(group(path)),
+            true => Err(group_error(path)),
             false => ArrayMetadata::of_version_3(text),
         };
     }
     if !has(".zarray") {
-        return Err(if has(".zgroup") { group(path) } else { no_array(path) });
+        return Err(if has(".zgroup") { group_error(path) } else { not_zarr(path) });
     }
     let attributes = match has(".zattrs") {
-        true => parsed(path, ".zattrs", max_bytes)?,
+        true => read_json(path, ".zattrs", max_bytes)?,
         false => Value::Null,
     };
-    ArrayMetadata::of_version_2(&parsed(path, ".zarray", max_bytes)?, attributes)
+    ArrayMetadata::of_version_2(&read_json(path, ".zarray", max_bytes)?, attributes)
 }
 
-fn parsed(folder: &Path, name: &str, max_bytes: u64) -> Result<Value, StoreErrorKind> {
+fn read_json(folder: &Path, name: &str, max_bytes: u64) -> Result<Value, StoreErrorKind> {
     let text = read_metadata_within(folder, name, max_bytes)?;
-    serde_json::from_slice(&text).map_err(|error| bad_text(&format!("{name}: {error}")))
+    serde_json::from_slice(&text).map_err(|error| bad_zarr(&format!("{name}: {error}")))
 }
 
-fn no_array(path: &Path) -> StoreErrorKind {
+fn not_zarr(path: &Path) -> StoreErrorKind {
     let mut refused =
         Diagnostic::new(ErrorCode::NOT_ZARR, "no array of Zarr: it has no zarr.json or .zarray");
     if path.is_file() {
@@ -359,27 +360,27 @@ fn read_metadata_within(
     max_bytes: u64,
 ) -> Result<Vec<u8>, StoreErrorKind> {
     read_file(&folder.join(name), max_bytes)?
-        .map_err(|length| bad_text(&format!("`{name}` has {length} bytes, of at most {max_bytes}")))
+        .map_err(|length| bad_zarr(&format!("`{name}` has {length} bytes, of at most {max_bytes}")))
 }
 
 /// Whether a folder is a Zarr group.
 fn is_group(path: &Path) -> bool {
     let has = |name: &str| path.join(name).is_file();
     match has("zarr.json") {
-        true => parsed(path, "zarr.json", MAX_METADATA_BYTES)
+        true => read_json(path, "zarr.json", MAX_METADATA_BYTES)
             .is_ok_and(|text| text["node_type"] == "group"),
         false => has(".zgroup") && !has(".zarray"),
     }
 }
 
 /// The error of a group in place of an array.
-fn group(path: &Path) -> StoreErrorKind {
-    arrays_of(path, "a Zarr group; name one of its arrays")
+fn group_error(path: &Path) -> StoreErrorKind {
+    array_list_error(path, "a Zarr group; name one of its arrays")
 }
 
 /// An error that lists the arrays of a group.
-fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
-    const SHOWN: usize = 20;
+fn array_list_error(path: &Path, headline: &str) -> StoreErrorKind {
+    const MAX_LISTED: usize = 20;
     let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
     let below = entries.map(|entry| entry.path()).filter(|path| is_zarr(path));
     let name = |path: PathBuf| Some(shown(path.file_name()?.to_str()?));
@@ -389,8 +390,8 @@ fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
     match names.first() {
         None => error.help("there is none in it"),
         Some(first) => {
-            let more = if names.len() > SHOWN { ", ..." } else { "" };
-            let listed = names[..names.len().min(SHOWN)].join(", ");
+            let more = if names.len() > MAX_LISTED { ", ..." } else { "" };
+            let listed = names[..names.len().min(MAX_LISTED)].join(", ");
             let array_path = shown(&path.to_string_lossy());
             error.help(format!(
                 "there are {listed}{more}, as in {}/{first}",
@@ -401,10 +402,10 @@ fn arrays_of(path: &Path, headline: &str) -> StoreErrorKind {
     error.into()
 }
 
-fn at(path: &Path, kind: StoreErrorKind) -> StoreError {
+fn error_at(path: &Path, kind: StoreErrorKind) -> StoreError {
     StoreError::new(path.to_string_lossy(), kind)
 }
 
-fn bad_text(text: &str) -> StoreErrorKind {
+fn bad_zarr(text: &str) -> StoreErrorKind {
     Diagnostic::new(ErrorCode::BAD_ZARR, shown(text)).into()
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::chain::{ElementCodec, ShardEntry, Sharding};
 use super::grid_cells::{GridCell, cells};
 use super::store::ChunkFile;
-use super::{ZarrArray, bad_text};
+use super::{ZarrArray, bad_zarr};
 use crate::copy::{BlockOrigin, copy_block, fill_block};
 use crate::library_panics::catch_library_panic;
 use crate::npy::header::swap_bytes;
@@ -21,7 +21,7 @@ pub(super) const BATCH_BYTES: usize = 64 << 10;
 /// Bookkeeping bytes of a chunk in a batch.
 const CELL_BYTES: usize = 256;
 /// Maximum chunks in a batch.
-const MAX_BATCH: usize = 128;
+const MAX_BATCH_CHUNKS: usize = 128;
 /// A part of an uncompressed chunk is read alone if its contiguous runs have at least this many bytes.
 const MIN_RUN_BYTES: usize = 4 << 10;
 
@@ -44,7 +44,7 @@ enum DecodedChunk {
     Missing,
     Whole(Vec<u8>),
     /// Only the elements of the region.
-    Part(Vec<u8>),
+    Partial(Vec<u8>),
 }
 
 impl ZarrArray {
@@ -57,12 +57,12 @@ impl ZarrArray {
         if to.is_empty() {
             return Ok(());
         }
-        let chunks = cells(region, &self.stored);
+        let chunks = cells(region, &self.stored_chunk);
         let sharding = match &self.metadata.codecs.elements {
             ElementCodec::Shards(sharding) if self.decode_plan.is_sharded => sharding,
             _ => return self.read_cells(chunks, region, to, |cell| self.decode_chunk(cell)),
         };
-        let mut last = self.shard.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut last = self.cached_shard.lock().unwrap_or_else(PoisonError::into_inner).take();
         for chunk in chunks {
             let shard = match last.take().filter(|shard| shard.index == chunk.index) {
                 Some(shard) => shard,
@@ -70,16 +70,16 @@ impl ZarrArray {
             };
             let shard = last.insert(shard);
             match &shard.stored {
-                None => self.put(&chunk, DecodedChunk::Missing, region, to)?,
+                None => self.copy_cell(&chunk, DecodedChunk::Missing, region, to)?,
                 Some(stored) => {
-                    let inner = cells(&chunk.common, &self.chunks);
+                    let inner = cells(&chunk.intersection, &self.chunks);
                     let decode =
                         |cell: &GridCell| self.decode_inner(sharding, stored, &chunk, cell);
                     self.read_cells(inner, region, to, decode)?;
                 }
             }
         }
-        *self.shard.lock().unwrap_or_else(PoisonError::into_inner) = last;
+        *self.cached_shard.lock().unwrap_or_else(PoisonError::into_inner) = last;
         Ok(())
     }
 
@@ -91,10 +91,10 @@ impl ZarrArray {
         to: &mut [u8],
         decode: impl Fn(&GridCell) -> Result<DecodedChunk, StoreErrorKind> + Sync,
     ) -> Result<(), StoreErrorKind> {
-        let small = BATCH_BYTES / self.chunk_len().saturating_add(CELL_BYTES);
-        let at_once = self.concurrency.max(small.min(MAX_BATCH));
+        let small_count = BATCH_BYTES / self.chunk_len().saturating_add(CELL_BYTES);
+        let batch_len = self.concurrency.max(small_count.min(MAX_BATCH_CHUNKS));
         loop {
-            let batch: Vec<GridCell> = cells.by_ref().take(at_once).collect();
+            let batch: Vec<GridCell> = cells.by_ref().take(batch_len).collect();
             if batch.is_empty() {
                 return Ok(());
             }
@@ -102,7 +102,7 @@ impl ZarrArray {
                 |cell: &GridCell| catch_library_panic(ErrorCode::BAD_ZARR, || decode(cell));
             let decoded: Vec<_> = batch.par_iter().map(decode).collect();
             for (cell, decoded) in batch.iter().zip(decoded) {
-                self.put(cell, decoded?, region, to)?;
+                self.copy_cell(cell, decoded?, region, to)?;
             }
         }
     }
@@ -112,32 +112,32 @@ impl ZarrArray {
         chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
-    /// Copies decoded elements of a cell to their place in the region.
-    fn put(
+    /// Copies decoded elements of a cell to their position in the region.
+    fn copy_cell(
         &self,
         cell: &GridCell,
         decoded: DecodedChunk,
         region: &ArrayRegion,
         to: &mut [u8],
     ) -> Result<(), StoreErrorKind> {
-        let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
+        let (extents, size) = (cell.intersection.extents(), self.array_type.dtype.size());
         let (in_region, in_chunk) =
-            (cell.starts_from(region.starts()), cell.starts_from(&cell.origin));
+            (cell.starts_relative_to(region.starts()), cell.starts_relative_to(&cell.origin));
         let zeros = vec![0; extents.rank()];
         let target = BlockOrigin::new(region.extents(), &in_region);
-        let (bytes, place) = match &decoded {
+        let (bytes, origin) = match &decoded {
             DecodedChunk::Missing => {
                 fill_block(&self.metadata.coding.fill, to, target, extents);
                 return Ok(());
             }
             DecodedChunk::Whole(bytes) => (bytes, BlockOrigin::new(&self.chunks, &in_chunk)),
-            DecodedChunk::Part(bytes) => (bytes, BlockOrigin::new(extents, &zeros)),
+            DecodedChunk::Partial(bytes) => (bytes, BlockOrigin::new(extents, &zeros)),
         };
-        let expected = place.shape.iter().product::<usize>() * size;
+        let expected = origin.shape.iter().product::<usize>() * size;
         if bytes.len() != expected {
-            return Err(bad_text(&format!("a chunk has {} bytes of {expected}", bytes.len())));
+            return Err(bad_zarr(&format!("a chunk has {} bytes of {expected}", bytes.len())));
         }
-        copy_block((bytes, place), (to, target), extents, size);
+        copy_block((bytes, origin), (to, target), extents, size);
         Ok(())
     }
 
@@ -147,8 +147,8 @@ impl ZarrArray {
 
     fn decode_chunk(&self, cell: &GridCell) -> Result<DecodedChunk, StoreErrorKind> {
         let Some(file) = self.chunk_file(&cell.index)? else { return Ok(DecodedChunk::Missing) };
-        if self.decode_plan.is_uncompressed && self.is_worth_a_part(cell) {
-            return self.read_part(&file, cell).map(DecodedChunk::Part);
+        if self.decode_plan.is_uncompressed && self.should_read_partially(cell) {
+            return self.read_partial(&file, cell).map(DecodedChunk::Partial);
         }
         let bytes = file.read_whole(self.decode_plan.max_read_bytes)?;
         let (codecs, coding) = (&self.metadata.codecs, &self.metadata.coding);
@@ -156,12 +156,15 @@ impl ZarrArray {
     }
 
     /// Reads the part of an uncompressed chunk that the region needs.
-    fn read_part(&self, file: &ChunkFile, cell: &GridCell) -> Result<Vec<u8>, StoreErrorKind> {
+    fn read_partial(&self, file: &ChunkFile, cell: &GridCell) -> Result<Vec<u8>, StoreErrorKind> {
         let (dtype, expected) = (self.array_type.dtype, self.chunk_len());
         if file.length() != expected as u64 {
-            return Err(bad_text(&format!("a chunk has {} bytes of {expected}", file.length())));
+            return Err(bad_zarr(&format!("a chunk has {} bytes of {expected}", file.length())));
         }
-        let part = ArrayRegion::new(cell.starts_from(&cell.origin), cell.common.extents().clone());
+        let part = ArrayRegion::new(
+            cell.starts_relative_to(&cell.origin),
+            cell.intersection.extents().clone(),
+        );
         let mut bytes = vec![0; chunk_bytes(dtype, part.extents())];
         let mut rest = &mut bytes[..];
         for run in FileRuns::new(&self.chunks, &part, false) {
@@ -177,8 +180,8 @@ impl ZarrArray {
 
     /// Whether the region needs only a part of an uncompressed chunk, and this part consists of runs of
     /// at least `MIN_RUN_BYTES`.
-    fn is_worth_a_part(&self, cell: &GridCell) -> bool {
-        let (extents, size) = (cell.common.extents(), self.array_type.dtype.size());
+    fn should_read_partially(&self, cell: &GridCell) -> bool {
+        let (extents, size) = (cell.intersection.extents(), self.array_type.dtype.size());
         let is_whole = |axis: &usize| extents[*axis] == self.chunks[*axis];
         let whole = (0..extents.rank()).rev().take_while(is_whole).count();
         let outer = (extents.rank() - whole).saturating_sub(1);
@@ -196,8 +199,9 @@ impl ZarrArray {
     ) -> Result<DecodedChunk, StoreErrorKind> {
         let codecs = &self.metadata.codecs;
         let offsets = cell.index_in(&shard.origin, &self.chunks);
-        let counts = sharding.counts(&codecs.transposed(&self.decode_plan.stored_chunk));
-        let offsets = codecs.transposed(&offsets);
+        let counts =
+            sharding.chunk_counts(&codecs.transposed_shape(&self.decode_plan.stored_chunk));
+        let offsets = codecs.transposed_shape(&offsets);
         // The index of a shard has the row-major order of the transposed shard.
         let position = offsets.iter().zip(&counts);
         let position = position.fold(0, |position, (index, count)| position * count + index);
@@ -208,7 +212,11 @@ impl ZarrArray {
         let bytes = stored.file.read(start, bytes, self.decode_plan.max_read_bytes)?;
         let coding = &self.metadata.coding;
         let elements = sharding.codecs.decode(bytes, &sharding.chunk, coding)?;
-        Ok(DecodedChunk::Whole(codecs.turned_back(elements, &sharding.chunk, coding.dtype.size())))
+        Ok(DecodedChunk::Whole(codecs.inverse_transpose(
+            elements,
+            &sharding.chunk,
+            coding.dtype.size(),
+        )))
     }
 
     /// Opens the file of the shard with this index in the grid, and reads the index of its inner chunks.
@@ -220,8 +228,8 @@ impl ZarrArray {
         let Some(file) = self.chunk_file(index)? else {
             return Ok(CachedShard { index: index.to_vec(), stored: None });
         };
-        let shape = self.metadata.codecs.transposed(&self.decode_plan.stored_chunk);
-        let bytes = sharding.index.stored_bytes(sharding.count(&shape));
+        let shape = self.metadata.codecs.transposed_shape(&self.decode_plan.stored_chunk);
+        let bytes = sharding.index.stored_bytes(sharding.chunk_count(&shape));
         let start = match sharding.index.is_at_start {
             true => 0,
             false => file.length().saturating_sub(bytes),

@@ -14,10 +14,10 @@ use serde_json::Value;
 use super::array_path::{ArrayPath, parent};
 use super::metadata::{self, ChunkKeys};
 use super::unfinished_folder::UnfinishedFolder;
-use super::{at, blosc, store};
+use super::{blosc, error_at, store};
 use crate::copy::{BlockOrigin, copy_block};
 use crate::npy::header::swap_bytes;
-use crate::result_metadata::{chunk_bytes, default_chunks, encoded_at_a_time, encoding_bytes};
+use crate::result_metadata::{chunk_bytes, default_chunks, encoding_bytes, encoding_concurrency};
 use crate::sink::{CompleteResult, Sink, check_complete, with_elements};
 use crate::{ArrayRegion, StoreError, StoreErrorKind};
 
@@ -64,7 +64,7 @@ impl ZarrOptions {
 /// the array or its outermost new group. A complete result replaces an existing array, but not a group or
 /// anything else.
 pub struct ZarrSink {
-    place: ArrayPath,
+    array_path: ArrayPath,
     array_type: ArrayType,
     chunks: Vec<usize>,
     /// The folder of its chunks, in the unfinished folder.
@@ -84,10 +84,10 @@ impl ZarrSink {
         array_type: &ArrayType,
         options: &ZarrOptions,
     ) -> Result<Self, StoreError> {
-        Self::create_unnamed(path, array_type, options).map_err(|kind| at(path, kind))
+        Self::create_inner(path, array_type, options).map_err(|kind| error_at(path, kind))
     }
 
-    fn create_unnamed(
+    fn create_inner(
         path: &Path,
         array_type: &ArrayType,
         options: &ZarrOptions,
@@ -101,29 +101,29 @@ impl ZarrSink {
             return Err(Diagnostic::new(ErrorCode::WRONG_OPTIONS, message).into());
         }
         let chunks = options.chunks.clone().unwrap_or_else(|| default_chunks(array_type));
-        let place = ArrayPath::of(path)?;
-        let parent = parent(place.outermost());
+        let array_path = ArrayPath::of(path)?;
+        let parent = parent(array_path.outermost());
         let folder =
             UnfinishedFolder::create_in(parent).map_err(|error| without_name(error, parent))?;
-        for group in place.groups() {
-            write_metadata(&folder.path().join(group), &metadata::of_group())?;
+        for group in array_path.groups() {
+            write_metadata(&folder.path().join(group), &metadata::group_metadata_json())?;
         }
-        let chunk_folder = folder.path().join(place.array());
+        let chunk_folder = folder.path().join(array_path.array());
         let axis_names = options.axis_names.as_deref();
         let ArrayType { dtype, shape } = array_type;
-        let text = metadata::of_result(shape, *dtype, &chunks, axis_names)?;
+        let text = metadata::array_metadata_json(shape, *dtype, &chunks, axis_names)?;
         write_metadata(&chunk_folder, &text)?;
         let array_type = array_type.clone();
-        Ok(ZarrSink { place, array_type, chunks, chunk_folder, elements_written: 0, folder })
+        Ok(ZarrSink { array_path, array_type, chunks, chunk_folder, elements_written: 0, folder })
     }
 
-    fn store(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreErrorKind> {
-        with_elements(region, piece, &self.array_type, |elements| {
+    fn store(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreErrorKind> {
+        with_elements(region, values, &self.array_type, |elements| {
             // The chunks are not collected: there may be as many as elements.
             let mut chunks = ArrayRegion::grid(region.extents(), &self.chunks);
-            let at_a_time = encoded_at_a_time(self.chunk_bytes());
+            let concurrency = encoding_concurrency(self.chunk_bytes());
             loop {
-                let next: Vec<ArrayRegion> = chunks.by_ref().take(at_a_time).collect();
+                let next: Vec<ArrayRegion> = chunks.by_ref().take(concurrency).collect();
                 if next.is_empty() {
                     return Ok(());
                 }
@@ -134,7 +134,7 @@ impl ZarrSink {
         Ok(())
     }
 
-    /// Stores one chunk of a piece, padded with zeros beyond the array.
+    /// Stores one chunk of a region, padded with zeros beyond the array.
     fn store_chunk(
         &self,
         region: &ArrayRegion,
@@ -157,10 +157,10 @@ impl ZarrSink {
         if cfg!(target_endian = "big") {
             swap_bytes(self.array_type.dtype, &mut bytes);
         }
-        Ok(store::write(&self.chunk_folder.join(KEYS.key(&indices)), &self.encoded(bytes))?)
+        Ok(store::write(&self.chunk_folder.join(KEYS.key(&indices)), &self.encode(bytes))?)
     }
 
-    fn encoded(&self, bytes: Vec<u8>) -> Vec<u8> {
+    fn encode(&self, bytes: Vec<u8>) -> Vec<u8> {
         match blosc::is_encodable(bytes.len()) {
             true => blosc::compress(&bytes, self.array_type.dtype.size()),
             false => bytes,
@@ -218,7 +218,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 
 impl core::fmt::Debug for ZarrSink {
     fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(formatter, "ZarrSink({}, {})", self.place.path().display(), self.array_type)
+        write!(formatter, "ZarrSink({}, {})", self.array_path.path().display(), self.array_type)
     }
 }
 
@@ -236,34 +236,34 @@ impl Sink for ZarrSink {
         encoding_bytes(self.chunk_bytes())
     }
 
-    fn write(&mut self, region: &ArrayRegion, piece: &Array) -> Result<(), StoreError> {
-        self.store(region, piece).map_err(|kind| at(self.place.path(), kind))
+    fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError> {
+        self.store(region, values).map_err(|kind| error_at(self.array_path.path(), kind))
     }
 
     fn complete(self: Box<Self>) -> Result<Box<dyn CompleteResult>, StoreError> {
-        self.check_complete().map_err(|kind| at(self.place.path(), kind))?;
-        let Self { place, folder, .. } = *self;
-        Ok(Box::new(CompleteFolder { place, folder }))
+        self.check_complete().map_err(|kind| error_at(self.array_path.path(), kind))?;
+        let Self { array_path, folder, .. } = *self;
+        Ok(Box::new(CompleteFolder { array_path, folder }))
     }
 }
 
 /// A complete result under a hidden name.
 #[derive(Debug)]
 struct CompleteFolder {
-    place: ArrayPath,
+    array_path: ArrayPath,
     folder: UnfinishedFolder,
 }
 
 impl CompleteFolder {
-    fn put(&self) -> Result<(), StoreErrorKind> {
-        let (from, to) = self.place.renamed(self.folder.path())?;
-        self.folder.put(&from, &to)?;
+    fn commit_folder(&self) -> Result<(), StoreErrorKind> {
+        let (from, to) = self.array_path.rename_paths(self.folder.path())?;
+        self.folder.rename(&from, &to)?;
         sync_folder(parent(&to)).map_err(Into::into)
     }
 }
 
 impl CompleteResult for CompleteFolder {
-    fn put_in_place(self: Box<Self>) -> Result<(), StoreError> {
-        self.put().map_err(|kind| at(self.place.path(), kind))
+    fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        self.commit_folder().map_err(|kind| error_at(self.array_path.path(), kind))
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-use super::bad_text;
+use super::bad_zarr;
 use super::unfinished_folder::writing;
 use crate::StoreErrorKind;
 use crate::error::system_message;
@@ -30,8 +30,8 @@ impl ChunkFile {
         match opened {
             Ok((file, length)) => Ok(Some(ChunkFile { key, file, length })),
             Err(StoreErrorKind::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(StoreErrorKind::Io(error)) => Err(of_io(&key, &error)),
-            Err(error) => Err(bad_text(&format!("`{key}`: {error}"))),
+            Err(StoreErrorKind::Io(error)) => Err(io_error(&key, &error)),
+            Err(error) => Err(bad_zarr(&format!("`{key}`: {error}"))),
         }
     }
 
@@ -56,15 +56,15 @@ impl ChunkFile {
             let key = &self.key;
             let message =
                 format!("`{key}`: {bytes} bytes are stored for what takes at most {limit}");
-            return Err(bad_text(&message));
+            return Err(bad_zarr(&message));
         }
         let end = start.checked_add(bytes).filter(|end| *end <= self.length);
         let count = usize::try_from(bytes).ok().filter(|_| end.is_some());
         let count = count.ok_or_else(|| self.outside(start, bytes))?;
         let mut read = Vec::new();
-        read.try_reserve_exact(count).map_err(|error| bad_text(&error.to_string()))?;
+        read.try_reserve_exact(count).map_err(|error| bad_zarr(&error.to_string()))?;
         let range = FileRange::new(&self.file, start, bytes);
-        range.take(bytes).read_to_end(&mut read).map_err(|error| of_io(&self.key, &error))?;
+        range.take(bytes).read_to_end(&mut read).map_err(|error| io_error(&self.key, &error))?;
         match read.len() == count {
             true => Ok(read),
             false => Err(self.outside(start, bytes)),
@@ -74,17 +74,17 @@ impl ChunkFile {
     /// Fills `to` from an offset.
     pub(super) fn read_into(&self, start: u64, to: &mut [u8]) -> Result<(), StoreErrorKind> {
         let mut range = FileRange::new(&self.file, start, to.len() as u64);
-        range.read_exact(to).map_err(|error| of_io(&self.key, &error))
+        range.read_exact(to).map_err(|error| io_error(&self.key, &error))
     }
 
     fn outside(&self, start: u64, bytes: u64) -> StoreErrorKind {
         let (key, length) = (&self.key, self.length);
-        bad_text(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
+        bad_zarr(&format!("`{key}` has {length} bytes, not {bytes} from {start} on"))
     }
 }
 
-fn of_io(key: &str, error: &io::Error) -> StoreErrorKind {
-    bad_text(&format!("`{key}`: {}", system_message(error)))
+fn io_error(key: &str, error: &io::Error) -> StoreErrorKind {
+    bad_zarr(&format!("`{key}`: {}", system_message(error)))
 }
 
 /// Writes a file as a whole. The sink flushes it to the disk when the result is complete.

@@ -61,12 +61,14 @@ impl UnfinishedFolder {
     /// replaced: it is exchanged with the new folder and removed when this handle is dropped, or, on
     /// systems without an atomic exchange, removed at once. A lock makes [`remove_unfinished_folders`]
     /// wait until the rename is done.
-    pub(super) fn put(&self, from: &Path, to: &Path) -> io::Result<()> {
+    pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let _names = lock();
         match to.exists() {
             false => fs::rename(from, to),
             true => exchange(from, to).or_else(|error| match error.kind() {
-                io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => one_by_one(from, to),
+                io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput => {
+                    replace_in_two_steps(from, to)
+                }
                 _ => Err(error),
             }),
         }
@@ -98,7 +100,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
 /// Replaces a folder on systems without an atomic exchange. For a moment the path does not exist. A kill at
 /// that moment leaves both folders under hidden names; the old one has the suffix `.old`, which is never
 /// removed as stale.
-fn one_by_one(from: &Path, to: &Path) -> io::Result<()> {
+fn replace_in_two_steps(from: &Path, to: &Path) -> io::Result<()> {
     let parent = to.parent().filter(|folder| !folder.as_os_str().is_empty());
     let old = make(parent.unwrap_or(Path::new(".")), ".old")?;
     fs::rename(to, old.join("old"))?;
@@ -144,7 +146,7 @@ mod tests {
     /// Both implementations that the system supports.
     #[test]
     fn what_is_in_the_place_is_replaced() {
-        for put in [exchange, one_by_one] {
+        for put in [exchange, replace_in_two_steps] {
             let folder = tempfile::tempdir().unwrap();
             let (from, to) = (folder.path().join("from"), folder.path().join("to"));
             for (path, text) in [(&from, "new"), (&to, "old")] {

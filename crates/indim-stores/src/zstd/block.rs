@@ -1,7 +1,7 @@
 //! Compressed blocks: literals, and sequences that copy literals and earlier bytes.
 
 use super::bits::BackwardBits;
-use super::fse::{FseDecoder, FseTable};
+use super::fse::{FseState, FseTable};
 use super::huffman::HuffmanTable;
 
 /// Maximum bytes of a decoded block.
@@ -9,7 +9,7 @@ pub(super) const MAX_BLOCK_BYTES: usize = 128 << 10;
 /// Maximum code of an offset: the number of its extra bits.
 const MAX_OFFSET_CODE: u8 = 31;
 /// Bytes copied at a time if the output has room beyond the match.
-const COPIED_BYTES: usize = 16;
+const COPY_BYTES: usize = 16;
 
 /// Base and extra bits of each code of a literals length. RFC 8878, section 3.1.1.3.2.1.1.
 const LITERALS_LENGTHS: [(u32, u8); 36] =
@@ -112,12 +112,12 @@ impl OutputBuffer<'_> {
         if start < self.frame || end > self.bytes.len() || offset == 0 {
             return None;
         }
-        if offset >= COPIED_BYTES && end + COPIED_BYTES <= self.bytes.len() {
+        if offset >= COPY_BYTES && end + COPY_BYTES <= self.bytes.len() {
             // Each step reads bytes that are written already; the last one writes beyond the end.
             let (mut from, mut to) = (start, self.written);
             while to < end {
-                self.bytes.copy_within(from..from + COPIED_BYTES, to);
-                (from, to) = (from + COPIED_BYTES, to + COPIED_BYTES);
+                self.bytes.copy_within(from..from + COPY_BYTES, to);
+                (from, to) = (from + COPY_BYTES, to + COPY_BYTES);
             }
         } else if offset == 1 {
             let byte = self.bytes[start];
@@ -243,9 +243,9 @@ impl BlockDecoder {
             match mode {
                 0 => *table = FseTable::of_counts(kind.counts, kind.accuracy),
                 1 => {
-                    let (&symbol, behind) = rest.split_first()?;
+                    let (&symbol, following) = rest.split_first()?;
                     (usize::from(symbol) < kind.symbols).then_some(())?;
-                    (*table, rest) = (Some(FseTable::of_symbol(symbol)), behind);
+                    (*table, rest) = (Some(FseTable::of_symbol(symbol)), following);
                 }
                 2 => {
                     let (parsed, length) = FseTable::parse(rest, kind.max_accuracy, kind.symbols)?;
@@ -254,40 +254,42 @@ impl BlockDecoder {
                 _ => {}
             }
         }
-        let [Some(of_literals), Some(of_offsets), Some(of_matches)] = &self.tables else {
+        let [Some(literals_table), Some(offsets_table), Some(matches_table)] = &self.tables else {
             return None;
         };
         let mut bits = BackwardBits::new(rest)?;
-        let mut states = [of_literals, of_offsets, of_matches].map(|table| table.begin(&mut bits));
-        let mut left = literals;
-        let begin = output.written;
+        let mut states = [literals_table, offsets_table, matches_table]
+            .map(|table| table.initial_state(&mut bits));
+        let mut rest_of_literals = literals;
+        let block_start = output.written;
         for index in 0..count {
             let [literals_state, offset_state, match_state] = &mut states;
-            let code = of_offsets.symbol(*offset_state);
+            let code = offsets_table.symbol(*offset_state);
             let value = (1u64 << code) + bits.read(u32::from(code));
-            let (base, more) = MATCH_LENGTHS[usize::from(of_matches.symbol(*match_state))];
+            let (base, more) = MATCH_LENGTHS[usize::from(matches_table.symbol(*match_state))];
             let match_length = (u64::from(base) + bits.read(u32::from(more))) as usize;
-            let (base, more) = LITERALS_LENGTHS[usize::from(of_literals.symbol(*literals_state))];
+            let (base, more) =
+                LITERALS_LENGTHS[usize::from(literals_table.symbol(*literals_state))];
             let literals_length = (u64::from(base) + bits.read(u32::from(more))) as usize;
             if index + 1 < count {
-                advance(of_literals, literals_state, &mut bits);
-                advance(of_matches, match_state, &mut bits);
-                advance(of_offsets, offset_state, &mut bits);
+                advance(literals_table, literals_state, &mut bits);
+                advance(matches_table, match_state, &mut bits);
+                advance(offsets_table, offset_state, &mut bits);
             }
             let offset = next_offset(&mut self.offsets, value as usize, literals_length)?;
-            left = copy_literals(left, literals_length, output)?;
+            rest_of_literals = copy_literals(rest_of_literals, literals_length, output)?;
             output.copy_match(offset, match_length)?;
         }
-        if bits.left() != 0 || output.written - begin > MAX_BLOCK_BYTES {
+        if bits.left() != 0 || output.written - block_start > MAX_BLOCK_BYTES {
             return None;
         }
-        output.next(left.len())?.copy_from_slice(left);
+        output.next(rest_of_literals.len())?.copy_from_slice(rest_of_literals);
         Some(())
     }
 }
 
 #[inline(always)]
-fn advance(table: &FseTable, state: &mut FseDecoder, bits: &mut BackwardBits<'_>) {
+fn advance(table: &FseTable, state: &mut FseState, bits: &mut BackwardBits<'_>) {
     table.advance(state, bits);
 }
 
@@ -299,11 +301,11 @@ fn copy_literals<'a>(
     output: &mut OutputBuffer<'_>,
 ) -> Option<&'a [u8]> {
     let written = output.written;
-    let few = length <= COPIED_BYTES && literals.len() >= COPIED_BYTES;
-    match output.bytes.get_mut(written..written + COPIED_BYTES) {
+    let is_short = length <= COPY_BYTES && literals.len() >= COPY_BYTES;
+    match output.bytes.get_mut(written..written + COPY_BYTES) {
         // A copy of constant length is one move.
-        Some(to) if few => {
-            to.copy_from_slice(&literals[..COPIED_BYTES]);
+        Some(to) if is_short => {
+            to.copy_from_slice(&literals[..COPY_BYTES]);
             output.written += length;
             Some(&literals[length..])
         }

@@ -5,9 +5,10 @@ use super::bits::{BackwardBits, ForwardBits};
 /// Maximum accuracy of any table: 2^9 states.
 const MAX_ACCURACY: u32 = 9;
 
-/// A state: its symbol, and the next state, which is `base` plus the number in the next `bits` bits.
+/// An entry for a state: its symbol, and the next state, which is `base` plus the number in the next `bits`
+/// bits.
 #[derive(Debug, Clone, Copy, Default)]
-struct FseState {
+struct FseEntry {
     symbol: u8,
     bits: u8,
     base: u16,
@@ -17,17 +18,17 @@ struct FseState {
 #[derive(Debug, Clone)]
 pub(super) struct FseTable {
     accuracy: u32,
-    states: Vec<FseState>,
+    entries: Vec<FseEntry>,
 }
 
-/// The state of a decoder.
+/// The state of a decoder: the index of an entry in its table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FseDecoder(u16);
+pub(super) struct FseState(u16);
 
 impl FseTable {
     /// The table of one symbol, which takes no bits.
     pub(super) fn of_symbol(symbol: u8) -> Self {
-        FseTable { accuracy: 0, states: vec![FseState { symbol, bits: 0, base: 0 }] }
+        FseTable { accuracy: 0, entries: vec![FseEntry { symbol, bits: 0, base: 0 }] }
     }
 
     /// Reads the description of a table; returns the table and the length of its description.
@@ -80,13 +81,13 @@ impl FseTable {
     /// symbol, which gets one state at the end of the table.
     pub(super) fn of_counts(counts: &[i16], accuracy: u32) -> Option<Self> {
         let size = 1usize << accuracy;
-        let mut states = vec![FseState::default(); size];
+        let mut entries = vec![FseEntry::default(); size];
         let mut next = [0u16; 256];
         let mut end = size;
         for (symbol, &count) in counts.iter().enumerate() {
             if count == -1 {
                 end = end.checked_sub(1)?;
-                states[end].symbol = symbol as u8;
+                entries[end].symbol = symbol as u8;
                 next[symbol] = 1;
             }
         }
@@ -95,7 +96,7 @@ impl FseTable {
         for (symbol, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             next[symbol] = count as u16;
             for _ in 0..count {
-                states[position].symbol = symbol as u8;
+                entries[position].symbol = symbol as u8;
                 loop {
                     position = (position + step) & (size - 1);
                     if position < end || end == 0 {
@@ -107,28 +108,28 @@ impl FseTable {
         if position != 0 {
             return None;
         }
-        for state in &mut states {
-            let number = &mut next[usize::from(state.symbol)];
+        for entry in &mut entries {
+            let number = &mut next[usize::from(entry.symbol)];
             let bits = accuracy - number.checked_ilog2()?;
-            state.bits = bits as u8;
-            state.base = ((u32::from(*number) << bits) - size as u32) as u16;
+            entry.bits = bits as u8;
+            entry.base = ((u32::from(*number) << bits) - size as u32) as u16;
             *number += 1;
         }
-        Some(FseTable { accuracy, states })
+        Some(FseTable { accuracy, entries })
     }
 
-    pub(super) fn begin(&self, bits: &mut BackwardBits<'_>) -> FseDecoder {
-        FseDecoder(bits.read(self.accuracy) as u16)
-    }
-
-    #[inline]
-    pub(super) fn symbol(&self, decoder: FseDecoder) -> u8 {
-        self.states[usize::from(decoder.0)].symbol
+    pub(super) fn initial_state(&self, bits: &mut BackwardBits<'_>) -> FseState {
+        FseState(bits.read(self.accuracy) as u16)
     }
 
     #[inline]
-    pub(super) fn advance(&self, decoder: &mut FseDecoder, bits: &mut BackwardBits<'_>) {
-        let state = self.states[usize::from(decoder.0)];
-        decoder.0 = state.base + bits.read(u32::from(state.bits)) as u16;
+    pub(super) fn symbol(&self, state: FseState) -> u8 {
+        self.entries[usize::from(state.0)].symbol
+    }
+
+    #[inline]
+    pub(super) fn advance(&self, state: &mut FseState, bits: &mut BackwardBits<'_>) {
+        let entry = self.entries[usize::from(state.0)];
+        state.0 = entry.base + bits.read(u32::from(entry.bits)) as u16;
     }
 }

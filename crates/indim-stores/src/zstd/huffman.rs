@@ -137,7 +137,7 @@ impl HuffmanTable {
 fn coded_weights(data: &[u8]) -> Option<Vec<u8>> {
     let (table, length) = FseTable::parse(data, WEIGHT_ACCURACY, MAX_BITS as usize + 1)?;
     let mut bits = BackwardBits::new(&data[length..])?;
-    let mut states = [table.begin(&mut bits), table.begin(&mut bits)];
+    let mut states = [table.initial_state(&mut bits), table.initial_state(&mut bits)];
     let mut weights = Vec::with_capacity(255);
     if bits.left() < 0 {
         return None;

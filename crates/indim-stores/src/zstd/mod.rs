@@ -67,10 +67,10 @@ impl FrameHeader {
 
 /// Decompresses frames to at most `limit` bytes.
 pub(crate) fn decompress(data: &[u8], limit: usize) -> Result<Vec<u8>, String> {
-    let room = data.len().saturating_mul(ZSTD_RATIO).min(limit);
+    let capacity = data.len().saturating_mul(ZSTD_RATIO).min(limit);
     let mut bytes = Vec::new();
-    bytes.try_reserve_exact(room).map_err(|error| error.to_string())?;
-    bytes.resize(room, 0);
+    bytes.try_reserve_exact(capacity).map_err(|error| error.to_string())?;
+    bytes.resize(capacity, 0);
     let written = decompress_into(data, &mut bytes)?;
     bytes.truncate(written);
     Ok(bytes)
@@ -106,7 +106,7 @@ fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result
     output.frame = output.written;
     let (mut rest, mut decoder) = (&data[header.length..], BlockDecoder::new());
     loop {
-        let (block, behind) = rest.split_first_chunk::<3>().ok_or("a frame is cut off")?;
+        let (block, following) = rest.split_first_chunk::<3>().ok_or("a frame is cut off")?;
         let block = u32::from_le_bytes([block[0], block[1], block[2], 0]);
         let (is_last, kind, size) = (block & 1 == 1, block >> 1 & 3, (block >> 3) as usize);
         if size > MAX_BLOCK_BYTES {
@@ -114,8 +114,8 @@ fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result
         }
         // Kinds: 0 stored, 1 one repeated byte, 2 compressed.
         let stored = if kind == 1 { 1 } else { size };
-        let (block, behind) = behind.split_at_checked(stored).ok_or("a frame is cut off")?;
-        rest = behind;
+        let (block, following) = following.split_at_checked(stored).ok_or("a frame is cut off")?;
+        rest = following;
         match kind {
             0 => output.next(size).ok_or_else(too_long)?.copy_from_slice(block),
             1 => output.next(size).ok_or_else(too_long)?.fill(block[0]),
@@ -133,11 +133,11 @@ fn decompress_frame<'a>(data: &'a [u8], output: &mut OutputBuffer<'_>) -> Result
         return Err("a frame does not have the length that it announces".to_owned());
     }
     if header.has_checksum {
-        let (stored, behind) = rest.split_first_chunk().ok_or("a frame is cut off")?;
+        let (stored, following) = rest.split_first_chunk().ok_or("a frame is cut off")?;
         if u32::from_le_bytes(*stored) != xxh64::xxh64(frame) as u32 {
             return Err("the checksum differs".to_owned());
         }
-        rest = behind;
+        rest = following;
     }
     Ok(rest)
 }

@@ -32,7 +32,7 @@ pub fn save(written: &WrittenModel, path: &Path) -> Result<(), FileError> {
     let files = external_file.chain([(path.to_owned(), &written.content)]);
     let completed = files.map(|(path, bytes)| complete(&path, bytes));
     let completed = completed.collect::<Result<Vec<CompleteOutput>, _>>()?;
-    completed.into_iter().try_for_each(CompleteOutput::put_in_place)
+    completed.into_iter().try_for_each(CompleteOutput::commit)
 }
 
 fn complete(path: &Path, bytes: &[u8]) -> Result<CompleteOutput, FileError> {
