@@ -17,7 +17,7 @@ impl GraphBuilder {
     /// Like [`GraphBuilder::parameter`], with a name for each axis: `[("time", 8760), ("lat", 721)]`.
     ///
     /// ```
-    /// use indim_builder::{ReduceOptions, AxisFunction, GraphBuilder};
+    /// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
@@ -27,7 +27,7 @@ impl GraphBuilder {
     /// let weighted = b.named().mul(b.named().sub(&x, &m)?, &w)?; // reads `w` transposed
     /// assert_eq!(weighted.axis_names().to_string(), "[time, lat]");
     ///
-    /// let mean = b.along(AxisFunction::Mean, &weighted, ["time"])?;
+    /// let mean = b.along(Reduction::Mean, &weighted, ["time"])?;
     /// assert_eq!(mean.axis_names().to_string(), "[lat]");
     ///
     /// let other = b.named_parameter("other", DType::F32, &[("lat", 1)])?;

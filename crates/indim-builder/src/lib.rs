@@ -3,7 +3,7 @@
 //! Read in this order: `builder.rs` (the builder and its values), `operand.rs` (operands of its methods),
 //! `methods.rs` and `operators.rs` (element-wise operations), `structural.rs`, `reduce.rs`, `products/`,
 //! `sorting/`, `views/`, `gathers/` and `regions/` (other kinds of nodes), then the functions composed of
-//! these in `composition/`, `axis_functions/`, `windows/` (convolutions and pooling), `recurrent/` and
+//! these in `composition/`, `reductions/`, `windows/` (convolutions and pooling), `recurrent/` and
 //! `random/`, and `derivative/` (reverse-mode differentiation).
 //!
 //! - `axis_names.rs`: names of axes: given for parameters, propagated to other values;
@@ -15,7 +15,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![forbid(unsafe_code)]
 
-mod axis_functions;
 mod axis_names;
 mod builder;
 mod composition;
@@ -30,6 +29,7 @@ mod products;
 mod random;
 mod recurrent;
 mod reduce;
+mod reductions;
 mod regions;
 mod sizes;
 mod sorting;
@@ -38,7 +38,6 @@ mod symbols;
 mod views;
 mod windows;
 
-pub use axis_functions::{AxisFunction, Initial, ReduceOptions};
 pub use builder::{GraphBuilder, Value};
 pub use composition::{Composition, IntegerPromotion, Parameter};
 pub use derivative::Differentiate;
@@ -49,6 +48,7 @@ pub use recurrent::{
     CellActivation, CellKind, CellWeights, RecurrentCell, RecurrentDirection, RecurrentResults,
     RecurrentSequence,
 };
+pub use reductions::{Initial, ReduceOptions, Reduction};
 pub use regions::build::BranchBody;
 pub use regions::capture::RegionBody;
 pub use views::{Index, PadMode};

@@ -1,6 +1,6 @@
 //! Axis names: propagation through every kind of node, and operations that match axes by name.
 
-use indim_builder::{AxisFunction, GraphBuilder, Index, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, NodeKind, TakeMode, evaluate};
 use indim_ops::{DType, Op};
 use indim_shape::{AxisNames, RuleSet};
@@ -58,7 +58,7 @@ fn moved_removed_and_added_axes() {
 
 #[test]
 fn functions_along_an_axis_keep_the_names_of_the_others() {
-    for &function in AxisFunction::ALL {
+    for &function in Reduction::ALL {
         if function.operands().len() != 1 || !function.takes(DType::F32) {
             continue;
         }
@@ -77,7 +77,7 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
     }
     let b = GraphBuilder::new();
     let kept = ReduceOptions::axes(["time", "lat"]).keepdims(true);
-    let sum = b.along(AxisFunction::Sum, x(&b), &kept).unwrap();
+    let sum = b.along(Reduction::Sum, x(&b), &kept).unwrap();
     assert_eq!(
         (names(&sum).as_str(), sum.array_type().unwrap().shape.sizes()),
         ("[?, level, ?]", &[1, 1, 1][..])
@@ -87,12 +87,12 @@ fn functions_along_an_axis_keep_the_names_of_the_others() {
 #[test]
 fn an_unknown_axis_is_refused_with_the_known_names() {
     let b = GraphBuilder::new();
-    let error = b.along(AxisFunction::Sum, x(&b), ["lon"]).unwrap_err();
+    let error = b.along(Reduction::Sum, x(&b), ["lon"]).unwrap_err();
     assert_eq!(error.code(), "unknown-axis-name");
     assert_eq!(error.headline(), "`x` has no axis `lon`; its axes are [time, level, lat]");
     let twice = ReduceOptions::axes(["lat", "lat"]);
     let other = b.named_parameter("y", DType::F32, &[("lat", 3)]).unwrap();
-    assert_eq!(b.along(AxisFunction::Sum, other, &twice).unwrap_err().code(), "axes-not-unique");
+    assert_eq!(b.along(Reduction::Sum, other, &twice).unwrap_err().code(), "axes-not-unique");
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn names_do_not_change_the_graph() {
         if is_named {
             b.name_axes(&p, ["t", "y"]).unwrap();
         }
-        let mean = b.along(AxisFunction::Mean, &p, [0]).unwrap();
+        let mean = b.along(Reduction::Mean, &p, [0]).unwrap();
         b.finish(&[b.numpy().sub(&p, &mean).unwrap()]).unwrap()
     };
     assert_eq!(build(true), build(false));

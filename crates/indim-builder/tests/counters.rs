@@ -1,6 +1,6 @@
 //! Graphs with counters as parameters give the results of their original graphs.
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::chunks::{CounterGraph, CutPolicy, Cuts};
 use indim_graph::{Array, Graph, evaluate};
 use indim_ops::DType;
@@ -34,7 +34,7 @@ fn elements(count: usize, seed: usize) -> Vec<f64> {
 
 #[test]
 fn arg_reductions_over_several_axes() {
-    use AxisFunction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
+    use Reduction::{All, Any, ArgMax, ArgMin, NanArgMax, NanArgMin};
     let all: [&[i64]; 9] =
         [&[0], &[2], &[0, 1], &[1, 2], &[0, 2], &[0, 1, 2], &[1, 3], &[0, 3], &[0, 1, 2, 3]];
     for sizes in [[2, 3, 1, 2], [3, 1, 2, 2], [1, 1, 2, 5]] {
@@ -74,9 +74,9 @@ fn other_reshapes_stay() {
     let flat = b.reshape(&x, [24]).unwrap();
     let along = |axis: i64| ReduceOptions::axes([axis]);
     let outputs = [
-        b.along(AxisFunction::ArgMax, &halves, along(1)).unwrap(),
-        b.along(AxisFunction::Sum, &flat, along(0)).unwrap(),
-        b.along(AxisFunction::ArgMax, &flat, along(0)).unwrap(),
+        b.along(Reduction::ArgMax, &halves, along(1)).unwrap(),
+        b.along(Reduction::Sum, &flat, along(0)).unwrap(),
+        b.along(Reduction::ArgMax, &flat, along(0)).unwrap(),
         flat,
     ];
     let graph = b.finish(&outputs).unwrap();

@@ -1,6 +1,6 @@
 //! Values in user code: operators, numbers, helper functions, and errors.
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisSlice, GraphError, evaluate};
 use indim_ops::{ArrayType, Complex, DType, Element};
 
@@ -142,7 +142,7 @@ fn mistakes_that_only_the_builder_allows_have_their_codes() {
     let x = b.parameter("x", DType::F32, [3]).unwrap();
     let initial = ReduceOptions::new().initial(0);
     let mistakes = [
-        (b.along(AxisFunction::ArgMax, &x, &initial), "argument-not-taken"),
+        (b.along(Reduction::ArgMax, &x, &initial), "argument-not-taken"),
         (b.slice(&x, &[AxisSlice::new(0, 9, 1)]), "slice-out-of-range"),
         (b.symbolic_parameter("y", DType::F32, &["2n"]), "bad-size"),
     ];

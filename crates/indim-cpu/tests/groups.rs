@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use executors::executors;
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{
     Array, ArrayView, ArrayViewMut, CompileOptions, InPlace, Order, RunOptions, compile,
 };
@@ -28,11 +28,11 @@ fn graph(shape: &[usize], function: impl Fn(&GraphBuilder, &Value) -> Vec<Value>
 fn standardised(b: &GraphBuilder, x: &Value, axis: i64) -> Vec<Value> {
     let keep = ReduceOptions::axes([axis]).keepdims(true);
     let along = |function| b.along(function, x, &keep).unwrap();
-    let (mean, deviation) = (along(AxisFunction::Mean), along(AxisFunction::Std));
+    let (mean, deviation) = (along(Reduction::Mean), along(Reduction::Std));
     let centred = b.numpy().sub(x, mean).unwrap();
     let result = b.numpy().div(centred, &deviation).unwrap();
-    let softmax = b.along(AxisFunction::Softmax, x, [axis]).unwrap();
-    vec![result, deviation, softmax, along(AxisFunction::LogSumExp)]
+    let softmax = b.along(Reduction::Softmax, x, [axis]).unwrap();
+    vec![result, deviation, softmax, along(Reduction::LogSumExp)]
 }
 
 fn check(shape: &[usize], axis: i64) {
@@ -96,7 +96,7 @@ fn tiles_give_the_bits_of_the_whole() {
 fn several_axes_are_reduced_in_one_group() {
     let shape = [256, 30, 70];
     let x = array(&shape);
-    let graph = graph(&shape, |b, x| vec![b.along(AxisFunction::Softmax, x, [1, 2]).unwrap()]);
+    let graph = graph(&shape, |b, x| vec![b.along(Reduction::Softmax, x, [1, 2]).unwrap()]);
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap().remove(0);
     let executable = compile(&graph, &CompileOptions::default()).unwrap();
     assert_eq!(executable.tiled_groups().count(), 1);
@@ -108,7 +108,7 @@ fn several_axes_are_reduced_in_one_group() {
 fn few_columns_of_a_transposed_array_are_no_tile() {
     let statistics = |b: &GraphBuilder, x: &Value| {
         let columns = b.transpose(x, &[1, 0]).unwrap();
-        let both = [AxisFunction::ArgMax, AxisFunction::Max];
+        let both = [Reduction::ArgMax, Reduction::Max];
         both.map(|of| b.along(of, &columns, [1]).unwrap()).to_vec()
     };
     let executable = compile(&graph(&[200_000, 64], statistics), &CompileOptions::default());
@@ -116,7 +116,7 @@ fn few_columns_of_a_transposed_array_are_no_tile() {
 }
 
 fn softmax(shape: &[usize]) -> Graph {
-    graph(shape, |b, x| vec![b.along(AxisFunction::Softmax, x, [1]).unwrap()])
+    graph(shape, |b, x| vec![b.along(Reduction::Softmax, x, [1]).unwrap()])
 }
 
 #[test]
@@ -162,12 +162,12 @@ fn temporaries_of_a_group_share_no_memory_with_others() {
     let x = array(&shape);
     let graph = graph(&shape, |b, x| {
         let keep = ReduceOptions::axes([1]).keepdims(true);
-        let columns = b.along(AxisFunction::Mean, x.exp(), [0]).unwrap();
+        let columns = b.along(Reduction::Mean, x.exp(), [0]).unwrap();
         let y = b.numpy().sub(x.exp(), columns).unwrap().sin();
-        let z = b.numpy().div(&y, b.along(AxisFunction::Norm, &y, &keep).unwrap()).unwrap();
-        let top = b.along(AxisFunction::Max, &z, &keep).unwrap();
+        let z = b.numpy().div(&y, b.along(Reduction::Norm, &y, &keep).unwrap()).unwrap();
+        let top = b.along(Reduction::Max, &z, &keep).unwrap();
         let w = b.numpy().sub(&z, top).unwrap().exp();
-        let all = b.along(AxisFunction::Sum, &w, [0]).unwrap();
+        let all = b.along(Reduction::Sum, &w, [0]).unwrap();
         vec![b.numpy().div(&w, all).unwrap(), y]
     });
     let expected = evaluate(&graph, std::slice::from_ref(&x)).unwrap();

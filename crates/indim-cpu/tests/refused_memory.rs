@@ -4,7 +4,7 @@
 
 use core::ffi::{c_int, c_ulong};
 
-use indim_builder::{AxisFunction, GraphBuilder};
+use indim_builder::{GraphBuilder, Reduction};
 use indim_cpu::{ArrayView, CompileOptions, Executable, ExecutorChoice, KernelFallback, compile};
 use indim_graph::Array;
 use indim_graph::{Graph, evaluate};
@@ -30,7 +30,7 @@ fn graph(sizes: [usize; 2]) -> Graph {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, sizes).unwrap();
     let product = b.mul(b.tanh(&x).unwrap(), &x, &[]).unwrap();
-    let sum = b.along(AxisFunction::Sum, &product, [1]).unwrap();
+    let sum = b.along(Reduction::Sum, &product, [1]).unwrap();
     b.finish(&[product, sum]).unwrap()
 }
 

@@ -1,5 +1,5 @@
 //! Programs for arrays of any sizes: a binding equals the compiled program for its sizes.
-use indim_builder::{AxisFunction, GraphBuilder, Value};
+use indim_builder::{GraphBuilder, Reduction, Value};
 use indim_cpu::{
     ArrayView, ArrayViewMut, CompileOptions, Executable, ExecutorChoice, SymbolicExecutable,
     compile, compile_symbolic,
@@ -11,7 +11,7 @@ use indim_ops::DType;
 fn softmax(shape: [usize; 2]) -> (Graph, SizeFacts) {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, shape).unwrap();
-    let softmax = b.along(AxisFunction::Softmax, &x, [-1]).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, [-1]).unwrap();
     (b.finish(&[softmax]).unwrap(), b.size_facts())
 }
 
@@ -64,7 +64,7 @@ fn over_vector(
 /// `(x - mean(x)) / std(x)`: nests of one element alternate with nests of all elements.
 fn standardised(b: &GraphBuilder, x: &Value) -> Value {
     let of = |function| b.along(function, x, [0]).unwrap();
-    (x - of(AxisFunction::Mean)) / of(AxisFunction::Std)
+    (x - of(Reduction::Mean)) / of(Reduction::Std)
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn nests_that_depend_on_no_size_are_shared() {
 fn arrays_of_one_axis_give_the_bits_of_kernels_at_every_length() {
     let options = |executor| CompileOptions::new().executor(executor);
     let build = |b: &GraphBuilder, x: &Value| {
-        let sum = b.along(AxisFunction::Sum, x, [0]).unwrap();
+        let sum = b.along(Reduction::Sum, x, [0]).unwrap();
         // Operands that are dense or single, a result of bytes, and a copied value.
         vec![x * &sum + 0.5, b.numpy().gt(x, sum).unwrap(), x * x]
     };

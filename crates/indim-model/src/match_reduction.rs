@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Graph, GraphError, Literal, NodeKind, ValueId, drop_bitcast_pairs};
 use indim_ops::{ArrayType, ReduceOp};
 use indim_shape::{ReductionRuleName, Shape};
@@ -23,8 +23,8 @@ const MAX_REDUCTIONS: usize = 8;
 /// A function along axes that other formats have as one operation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum AxisOperation {
-    /// A function of `AxisFunction`.
-    Function(AxisFunction),
+    /// A function of `Reduction`.
+    Function(Reduction),
     /// `(x - mean) / deviation`
     Standardised(Epsilon),
 }
@@ -45,7 +45,7 @@ pub struct ReductionMatch {
 /// The definitions to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Definition {
-    Function(AxisFunction),
+    Function(Reduction),
     /// The standardisation with `Epsilon::InsideRoot`.
     InsideRoot,
     /// The standardisation with `Epsilon::OutsideRoot`.
@@ -55,13 +55,13 @@ enum Definition {
 }
 
 const DEFINITIONS: [Definition; 10] = [
-    Definition::Function(AxisFunction::Softmax),
-    Definition::Function(AxisFunction::LogSoftmax),
-    Definition::Function(AxisFunction::LogSumExp),
-    Definition::Function(AxisFunction::Norm),
-    Definition::Function(AxisFunction::Mean),
-    Definition::Function(AxisFunction::Sum),
-    Definition::Function(AxisFunction::Prod),
+    Definition::Function(Reduction::Softmax),
+    Definition::Function(Reduction::LogSoftmax),
+    Definition::Function(Reduction::LogSumExp),
+    Definition::Function(Reduction::Norm),
+    Definition::Function(Reduction::Mean),
+    Definition::Function(Reduction::Sum),
+    Definition::Function(Reduction::Prod),
     Definition::LayerNorm,
     Definition::InsideRoot,
     Definition::OutsideRoot,
@@ -171,12 +171,7 @@ impl Definition {
                 let one = b.literal(Literal::Int(1), x.array_type()?.dtype)?;
                 let operands = [x.clone(), one.clone(), one];
                 let rule = indim_shape::RuleSet::None;
-                b.along_of(
-                    AxisFunction::LayerNorm,
-                    &operands,
-                    options.epsilon(PLACEHOLDERS[0]),
-                    &rule,
-                )
+                b.along_of(Reduction::LayerNorm, &operands, options.epsilon(PLACEHOLDERS[0]), &rule)
             }
         }
     }
@@ -254,7 +249,7 @@ fn reduced_axes(graph: &Graph, value: ValueId, op: ReduceOp) -> (ValueId, Vec<us
 
 #[cfg(test)]
 mod tests {
-    use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+    use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
     use indim_graph::drop_bitcast_pairs;
     use indim_ops::DType;
 
@@ -278,7 +273,7 @@ mod tests {
 
     #[test]
     fn functions_along_axes_are_found_again() {
-        use AxisFunction::{LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+        use Reduction::{LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
         for function in [LogSumExp, Norm, Mean, Sum, Prod, Softmax, LogSoftmax] {
             for keepdims in [true, false] {
                 if function.keeps_shape() && !keepdims {
@@ -308,7 +303,7 @@ mod tests {
         let b = GraphBuilder::new();
         let [x, y] = ["x", "y"].map(|name| b.parameter(name, DType::F32, [3, 4]).unwrap());
         let options = ReduceOptions::axes([1]).keepdims(true);
-        let sum = |x: &Value| b.along(AxisFunction::Sum, x, &options).unwrap();
+        let sum = |x: &Value| b.along(Reduction::Sum, x, &options).unwrap();
         // The sum has other exponentials; the mean has another count.
         let quotient = b.numpy().div(x.exp(), sum(&y.exp())).unwrap();
         let graph = b.finish(&[quotient, sum(&x) / 3.0]).unwrap();

@@ -1,6 +1,6 @@
 //! Standardisation, `(x - mean) / deviation`, shared by the normalisations of several formats.
 
-use indim_builder::{AxisFunction, ReduceOptions, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_graph::GraphError;
 use indim_shape::ReductionRuleName;
 
@@ -21,10 +21,10 @@ pub fn centre(x: &Value, axes: &[usize], epsilon: Epsilon) -> Result<(Value, Val
     let b = x.builder();
     let axes: Vec<i64> = axes.iter().map(|&axis| axis as i64).collect();
     let options = ReduceOptions::axes(axes).keepdims(true).rule(ReductionRuleName::Xla);
-    let distances = b.numpy().sub(x, b.along(AxisFunction::Mean, x, &options)?)?;
+    let distances = b.numpy().sub(x, b.along(Reduction::Mean, x, &options)?)?;
     let deviation = match epsilon {
-        Epsilon::InsideRoot(epsilon) => (b.along(AxisFunction::Var, x, &options)? + epsilon).sqrt(),
-        Epsilon::OutsideRoot(epsilon) => b.along(AxisFunction::Std, x, &options)? + epsilon,
+        Epsilon::InsideRoot(epsilon) => (b.along(Reduction::Var, x, &options)? + epsilon).sqrt(),
+        Epsilon::OutsideRoot(epsilon) => b.along(Reduction::Std, x, &options)? + epsilon,
     };
     Ok((distances, deviation))
 }

@@ -1,6 +1,6 @@
 //! Normalisations: `(x - mean) / deviation`, then scale and bias.
 
-use indim_builder::{AxisFunction, Value};
+use indim_builder::{Reduction, Value};
 use indim_graph::GraphError;
 use indim_model::{Epsilon, FormatErrorKind, centre, standardise};
 use indim_ops::{DType, Op};
@@ -18,7 +18,7 @@ struct NormalizationOperand<'c> {
 
 impl NormalizationOperand<'_> {
     /// A reduction over the normalised axes; they stay with size 1.
-    fn of_axes(&self, function: AxisFunction) -> Result<Value, GraphError> {
+    fn of_axes(&self, function: Reduction) -> Result<Value, GraphError> {
         self.call.builder.along(function, &self.x, reduce_options(&self.axes, true))
     }
 
@@ -67,7 +67,7 @@ pub(super) fn layer(call: &Call<'_>) -> LoweringResult {
         scaled = scaled + call.onto(&bias.value, &shape)?;
     }
     let (_, deviation) = centre(&normalized.x, &normalized.axes, Epsilon::InsideRoot(epsilon))?;
-    let mean = normalized.of_axes(AxisFunction::Mean)?;
+    let mean = normalized.of_axes(Reduction::Mean)?;
     Ok(vec![scaled.into(), mean.into(), deviation.reciprocal().into()])
 }
 
@@ -75,7 +75,7 @@ pub(super) fn root_mean_square(call: &Call<'_>) -> LoweringResult {
     let (shape, dtype) = (call.shape(0)?, call.dtype(0)?);
     let x = call.value(0)?.convert(stash_dtype(call)?);
     let squares = NormalizationOperand { call, x: x.square(), axes: last_axes(call)? };
-    let root = (squares.of_axes(AxisFunction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
+    let root = (squares.of_axes(Reduction::Mean)? + call.float("epsilon", 1e-5)?).sqrt();
     let standard = squares.numpy(Op::Div, &x, &root)?.convert(dtype);
     one(standard * call.onto(call.value(1)?, &shape)?)
 }
@@ -151,8 +151,8 @@ pub(super) fn lp(call: &Call<'_>) -> LoweringResult {
     let x = call.value(0)?;
     let axes = vec![call.axis(call.int("axis", -1)?, rank)?];
     let (function, measured) = match call.int("p", 2)? {
-        1 => (AxisFunction::Sum, x.abs()),
-        2 => (AxisFunction::Norm, x.clone()),
+        1 => (Reduction::Sum, x.abs()),
+        2 => (Reduction::Norm, x.clone()),
         _ => return Err(FormatErrorKind::attribute("p", "is neither 1 nor 2")),
     };
     let norm = NormalizationOperand { call, x: measured, axes }.of_axes(function)?;

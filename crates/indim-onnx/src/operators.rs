@@ -4,7 +4,7 @@
 //! operands, and the lowering. Some rows also mark operands that determine shapes, operators whose
 //! results depend only on the types of their operands, and attributes that are bodies.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_ops::Op;
 
 use super::call::{Call, LoweringResult};
@@ -42,7 +42,7 @@ pub(super) enum Lowering {
     /// A reduction.
     Reduction(reductions::ReduceOperator),
     /// A reduction over all axes except the first two.
-    GlobalPool(AxisFunction),
+    GlobalPool(Reduction),
     /// A constant of the file.
     Constant,
     /// A loop or branch, which `control.rs` builds.
@@ -263,8 +263,8 @@ static OPERATORS: &[Operator] = &[
     by("ArgMax", &[1, 11, 12, 13], (1, 1), reductions::arg_max),
     by("ArgMin", &[1, 11, 12, 13], (1, 1), reductions::arg_min),
     by("TopK", &[1, 10, 11, 24], (1, 2), sort::top_k).shapes(&[1]),
-    of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(AxisFunction::Mean)),
-    of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(AxisFunction::Max)),
+    of("GlobalAveragePool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Mean)),
+    of("GlobalMaxPool", &[1, 22], (1, 1), Lowering::GlobalPool(Reduction::Max)),
     by("CumProd", &[26], (2, 2), reductions::cumprod).shapes(&[1]),
     by("CumSum", &[11, 14], (2, 2), reductions::cumsum).shapes(&[1]),
     by("Hardmax", &[1, 11, 13], (1, 1), reductions::hardmax),

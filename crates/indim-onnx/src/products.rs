@@ -1,6 +1,6 @@
 //! Matrix products, also of quantised matrices, and `Einsum`.
 
-use indim_builder::{AxisFunction, Value};
+use indim_builder::{Reduction, Value};
 use indim_graph::{Array, Literal};
 use indim_model::FormatErrorKind;
 use indim_ops::DType;
@@ -197,7 +197,7 @@ fn product_of_bytes(
     // The sums along axis `rank - 1 - from_last`, which stays with size 1.
     let sum = |value: &Value, from_last: usize| -> Result<Value, FormatErrorKind> {
         let axis = value.array_type()?.shape.rank() - 1 - from_last;
-        Ok(call.builder.along(AxisFunction::Sum, value, reduce_options(&[axis], true))?)
+        Ok(call.builder.along(Reduction::Sum, value, reduce_options(&[axis], true))?)
     };
     let mut product = call.builder.matmul(&a, &b)?;
     if let ZeroPoints::Each(zero) = &a_zero {

@@ -1,6 +1,6 @@
 //! Reductions, scans, softmax, log-softmax, arg-reductions and hardmax.
 
-use indim_builder::{AxisFunction, ReduceOptions, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::FormatErrorKind;
 use indim_ops::{DType, Op, ReduceOp};
 use indim_shape::{OnnxAxes, OnnxReduction, ReductionRule, ReductionRuleName, RuleSet};
@@ -44,18 +44,18 @@ impl ReduceOperator {
         })
     }
 
-    fn function(self) -> AxisFunction {
+    fn function(self) -> Reduction {
         match self {
-            ReduceOperator::L2 => AxisFunction::Norm,
-            ReduceOperator::LogSumExp => AxisFunction::LogSumExp,
-            ReduceOperator::Max => AxisFunction::Max,
-            ReduceOperator::Min => AxisFunction::Min,
-            ReduceOperator::Mean => AxisFunction::Mean,
-            ReduceOperator::Prod => AxisFunction::Prod,
+            ReduceOperator::L2 => Reduction::Norm,
+            ReduceOperator::LogSumExp => Reduction::LogSumExp,
+            ReduceOperator::Max => Reduction::Max,
+            ReduceOperator::Min => Reduction::Min,
+            ReduceOperator::Mean => Reduction::Mean,
+            ReduceOperator::Prod => Reduction::Prod,
             ReduceOperator::L1
             | ReduceOperator::LogSum
             | ReduceOperator::Sum
-            | ReduceOperator::SumSquare => AxisFunction::Sum,
+            | ReduceOperator::SumSquare => Reduction::Sum,
         }
     }
 }
@@ -84,7 +84,7 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
             // has size 0.
             let sizes = form.axes().iter().map(|&axis| form.operand()[axis]);
             let count = sizes.fold(1, usize::saturating_mul);
-            let sum = call.builder.along(AxisFunction::Sum, &x, &options)?;
+            let sum = call.builder.along(Reduction::Sum, &x, &options)?;
             let count = indim_graph::Literal::Int(count as i128);
             call.builder.div(sum, call.builder.literal(count, dtype)?, &[])?
         }
@@ -133,7 +133,7 @@ fn scan(call: &Call<'_>, op: ReduceOp) -> LoweringResult {
 }
 
 /// Reduces all axes except the first two: the images of each channel.
-pub(super) fn pool(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+pub(super) fn pool(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axes: Vec<usize> = (2..call.shape(0)?.rank()).collect();
     one(call.builder.along(function, call.value(0)?, reduce_options(&axes, true))?)
 }
@@ -154,24 +154,24 @@ fn softmax_axes(call: &Call<'_>) -> Result<Vec<usize>, FormatErrorKind> {
 
 pub(super) fn softmax(call: &Call<'_>) -> LoweringResult {
     let options = reduce_options(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::Softmax, call.value(0)?, &options)?)
+    one(call.builder.along(Reduction::Softmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn log_softmax(call: &Call<'_>) -> LoweringResult {
     let options = reduce_options(&softmax_axes(call)?, false);
-    one(call.builder.along(AxisFunction::LogSoftmax, call.value(0)?, &options)?)
+    one(call.builder.along(Reduction::LogSoftmax, call.value(0)?, &options)?)
 }
 
 pub(super) fn arg_max(call: &Call<'_>) -> LoweringResult {
-    search(call, AxisFunction::ArgMax)
+    search(call, Reduction::ArgMax)
 }
 
 pub(super) fn arg_min(call: &Call<'_>) -> LoweringResult {
-    search(call, AxisFunction::ArgMin)
+    search(call, Reduction::ArgMin)
 }
 
 /// An arg-reduction along one axis: the index of the first or last extreme element.
-fn search(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+fn search(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.axis(call.int("axis", 0)?, call.shape(0)?.rank())?;
     let takes_last = call.int("select_last_index", 0)? != 0;
     let options = reduce_options(&[axis], call.int("keepdims", 1)? != 0).last(takes_last);
@@ -191,7 +191,7 @@ pub(super) fn hardmax(call: &Call<'_>) -> LoweringResult {
         false => (call.value(0)?.clone(), axes[0]),
     };
     let positions = call.builder.iota(DType::I64, x.array_type()?.shape, axis as i64)?;
-    let found = call.builder.along(AxisFunction::ArgMax, &x, reduce_options(&[axis], true))?;
+    let found = call.builder.along(Reduction::ArgMax, &x, reduce_options(&[axis], true))?;
     let equals_found = call.builder.elementwise(Op::Eq, &[positions, found], &RuleSet::Numpy)?;
     one(call.builder.reshape(call.builder.convert(equals_found, dtype)?, shape)?)
 }

@@ -6,7 +6,7 @@
 
 use core::ops::RangeInclusive;
 
-use indim_builder::{AxisFunction, Composition, Value};
+use indim_builder::{Composition, Reduction, Value};
 use indim_graph::Array;
 use indim_ops::Op;
 
@@ -62,13 +62,13 @@ pub(super) enum Lowering {
     /// A composition without parameters.
     Compose(Composition),
     /// A reduction that keeps the element type.
-    PlainReduction(AxisFunction),
+    PlainReduction(Reduction),
     /// A reduction that computes integers in double precision.
-    WideReduction(AxisFunction),
+    WideReduction(Reduction),
     /// A reduction of booleans.
-    LogicalReduction(AxisFunction),
+    LogicalReduction(Reduction),
     /// A function along one axis that keeps its size.
-    AlongAxis(AxisFunction),
+    AlongAxis(Reduction),
     /// A batch normalisation, with the positions of `[data, gamma, beta, mean, variance]` among the
     /// operands.
     BatchNorm([usize; 5]),
@@ -186,18 +186,18 @@ const TABLE: &[Operation] = &[
     of("Mish", 4, 1, Compose(Composition::Mish)),
     of("FakeQuantize", 1, 5, Custom(activation::fake_quantize)),
     // Along axes.
-    by("ReduceSum", 1, 2..=2, &[1], PlainReduction(AxisFunction::Sum)),
-    by("ReduceProd", 1, 2..=2, &[1], PlainReduction(AxisFunction::Prod)),
-    by("ReduceMax", 1, 2..=2, &[1], PlainReduction(AxisFunction::Max)),
-    by("ReduceMin", 1, 2..=2, &[1], PlainReduction(AxisFunction::Min)),
-    by("ReduceMean", 1, 2..=2, &[1], WideReduction(AxisFunction::Mean)),
+    by("ReduceSum", 1, 2..=2, &[1], PlainReduction(Reduction::Sum)),
+    by("ReduceProd", 1, 2..=2, &[1], PlainReduction(Reduction::Prod)),
+    by("ReduceMax", 1, 2..=2, &[1], PlainReduction(Reduction::Max)),
+    by("ReduceMin", 1, 2..=2, &[1], PlainReduction(Reduction::Min)),
+    by("ReduceMean", 1, 2..=2, &[1], WideReduction(Reduction::Mean)),
     by("CumSum", 3, 1..=2, &[1], Custom(reduction::cumsum)),
     by("ReduceL1", 4, 2..=2, &[1], Custom(reduction::reduce_l1)),
-    by("ReduceL2", 4, 2..=2, &[1], WideReduction(AxisFunction::Norm)),
-    by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(AxisFunction::All)),
-    by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(AxisFunction::Any)),
-    of("SoftMax", 1, 1, AlongAxis(AxisFunction::Softmax)),
-    of("LogSoftmax", 5, 1, AlongAxis(AxisFunction::LogSoftmax)),
+    by("ReduceL2", 4, 2..=2, &[1], WideReduction(Reduction::Norm)),
+    by("ReduceLogicalAnd", 1, 2..=2, &[1], LogicalReduction(Reduction::All)),
+    by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(Reduction::Any)),
+    of("SoftMax", 1, 1, AlongAxis(Reduction::Softmax)),
+    of("LogSoftmax", 5, 1, AlongAxis(Reduction::LogSoftmax)),
     // The second operation set introduced it, but files name the first one.
     of("MVN", 1, 1, Custom(reduction::mvn_of_channels)),
     by("MVN", 6, 2..=2, &[1], Custom(reduction::mvn)),

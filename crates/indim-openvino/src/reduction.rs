@@ -1,6 +1,6 @@
 //! Reductions, scans, softmax and normalisations.
 
-use indim_builder::{AxisFunction, ReduceOptions, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_model::{Epsilon, FormatErrorKind, centre, standardise};
 use indim_ops::{DType, ReduceOp};
 use indim_shape::{ReductionRuleName, TargetRule};
@@ -25,13 +25,13 @@ fn check_numbers(call: &Call<'_>) -> LoweringResult<DType> {
 }
 
 /// A reduction that keeps the element type.
-pub(super) fn reduce(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+pub(super) fn reduce(call: &Call<'_>, function: Reduction) -> LoweringResult {
     check_numbers(call)?;
     Ok(call.builder.along(function, call.value(0), &reduce_options(call)?)?)
 }
 
 /// A reduction that computes integers in double precision and truncates the result.
-pub(super) fn reduce_wide(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+pub(super) fn reduce_wide(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let dtype = check_numbers(call)?;
     if dtype.is_float() {
         return reduce(call, function);
@@ -45,10 +45,10 @@ pub(super) fn reduce_l1(call: &Call<'_>) -> LoweringResult {
     let dtype = check_numbers(call)?;
     let x = call.value(0);
     let magnitudes = if indim_ops::Op::Abs.takes(dtype) { call.builder.abs(x)? } else { x };
-    Ok(call.builder.along(AxisFunction::Sum, magnitudes, &reduce_options(call)?)?)
+    Ok(call.builder.along(Reduction::Sum, magnitudes, &reduce_options(call)?)?)
 }
 
-pub(super) fn reduce_logical(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+pub(super) fn reduce_logical(call: &Call<'_>, function: Reduction) -> LoweringResult {
     if call.dtype(0)? != DType::Bool {
         let expected = "truth values to reduce".to_owned();
         return Err(FormatErrorKind::Unexpected { expected });
@@ -70,7 +70,7 @@ pub(super) fn cumsum(call: &Call<'_>) -> LoweringResult {
 }
 
 /// A function along one axis that keeps its size.
-pub(super) fn softmax(call: &Call<'_>, function: AxisFunction) -> LoweringResult {
+pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
     Ok(call.builder.along(function, call.value(0), [axis as i64])?)
@@ -131,7 +131,7 @@ pub(super) fn normalize_l2(call: &Call<'_>) -> LoweringResult {
     let squares = x.square();
     let total = match axes.is_empty() {
         true => squares,
-        false => b.along(AxisFunction::Sum, squares, &options)?,
+        false => b.along(Reduction::Sum, squares, &options)?,
     };
     let length = match call.layer.word("eps_mode", "").as_str() {
         "add" => (total + eps).sqrt(),

@@ -1,6 +1,6 @@
 //! The answer to a case of a reduction: its rule determines the reduced axes.
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::terminal::shown;
 use indim_ops::{ArrayType, Op};
 use indim_shape::{MAX_RANK, RankLimitError, ReductionRule, ReductionRuleName, Shape};
@@ -10,15 +10,15 @@ use super::case::Case;
 use super::{CaseError, ReductionAttributes, bad_request};
 
 /// The reduction of a case, if any. `max` and `min` are reductions if the case has one operand.
-pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, CaseError> {
+pub(super) fn function(case: &Case<'_>) -> Result<Option<Reduction>, CaseError> {
     let name = case.op.as_deref().unwrap_or_default();
     let is_operation = name.parse::<Op>().is_ok();
-    let function = match name.parse::<AxisFunction>() {
+    let function = match name.parse::<Reduction>() {
         Ok(function) if !is_operation => Some(function),
         _ if case.operands.len() != 1 => None,
         _ => match name.parse() {
-            Ok(Op::Max) => Some(AxisFunction::Max),
-            Ok(Op::Min) => Some(AxisFunction::Min),
+            Ok(Op::Max) => Some(Reduction::Max),
+            Ok(Op::Min) => Some(Reduction::Min),
             _ => None,
         },
     };
@@ -47,7 +47,7 @@ pub(super) fn function(case: &Case<'_>) -> Result<Option<AxisFunction>, CaseErro
 
 pub(super) fn answer(
     case: &Case<'_>,
-    function: AxisFunction,
+    function: Reduction,
     types: &[ArrayType],
     element_limit: usize,
 ) -> Result<Answer, CaseError> {
@@ -83,14 +83,14 @@ pub(super) fn answer(
 fn rule(
     case: &Case<'_>,
     name: ReductionRuleName,
-    function: AxisFunction,
+    function: Reduction,
     operand: &Shape,
 ) -> Result<ReductionRule, CaseError> {
     let attributes = &case.reduction;
     for list in [&attributes.axes, &attributes.axes_input].into_iter().flatten() {
         RankLimitError::check(list.len(), MAX_RANK)?;
     }
-    attributes.rule(name, function == AxisFunction::Sum, operand.rank()).map_err(bad_request)
+    attributes.rule(name, function == Reduction::Sum, operand.rank()).map_err(bad_request)
 }
 
 /// A rule that accepts the known axes, counted from the front, and gives the same result for an empty list.

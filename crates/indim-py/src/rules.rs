@@ -8,7 +8,7 @@ use indim::errors::{Diagnostic, ErrorCode};
 use indim::explain::{
     ExplainedBroadcast, Explanation, InputType, SymbolicExpression, TypedInput, check_axis_names,
 };
-use indim::graph::{AxisFunction, Composition, Literal};
+use indim::graph::{Composition, Literal, Reduction};
 use indim::text::{Expression, NumberProgram};
 use indim::{DType, Shape};
 use indim_text::catalogue::{self, EntryKind};
@@ -356,7 +356,7 @@ type ReductionRow = (
 /// Every function along axes.
 #[pyfunction]
 pub(crate) fn _axis_functions() -> Vec<ReductionRow> {
-    let row = |function: &AxisFunction| {
+    let row = |function: &Reduction| {
         let arguments = function.arguments();
         let arguments = arguments
             .iter()
@@ -365,5 +365,5 @@ pub(crate) fn _axis_functions() -> Vec<ReductionRow> {
         let (operands, axes) = (function.operands(), function.default_axes());
         (function.name(), operands, axes, arguments, function.doc(), function.aliases())
     };
-    AxisFunction::ALL.iter().map(row).collect()
+    Reduction::ALL.iter().map(row).collect()
 }

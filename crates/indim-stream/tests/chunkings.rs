@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::Graph;
 use indim_ops::{ArrayType, DType, ReduceOp};
@@ -103,22 +103,22 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
     let rank = array_type.shape.rank() as i64;
     let axis = choices.below(rank as usize) as i64;
     let kept = |axes: &[i64]| ReduceOptions::axes(axes).keepdims(true);
-    let along = |of: AxisFunction, x: &Value, axes: &[i64]| b.along(of, x, kept(axes)).unwrap();
-    let mean_of = |x: &Value| along(AxisFunction::Mean, x, &[axis]);
+    let along = |of: Reduction, x: &Value, axes: &[i64]| b.along(of, x, kept(axes)).unwrap();
+    let mean_of = |x: &Value| along(Reduction::Mean, x, &[axis]);
     let mean = || mean_of(&x);
-    let flat = || b.along(AxisFunction::Mean, &x, axis).unwrap();
+    let flat = || b.along(Reduction::Mean, &x, axis).unwrap();
     let is_complex = array_type.dtype == DType::C128;
     // Means of integers are numbers of another type.
     let doubles = b.convert(&x, if is_complex { DType::C128 } else { DType::F64 }).unwrap();
     let (name, passes, outputs) = match choices.below(if is_complex { 4 } else { 9 }) {
         0 => ("mean", 1, vec![mean()]),
-        1 => ("sum", 1, vec![along(AxisFunction::Sum, &x, &[axis])]),
-        2 => ("product", 1, vec![along(AxisFunction::Prod, &x, &[axis])]),
+        1 => ("sum", 1, vec![along(Reduction::Sum, &x, &[axis])]),
+        2 => ("product", 1, vec![along(Reduction::Prod, &x, &[axis])]),
         3 => ("anomaly", 2, vec![b.numpy().sub(&doubles, mean_of(&doubles)).unwrap()]),
-        4 => ("deviation", 2, vec![along(AxisFunction::Std, &x, &[axis])]),
+        4 => ("deviation", 2, vec![along(Reduction::Std, &x, &[axis])]),
         5 => {
             let centred = b.numpy().sub(&doubles, mean_of(&doubles)).unwrap();
-            let deviation = along(AxisFunction::Std, &doubles, &[axis]);
+            let deviation = along(Reduction::Std, &doubles, &[axis]);
             ("standardised", 3, vec![b.numpy().div(&centred, &deviation).unwrap()])
         }
         6 => {
@@ -129,7 +129,7 @@ fn random_program(choices: &mut Choices, array_type: &ArrayType) -> (&'static st
             let place = b.reduce(ReduceOp::ArgMax, &x, axis).unwrap();
             ("mean and place", 1, vec![flat(), place])
         }
-        _ => ("sum of all", 1, vec![along(AxisFunction::Sum, &x, &(0..rank).collect::<Vec<_>>())]),
+        _ => ("sum of all", 1, vec![along(Reduction::Sum, &x, &(0..rank).collect::<Vec<_>>())]),
     };
     (name, passes, b.finish(&outputs).unwrap())
 }
@@ -211,7 +211,7 @@ fn maps_of_one_time_each_are_read_once() {
     let argument = random_array(&mut Choices(1), &array_type);
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [600, 40, 60]).unwrap();
-    let mean = b.along(AxisFunction::Mean, &x, 0).unwrap();
+    let mean = b.along(Reduction::Mean, &x, 0).unwrap();
     let graph = b.finish(&[mean]).unwrap();
     let expected = whole(&graph, &argument);
     for chunk in [1, 2, 4, 8] {

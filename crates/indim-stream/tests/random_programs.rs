@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_cpu::{Array, ArrayError, CompileOptions, compile};
 use indim_graph::{AxisSlice, Graph};
 use indim_ops::{ArrayType, DType, Op, ReduceOp, SearchSide};
@@ -141,7 +141,7 @@ fn random_node(choices: &mut Choices, b: &GraphBuilder, values: &[Value], rank: 
                 axes.remove(choices.below(axes.len()));
             }
             let along = ReduceOptions::axes(&axes).keepdims(true);
-            let function = *choices.pick(&[AxisFunction::ArgMax, AxisFunction::ArgMin]);
+            let function = *choices.pick(&[Reduction::ArgMax, Reduction::ArgMin]);
             b.along(function, &x, &along).unwrap()
         }
         // A slice of a reduction.

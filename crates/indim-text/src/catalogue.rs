@@ -1,7 +1,7 @@
 //! The catalogue of operations, compositions, reductions, products, views and random numbers, for
 //! `docs/ops.md` and `indim ops`.
 
-use indim_builder::{AxisFunction, Composition, Parameter};
+use indim_builder::{Composition, Parameter, Reduction};
 use indim_ops::{Accuracy, DType, DTypeClass, Op, accuracies, is_called};
 
 use crate::expression::{
@@ -18,7 +18,7 @@ pub enum EntryKind {
     /// An element-wise function composed of several operations.
     Composition,
     /// A function along axes.
-    AxisFunction,
+    Reduction,
     /// A function that rearranges, joins or sorts arrays.
     View,
     /// A product of arrays.
@@ -88,7 +88,7 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         other_names: other_names(composition.name(), composition.aliases()),
         kind: EntryKind::Composition,
     };
-    let axis_entry = |function: &AxisFunction| Entry {
+    let axis_entry = |function: &Reduction| Entry {
         name: function.name(),
         operands: function.operands(),
         call: call(
@@ -101,11 +101,11 @@ pub fn entries() -> impl Iterator<Item = Entry> {
         types: types(|dtype| function.takes(dtype), |dtype| dtype),
         doc: function.doc(),
         other_names: function.aliases().to_vec(),
-        kind: EntryKind::AxisFunction,
+        kind: EntryKind::Reduction,
     };
     let operations = Op::ALL.iter().map(operation);
     let compositions = Composition::ALL.iter().map(composition);
-    let axis_functions = AxisFunction::ALL.iter().map(axis_entry);
+    let axis_functions = Reduction::ALL.iter().map(axis_entry);
     let views = [slices()].into_iter().chain(VIEWS.iter().map(view));
     let products = PRODUCTS.iter().map(product);
     let random = RANDOM.iter().map(random);

@@ -5,7 +5,7 @@
 #[path = "../../indim-builder/tests/random/mod.rs"]
 mod random;
 
-use indim_builder::{AxisFunction, GraphBuilder};
+use indim_builder::{GraphBuilder, Reduction};
 use indim_graph::{Array, evaluate, verify};
 use indim_text::{parse_graph, parse_graph_up_to_rank};
 use random::random_graph;
@@ -61,7 +61,7 @@ fn long_constants_take_several_lines_and_keep_their_bits() {
 fn equal_constants_stay_apart() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", indim_ops::DType::F32, [2, 8]).unwrap();
-    let mean = |x| b.along(AxisFunction::Mean, x, [1]).unwrap();
+    let mean = |x| b.along(Reduction::Mean, x, [1]).unwrap();
     let means = [mean(&x), mean(&b.neg(&x).unwrap())];
     let text = b.finish(&means).unwrap().to_string();
     assert_eq!(text.matches("constant : f64[] { 8.0 }").count(), 2, "{text}");

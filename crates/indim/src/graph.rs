@@ -18,9 +18,9 @@
 //! ```
 
 pub use indim_builder::{
-    AxisFunction, BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial,
-    IntegerPromotion, Operand, PadMode, Parameter, ReduceOptions, RegionBody, RuleScope,
-    StartedSlices, Value,
+    BranchBody, Composition, Differentiate, GraphBuilder, Index, Initial, IntegerPromotion,
+    Operand, PadMode, Parameter, ReduceOptions, Reduction, RegionBody, RuleScope, StartedSlices,
+    Value,
 };
 pub use indim_graph::{
     AxisSlice, Graph, GraphError, GraphErrorKind, GuardError, Guards, Literal, Node, NodeKind,

@@ -7,8 +7,8 @@ use indim_ops::DType;
 use indim_shape::{Einsum, EinsumOperand, EinsumPlan};
 
 use super::types::ProductTypes;
-use crate::axis_functions::{AxisFunction, ReduceOptions};
 use crate::builder::{BuildResult, GraphBuilder, Value};
+use crate::reductions::{ReduceOptions, Reduction};
 
 impl GraphBuilder {
     /// NumPy's `einsum`: an equation names the axes of each operand and of the result by letters. Equal
@@ -101,8 +101,8 @@ impl GraphBuilder {
         }
         let axes: Vec<i64> = steps.summed.iter().map(|&axis| axis as i64).collect();
         let sum = match value.array_type()?.dtype {
-            DType::Bool => AxisFunction::Any,
-            _ => AxisFunction::Sum,
+            DType::Bool => Reduction::Any,
+            _ => Reduction::Sum,
         };
         self.along(sum, value, ReduceOptions::axes(axes))
     }

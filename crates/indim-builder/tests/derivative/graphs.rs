@@ -1,6 +1,6 @@
 //! Derivatives of whole graphs: parameters and outputs, size, errors, second derivatives.
 
-use indim_builder::{AxisFunction, Differentiate, GraphBuilder, Value};
+use indim_builder::{Differentiate, GraphBuilder, Reduction, Value};
 use indim_graph::{Array, Graph, GraphError, TakeMode, evaluate, optimize, verify};
 use indim_ops::{DType, ReduceOp};
 
@@ -32,7 +32,7 @@ fn cotangents_are_parameters_after_those_of_the_graph() {
 fn values_keep_their_bits() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [4, 5]).unwrap();
-    let softmax = b.along(AxisFunction::Softmax, &x, [1]).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, [1]).unwrap();
     let graph = b.finish(&[softmax]).unwrap();
     let elements: Vec<f32> = noise(3, 20).iter().map(|&x| x as f32).collect();
     let x = Array::new([4, 5], elements).unwrap();
@@ -154,12 +154,12 @@ fn the_derivative_of_a_long_chain_is_as_long() {
 #[test]
 fn gradients_have_gradients() {
     let functions = [
-        AxisFunction::Var,
-        AxisFunction::Std,
-        AxisFunction::Norm,
-        AxisFunction::LogSumExp,
-        AxisFunction::Softmax,
-        AxisFunction::Prod,
+        Reduction::Var,
+        Reduction::Std,
+        Reduction::Norm,
+        Reduction::LogSumExp,
+        Reduction::Softmax,
+        Reduction::Prod,
     ];
     let weights = Array::new([5], noise(21, 5)).unwrap();
     let direction = noise(22, 5);

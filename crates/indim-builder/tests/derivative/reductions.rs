@@ -1,18 +1,18 @@
 //! Reductions and functions along axes.
 
-use indim_builder::{AxisFunction, ReduceOptions, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 use indim_ops::{Complex, ReduceOp};
 use indim_shape::RuleSet;
 
 use super::{Argument, F64, check, noise, pullback};
 
-fn along(function: AxisFunction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
+fn along(function: Reduction, axes: &[i64]) -> impl Fn(&[Value]) -> Value {
     let axes = ReduceOptions::axes(axes);
     move |x: &[Value]| x[0].builder().along(function, &x[0], &axes).unwrap()
 }
 
 /// The gradient of a reduction of a list, for a cotangent of 1.
-fn of_list(function: AxisFunction, x: &[f64]) -> Vec<f64> {
+fn of_list(function: Reduction, x: &[f64]) -> Vec<f64> {
     let argument = [Argument(vec![x.len()], x.to_vec())];
     pullback::<f64, f64>(&along(function, &[0]), &argument, &[1.0]).remove(0)
 }
@@ -20,7 +20,7 @@ fn of_list(function: AxisFunction, x: &[f64]) -> Vec<f64> {
 #[test]
 fn functions_along_axes_have_the_slope_of_finite_differences() {
     let x = [Argument(vec![2, 3, 4], noise(5, 24))];
-    for &function in AxisFunction::ALL {
+    for &function in Reduction::ALL {
         if function.operands().len() > 1 {
             continue;
         }
@@ -51,9 +51,9 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
         }
     };
     let (x, y) = (argument(&[3, 4], 5), argument(&[4], 6));
-    check("vecdot", &of(AxisFunction::VecDot), &[x.clone(), y.clone()]);
-    check("rms_norm", &of(AxisFunction::RmsNorm), &[x.clone(), y.clone()]);
-    check("layer_norm", &of(AxisFunction::LayerNorm), &[x, y, argument(&[4], 7)]);
+    check("vecdot", &of(Reduction::VecDot), &[x.clone(), y.clone()]);
+    check("rms_norm", &of(Reduction::RmsNorm), &[x.clone(), y.clone()]);
+    check("layer_norm", &of(Reduction::LayerNorm), &[x, y, argument(&[4], 7)]);
 }
 
 /// Unselected elements get a gradient of 0, also infinities and NaNs.
@@ -61,9 +61,9 @@ fn functions_of_several_operands_have_the_slope_of_finite_differences() {
 fn only_selected_elements_have_a_gradient() {
     let x = [Argument(vec![4], vec![1.0, f64::NAN, 3.0, f64::INFINITY])];
     for (function, expected) in [
-        (AxisFunction::Mean, [0.5, 0.0, 0.5, 0.0]),
-        (AxisFunction::Var, [-1.0, 0.0, 1.0, 0.0]),
-        (AxisFunction::Std, [-0.5, 0.0, 0.5, 0.0]),
+        (Reduction::Mean, [0.5, 0.0, 0.5, 0.0]),
+        (Reduction::Var, [-1.0, 0.0, 1.0, 0.0]),
+        (Reduction::Std, [-0.5, 0.0, 0.5, 0.0]),
     ] {
         let selected = |x: &[Value]| {
             let along = ReduceOptions::axes([0]).selected(x[0].lt(10));
@@ -76,7 +76,7 @@ fn only_selected_elements_have_a_gradient() {
 #[test]
 fn exact_sums_have_the_derivative_of_sums() {
     let exact = |x: &[Value]| {
-        x[0].builder().along(AxisFunction::Sum, &x[0], ReduceOptions::axes(0).exact(true)).unwrap()
+        x[0].builder().along(Reduction::Sum, &x[0], ReduceOptions::axes(0).exact(true)).unwrap()
     };
     for elements in [[1.0, 1e100, 0.5, -1e100], [-0.0, f64::INFINITY, 1.0, f64::NAN]] {
         let x = [Argument(vec![4], elements.to_vec())];
@@ -87,11 +87,11 @@ fn exact_sums_have_the_derivative_of_sums() {
 #[test]
 fn ties_for_an_extreme_have_equal_shares_along_all_axes() {
     let share = |function, x: &[f64]| of_list(function, x);
-    assert_eq!(share(AxisFunction::Max, &[1.0, 3.0, 3.0]), [0.0, 0.5, 0.5]);
-    assert_eq!(share(AxisFunction::Min, &[0.0, -0.0, 1.0, 2.0]), [0.5, 0.5, 0.0, 0.0]);
-    assert_eq!(share(AxisFunction::Max, &[1.0, f64::NAN, 5.0, f64::NAN]), [0.0, 0.5, 0.0, 0.5]);
+    assert_eq!(share(Reduction::Max, &[1.0, 3.0, 3.0]), [0.0, 0.5, 0.5]);
+    assert_eq!(share(Reduction::Min, &[0.0, -0.0, 1.0, 2.0]), [0.5, 0.5, 0.0, 0.0]);
+    assert_eq!(share(Reduction::Max, &[1.0, f64::NAN, 5.0, f64::NAN]), [0.0, 0.5, 0.0, 0.5]);
     let x = [Argument(vec![2, 2], vec![1.0, 1.0, 1.0, 0.0])];
-    let shares = pullback::<f64, f64>(&along(AxisFunction::Max, &[0, 1]), &x, &[3.0]);
+    let shares = pullback::<f64, f64>(&along(Reduction::Max, &[0, 1]), &x, &[3.0]);
     assert_eq!(shares, [[1.0, 1.0, 1.0, 0.0]]);
 }
 
@@ -110,29 +110,29 @@ fn fmax_shares_ties_of_numbers() {
 fn many_ties_are_counted() {
     let half = |x: f32| indim_ops::f16::from_f32(x);
     let x = [Argument(vec![4096], vec![half(1.0); 4096])];
-    let shares = pullback(&along(AxisFunction::Max, &[0]), &x, &[half(1.0)]);
+    let shares = pullback(&along(Reduction::Max, &[0]), &x, &[half(1.0)]);
     assert_eq!(shares[0][0], half(1.0 / 4096.0));
 }
 
 #[test]
 fn products_with_zeros() {
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 3.0, 4.0]), [12.0, 8.0, 6.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, 4.0]), [0.0, 8.0, 0.0]);
+    assert_eq!(of_list(Reduction::Prod, &[2.0, 0.0, -0.0]), [0.0, 0.0, 0.0]);
     let z = |re, im| Complex::<f64> { re, im };
     let x = [Argument(vec![2], vec![z(1.0, 2.0), z(0.0, 0.0)])];
-    let found = pullback(&along(AxisFunction::Prod, &[0]), &x, &[z(1.0, 0.0)]);
+    let found = pullback(&along(Reduction::Prod, &[0]), &x, &[z(1.0, 0.0)]);
     assert_eq!(found, [[z(0.0, 0.0), z(1.0, -2.0)]]);
 }
 
 #[test]
 fn norm_and_std_have_gradient_0_at_0() {
-    assert_eq!(of_list(AxisFunction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::Std, &[3.0, 3.0]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Norm, &[0.0, -0.0]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::Std, &[3.0, 3.0]), [0.0, 0.0]);
     let z = |re, im| Complex::<f64> { re, im };
     let x = [Argument(vec![2], vec![z(3.0, 0.0), z(0.0, 4.0)])];
     assert_eq!(
-        pullback(&along(AxisFunction::Norm, &[0]), &x, &[5.0f64]),
+        pullback(&along(Reduction::Norm, &[0]), &x, &[5.0f64]),
         [[z(3.0, 0.0), z(0.0, 4.0)]]
     );
 }
@@ -140,12 +140,12 @@ fn norm_and_std_have_gradient_0_at_0() {
 #[test]
 fn logsumexp_of_minus_infinities_has_gradient_0() {
     const INF: f64 = f64::INFINITY;
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
-    assert_eq!(of_list(AxisFunction::LogSumExp, &[1000.0, 1000.0]), [0.5, 0.5]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[-INF, -INF]), [0.0, 0.0]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[-INF, 5.0]), [0.0, 1.0]);
+    assert_eq!(of_list(Reduction::LogSumExp, &[1000.0, 1000.0]), [0.5, 0.5]);
     let softmax = |x: &[f64], cotangent: &[f64]| {
         let argument = [Argument(vec![x.len()], x.to_vec())];
-        pullback::<f64, f64>(&along(AxisFunction::Softmax, &[0]), &argument, cotangent).remove(0)
+        pullback::<f64, f64>(&along(Reduction::Softmax, &[0]), &argument, cotangent).remove(0)
     };
     // The shift by the largest element has no derivative: a masked element gets exactly 0.
     assert_eq!(softmax(&[0.0, 0.0, -INF], &[1.0, 0.0, 7.0]), [0.25, -0.25, 0.0]);
@@ -155,8 +155,8 @@ fn logsumexp_of_minus_infinities_has_gradient_0() {
 fn conditions_and_indices_have_no_gradient() {
     let x = [Argument(vec![3], vec![1.0, 2.0, 3.0])];
     let count = |x: &[Value]| {
-        along(AxisFunction::CountNonzero, &[0])(x).convert(F64)
-            + along(AxisFunction::ArgMax, &[0])(x).convert(F64)
+        along(Reduction::CountNonzero, &[0])(x).convert(F64)
+            + along(Reduction::ArgMax, &[0])(x).convert(F64)
     };
     assert_eq!(pullback::<f64, f64>(&count, &x, &[1.0]), [[0.0; 3]]);
 }

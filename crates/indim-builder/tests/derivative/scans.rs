@@ -1,11 +1,11 @@
 //! Scans: cumulative sums, products and extremes.
 
-use indim_builder::{AxisFunction, ReduceOptions, Value};
+use indim_builder::{ReduceOptions, Reduction, Value};
 
 use super::{Argument, Function, check, noise, pullback};
 
 /// Every direction of the function along an axis.
-fn directions(function: AxisFunction, axis: i64) -> impl Iterator<Item = ReduceOptions> {
+fn directions(function: Reduction, axis: i64) -> impl Iterator<Item = ReduceOptions> {
     let options = move |(reverse, exclusive): (bool, bool)| {
         let options = ReduceOptions::axes(axis);
         let flag = |value: bool| indim_graph::Literal::Bool(value);
@@ -17,7 +17,7 @@ fn directions(function: AxisFunction, axis: i64) -> impl Iterator<Item = ReduceO
 
 #[test]
 fn scans_have_the_slope_of_finite_differences() {
-    use AxisFunction::{CumMax, CumMin, CumProd, CumSum, NanCumSum};
+    use Reduction::{CumMax, CumMin, CumProd, CumSum, NanCumSum};
     for function in [CumSum, CumProd, CumMax, CumMin, NanCumSum] {
         for (shape, axis) in [(vec![6], 0), (vec![3, 40], 1), (vec![5, 2, 3], 0), (vec![4, 3], -1)]
         {
@@ -45,9 +45,9 @@ fn products_with_zeros() {
     for zeros in [vec![0], vec![3], vec![2, 4], vec![0, 1, 6]] {
         let mut x = noise(8, 7);
         zeros.iter().for_each(|&place| x[place] = 0.0);
-        for options in directions(AxisFunction::CumProd, 0) {
+        for options in directions(Reduction::CumProd, 0) {
             let scan: Function<'_> = &|x: &[Value]| {
-                x[0].builder().along(AxisFunction::CumProd, &x[0], options.clone()).unwrap()
+                x[0].builder().along(Reduction::CumProd, &x[0], options.clone()).unwrap()
             };
             check(&format!("zeros at {zeros:?}"), scan, &[Argument(vec![7], x.clone())]);
         }
@@ -58,9 +58,8 @@ fn products_with_zeros() {
 #[test]
 fn the_first_of_equal_extremes_takes_the_cotangent() {
     let gradient = |options: ReduceOptions, x: &[f64]| {
-        let scan: Function<'_> = &|x: &[Value]| {
-            x[0].builder().along(AxisFunction::CumMax, &x[0], options.clone()).unwrap()
-        };
+        let scan: Function<'_> =
+            &|x: &[Value]| x[0].builder().along(Reduction::CumMax, &x[0], options.clone()).unwrap();
         pullback::<f64, f64>(scan, &[Argument(vec![x.len()], x.to_vec())], &[1.0, 10.0, 100.0, 1e3])
     };
     let axis = || ReduceOptions::axes(0);

@@ -16,7 +16,7 @@ use indim_arrays::Array;
 /// A graph with counters as parameters.
 ///
 /// ```
-/// use indim_builder::{ReduceOptions, AxisFunction, GraphBuilder};
+/// use indim_builder::{ReduceOptions, Reduction, GraphBuilder};
 /// use indim_graph::chunks::{CounterGraph, Cuts, CutPolicy};
 /// use indim_graph::{Array, evaluate};
 /// use indim_ops::DType;
@@ -24,7 +24,7 @@ use indim_arrays::Array;
 /// // The position of the largest element in all of `x`.
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F64, [2, 3])?;
-/// let graph = b.finish(&[b.along(AxisFunction::ArgMax, &x, &ReduceOptions::default())?])?;
+/// let graph = b.finish(&[b.along(Reduction::ArgMax, &x, &ReduceOptions::default())?])?;
 /// let of_x = |graph| Cuts::of(graph).cuts()[0].policy;
 /// assert_eq!(of_x(&graph), CutPolicy::Nowhere);
 ///

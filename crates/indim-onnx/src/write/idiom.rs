@@ -1,7 +1,7 @@
 //! Idioms: subgraphs that are written as one ONNX operator, such as a softmax or a matrix product. Their
 //! inner nodes are not written.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, NodeKind, ValueId};
 use indim_model::{
     AxisOperation, CompositionMatch, CompositionMatcher, ProductMatch, ReductionMatch,
@@ -129,13 +129,13 @@ fn axis_operator(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
     let is_run = found.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     let is_wide = dtype.size() > 2;
     match function {
-        AxisFunction::Softmax if is_run => Some(OneAxis("Softmax")),
-        AxisFunction::LogSoftmax if is_run => Some(OneAxis("LogSoftmax")),
-        AxisFunction::LogSumExp if is_wide => Some(SeveralAxes("ReduceLogSumExp")),
-        AxisFunction::Mean if is_wide => Some(SeveralAxes("ReduceMean")),
-        AxisFunction::Norm if is_wide => Some(SeveralAxes("ReduceL2")),
-        AxisFunction::Prod if is_wide => Some(SeveralAxes("ReduceProd")),
-        AxisFunction::Sum if is_wide => Some(SeveralAxes("ReduceSum")),
+        Reduction::Softmax if is_run => Some(OneAxis("Softmax")),
+        Reduction::LogSoftmax if is_run => Some(OneAxis("LogSoftmax")),
+        Reduction::LogSumExp if is_wide => Some(SeveralAxes("ReduceLogSumExp")),
+        Reduction::Mean if is_wide => Some(SeveralAxes("ReduceMean")),
+        Reduction::Norm if is_wide => Some(SeveralAxes("ReduceL2")),
+        Reduction::Prod if is_wide => Some(SeveralAxes("ReduceProd")),
+        Reduction::Sum if is_wide => Some(SeveralAxes("ReduceSum")),
         _ => None,
     }
 }

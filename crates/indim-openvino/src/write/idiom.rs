@@ -1,6 +1,6 @@
 //! Idioms: subgraphs that are one OpenVINO operation.
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::{
     AxisOperation, CompositionMatcher, Epsilon, ProductMatch, ReductionMatch, ReductionMatcher,
@@ -66,10 +66,10 @@ pub(super) fn idiom(
 /// The operation for a function along axes that keep their size.
 fn along_axes(found: &ReductionMatch) -> Option<Idiom> {
     match (found.function, &found.axes[..]) {
-        (AxisOperation::Function(AxisFunction::Softmax), &[axis]) => {
+        (AxisOperation::Function(Reduction::Softmax), &[axis]) => {
             Some(Idiom::OneAxis(("SoftMax", 8), axis))
         }
-        (AxisOperation::Function(AxisFunction::LogSoftmax), &[axis]) => {
+        (AxisOperation::Function(Reduction::LogSoftmax), &[axis]) => {
             Some(Idiom::OneAxis(("LogSoftmax", 5), axis))
         }
         (AxisOperation::Standardised(epsilon), axes) => Some(Idiom::Mvn(epsilon, axes.to_vec())),

@@ -256,7 +256,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
             Function::Composition(composition) => {
                 return self.composition(composition, nodes, attributes, mark);
             }
-            Function::AxisFunction(function) => {
+            Function::Reduction(function) => {
                 return self.reduction(function, nodes, attributes, mark);
             }
         };

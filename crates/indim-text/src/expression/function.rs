@@ -5,7 +5,7 @@
 
 use core::str::FromStr;
 
-use indim_builder::{AxisFunction, Composition};
+use indim_builder::{Composition, Reduction};
 use indim_ops::{Arity, BinaryOperator, DType, Op};
 
 use super::parameter::{AttributeKey, CallParameter};
@@ -18,7 +18,7 @@ use super::view_function::{VIEWS, ViewFunction};
 pub(super) enum Function {
     Elementwise { op: Op, variant: OpVariant },
     Composition(Composition),
-    AxisFunction(AxisFunction),
+    Reduction(Reduction),
     Structural(StructuralFunction),
     View(ViewFunction),
     Product(ProductFunction),
@@ -131,7 +131,7 @@ impl Function {
         let op = Op::from_str(name).ok();
         let elementwise = op.map(|op| Function::Elementwise { op, variant: OpVariant::Table });
         let composition = || Composition::from_str(name).ok().map(Function::Composition);
-        let reduction = || AxisFunction::from_str(name).ok().map(Function::AxisFunction);
+        let reduction = || Reduction::from_str(name).ok().map(Function::Reduction);
         elementwise.or_else(composition).or_else(reduction)
     }
 
@@ -139,10 +139,10 @@ impl Function {
     pub(super) fn of_operands(self, count: usize) -> Function {
         match self {
             Function::Elementwise { op: Op::Max, .. } if count == 1 => {
-                Function::AxisFunction(AxisFunction::Max)
+                Function::Reduction(Reduction::Max)
             }
             Function::Elementwise { op: Op::Min, .. } if count == 1 => {
-                Function::AxisFunction(AxisFunction::Min)
+                Function::Reduction(Reduction::Min)
             }
             function => function,
         }
@@ -156,7 +156,7 @@ impl Function {
         let compositions = Composition::ALL.iter().flat_map(|composition| {
             core::iter::once(composition.name()).chain(composition.aliases().iter().copied())
         });
-        let reduction = AxisFunction::ALL.iter().flat_map(|function| {
+        let reduction = Reduction::ALL.iter().flat_map(|function| {
             core::iter::once(function.name()).chain(function.aliases().iter().copied())
         });
         let structural = STRUCTURAL.iter().map(|(name, _)| *name);
@@ -187,7 +187,7 @@ impl Function {
                 let parameter = composition.parameters().get(position)?;
                 Some(CallParameter::Attribute(AttributeKey::Argument(parameter.name())))
             }
-            Function::AxisFunction(function) => reduction_parameter(function, position),
+            Function::Reduction(function) => reduction_parameter(function, position),
             Function::Structural(structural) => structural.parameters().get(position).copied(),
             Function::View(view) => view.parameter(position),
             Function::Product(product) => product.parameter(position),
@@ -240,13 +240,13 @@ impl Function {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
             // In these functions `axis` is not the attribute of a rule set.
-            Function::AxisFunction(function)
+            Function::Reduction(function)
                 if function.pairs() && attribute == AttributeKey::Dims =>
             {
                 Arity::Binary
             }
             Function::Structural(_)
-            | Function::AxisFunction(_)
+            | Function::Reduction(_)
             | Function::View(_)
             | Function::Product(_)
             | Function::Random(_) => Arity::Unary,
@@ -259,7 +259,7 @@ impl Function {
     /// The required attributes.
     pub(super) fn required(self) -> impl Iterator<Item = AttributeKey> {
         self.parameters().filter_map(move |parameter| match parameter {
-            CallParameter::Attribute(_) if matches!(self, Function::AxisFunction(_)) => None,
+            CallParameter::Attribute(_) if matches!(self, Function::Reduction(_)) => None,
             CallParameter::Attribute(
                 AttributeKey::Permutation
                 | AttributeKey::Axis
@@ -305,7 +305,7 @@ impl Function {
 }
 
 /// The parameter at a position of a call of a reduction.
-fn reduction_parameter(function: AxisFunction, position: usize) -> Option<CallParameter> {
+fn reduction_parameter(function: Reduction, position: usize) -> Option<CallParameter> {
     let Some(position) = position.checked_sub(function.operands().len()) else {
         return Some(CallParameter::Operand);
     };

@@ -1,6 +1,6 @@
 //! Elaboration of reductions, the functions along axes.
 
-use indim_builder::{AxisFunction, Initial, ReduceOptions, Value};
+use indim_builder::{Initial, ReduceOptions, Reduction, Value};
 use indim_graph::Literal;
 use indim_ops::DType;
 use indim_shape::{ReductionRuleName, RuleSet};
@@ -18,7 +18,7 @@ impl Elaborator<'_, '_> {
     /// bits; a function that takes only floats converts integers to `f64`.
     pub(super) fn reduction(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         nodes: &[NodeIndex],
         attributes: &[NamedAttribute],
         mark: Span,
@@ -80,7 +80,7 @@ impl Elaborator<'_, '_> {
     /// The options of a reduction: axes, `keepdims`, `dtype`, `where` and `initial`.
     fn reduce_options(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         attributes: &[NamedAttribute],
     ) -> ElaborateResult<ReduceOptions> {
         let keepdims = self.arguments(function.name(), &[ReduceOptions::KEEPDIMS], attributes)?;
@@ -102,7 +102,7 @@ impl Elaborator<'_, '_> {
 /// The reduction rule by which the axes are read under a rule set. Default axes of a function may be
 /// negative, so they follow numpy.
 fn reduction_rule(
-    function: AxisFunction,
+    function: Reduction,
     rule: &RuleSet,
     attributes: &[NamedAttribute],
 ) -> ReductionRuleName {
@@ -118,7 +118,7 @@ fn reduction_rule(
 
 /// The axes of the call, by default those of the function. `None` means all axes, unless the call names
 /// axes.
-fn axes(function: AxisFunction, attributes: &[NamedAttribute]) -> Option<Vec<i64>> {
+fn axes(function: Reduction, attributes: &[NamedAttribute]) -> Option<Vec<i64>> {
     let given = attributes.iter().find(|given| given.attribute == AttributeKey::Axes);
     match given.map(|given| &given.value) {
         Some(AttributeValue::Integers(axes)) => Some(axes.clone()),

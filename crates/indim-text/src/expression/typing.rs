@@ -2,7 +2,7 @@
 //!
 //! This file plans; `elementwise.rs` adds the nodes. `promote.rs` has NumPy's promotion of pairs.
 
-use indim_builder::{AxisFunction, Composition, IntegerPromotion};
+use indim_builder::{Composition, IntegerPromotion, Reduction};
 use indim_ops::{Arity, DType, DTypeClass, Op, shift_right};
 use indim_shape::RuleSet;
 
@@ -126,7 +126,7 @@ pub(super) fn numpy_composition(
 
 /// The type of the operands of a reduction.
 pub(super) fn reduction(
-    function: AxisFunction,
+    function: Reduction,
     operands: &[OperandType],
     is_numpy: bool,
 ) -> TypingResult<DType> {

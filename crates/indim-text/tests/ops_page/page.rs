@@ -9,7 +9,7 @@ const HEADER: &str = "\
 # Operations
 
 This page is made by `cargo xtask ops` from the tables in `crates/indim-ops/src/op.rs`,
-`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/axis_functions/mod.rs` and
+`crates/indim-builder/src/composition/mod.rs`, `crates/indim-builder/src/reductions/mod.rs` and
 `crates/indim-text/src/expression/view_function.rs`.
 `indim ops` lists the same, `indim ops NAME` shows one.
 
@@ -169,7 +169,7 @@ pub(crate) fn page() -> String {
     text += COMPOSITIONS;
     of_kind(EntryKind::Composition).for_each(|entry| text += &row(&entry, &entry.call));
     text += ALONG_AXES;
-    of_kind(EntryKind::AxisFunction).for_each(|entry| text += &row(&entry, &entry.call));
+    of_kind(EntryKind::Reduction).for_each(|entry| text += &row(&entry, &entry.call));
     text += PRODUCTS;
     of_kind(EntryKind::Product).for_each(|entry| text += &row(&entry, &entry.call));
     text += VIEWS;

@@ -14,11 +14,11 @@ use indim_shape::{
 /// ```
 /// use indim::explain::reductions;
 /// use indim::{DType, GraphBuilder, ReduceOptions};
-/// use indim::graph::AxisFunction;
+/// use indim::graph::Reduction;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3])?;
-/// let graph = b.finish(&[b.along(AxisFunction::Sum, x, [0])?])?;
+/// let graph = b.finish(&[b.along(Reduction::Sum, x, [0])?])?;
 /// let explained = &reductions(&graph)[0];
 /// assert_eq!(explained.title(), "reduce_add(x)");
 /// assert_eq!(explained.form().to_string(), "axes [0] of [4, 3] go: [3]");
@@ -85,11 +85,11 @@ impl fmt::Display for ExplainedReduction {
 /// ```
 /// use indim::explain::reductions;
 /// use indim::{DType, GraphBuilder, ReduceOptions};
-/// use indim::graph::AxisFunction;
+/// use indim::graph::Reduction;
 ///
 /// let b = GraphBuilder::new();
 /// let x = b.parameter("x", DType::F32, [4, 3, 2])?;
-/// let graph = b.finish(&[b.along(AxisFunction::Max, x, [0, 2])?])?;
+/// let graph = b.finish(&[b.along(Reduction::Max, x, [0, 2])?])?;
 /// let axes: Vec<Vec<usize>> = reductions(&graph).iter().map(|r| r.form().axes().to_vec()).collect();
 /// assert_eq!(axes, [[0, 2]]);
 /// # Ok::<(), indim::GraphError>(())

@@ -7,7 +7,7 @@ use crate::support::graphs::{
 use crate::support::onnx::{self, StoredModel, run_in_onnx_runtime};
 use crate::support::samples::mismatches;
 use indim::formats::{FormatError, ModelFormat, WriteOptions, WrittenModel, write};
-use indim_builder::{AxisFunction, Composition, GraphBuilder, ReduceOptions, Value};
+use indim_builder::{Composition, GraphBuilder, ReduceOptions, Reduction, Value};
 use indim_graph::{Array, AxisWindow, Graph, Literal, TakeMode, evaluate, remove_unused};
 use indim_ops::{ArrayData, DType, DTypeClass, Op};
 use indim_shape::RuleSet;
@@ -167,9 +167,9 @@ fn functions_without_an_operator_are_composed_without_bit_casts() {
     // No operator has separate axes or a selection; the sum of 16-bit floats is computed in a wide type.
     let selected = ReduceOptions::axes([1]).selected(x.gt(0));
     let outputs = [
-        b.along(AxisFunction::Softmax, &x, [0, 2]).unwrap(),
-        b.along(AxisFunction::LogSumExp, &x, &selected).unwrap(),
-        b.along(AxisFunction::LogSumExp, &half, [1]).unwrap(),
+        b.along(Reduction::Softmax, &x, [0, 2]).unwrap(),
+        b.along(Reduction::LogSumExp, &x, &selected).unwrap(),
+        b.along(Reduction::LogSumExp, &half, [1]).unwrap(),
     ];
     let graph = b.finish(&outputs).unwrap();
     let arguments = [DType::F32, DType::F16]

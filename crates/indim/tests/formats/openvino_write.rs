@@ -8,7 +8,7 @@ use crate::support::samples::tolerance;
 use indim::formats::{
     FormatError, FormatErrorKind, ModelFormat, Tolerance, WriteOptions, WrittenModel, write,
 };
-use indim_builder::{AxisFunction, GraphBuilder, ReduceOptions};
+use indim_builder::{GraphBuilder, ReduceOptions, Reduction};
 use indim_graph::{Array, Graph, TakeMode, evaluate};
 use indim_ops::{Arity, DType, Element, Op, ReduceOp, ScatterOp, SearchSide, bf16, f16};
 use indim_shape::RuleSet;
@@ -257,11 +257,11 @@ fn idioms_become_one_operation() {
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3]).unwrap();
     let along = ReduceOptions::axes([-1]);
-    let softmax = b.along(AxisFunction::Softmax, &x, &along).unwrap();
-    let mean = b.along(AxisFunction::Mean, &x, ReduceOptions::default()).unwrap();
-    let product = b.along(AxisFunction::Prod, &x, &along).unwrap();
+    let softmax = b.along(Reduction::Softmax, &x, &along).unwrap();
+    let mean = b.along(Reduction::Mean, &x, ReduceOptions::default()).unwrap();
+    let product = b.along(Reduction::Prod, &x, &along).unwrap();
     let [softplus, clamped] = [b.softplus(&x).unwrap(), b.clamp(-1.5, &x, 1.0).unwrap()];
-    let log_softmax = b.along(AxisFunction::LogSoftmax, &x, [0]).unwrap();
+    let log_softmax = b.along(Reduction::LogSoftmax, &x, [0]).unwrap();
     let results = [softmax, log_softmax, mean, product, softplus, clamped];
     let graph = b.finish(&results).unwrap();
     let file = round_trip("idioms", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
@@ -277,7 +277,7 @@ fn idioms_become_one_operation() {
         file.warnings
     );
     // A mean is a sum divided by the number of its elements, and by no other number.
-    let sum = b.along(AxisFunction::Sum, b.convert(&x, DType::F64).unwrap(), &along).unwrap();
+    let sum = b.along(Reduction::Sum, b.convert(&x, DType::F64).unwrap(), &along).unwrap();
     let graph = b.finish(&[b.convert(sum / 2, DType::F32).unwrap()]).unwrap();
     let file = round_trip("no mean", &graph, &[numbers(DType::F32, &[2, 3], -2)]).unwrap();
     assert!(String::from_utf8(file.content).unwrap().contains("FP64"));
@@ -292,7 +292,7 @@ fn normalisations_are_mvn() {
         let operands = [x, gain, bias];
         let along = ReduceOptions::axes([-1]);
         let normalized =
-            b.along_of(AxisFunction::LayerNorm, &operands, &along, &RuleSet::None).unwrap();
+            b.along_of(Reduction::LayerNorm, &operands, &along, &RuleSet::None).unwrap();
         let graph = b.finish(&[normalized]).unwrap();
         let file = written(&graph, true).unwrap();
         let arguments =

@@ -1,6 +1,6 @@
 //! Graphs with arguments, for the tests of writers.
 
-use indim_builder::{AxisFunction, GraphBuilder, Index, ReduceOptions, Value};
+use indim_builder::{GraphBuilder, Index, ReduceOptions, Reduction, Value};
 use indim_graph::{
     Array, AxisSlice, Graph, GraphError, ScatterMode, TakeMode, evaluate, remove_unused,
 };
@@ -151,7 +151,7 @@ pub(crate) fn products() -> Vec<Case> {
 
 /// Functions of f32 along axes, with their ONNX operators.
 pub(crate) fn functions_along() -> Vec<(&'static str, Case)> {
-    use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
+    use Reduction::{LayerNorm, LogSoftmax, LogSumExp, Mean, Norm, Prod, Softmax, Sum};
     let b = GraphBuilder::new();
     let x = b.parameter("x", DType::F32, [2, 3, 4]).unwrap();
     let gain = b.parameter("gain", DType::F32, [4]).unwrap();

@@ -2,8 +2,8 @@
 //!
 //! A row has the name, the operands, the numeric parameters, the default axes, the shape of the result
 //! (`reduced`, or `whole` for the operand's shape), the accepted options, the names in other systems, and
-//! the documentation. The definition has the same name, in one of the modules here, and takes an
-//! `AxisFunctionCall` (`call.rs`): operands, axes and mask, which `options.rs` has checked. Rule sets
+//! the documentation. The definition has the same name, in one of the modules here, and takes a
+//! `ReductionContext` (`context.rs`): operands, axes and mask, which `options.rs` has checked. Rule sets
 //! differ only in the sums and products of integers, which have 64 bits under NumPy's rule.
 //!
 //! - `exact.rs`: correctly rounded sums, by a superaccumulator;
@@ -13,7 +13,7 @@
 //! - `scans.rs`: cumulative sums, products and extremes;
 //! - `sums.rs`: sums, products, means, variances and counts.
 
-mod call;
+mod context;
 mod exact;
 mod exponentials;
 mod extremes;
@@ -36,7 +36,7 @@ use crate::operand::Operand;
 use crate::operand::sealed::Sealed;
 
 /// Hands the table of functions along axes to another macro.
-macro_rules! for_each_axis_function {
+macro_rules! for_each_reduction {
     ($callback:ident) => {
         $callback! {
             /// The sum; +0 of no elements. Floats are summed in double precision and rounded once; integers
@@ -189,7 +189,7 @@ macro_rules! keepdims {
 }
 
 /// The method of a value for a function along axes: the value is the first operand.
-macro_rules! axis_function_method {
+macro_rules! reduction_method {
     ($name:ident(x $($other:ident)*) $(#[doc = $doc:literal])+ $function:ident) => {
         $(#[doc = $doc])+
         #[track_caller]
@@ -197,12 +197,12 @@ macro_rules! axis_function_method {
             &self, $($other: impl Operand,)* options: impl Into<ReduceOptions>,
         ) -> Value {
             let operands = [self.into_arg() $(, $other.into_arg())*];
-            self.builder().along_deferred(AxisFunction::$function, &operands, options.into())
+            self.builder().along_deferred(Reduction::$function, &operands, options.into())
         }
     };
 }
 
-macro_rules! define_axis_functions {
+macro_rules! define_reductions {
     ($(
         $(#[doc = $doc:literal])+
         $name:ident($($operand:ident),*) = $function:ident
@@ -225,7 +225,7 @@ macro_rules! define_axis_functions {
         /// # Ok::<(), indim_graph::GraphError>(())
         /// ```
         impl Value {
-            $(axis_function_method! {
+            $(reduction_method! {
                 $name($($operand)*)
                 $(#[doc = $doc])+
                 $function
@@ -235,55 +235,55 @@ macro_rules! define_axis_functions {
         /// A function along axes.
         ///
         /// ```
-        /// use indim_builder::{GraphBuilder, AxisFunction};
+        /// use indim_builder::{GraphBuilder, Reduction};
         /// use indim_ops::DType;
         ///
         /// let b = GraphBuilder::new();
         /// let x = b.parameter("x", DType::F32, [4, 3])?;
-        /// let mean = b.along(AxisFunction::Mean, &x, 0)?;
+        /// let mean = b.along(Reduction::Mean, &x, 0)?;
         /// assert_eq!(mean.array_type()?.to_string(), "f32[3]");
         /// # Ok::<(), indim_graph::GraphError>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-        pub enum AxisFunction {
+        pub enum Reduction {
             $($(#[doc = $doc])+ $function,)*
         }
 
-        impl AxisFunction {
+        impl Reduction {
             /// Every function along axes, in the order of the table.
-            pub const ALL: &[AxisFunction] = &[$(AxisFunction::$function),*];
+            pub const ALL: &[Reduction] = &[$(Reduction::$function),*];
 
             /// The name in indim's text.
             pub const fn name(self) -> &'static str {
-                match self { $(AxisFunction::$function => stringify!($name),)* }
+                match self { $(Reduction::$function => stringify!($name),)* }
             }
 
             /// Documentation: the result, with its edge cases.
             pub fn doc(self) -> &'static str {
-                match self { $(AxisFunction::$function => concat!($($doc),+).trim(),)* }
+                match self { $(Reduction::$function => concat!($($doc),+).trim(),)* }
             }
 
             /// The names that other systems use.
             pub const fn aliases(self) -> &'static [&'static str] {
-                match self { $(AxisFunction::$function => &[$($alias),*],)* }
+                match self { $(Reduction::$function => &[$($alias),*],)* }
             }
 
             /// The names of the operands.
             pub const fn operands(self) -> &'static [&'static str] {
-                match self { $(AxisFunction::$function => &[$(stringify!($operand)),*],)* }
+                match self { $(Reduction::$function => &[$(stringify!($operand)),*],)* }
             }
 
             /// The default axes; `None` for all.
             pub const fn default_axes(self) -> Option<&'static [i64]> {
-                match self { $(AxisFunction::$function => default_axes!($axes),)* }
+                match self { $(Reduction::$function => default_axes!($axes),)* }
             }
 
             /// The arguments after the operands and the axes, in order: `keepdims`, the numeric parameters,
             /// then `dtype`, `initial` and `where`.
             pub fn arguments(self) -> Vec<Parameter> {
                 let (keepdims, others): (&[Parameter], &[Parameter]) = match self {
-                    $(AxisFunction::$function => {
+                    $(Reduction::$function => {
                         (keepdims!($result), &[$(extra_argument!($argument)),*])
                     })*
                 };
@@ -293,7 +293,7 @@ macro_rules! define_axis_functions {
             /// The numeric parameters.
             pub const fn parameters(self) -> &'static [Parameter] {
                 match self {
-                    $(AxisFunction::$function => const {
+                    $(Reduction::$function => const {
                         &[$(Parameter::new::<$type>(stringify!($parameter), &[stringify!($default)])),*]
                     },)*
                 }
@@ -301,18 +301,18 @@ macro_rules! define_axis_functions {
 
             /// Whether the result has the shape of the operand.
             pub const fn keeps_shape(self) -> bool {
-                match self { $(AxisFunction::$function => keeps_shape!($result),)* }
+                match self { $(Reduction::$function => keeps_shape!($result),)* }
             }
 
             fn define(
                 self,
-                call: &call::AxisFunctionCall<'_>,
+                call: &context::ReductionContext<'_>,
                 numbers: &[Option<Literal>],
             ) -> BuildResult {
                 let mut numbers = numbers.iter().copied();
                 let mut next = || numbers.next().flatten();
                 match self {
-                    $(AxisFunction::$function => {
+                    $(Reduction::$function => {
                         definition::$name(call $(, argument::<$type>(next(), Some($default)))*)
                     })*
                 }
@@ -321,7 +321,7 @@ macro_rules! define_axis_functions {
     };
 }
 
-for_each_axis_function!(define_axis_functions);
+for_each_reduction!(define_reductions);
 
 /// Definitions of the functions, by name.
 mod definition {
@@ -332,13 +332,13 @@ mod definition {
     pub(super) use super::sums::*;
 }
 
-impl AxisFunction {
+impl Reduction {
     /// Whether the function accepts elements of type `dtype`.
     pub fn takes(self, dtype: DType) -> bool {
         match self {
             _ if dtype.is_storage() => false,
-            AxisFunction::Ptp => dtype.is_integer() || dtype.is_float(),
-            AxisFunction::CumMax | AxisFunction::CumMin => dtype.class() != DTypeClass::Complex,
+            Reduction::Ptp => dtype.is_integer() || dtype.is_float(),
+            Reduction::CumMax | Reduction::CumMin => dtype.class() != DTypeClass::Complex,
             _ if self.is_extreme() || self.is_arg_reduction() => {
                 dtype.class() != DTypeClass::Complex
             }
@@ -349,20 +349,18 @@ impl AxisFunction {
 
     /// Whether the function accepts only floats.
     pub fn takes_only_floats(self) -> bool {
-        use AxisFunction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
+        use Reduction::{LayerNorm, LogSoftmax, LogSumExp, RmsNorm, Softmax};
         matches!(self, LogSumExp | Softmax | LogSoftmax | LayerNorm | RmsNorm)
     }
 
     /// Whether the function pairs the elements of two operands, which are broadcast.
     pub fn pairs(self) -> bool {
-        matches!(self, AxisFunction::Dot | AxisFunction::VecDot)
+        matches!(self, Reduction::Dot | Reduction::VecDot)
     }
 
     /// Whether the function is a scan, which runs along one axis.
     pub fn is_scan(self) -> bool {
-        use AxisFunction::{
-            CumAll, CumAny, CumMax, CumMin, CumProd, CumSum, NanCumProd, NanCumSum,
-        };
+        use Reduction::{CumAll, CumAny, CumMax, CumMin, CumProd, CumSum, NanCumProd, NanCumSum};
         matches!(
             self,
             CumSum | CumProd | CumMax | CumMin | CumAll | CumAny | NanCumSum | NanCumProd
@@ -371,24 +369,23 @@ impl AxisFunction {
 
     /// Whether the result depends on an extreme, which does not exist without elements.
     pub(crate) fn is_extreme(self) -> bool {
-        use AxisFunction::{Max, Min, NanMax, NanMin, Ptp};
+        use Reduction::{Max, Min, NanMax, NanMin, Ptp};
         matches!(self, Max | Min | Ptp | NanMax | NanMin)
     }
 
     /// Whether the function is an arg-reduction.
     pub(crate) fn is_arg_reduction(self) -> bool {
-        use AxisFunction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
+        use Reduction::{ArgMax, ArgMin, NanArgMax, NanArgMin};
         matches!(self, ArgMax | ArgMin | NanArgMax | NanArgMin)
     }
 }
 
-impl FromStr for AxisFunction {
+impl FromStr for Reduction {
     type Err = UnknownOp;
 
     /// Reads the name or an alias, in any spelling (`log_softmax`, `LogSoftmax`).
     fn from_str(text: &str) -> Result<Self, UnknownOp> {
-        let is_meant =
-            |function: &AxisFunction| is_called(text, function.name(), function.aliases());
-        AxisFunction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
+        let is_meant = |function: &Reduction| is_called(text, function.name(), function.aliases());
+        Reduction::ALL.iter().copied().find(is_meant).ok_or(UnknownOp)
     }
 }

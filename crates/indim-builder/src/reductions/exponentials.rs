@@ -3,11 +3,11 @@
 
 use indim_ops::{DType, ReduceOp};
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The largest elements, with axes of size 1. Results do not depend on this shift, so it has no
     /// derivative.
     fn maximum(&self) -> BuildResult {
@@ -44,7 +44,7 @@ impl AxisFunctionCall<'_> {
     }
 }
 
-pub(super) fn logsumexp(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn logsumexp(call: &ReductionContext<'_>) -> BuildResult {
     let largest = call.finite_maximum()?;
     let exponentials = call.subtract_shift(&largest)?.exp();
     let sum = call.wide_sum(&exponentials)?;
@@ -54,13 +54,13 @@ pub(super) fn logsumexp(call: &AxisFunctionCall<'_>) -> BuildResult {
     call.round_to(logarithm + largest.convert(DType::F64), call.dtype())
 }
 
-pub(super) fn softmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn softmax(call: &ReductionContext<'_>) -> BuildResult {
     let exponentials = call.subtract_maximum()?.exp();
     let sum = call.wide_sum(&exponentials)?;
     call.where_selected(call.builder().numpy().div(&exponentials, sum.convert(call.dtype()))?, 0.0)
 }
 
-pub(super) fn log_softmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn log_softmax(call: &ReductionContext<'_>) -> BuildResult {
     let below = call.subtract_maximum()?;
     let sum = call.wide_sum(&below.exp())?;
     let result = call.builder().numpy().sub(&below, sum.log().convert(call.dtype()))?;

@@ -2,10 +2,10 @@
 
 use indim_ops::{DType, DTypeClass, ReduceOp};
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     fn is_float(&self) -> bool {
         self.dtype().class() == DTypeClass::Float
     }
@@ -64,38 +64,38 @@ impl AxisFunctionCall<'_> {
     }
 }
 
-pub(super) fn max(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn max(call: &ReductionContext<'_>) -> BuildResult {
     call.extreme(ReduceOp::Max)
 }
 
-pub(super) fn min(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn min(call: &ReductionContext<'_>) -> BuildResult {
     call.extreme(ReduceOp::Min)
 }
 
-pub(super) fn ptp(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn ptp(call: &ReductionContext<'_>) -> BuildResult {
     Ok(max(call)? - min(call)?)
 }
 
-pub(super) fn argmax(call: &AxisFunctionCall<'_>, last: bool) -> BuildResult {
+pub(super) fn argmax(call: &ReductionContext<'_>, last: bool) -> BuildResult {
     call.arg_reduce(ReduceOp::ArgMax, last)
 }
 
-pub(super) fn argmin(call: &AxisFunctionCall<'_>, last: bool) -> BuildResult {
+pub(super) fn argmin(call: &ReductionContext<'_>, last: bool) -> BuildResult {
     call.arg_reduce(ReduceOp::ArgMin, last)
 }
 
-pub(super) fn nanmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanmax(call: &ReductionContext<'_>) -> BuildResult {
     call.number_extreme(ReduceOp::Fmax, ReduceOp::Max)
 }
 
-pub(super) fn nanmin(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanmin(call: &ReductionContext<'_>) -> BuildResult {
     call.number_extreme(ReduceOp::Fmin, ReduceOp::Min)
 }
 
-pub(super) fn nanargmax(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanargmax(call: &ReductionContext<'_>) -> BuildResult {
     call.arg_reduce_numbers(ReduceOp::Fmax, ReduceOp::ArgMax)
 }
 
-pub(super) fn nanargmin(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanargmin(call: &ReductionContext<'_>) -> BuildResult {
     call.arg_reduce_numbers(ReduceOp::Fmin, ReduceOp::ArgMin)
 }

@@ -2,10 +2,10 @@
 
 use indim_ops::DType;
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The type in which elements are scaled: `f32` for 16-bit floats.
     fn scaling_dtype(&self) -> DType {
         if self.dtype() == DType::F64 { DType::F64 } else { DType::F32 }
@@ -20,7 +20,7 @@ impl AxisFunctionCall<'_> {
     }
 }
 
-pub(super) fn layer_norm(call: &AxisFunctionCall<'_>, epsilon: f64) -> BuildResult {
+pub(super) fn layer_norm(call: &ReductionContext<'_>, epsilon: f64) -> BuildResult {
     let numpy = call.builder().numpy();
     let mean = call.wide_mean()?.convert(call.scaling_dtype());
     let distances = numpy.sub(call.x.convert(call.scaling_dtype()), mean)?;
@@ -29,7 +29,7 @@ pub(super) fn layer_norm(call: &AxisFunctionCall<'_>, epsilon: f64) -> BuildResu
     call.builder().convert(numpy.add(scaled, bias)?, call.dtype())
 }
 
-pub(super) fn rms_norm(call: &AxisFunctionCall<'_>, epsilon: f64) -> BuildResult {
+pub(super) fn rms_norm(call: &ReductionContext<'_>, epsilon: f64) -> BuildResult {
     let x = call.x.convert(call.scaling_dtype());
     call.builder().convert(call.scaled(&x, &call.wide_mean_square()?, epsilon)?, call.dtype())
 }

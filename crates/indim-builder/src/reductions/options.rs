@@ -9,8 +9,8 @@ use indim_graph::{GraphError, GraphErrorKind, Literal};
 use indim_ops::{ArrayType, DType, DTypeClass};
 use indim_shape::{ReductionRuleName, RuleSet, Shape, TargetRule};
 
-use super::AxisFunction;
-use super::call::AxisFunctionCall;
+use super::Reduction;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, GraphBuilder, Value};
 use crate::composition::Parameter;
 use crate::operand::{Operand, OperandArg};
@@ -58,7 +58,7 @@ pub struct ReduceOptions {
     pub selected: Option<Value>,
     /// An initial value, combined with the result; an element of the result's type.
     pub initial: Option<Initial>,
-    /// The numbers of the function's [parameters](AxisFunction::parameters), by name; other parameters have
+    /// The numbers of the function's [parameters](Reduction::parameters), by name; other parameters have
     /// their defaults.
     pub numbers: Vec<(&'static str, Literal)>,
 }
@@ -168,7 +168,7 @@ impl ReduceOptions {
     }
 
     /// The numbers of the function's parameters, in order; `None` is the default.
-    fn numbers_of(&self, function: AxisFunction) -> Vec<Option<Literal>> {
+    fn numbers_of(&self, function: Reduction) -> Vec<Option<Literal>> {
         let number = |parameter: &Parameter| {
             let found = self.numbers.iter().find(|&&(name, _)| name == parameter.name());
             found.map(|&(_, number)| number)
@@ -281,12 +281,12 @@ impl GraphBuilder {
     /// A function of one operand along axes.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, AxisFunction};
+    /// use indim_builder::{GraphBuilder, Reduction};
     /// use indim_ops::DType;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
-    /// assert_eq!(b.along(AxisFunction::Mean, &x, 0)?.array_type()?.to_string(), "f32[3]");
+    /// assert_eq!(b.along(Reduction::Mean, &x, 0)?.array_type()?.to_string(), "f32[3]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
     ///
@@ -295,7 +295,7 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         operand: impl Operand,
         options: impl Into<ReduceOptions>,
     ) -> BuildResult {
@@ -303,18 +303,18 @@ impl GraphBuilder {
         self.along_of(function, &[operand], options, &RuleSet::None)
     }
 
-    /// A function of one or several operands along axes. If it [pairs](AxisFunction::pairs) the elements of
+    /// A function of one or several operands along axes. If it [pairs](Reduction::pairs) the elements of
     /// two operands, they are broadcast under `rule`, and the axes are those of the broadcast shape.
     ///
     /// ```
-    /// use indim_builder::{GraphBuilder, AxisFunction};
+    /// use indim_builder::{GraphBuilder, Reduction};
     /// use indim_ops::DType;
     /// use indim_shape::RuleSet;
     ///
     /// let b = GraphBuilder::new();
     /// let x = b.parameter("x", DType::F32, [4, 3])?;
     /// let v = b.parameter("v", DType::F32, [3])?;
-    /// let products = b.along_of(AxisFunction::VecDot, &[x, v], -1, &RuleSet::Numpy)?;
+    /// let products = b.along_of(Reduction::VecDot, &[x, v], -1, &RuleSet::Numpy)?;
     /// assert_eq!(products.array_type()?.to_string(), "f32[4]");
     /// # Ok::<(), indim_graph::GraphError>(())
     /// ```
@@ -327,7 +327,7 @@ impl GraphBuilder {
     #[track_caller]
     pub fn along_of(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         operands: &[Value],
         options: impl Into<ReduceOptions>,
         rule: &RuleSet,
@@ -359,7 +359,7 @@ impl GraphBuilder {
             None => None,
         };
         let call =
-            AxisFunctionCall { x, others: &operands[1..], array_type, axes, selected, options };
+            ReductionContext { x, others: &operands[1..], array_type, axes, selected, options };
         function.define(&call, &options.numbers_of(function))
     }
 
@@ -368,7 +368,7 @@ impl GraphBuilder {
     #[track_caller]
     pub(super) fn along_deferred(
         &self,
-        function: AxisFunction,
+        function: Reduction,
         operands: &[OperandArg],
         options: ReduceOptions,
     ) -> Value {
@@ -427,7 +427,7 @@ impl GraphBuilder {
 
 /// Checks operands and options against the function.
 fn check_call(
-    function: AxisFunction,
+    function: Reduction,
     operands: &[ArrayType],
     options: &ReduceOptions,
 ) -> Result<(), GraphErrorKind> {
@@ -461,7 +461,7 @@ fn check_call(
         _ if function.is_extreme() && options.selected.is_some() && options.initial.is_none() => {
             Err(GraphErrorKind::InitialRequired)
         }
-        _ if function == AxisFunction::Dot && options.axes.is_none() && options.names.is_none() => {
+        _ if function == Reduction::Dot && options.axes.is_none() && options.names.is_none() => {
             check_vectors(operands)
         }
         _ => Ok(()),
@@ -479,7 +479,7 @@ fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
 /// The reduced axes, counted from the front, in ascending order. An error if an axis has size 0, the
 /// result has elements, and the function has no value without elements.
 fn checked_axes(
-    function: AxisFunction,
+    function: Reduction,
     options: &ReduceOptions,
     shape: &Shape,
 ) -> Result<Vec<usize>, GraphErrorKind> {
@@ -491,7 +491,7 @@ fn checked_axes(
     }
     let has_results = !form.result().contains(&0);
     let needs_elements = match function {
-        AxisFunction::Max | AxisFunction::Min => !has_start_value(options),
+        Reduction::Max | Reduction::Min => !has_start_value(options),
         _ if function.is_extreme() => options.initial.is_none(),
         _ => function.is_arg_reduction(),
     };

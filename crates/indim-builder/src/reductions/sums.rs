@@ -3,13 +3,13 @@
 use indim_graph::GraphError;
 use indim_ops::{DType, DTypeClass, Op, ReduceOp};
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
 /// Minimum size that a symbol stands for.
 const MIN_SYMBOL: f64 = 2.0;
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The type of the accumulator: double precision for floats.
     fn sum_dtype(&self) -> DType {
         let widens = self.options.widens_integers && self.options.dtype.is_none();
@@ -118,67 +118,67 @@ fn root(x: &Value) -> Value {
     is_zero.select(0, is_zero.select(1, x).sqrt())
 }
 
-pub(super) fn sum(call: &AxisFunctionCall<'_>, exact: bool, partial: bool) -> BuildResult {
+pub(super) fn sum(call: &ReductionContext<'_>, exact: bool, partial: bool) -> BuildResult {
     let total = if exact { call.exact_sum()? } else { call.total(ReduceOp::Add)? };
     let dtype = call.result_dtype();
     let total = call.with_initial(Op::Add, total, dtype)?;
     if partial { call.to_result_shape(&total) } else { call.round_to(total, dtype) }
 }
 
-pub(super) fn prod(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn prod(call: &ReductionContext<'_>) -> BuildResult {
     let dtype = call.result_dtype();
     call.round_to(call.with_initial(Op::Mul, call.total(ReduceOp::Mul)?, dtype)?, dtype)
 }
 
-pub(super) fn mean(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn mean(call: &ReductionContext<'_>) -> BuildResult {
     call.round_to(call.wide_mean()?, call.mean_dtype())
 }
 
-pub(super) fn var(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+pub(super) fn var(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
     call.round_to(call.wide_variance(correction)?, call.component_dtype())
 }
 
-pub(super) fn std(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+pub(super) fn std(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
     call.round_to(root(&call.wide_variance(correction)?), call.component_dtype())
 }
 
-pub(super) fn nansum(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nansum(call: &ReductionContext<'_>) -> BuildResult {
     sum(&call.without_nans(), false, false)
 }
 
-pub(super) fn nanprod(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanprod(call: &ReductionContext<'_>) -> BuildResult {
     prod(&call.without_nans())
 }
 
-pub(super) fn nanmean(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn nanmean(call: &ReductionContext<'_>) -> BuildResult {
     mean(&call.without_nans())
 }
 
-pub(super) fn nanvar(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+pub(super) fn nanvar(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
     var(&call.without_nans(), correction)
 }
 
-pub(super) fn nanstd(call: &AxisFunctionCall<'_>, correction: f64) -> BuildResult {
+pub(super) fn nanstd(call: &ReductionContext<'_>, correction: f64) -> BuildResult {
     std(&call.without_nans(), correction)
 }
 
-pub(super) fn all(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn all(call: &ReductionContext<'_>) -> BuildResult {
     call.fold(ReduceOp::And, &call.is_nonzero()?)
 }
 
-pub(super) fn any(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn any(call: &ReductionContext<'_>) -> BuildResult {
     call.fold(ReduceOp::Or, &call.is_nonzero()?)
 }
 
-pub(super) fn count_nonzero(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn count_nonzero(call: &ReductionContext<'_>) -> BuildResult {
     call.fold(ReduceOp::Add, &call.is_nonzero()?.convert(DType::I64))
 }
 
-pub(super) fn norm(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn norm(call: &ReductionContext<'_>) -> BuildResult {
     call.round_to(root(&call.sum_of_squares(&call.to_double()?)?), call.component_dtype())
 }
 
-pub(super) fn dot(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn dot(call: &ReductionContext<'_>) -> BuildResult {
     let y = call.others[0].clone();
     if call.dtype() == DType::Bool {
         return call.fold(ReduceOp::Or, &(&call.x & y));
@@ -188,9 +188,9 @@ pub(super) fn dot(call: &AxisFunctionCall<'_>) -> BuildResult {
     call.round_to(call.fold_keepdims(ReduceOp::Add, &products)?, call.dtype())
 }
 
-pub(super) fn vecdot(call: &AxisFunctionCall<'_>) -> BuildResult {
+pub(super) fn vecdot(call: &ReductionContext<'_>) -> BuildResult {
     match call.dtype().class() {
-        DTypeClass::Complex => dot(&AxisFunctionCall { x: call.x.conj(), ..call.clone() }),
+        DTypeClass::Complex => dot(&ReductionContext { x: call.x.conj(), ..call.clone() }),
         _ => dot(call),
     }
 }

@@ -10,7 +10,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 
 /// The checked operands and options of a call.
 #[derive(Clone)]
-pub(super) struct AxisFunctionCall<'a> {
+pub(super) struct ReductionContext<'a> {
     /// The first operand, which is reduced.
     pub(super) x: Value,
     /// The other operands.
@@ -25,7 +25,7 @@ pub(super) struct AxisFunctionCall<'a> {
     pub(super) options: &'a ReduceOptions,
 }
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     pub(super) fn builder(&self) -> &GraphBuilder {
         self.x.builder()
     }
@@ -67,7 +67,7 @@ impl AxisFunctionCall<'_> {
         self.fold_unmasked(op, self.mask(op, value)?)
     }
 
-    /// Like [`AxisFunctionCall::fold_keepdims`], for elements that need no mask.
+    /// Like [`ReductionContext::fold_keepdims`], for elements that need no mask.
     pub(super) fn fold_unmasked(&self, op: ReduceOp, mut folded: Value) -> BuildResult {
         for &axis in self.axes.iter().rev() {
             folded = self.builder().reduce(op, folded, axis as i64)?;
@@ -83,7 +83,7 @@ impl AxisFunctionCall<'_> {
         Ok(self.builder().keep_axis_names(&folded, kept, source_axis))
     }
 
-    /// Like [`AxisFunctionCall::fold_keepdims`], in the shape of the result.
+    /// Like [`ReductionContext::fold_keepdims`], in the shape of the result.
     pub(super) fn fold(&self, op: ReduceOp, value: &Value) -> BuildResult {
         self.to_result_shape(&self.fold_keepdims(op, value)?)
     }
@@ -166,7 +166,7 @@ impl AxisFunctionCall<'_> {
             Some(selected) => selected & is_number,
             None => is_number,
         };
-        AxisFunctionCall { selected: Some(selected), ..self.clone() }
+        ReductionContext { selected: Some(selected), ..self.clone() }
     }
 
     /// `value`, which has the operand's shape, with its reduced axes merged into one last axis; also returns
@@ -184,7 +184,7 @@ impl AxisFunctionCall<'_> {
         Ok((self.builder().keep_axis_names(&transposed, rows, source_axis), kept_axes.len()))
     }
 
-    /// One element for each row of [`AxisFunctionCall::rows`], in the shape of the result.
+    /// One element for each row of [`ReductionContext::rows`], in the shape of the result.
     pub(super) fn rows_to_result(&self, row_results: Value) -> BuildResult {
         self.to_result_shape(&self.expand_reduced_axes(row_results)?)
     }

@@ -8,7 +8,7 @@
 use indim_graph::{GraphError, GraphErrorKind};
 use indim_ops::{DType, ReduceOp};
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
@@ -19,7 +19,7 @@ const DIGITS: usize = 68;
 /// Maximum number of elements: the sum of this number of 32-bit digits is less than 2^63.
 const MAX_ELEMENTS: usize = (1 << 31) - 1;
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The exact sum of `f64` or `c128`, rounded once, with axes of size 1.
     pub(super) fn exact_sum(&self) -> BuildResult {
         let b = self.builder();

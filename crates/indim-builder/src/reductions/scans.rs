@@ -3,7 +3,7 @@
 use indim_graph::Array;
 use indim_ops::{DType, ReduceOp, scan_accumulator};
 
-use super::call::AxisFunctionCall;
+use super::context::ReductionContext;
 use crate::builder::{BuildResult, Value};
 
 /// The options of a scan.
@@ -15,7 +15,7 @@ struct ScanOptions {
     exclusive: bool,
 }
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The scan of `value`, which has the operand's shape, with the identity in place of unselected
     /// elements. Without an axis, all elements in row-major order are one vector.
     fn scan(&self, op: ReduceOp, value: &Value, options: ScanOptions) -> BuildResult {
@@ -58,7 +58,7 @@ fn identity(value: &Value, op: ReduceOp) -> BuildResult {
 macro_rules! scans {
     ($($name:ident = $scan:ident $op:ident;)*) => {$(
         pub(super) fn $name(
-            call: &AxisFunctionCall<'_>, reverse: bool, exclusive: bool,
+            call: &ReductionContext<'_>, reverse: bool, exclusive: bool,
         ) -> BuildResult {
             call.$scan(ReduceOp::$op, ScanOptions { reverse, exclusive })
         }
@@ -74,7 +74,7 @@ scans! {
     cumany = truths Or;
 }
 
-impl AxisFunctionCall<'_> {
+impl ReductionContext<'_> {
     /// The scan in the operand's element type.
     fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.x, options)
@@ -82,7 +82,7 @@ impl AxisFunctionCall<'_> {
 }
 
 pub(super) fn nancumsum(
-    call: &AxisFunctionCall<'_>,
+    call: &ReductionContext<'_>,
     reverse: bool,
     exclusive: bool,
 ) -> BuildResult {
@@ -90,7 +90,7 @@ pub(super) fn nancumsum(
 }
 
 pub(super) fn nancumprod(
-    call: &AxisFunctionCall<'_>,
+    call: &ReductionContext<'_>,
     reverse: bool,
     exclusive: bool,
 ) -> BuildResult {
