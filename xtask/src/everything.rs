@@ -51,7 +51,7 @@ const CHECKS: &[Check] = &[
     },
 ];
 
-/// A short run of each fuzz target with the same random numbers each time, so that the check does not fail by
+/// A short run of each fuzz target with the same random numbers each time, so that it seldom fails by
 /// chance; `cargo xtask fuzz` runs longer searches.
 const FUZZING: [&str; 4] = ["--seconds", "10", "--seed", "1"];
 

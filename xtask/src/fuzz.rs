@@ -1,5 +1,6 @@
 //! `cargo xtask fuzz`: the targets in `fuzz/` under libFuzzer and AddressSanitizer, without `cargo-fuzz`.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,7 +24,7 @@ struct FuzzOptions<'a> {
     target: Option<&'a str>,
     files: Vec<&'a str>,
     seconds: u32,
-    seed: Option<u32>,
+    seed: Option<NonZeroU32>,
 }
 
 /// Builds the targets and runs the requested ones.
@@ -132,7 +133,7 @@ fn run(target: &str, request: &FuzzOptions<'_>) -> bool {
     if request.files.is_empty() {
         command.arg(format!("-max_total_time={}", request.seconds));
         // libFuzzer takes 0 as a random seed.
-        command.arg(format!("-seed={}", request.seed.unwrap_or(0)));
+        command.arg(format!("-seed={}", request.seed.map_or(0, NonZeroU32::get)));
         command.arg("-print_final_stats=1").args(dictionary(&fuzz, target)).arg(found);
         command.arg(fuzz.join("corpus").join(target));
     } else {

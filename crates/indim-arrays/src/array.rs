@@ -146,7 +146,7 @@ impl Array {
         Array { array_type, byte_strides, is_row_major: true, bytes, memory }
     }
 
-    /// A row-major array whose bytes `fill` writes; before, they are zero. In an array of bools, every byte
+    /// A row-major array. `fill` gets its bytes, all zero, and writes them. In an array of bools, every byte
     /// except 0 becomes true.
     ///
     /// ```
@@ -205,7 +205,7 @@ impl Array {
         fill: impl FnOnce(&mut [u8]) -> Result<(), E>,
     ) -> Result<Self, E> {
         let is_bool = array_type.dtype == DType::Bool;
-        // SAFETY: all bytes are zeroed below, and `fill` overwrites them, before the array is handed out;
+        // SAFETY: all bytes are zeroed below, and `fill` may overwrite them, before the array is handed out;
         // the loop turns the bytes of bools into 0 and 1. The strides are `None`, or those that
         // `filled_column_major` computes for a dense array.
         let array = unsafe { Self::uninitialised_in_order(array_type, byte_strides)? };
@@ -381,7 +381,8 @@ impl Array {
         elements.map_err(|memory| Self::row_major(array_type, bytes, memory))
     }
 
-    /// The byte offset of each element from the first one, in row-major order.
+    /// The byte offset of each element from the first one, in row-major order. Strides of an owned array are
+    /// not negative.
     pub(crate) fn row_major_offsets(&self) -> impl Iterator<Item = usize> {
         let strides = &self.byte_strides;
         let mut index = vec![0usize; strides.len()];

@@ -11,7 +11,8 @@ use crate::rewriter::Rewriter;
 
 impl Body {
     /// Removes dead instructions and canonicalisation of NaNs whose bits are not observed. Outputs keep
-    /// their bits, for any NaNs that the processor's arithmetic makes.
+    /// their bits, for any NaNs that the processor's arithmetic makes. Also applies the rewrites of
+    /// [`BodyBuilder::push`] again, and lowers `RoundBf16` to integer arithmetic.
     ///
     /// ```
     /// use indim_codegen::{BodyBuilder, LaneType, Primitive};

@@ -170,8 +170,8 @@ pub(crate) fn evaluate_node(node: &Node, operands: &[&Array]) -> Result<Array, E
         }
         NodeKind::Contract { summed } => Some(evaluate_contraction(operands, *summed)),
         NodeKind::Scan { op, axis, reverse, exclusive } => {
-            let line = AxisReduction::new(operands[0], *axis);
-            let scan = AxisScan { line, reverse: *reverse, exclusive: *exclusive };
+            let lines = AxisLines::new(operands[0], *axis);
+            let scan = AxisScan { lines, reverse: *reverse, exclusive: *exclusive };
             visit_scan(*op, operands[0].dtype(), scan)
         }
         NodeKind::Sort { axis, descending, result } => {
@@ -458,7 +458,7 @@ fn sums_of_products<T: ContractionElement>(
 
 /// The reduction along `axis`, for each index of the other axes in row-major order.
 fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
-    let visitor = AxisReduction::new(operand, axis);
+    let visitor = AxisLines::new(operand, axis);
     match op.is_arg_reduction() {
         false => op.visit(operand.dtype(), visitor),
         // If any element is NaN, the fold returns NaN, which equals no element: `position` then finds the
@@ -469,18 +469,18 @@ fn reduce(op: ReduceOp, operand: &Array, axis: usize) -> Option<ArrayData> {
 
 /// The lines of an operand along one axis: `outer * inner` lines of `length` elements, which are `inner`
 /// apart in row-major order.
-struct AxisReduction<'a> {
+struct AxisLines<'a> {
     operand: &'a Array,
     outer: usize,
     length: usize,
     inner: usize,
 }
 
-impl<'a> AxisReduction<'a> {
+impl<'a> AxisLines<'a> {
     fn new(operand: &'a Array, axis: usize) -> Self {
         let inner = operand.shape()[axis + 1..].iter().product();
         let outer = operand.shape()[..axis].iter().product();
-        AxisReduction { operand, outer, length: operand.shape()[axis], inner }
+        AxisLines { operand, outer, length: operand.shape()[axis], inner }
     }
 
     /// The elements.
@@ -509,7 +509,7 @@ impl<'a> AxisReduction<'a> {
     }
 }
 
-impl FoldVisitor for AxisReduction<'_> {
+impl FoldVisitor for AxisLines<'_> {
     type Output = ArrayData;
 
     fn fold<F: Fold<T>, T: Element>(self) -> ArrayData {
@@ -519,7 +519,7 @@ impl FoldVisitor for AxisReduction<'_> {
 
 /// A scan along an axis.
 struct AxisScan<'a> {
-    line: AxisReduction<'a>,
+    lines: AxisLines<'a>,
     reverse: bool,
     exclusive: bool,
 }
@@ -536,9 +536,9 @@ impl AxisScan<'_> {
     /// The operand with each line along the axis replaced by the result of `each` on it, in the order of
     /// the scan. The second argument of `each` is `exclusive`.
     fn map<T: Element>(&self, each: fn(&[T], bool) -> Vec<T>) -> ArrayData {
-        let AxisReduction { length, inner, .. } = self.line;
-        let mut results = self.line.elements::<T>().to_vec();
-        for first in self.line.line_starts() {
+        let AxisLines { length, inner, .. } = self.lines;
+        let mut results = self.lines.elements::<T>().to_vec();
+        for first in self.lines.line_starts() {
             let place = |index: usize| match self.reverse {
                 true => first + (length - 1 - index) * inner,
                 false => first + index * inner,
@@ -553,7 +553,7 @@ impl AxisScan<'_> {
 }
 
 /// An arg-reduction along an axis: the position of the extreme that the fold returns.
-struct ArgReduction<'a>(AxisReduction<'a>);
+struct ArgReduction<'a>(AxisLines<'a>);
 
 impl FoldVisitor for ArgReduction<'_> {
     type Output = ArrayData;

@@ -446,7 +446,7 @@ impl LoopNest {
     pub fn standalone_instruction(&self) -> Option<(StandaloneInstruction, &NestInstruction)> {
         match &self.instructions[..] {
             [instruction] => match instruction.kind {
-                InstructionKind::Standalone(lone) => Some((lone, instruction)),
+                InstructionKind::Standalone(standalone) => Some((standalone, instruction)),
                 _ => None,
             },
             _ => None,
@@ -514,13 +514,13 @@ impl fmt::Display for Access {
 }
 
 impl NestInstruction {
-    /// Writes a lone instruction without its operands.
+    /// Writes a standalone instruction without its operands.
     fn write_standalone(
         &self,
-        lone: StandaloneInstruction,
+        standalone: StandaloneInstruction,
         formatter: &mut fmt::Formatter<'_>,
     ) -> fmt::Result {
-        match lone {
+        match standalone {
             StandaloneInstruction::Scatter { op, axis, mode, .. } => {
                 write!(formatter, "scatter_{op}.{mode}.{} along i{axis}", self.dtype)?;
             }
@@ -558,7 +558,9 @@ impl fmt::Display for NestInstruction {
             InstructionKind::Take { mode, .. } => {
                 write!(formatter, "take.{mode}.{}.{}", self.operand_dtype, self.dtype)?;
             }
-            InstructionKind::Standalone(lone) => self.write_standalone(lone, formatter)?,
+            InstructionKind::Standalone(standalone) => {
+                self.write_standalone(standalone, formatter)?
+            }
         }
         for (index, operand) in self.operands.iter().enumerate() {
             write!(formatter, "{}{operand}", if index == 0 { " " } else { ", " })?;

@@ -94,7 +94,7 @@ impl CompositionPattern {
     }
 
     fn find(&self, graph: &Graph, value: ValueId) -> Option<CompositionMatch> {
-        let found = self.pattern.find(graph, value)?;
+        let found = self.pattern.match_value(graph, value)?;
         let numbers = self.numbers.iter().zip(found.numbers);
         let numbers = numbers.map(|(said, found)| said.or(found)).collect::<Option<Vec<f64>>>()?;
         let operand = found.operand.filter(|&x| graph[x].array_type == graph[value].array_type)?;

@@ -105,7 +105,7 @@ impl ReductionMatcher {
         value: ValueId,
     ) -> Option<ReductionMatch> {
         let pattern = self.patterns.entry(key.clone()).or_insert_with(|| pattern(&key));
-        let found = pattern.as_ref()?.find(graph, value)?;
+        let found = pattern.as_ref()?.match_value(graph, value)?;
         let (definition, operand_type, axes, keepdims) = key;
         let operand = found.operand.filter(|&x| graph[x].array_type == operand_type)?;
         let function = match definition {

@@ -1,14 +1,16 @@
 //! Graph patterns: small graphs that match values of other graphs.
 //!
-//! A parameter of a pattern matches any value, a placeholder any number.
+//! A pattern is the graph of a composition, or of a function along axes, over one parameter. The parameter
+//! matches any value, a placeholder any number.
 
 use indim_graph::{Array, Graph, NodeKind, ValueId};
 use indim_ops::Fact;
 
-/// Placeholders for the numbers of a definition: exact in every float type, used by no definition.
+/// Numbers that stand for the free numbers of a pattern, such as an epsilon: exact in f16, bf16, f32 and f64,
+/// and equal to no constant of a composition or function.
 pub(crate) const PLACEHOLDERS: [f64; 2] = [0.343_75, 1.406_25];
 
-/// The graph of a definition, to be matched.
+/// The graph of a composition or function along axes, to be matched.
 pub(crate) struct Pattern {
     graph: Graph,
     /// The value to match.
@@ -39,7 +41,7 @@ impl Pattern {
     }
 
     /// The bindings of a match of `value`, if it has the structure of the pattern.
-    pub(crate) fn find(&self, graph: &Graph, value: ValueId) -> Option<Bindings> {
+    pub(crate) fn match_value(&self, graph: &Graph, value: ValueId) -> Option<Bindings> {
         let mut found = Bindings {
             operand: None,
             numbers: [None; PLACEHOLDERS.len()],
@@ -68,7 +70,7 @@ impl Pattern {
         let node = &graph[value];
         if let (NodeKind::Constant(wanted), NodeKind::Constant(given)) = (&pattern.kind, &node.kind)
         {
-            return found.number(wanted, given);
+            return found.match_number(wanted, given);
         }
         let is_alike = pattern.kind == node.kind
             && pattern.array_type.dtype == node.array_type.dtype
@@ -102,12 +104,12 @@ impl Pattern {
 
 impl Bindings {
     /// Whether a constant equals that of the pattern, or can be bound to its placeholder.
-    fn number(&mut self, wanted: &Array, given: &Array) -> bool {
-        let number = |array: &Array| array.scalar_text()?.parse::<f64>().ok();
-        let stands = |&placeholder: &f64| number(wanted) == Some(placeholder);
+    fn match_number(&mut self, wanted: &Array, given: &Array) -> bool {
+        let value_of = |array: &Array| array.scalar_text()?.parse::<f64>().ok();
+        let stands = |&placeholder: &f64| value_of(wanted) == Some(placeholder);
         match PLACEHOLDERS.iter().position(stands) {
             Some(position) => {
-                let number = number(given);
+                let number = value_of(given);
                 let known = *self.numbers[position].get_or_insert(number.unwrap_or(f64::NAN));
                 number == Some(known) && wanted.dtype() == given.dtype()
             }

@@ -35,7 +35,7 @@ pub(super) fn unary(call: &Call<'_>, op: Op) -> LoweringResult {
     one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
 }
 
-/// The magnitude; unsigned integers, which indim's `abs` lacks, are theirs.
+/// The magnitude. Unsigned integers are their own; indim's `abs` does not take them.
 pub(super) fn abs(call: &Call<'_>) -> LoweringResult {
     match call.dtype(0)?.class() {
         DTypeClass::Unsigned => one(call.value(0)?.clone()),

@@ -23,12 +23,13 @@ pub(super) fn starts(
     let start = |name: &str| {
         let mut values = outline.values.iter();
         let value = values.find(|value| !value.is_internal && value.name == name);
-        start(name, value.map(|value| &value.value_type))
+        described(name, value.map(|value| &value.value_type))
     };
     part.starts().into_iter().map(start).collect()
 }
 
-fn start(name: &str, value_type: Option<&ValueType>) -> ModelInput {
+/// A value at which the part starts or ends. Without a type, its element type and sizes are unknown.
+fn described(name: &str, value_type: Option<&ValueType>) -> ModelInput {
     let size = |size: &indim_model::outline::SymbolicSize| {
         let number = size.number().and_then(|number| usize::try_from(number).ok());
         number.map_or(DeclaredSize::Dynamic, DeclaredSize::Known)
@@ -43,7 +44,8 @@ fn start(name: &str, value_type: Option<&ValueType>) -> ModelInput {
     }
 }
 
-/// The outputs of the part: those of the model, or the values at which it ends.
+/// The outputs of the part: those of the model, or the values at which it ends. They are described in the
+/// same form as inputs.
 ///
 /// # Errors
 /// Those of the declarations of the outputs.
@@ -63,7 +65,7 @@ pub(super) fn outputs(
                 return Ok(declared(core::slice::from_ref(bytes), "output", limits)?.remove(0));
             }
         }
-        Ok(start(name, None))
+        Ok(described(name, None))
     };
     part.ends().into_iter().map(output).collect()
 }

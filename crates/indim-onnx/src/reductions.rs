@@ -35,10 +35,10 @@ impl ReduceOperator {
         })
     }
 
-    /// The element-wise operation in place of a reduction over no axes, on the result of `prepared`.
-    fn map_unreduced(self, x: &Value) -> Result<Value, FormatErrorKind> {
+    /// The element-wise operation in place of a reduction over no axes, on the result of `map_elements`.
+    fn map_unreduced(self, x: &Value, dtype: DType) -> Result<Value, FormatErrorKind> {
         Ok(match self {
-            ReduceOperator::L2 => x.builder().abs(x)?,
+            ReduceOperator::L2 if Op::Abs.takes(dtype) => x.builder().abs(x)?,
             ReduceOperator::LogSum => x.builder().log(x)?,
             _ => x.clone(),
         })
@@ -74,7 +74,7 @@ pub(super) fn reduce(call: &Call<'_>, reduction: ReduceOperator) -> LoweringResu
         form.map_err(|error| call.graph_error(indim_graph::GraphErrorKind::Reduction(error)))?;
     let x = reduction.map_elements(call.value(0)?, dtype)?;
     if form.axes().is_empty() {
-        return one(reduction.map_unreduced(&x)?);
+        return one(reduction.map_unreduced(&x, dtype)?);
     }
     let options = reduce_options(form.axes(), form.keeps_axes());
     let is_whole_mean = reduction == ReduceOperator::Mean && dtype.is_integer();

@@ -1,4 +1,4 @@
-//! Blocking: the sizes of macro tiles, slices and packed blocks, and the layout of scratch memory.
+//! Blocking: the sizes of macro tiles, slices and panels, and the layout of scratch memory.
 
 use crate::axes::{Axes, ProductArray};
 use crate::kernels::Kernels;
@@ -284,7 +284,7 @@ impl Blocking {
         self.grid_batches = batch.div_ceil(self.task_batches);
     }
 
-    /// Sizes of packed blocks, and the layout of memory.
+    /// Sizes of panels, and the layout of memory.
     fn lay_out(&mut self, kernels: &Kernels) {
         let row_bytes = self.slice_length.max(1) * kernels.size;
         let (tile_rows, tile_columns) = (kernels.rows, kernels.columns());

@@ -1,17 +1,18 @@
 //! Products of two strided operands, summed along shared axes: matrix products and every other contraction.
 //!
-//! `out[b, m, n] = Σₖ x[b, m, k] * y[b, n, k]`, with any number of axes of each class. The order of
-//! summation is fixed, so the bits depend neither on the instruction set nor on tiles, threads and
-//! strides.
+//! `out[b, m, n] = Σₖ x[b, m, k] * y[b, n, k]`, with any number of axes of each class. Row `k` of `y` is
+//! `y[b, :, k]`, column `n` is `y[b, n, :]`. The order of summation is fixed, so the bits depend neither on
+//! the instruction set nor on tiles, threads and strides.
 //!
 //! The words of this crate; some have another meaning in other crates:
+//! - *register tile*: rows by vectors of results, whose accumulators stay in registers (`tile.rs`);
 //! - *macro tile*: some rows and columns of the result, at one batch element; it consists of register
 //!   tiles;
 //! - *task*: the work that a thread runs at a time: a macro tile at one or more batch elements, or a slice
 //!   of a macro tile's sum;
 //! - *slice*: a range of the summed index, also called K-slice; it consists of blocks;
-//! - *block*: 512 summed indices; a *chain* is a sequence of multiply-adds into one accumulator
-//!   (`order.rs`);
+//! - *block*: 512 summed indices;
+//! - *chain*: a sequence of multiply-adds into one accumulator (`order.rs`);
 //! - *wide sum*: a sum of blocks, in `f64` for floats;
 //! - *group*: two or four neighbouring summed indices, whose products one instruction adds;
 //! - *panel*: a packed copy of some rows of `x` or columns of `y`, as many as a register tile has.
@@ -21,7 +22,7 @@
 //! - `plan.rs`: the plan of a product for a level and a number of threads: phases of independent tasks;
 //! - `order.rs`: the order of summation;
 //! - `axes.rs`: the axes of one class, merged by strides, and offsets of their elements;
-//! - `blocking.rs`: sizes of macro tiles, slices and packed blocks;
+//! - `blocking.rs`: sizes of macro tiles, slices and panels;
 //! - `run.rs`: runs one task, which computes a macro tile of the result or a slice of its sum;
 //! - `tiles.rs`: sums of macro tiles by register tiles;
 //! - `tile.rs`: the register tile;
@@ -30,16 +31,17 @@
 //! - `dot.rs`: dot products along the summed index;
 //! - `axpys.rs`: sums of macro tiles by scaled rows, if `x` has few rows and the rows of `y` are contiguous;
 //! - `axpy.rs`: sums of scaled rows;
-//! - `stencils.rs`: sums of macro tiles by short chains, if `x` has few rows and the summed index is short;
-//! - `stencil.rs`: sums of short chains;
+//! - `stencils.rs`: sums of macro tiles by short chains over columns read in place, as in depthwise
+//!   convolutions, if `x` has few rows and the summed index is short; `stencil.rs`: the sums of one call;
 //! - `pack.rs`: packing of panels;
 //! - `quads.rs`: packing of groups of four bytes, and sums of bytes;
-//! - `initial_sum.rs`: initial sums of rows, which correct sums of products of bytes; `initial_sums.rs`:
+//! - `initial_sum.rs`: initial sums of rows: the correction of sums of products of bytes if both operands
+//!   or none are signed, because the instruction multiplies signed by unsigned bytes; `initial_sums.rs`:
 //!   those of a macro tile;
 //! - `store.rs`: rounding and stores of sums;
 //! - `element.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;
-//! - `shells/`: the functions compiled for each level;
+//! - `shells/`: the functions compiled for each level, with all callees inlined;
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,
@@ -48,7 +50,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 #![cfg_attr(
     not(target_arch = "x86_64"),
-    allow(dead_code, reason = "only AVX2 and AVX-512 add pairs of neighbouring products")
+    allow(dead_code, reason = "only levels of x86-64 use groups")
 )]
 
 mod axes;

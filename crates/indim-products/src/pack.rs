@@ -124,7 +124,7 @@ pub(crate) fn for_each_segment(
 #[inline(always)]
 pub(crate) unsafe fn run<S: Widen<E>, E: ProductElement>(pack: &PackArguments) {
     for_each_segment(pack, size_of::<E>(), E::IS_ORDERED, |segment| {
-        // SAFETY: the caller ensures panel and source; places are below the length of the block.
+        // SAFETY: the caller ensures panel and source; positions are below the length of the block.
         unsafe { segment_by_elements::<S, E>(pack, &segment, 0..segment.count) }
     });
 }

@@ -127,9 +127,9 @@ unsafe fn pack_run<V: QuadVector, const FLIP: bool>(
 /// Like [`InitialSumFn`](crate::initial_sum::InitialSumFn).
 #[inline(always)]
 pub(crate) unsafe fn initial_sums<V: QuadVector, const IS_SIGNED: bool>(
-    sums: &InitialSumArguments,
+    arguments: &InitialSumArguments,
 ) {
-    let &InitialSumArguments { x, x_row_stride, is_packed, rows, length, to } = sums;
+    let &InitialSumArguments { x, x_row_stride, is_packed, rows, length, to } = arguments;
     // SAFETY: the caller ensures groups, sums and instructions.
     unsafe {
         if is_packed {

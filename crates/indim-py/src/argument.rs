@@ -66,7 +66,7 @@ fn not_an_array_error(error: PyErr, object: &Bound<'_, PyAny>, name: &str) -> Py
     let py = object.py();
     let advise = NOT_AN_ARRAY_ERROR.import(py, "indim._arrays", "not_an_array_error");
     match advise.and_then(|advise| advise.call1((error.value(py), object, name))) {
-        Ok(advise) => PyErr::from_value(advise),
+        Ok(advised) => PyErr::from_value(advised),
         Err(_) => error,
     }
 }

@@ -86,7 +86,7 @@ impl CachedComputation {
             return Ok(compiled);
         }
         let types: Vec<OperandType> = operands.iter().map(Operand::operand_type).collect();
-        let compiled = Arc::new(self.compile(types, targets)?);
+        let compiled = Arc::new(self.find_or_compile(types, targets)?);
         let evicted = lock(&self.variants).insert(&compiled);
         // Evicted programs are freed after the lock is released, because that takes long.
         drop(evicted);
@@ -96,7 +96,7 @@ impl CachedComputation {
 
     /// The program for these types: bound to their sizes if a program for all sizes exists. The first types
     /// of their kind are compiled for their sizes alone.
-    fn compile(
+    fn find_or_compile(
         &self,
         types: Vec<OperandType>,
         targets: &[CastTarget],

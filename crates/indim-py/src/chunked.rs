@@ -37,15 +37,15 @@ struct ProgramCache(Mutex<Vec<(ProgramKey, Arc<CompiledVariant>)>>);
 
 impl ProgramCache {
     /// The program for these sizes, compiled now if there is none.
-    fn compile(
+    fn find_or_compile(
         &self,
         py: Python<'_>,
         sizes: ProgramKey,
         graph: impl FnOnce(&ProgramKey) -> PyResult<Graph>,
     ) -> PyResult<Arc<CompiledVariant>> {
-        let cache = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut cache = cache();
+            let mut cache = lock();
             if let Some(found) = cache.iter().rposition(|(known, _)| *known == sizes) {
                 cache[found..].rotate_left(1);
                 return Ok(Arc::clone(&cache[cache.len() - 1].1));
@@ -55,7 +55,7 @@ impl ProgramCache {
         check_types(&graph, &sizes.0)?;
         let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
-        let mut cache = cache();
+        let mut cache = lock();
         let oldest = (cache.len() >= MAX_CACHED_PROGRAMS).then(|| cache.remove(0));
         cache.push((sizes, Arc::clone(&compiled)));
         drop(cache);
@@ -96,7 +96,7 @@ impl ProgramCache {
                 }
             };
             let types = operands.iter().map(array_type).collect::<PyResult<_>>()?;
-            let compiled = self.compile(py, (types, sizes), graph)?;
+            let compiled = self.find_or_compile(py, (types, sizes), graph)?;
             let outputs =
                 operands[..overwritten.min(operands.len())].iter().map(|operand| match operand {
                     Operand::Array(array) => Some(array.clone()),

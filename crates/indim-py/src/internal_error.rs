@@ -1,4 +1,4 @@
-//! The boundary between Rust and Python: a panic becomes `indim.InternalError`, and error codes have pages.
+//! The boundary between Rust and Python: a panic becomes `indim.InternalError`; the page of an error code.
 
 use indim::errors::Diagnostic;
 use pyo3::exceptions::PyValueError;

@@ -5,8 +5,8 @@
 //! `numpy_api.rs`. The other half of the package, in Python, is in `python/indim/`.
 //!
 //! - `argument.rs`: the arguments of a compiled function: operands, static objects, and containers of both;
-//! - `results_argument.rs`: requested results of a text and their container: `results=` of `evaluate`,
-//!   `validate` and `explain`;
+//! - `results_argument.rs`: the argument `results=` of `evaluate`, `validate` and `explain`: the requested
+//!   results of a text, and their container;
 //! - `cached_computation.rs`: the cache of computations and their compiled programs, and its memory limit;
 //! - `captured.rs`: objects that a traced function read from outside its arguments, and checks that they
 //!   are unchanged;
@@ -23,10 +23,10 @@
 //! - `expression_cache.rs`: the cache of computations of texts and eager operations;
 //! - `lint.rs`: findings about the broadcasts of models, as `indim/_lint.py` returns them;
 //! - `memory_use.rs`: the memory held by cached computations and their compiled programs;
-//! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`, and
-//!   error codes have pages;
+//! - `internal_error.rs`: the boundary between Rust and Python: a panic becomes `indim.InternalError`;
+//!   also the page of an error code, for `explain_error`;
 //! - `layout.rs`: NumPy's `order` argument;
-//! - `model.rs`: programs in files of other systems, as `indim/_models.py` loads them;
+//! - `model.rs`: programs read from files of other systems, as `indim/_models.py` loads them;
 //! - `operation.rs`: eager operations, as the functions of the package call them on arrays;
 //! - `out.rs`: the argument `out`: the caller's arrays for the results;
 //! - `parameters.rs`: the parameters of a compiled function, and the arguments of a call in their order;
@@ -41,7 +41,7 @@
 //! - `structure.rs`: the container of several results, and of their arrays in `out`: none, a tuple, a list
 //!   or a dict;
 //! - `variants.rs`: the compiled variants of a computation, found by operand types;
-//! - `written.rs`: programs written for other systems, for `indim/_written.py`.
+//! - `written.rs`: writes programs in the formats of other systems, for `indim/_written.py`.
 #![deny(unsafe_code)]
 #![warn(clippy::unwrap_used)]
 
@@ -86,7 +86,7 @@ use pyo3::prelude::*;
 
 /// The compiled part of the package `indim`.
 ///
-/// It enables the lock of free-threaded interpreters, with which it is not tested.
+/// Its import turns on the lock of a free-threaded interpreter, because it is not tested without the lock.
 #[pymodule(gil_used = true)]
 mod _indim {
     #[pymodule_export]

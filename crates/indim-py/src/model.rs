@@ -97,7 +97,7 @@ impl Model {
         guard(py, || {
             let order: Order = parse_order(order)?;
             let (bindings, operands) = self.bind_inputs(py, &inputs)?;
-            let compiled = self.compile(py, bindings)?;
+            let compiled = self.find_or_compile(py, bindings)?;
             let results = run(py, &compiled, &operands, &[], order)?;
             Ok(results.into_iter().map(|array| array.into_object()).collect())
         })
@@ -178,15 +178,15 @@ impl Model {
         Ok((bindings, operands))
     }
 
-    fn compile(
+    fn find_or_compile(
         &self,
         py: Python<'_>,
         bindings: Vec<InputBinding>,
     ) -> PyResult<Arc<CompiledVariant>> {
         // No Python code runs under this lock. The list stays valid if a holder panics, so poison is ignored.
-        let programs = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         {
-            let mut programs = programs();
+            let mut programs = lock();
             if let Some(found) = programs.iter().rposition(|(known, _)| *known == bindings) {
                 programs[found..].rotate_left(1);
                 return Ok(Arc::clone(&programs[programs.len() - 1].1));
@@ -197,7 +197,7 @@ impl Model {
         let graph = program.graph.with_outputs(0..self.model.outputs().len());
         let compiled = CompiledVariant::new(|| Ok(as_stored(&graph)?));
         let compiled = Arc::new(compiled.map_err(|error| computation_error(py, &error))?);
-        let mut programs = programs();
+        let mut programs = lock();
         let oldest = (programs.len() >= MAX_PROGRAMS).then(|| programs.remove(0));
         programs.push((bindings, Arc::clone(&compiled)));
         drop(programs);

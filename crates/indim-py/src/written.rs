@@ -1,4 +1,4 @@
-//! Programs written for other systems, for `indim/_written.py`.
+//! Writes programs in the formats of other systems, for `indim/_written.py`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,12 +12,13 @@ use pyo3::types::PyBytes;
 
 use crate::error::{format_error, load_error};
 
-/// Options of writing: the format, the path if any, `exact`, the operation set.
+/// Options of writing: the format, the path if any, whether operations that the format lacks are errors, and
+/// the version of the operation set.
 #[derive(FromPyObject)]
 pub(crate) struct Destination(String, Option<PathBuf>, bool, Option<u32>);
 
-/// The content, the external file with its name, the compositions (operation, replacement, count), and
-/// warnings.
+/// The content, the external file with its name, the decomposed operations (operation, replacement, count),
+/// and warnings.
 pub(crate) type ExportParts<'py> = (
     Bound<'py, PyBytes>,
     Option<(String, Bound<'py, PyBytes>)>,
@@ -48,7 +49,7 @@ impl Destination {
         WriteOptions::new().name(name).exact(*exact).opset(*opset)
     }
 
-    /// Writes the model that `make` returns to the path, if any, and returns it.
+    /// Calls `make`, saves its model at the path if there is one, and returns the parts of the model.
     pub(crate) fn write_model<'py>(
         &self,
         py: Python<'py>,

@@ -38,7 +38,7 @@ pub fn draw_broadcast(broadcast: &Broadcast, operands: &[OperandLabel<'_>]) -> S
     let axes = (0..result.rank()).map(|axis| axis.to_string()).collect();
     let mut rows = vec![TableRow::new("result axis".to_string(), axes)];
     for operand in 0..broadcast.operands().len() {
-        let (name, name_width) = line_name(operand, operands);
+        let (name, name_width) = row_name(operand, operands);
         rows.push(TableRow { name, name_width, cells: cells(broadcast, operand) });
     }
     let sizes = result.iter().map(|size| size.to_string()).collect();
@@ -64,7 +64,7 @@ impl TableRow {
 }
 
 /// The name of an operand's row, and its width.
-pub(crate) fn line_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
+pub(crate) fn row_name(operand: usize, labels: &[OperandLabel<'_>]) -> (String, usize) {
     let Some(label) = labels.get(operand) else {
         let name = format!("operand {operand}");
         let width = name.len();

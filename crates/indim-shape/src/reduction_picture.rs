@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec;
 
-use crate::broadcast_picture::{TableRow, draw_table, line_name};
+use crate::broadcast_picture::{TableRow, draw_table, row_name};
 use crate::message::OperandLabel;
 use crate::reduction_form::ReductionForm;
 
@@ -39,7 +39,7 @@ pub fn draw_reduction(form: &ReductionForm, label: Option<OperandLabel<'_>>) -> 
         true => reduced_size.to_string(),
         false => operand[axis].to_string(),
     };
-    let (name, name_width) = line_name(0, label.as_slice());
+    let (name, name_width) = row_name(0, label.as_slice());
     let sizes = row(&|axis| format!("{}{}", operand[axis], mark(axis)));
     let rows = vec![
         TableRow::new("operand axis".to_string(), row(&|axis| axis.to_string())),

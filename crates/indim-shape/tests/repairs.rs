@@ -9,7 +9,7 @@ use indim_shape::{
 };
 
 /// Every repair elaborates to its stated result, keeps the sizes other than 1, and differs from the refused
-/// broadcast; repairs with the same `meaning` have the same result. Returns the number of repairs.
+/// broadcast; repairs with the same `broadcast_number` have the same result. Returns the number of repairs.
 fn check(error: &ShapeError) -> usize {
     let repairs = find_repairs(error);
     for repair in &repairs {

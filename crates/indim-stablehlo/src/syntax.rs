@@ -23,6 +23,7 @@ pub(super) struct Module {
 pub(super) struct Function {
     /// The name without `@` and quotes.
     pub(super) name: String,
+    /// The place of the name in the text.
     pub(super) span: Span,
     pub(super) is_public: bool,
     pub(super) results: Vec<FunctionResult>,
@@ -125,7 +126,8 @@ impl Module {
 }
 
 impl SyntaxOperation {
-    /// The type of a result, unless the signature has another number of types.
+    /// The type of result `number`, if the signature states it. A list with another number of types states
+    /// only the type of the first result: its last type.
     pub(super) fn result_type(&self, number: usize) -> Option<&Type> {
         let count: usize = self.results.iter().map(|names| names.count).sum();
         match &self.signature {

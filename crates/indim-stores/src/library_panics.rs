@@ -19,7 +19,7 @@ pub(crate) fn catch_library_panic<T>(
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic: Box<dyn Any + Send>| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason");
-        let message = format!("damaged: the library that reads it gave up: {text}");
+        let message = format!("damaged: the decoder gave up: {text}");
         Err(Diagnostic::new(code, shown(&message)).into())
     })
 }

@@ -12,7 +12,8 @@ use crate::{ArrayRegion, StoreError, StoreErrorKind};
 ///
 /// Callers cover the array with a [grid](ArrayRegion::grid) and write each region once, in row-major order.
 /// If the sink has [chunks](Sink::chunks), the grid steps must be multiples of them. An incomplete sink that
-/// is dropped leaves nothing behind and does not touch an earlier result at its path.
+/// is dropped leaves nothing behind and does not touch an earlier result at its path. A sink to a pipe cannot
+/// take back what it has written.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Array};
@@ -60,8 +61,8 @@ pub trait Sink: fmt::Debug + Send {
     /// region; `io`.
     fn write(&mut self, region: &ArrayRegion, values: &Array) -> Result<(), StoreError>;
 
-    /// The first half of [`Sink::finish`], which can take long and fail: writes everything to the disk. To
-    /// publish several results together, complete all of them before the first one appears.
+    /// The first half of [`Sink::finish`], which can take long and fail: writes all that is left. Several
+    /// results appear together if all are completed before the first is committed.
     ///
     /// # Errors
     /// `incomplete` if elements are missing; `io`.
@@ -76,8 +77,8 @@ pub trait Sink: fmt::Debug + Send {
     }
 }
 
-/// A complete result on disk, not yet visible. [`CompleteResult::commit`] makes it appear; dropping it
-/// removes it.
+/// A complete result that is not yet visible, except in a pipe. [`CompleteResult::commit`] makes it appear;
+/// dropping it discards it.
 pub trait CompleteResult: fmt::Debug + Send {
     /// Makes the result appear.
     ///

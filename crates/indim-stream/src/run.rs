@@ -66,8 +66,8 @@ pub fn run(
 }
 
 /// The data read for a piece: for each input an array for each region of the piece, or one array for all
-/// regions if the reduced axis does not cut the input. `None` for inputs in memory.
-type Pieces = Vec<Option<Arc<Vec<Array>>>>;
+/// regions if the reduced axis does not cut the input. `None` for operands in memory.
+type PieceData = Vec<Option<Arc<Vec<Array>>>>;
 
 /// The regions of an input that were read for the last piece, with their data, in case the next piece
 /// needs the same regions.
@@ -143,11 +143,11 @@ impl Plan {
                 _ => OperandData::EarlierResult(&earlier_results[&operand.value]),
             };
             let operands: Vec<OperandData<'_>> = pass.job.inputs.iter().map(operands).collect();
-            let carried_out = RunningPass { pass, operands: &operands, options };
+            let running = RunningPass { pass, operands: &operands, options };
             let results = match pass.job.reduced {
-                Some((axis, _)) => carried_out.reduce(axis, sinks)?,
+                Some((axis, _)) => running.reduce(axis, sinks)?,
                 None => {
-                    carried_out.map(sinks)?;
+                    running.map(sinks)?;
                     Vec::new()
                 }
             };
@@ -169,8 +169,8 @@ impl Plan {
         // The parameters after these are slices of inputs and counters.
         let parameters = &self.graph.parameters()[..operands.len()];
         assert_eq!(operands, types(parameters), "inputs of the types of the parameters");
-        let operands: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
-        assert_eq!(operands, types(self.graph.outputs()), "sinks of the types of the outputs");
+        let written: Vec<ArrayType> = sinks.iter().map(|sink| sink.array_type().clone()).collect();
+        assert_eq!(written, types(self.graph.outputs()), "sinks of the types of the outputs");
     }
 }
 
@@ -183,13 +183,13 @@ struct RunningPass<'a> {
 
 impl<'a> RunningPass<'a> {
     /// The function that reads the inputs of a piece. A region that the last piece had too is not read again.
-    fn reader(&self) -> impl FnMut(&Piece) -> Result<Pieces, StreamError> + Send {
+    fn reader(&self) -> impl FnMut(&Piece) -> Result<PieceData, StreamError> + Send {
         let (job, operands) = (&self.pass.job, self.operands);
         let mut last: Vec<LastRead> = vec![None; operands.len()];
         move |piece| {
             let each = job.inputs.iter().zip(operands).zip(&mut last);
-            let read = each.map(|(((operand, _), operands), last)| {
-                let OperandData::Stored(source, starts) = operands else { return Ok(None) };
+            let read = each.map(|(((operand, _), data), last)| {
+                let OperandData::Stored(source, starts) = data else { return Ok(None) };
                 let regions = regions_of(job, operand, piece).iter();
                 let regions: Vec<ArrayRegion> = regions
                     .map(|region| region_of_array(&operand.region(region), starts))
@@ -222,13 +222,13 @@ impl<'a> RunningPass<'a> {
         piece: &Piece,
         read: &'v Option<Arc<Vec<Array>>>,
     ) -> Vec<ArrayView<'v>> {
-        let (job, operands) = (&self.pass.job, &self.operands[input]);
+        let (job, data) = (&self.pass.job, &self.operands[input]);
         let operand = &job.inputs[input].0;
         let of_part = |view: &ArrayView<'v>| {
             let regions = regions_of(job, operand, piece).iter();
             regions.map(|region| view_of_region(view, &operand.region(region))).collect()
         };
-        match (operands, read) {
+        match (data, read) {
             (_, Some(buffers)) => buffers.iter().map(Array::view).collect(),
             (OperandData::InMemory(view), None) => of_part(view),
             (OperandData::EarlierResult(buffer), None) => of_part(&buffer.view()),
@@ -248,7 +248,7 @@ impl<'a> RunningPass<'a> {
     fn compute(
         &self,
         piece: &Piece,
-        read: &Pieces,
+        read: &PieceData,
         programs: &mut Programs<'_>,
     ) -> Result<Vec<Array>, StreamError> {
         let views: Vec<ArrayView<'_>> = (read.iter().enumerate())
@@ -264,7 +264,7 @@ impl<'a> RunningPass<'a> {
         let outputs = &self.pass.job.outputs;
         let mut programs =
             Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
-        let compute = |piece: &Piece, read: Pieces| self.compute(piece, &read, &mut programs);
+        let compute = |piece: &Piece, read: PieceData| self.compute(piece, &read, &mut programs);
         let write = |piece: &Piece, results: Vec<Array>| {
             for (output, result) in outputs.iter().zip(&results) {
                 for &(sink, _) in &output.sinks {
@@ -288,7 +288,7 @@ impl<'a> RunningPass<'a> {
             Programs::new(&self.pass.job, &self.pass.executables, &self.options.compile);
         let mut gathered = ReductionOutputs::new(job, sinks)?;
         let (mut tree, mut carried) = (PairTree::default(), CarriedReduction::new(job, axis));
-        let combine = |piece: &Piece, read: Pieces| {
+        let combine = |piece: &Piece, read: PieceData| {
             let complete = match job.row_order {
                 RowOrder::Independent => {
                     let results = self.compute(piece, &read, &mut programs)?;
@@ -313,8 +313,8 @@ impl<'a> RunningPass<'a> {
         gathered.finish()
     }
 
-    /// An input of a piece whose rows are added to lanes.
-    fn input<'v>(&'v self, input: usize, piece: &Piece, read: &'v Pieces) -> PieceInput<'v> {
+    /// An input of a piece, as `CarriedReduction::add` takes it.
+    fn input<'v>(&'v self, input: usize, piece: &Piece, read: &'v PieceData) -> PieceInput<'v> {
         let operand = &self.pass.job.inputs[input].0;
         let mut views = self.views(input, piece, &read[input]);
         match self.pass.job.rows_of(operand) {
@@ -348,8 +348,8 @@ impl<'a> ReductionOutputs<'a> {
         Ok(ReductionOutputs { job, sinks, later_results })
     }
 
-    /// Writes the complete results for one region along the kept axes. `piece` is the last piece that was
-    /// reduced to them.
+    /// Writes the complete results for one region along the kept axes. `piece` is the first region of the
+    /// last piece that was reduced to them.
     fn add(&mut self, piece: &ArrayRegion, results: Vec<Array>) -> Result<(), StreamError> {
         for ((output, result), later_result) in
             self.job.outputs.iter().zip(results).zip(&mut self.later_results)

@@ -27,8 +27,9 @@ pub enum TargetError {
 }
 
 /// Entry point. Arguments: addresses of the operands (outputs first), row strides in bytes, number of rows,
-/// elements of a row, and index of the first element of a row's second step. Only code compiled with
-/// aligned steps reads the last argument.
+/// elements of a row, and the index at which each row's second step begins: less than a step if the first
+/// two steps overlap for alignment (`Function::second_step`). Only code with aligned steps reads the last
+/// argument.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut *mut u8, *const isize, usize, usize, usize);
 /// Like the entry point on x86-64, with the calling convention of the platform.
@@ -151,7 +152,7 @@ impl Function {
     ///
     /// # Safety
     /// - In each row, every input is valid for reads: `elements` elements, `elements` records if its form is
-    ///   `Interleaved`, or one element if its form is `Single` or `Same`.
+    ///   `Interleaved`, or one element if its form is `RowScalar` or `UnitScalar`.
     /// - In each row, every output is valid for writes of `elements` elements.
     /// - An output overlaps no other operand, except that it may be identical with an input if the layout
     ///   has `is_in_place`.
@@ -220,7 +221,7 @@ impl Function {
     }
 
     /// Index of the first element of each row's second step. In long rows the first two steps overlap, so
-    /// that all later steps access one operand at aligned addresses.
+    /// that from the second step on, one operand is accessed at aligned addresses.
     fn second_step(
         &self,
         operands: &[*mut u8],

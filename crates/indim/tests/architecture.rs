@@ -1,6 +1,6 @@
-//! The file map: ARCHITECTURE.md names every crate, documents name only existing paths and link to existing
-//! files and headings, each file has a first line that describes it, and the page of each module names its
-//! files.
+//! The file map: ARCHITECTURE.md names every crate, documents name only existing paths and items and link to
+//! existing files and headings, each file has a first line that describes it, and the page of each module
+//! names its files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,26 @@ fn documents() -> Vec<PathBuf> {
         paths.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect();
     documents.push(root().join("crates/indim-shape/src/rules.md"));
     documents
+}
+
+/// In prose such as "`push` in `crates/indim-codegen/src/builder.rs`", the file contains the name.
+#[test]
+fn documents_name_items_that_exist() {
+    let mut count = 0;
+    for document in documents() {
+        let text = prose(&fs::read_to_string(&document).unwrap());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let quoted: Vec<&str> = text.split('`').collect();
+        for [item, between, path] in quoted.array_windows().skip(1).step_by(2) {
+            if *between == " in " && path.starts_with("crates/") && path.ends_with(".rs") {
+                let source = fs::read_to_string(root().join(path)).unwrap();
+                let name = item.rsplit("::").next().unwrap_or_default();
+                assert!(source.contains(name), "{}: no `{item}` in {path}", document.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 10, "documents name {count} items");
 }
 
 /// The lines of a document outside code blocks.

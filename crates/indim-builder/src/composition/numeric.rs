@@ -1,4 +1,4 @@
-//! Functions of NumPy.
+//! Compositions that are functions of NumPy; the table in `mod.rs` has their element types and defaults.
 
 use core::f64::consts::PI;
 
@@ -100,6 +100,7 @@ fn round_integer(x: &Value, zeros: u64) -> BuildResult {
     let dtype = x.array_type()?.dtype;
     let power = u32::try_from(zeros).ok().and_then(|zeros| 10u64.checked_pow(zeros));
     let Some(power) = power.filter(|power| fits(*power, dtype)) else {
+        // 0 is the only multiple that the type represents.
         return Ok(x.sub(x));
     };
     let quotient = x.floor_div(power);

@@ -1,4 +1,5 @@
-//! The memory that a run will read, write and hold, computed before it allocates.
+//! The forecast of the memory that a run will read, write and hold: its totals, and the check against a
+//! limit. `Executable::forecast` in `executable.rs` computes it before the run allocates.
 
 use indim_loops::loop_nest::{BufferId, LoopNests};
 use indim_ops::ArrayType;

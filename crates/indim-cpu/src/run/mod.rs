@@ -7,7 +7,7 @@
 //! - `options.rs`, `forecast.rs`, `memory_piece.rs`, `error.rs`: options, memory and errors of a run.
 //!
 //! Compilation and binding:
-//! - `compile.rs`: compiles a graph, with the executor of `choice.rs`;
+//! - `compile.rs`: compiles a graph, with the executor for the option of `choice.rs`;
 //! - `compiled_program.rs`: the program for any sizes;
 //! - `bound_program.rs`: the program bound to sizes, and the run of its nests; `run_arrays.rs`: the arrays of
 //!   a run; `repeated_run.rs`: repeated runs on the same arrays;
@@ -19,7 +19,7 @@
 //!   and searches in sorted tables, which no executor compiles; `scan_strips.rs`, `scan_block.rs`: the strips
 //!   and blocks of scans.
 //!
-//! Checks before a run, and threads:
+//! Strides, checks before a run, and threads:
 //! - `output_order.rs`: memory order of new outputs; `dense_strides.rs`: row-major strides, inline;
 //! - `overlap.rs`: arrays that share memory; `indices.rs`: indices out of range;
 //! - `threads.rs`: distribution of tiles to threads; `chunks.rs`: chunks of tiles; `team.rs`: the helpers of

@@ -10,8 +10,8 @@
 //! - `fold.rs`: constant folding of small computations, by the reference evaluator;
 //! - `power.rs`: replacement of powers by `square` and `reciprocal`;
 //! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
-//! - `reshape.rs`: removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result
-//!   later;
+//! - `reshape.rs`: computes an output that is reshaped, computed and reshaped back in its final shape, as
+//!   after `keepdims`;
 //! - `regions.rs`: optimisation of the regions of loops and branches by all passes;
 //! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
 //! - `stack.rs`: reduction of stacks by element-wise operations on their parts, without writing the stack;

@@ -1,6 +1,6 @@
-//! Removal of axes of size 1 that are added, as for `keepdims`, and dropped from a result later. Computing
-//! the values between the two reshapes without these axes lets their nest store the result directly. Other
-//! values keep the axes, because nests of equal rank form groups more easily.
+//! Computes an output that is reshaped, computed and reshaped back in its final shape, so that its nest
+//! stores it directly. Typically `keepdims` adds axes of size 1, and the last reshape drops them. Values
+//! that are not before such an output keep their axes, because nests of equal rank form groups more easily.
 
 use indim_ops::{ArrayType, Fact};
 use indim_shape::{AxisMap, Shape};

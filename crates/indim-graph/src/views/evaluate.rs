@@ -86,11 +86,11 @@ pub(crate) fn scatter_targets(
         let (before, rest) = index.split_at(axis);
         let (of_indices, after) = rest.split_at(rank);
         let index_position = ravel(of_indices.iter().copied(), indices.shape());
-        let target = mode
+        let axis_index = mode
             .resolve(numbers[index_position], operand[axis])
             .ok_or((numbers[index_position], index_position))?;
-        let index = before.iter().copied().chain([target]).chain(after.iter().copied());
-        Ok((target < operand[axis]).then(|| ravel(index, operand)))
+        let index = before.iter().copied().chain([axis_index]).chain(after.iter().copied());
+        Ok((axis_index < operand[axis]).then(|| ravel(index, operand)))
     };
     (0..count(updates)).map(target).collect()
 }

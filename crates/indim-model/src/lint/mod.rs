@@ -1,13 +1,14 @@
-//! Findings about the broadcasts of a model: illegal, unknown, or legal and probably unintended.
+//! Findings about a model: broadcasts that are illegal, undecided or probably unintended, wrong stated types,
+//! needless nodes, and results that depend on the runtime.
 //!
-//! False alarms are worse than misses: each rule here leaves out broadcasts that programs intend.
+//! False alarms are worse than misses: each check leaves out broadcasts that programs intend.
 //!
 //! - `finding.rs`: a finding; `facts.rs`: users, constants and channel axes of the values;
 //! - `verdicts.rs`: findings from verdicts and types; `promoted.rs`: ranks promoted by accident and outer
 //!   products; `wrong_axis.rs`: per-channel constants on an axis other than the channel axis;
 //!   `needless.rs`: nodes that change nothing; `repeated.rs`: constants that repeat their elements;
-//!   `pdpd.rs`: axes that OpenVINO reads differently; `runtimes.rs`: operators whose results depend on the
-//!   runtime.
+//!   `pdpd.rs`: axes of the rule pdpd that OpenVINO itself ignores or reads differently; `runtimes.rs`:
+//!   operators whose results depend on the runtime.
 
 mod facts;
 mod finding;

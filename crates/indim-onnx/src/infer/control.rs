@@ -185,7 +185,7 @@ impl Walker<'_> {
         [outline.nodes.len(), outline.values.len(), outline.contradictions.len()]
     }
 
-    /// Drops the nodes and values that a body has added since `mark`.
+    /// Drops the nodes and values that a body has added since `checkpoint`.
     fn rollback(&mut self, [nodes, values, contradictions]: [usize; 3]) {
         self.outline.nodes.truncate(nodes);
         self.outline.values.truncate(values);

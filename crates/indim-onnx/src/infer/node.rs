@@ -324,7 +324,7 @@ pub(super) fn label(flat: &FlatNode) -> String {
     operator_label(&flat.node.operator_name(), &flat.node.proto.name)
 }
 
-/// The diagnostic of an error without its place, which the node of the outline has.
+/// The diagnostic of an error without its location, which the node of the outline has.
 fn without_location_text(kind: FormatErrorKind) -> Diagnostic {
     let diagnostic = kind.without_location().diagnostic(&SourceFile::new("", Vec::new()));
     Diagnostic { location: None, ..diagnostic }

@@ -25,7 +25,7 @@ pub(crate) unsafe fn pack_quads<const FLIP: bool>(pack: &PackArguments) {
 /// # Safety
 /// Like [`crate::initial_sum::InitialSumFn`], for this level.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vnni")]
-pub(crate) unsafe fn initial_sums<const IS_SIGNED: bool>(sums: &InitialSumArguments) {
+pub(crate) unsafe fn initial_sums<const IS_SIGNED: bool>(arguments: &InitialSumArguments) {
     // SAFETY: the caller has the obligations of `InitialSumFn`.
-    unsafe { quads::initial_sums::<QuadX16<IS_SIGNED>, IS_SIGNED>(sums) }
+    unsafe { quads::initial_sums::<QuadX16<IS_SIGNED>, IS_SIGNED>(arguments) }
 }

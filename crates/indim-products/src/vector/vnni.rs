@@ -38,7 +38,8 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     /// The processor has the instructions of the vector.
     unsafe fn flip_high_bits(self) -> Self;
 
-    /// Adds the sum of the bytes of a group, factors of `x`, to each sum.
+    /// Adds the four bytes of each group to the sum in its lane. The bytes are elements of the product's
+    /// operand `x`, signed if that operand is.
     ///
     /// # Safety
     /// The processor has the instructions of the vector.
@@ -51,7 +52,7 @@ pub(crate) trait QuadVector: Vector<Element = FactorQuad> {
     unsafe fn reduce_add(self) -> i32;
 }
 
-/// Sixteen groups, or their sums. Either `x` or `y` is signed.
+/// Sixteen groups, or their sums. One of the factors `x` and `y` of `fma` is signed, the other is unsigned.
 #[derive(Clone, Copy)]
 pub(crate) struct QuadX16<const IS_X_SIGNED: bool>(__m512i);
 
@@ -145,7 +146,7 @@ impl<const IS_X_SIGNED: bool> QuadVector for QuadX16<IS_X_SIGNED> {
     unsafe fn load_transposed(from: *const u8, step: isize) -> [Self; 4] {
         // SAFETY: the caller ensures the bytes and the instructions.
         unsafe {
-            // Lane `l` of 128 bits of vector `v` is column `4 l + v`.
+            // Lane `l`, of 128 bits, of the loaded vector `v` is column `4 l + v`.
             let column = |column: usize| {
                 let from = from.wrapping_offset(step.wrapping_mul(column as isize));
                 _mm_loadu_si128(from.cast())

@@ -149,8 +149,8 @@ def foreign_placeholder(value, description):
     if package == "xarray":
         raise TypeError(
             f"{description} is a {type(value).__name__} of xarray, whose dimensions meet by name: "
-            "DataArrays are "
-            'explained with rule="named" by `indim.explain(expression, ...)`; `.values` meets by position'
+            'DataArrays are explained with rule="named" by `indim.explain(expression, ...)`; '
+            "`.values` meets by position"
         )
     return value
 

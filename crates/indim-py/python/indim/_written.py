@@ -1,4 +1,4 @@
-"""Programs written for other systems."""
+"""Writes programs in the formats of other systems."""
 
 from __future__ import annotations
 

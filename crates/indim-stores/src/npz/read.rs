@@ -97,7 +97,7 @@ pub fn read_npz_member_within(
 /// ```
 ///
 /// # Errors
-/// Like [`read_npz_member`].
+/// Like [`read_npz_member`], without the check of the checksum.
 pub fn read_npz_member_type(path: &Path, member: &str) -> Result<ArrayType, FileError> {
     read_member(path, member, |mut file, length| Ok(read_header(&mut file, length)?.1.array_type))
 }

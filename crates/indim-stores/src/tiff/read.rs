@@ -2,7 +2,7 @@
 
 use std::io::Seek;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use indim_arrays::{Array, ArrayError};
 use indim_ops::{ArrayType, DType};
@@ -146,7 +146,9 @@ impl TiffFile {
     }
 
     fn read_into(&self, region: &ArrayRegion, to: &mut [u8]) -> Result<(), StoreErrorKind> {
-        let mut decoder = self.decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        // The lock is poisoned after a panic of the decoder, whose state is then unknown.
+        let mut decoder =
+            self.decoder.lock().map_err(|_| bad_tiff("damaged: an earlier read failed"))?;
         self.for_each_chunk(region, |chunk| {
             let bytes = self.read_chunk(&mut decoder, &chunk)?;
             self.copy_chunk(&bytes, &chunk, region, to);
@@ -404,5 +406,34 @@ impl Source for TiffFile {
             })
         };
         read().map_err(|kind| StoreError::new(self.path.to_string_lossy(), kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiff::TiffSink;
+    use crate::{OutputFile, Sink};
+
+    #[test]
+    fn a_decoder_that_panicked_is_not_used_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.tif");
+        let array_type = ArrayType::new(DType::U8, [2, 3]);
+        let region = ArrayRegion::whole(&array_type.shape);
+        let array = Array::filled(array_type.clone(), |_| Ok::<(), ArrayError>(())).unwrap();
+        let output = OutputFile::create(&path).unwrap();
+        let mut sink = TiffSink::create(output, &array_type, None).unwrap();
+        sink.write(&region, &array).unwrap();
+        Box::new(sink).finish().unwrap();
+        let file = TiffFile::open(&path, None, usize::MAX).unwrap();
+        assert_eq!(file.read(&region).unwrap().bytes(), [0; 6]);
+        let panicked =
+            catch_library_panic(ErrorCode::BAD_TIFF, || -> Result<(), StoreErrorKind> {
+                let _decoder = file.decoder.lock();
+                panic!("a panic of the library");
+            });
+        assert!(panicked.is_err());
+        assert_eq!(file.read(&region).unwrap_err().code(), "bad-tiff");
     }
 }

@@ -146,8 +146,9 @@ Elsewhere in `f64`, 15000 arguments of each range have errors of up to 1.04 ULP 
 to 1.57 ULP below 0 (near -3.5): these results are two floats from the correctly rounded one.
 
 Complex functions of `c64` compute in `c128`, except sums, products and other simple operations, and round
-once, so the error is about half an ULP of the modulus. In `c128` the test's corpus of values in 300 bits
-allows 3 ULP of the modulus, 1 for `tan` and `tanh`, and 100 for `pow`, whose error grows with `|y log x|`.
+once, so the error is about half an ULP of the modulus. In `c128`, a test compares values with mpmath at 300
+bits. It allows an error of 3 ULP of the modulus; 1 for `tan` and `tanh`; 100 for `pow`, whose error grows
+with `|y log x|`.
 
 A complex product is the plain formula, with each product and sum rounded. If the terms of a part cancel,
 that part has the error of the terms. If they overflow, the results are NumPy's and XLA's, not those of C99's

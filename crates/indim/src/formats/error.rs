@@ -61,7 +61,8 @@ impl LoadError {
 
     /// The fewest values, with their types, that a caller must provide to run a program with unsupported
     /// operations: as [`ProgramPart::from`](super::ProgramPart::from) they replace the results of these
-    /// operations. Empty for other errors, and if nothing else remains to be computed.
+    /// operations. Empty for other errors, if all these values are outputs, and if the program would not
+    /// run with them.
     ///
     /// ```
     /// use indim::formats::LoadedModel;

@@ -177,6 +177,17 @@ fn means_of_integers_are_integers_and_empty_reductions_have_values() {
 }
 
 #[test]
+fn norms_of_unsigned_integers_need_no_magnitudes() {
+    let x = Array::new([2], vec![3u64, 4]).unwrap();
+    for (operator, expected) in [("ReduceL1", 7u64), ("ReduceL2", 5)] {
+        let norm = result(18, operator, core::slice::from_ref(&x), &[int("keepdims", 0)]);
+        assert_eq!(norm, Array::from_scalar(expected), "{operator}");
+        let no_axes = [int("noop_with_empty_axes", 1)];
+        assert_eq!(result(18, operator, core::slice::from_ref(&x), &no_axes), x, "{operator}");
+    }
+}
+
+#[test]
 fn clip_takes_attributes_then_operands() {
     let x = floats(&[4], &[-2., 0., 2., f32::INFINITY]);
     let attributes = [float("min", -1.0), float("max", 1.0)];

@@ -220,10 +220,10 @@ indim_lanes::shared_by_recordings! {
         let signed = copysign(infinity, y.re);
         let by_zero = Complex::new(signed.mul(x.re), signed.mul(x.im));
         // Only the directions of the infinite parts of an infinite operand count.
-        let direction = mul(directions(x), conj(y));
-        let infinite_quotient = Complex::new(infinity.mul(direction.re), infinity.mul(direction.im));
-        let direction = mul(x, conj(directions(y)));
-        let by_infinity = Complex::new(zero::<F>().mul(direction.re), zero::<F>().mul(direction.im));
+        let product = mul(directions(x), conj(y));
+        let infinite_quotient = Complex::new(infinity.mul(product.re), infinity.mul(product.im));
+        let product = mul(x, conj(directions(y)));
+        let by_infinity = Complex::new(zero::<F>().mul(product.re), zero::<F>().mul(product.im));
         let result = Complex::select(is_zero(y), by_zero, ordinary);
         let result =
             Complex::select(is_inf(x).and(is_finite(y)).and(is_zero(y).not()), infinite_quotient, result);

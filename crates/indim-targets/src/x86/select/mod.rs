@@ -1,4 +1,4 @@
-//! Lowering of primitives to the instructions of both instruction sets.
+//! Lowering of primitives to the instructions of AVX2 and AVX-512.
 //!
 //! - `cast.rs`: conversions between types, and between lane widths;
 //! - `float.rs`: primitives on floats;
@@ -28,6 +28,7 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
     const CONSTANT_BYTES: u32 = S::CONSTANT_BYTES;
     const MAX_ALIGNED_OPERANDS: usize = MAX_ALIGNED_OPERANDS;
 
+    // `LOAD` and `STORE` move a whole register, or half of one if the instruction is not wide.
     fn load(bytes: usize) -> Self {
         match bytes {
             4 => Opcode::LOAD_4_BYTES,
@@ -86,7 +87,8 @@ impl<S: X86InstructionSet> TargetLowering for Opcode<S> {
             4 => Opcode::BROADCAST_32,
             _ => Opcode::BROADCAST_64,
         };
-        selector.emit_load(opcode, true, memory)
+        let is_wide = true;
+        selector.emit_load(opcode, is_wide, memory)
     }
 
     fn load_extended(

@@ -1,7 +1,8 @@
 //! The protobuf messages of `*.hlo.pb`, with the numbers of their fields.
 //!
-//! The decoder skips all other fields. Large repeated messages stay encoded as bytes, so that they count
-//! against limits before they are decoded; these bytes share the memory of the file.
+//! The decoder skips all other fields. Modules, computations, instructions, types and literals stay encoded
+//! as bytes, so that they count against limits before they are decoded; these bytes share the memory of the
+//! file.
 
 use bytes::Bytes;
 
@@ -179,7 +180,7 @@ pub(super) struct GatherDimensionNumbers {
     pub(super) start_indices_batching_dims: Vec<i64>,
 }
 
-/// Source location of an instruction.
+/// Metadata of an instruction: only the user's name of a parameter is used.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct OpMetadata {
     #[prost(string, tag = "2")]
