@@ -204,16 +204,22 @@ impl Destination {
         }
     }
 
-    /// Whether both destinations are the same file or folder.
-    pub(crate) fn is_same_file(&self, other: &Destination) -> bool {
+    /// Whether both destinations are the same file or folder, or one is inside the folder of the other, so
+    /// that one result would replace the other.
+    pub(crate) fn overlaps(&self, other: &Destination) -> bool {
         match (self, other) {
+            (Destination::StandardOutput, _) | (_, Destination::StandardOutput) => false,
             (Destination::File { file, .. }, Destination::File { file: other, .. }) => {
                 file.has_same_target(other)
             }
-            (Destination::Stored { path, .. }, Destination::Stored { path: other, .. }) => {
-                std::path::absolute(path).ok() == std::path::absolute(other).ok()
+            _ => {
+                let absolute =
+                    |destination: &Destination| std::path::absolute(destination.path()).ok();
+                let both = absolute(self).zip(absolute(other));
+                both.is_some_and(|(path, other)| {
+                    path.starts_with(&other) || other.starts_with(&path)
+                })
             }
-            _ => false,
         }
     }
 

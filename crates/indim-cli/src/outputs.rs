@@ -218,7 +218,8 @@ impl<'a> Outputs<'a> {
     /// archive for all.
     ///
     /// # Errors
-    /// When one cannot be written, or two are the same file.
+    /// When one cannot be written; `duplicate-output` if two are the same file, or one is inside the folder of
+    /// another.
     pub(crate) fn open(
         &self,
         results: &[(ArrayType, ResultMetadata)],
@@ -235,9 +236,10 @@ impl<'a> Outputs<'a> {
                 );
             }
             let destination = Destination::open(&output.path, output.format, result, metadata)?;
-            if destinations.iter().any(|earlier| earlier.is_same_file(&destination)) {
+            if destinations.iter().any(|earlier| earlier.overlaps(&destination)) {
                 let path = shown(&output.path.to_string_lossy());
-                let message = format!("{path}: two results would be written to this file");
+                let message =
+                    format!("{path}: two results would be written to this file or folder");
                 return Err(Diagnostic::new(ErrorCode::DUPLICATE_OUTPUT, message));
             }
             destinations.push(destination);

@@ -66,6 +66,31 @@ fn zarr_in_and_out() {
     fails_with("io", &eval("x", &samples.file("nothing.zarr"), None));
 }
 
+/// The folder of one result would replace the other result.
+#[test]
+fn a_result_inside_the_folder_of_another_is_refused() {
+    let samples = samples();
+    let (outer, source) = (samples.file("o.zarr"), samples.file("png/L.png"));
+    for inner in ["b", "b.npy"] {
+        let mut outputs =
+            [format!("low={}", outer.display()), format!("high={}", outer.join(inner).display())];
+        for _ in 0..2 {
+            let mut arguments = eval("low, high = min(x, axis=0), max(x, axis=0)", &source, None);
+            outputs.iter().for_each(|output| arguments.extend(["-o".to_owned(), output.clone()]));
+            let error = fails(&arguments);
+            assert!(!outer.exists(), "{error}");
+            outputs.reverse();
+        }
+    }
+    fs::create_dir(&outer).expect("a folder");
+    let outputs =
+        [format!("low={}", outer.display()), format!("high={}", outer.join("b.npy").display())];
+    let mut arguments = eval("low, high = min(x, axis=0), max(x, axis=0)", &source, None);
+    outputs.iter().for_each(|output| arguments.extend(["-o".to_owned(), output.clone()]));
+    fails_with("duplicate-output", &arguments);
+    assert_eq!(fs::read_dir(&outer).expect("the folder").count(), 0);
+}
+
 #[test]
 fn pictures_in_and_out() {
     let samples = samples();

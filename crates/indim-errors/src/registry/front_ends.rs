@@ -49,7 +49,7 @@ codes! {
     }
     DUPLICATE_OUTPUT = "duplicate-output" {
         title: "Two results have the same output file",
-        explanation: "Give each result a file of its own.",
+        explanation: "Give each result a file of its own, outside the folders of other results.",
         example: Command(&["indim eval 'a = x; b = x; a, b' x=1.0 --output a=x.npy --output b=x.npy"]),
         raised_by: ["indim-cli"],
     }
