@@ -218,8 +218,8 @@ impl<'a> Outputs<'a> {
     /// archive for all.
     ///
     /// # Errors
-    /// When one cannot be written; `duplicate-output` if two are the same file, or one is inside the folder of
-    /// another.
+    /// When one cannot be written; `duplicate-output` if two are the same file, or one is inside the folder
+    /// of another.
     pub(crate) fn open(
         &self,
         results: &[(ArrayType, ResultMetadata)],
