@@ -75,7 +75,7 @@ fn piece(nodes: &impl Index<ValueId, Output = Node>, value: ValueId, depth: usiz
     match &node.kind {
         NodeKind::Parameter { name, .. } => return Piece::atom(shown_within(name, MAX_WIDTH)),
         NodeKind::Constant(array) => return constant(array),
-        // A broadcast only repeats elements, so its operand describes it.
+        // A broadcast only repeats or permutes elements, so its operand describes it.
         NodeKind::BroadcastInDim(_) => return piece(nodes, node.operands[0], depth),
         _ if depth == 0 => return Piece::atom("..."),
         _ => {}
@@ -174,8 +174,8 @@ fn shown_slices(slices: &[AxisSlice], whole: &[usize]) -> String {
     slices.iter().zip(whole).map(shown).collect::<Vec<String>>().join(", ")
 }
 
-/// The axis map that the text must state: the first map of an operand that is not the default, the last
-/// axes of the result.
+/// The axis map that the text must state: the map of the first operand whose map is not the default. The
+/// default map is the last axes of the result.
 fn stated_map<'n>(
     nodes: &'n impl Index<ValueId, Output = Node>,
     node: &Node,

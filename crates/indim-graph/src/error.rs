@@ -14,7 +14,8 @@ use crate::regions::limits::{MAX_REGION_DEPTH, MAX_REGION_NODES, MAX_REGION_OPER
 use crate::terminal::{label, shown, width};
 use crate::views::{AxisSlice, AxisWindow};
 
-/// An error in building or binding a graph.
+/// An error in building or differentiating a graph. The verifier reports such errors too
+/// ([`VerifyErrorKind::Rule`](crate::VerifyErrorKind::Rule)).
 ///
 /// `{}` and `{:?}` show the drawn report with the caller's line, and so do `unwrap` and `?` in `main`.
 ///
@@ -138,7 +139,7 @@ pub enum GraphErrorKind {
     InitialRequired,
     /// The function along axes does not take this argument.
     ArgumentNotTaken {
-        /// `dtype`, `initial`, `where` or `keepdims`.
+        /// `dtype`, `initial`, `where`, `keepdims`, or the name of a number that only other functions take.
         argument: &'static str,
     },
     /// `dot` of operands with several axes, which is a matrix product in NumPy.
@@ -239,7 +240,8 @@ pub enum GraphErrorKind {
     RandomKey,
     /// The body of a loop changes the type of a state.
     LoopStateType(Box<RegionMismatch>),
-    /// A region has another number of parameters or results than its loop or branch.
+    /// A region has another number of parameters or results than its loop or branch, or a branch has no
+    /// region.
     RegionCount {
         /// The region: `body`, `condition` or `branch 1`.
         region: String,

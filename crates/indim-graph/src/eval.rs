@@ -255,7 +255,7 @@ impl OpVisitor for Elementwise<'_> {
         O::Result::into_data(of_three(self.elements(0), x, y, O::call))
     }
 
-    // A widened type shares the functions of the wider type.
+    // A narrow type, which is computed in a wider type, shares the functions of the wider type.
 
     fn widened_unary<O, T>(self) -> ArrayData
     where
@@ -563,7 +563,8 @@ impl FoldVisitor for ArgReduction<'_> {
     }
 }
 
-/// The position of the first NaN, or else of the first element equal to `extreme`.
+/// The position of the first NaN, or else of the first element equal to `extreme`; `i64::MAX` for a line
+/// without elements.
 fn position<T: Element>(line: &[T], extreme: T) -> i64 {
     #[expect(clippy::eq_op, reason = "a NaN differs from itself")]
     let is_found = |&x: &T| x == extreme || x != x;

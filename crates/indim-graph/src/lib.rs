@@ -10,7 +10,7 @@
 //! - `describe.rs`: names of values in messages: the expression that computes each;
 //! - `element_text.rs`: text of constants' elements, exact to the bit;
 //! - `error.rs`: errors of graphs: typed data with a stable code, and the drawn report;
-//! - `output_parameters.rs`: graphs that compute their outputs and also take them as inputs;
+//! - `output_parameters.rs`: graphs that compute outputs and also take them as inputs;
 //! - `literal.rs`: numbers without an element type, from a text or as an operand;
 //! - `print.rs`: printing graphs;
 //! - `reduce.rs`: operand and result types of reductions along one axis, scans, and contractions;

@@ -1,4 +1,4 @@
-//! Graphs that compute their outputs and also take them as inputs.
+//! Graphs that compute outputs and also take them as inputs.
 
 use foldhash::{HashMap, HashMapExt as _};
 

@@ -55,7 +55,7 @@ fn write_graph(f: &mut Formatter<'_>, graph: &Graph, regions: &[&Region]) -> fmt
     f.write_str("\n}")
 }
 
-/// The line of a node, without the elements of a constant and the names of regions.
+/// The line of a node, without the elements of a constant; regions are `@...` instead of their numbers.
 pub(crate) fn describe_node(value: ValueId, node: &Node) -> String {
     struct Line<'a>(ValueId, &'a Node);
     impl Display for Line<'_> {

@@ -122,7 +122,7 @@ macro_rules! by_type {
     };
 }
 
-/// The sorted values or positions, row by row.
+/// The sorted values or positions, row by row. A row has the elements along the sorted axis.
 pub(crate) fn evaluate_sort(
     axis: usize,
     descending: bool,
@@ -137,6 +137,7 @@ pub(crate) fn evaluate_sort(
     let mut positions = vec![0; outer * length * inner];
     for first in (0..outer).flat_map(|o| (0..inner).map(move |i| o * length * inner + i)) {
         let row = StridedLine { first, length, step: inner };
+        // The positions of the row's elements, in sorted order after the loop.
         let mut evaluate_sort: Vec<usize> = (0..length).collect();
         // Stable sorts by one key after another, the least significant first, sort by all keys.
         for &key in keys.iter().rev() {

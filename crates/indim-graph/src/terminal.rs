@@ -1,6 +1,7 @@
 //! Foreign text (names, paths, contents of files) escaped and cut for messages and terminals.
 //!
-//! [`is_printable`] classifies characters. Only this file cuts text, and measures its columns.
+//! [`is_printable`] classifies characters. Only this file measures the columns of text and cuts text by
+//! them. A caller may first cut a long text to a number of characters.
 
 use core::ops::Range;
 

@@ -2,7 +2,8 @@
 //!
 //! The builder shares most rules: `indim-shape` checks broadcasts, and the functions of `signature.rs`
 //! check operand and result types. Only the rules of parameters, operand counts, equal shapes, `iota` and
-//! reshapes stand here. The assembler verifies each new node; tests verify the graph after every pass.
+//! reshapes stand here. The assembler verifies each new node; tests verify the graphs that the passes
+//! return.
 
 use core::fmt;
 use std::collections::HashSet;
@@ -62,14 +63,14 @@ pub enum VerifyErrorKind {
         /// The operand.
         operand: ValueId,
     },
-    /// An operand of an element-wise node or of a conversion does not have the result's shape.
+    /// An operand of an element-wise node, a conversion or a bitcast does not have the result's shape.
     OperandShape {
         /// The operand's position.
         operand: usize,
         /// Its type.
         found: ArrayType,
     },
-    /// The node's type does not follow from its operands.
+    /// The node's type is not the type that follows from its kind and operands.
     ResultType {
         /// The type that follows.
         expected: ArrayType,

@@ -159,8 +159,8 @@ dtypes! {
     F8E4m3fn = "f8e4m3fn", Storage, 1, "float8_e4m3fn" "V1", ["f8E4M3FN"];
     /// 8-bit floats: 5 bits of exponent, 2 of significand; the upper half of a binary16.
     F8E5m2 = "f8e5m2", Storage, 1, "float8_e5m2" "f1", ["f8E5M2"];
-    /// 8-bit floats like `f8e4m3fn`, with each value halved (exponent bias 8), without -0; its bits are the
-    /// only NaN.
+    /// 8-bit floats like `f8e4m3fn`, with each value halved (exponent bias 8), without -0; the bits of -0
+    /// are the only NaN.
     F8E4m3fnuz = "f8e4m3fnuz", Storage, 1, "float8_e4m3fnuz" "V1", ["f8E4M3FNUZ"];
     /// 8-bit floats like `f8e5m2`, with each value halved (exponent bias 16), without infinities and -0;
     /// the bits of -0 are the only NaN.

@@ -99,8 +99,9 @@ crate::for_each_element!(define_element_lanes);
 
 /// An element type whose operations compute in a wider type, and round once at the end.
 ///
-/// This holds for all operations on the 16-bit floats, and for operations on `c64` that the table of
-/// operations marks as `complex_widened`.
+/// This holds for the operations on 16-bit floats that the table of operations marks as `float`, and for
+/// the operations on `c64` that it marks as `complex_widened`. The `float_exact` operations compute on the
+/// bits of the type itself.
 pub trait NarrowElement: Element {
     /// The type in which operations compute.
     type Wide: Element;

@@ -140,7 +140,8 @@ macro_rules! half_float {
 
             /// The shortest decimal that reads back as this number, nearest to it among those.
             ///
-            /// The result prints with just the digits of this decimal if it is converted to `f64`.
+            /// The result is the `f64` nearest to this decimal, so it prints with just the digits of the
+            /// decimal.
             pub fn shortest_decimal(self) -> f64 {
                 let exact = self.to_f64();
                 let mut decimals = (0..9).flat_map(|digits| nearest_decimals(exact, digits));

@@ -312,19 +312,19 @@ impl ResultType {
     }
 }
 
-/// A property of an operation; a test proves it.
+/// A property of an operation. `tests/facts.rs` checks every property except [`Fact::Cheap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Fact {
     /// Exchanging the operands gives the same bits, for every element type.
     Commutative,
-    /// With exchanged operands it is this other operation.
+    /// With exchanged operands the operation is this other operation.
     Mirrors(Op),
-    /// It depends on an order of the elements.
+    /// The operation compares elements as smaller or larger; complex numbers have no such order.
     Orders,
     /// Results of real operands are exact.
     Exact,
-    /// For most element types it costs no more than moving its operands.
+    /// For most element types the operation costs no more than moving its operands.
     Cheap,
 }
 

@@ -73,7 +73,7 @@ impl BinaryOperator {
 }
 
 impl Op {
-    /// The operator of the operation, if it has one.
+    /// The operator of the operation, if it has one; `>>` is found for `shr_arithmetic` only.
     pub fn operator(self) -> Option<BinaryOperator> {
         BinaryOperator::ALL.iter().copied().find(|operator| operator.op() == self)
     }

@@ -59,8 +59,8 @@ macro_rules! for_each_reduction {
 /// Passes the table of widening sums to another macro: `narrow lane wide;`.
 ///
 /// A sum of type `wide` may read elements of type `narrow` directly, because they convert without rounding.
-/// `lane` is the accumulator type of one lane in a block of the tree; if `lane` is narrower than `wide`,
-/// the elements of one block still cannot overflow it.
+/// `lane` is the accumulator type of one lane in a block of the tree. If `lane` is narrower than `wide`,
+/// the 16 elements that one lane takes from a block still cannot overflow it.
 #[macro_export]
 macro_rules! for_each_widening {
     ($callback:ident) => {
@@ -74,8 +74,8 @@ macro_rules! for_each_widening {
 
 /// The fold of elements of type `T` by an operation of the table.
 pub trait Fold<T: Element>: OpType {
-    /// The identity, which is the result without elements. Combining with it changes no element, except -0
-    /// in a sum of floats, which becomes +0.
+    /// The identity, which is the result without elements. Combining with it changes no element, with the
+    /// two exceptions that `meaning/identity.rs` names.
     fn identity<L: LaneBackend>() -> T::In<L>;
     /// The combination of two elements, or of two partial folds; a NaN may have any bits.
     fn combine<L: LaneBackend>(x: T::In<L>, y: T::In<L>) -> T::In<L>;
@@ -189,7 +189,8 @@ macro_rules! define_reductions {
             }
 
             /// Whether the order of the elements changes the bits of the result, for elements of type
-            /// `dtype`. It does for sums and products of floats, which follow the fixed tree.
+            /// `dtype`. It does for sums and products of floats and complex numbers, which follow the fixed
+            /// tree.
             pub fn is_ordered(self, dtype: DType) -> bool {
                 match self {
                     $(ReduceOp::$op => false $(|| is_of_word!($ordered dtype))*,)*

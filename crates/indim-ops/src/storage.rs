@@ -49,7 +49,7 @@ impl<K, Bits: IntLane> Stored<K, Bits> {
 pub enum Specials {
     /// Infinities and NaNs, as in IEEE 754.
     Ieee,
-    /// No infinities; the largest magnitude is a NaN.
+    /// No infinities; the bits of the largest magnitude are a NaN.
     NoInfinity,
     /// No infinities and no -0, whose bits are the only NaN.
     NoInfinityOrNegativeZero,

@@ -8,7 +8,8 @@ use crate::rule::AnyRule;
 use crate::shape::Shape;
 use crate::violation::{SizedAxis, Violation};
 
-/// A condition on two sizes that meet, at least one of them unknown: they are equal, or one of them is 1.
+/// A condition on two sizes that meet, at least one of them unknown: they are equal, or, if the rule allows
+/// it, one of them is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeCondition {
     /// One axis, with its size.
@@ -63,8 +64,8 @@ impl AnyRule {
         target: Option<&Shape>,
         is_unknown: impl Fn(usize) -> bool,
     ) -> Result<ConditionalBroadcast, ShapeError> {
-        // Each round elaborates. If sizes clash and one of them is unknown, it records the condition,
-        // replaces that size by the other one, and tries again.
+        // Each round elaborates. If sizes clash and one of them is unknown, the round records the
+        // condition, and replaces that size by the other one for the next round.
         let (mut operands, mut target) = (operands.to_vec(), target.cloned());
         let mut conditions = Vec::new();
         loop {

@@ -46,7 +46,7 @@ pub enum ContractionViolation {
     },
     /// P4: the lists of axes that are paired differ in length.
     AxisCount {
-        /// The numbers of axes.
+        /// The number of listed axes of each operand.
         counts: [usize; 2],
     },
     /// P5: the sizes of paired axes differ.
@@ -184,7 +184,8 @@ impl ContractionError {
         }
     }
 
-    /// Remedies; the rule accepts each.
+    /// The remedies, in one line. Each change of the operands was tried: the rule accepts the changed
+    /// operands.
     pub fn advice(&self, names: &[&str]) -> Option<String> {
         let name = |operand: usize| match names.get(operand) {
             Some(name) => format!("`{name}`"),
@@ -226,7 +227,8 @@ impl ContractionError {
         }
     }
 
-    /// The result's shape after a change of the operands; `None` if the rule refuses them, too.
+    /// The result's shape after a change of the operands; `None` if the rule refuses the changed operands
+    /// too.
     fn try_with(&self, change: impl FnOnce(&mut [Shape; 2]) -> Option<()>) -> Option<Shape> {
         let mut operands = self.0.operands.clone();
         change(&mut operands)?;

@@ -8,7 +8,8 @@ use core::fmt;
 /// A system's rule for the product of two operands: the summed axes, the batch axes, and the order of
 /// the remaining axes in the result.
 ///
-/// The labels of errors are those of [the rules](crate::rules#products-p).
+/// The labels of errors are those of [the rules](crate::rules#products-p). Below, `x` is the first operand
+/// and `y` the second.
 ///
 /// ```
 /// use indim_shape::{ContractionRule, Shape};
@@ -20,8 +21,8 @@ use core::fmt;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContractionRule {
-    /// NumPy's `matmul`: sums along the last axis of `x` and the second last of `y`. An operand of rank
-    /// 1 is a row on the left and a column on the right, and its kept axis vanishes. The other axes
+    /// NumPy's `matmul`: sums along the last axis of `x` and the second last of `y`. An operand of rank 1
+    /// is a row on the left and a column on the right, and adds no axis to the result. The other axes
     /// broadcast.
     Matmul,
     /// NumPy's `dot`: sums along the last axis of `x` and the second last of `y`, or its only axis. No
@@ -44,7 +45,7 @@ pub enum ContractionRule {
     Tensordot {
         /// The summed axes of `x`; negative ones count from the end.
         x: Vec<i64>,
-        /// The summed axes of `y`.
+        /// The summed axes of `y`, in the order of those of `x`.
         y: Vec<i64>,
     },
     /// XLA's `dot_general`: listed batch axes and listed summed axes, each in pairs. The result has the

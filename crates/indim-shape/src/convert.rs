@@ -446,7 +446,7 @@ impl Converter<'_> {
         })
     }
 
-    /// Removes axes of size 1 that expand, like XlaBuilder; the others keep their result axes.
+    /// Removes axes of size 1 that expand, like XlaBuilder; the other axes keep their result axes.
     fn as_hlo_broadcast(&self) -> (TargetRule, Option<Shape>) {
         let (sizes, axes) = self.kept_axes(0);
         let reshape = Some(sizes).filter(|sizes| sizes != self.operand(0).0);

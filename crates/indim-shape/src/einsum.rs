@@ -1,10 +1,10 @@
 //! NumPy's `einsum`: the equation, and its elaboration into products of two operands.
 //!
-//! Each operand first loses its repeated labels, by diagonals, and the labels that neither the output
-//! nor another operand has, by sums. Then pairs of operands are multiplied, each as a
-//! [`ContractionForm`]. The order of the pairs depends on the sizes only, so all machines multiply in
-//! the same order: the next pair is the one whose result exceeds its operands by the fewest elements; of
-//! equal pairs, the first.
+//! Each operand first loses its repeated labels, by diagonals, and the labels that neither the output nor
+//! another operand has, by sums. Then pairs of operands are multiplied, each as a [`ContractionForm`]. The
+//! order of the pairs depends on the sizes only, so all machines multiply in the same order: the next pair
+//! is the one whose result exceeds its two operands together by the fewest elements; of equal pairs, the
+//! first.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -380,7 +380,7 @@ impl LabelUses {
     }
 }
 
-/// By how many elements the product of a pair exceeds its operands.
+/// By how many elements the product of a pair exceeds its two operands together.
 fn growth(pair: &[&Labelled; 2], uses: &LabelUses) -> i128 {
     let [left, right] = pair;
     let new = right.labels.iter().filter(|label| left.size(**label).is_none());

@@ -24,7 +24,7 @@ pub enum EinsumViolation {
         /// The number given.
         given: usize,
     },
-    /// P8: the number of labels of an operand is not its rank.
+    /// P8: the number of labels of an operand does not fit its rank.
     Rank {
         /// The position of the operand.
         operand: usize,

@@ -151,7 +151,8 @@ impl Shape {
         self.byte_count(1)
     }
 
-    /// The number of bytes of elements of `element_size` bytes. An axis of size 0 makes it 0.
+    /// The number of bytes of an array of this shape whose elements have `element_size` bytes; 0 if an axis
+    /// has size 0.
     ///
     /// # Errors
     /// [E5](crate::rules#the-explicit-form-e) `too-large` when it does not fit `isize`.
@@ -261,7 +262,7 @@ pub(crate) fn trailing_axes(data: &Shape, target: &Shape) -> CheckResult<AxisMap
     Ok(map)
 }
 
-/// T3: E1 and E2 under this label, then strictly increasing entries, then sizes.
+/// T3: E1 and E2 under the label T3, then strictly increasing entries, then sizes.
 pub(crate) fn axes_mapping(data: &Shape, axes: &[i64], target: &Shape) -> CheckResult<AxisMap> {
     let map = axis_map_of_dims(0, data, axes, target.rank());
     let map = map.map_err(|refusal| refusal.violation.of_rule("T3"))?;
@@ -493,8 +494,8 @@ pub(crate) fn check_branches(then: &Shape, otherwise: &Shape) -> CheckResult<()>
     }
 }
 
-/// P1 to P4: maps the `rank` axes of operand number `operand` to the consecutive axes from `axis` on, of
-/// `onto` axes.
+/// P1 to P4: maps the `rank` axes of operand number `operand` to the consecutive axes from `axis` on, of a
+/// shape with `onto` axes.
 pub(crate) fn pdpd_run(
     operand: usize,
     rank: usize,
@@ -516,8 +517,9 @@ pub(crate) fn pdpd_run(
     }
 }
 
-/// L: maps `b`, operand 1, to the consecutive axes from `axis` on, of `onto` axes; without `axis` to the last
-/// ones. A single element always fits: if `axis` leaves no room for it, it maps to the last axes.
+/// L: maps `b`, operand 1, to the consecutive axes from `axis` on, of a shape with `onto` axes; without
+/// `axis` to the last axes. A single element always fits: if `axis` leaves no room for it, it maps to the
+/// last axes.
 pub(crate) fn onnx_legacy_run(b: &Shape, onto: usize, axis: Option<i64>) -> CheckResult<AxisMap> {
     let (operand, rank) = (1, b.rank());
     if rank > onto {

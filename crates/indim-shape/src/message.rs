@@ -10,7 +10,7 @@ use crate::error::ShapeError;
 use crate::rule::{AnyRule, RuleSet, TargetRule};
 use crate::violation::{AxisOwner, SizedAxis, Violation};
 
-/// The name of an operand in a drawing.
+/// The name, element type and width of an operand in a drawing.
 ///
 /// ```
 /// use indim_shape::OperandLabel;

@@ -175,7 +175,8 @@ fn axis_texts(error: &ShapeError, operand: usize, shape: &Shape) -> Vec<String> 
 }
 
 /// The columns in which axes are drawn, as the rule aligns them: a list for each operand, then one for the
-/// target, which is empty without a target. `None` if the attributes are too wrong to align the axes.
+/// target, which is empty without a target. `None` if the attributes are too wrong to align the axes, and
+/// for the explicit form and XLA's `Broadcast`, which are drawn without columns.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, aligned_axes};
@@ -249,12 +250,13 @@ fn target_columns(
     }
 }
 
-/// The last columns.
+/// The last of `rank` columns, one for each axis of the shape.
 fn trailing_columns(shape: &Shape, rank: usize) -> Vec<usize> {
     (rank - shape.rank()..rank).collect()
 }
 
-/// Consecutive columns from `axis` on, or the last ones; `None` if they do not fit.
+/// Consecutive columns from `axis` on, or the last ones, of a shape of rank `target`; `None` if they do not
+/// fit.
 fn consecutive_columns(axis: Option<i64>, shape: &Shape, target: usize) -> Option<Vec<usize>> {
     let free_columns = target.checked_sub(shape.rank())?;
     let start = match axis.unwrap_or(-1) {

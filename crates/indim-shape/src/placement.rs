@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 
 use crate::shape::Shape;
 
-/// Steps of one search. Shapes with few axes need a handful; the limit bounds the work for hostile ranks.
+/// Maximum number of steps of one search. Shapes with few axes need few; the limit bounds the work for
+/// hostile ranks.
 const MAX_SEARCH_STEPS: usize = 1 << 14;
 
 /// Maximum placements that one search returns.

@@ -80,7 +80,8 @@ pub enum ReductionRule {
 pub struct OnnxReduction {
     /// The version of the operator set.
     pub opset: u32,
-    /// Whether the operator is `ReduceSum`: its axes are an input since opset 13, those of others since 18.
+    /// Whether the operator is `ReduceSum`: its axes are an input since opset 13, the axes of the other
+    /// operators since opset 18.
     pub is_sum: bool,
     /// The axes.
     pub axes: OnnxAxes,

@@ -172,8 +172,9 @@ pub(crate) fn reshape_onto(
 
 /// The repairs of a broadcast error, the likeliest first. Each is legal, because it was elaborated.
 ///
-/// For each placement of the axes of the operand at fault, the repairs are the rule sets that can state it.
-/// The search is bounded, so operands with many axes get only the first placements found.
+/// For each placement of the axes of the operand that is broadcast, the repairs are the rule sets that can
+/// state this placement. The search is bounded, so operands with many axes get only the first placements
+/// found.
 ///
 /// ```
 /// use indim_shape::{RuleSet, Shape, find_repairs};

@@ -47,14 +47,15 @@ pub enum RuleSet {
     /// [P1 to P5](crate::rules#pdpd-p): the second operand is broadcast onto the first, from `axis` on. With
     /// three operands, the first and third are broadcast onto the second.
     Pdpd {
-        /// The first result axis of a broadcast operand. `None` and -1 mean that it is a suffix.
+        /// The first result axis of a broadcast operand. `None` and -1 mean that the operand is a suffix:
+        /// its axes map to the last ones.
         axis: Option<i64>,
     },
     /// [L](crate::rules#onnx-before-opset-7-l): ONNX before opset 7.
     OnnxLegacy {
         /// The attribute `broadcast`. If false, the shapes must be equal.
         broadcast: bool,
-        /// The first result axis of the second operand. `None` means that it is a suffix.
+        /// The first result axis of the second operand. `None` means that the operand is a suffix.
         axis: Option<i64>,
     },
     /// [D1 to D4](crate::rules#named-d): axes of the same name meet, in any order.
@@ -133,7 +134,7 @@ pub enum TargetRule {
     },
     /// [P1 to P5](crate::rules#onto-a-target-shape-t): the PDPD rule with the target as the first operand.
     Pdpd {
-        /// The first target axis of the data. `None` and -1 mean that it is a suffix.
+        /// The first target axis of the data. `None` and -1 mean that the data is a suffix.
         axis: Option<i64>,
     },
     /// [XLA's `Broadcast`](crate::rules#xla-x): prepends the target's sizes to the data's.
@@ -143,12 +144,12 @@ pub enum TargetRule {
         /// The result axis of each axis of the data.
         dims: Vec<i64>,
     },
-    /// [StableHLO's `broadcast_in_dim`](crate::rules#stablehlo-s): E1 to E4; it may permute.
+    /// [StableHLO's `broadcast_in_dim`](crate::rules#stablehlo-s): E1 to E4; the map may permute axes.
     StableHloBroadcastInDim {
         /// The result axis of each axis of the data.
         dims: Vec<i64>,
     },
-    /// `broadcast` in HLO text: E1 to E3 and equal sizes; it may permute.
+    /// `broadcast` in HLO text: E1 to E3 and equal sizes; the map may permute axes.
     HloBroadcast {
         /// The result axis of each axis of the data.
         dims: Vec<i64>,

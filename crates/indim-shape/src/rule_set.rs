@@ -1,8 +1,9 @@
 //! Elaboration of element-wise operations: the axis maps of the operands under each rule set, and the
 //! result's shape.
 //!
-//! `rule.rs` defines the rule sets. Each function here calls the checks of `explicit.rs` in the order of its
-//! rule; only those checks refuse.
+//! `rule.rs` defines the rule sets. Each function here calls the checks of `explicit.rs` in the order of
+//! its rule; only those checks refuse shapes. A number of operands that the rule set does not define is
+//! refused here.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -125,8 +126,8 @@ fn xla_binary(operands: &[Shape], [x, y]: [&Shape; 2], dims: &[i64]) -> Elaborat
 }
 
 /// The shape that at least two operands share, so that an error blames the third. Without one, the shape of
-/// the first operand that is not a scalar; the middle operand, `x` of `clamp` and `select`, comes before the
-/// others.
+/// the first operand that is not a scalar; the order is operand 1 (`x` of `clamp`, `on_true` of `select`),
+/// operand 2, operand 0.
 fn majority_shape(operands: &[Shape]) -> Shape {
     let anchor_first = operands.iter().skip(1).chain(operands.first());
     let shapes: Vec<&Shape> = anchor_first.filter(|shape| !shape.is_scalar()).collect();

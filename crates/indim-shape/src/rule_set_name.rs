@@ -188,7 +188,7 @@ impl RuleSetName {
         self.row().attributes
     }
 
-    /// Whether it broadcasts one operand to a target shape.
+    /// Whether the rule set broadcasts one operand to a target shape.
     pub fn is_target_rule(self) -> bool {
         self.attributes().contains(&Attribute::Target)
     }

@@ -121,7 +121,8 @@ pub enum Violation {
         /// The first axis with the name.
         first: usize,
     },
-    /// E4, N2, D3, P5, T1, T2, T3, L: two sizes on one result axis do not unify.
+    /// E4, N2, D3, P5, T1, T2, T3, L: two sizes that meet on one result axis differ, and the rule does not
+    /// expand one to the other.
     SizeMismatch {
         /// The axis at fault.
         this: SizedAxis,

@@ -1,9 +1,9 @@
 //! Graphs in which counters are parameters, so that the axes of the counters can be cut.
 //!
-//! The numbers in a chunk of a counter are positions along the whole axis. `iota` reads such a counter. A
-//! reduction along several axes that a reshape merged, such as an arg-reduction over several axes, becomes
-//! a sequence of reductions along one axis each. An arg-reduction then computes the index of the extreme
-//! from counters.
+//! A counter is an array of the numbers 0, 1, 2, ... along one axis. A chunk of a counter has the positions
+//! of the chunk along the whole axis. An `iota` becomes a broadcast of a counter. A reduction along several
+//! axes that a reshape merged, such as an arg-reduction over several axes, becomes a sequence of reductions
+//! along one axis each. An arg-reduction then computes the index of the extreme from counters.
 
 use indim_ops::{ArrayType, DType, Op, ReduceOp};
 use indim_shape::{AxisMap, Shape};
@@ -39,10 +39,11 @@ use indim_arrays::Array;
 /// ```
 #[derive(Debug, Clone)]
 pub struct CounterGraph {
-    /// The graph. Its parameters are followed by one for each counter: an `i64[n]` of the numbers from 0.
+    /// The graph. Its parameters are those of the original graph, then one for each counter: an `i64[n]` of
+    /// the numbers from 0 to `n - 1`.
     pub graph: Graph,
-    /// Reductions that should be computed chunk by chunk even if a chunk has the whole axis, so that the
-    /// later stages read only their results.
+    /// Reductions of this graph that should be computed chunk by chunk even if a chunk has the whole axis,
+    /// so that the later stages read only their results.
     pub first_reductions: Vec<ValueId>,
 }
 
@@ -124,10 +125,11 @@ impl CounterRewriter {
         self.assembler.add(node.kind.clone(), &operands, node.array_type.clone())
     }
 
-    /// A parameter for the numbers below `size`.
+    /// Adds a parameter for a counter: the numbers from 0 to `size - 1`.
     fn counter(&mut self, size: usize) -> Result<ValueId, VerifyErrorKind> {
         let index = self.assembler.parameter_count();
-        // Names in expressions cannot begin with `#`; those of model files can.
+        // Names in expressions cannot begin with `#`. Names in model files can, so a name that is taken
+        // gets an apostrophe.
         let mut name = format!("#{index}");
         while self.assembler.has_parameter(&name) {
             name.push('\'');

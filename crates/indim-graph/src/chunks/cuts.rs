@@ -7,8 +7,8 @@ use crate::graph::{Graph, Node, NodeKind, ValueId};
 pub enum CutPolicy {
     /// Between any two elements.
     Anywhere,
-    /// Into pieces of `512 * 2^k` elements; the last may be shorter. Each piece is then a node of the fixed
-    /// tree of a sum along the axis.
+    /// Into pieces of `512 * 2^k` elements, each beginning at a multiple of its length; the last may be
+    /// shorter. Each piece is then a node of the fixed tree of a sum along the axis.
     Aligned,
     /// Nowhere: some operation needs all elements along an axis at once.
     Nowhere,
@@ -17,7 +17,7 @@ pub enum CutPolicy {
 /// Axes that are cut together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cut {
-    /// The number of elements along each of the axes.
+    /// The number of elements along each of the axes that are cut together.
     pub size: usize,
     /// The legal positions.
     pub policy: CutPolicy,
@@ -51,7 +51,8 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// The cuts of a graph, numbered in the order in which they occur in its parameters.
+    /// The cuts of a graph, numbered in the order in which they first occur: in the parameters, then in the
+    /// other values.
     pub fn of(graph: &Graph) -> Cuts {
         AxisForest::of(graph, false).finish(graph)
     }
@@ -183,7 +184,7 @@ impl AxisForest {
         self.policies[root] = self.policies[root].max(policy);
     }
 
-    /// Joins the pairs of axes of two values; their other axes are cut nowhere.
+    /// Joins pairs of an axis of `operand` and an axis of `value`; the other axes of both are cut nowhere.
     fn join_pairs(
         &mut self,
         graph: &Graph,
@@ -205,8 +206,8 @@ impl AxisForest {
         }
     }
 
-    /// Joins the axes that a node traverses together. This may join axes of size 1 to others; `finish` drops
-    /// them.
+    /// Joins the axes that a node traverses together. This may join axes of size 1 to other axes; `finish`
+    /// drops those of size 1.
     fn add(&mut self, graph: &Graph, value: ValueId, node: &Node) {
         let shape = &node.array_type.shape;
         match &node.kind {

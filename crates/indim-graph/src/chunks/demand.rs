@@ -2,8 +2,8 @@
 //!
 //! A stage axis is an axis of the shape over which the stage iterates.
 //!
-//! A value may be used with several axis assignments, like `x` in `x + transpose(x)`. It is computed once for
-//! each.
+//! A value may be used with several axis assignments, like `x` in `x + transpose(x)`. It is computed once
+//! for each assignment.
 
 use core::fmt;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Lanes: the accumulators of an incomplete block of a float sum.
+//! Lanes: the accumulators of an incomplete block of a fold, such as a float sum.
 //!
 //! A sum takes elements in blocks of 512. Element `i` of a block goes to lane `i % 32`, and each lane
 //! takes its elements in order. So a block can be cut anywhere if its lanes are carried from chunk to
@@ -15,8 +15,8 @@ use crate::graph::{Graph, NodeKind, ValueId};
 use crate::verify::VerifyErrorKind;
 use crate::views::AxisSlice;
 
-/// The number of lanes that are left after lanes at distances 16, 8 and 4 are folded; these are combined
-/// from the left.
+/// The number of lanes that are left after lanes at distances 16, 8 and 4 are folded; these four lanes are
+/// combined from the left.
 const SEQUENTIAL_LANES: usize = 4;
 
 /// The first lane of each group of `group` neighbouring lanes, in the reading order that carries the

@@ -26,7 +26,8 @@ pub fn partial_count(op: ReduceOp) -> usize {
 
 /// Adds nodes that combine the partial results of `op` of two adjacent ranges of chunks, `earlier` and
 /// `later`. Any order of combining neighbours gives the same bits, except for ordered reductions
-/// ([`ReduceOp::is_ordered`]), which must be combined in pairs.
+/// ([`ReduceOp::is_ordered`]), which must be combined in pairs, level by level, as
+/// [`Stage::reduced`](super::Stage::reduced) says.
 ///
 /// ```
 /// use indim_graph::chunks::combine;

@@ -1,7 +1,7 @@
 //! Graphs whose parameters are slices of inputs.
 //!
-//! `x[1:] - x[:-1]` becomes a difference of two inputs, which can be cut along the sliced axis, and
-//! `x[:10] * 2` reads ten rows.
+//! `x[1:] - x[:-1]` becomes the difference of two parameters, one for each slice of `x`, so that it can be
+//! cut along the sliced axis. `x[:10] * 2` reads only ten rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -64,8 +64,8 @@ impl SlicedGraph {
         SlicedGraph { graph, slices }
     }
 
-    /// The graph with slices of inputs as parameters; `None` if it slices no input, or too many slices would
-    /// be computed.
+    /// The graph with slices of inputs as parameters; `None` if the original graph slices no input, or too
+    /// many slices would be computed.
     ///
     /// # Errors
     /// Only if this function has a bug: the nodes are those of a legal graph.

@@ -27,7 +27,7 @@ pub struct StageInput {
 pub struct Stage {
     /// The shape over which the stage iterates.
     pub shape: Vec<usize>,
-    /// The cut of each axis of this shape; `None` for an axis that is not cut.
+    /// The cut of each axis of `shape`, as an index in [`Cuts::cuts`]; `None` for an axis that is not cut.
     pub cuts: Vec<Option<usize>>,
     /// Its inputs, in the order of the parameters of its program.
     pub inputs: Vec<StageInput>,
@@ -71,8 +71,8 @@ impl Stage {
         self.reduced.is_some_and(|axis| !input.axes.contains(&Some(axis)))
     }
 
-    /// The program that adds `count` chunks of these sizes to lanes. Along the reduced axis each chunk has
-    /// one element per lane.
+    /// The program that combines lanes with `count` chunks of these sizes. Along the reduced axis each
+    /// chunk has one element per lane.
     ///
     /// Its parameters are the lanes of each output, then for each input one parameter per chunk, or a single
     /// one if it [is common](Self::is_common). Its outputs are the new lanes of each output.
@@ -179,7 +179,7 @@ impl<'a> StagePlanner<'a> {
         planner
     }
 
-    /// The cut of each axis of a value; `None` for an axis that is not cut.
+    /// The selected cut of each axis of a value; `None` for an axis that is not cut.
     fn cuts_of(&self, value: ValueId) -> Vec<Option<usize>> {
         let axes = self.cuts.axes(value).iter();
         axes.map(|cut| cut.filter(|&cut| self.is_cut[cut])).collect()

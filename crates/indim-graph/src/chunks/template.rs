@@ -36,7 +36,7 @@ struct TemplateNode {
 pub(super) struct Template {
     nodes: Vec<TemplateNode>,
     outputs: Vec<usize>,
-    /// The reduced values and their reductions, in a reducing stage.
+    /// The node index of each reduced value, with its reduction; empty unless the stage reduces chunks.
     reductions: Vec<(usize, ReduceOp)>,
 }
 
@@ -44,8 +44,8 @@ pub(super) struct Template {
 pub(super) type ValueUse = (ValueId, Axes);
 
 impl Template {
-    /// The template that computes the demanded values from the given ones; also returns the position of each
-    /// value in it.
+    /// The template that computes the demanded values from `inputs`. Also returns the index of the node of
+    /// each use of a value.
     pub(super) fn new(
         graph: &Graph,
         demanded: &BTreeMap<ValueId, Vec<Axes>>,
@@ -173,8 +173,8 @@ impl Template {
         assembler.finish(self.outputs.iter().map(|&output| values[output]).collect())
     }
 
-    /// The graph that adds `count` chunks of these sizes to lanes. Its parameters are the lanes of each
-    /// reduction, then for each input one parameter per chunk, or a single one if `is_common`.
+    /// The graph that combines lanes with `count` chunks of these sizes. Its parameters are the lanes of
+    /// each reduction, then for each input one parameter per chunk, or a single one if `is_common`.
     ///
     /// # Errors
     /// If no array can have such a size.
@@ -281,7 +281,8 @@ fn add_zeros(
     assembler.add(broadcast, &[zero], array_type)
 }
 
-/// The slices of a chunk. An axis of the stage is sliced whole, because no other sliced axis can be cut.
+/// The slices of a chunk. Along a cut axis the slice is the whole chunk, because an axis can only be cut if
+/// its slice is whole.
 fn slices_of_chunk(slices: &[AxisSlice], node: &TemplateNode, shape: &[usize]) -> Arc<[AxisSlice]> {
     let of_axis = |(axis, slice): (usize, &AxisSlice)| match node.sizes[axis] {
         TemplateSize::Fixed(_) => *slice,

@@ -1,8 +1,8 @@
 //! Transposition of constant factors of contractions to the order of the summed axes.
 //!
-//! The kernel of a convolution has its channels before its spatial axes, but its contraction sums along
-//! the spatial axes, then the channels. A constant kernel is transposed once here, so that no run gathers
-//! its elements.
+//! The kernel of a convolution has its channels before its spatial axes, but its contraction sums along the
+//! spatial axes, then the channels. A constant convolution kernel is transposed once here, so that no run
+//! gathers its elements.
 
 use core::cell::Cell;
 
@@ -32,8 +32,9 @@ pub(super) fn order_factors(arena: &mut GraphArena, node: Node, budget: &Cell<us
     arena.add(Node { operands, ..node })
 }
 
-/// The factor as a broadcast of a constant whose axes have the order of the result's axes. Unchanged if
-/// the summed axes, which begin at axis `result_rank` of the result, can be read with one stride already.
+/// If the factor is the broadcast of a constant: the broadcast of the transposed constant, whose axes have
+/// the order of the broadcast's axes. The factor stays unchanged if its summed axes, which begin at axis
+/// `result_rank` of the broadcast, can be read with one stride already.
 fn reorder_factor(
     arena: &mut GraphArena,
     factor: ValueId,
@@ -72,7 +73,7 @@ fn reorder_factor(
     arena.add(Node { kind, operands: Operands::new(&[constant]), array_type: broadcast.array_type })
 }
 
-/// Whether the summed axes of a row-major array, in the order of the result's axes, can be read as one
+/// Whether the summed axes of a row-major array, in the order of the broadcast's axes, can be read as one
 /// axis with one stride. A single summed axis always can: a product of matrices keeps its constant as it
 /// is, because either order of the two axes may be better.
 fn has_one_stride(shape: &Shape, map: &AxisMap, result_rank: usize) -> bool {

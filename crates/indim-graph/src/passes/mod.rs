@@ -1,7 +1,7 @@
 //! Passes: rewrites of graphs that keep every bit of the results.
 //!
-//! Every pass rebuilds the graph in the arena, which merges equal nodes, and drops values that no output
-//! needs. Parameters always stay.
+//! Every pass rebuilds the graph in a `GraphArena`, which merges equal nodes, and drops values that no
+//! output needs. Parameters always stay.
 //!
 //! - `bitcast.rs`: removal of bitcasts to another type and back;
 //! - `concatenation.rs`: merging of nested concatenations along one axis;
@@ -10,9 +10,9 @@
 //! - `fold.rs`: constant folding of small computations, by the reference evaluator;
 //! - `power.rs`: replacement of powers by `square` and `reciprocal`;
 //! - `reduction.rs`: expansion of reductions along axes of fewer than two elements;
-//! - `reshape.rs`: computes an output that is reshaped, computed and reshaped back in its final shape, as
-//!   after `keepdims`;
-//! - `regions.rs`: optimisation of the regions of loops and branches by all passes;
+//! - `reshape.rs`: removal of a pair of reshapes around the computation of an output, such as those of
+//!   `keepdims`;
+//! - `regions.rs`: optimisation of the regions of loops and branches by all passes of `optimize`;
 //! - `sink.rs`: sinking of broadcasts below computations, so that no operation computes repeated elements;
 //! - `stack.rs`: reduction of stacks by element-wise operations on their parts, without writing the stack;
 //! - `window.rs`: windows as concatenations of slices, for formats without windows.
@@ -35,7 +35,7 @@ use std::borrow::Cow;
 
 use crate::graph::{Graph, GraphArena, Node, NodeKind, ValueId};
 
-/// Runs all passes.
+/// Runs the passes that every graph gets: all except those of [`expand_for_loops`] and [`expand_windows`].
 ///
 /// Differentiate a graph before its passes: they keep every bit of the values, but may change the derivative
 /// at a kink.
@@ -84,7 +84,7 @@ fn without_unused(graph: &Graph) -> Option<Graph> {
 /// The graph without pairs of bitcasts to another type and back, and without unused values; also returns, for
 /// each of its values, the value of `graph` that it came from.
 ///
-/// Definitions of functions use such pairs to stop derivatives.
+/// Compositions of the builder use such pairs to stop derivatives.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -125,8 +125,8 @@ fn rebuild_with_sources(
 }
 
 /// The graph in the form that lowering to loops requires: reductions only along axes of at least two
-/// elements, no stacks that are only reduced, and no concatenation that is an operand of another
-/// concatenation and has other uses.
+/// elements, no stack of at most 32 parts that is only reduced along the stacked axis by folds, and no
+/// concatenation that is an operand of another concatenation and has other uses.
 pub fn expand_for_loops(graph: &Graph) -> Cow<'_, Graph> {
     let is_expanded =
         |node: &Node| matches!(node.kind, NodeKind::Reduce { .. } | NodeKind::Concatenate { .. });

@@ -1,4 +1,4 @@
-//! Optimisation of the regions of loops and branches by all passes.
+//! Optimisation of the regions of loops and branches by all passes of `optimize`.
 
 use core::cell::RefCell;
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
-//! Computes an output that is reshaped, computed and reshaped back in its final shape, so that its nest
-//! stores it directly. Typically `keepdims` adds axes of size 1, and the last reshape drops them. Values
-//! that are not before such an output keep their axes, because nests of equal rank form groups more easily.
+//! Removal of a pair of reshapes around the computation of an output: the output is computed in its final
+//! shape, so that its nest stores it directly. Typically `keepdims` adds axes of size 1, and the last
+//! reshape drops them. Values that are not before such an output keep their axes, because nests of equal
+//! rank form groups more easily.
 
 use indim_ops::{ArrayType, Fact};
 use indim_shape::{AxisMap, Shape};
@@ -18,7 +19,8 @@ pub(super) fn drop_axes(arena: &mut GraphArena, output: ValueId) -> ValueId {
     without_axes(arena, operands[0], &array_type.shape, &mut budget).unwrap_or(output)
 }
 
-/// `value` recomputed in `shape`, without the axes; `None` if that is not possible.
+/// `value` recomputed in `shape`, without the axes of size 1 that the reshape of the output drops; `None`
+/// if that is not possible.
 fn without_axes(
     arena: &mut GraphArena,
     value: ValueId,

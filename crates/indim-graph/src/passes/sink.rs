@@ -1,8 +1,8 @@
 //! Sinking of broadcasts below computations, so that no operation computes repeated elements.
 //!
-//! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))`, where axes along which no operand varies
-//! have size 1. An outer product of `exp(u)` and `tanh(v)` evaluates n + m transcendental functions, even
-//! if the expression broadcasts `u` and `v` first. Slices sink below broadcasts too.
+//! `op(broadcast(a), broadcast(b))` becomes `broadcast(op(a', b'))`, where axes along which no operand
+//! varies have size 1. An outer product of `exp(u)` and `tanh(v)` evaluates n + m transcendental functions,
+//! even if the expression broadcasts `u` and `v` first. Broadcasts sink below slices too.
 
 use std::sync::Arc;
 
@@ -110,7 +110,8 @@ fn compose_broadcasts(arena: &mut GraphArena, node: Node) -> ValueId {
     arena.add(Node { kind, operands: inner_node.operands, array_type: node.array_type })
 }
 
-/// A slice of a slice becomes one slice; a slice of a broadcast becomes a broadcast of a slice.
+/// A slice of a slice becomes one slice; a slice of a broadcast becomes a broadcast of a slice, so the
+/// broadcast sinks below the slice.
 fn sink_slice(arena: &mut GraphArena, node: Node) -> ValueId {
     let NodeKind::Slice(slices) = &node.kind else {
         return arena.add(node);

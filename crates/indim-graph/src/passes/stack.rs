@@ -8,8 +8,8 @@ use crate::reduce::without_axis;
 
 use super::reduction::{add, combine};
 
-/// Maximum number of parts of a stack that this pass reduces: the number of lanes in one node of the
-/// summation tree.
+/// Maximum number of parts of a stack that this pass reduces: the number of lanes in a block of a sum, so
+/// that each part is a lane of its own.
 const MAX_PARTS: usize = REDUCTION_LANES;
 
 /// The uses of a value, or of its conversion.
@@ -33,7 +33,7 @@ impl StackUse {
 }
 
 /// For each value, whether it is a reduction of a stack whose only uses are reductions along the stacked
-/// axis.
+/// axis, none of them an arg-reduction. The stack may be converted first.
 pub(super) fn reductions(graph: &Graph) -> Vec<bool> {
     let mut uses = vec![StackUse::None; graph.len()];
     graph.outputs().iter().for_each(|output| uses[output.index()] = StackUse::Other);

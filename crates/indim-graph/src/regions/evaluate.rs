@@ -42,7 +42,7 @@ fn is_true(array: &Array) -> bool {
     index(array) != 0
 }
 
-/// The value of a scalar integer or bool.
+/// The value of a scalar integer or bool: the index of a branch, or the condition of a loop.
 fn index(array: &Array) -> i128 {
     macro_rules! read {
         ($($variant:ident $type:ident;)*) => {

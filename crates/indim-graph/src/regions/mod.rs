@@ -145,8 +145,8 @@ pub fn chosen_branch(index: i128, count: usize) -> usize {
     usize::try_from(index).map_or(last, |index| index.min(last))
 }
 
-/// The graph of one step of a loop. It has the parameters of the regions, and returns the states that
-/// `changing` lists after the step, then the condition for all states after the step.
+/// The graph of one step of a loop. It has the parameters of the regions, and returns the new values of the
+/// states whose indices `changing` lists, then the condition for the new values of all states.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;

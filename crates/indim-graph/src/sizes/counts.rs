@@ -1,8 +1,8 @@
 //! Counts: constants computed from sizes, such as the divisor of a mean.
 //!
-//! A count is the number of elements along some axes. It is a node of its own, even if an equal constant
-//! exists, because the two differ for other sizes. A program for all sizes takes each count as an extra
-//! parameter after those of the graph; its value is set when sizes are bound.
+//! A count is the number of elements along some axes, minus a correction. It is a node of its own, even if
+//! an equal constant exists, because the two differ for other sizes. A program for all sizes takes each
+//! count as an extra parameter after those of the graph; its value is set when sizes are bound.
 
 use indim_ops::{ArrayType, DType};
 use indim_shape::Shape;

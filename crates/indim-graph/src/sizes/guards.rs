@@ -29,11 +29,11 @@ impl Size {
 /// Minimum size of a symbol. An axis of size 0 or 1 has no symbol, because other broadcasts are legal for it.
 const MIN_SYMBOL_SIZE: usize = 2;
 
-/// Maximum size of a symbol: indices along a longer axis do not fit 32 bits.
+/// Maximum size of a symbol, in elements: indices and sizes of a symbol fit in an `i32`.
 pub(super) const MAX_SYMBOL_SIZE: usize = i32::MAX as usize;
 
-/// The parameter sizes that a graph is valid for: axes with the same symbol have the same size, at least 2,
-/// and an axis with a number has that size.
+/// The parameter sizes that a graph is valid for: axes with the same symbol have the same size, from 2 to
+/// 2^31 - 1, and an axis with a number has that size. Every array of the graph must also fit into memory.
 ///
 /// ```
 /// use indim_builder::GraphBuilder;
@@ -63,10 +63,10 @@ pub struct Guards {
     pub(super) symbol_count: usize,
     /// The name of each symbol, if it has one.
     symbol_names: Vec<Option<String>>,
-    /// Names of sizes that are numbers, with a parameter and an axis of such a size.
+    /// Names of sizes that are numbers, each with the index of a parameter and its axis of this size.
     fixed_names: Vec<(String, usize, usize)>,
-    /// Each shape in the graph that has a symbol, with the bytes of its widest element, to check that arrays
-    /// fit into memory.
+    /// Each shape in the graph that has a symbol, with the size in bytes of the widest element type of the
+    /// values of this shape, to check that arrays fit into memory.
     pub(super) shapes: Vec<(Vec<Size>, usize)>,
 }
 
@@ -179,7 +179,7 @@ fn fits((sizes, bytes): &(Vec<Size>, usize), symbols: &[usize]) -> bool {
     isize::try_from(all).is_ok() && all != usize::MAX
 }
 
-/// The default name of a symbol.
+/// The default name of a symbol: `n`, `m`, `k`, `l`, `p`, `q`, then `n6`, `n7` and so on.
 fn common_name(place: usize) -> String {
     match ["n", "m", "k", "l", "p", "q"].get(place) {
         Some(&name) => name.to_owned(),
@@ -249,7 +249,8 @@ impl fmt::Display for Guards {
     }
 }
 
-/// The guards of a graph with these `sizes`, by value and axis.
+/// The guards of a graph. `sizes` has the size of each axis of each value, `reasons` the reason of each
+/// axis of each parameter.
 pub(super) fn guards(
     graph: &Graph,
     sizes: &[Vec<Size>],

@@ -7,10 +7,9 @@
 //! sizes, such as the divisor of a mean (`counts.rs`). `guards.rs` states the valid sizes of the parameters,
 //! `resize.rs` makes the graph for other sizes.
 //!
-//! Sizes 0 and 1 determine which broadcasts are legal, and indices along an axis of 2^31 elements or more
-//! do not fit 32 bits. An axis of such a size is a number. If the size of an axis is neither a number nor
-//! equal to that of a parameter's axis, all sizes become numbers. The sizes of the first call always meet
-//! the guards.
+//! Sizes 0 and 1 determine which broadcasts are legal, and a size of 2^31 or more does not fit in an `i32`.
+//! The size of such an axis is a number. If the size of an axis is neither a number nor equal to that of a
+//! parameter's axis, all sizes become numbers. The sizes of the first call always meet the guards.
 
 mod classes;
 mod counts;

@@ -47,7 +47,7 @@ const TOO_LARGE_IF_NONEMPTY: Reason =
     "an array without elements has other axes that are too long to vary";
 
 impl SymbolicGraph {
-    /// Finds the symbols of a graph. `facts` are the sizes that its builder fixed or knows to be equal.
+    /// Finds the symbols of a graph. `facts` are the facts about sizes that only its builder knows.
     pub fn new(graph: &Graph, facts: &SizeFacts) -> SymbolicGraph {
         let mut classes = SizeClasses::of(graph, facts);
         let symbols = symbols(graph, &mut classes);
@@ -83,8 +83,8 @@ impl SymbolicGraph {
         symbolic
     }
 
-    /// The graph with these symbols for classes of axes. Other sizes are numbers, with the reason of their
-    /// class or else `reason`.
+    /// The graph with these symbols for classes of axes. `symbols` maps a class to its symbol. Other sizes
+    /// are numbers, with the reason of their class or else `reason`.
     fn with(
         graph: &Graph,
         classes: &mut SizeClasses,
@@ -152,7 +152,8 @@ impl SymbolicGraph {
         Graph::unchecked(nodes.collect(), self.graph.outputs().to_vec())
     }
 
-    /// Like [`SymbolicGraph::resized`], with [`SymbolicGraph::counts`] as scalar parameters after the others.
+    /// Like [`SymbolicGraph::resized`], with [`SymbolicGraph::counts`] as scalar parameters after the
+    /// parameters of the graph.
     ///
     /// # Panics
     /// If the sizes are fewer than the symbols.

@@ -1,6 +1,6 @@
 //! Operations on the bit patterns of floats, for every width.
 //!
-//! Here the 16-bit types use their own patterns; elsewhere they compute in `f32`.
+//! Here the 16-bit types use their own patterns; the operations of `float.rs` compute them in `f32`.
 
 use indim_lanes::lane::{BoolLane, FloatBits, IntLane, Lane};
 

@@ -1,7 +1,8 @@
 //! The 16-bit floats: widening to 32 bits, and rounding to 16.
 //!
-//! Operations on them compute in `f32` and round once at the end. Subnormals are handled by exact
-//! additions, never by a multiplication of subnormals, which is slow on some processors.
+//! The operations that the table of operations marks as `float` compute 16-bit floats in `f32` and round
+//! once at the end. Subnormals are handled by exact additions, never by a multiplication of subnormals,
+//! which is slow on some processors.
 
 use crate::half::{Bf16, F16};
 use indim_lanes::lane::{BoolLane, Cast, FloatBits, FloatLane, IntLane, Lane, LaneBackend};

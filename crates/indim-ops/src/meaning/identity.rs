@@ -1,6 +1,7 @@
 //! Identities of reductions, for each class of element types.
 //!
-//! Combining with an identity changes no element, except -0 in a sum of floats, which becomes +0.
+//! Combining with an identity changes no element, with two exceptions: -0 in a sum of floats or complex
+//! numbers becomes +0, and an infinity in a product of complex numbers may become a NaN.
 
 /// Identities of truth values.
 pub mod boolean {

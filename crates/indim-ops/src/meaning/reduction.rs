@@ -7,10 +7,11 @@
 //! neighbours first, until one is left; an odd one is carried up unchanged. Without blocks the result is the
 //! identity.
 //!
-//! Only sums and products of floats depend on the order. For them the tree gives the same bits in every
-//! executor, for any vector width, thread count and division into pieces: a piece of `512 * 2^k` elements
-//! that begins at a multiple of its length is a node of the tree. The error of a sum is at most
-//! `21 + ceil(log2(n / 512))` roundings of the sum of magnitudes, about that of NumPy's pairwise sum.
+//! Only sums and products of floats and complex numbers depend on the order. For them the tree gives the
+//! same bits in every executor, for any vector width, thread count and division into pieces: a piece of
+//! `512 * 2^k` elements that begins at a multiple of its length is a node of the tree. The error of a sum
+//! is at most `21 + ceil(log2(n / 512))` roundings of the sum of magnitudes, about that of NumPy's pairwise
+//! sum.
 
 use alloc::vec::Vec;
 

@@ -1,6 +1,7 @@
 //! Sorting: the total order of elements, stable sorts, and searches in sorted tables.
 //!
-//! Numbers have their usual order. -0 equals +0; all NaNs are equal, and greater than every number.
+//! Numbers have their usual order. -0 equals +0; all NaNs are equal, and greater than every number. This is
+//! not the order of IEEE 754's `totalOrder`, which the operations `total_lt`, ... use (`float_bits.rs`).
 //! `false` is less than `true`. Complex numbers are ordered by their real parts, then by their imaginary
 //! parts, each in the order of floats. Sorts are stable: equal elements keep the order of their positions,
 //! also in descending order, which puts NaN first.
@@ -137,9 +138,9 @@ impl core::str::FromStr for SearchSide {
 /// The position of `value` in a sorted table by a binary search.
 ///
 /// The search halves a range of `count` elements, at first the whole table, until one is left. Each step
-/// compares the last of the first `count / 2` elements with the value: if it lies before the value, the range
-/// now begins after it. The range loses `count / 2` elements either way. These steps also define the result
-/// for a table that is not sorted.
+/// compares the last of the first `count / 2` elements with the value: if it lies before the value (or
+/// equals the value, for [`SearchSide::Right`]), the range now begins after it. The range loses `count / 2`
+/// elements either way. These steps also define the result for a table that is not sorted.
 ///
 /// ```
 /// use indim_ops::{SearchSide, search_sorted};

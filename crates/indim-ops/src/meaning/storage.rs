@@ -16,7 +16,7 @@ pub fn select<K, Bits: IntLane>(
     Stored::new(Bits::select(condition, on_true.bits(), on_false.bits()))
 }
 
-/// The significand bits of an `f32`.
+/// The significand bits of an `f32`, without the hidden one.
 const WIDE_MANTISSA: i64 = 23;
 
 /// The exponent bias of an `f32`.

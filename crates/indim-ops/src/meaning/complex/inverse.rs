@@ -32,9 +32,9 @@ fn real_of_product<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> F {
     x.re.mul(y.re).sub(x.im.mul(y.im))
 }
 
-/// An argument whose products of roots do not overflow, and the number to add to their `asinh`. For an
-/// argument so large that 1 is negligible, these are a quarter of the argument and `log 4`; otherwise the
-/// argument and 0.
+/// An argument such that products of its roots do not overflow, and the number to add to the `asinh` of
+/// such a product. For an argument so large that 1 is negligible, these are a quarter of the argument and
+/// `log 4`; otherwise the argument and 0.
 #[inline(always)]
 fn scale_down<F: FloatLane>(x: Complex<F>) -> (Complex<F>, F) {
     let is_far = F::constant(1.0e300).less(float::max(x.re.abs(), x.im.abs()));
@@ -122,11 +122,11 @@ indim_lanes::shared_by_recordings! {
         let real = F::constant(0.25).mul(float::log1p(ratio));
         let cosine = one_minus_re.mul(one::<F>().add(re)).sub(im.mul(im));
         let angle = F::constant(0.5).mul(float::atan2(F::constant(2.0).mul(im), cosine));
-        // Near the pole the square of the rest would underflow.
+        // Near the pole at 1, `norm` would be the square of a tiny `im`, which underflows.
         let is_at_pole = one_minus_re.equal(zero()).and(im.less(F::constant(1.0e-100)));
         let real_at_pole = F::constant(0.5).mul(F::constant(LN_2).sub(float::log(im)));
         let real = F::select(is_at_pole, real_at_pole, real);
-        // If the squares would overflow: 1 / x and a quarter of a turn.
+        // If the squares would overflow: the real part of `1 / x`, and a quarter of a turn as the angle.
         let is_far = F::constant(1.0e100).less(float::max(re, im)).or(is_inf(Complex::new(re, im)));
         let quarter = F::select(float::is_nan(im), im, F::constant(FRAC_PI_2));
         let far_result = Complex::new(real_of_reciprocal(re, im), quarter);

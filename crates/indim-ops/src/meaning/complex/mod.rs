@@ -94,7 +94,8 @@ pub fn conj<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     Complex::new(x.re, x.im.neg())
 }
 
-/// `x / abs(x)`; 0 for 0. Like NumPy, the unit along an infinite part, and a NaN if both are infinite.
+/// `x / abs(x)`; 0 for 0. Like NumPy: if one part is infinite, ±1 or ±j in its direction; NaNs if both
+/// parts are infinite.
 #[inline(always)]
 pub fn sign<F: FloatLane>(x: Complex<F>) -> Complex<F> {
     let nan = F::constant(f64::NAN);
@@ -152,7 +153,7 @@ indim_lanes::shared_by_recordings! {
     pub fn mul<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex<F> {
         Complex::new(
             x.re.mul(y.re).sub(x.im.mul(y.im)),
-            // This order of the terms makes the sum the same with exchanged operands.
+            // With exchanged operands the two terms change places, so the sum has the same bits.
             x.re.mul(y.im).add(x.im.mul(y.re)),
         )
     }
@@ -170,7 +171,8 @@ pub fn squared_difference<F: FloatLane>(x: Complex<F>, y: Complex<F>) -> Complex
     square(sub(x, y))
 }
 
-/// `number * 2^exponent`; the larger part of `number` is about 1.
+/// `number * 2^exponent`; the larger part of `number` has a magnitude from 1 to 2, or less if it was
+/// subnormal.
 #[derive(Clone, Copy)]
 struct ScaledComplex<F: FloatLane> {
     number: Complex<F>,
