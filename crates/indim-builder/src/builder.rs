@@ -43,6 +43,7 @@ pub struct GraphBuilder {
     state: Arc<Mutex<BuilderState>>,
 }
 
+/// The graph under construction, which clones of a builder share.
 #[derive(Debug, Default)]
 struct BuilderState {
     assembler: GraphAssembler,
@@ -452,6 +453,7 @@ impl GraphBuilder {
         Ok(parameter)
     }
 
+    /// The id of a value in this graph. A value of an outer builder is captured as a parameter.
     #[track_caller]
     pub(crate) fn id(&self, operation: &'static str, value: &Value) -> Result<ValueId, GraphError> {
         if !Arc::ptr_eq(&value.builder.state, &self.state) {
@@ -481,6 +483,7 @@ impl GraphBuilder {
         state.first_error.clone().expect("invariant: a value without a node comes with an error")
     }
 
+    /// Checks that the number of bytes of an array of this type fits `isize`: E5 `too-large`.
     #[track_caller]
     pub(crate) fn check_size(
         &self,

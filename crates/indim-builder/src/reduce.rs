@@ -40,10 +40,10 @@ impl GraphBuilder {
         Ok(self.add_node(NodeKind::Reduce { op, axis }, &[id], array_type))
     }
 
-    /// A scan along one axis: at each position the fold of the elements up to it, in the operand's shape and
-    /// element type. With `reverse` it runs from the last element to the first; with `exclusive` each result
-    /// leaves its own element out. Sums and products fold floats in `f64` and round each result
-    /// ([`indim_ops::meaning::scan`] defines the order).
+    /// A scan along one axis: at each position the fold of the elements up to it, in the operand's shape
+    /// and element type. With `reverse` it runs from the last element to the first; with `exclusive` each
+    /// result leaves its own element out. Sums and products fold floats in `f64` and complex numbers in
+    /// `c128`, and round each result ([`indim_ops::meaning::scan`] defines the order).
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

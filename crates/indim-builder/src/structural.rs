@@ -137,6 +137,7 @@ impl GraphBuilder {
         Ok(value)
     }
 
+    /// A broadcast by an axis map that was checked; checks the size of the result.
     #[track_caller]
     pub(crate) fn checked_broadcast(
         &self,
@@ -164,6 +165,7 @@ impl GraphBuilder {
         Ok(reshaped)
     }
 
+    /// Like [`GraphBuilder::reshape`], but pins no size.
     #[track_caller]
     pub(crate) fn reshaped(&self, id: ValueId, shape: Shape) -> BuildResult {
         let from = self.type_of(id);

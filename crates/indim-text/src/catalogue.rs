@@ -38,8 +38,8 @@ pub struct Entry {
     pub call: String,
     /// The parameters after the operands.
     pub parameters: Vec<Parameter>,
-    /// The accepted element types, as classes (P `bool`, S signed, U unsigned, F float, C complex), and
-    /// the classes of the results if these differ.
+    /// The accepted element types, as classes (P `bool`, S signed, U unsigned, F float, C complex), or by
+    /// name if only some types of a class are accepted; and the classes of the results if these differ.
     pub types: String,
     /// The documentation, with edge cases.
     pub doc: &'static str,

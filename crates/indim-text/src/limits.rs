@@ -18,7 +18,7 @@ use indim_shape::{ErrorCode, MAX_RANK, RankLimitError};
 pub struct ParseLimits {
     /// Maximum length of the text in bytes.
     pub text_bytes: usize,
-    /// Maximum nesting depth of parentheses, calls and incomplete operators.
+    /// Maximum nesting depth of parentheses, calls, indices and incomplete operators.
     pub depth: usize,
     /// Maximum number of operands and operations.
     pub nodes: usize,
@@ -45,7 +45,8 @@ impl ParseLimits {
         ParseLimits { text_bytes, ..self }
     }
 
-    /// These limits with another maximum nesting depth of parentheses, calls and incomplete operators.
+    /// These limits with another maximum nesting depth of parentheses, calls, indices and incomplete
+    /// operators.
     pub const fn depth(self, depth: usize) -> Self {
         ParseLimits { depth, ..self }
     }
@@ -80,7 +81,7 @@ pub enum LimitError {
         /// The limit in bytes.
         limit: usize,
     },
-    /// Parentheses, calls and operators are nested deeper than this limit.
+    /// Parentheses, calls, indices and operators are nested deeper than this limit.
     TooDeep(usize),
     /// The text has more operands and operations than this limit.
     TooManyNodes(usize),

@@ -2,13 +2,14 @@
 
 use indim_graph::terminal::shown_within;
 
-/// Columns that a quotation takes in a message at most.
+/// Maximum width of a quotation in a message, in columns.
 const NAME_WIDTH: usize = 40;
 
-/// A quotation in one line, with dots in place of the excess.
+/// A quotation in one line; `...` replaces the text beyond [`NAME_WIDTH`].
 pub(crate) fn shorten(text: &str) -> String {
     let in_one_line = |c: char| if c.is_whitespace() { ' ' } else { c };
-    // One character more than the quotation can hold, so that `shown_within` sees that the text continues.
+    // `shown_within` reads at most 4 bytes for each column. One character more shows that the text
+    // continues.
     let text: String = text.chars().take(4 * NAME_WIDTH + 1).map(in_one_line).collect();
     shown_within(&text, NAME_WIDTH)
 }

@@ -47,7 +47,8 @@ impl Parameter {
     }
 
     /// The default in Python's syntax; `None` if the parameter is required. The text `"None"` means that
-    /// the documentation of the composition states the default.
+    /// the default is no literal; the documentation of the function describes a call without the
+    /// parameter.
     pub fn default(&self) -> Option<&'static str> {
         self.default.map(|text| if text == "false" { "False" } else { text })
     }

@@ -1,7 +1,8 @@
 //! Rules of operations that select one of their operands, or depend on signs.
 //!
-//! At a kink the derivative is the symmetric one: a tie shares the cotangent, and `abs` has derivative 0 at
-//! 0.
+//! At a kink the derivative is mostly the symmetric one: a tie of a maximum or minimum shares the
+//! cotangent, and `abs` has derivative 0 at 0. Exceptions with derivative 1 are `clamp` at a bound and
+//! `prelu` at 0.
 
 use super::complex::scale_complex;
 use super::rule::{BinaryArguments, TernaryArguments, UnaryArguments, is_complex};
@@ -55,7 +56,7 @@ fn share_tie(cotangent: &Value, a_wins: &Value, b_wins: &Value) -> [Value; 2] {
 }
 
 /// At a bound the cotangent goes to `x`. With exchanged bounds it goes to `high`. With a NaN it goes to no
-/// operand.
+/// operand, except for a NaN `low` with `x > high`: then it goes to `high`.
 pub(super) fn clamp(o: TernaryArguments<'_>) -> [Value; 3] {
     let (low, x, high) = (o.a, o.b, o.c);
     let is_within = low.le(x) & x.le(high);

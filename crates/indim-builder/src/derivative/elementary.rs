@@ -1,6 +1,6 @@
 //! Rules of functions of one operand: powers, exponentials, logarithms, circular and hyperbolic functions.
 //!
-//! The formulas neither cancel nor overflow unless the derivative itself does.
+//! The formulas avoid cancellation, and for real numbers also overflow of an intermediate result.
 
 use core::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 

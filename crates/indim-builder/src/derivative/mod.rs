@@ -68,8 +68,9 @@ pub trait Differentiate {
     ///
     /// # Errors
     /// `unknown-parameter`; `not-differentiable` for a parameter that is neither of floats nor of complex
-    /// numbers, and for `nextafter` and `trigamma` of a value that depends on a parameter in `wrt`; E5
-    /// `too-large` if sums in double precision do not fit into memory.
+    /// numbers, and for nodes without a rule that depend on a parameter in `wrt`: `nextafter`,
+    /// `trigamma`, loops, branches, scatters that multiply, and cumulative products of complex numbers;
+    /// E5 `too-large` if sums in double precision do not fit into memory.
     fn vjp(&self, wrt: &[usize]) -> Result<Graph, GraphError>;
 
     /// Like [`Differentiate::vjp`], with the outputs of this graph before the gradients.

@@ -1,6 +1,6 @@
 //! Derivatives of reductions. A sum passes its cotangent to every element, a product passes it times the
 //! product of the other elements. An extreme shares its cotangent evenly among the elements that equal
-//! the extreme.
+//! the extreme, or among the NaNs if the extreme is NaN.
 
 use indim_graph::{Graph, GraphError, NodeKind, ValueId};
 use indim_ops::{DType, ReduceOp};
@@ -20,6 +20,7 @@ pub(super) struct ReductionChain {
     kept_axes: Vec<usize>,
     /// The axes of the source that are reduced, in ascending order.
     reduced_axes: Vec<usize>,
+    /// The shape of the source.
     shape: Shape,
 }
 

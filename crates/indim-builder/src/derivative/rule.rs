@@ -31,7 +31,7 @@ pub(super) struct BinaryArguments<'a> {
     pub cotangent: &'a Value,
 }
 
-/// Like [`UnaryArguments`], for three operands.
+/// Like [`UnaryArguments`], for three operands, but without the result, which no rule of theirs reads.
 pub(super) struct TernaryArguments<'a> {
     pub a: &'a Value,
     pub b: &'a Value,

@@ -1,4 +1,4 @@
-//! Derivatives of scans. Along one line of the axis, the cotangent of an element is:
+//! Derivatives of scans. Along one line of the axis of an inclusive scan, the cotangent of an element is:
 //! - sums: the sum of the cotangents of the results from its position on;
 //! - products: the sum of cotangent times result from its position on, divided by the element. The first
 //!   zero gets the same sum without the division, of results that are computed with 1 in its place.
@@ -22,7 +22,7 @@ pub(super) struct ScanRule {
 }
 
 impl ScanRule {
-    /// The cotangent of the operand; `None` if the scan has no rule.
+    /// The cotangent of the operand; `None` if the scan has no rule, such as a product of complex numbers.
     pub(super) fn cotangent(
         self,
         operand: &Value,

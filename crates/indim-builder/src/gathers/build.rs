@@ -11,7 +11,8 @@ use crate::operand::Operand;
 
 impl GraphBuilder {
     /// A gather from several axes: `x[i, j]` in NumPy. `indices` has one array for each of `axes`; the arrays
-    /// broadcast under the numpy rule. In the result their axes replace the first of `axes`.
+    /// broadcast under the numpy rule. In the result their axes replace the lowest of `axes`; the others of
+    /// `axes` are removed.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -61,8 +62,8 @@ impl GraphBuilder {
         self.gather_resolved(id, &flat, &resolved, &shape)
     }
 
-    /// NumPy's `take_along_axis`: the elements at `indices` along `axis`. Indices and operand have one rank;
-    /// their other axes broadcast under the numpy rule.
+    /// NumPy's `take_along_axis`: the elements at `indices` along `axis`. Indices and operand have equal
+    /// ranks; their other axes broadcast under the numpy rule.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -169,7 +170,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The elements at these resolved indices, whose common shape replaces the flattened axes.
+    /// The elements at these indices, which are resolved to positions in range. `shape`, the common shape
+    /// of the indices, replaces the flattened axes.
     #[track_caller]
     pub(super) fn gather_resolved(
         &self,

@@ -61,8 +61,8 @@ impl GraphBuilder {
         Ok(slice)
     }
 
-    /// XLA's `dynamic_update_slice`: the array with a slice replaced by `update`, at the starts of
-    /// [`GraphBuilder::dynamic_slice`] with the sizes of the update.
+    /// XLA's `dynamic_update_slice`: the array with a slice replaced by `update`. The starts are clamped
+    /// as in [`GraphBuilder::dynamic_slice`], for a slice with the sizes of the update.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

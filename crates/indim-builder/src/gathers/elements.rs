@@ -112,8 +112,9 @@ impl GraphBuilder {
     /// ```
     ///
     /// # Errors
-    /// `index-rank` if the indices name more axes than the operand has; the labels of the rule `none` if the
-    /// batch axes differ; those of [`GraphBuilder::gather`].
+    /// `index-rank` if the indices name no axis, or more axes than the operand has, or have no axis after
+    /// the batch axes; the labels of the rule `none` if the batch axes differ; those of
+    /// [`GraphBuilder::gather`].
     #[track_caller]
     pub fn gather_nd(
         &self,
@@ -157,8 +158,9 @@ impl GraphBuilder {
         self.scatter_resolved(op, [ids[0], updates], &flat, &indices, mode.into())
     }
 
-    /// Splits the index vectors, which lie along the last axis: returns one array of indices for each
-    /// indexed axis of the operand, counted after the batch axes, and the shape of these arrays.
+    /// Splits the index vectors, which lie along the last axis. Returns each indexed axis of the operand
+    /// with its array of indices, and the shape of these arrays. The first indexed axis follows the batch
+    /// axes.
     #[track_caller]
     fn vector_indices(
         &self,

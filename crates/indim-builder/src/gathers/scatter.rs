@@ -21,8 +21,8 @@ pub(super) struct ScatterIndices {
 }
 
 impl GraphBuilder {
-    /// A scatter at several indices together: NumPy's `add.at(x, (i, j), v)`. The updates have the shape of a
-    /// [`GraphBuilder::gather`] with these indices.
+    /// A scatter to several axes, with an array of indices for each: NumPy's `add.at(x, (i, j), v)`. The
+    /// updates have the shape of the result of [`GraphBuilder::gather`] with these indices.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -95,7 +95,8 @@ impl GraphBuilder {
         Ok(resolved)
     }
 
-    /// The scatter of updates to elements at these indices, whose common shape replaces the flattened axes.
+    /// The scatter of updates to the elements at these indices. In the shape of the updates, the common
+    /// shape of the indices replaces the flattened axes.
     #[track_caller]
     pub(super) fn scatter_resolved(
         &self,
@@ -108,6 +109,7 @@ impl GraphBuilder {
         self.pin_all(operand, PINNED);
         let of_axis = match mode {
             ScatterMode::Take(mode) => mode,
+            // `mark_dropped` replaces the positions of clamped indices.
             ScatterMode::Drop => TakeMode::Clip,
         };
         let ScatterIndices { indices, counters, shape } = indices;

@@ -13,8 +13,8 @@ use crate::operand::Operand;
 pub struct StartedSlices {
     /// The shape of the starts: one slice for each of its elements.
     pub shape: Shape,
-    /// For some axes of the array, the starts along them: arrays of integers of this shape. Along other axes
-    /// slices start at 0.
+    /// For some axes of the array, the starts along them: arrays of integers of this shape. Along an axis
+    /// that is in neither `starts` nor `batches`, slices start at 0.
     pub starts: Vec<(usize, Value)>,
     /// Pairs of a batch axis of the array and an axis of the starts, of equal sizes. The slice at index
     /// `i` of the axis of the starts begins at `i` along the batch axis, and has size 1 there.
@@ -31,7 +31,7 @@ struct SlicePlan<'s> {
     /// The flattened axes along which the size of a slice is not 1. The positions have an axis for each
     /// of these.
     windows: Vec<usize>,
-    /// The axes of the array before the flattened axis, and those after it.
+    /// The axes of the array that are not flattened: those before the flattened axis, and those after it.
     around: [Vec<usize>; 2],
 }
 
@@ -134,9 +134,10 @@ impl GraphBuilder {
         self.reshape(self.transpose(taken, &inverse)?, result)
     }
 
-    /// XLA's `scatter`: combines a slice of updates with the array for each start. The updates have the shape
-    /// of [`GraphBuilder::gather_slices`]. A slice that is not within the array is dropped as a whole. The
-    /// updates of one element are combined in the order of their slices; see [`GraphBuilder::scatter`].
+    /// XLA's `scatter`: combines a slice of updates with the array for each start. The updates have the
+    /// shape of the result of [`GraphBuilder::gather_slices`]. A slice that is not within the array is
+    /// dropped as a whole. The updates of one element are combined in the order of their slices; see
+    /// [`GraphBuilder::scatter`].
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, StartedSlices};
@@ -307,7 +308,7 @@ impl GraphBuilder {
 }
 
 impl StartedSlices {
-    /// The starts along an axis, if given.
+    /// The starts along an axis; `None` if `starts` does not have the axis.
     fn start(&self, axis: usize) -> Option<&Value> {
         self.starts.iter().find(|(started, _)| *started == axis).map(|(_, start)| start)
     }

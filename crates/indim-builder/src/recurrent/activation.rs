@@ -23,7 +23,7 @@ pub enum CellActivation {
     ThresholdedRelu(f64),
     /// `alpha * tanh(beta * x)`.
     ScaledTanh(f64, f64),
-    /// `alpha * x + beta`, limited to 0 and 1.
+    /// `alpha * x + beta`, clamped to the range from 0 to 1.
     HardSigmoid(f64, f64),
     /// `x`, or `alpha * (exp(x) - 1)` below 0.
     Elu(f64),

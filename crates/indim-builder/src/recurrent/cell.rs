@@ -21,8 +21,8 @@ pub enum CellKind {
     },
     /// Gated recurrent unit: state `h`, gates `z`, `r` and `h` in this order.
     Gru {
-        /// Whether the reset gate multiplies the product of `h` and the recurrent weights, instead of
-        /// `h`.
+        /// Whether the reset gate multiplies the product of `h` and the recurrent weights, with its bias,
+        /// instead of `h`.
         resets_product: bool,
     },
     /// A cell with one function: state `h`.
@@ -34,8 +34,9 @@ pub enum CellKind {
 pub struct RecurrentCell {
     /// Its equations.
     pub kind: CellKind,
-    /// Its functions: `f`, `g` and `h` of [`CellKind::Lstm`], `f` and `g` of [`CellKind::Gru`], `f` of
-    /// [`CellKind::Rnn`].
+    /// Its functions, with ONNX's names: `f`, `g` and `h` of [`CellKind::Lstm`], `f` and `g` of
+    /// [`CellKind::Gru`], `f` of [`CellKind::Rnn`]. `f` applies to the gates, `g` to the candidate for the
+    /// new state, `h` to the state `c`. The only function of an RNN gives its state.
     pub activations: Vec<CellActivation>,
     /// If given, the operands of the gates' functions are clamped to the range from `-clip` to `clip`.
     pub clip: Option<f64>,
@@ -161,7 +162,7 @@ impl GraphBuilder {
     }
 }
 
-/// The operands that all steps share.
+/// A step of a cell: what all steps share.
 pub(super) struct RecurrentStep<'s> {
     builder: &'s GraphBuilder,
     cell: &'s RecurrentCell,
@@ -177,7 +178,7 @@ impl<'s> RecurrentStep<'s> {
         RecurrentStep { builder, cell, weights }
     }
 
-    /// The next states, from the part of the gates that depends on the input.
+    /// The next states. `x` is the part of the gates that depends on the input, from `input_gates`.
     pub(super) fn next(&self, x: &Value, states: &[Value]) -> Result<Vec<Value>, GraphError> {
         match (self.cell.kind, states) {
             (CellKind::Lstm { gates, couples_forget }, [h, c]) => {

@@ -40,8 +40,9 @@ pub struct RecurrentResults {
 }
 
 impl GraphBuilder {
-    /// A recurrent layer. One product of the input and its weights serves all steps; a scan computes the
-    /// rest. A step after the end of a sequence keeps the states.
+    /// A recurrent layer. One product of the input and its weights serves all steps; a loop
+    /// ([`GraphBuilder::scan_loop`]) computes the rest. A step after the end of a sequence keeps the
+    /// states.
     ///
     /// ```
     /// use indim_builder::{

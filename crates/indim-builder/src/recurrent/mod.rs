@@ -1,4 +1,4 @@
-//! Recurrent layers: LSTM, GRU and RNN, as scans over products and activations.
+//! Recurrent layers: LSTM, GRU and RNN, as loops over products and activations.
 //!
 //! - `activation.rs`: activation functions of cells;
 //! - `cell.rs`: a step of a cell;

@@ -103,8 +103,8 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// A reduced value with axes of size 1, combined with the initial value, if any, as an element of type
-    /// `dtype`.
+    /// `kept`, a reduced value whose reduced axes have size 1, combined by `op` with the initial value, if
+    /// any. The initial value becomes an element of type `dtype`, then of the type of `kept`.
     pub(super) fn with_initial(&self, op: Op, kept: Value, dtype: DType) -> BuildResult {
         let Some(initial) = &self.options.initial else { return Ok(kept) };
         let initial = initial.element(self.builder(), dtype)?;
@@ -116,7 +116,8 @@ impl ReductionContext<'_> {
         b.elementwise(op, &[initial, kept], &RuleSet::None)
     }
 
-    /// A reduced value with axes of size 1, rounded to `dtype`, in the shape of the result.
+    /// `kept`, a reduced value whose reduced axes have size 1, rounded to `dtype`, in the shape of the
+    /// result.
     pub(super) fn round_to(&self, kept: Value, dtype: DType) -> BuildResult {
         self.to_result_shape(&self.builder().convert(kept, dtype)?)
     }
@@ -146,7 +147,7 @@ impl ReductionContext<'_> {
         self.axes.iter().for_each(|&axis| self.builder().pin(&self.x, axis, reason));
     }
 
-    /// The number of selected elements along the axes as an `f64`, with axes of size 1.
+    /// The number of selected elements along the axes as an `f64`; the reduced axes have size 1.
     pub(super) fn count(&self) -> BuildResult {
         let all_elements = || {
             let one = self.builder().scalar(true);

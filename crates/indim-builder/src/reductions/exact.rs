@@ -20,7 +20,7 @@ const DIGITS: usize = 68;
 const MAX_ELEMENTS: usize = (1 << 31) - 1;
 
 impl ReductionContext<'_> {
-    /// The exact sum of `f64` or `c128`, rounded once, with axes of size 1.
+    /// The exact sum of `f64` or `c128`, rounded once; the reduced axes have size 1.
     pub(super) fn exact_sum(&self) -> BuildResult {
         let b = self.builder();
         let error_kind = match self.dtype() {

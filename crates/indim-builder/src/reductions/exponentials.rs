@@ -8,13 +8,13 @@ use crate::builder::{BuildResult, Value};
 use crate::derivative::without_derivative;
 
 impl ReductionContext<'_> {
-    /// The largest elements, with axes of size 1. Results do not depend on this shift, so it has no
-    /// derivative.
+    /// The largest elements; the reduced axes have size 1. Results do not depend on this shift, so it has
+    /// no derivative.
     fn maximum(&self) -> BuildResult {
         without_derivative(&self.fold_keepdims(ReduceOp::Max, &self.x)?)
     }
 
-    /// The largest elements; 0 instead of non-finite ones.
+    /// Like `maximum`, with 0 in place of infinities and NaN.
     fn finite_maximum(&self) -> BuildResult {
         let largest = self.maximum()?;
         Ok(largest.is_finite().select(&largest, 0))
@@ -30,7 +30,8 @@ impl ReductionContext<'_> {
         self.builder().numpy().sub(self.mask(ReduceOp::Max, &self.x)?, shift)
     }
 
-    /// The sum of exponentials in double precision, with axes of size 1. Those of unselected elements are 0.
+    /// The sum of exponentials in double precision; the reduced axes have size 1. If a row has
+    /// a selected element, the exponentials of the others are 0, so they need no mask.
     fn wide_sum(&self, elements: &Value) -> BuildResult {
         self.fold_unmasked(ReduceOp::Add, elements.convert(DType::F64))
     }

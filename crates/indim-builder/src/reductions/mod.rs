@@ -1,10 +1,12 @@
-//! The table of functions along axes: sums, means, softmax and others, composed of operations and reductions.
+//! The table of functions along axes: sums, means, softmax and others, composed of graph nodes.
 //!
 //! A row has the name, the operands, the numeric parameters, the default axes, the shape of the result
 //! (`reduced`, or `whole` for the operand's shape), the accepted options, the names in other systems, and
 //! the documentation. The definition has the same name, in one of the modules here, and takes a
-//! `ReductionContext` (`context.rs`): operands, axes and mask, which `options.rs` has checked. Rule sets
-//! differ only in the sums and products of integers, which have 64 bits under NumPy's rule.
+//! `ReductionContext` (`context.rs`): operands, axes and mask, which `options.rs` has checked. The rule
+//! set of a call determines the legal axes and whether an extreme needs elements; `options.rs` checks
+//! both. A definition depends on one choice only: sums and products of integers have 64 bits under
+//! NumPy's rule.
 //!
 //! - `exact.rs`: correctly rounded sums, by a superaccumulator;
 //! - `exponentials.rs`: `logsumexp`, `softmax` and `log_softmax`, without overflow;
@@ -299,7 +301,8 @@ macro_rules! define_reductions {
                 }
             }
 
-            /// Whether the result has the shape of the operand.
+            /// Whether the result has the shape of the operand. A scan without an axis is an exception: its
+            /// result is a vector.
             pub const fn keeps_shape(self) -> bool {
                 match self { $(Reduction::$function => keeps_shape!($result),)* }
             }

@@ -11,7 +11,8 @@ impl ReductionContext<'_> {
         if self.dtype() == DType::F64 { DType::F64 } else { DType::F32 }
     }
 
-    /// `x / sqrt(square + epsilon) * gain`; `gain` is the second operand.
+    /// `x / sqrt(square + epsilon) * gain`. `square` is the variance or the mean square, and `gain` the
+    /// second operand of the call.
     fn scaled(&self, x: &Value, square: &Value, epsilon: f64) -> BuildResult {
         let numpy = self.builder().numpy();
         let deviation = (square + epsilon).sqrt().convert(self.scaling_dtype());

@@ -48,9 +48,10 @@ pub struct ReduceOptions {
     pub names: Option<Vec<String>>,
     /// Whether the result keeps the axes, with size 1.
     pub keepdims: bool,
-    /// The rule set for axes: which axes are the default, and which are legal.
+    /// The rule set: which axes are the default, which are legal, and whether `max` and `min` of no
+    /// elements have a value.
     pub rule: ReductionRuleName,
-    /// Whether integers are summed in 64 bits, like under the numpy rule.
+    /// Whether sums and products of integers have 64 bits unless `dtype` is set, like under the numpy rule.
     pub widens_integers: bool,
     /// The element type of the result, to which elements are converted first.
     pub dtype: Option<DType>,
@@ -114,12 +115,13 @@ impl ReduceOptions {
         ReduceOptions { keepdims, ..self }
     }
 
-    /// The rule set for axes: which axes are the default, and which are legal.
+    /// The rule set: which axes are the default, which are legal, and whether `max` and `min` of no
+    /// elements have a value.
     pub fn rule(self, rule: ReductionRuleName) -> Self {
         ReduceOptions { rule, ..self }
     }
 
-    /// Whether integers are summed in 64 bits, like under the numpy rule.
+    /// Whether sums and products of integers have 64 bits unless `dtype` is set, like under the numpy rule.
     pub fn widens_integers(self, widens_integers: bool) -> Self {
         ReduceOptions { widens_integers, ..self }
     }
@@ -176,7 +178,7 @@ impl ReduceOptions {
         function.parameters().iter().map(number).collect()
     }
 
-    /// Whether the option for this argument is set.
+    /// Whether the option for this argument is set: `keepdims`, `dtype`, `initial` or `where`.
     fn has(&self, argument: &Parameter) -> bool {
         match argument.name() {
             "keepdims" => self.keepdims,
@@ -207,7 +209,7 @@ impl From<&ReduceOptions> for ReduceOptions {
     }
 }
 
-/// Positions of axes, of any integer type, and names.
+/// Conversions of axes to options: positions (`i64`, `i32`, `isize` or `usize`) and names (`&str`).
 macro_rules! axes_of {
     ($($type:ty, $field:ident, $convert:expr;)*) => {$(
         impl From<$type> for ReduceOptions {
@@ -257,7 +259,7 @@ axes_of! {
     &str, names, str::to_owned;
 }
 
-/// Numbers as initial values.
+/// Conversions of numbers to initial values.
 macro_rules! initial_number {
     ($($type:ident $variant:ident $wide:ident;)*) => {$(
         impl From<$type> for Initial {
@@ -321,9 +323,9 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// `wrong-operand-count`; TY1 and TY2; [R1 to R6](indim_shape::rules#reductions-r), `unknown-axis-name`;
-    /// `argument-not-taken`; `empty-reduction` for an extreme of no elements; `initial-required` for an
-    /// extreme with a mask and without an initial value; `matrix-product`; the labels of `rule`; E5
-    /// `too-large`.
+    /// `scan-axes` for a scan along several axes; `argument-not-taken`; `empty-reduction` for an extreme or
+    /// arg-reduction of no elements; `initial-required` for an extreme with a mask and without an initial
+    /// value; `matrix-product`; the labels of `rule`; E5 `too-large`.
     #[track_caller]
     pub fn along_of(
         &self,
@@ -468,7 +470,7 @@ fn check_call(
     }
 }
 
-/// `dot` without axes takes vectors only.
+/// Checks that operands are vectors or scalars, as `dot` without axes requires.
 fn check_vectors(operands: &[ArrayType]) -> Result<(), GraphErrorKind> {
     match operands.iter().any(|operand| operand.shape.rank() > 1) {
         true => Err(GraphErrorKind::MatrixProduct),

@@ -36,7 +36,7 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// The scan of the operand in the result type of its sum.
+    /// The scan of the operand, a cumulative sum or product, in the result type of a sum.
     fn sums(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.builder().convert(&self.x, self.result_dtype())?, options)
     }
@@ -75,7 +75,7 @@ scans! {
 }
 
 impl ReductionContext<'_> {
-    /// The scan in the operand's element type.
+    /// The scan of the operand in its own element type, a cumulative maximum or minimum.
     fn extremes(&self, op: ReduceOp, options: ScanOptions) -> BuildResult {
         self.scan(op, &self.x, options)
     }

@@ -40,7 +40,8 @@ impl ReductionContext<'_> {
         self.options.dtype.unwrap_or(own)
     }
 
-    /// The real type of the parts of a complex mean.
+    /// The result type of a variance, a standard deviation or a norm: that of a mean, or of its real part
+    /// if the mean is complex.
     fn component_dtype(&self) -> DType {
         match self.mean_dtype() {
             DType::C64 => DType::F32,
@@ -49,12 +50,12 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// A sum or product of the elements in the type of the accumulator, with axes of size 1.
+    /// A sum or product of the elements in the type of the accumulator; the reduced axes have size 1.
     fn total(&self, op: ReduceOp) -> BuildResult {
         self.fold_keepdims(op, &self.builder().convert(&self.x, self.sum_dtype())?)
     }
 
-    /// The mean in double precision, with axes of size 1.
+    /// The mean in double precision; the reduced axes have size 1.
     pub(super) fn wide_mean(&self) -> BuildResult {
         self.divide_by_count(self.fold_keepdims(ReduceOp::Add, &self.to_double()?)?)
     }
@@ -67,12 +68,12 @@ impl ReductionContext<'_> {
         }
     }
 
-    /// The variance as an `f64`, with axes of size 1.
+    /// The variance as an `f64`; the reduced axes have size 1.
     pub(super) fn wide_variance(&self, correction: f64) -> BuildResult {
         let sum = self
             .sum_of_squares(&self.builder().numpy().sub(self.to_double()?, self.wide_mean()?)?)?;
         if let Some(degrees) = self.fixed_count(correction) {
-            // With a smaller correction the divisor is positive for every size that a symbol stands for.
+            // If `correction` is below `MIN_SYMBOL`, the divisor is positive for every size of a symbol.
             // Otherwise the sizes decide between the quotient and NaN, so they are pinned.
             let is_always_free = correction < MIN_SYMBOL;
             if !is_always_free {
@@ -87,7 +88,7 @@ impl ReductionContext<'_> {
         Ok(degrees.gt(0).select(sum / &degrees, f64::NAN))
     }
 
-    /// The mean of squared magnitudes as an `f64`, with axes of size 1.
+    /// The mean of squared magnitudes as an `f64`; the reduced axes have size 1.
     pub(super) fn wide_mean_square(&self) -> BuildResult {
         self.divide_by_count(self.sum_of_squares(&self.to_double()?)?)
     }

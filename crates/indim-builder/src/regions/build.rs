@@ -146,8 +146,9 @@ impl GraphBuilder {
         Ok(looped)
     }
 
-    /// A branch between two regions: the values of `on_true` if the predicate, one bool, is true, or else
-    /// those of `on_false`. Only the chosen region runs. Both return the same types.
+    /// A branch between two regions: the values of `on_true` if the predicate is true, or else those of
+    /// `on_false`. The predicate is a scalar `bool`, or a scalar integer, which is true unless it is 0.
+    /// Only the chosen region runs. Both return the same types.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

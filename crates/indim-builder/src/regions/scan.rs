@@ -117,7 +117,8 @@ impl GraphBuilder {
         })
     }
 
-    /// A loop whose `step` returns the next `states`, then results to stack at the position of the step.
+    /// A loop whose `step` returns the next states (`states` of them), then the results to stack at the
+    /// position of the step. `operands` are the initial states.
     /// `arguments` gives the values of the step's parameters for a position and the current states.
     #[track_caller]
     fn stacking_loop(

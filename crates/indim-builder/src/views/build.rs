@@ -36,6 +36,7 @@ impl GraphBuilder {
         self.sliced("slice", id, slices)
     }
 
+    /// Like [`GraphBuilder::slice`], but pins no size; `operation` is the name of the function in errors.
     #[track_caller]
     pub(super) fn sliced(
         &self,
@@ -174,7 +175,7 @@ impl GraphBuilder {
     /// A scatter, like NumPy's `add.at`: combines each element of `updates` with the element of `operand` at
     /// its index along `axis`. The updates have the shape of a [`GraphBuilder::take`] with these indices.
     /// Several updates of one element are combined in row-major order. Floats are added and multiplied in
-    /// `f64`, and rounded once; `set` keeps the last update.
+    /// `f64`, complex numbers in `c128`, and both are rounded once; `set` keeps the last update.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;

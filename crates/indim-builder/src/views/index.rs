@@ -37,14 +37,15 @@ impl Index {
     }
 }
 
-/// The steps of an index: a slice, then a reshape and broadcast, then a gather.
+/// The steps of an index: a slice, then a reshape and broadcast, then a gather, and a transposition if
+/// `index_axes_first` is set.
 #[derive(Default)]
 struct IndexPlan {
     /// The slice of each axis of the operand.
     slices: Vec<AxisSlice>,
     /// The sizes before the gather: kept axes and new axes.
     sizes: Vec<usize>,
-    /// The positions in `sizes` of the kept axes.
+    /// The positions in `sizes` of the kept axes; gathered axes are kept until the gather.
     result_axes: Vec<usize>,
     /// For each kept axis, its number in the operand.
     source_axes: Vec<usize>,
@@ -110,7 +111,7 @@ impl GraphBuilder {
         self.transpose(x, &order)
     }
 
-    /// The sliced value without the indexed axes, and with the new axes.
+    /// The sliced value without the axes that integers index, and with the new axes.
     #[track_caller]
     fn reshape_to_plan(&self, sliced: ValueId, plan: &IndexPlan) -> Result<Value, GraphError> {
         let kept_shape: Shape = plan.result_axes.iter().map(|&axis| plan.sizes[axis]).collect();

@@ -19,7 +19,7 @@ use crate::builder::{BuildResult, GraphBuilder, Value};
 pub struct PaddedWindow {
     /// Number of elements of a window; 0 for a kernel without elements.
     pub size: usize,
-    /// The distance from one window to the next.
+    /// The distance from one window to the next, in elements of the padded axis.
     pub stride: usize,
     /// The distance from one element of a window to the next: XLA's `window_dilation`.
     pub dilation: usize,
@@ -27,7 +27,7 @@ pub struct PaddedWindow {
     pub base_dilation: usize,
     /// Elements of padding before the axis; a negative number removes elements.
     pub low: i64,
-    /// Elements of padding behind the axis; a negative number removes elements.
+    /// Elements of padding after the axis; a negative number removes elements.
     pub high: i64,
     /// Whether the elements of a window are in reverse order.
     pub is_reversed: bool,
@@ -79,7 +79,8 @@ impl PaddedWindow {
 }
 
 impl GraphBuilder {
-    /// `x` with these axes padded by `value`, a scalar.
+    /// `x` with these axes padded by `value`, a scalar. Only the paddings of `windows` are used; the result
+    /// has no windows yet.
     #[track_caller]
     pub(super) fn padded_windows(
         &self,

@@ -49,7 +49,7 @@ pub struct Convolution {
     pub kernel: ConvolutionAxes,
     /// The axes of the result.
     pub result: ConvolutionAxes,
-    /// The windows of each spatial axis.
+    /// The windows of each spatial axis, in the order of the axes' `spatial` lists.
     pub windows: Vec<PaddedWindow>,
     /// Number of groups of features: each group is convolved with its own part of the kernel.
     pub feature_groups: usize,
@@ -94,8 +94,8 @@ impl GraphBuilder {
     /// A convolution: StableHLO's `convolution`, ONNX's `Conv` and `ConvTranspose`.
     ///
     /// The windows of the padded operand are a view. The result is a contraction of this view with the
-    /// kernel; its sums run over the spatial axes, then the features. `dtype` is the element type of the
-    /// result; the default is the operands' type, as in [`GraphBuilder::product`].
+    /// kernel; its sums run over the spatial axes and the features, in row-major order. `dtype` is the
+    /// element type of the result; the default is the operands' type, as in [`GraphBuilder::product`].
     ///
     /// ```
     /// use indim_builder::{Convolution, GraphBuilder, PaddedWindow};
@@ -219,7 +219,8 @@ impl GraphBuilder {
             (view, kernel) = (split_groups(&view, axis)?, split_groups(&kernel, 0)?);
         }
         if group_axis != Some(1) {
-            // The features are summed after the elements of a window, so their axis becomes the last.
+            // The sum runs over the elements of a window and the features, which vary fastest, so the axis
+            // of the features becomes the last.
             let rank = view.array_type()?.shape.rank() as i64;
             let order: Vec<i64> = [0].into_iter().chain(2..rank).chain([1]).collect();
             view = self.transpose(view, &order)?;
@@ -274,8 +275,8 @@ fn depthwise_equation(spatial: usize) -> Option<String> {
     ))
 }
 
-/// The `einsum` equation of windows and kernel; `group_axis` is the axis of the windows that is divided into
-/// groups. `None` if it has more axes than letters.
+/// The `einsum` equation of windows and kernel; `group_axis` is the axis of the operand that is divided
+/// into groups: 0 for the batch, 1 for the features. `None` if the equation has more axes than letters.
 fn equation(spatial: usize, group_axis: Option<usize>) -> Option<String> {
     let mut labels = Labels { next: 0 };
     let [batch, channel, feature, group] =

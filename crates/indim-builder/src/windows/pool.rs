@@ -22,8 +22,8 @@ impl GraphBuilder {
     /// XLA's `reduce_window`: reduces the elements of each window of some axes by `op`. `init` is the first
     /// operand of the reduction and the value of the padding; the default is the identity of `op`.
     ///
-    /// Sums and products of floats are computed axis by axis, from the last to the first, in `f64`, and
-    /// rounded once.
+    /// Sums and products of floats and complex numbers are computed axis by axis, from the last to the
+    /// first, in `f64` or `c128`, and rounded once.
     ///
     /// ```
     /// use indim_builder::{GraphBuilder, PaddedWindow};
@@ -141,7 +141,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Reduces the windows; sums and products of floats keep the wide type in which they were computed.
+    /// Reduces the windows. Sums and products of floats and complex numbers keep the wide type in which
+    /// they were computed.
     #[track_caller]
     fn reduced_windows(
         &self,

@@ -1,8 +1,8 @@
 //! Elaboration: turns the syntax tree into nodes of a graph, with names, literals and rules resolved.
 //!
-//! One loop over the nodes, operands before operations. `elementwise.rs` adds the nodes of an element-wise
-//! operation, `structure.rs` those of reshapes and conversions. `typing.rs` determines element types, the
-//! builder shapes.
+//! One loop visits the nodes, operands before operations. `elementwise.rs` adds the nodes of an
+//! element-wise operation, `structure.rs` those of reshapes and conversions. `typing.rs` determines
+//! element types, the builder shapes.
 
 use std::collections::HashMap;
 
@@ -60,7 +60,8 @@ impl From<ElaboratedOperand> for Binding {
     }
 }
 
-/// The operand of a computed number: an input if programs accept it, else a pinned constant.
+/// The operand for a number computed from inputs: an input if [`Numbers::accepts`] it, else a pinned
+/// constant.
 fn number_operand(number: Number) -> ElaboratedOperand {
     match Numbers::accepts(number.value()) {
         true => ElaboratedOperand::Number(number),
@@ -68,6 +69,7 @@ fn number_operand(number: Number) -> ElaboratedOperand {
     }
 }
 
+/// The state of the elaboration of one expression.
 pub(super) struct Elaborator<'e, 'b> {
     expression: &'e Expression,
     pub(super) builder: &'b GraphBuilder,
@@ -338,6 +340,7 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         matches!(self.operands[node], ElaboratedOperand::Array(_))
     }
 
+    /// The operand as an array of `dtype`. An array is converted; a number must fit the type.
     pub(super) fn cast(&self, node: NodeIndex, dtype: DType) -> ElaborateResult<Value> {
         let extent = self.expression.nodes[node].extent;
         match &self.operands[node] {

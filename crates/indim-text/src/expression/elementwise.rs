@@ -295,7 +295,7 @@ impl<'b> Elaborator<'_, 'b> {
             .map_err(|error| self.graph_error(error, operation.nodes, operation.mark))
     }
 
-    /// The operand in the type of an operation. Arrays are converted only if `is_converting`, which holds
+    /// The operand in the type of an operation. Arrays are converted only if `is_converting`, which is true
     /// under a rule with promotion.
     pub(super) fn operand_as(
         &self,

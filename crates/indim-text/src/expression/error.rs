@@ -139,7 +139,7 @@ pub enum ExprErrorKind {
         /// The attribute.
         argument: &'static str,
     },
-    /// An argument is not a number, or a number of the wrong kind.
+    /// An argument of the wrong kind, such as an array in place of a number.
     BadArgument {
         /// The function.
         function: &'static str,

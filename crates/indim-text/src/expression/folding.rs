@@ -28,8 +28,8 @@ pub(super) fn fold_unary(operator: UnaryOperator, x: Literal) -> Result<Literal,
     }
 }
 
-/// Folds a binary operator, as Python computes it. `None` for a power of floats, which the caller evaluates
-/// through the operation of the table.
+/// Folds a binary operator, as Python computes it. `None` for a power with a float operand, which the
+/// caller evaluates through the operation of the table.
 pub(super) fn fold_binary(
     operator: BinaryOperator,
     x: Literal,

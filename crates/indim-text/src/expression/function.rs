@@ -205,7 +205,7 @@ impl Function {
         matches!(self, Function::Product(product) if product.takes_equation())
     }
 
-    /// Whether this attribute may be `None`.
+    /// Whether `attribute`, which is `Axis` or `Axes`, may be `None` in the text.
     pub(super) fn takes_no_axis(self, attribute: AttributeKey) -> bool {
         attribute == AttributeKey::Axes || matches!(self, Function::View(view) if view.takes_flat())
     }
@@ -239,7 +239,8 @@ impl Function {
         let arity = match self {
             Function::Elementwise { op, .. } => op.arity(),
             Function::Composition(composition) => composition.arity(),
-            // In these functions `axis` is not the attribute of a rule set.
+            // In the functions below, `axis` is not the attribute of a rule set. Only reductions that
+            // pair two operands broadcast them, so only these take `dims`.
             Function::Reduction(function)
                 if function.pairs() && attribute == AttributeKey::Dims =>
             {

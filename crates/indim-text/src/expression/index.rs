@@ -118,7 +118,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Goes on after a comma behind an operand in an index; `None` if another operand follows.
+    /// Goes on after the comma that follows an operand in an index; `None` if another operand follows.
     pub(super) fn next_index(
         &mut self,
         mut index: IndexFrame,

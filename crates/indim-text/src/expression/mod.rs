@@ -98,7 +98,7 @@ pub enum Binding {
     Array(Value),
     /// A number that adapts to the types of the operands, like a literal in the text.
     Number(Literal),
-    /// A number that is an input of the program: the program holds for other values too.
+    /// A number that is an input of the program: the program is valid for other values too.
     Input(Number),
 }
 
@@ -128,7 +128,7 @@ pub struct Expression {
     names: Vec<String>,
     assignments: Vec<statement::Assignment>,
     outputs: Vec<statement::Output>,
-    /// The maximal rank of its arrays.
+    /// The maximum rank of its arrays, from the limits of the parser.
     max_rank: usize,
 }
 
@@ -150,8 +150,8 @@ impl Expression {
         &self.text
     }
 
-    /// The names that need a binding, in the order of their first use. `pi`, `inf`, `nan`, `True` and `False`
-    /// are [`constants`](Self::constants).
+    /// The names that need a binding, in the order of their first use. `pi`, `inf`, `nan`, `True`, `true`,
+    /// `False` and `false` are [`constants`](Self::constants).
     pub fn names(&self) -> Vec<&str> {
         let names = self.names.iter().map(String::as_str);
         names.filter(|name| Literal::constant(name).is_none()).collect()

@@ -1,10 +1,10 @@
 //! Numbers that are inputs of a program: they adapt to the types of arrays like literals, but the program
-//! holds for other values too.
+//! is valid for other values too.
 //!
 //! During elaboration, a number has the value of the first call. If it is combined with an array, it
 //! becomes a parameter of rank 0 with the array's element type. Operators on numbers alone give numbers,
 //! which are computed before each run. An operation that needs the value itself, such as a power or a
-//! rounding to a number of digits, adds a guard: the program holds for this value only.
+//! rounding to a number of digits, adds a guard: the program is valid for this value only.
 
 use core::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -69,11 +69,11 @@ pub struct Number {
 #[derive(Debug, Clone, Default)]
 pub struct NumberProgram {
     steps: Vec<NumberStep>,
-    /// The names of the numbers.
+    /// The names of the inputs.
     names: Vec<Arc<str>>,
-    /// Whether the result of each step is a whole number.
+    /// For each step, whether its result in the elaboration is a whole number.
     are_whole: Vec<bool>,
-    /// The step and the element type of each scalar input.
+    /// The step and the element type of each scalar input of the graph: its parameters of rank 0.
     casts: Vec<(usize, DType)>,
     /// Steps that must have these values.
     guards: Vec<(usize, Literal)>,
@@ -189,7 +189,8 @@ impl NumberProgram {
                 }
             };
             values.push(value);
-            // A truth value or large number is a constant of the program, so it needs a guard.
+            // A truth value or a large number is a constant of the program, and a number of another kind
+            // than in the elaboration changes the types. Both are valid only under a guard.
             let is_input = matches!(step, NumberStep::Literal(_))
                 || (Numbers::accepts(value) && matches!(value, Literal::Int(_)) == *is_whole);
             if !is_input && !self.guards.iter().any(|(other, _)| *other == values.len() - 1) {
@@ -216,7 +217,8 @@ impl Number {
         self.value
     }
 
-    /// Pins the number: adds a guard that the program holds for this value only, and returns the value.
+    /// Pins the number: adds the guard that the program is valid for this value only, and returns the
+    /// value.
     pub fn pin(&self) -> Literal {
         let guard = (self.index, self.value);
         let mut state = self.numbers.state();
@@ -248,13 +250,13 @@ impl Number {
         Ok(parameter)
     }
 
-    /// The result of a unary operator; `value` is its value in the elaboration.
+    /// The result of a unary operator; `value` is the value of the result in the elaboration.
     pub(super) fn unary(&self, operator: UnaryOperator, value: Literal) -> Number {
         self.derive(NumberStep::Unary(operator, self.index), value)
     }
 
-    /// The result of a binary operator on two numbers. At least one of them belongs to [`Numbers`]; `value`
-    /// is its value in the elaboration. `None` if both are literals.
+    /// The result of a binary operator on two operands, each a number of [`Numbers`] or a literal;
+    /// `value` is the value of the result in the elaboration. `None` if both are literals.
     pub(super) fn binary(
         operator: BinaryOperator,
         [x, y]: [Result<&Number, Literal>; 2],

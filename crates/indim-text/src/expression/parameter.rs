@@ -3,7 +3,9 @@
 /// A parameter of a function that is not an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AttributeKey {
+    /// `dims` of an operation under rule xla, or of `broadcast_in_dim`.
     Dims,
+    /// One axis: `axis` of an operation under rule pdpd, or of a function such as `iota` or `take`.
     Axis,
     /// The axes of a reduction or a view function.
     Axes,

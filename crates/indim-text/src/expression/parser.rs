@@ -32,7 +32,7 @@ pub(super) struct SyntaxTree {
     pub(super) outputs: Vec<Output>,
 }
 
-/// An incomplete construct that waits for an operand.
+/// An incomplete construct that waits for an operand. A group is an expression in parentheses.
 pub(super) enum Frame {
     Unary { operator: UnaryOperator, mark: Span },
     Binary { operator: InfixOperator, left: NodeIndex, mark: Span },
@@ -255,7 +255,8 @@ impl<'t> Parser<'t> {
     }
 
     /// Completes the operators on the stack that bind more tightly than `operator`, which has just been
-    /// read. Returns the left operand of `operator`.
+    /// read, and those that bind equally tightly, unless they group to the right. Returns the left
+    /// operand of `operator`. A comparison whose left operand is a comparison is an error.
     fn complete_tighter_operators(
         &mut self,
         operator: InfixOperator,
@@ -289,8 +290,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Goes on after a comma behind `operand`: with the next argument of a call, or the next item of an
-    /// index.
+    /// Goes on after the comma that follows `operand`: with the next argument of a call, or the next item
+    /// of an index.
     fn next_argument(&mut self, operand: NodeIndex, span: Span) -> ParseResult<Option<NodeIndex>> {
         let operand = self.reduce(operand, 0)?;
         match self.stack.pop() {

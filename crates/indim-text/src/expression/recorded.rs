@@ -395,7 +395,8 @@ fn attribute_at(
     }
 }
 
-/// Converts a value to the form of `attribute`.
+/// Converts a value to the form of `attribute`. `number` is the node of the value, if the value is an
+/// operand.
 ///
 /// # Errors
 /// The expected form.

@@ -14,8 +14,9 @@ use super::typing;
 use crate::span::Span;
 
 impl Elaborator<'_, '_> {
-    /// Elaborates a reduction. Under the numpy rule, operands are promoted and integers are summed in 64
-    /// bits; a function that takes only floats converts integers to `f64`.
+    /// Elaborates a reduction. Under the rules numpy and named, operands are promoted, and integers are
+    /// summed in 64 bits, except by `dot` and `vecdot`; a function that takes only floats converts
+    /// integers to `f64`.
     pub(super) fn reduction(
         &self,
         function: Reduction,

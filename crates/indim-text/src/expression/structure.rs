@@ -63,8 +63,8 @@ impl<'e, 'b> Elaborator<'e, 'b> {
         self.builder.broadcast_like(one, &[], &x)
     }
 
-    /// `copysign(1, x) < 0`, which sees the sign of -0.0 and NaN. Under the numpy rule integers are converted
-    /// first.
+    /// `copysign(1, x) < 0`, which sees the sign of -0.0 and NaN. Under the rules numpy and named,
+    /// integers and truth values are converted to `f64` first.
     fn sign_bit(&self, x: Value) -> Result<Value, GraphError> {
         let array_type = x.array_type()?;
         let dtype = array_type.dtype;

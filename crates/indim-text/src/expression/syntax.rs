@@ -117,7 +117,7 @@ pub(super) enum AttributeValue {
     Integers(Vec<i64>),
     /// Names of axes.
     Names(Vec<String>),
-    /// `None`: all axes.
+    /// `None`: all axes, or, in a function such as `take`, the elements in row-major order.
     All,
     ElementType(DType),
     /// An argument that must elaborate to a number, such as a parameter of a composition, or to a value, such
@@ -173,6 +173,7 @@ pub(super) struct SyntaxNode {
     pub(super) kind: SyntaxNodeKind,
     /// The span of the whole node, with its parentheses.
     pub(super) extent: Span,
-    /// The span that errors mark: the operator, or the name of the function.
+    /// The span that errors mark: the operator, the name of the function, the brackets of an index, or the
+    /// whole literal or name.
     pub(super) mark: Span,
 }

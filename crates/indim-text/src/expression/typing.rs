@@ -54,7 +54,7 @@ pub(super) enum ComplexPlan {
 }
 
 /// Whether the rule promotes element types as NumPy does: numpy, and named, because xarray's arrays are
-/// NumPy's.
+/// NumPy's. "The numpy rule" in comments about element types means both.
 pub(super) fn promotes(rule: &RuleSet) -> bool {
     matches!(rule, RuleSet::Numpy | RuleSet::Named { .. })
 }
@@ -101,7 +101,8 @@ pub(super) fn strict_composition(
 }
 
 /// The type in which a composition computes under the numpy rule: the common type if the composition takes
-/// it, else the type that its table row states for whole numbers, else double precision.
+/// it, else for whole numbers and truth values the type that its table row states, else `f64` or `c128` if
+/// the common type promotes to it. Otherwise the builder refuses the common type.
 pub(super) fn numpy_composition(
     composition: Composition,
     operands: &[OperandType],
@@ -312,6 +313,8 @@ fn literal_dtype(operands: &[OperandType], takes_i64: bool) -> DType {
     if dtype == DType::I64 && !takes_i64 { DType::F64 } else { dtype }
 }
 
+/// The common type of the arrays. A float literal turns integers and bool into f64, and a whole number
+/// turns bool into i64. Without an array, the type is that of [`literal_dtype`].
 fn common_dtype(operands: &[OperandType], takes_i64: bool) -> TypingResult<DType> {
     let common = promote_all(arrays(operands).collect())
         .map_err(|(left, right)| ExprErrorKind::NoPromotion { left, right })?;

@@ -90,7 +90,7 @@ impl Elaborator<'_, '_> {
         }
     }
 
-    /// The result of the builder, with the span and the operands of the call in its error.
+    /// The result of the builder; an error gets the span and the operands of the call.
     pub(super) fn graph<T>(
         &self,
         call: &ViewCall<'_>,
@@ -99,7 +99,8 @@ impl Elaborator<'_, '_> {
         result.map_err(|error| self.graph_error(error, call.nodes, call.mark))
     }
 
-    /// Under the numpy rule, operands of different element types are promoted.
+    /// Elaborates `concatenate` and `stack`. Under the rules numpy and named, operands of different element
+    /// types are promoted.
     fn concatenate(&self, call: &ViewCall<'_>) -> ElaborateResult<Value> {
         let mut values = Vec::with_capacity(call.nodes.len());
         for &node in call.nodes {
@@ -121,7 +122,7 @@ impl Elaborator<'_, '_> {
         )
     }
 
-    /// Converts values to their common type under the numpy rule.
+    /// Converts values to their common type under the rules numpy and named.
     fn promote(&self, call: &ViewCall<'_>, values: &mut [Value]) -> ElaborateResult<()> {
         if super::typing::promotes(&self.rule_of(&[])?) {
             let dtypes: ElaborateResult<Vec<DType>> =

@@ -64,22 +64,22 @@ pub enum ParseErrorKind {
     NumberTooLarge,
     /// No earlier line defines the value.
     UndefinedValue {
-        /// The value's name, without the sign.
+        /// The value's name, without `%`.
         name: String,
     },
     /// An earlier line defines the value too.
     DuplicateValue {
-        /// The value's name, without the sign.
+        /// The value's name, without `%`.
         name: String,
     },
     /// No earlier line defines the region.
     UndefinedRegion {
-        /// The region's name, without the sign.
+        /// The region's name, without `@`.
         name: String,
     },
     /// The region is defined twice.
     DuplicateRegion {
-        /// The region's name, without the sign.
+        /// The region's name, without `@`.
         name: String,
     },
     /// A text is not an element of the type.

@@ -28,7 +28,8 @@ type ParseResult<T> = Result<T, ParseError>;
 
 /// Parses the text form of a graph and verifies the graph.
 ///
-/// Values may have any names. Equal nodes are merged, except constants.
+/// Names of values consist of ASCII letters, digits and `_`, in any order. Equal nodes are merged, except
+/// constants.
 ///
 /// ```
 /// use indim_text::parse_graph;
@@ -469,7 +470,7 @@ impl<'t> Parser<'t> {
         self.expect('=', "`=`").map(drop)
     }
 
-    /// Reads the word `name` if it comes next, before the colon; returns whether it did.
+    /// Reads the word `name` if it comes next, before the colon. Returns whether the word was there.
     fn flag(&mut self, name: &'static str) -> ParseResult<bool> {
         let mut lookahead = self.cursor;
         let is_next = lookahead.peek() != Some(':')
