@@ -95,7 +95,8 @@ pub trait NestCode: fmt::Debug + Send + Sync + UnwindSafe + RefUnwindSafe {
     /// Counts the memory of the code at compile time. The nest is not included.
     fn count_bytes(&self, memory_use: &mut MemoryUse);
 
-    /// Bytes of the machine code generated after compile time.
+    /// Bytes of the machine code generated after compile time, of its recorded code and of the bindings
+    /// to it.
     fn generated_bytes(&self) -> usize {
         0
     }

@@ -18,7 +18,8 @@ use crate::value_source::{
 };
 use crate::view::View;
 
-/// The nest that computes the materialised values of `group`, which have one iteration shape.
+/// The nest that computes the materialised values of `group`, which have one iteration shape. A group
+/// here is the values of one nest, not a [`NestGroup`](crate::groups::NestGroup).
 pub(crate) fn nest(
     graph: &Graph,
     group: &[ValueId],
@@ -63,6 +64,7 @@ fn result_of_control(kind: &NodeKind) -> Option<usize> {
     }
 }
 
+/// A nest under construction.
 struct NestBuilder<'a> {
     graph: &'a Graph,
     group: &'a [ValueId],
@@ -262,7 +264,8 @@ fn leaf_access(
     }
 }
 
-/// The indices of an array as a slice of a larger array, which begins at offset `starts`.
+/// The indices of a slice in its larger array: `axes` are the indices of the slice as an array of its
+/// own, `starts` the position of its first element in the larger array.
 fn offset_axes(axes: &[AxisIndex], starts: &[usize]) -> Arc<[AxisIndex]> {
     let mut axes = axes.to_vec();
     for (axis, start) in axes.iter_mut().zip(starts) {

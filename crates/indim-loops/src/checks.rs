@@ -44,7 +44,8 @@ fn indexed(kind: &NodeKind) -> Option<(usize, TakeMode)> {
     }
 }
 
-/// The check that nest `nest` needs to compute `value`; `None` if every possible index is valid.
+/// The check that nest `nest` needs to compute `value`; `None` if every possible index is valid, or if no
+/// element is selected.
 fn check(
     graph: &Graph,
     group: &[ValueId],

@@ -103,7 +103,7 @@ pub struct DenseNest {
     merged: Vec<SizeProduct>,
     /// The strides in bytes along the merged axes: those of the first operand, then of the second, and so on.
     strides: Vec<SizeProduct>,
-    /// The stride of each operand along the reduced axis, if any.
+    /// The stride in bytes of each operand along the reduced axis, if any.
     reduced: Vec<SizeProduct>,
     /// The bytes of each operand.
     bytes: Vec<SizeProduct>,
@@ -122,8 +122,8 @@ pub(crate) fn main_access(nest: &LoopNest, has_all: impl Fn(usize) -> bool) -> O
 
 impl DenseNest {
     /// The coalesced axes of `nest`, whose sizes are symbols: two sizes are equal only if they are equal
-    /// in every binding. `None` if an array is not traversed completely, or if no candidate for the main
-    /// operand has all axes.
+    /// in every binding. `None` if an array is not traversed completely, if no candidate for the main
+    /// operand has all axes, if a size is 0, or if the nest has more than 32 axes.
     pub fn new(nest: &LoopNest) -> Option<DenseNest> {
         let sizes = nest.shape.sizes();
         if sizes.len() > u32::BITS as usize || sizes.contains(&0) {

@@ -3,7 +3,8 @@
 //!
 //! Consecutive nests form a group along an axis that none of them reduces, if each value that one nest
 //! writes and another reads has the same index along this axis in both. Then no tile depends on another,
-//! and results have the same bits. The executor chooses the tile size, and whether to use a group.
+//! and results have the same bits. `run/groups.rs` of `indim-cpu` chooses the tile size, and whether to
+//! use a group.
 
 use core::fmt;
 use core::ops::Range;

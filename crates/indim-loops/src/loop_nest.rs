@@ -398,8 +398,9 @@ pub struct Store {
     pub source: Local,
     /// The reduction along the reduced axis of the nest, if it has one.
     pub reduction: Option<NestReduction>,
-    /// The destination; it moves with every axis of the nest, except the reduced one. It may be a slice of
-    /// the array: each part of a concatenation is a store of its own.
+    /// The destination; it moves with every axis of the nest, except the reduced one, unless
+    /// [`StandaloneInstruction`] says otherwise. It may be a slice of the array: each part of a
+    /// concatenation is a store of its own.
     pub target: Access,
 }
 

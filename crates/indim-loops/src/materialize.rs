@@ -1,20 +1,24 @@
 //! Materialisation: the values that a nest writes to memory, and the order of the nests.
 //!
-//! Outputs and results of reductions are materialised. A concatenation is materialised too, but no nest
-//! computes it: each of its parts is written into its slice of the concatenation.
+//! Outputs are materialised, and so are results of reductions and of standalone operations
+//! (`is_standalone` in `value_source.rs`), such as sorts. A concatenation is materialised too, but no
+//! nest computes it: each of its parts is written into its slice of the concatenation.
 //!
-//! A value that another nest reads is materialised if recomputing it at every point of its consumer would
-//! repeat work:
+//! A value that another nest reads is materialised if its consumer cannot compute it, or if recomputing
+//! it at every point of its consumer would repeat work:
 //!
 //! - a value read through a broadcast that expands it, unless it is one cheap operation on one array;
 //! - a value read under several views;
 //! - the operand of a reshape that is not a view;
+//! - an operand that must be in memory, such as the table of a gather or the operand of a standalone
+//!   operation;
+//! - a gather that a reduction reads;
 //! - a value that is both reduced and used elsewhere, or read by a reduction and an arg-reduction, unless it
 //!   is cheap.
 //!
 //! Every other value is computed in the nests that need it, under one view only: a nest has at most one
-//! instruction for each node of the graph. If nests would recompute too many values, every value with two
-//! uses is materialised, so that the size of lowered code stays proportional to the graph.
+//! instruction for each node of the graph. If nests would recompute too many values, every value with at
+//! least two uses is materialised, so that the size of lowered code stays proportional to the graph.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +51,7 @@ pub(crate) struct Materialized {
     dense: BTreeSet<ValueId>,
     /// The destinations of each part of a concatenation.
     concat_targets: HashMap<ValueId, Vec<ConcatTarget>>,
-    /// The stored conversions of reductions that have no other use.
+    /// For each reduction or contraction that is stored only as a conversion, the conversion.
     conversions: HashMap<ValueId, ValueId>,
 }
 
@@ -200,8 +204,9 @@ fn materialize_with(graph: &Graph, materializes_shared: bool) -> Materialized {
     }
 }
 
-/// The reductions and contractions that are stored as their conversion, because it is their only reader and
-/// all values of its nest are such conversions: that nest is then dropped.
+/// The reductions and contractions that are stored as their conversion, each with the conversion. The
+/// conversion must be the only reader, and all values of its nest must be such conversions: that nest is
+/// then dropped.
 fn conversions(
     graph: &Graph,
     bases: &ViewBases,
@@ -396,8 +401,8 @@ impl Requirements {
         read_later
     }
 
-    /// Adds a use of `source` by nests of `nest_kind`; materialises it if they cannot share its computation
-    /// with the other uses.
+    /// Adds a use of `source` by nests of `nest_kind`; materialises the value if these nests cannot share
+    /// its computation with the other uses.
     fn add(&mut self, graph: &Graph, source: ValueSource, nest_kind: NestKind) {
         match source {
             ValueSource::Leaf(..) => {}

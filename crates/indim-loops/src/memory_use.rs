@@ -70,7 +70,7 @@ impl MemoryUse {
         self.add_shared(&map[..]);
     }
 
-    /// Counts the elements of an array.
+    /// Counts the elements and the shape of an array.
     pub fn add_array(&mut self, array: &Array) {
         self.add_shape(array.shape());
         self.add_shared(array.bytes());

@@ -1,8 +1,9 @@
 //! Placement of temporaries and counters in one arena, which reuses memory.
 //!
-//! The memory of a temporary is reused after its last read. Offsets are chosen before a run, for the largest
-//! arrays first. Each array gets the lowest offset at which it overlaps no array that is live at the same
-//! time.
+//! The memory of a temporary is reused after its last read. Offsets are chosen before a run, for the
+//! largest arrays first. Each array gets the lowest offset at which it overlaps no array that is live at
+//! the same time. Arenas of at most `MAX_UNPACKED_BYTES` are not packed: their arrays follow one
+//! another.
 
 use core::ops::Range;
 
@@ -30,7 +31,7 @@ pub struct ScratchLayout {
     pub bytes: usize,
 }
 
-/// Live ranges of temporaries, as ranges of nests, for any sizes.
+/// Live ranges of temporaries and counters, as ranges of nests, for any sizes.
 #[derive(Debug)]
 pub struct LiveRanges {
     /// The first and the last nest that uses each temporary, then each counter.
@@ -218,7 +219,7 @@ fn is_live_with(allocation: &Allocation, other: &Allocation) -> bool {
     allocation.first_nest <= other.last_nest && other.first_nest <= allocation.last_nest
 }
 
-/// The next free offset.
+/// The first aligned offset after `bytes` bytes at `place`.
 fn end(place: usize, bytes: usize, alignment: usize) -> usize {
     // A mask replaces the division, because the alignment is a power of two.
     let beyond = place.saturating_add(bytes).checked_add(alignment - 1);

@@ -46,7 +46,8 @@ pub enum UnrolledSource {
 impl UnrolledNest {
     /// The nest for a reduced axis of `length` elements. `constants` are those of the graph.
     ///
-    /// `None` unless the length is 2 to [`MAX_UNROLLED`], or if the nest gathers, runs alone or searches.
+    /// `None` if the length is not 2 to [`MAX_UNROLLED`], if the nest gathers, runs alone or is an
+    /// arg-reduction, or if a reduction has no operation for its element type or is a complex product.
     ///
     /// ```
     /// use indim_builder::GraphBuilder;
@@ -225,7 +226,7 @@ impl Unroller<'_> {
         Access { axes: access.axes.iter().map(index).collect(), ..access.clone() }
     }
 
-    /// A scalar constant.
+    /// The access to a new scalar constant, which holds `identity`.
     fn identity(&mut self, identity: Array) -> Local {
         let (index, dtype) = (self.constants.len(), identity.dtype());
         let array_type = ArrayType { dtype, shape: Shape::from([]) };

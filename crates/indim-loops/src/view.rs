@@ -108,7 +108,8 @@ impl View {
         View { axes: Arc::from(&self.axes[..rank]), ..self.clone() }
     }
 
-    /// The view of a scatter's nest onto the updates: the axes of the indices replace `axis`.
+    /// The view of a scatter's nest onto the updates: the axes of the indices replace `axis`, one of the
+    /// `rank` axes of the array.
     pub(crate) fn of_updates(&self, axis: usize, rank: usize) -> View {
         let (places, indices) = self.axes.split_at(rank);
         let axes = places[..axis].iter().chain(indices).chain(&places[axis + 1..]);
@@ -120,7 +121,8 @@ impl View {
         self.is_of_table
     }
 
-    /// The view of the indices of a gather: the `rank` axes of the nest from `axis` on.
+    /// The view of the indices of a gather or scatter, or of the table of a search: the `rank` axes of
+    /// the nest from `axis` on.
     pub(crate) fn of_indices(&self, axis: usize, rank: usize) -> View {
         View {
             shape: self.shape.clone(),

@@ -10,6 +10,7 @@ pub(crate) enum ProductArray {
     Out = 2,
 }
 
+/// An axis of a product, or several that have been merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Axis {
     size: usize,
@@ -17,7 +18,8 @@ struct Axis {
     strides: [isize; 3],
 }
 
-/// Groups of neighbouring summed indices, pairs or groups of four, whose products one instruction adds.
+/// The layout of groups of neighbouring summed indices, pairs or groups of four, whose products one
+/// instruction adds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FactorGroups {
     strides: [isize; 3],

@@ -32,8 +32,8 @@ const MAX_SLICE_LENGTH: usize = REDUCTION_BLOCK << (NODES - 2);
 // an element has at most 8 bytes.
 const _: () = assert!(L2_BYTES / 2 / (MAX_SLICE_LENGTH * 8) >= MAX_UNPACKED_ROWS);
 
-/// Maximum stride of `y` between the columns of stencils, in elements: two loads and a permutation read
-/// every second element.
+/// Maximum stride of `y` between the columns of stencils, in elements: with AVX-512, two loads and a
+/// permutation read every second `f32`.
 const MAX_STENCIL_STRIDE: usize = 2;
 
 /// Minimum contiguous columns of stencils, because each run of columns costs a call.
@@ -51,7 +51,8 @@ pub(crate) enum Method {
     Dots,
     /// Scaled rows: `y` is contiguous along the columns.
     Axpys,
-    /// Short chains of few rows: runs of columns are contiguous in the result, and near each other in `y`.
+    /// Short chains of few rows: runs of columns are contiguous in the result, and at most
+    /// [`MAX_STENCIL_STRIDE`] elements apart in `y`.
     Stencils,
 }
 
@@ -87,8 +88,9 @@ impl Method {
         }
     }
 
-    /// Whether the sizes suit the method. Dot products and scaled rows need few rows, and sums longer than
-    /// one chain; stencils need few rows, and sums of at most one chain.
+    /// Whether the sizes suit the method. Dot products and scaled rows need few rows, and sums longer
+    /// than one chain; scaled rows also need a vector of columns. Stencils need few rows, and sums of at
+    /// most one chain.
     fn fits(self, [_, rows, columns, summed]: [&Axes; 4], kernels: &Kernels) -> bool {
         let is_unpacked = rows.size <= MAX_UNPACKED_ROWS && summed.size > MAX_CHAIN;
         match self {
@@ -284,7 +286,7 @@ impl Blocking {
         self.grid_batches = batch.div_ceil(self.task_batches);
     }
 
-    /// Sizes of panels, and the layout of memory.
+    /// Computes the sizes of panels, and the layout of scratch and shared memory.
     fn lay_out(&mut self, kernels: &Kernels) {
         let row_bytes = self.slice_length.max(1) * kernels.size;
         let (tile_rows, tile_columns) = (kernels.rows, kernels.columns());
@@ -385,7 +387,8 @@ fn macro_tile(
     (tile_size(rows.size, kernels.rows), tile_size(columns.size, kernels.columns()))
 }
 
-/// Whether tiles read `x` in place: each of its rows is contiguous.
+/// Whether kernels read `x` in place: `x` has the representation of panel elements, its rows have one
+/// stride, and each row is contiguous.
 fn is_x_in_place([rows, summed]: [&Axes; 2], kernels: &Kernels) -> bool {
     let is_single = rows.uniform_stride(ProductArray::X).is_some();
     let step = summed.uniform_stride(ProductArray::X);

@@ -41,7 +41,8 @@ pub(crate) struct DotArguments {
 /// - the processor has the level.
 pub(crate) type DotFn = unsafe fn(&DotArguments);
 
-/// The operands of eight blocks of one length.
+/// The operands of eight blocks of one length: for each block, pointers to its first elements in `x` and
+/// `y`.
 #[derive(Clone, Copy)]
 struct Blocks {
     x: [*const u8; DOT_WIDTH],
@@ -184,8 +185,8 @@ unsafe fn chain_values<V: Vector>(blocks: &Blocks, values: &mut [V::Element; DOT
     }
 }
 
-/// The values of `V::LANES` long blocks, from `first` on. Each block has `LANES / V::LANES` accumulators,
-/// so all blocks together have eight.
+/// The values of `V::LANES` long blocks, from `first` on. Each block has `CONTRACTION_LANES / V::LANES`
+/// accumulators, its *parts*, so all blocks together have eight.
 ///
 /// # Safety
 /// Like [`block_values`].
@@ -236,8 +237,8 @@ unsafe fn lane_values<V: Vector, const SHARED: bool>(
 unsafe fn add_tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count: usize) {
     let (mut xs, mut ys) =
         ([V::Element::ZERO; CONTRACTION_LANES], [V::Element::ZERO; CONTRACTION_LANES]);
-    // SAFETY: the caller ensures the elements; arrays have `CONTRACTION_LANES` of them, as all parts
-    // together.
+    // SAFETY: the caller ensures the elements; both arrays have `CONTRACTION_LANES` elements, as many as
+    // all parts (`sums`) together.
     unsafe {
         for index in 0..count {
             xs[index] = x.cast::<V::Element>().add(index).read_unaligned();
@@ -258,7 +259,7 @@ unsafe fn add_tail<V: Vector>(sums: &mut [V], x: *const u8, y: *const u8, count:
 unsafe fn sum_of_lanes<V: Vector>(sums: &[V]) -> V::Element {
     let mut lanes = [V::Element::ZERO; CONTRACTION_LANES];
     for (part, sum) in sums.iter().enumerate() {
-        // SAFETY: all parts together have `LANES` elements.
+        // SAFETY: all parts together have `CONTRACTION_LANES` elements.
         unsafe { sum.store(lanes[part * V::LANES..].as_mut_ptr().cast()) }
     }
     let [first, rest @ ..] = lanes;

@@ -83,7 +83,7 @@ impl ProductPlan {
     ///
     /// # Safety
     /// - Like [`ProductPlan::run`];
-    /// - `copy` is valid for writes of the indices.
+    /// - `copy` is valid for writes of one panel element for each of the indices.
     pub(crate) unsafe fn contiguous_row(
         &self,
         macro_tile: &MacroTile,

@@ -8,8 +8,10 @@ pub(crate) trait ProductElement: Copy + Send + Sync + 'static {
     /// The type in which blocks are added: `f64` for floats, the same type for integers.
     type Wide: Copy + Send + Sync + 'static;
 
-    /// Whether the order of summation determines the value of a sum. If it does not, a slice is one chain,
-    /// and sums in the wide type have the representation of elements.
+    /// Whether sums follow the order of summation (`order.rs`). Sums of groups of factors do not: they
+    /// wrap, so every order gives the same value. For groups, a slice is one chain, and sums in the wide
+    /// type have the representation of elements. Single integers also wrap, but follow the order, like
+    /// floats.
     const IS_ORDERED: bool = true;
 
     /// Zero; +0 for floats.
@@ -170,7 +172,8 @@ impl FactorPair {
 #[repr(transparent)]
 pub(crate) struct FactorQuad(i32);
 
-/// Groups of factors in 32 bits, whose sums are `i32`; the function adds the products of two groups.
+/// Groups of factors in 32 bits, whose sums are `i32`; the closure gives the products of two groups,
+/// which `fma` adds.
 macro_rules! groups {
     ($($type:ident: |$x:ident, $y:ident| $products:expr;)*) => {$(
         impl ProductElement for $type {
@@ -217,12 +220,12 @@ groups! {
         let [x, y] = [x, y].map(|pair| i32::from((pair.0 >> shift) as i16));
         x * y
     });
-    // Of signed and unsigned bytes.
+    // `x` has signed bytes, `y` unsigned ones. No vector of quads calls this function.
     FactorQuad: |x, y| x.0.to_le_bytes().into_iter().zip(y.0.to_le_bytes())
         .map(|(x, y)| i32::from(x as i8) * i32::from(y));
 }
 
-/// `x * y + addend` with one rounding, for processors without the instruction. The product of two `f32` is
+/// `x * y + addend` with one rounding, for levels without the instruction. The product of two `f32` is
 /// exact in `f64`; its sum with the addend is rounded to odd, so that rounding it to `f32` gives the
 /// rounded exact sum.
 #[inline(always)]

@@ -15,7 +15,7 @@ pub(crate) struct InitialSumArguments {
     pub(crate) x_row_stride: isize,
     /// Whether the rows are a packed panel: the rows of an index are contiguous.
     pub(crate) is_packed: bool,
-    /// Number of rows; at most a vector, if they are packed.
+    /// Number of rows; at most the lanes of a vector, if they are packed.
     pub(crate) rows: usize,
     /// Number of groups of each row.
     pub(crate) length: usize,

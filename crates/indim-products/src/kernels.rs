@@ -58,11 +58,13 @@ pub(crate) struct Kernels {
     general_tile: Option<TileFn>,
     /// The functions that a thread calls before and after it runs register tiles.
     pub(crate) tile_hooks: Option<[TileHookFn; 2]>,
-    /// Whether `x` has the element type of panels, so that packing converts nothing.
+    /// Whether elements of `x` have the representation of panel elements, so that packing converts
+    /// nothing.
     pub(crate) is_x_native: bool,
-    /// Whether `y` has the element type of panels, so that packing converts nothing.
+    /// Whether elements of `y` have the representation of panel elements, so that packing converts
+    /// nothing.
     pub(crate) is_y_native: bool,
-    /// Whether the result has the element type of panels.
+    /// Whether elements of the result have the representation of panel elements.
     pub(crate) is_out_native: bool,
     pub(crate) dot: DotFn,
     pub(crate) axpy: AxpyFn,
@@ -73,7 +75,8 @@ pub(crate) struct Kernels {
     /// The initial sums of rows, unless they are zero.
     pub(crate) initial_sums: Option<InitialSumFn>,
     pub(crate) store: StoreFn,
-    /// The store of elements that are rounded already, for a result with the element type of panels.
+    /// The store of elements that are rounded already, for a result with the representation of panel
+    /// elements.
     pub(crate) store_rounded: StoreFn,
     pub(crate) add: AddFn,
 }
@@ -267,8 +270,9 @@ impl Kernels {
         None
     }
 
-    /// The kernels for pairs of neighbouring products, for elements of at most 16 bits and sums of 32. The
-    /// level has an instruction that adds two products; sums of integers may be added in any order.
+    /// The kernels for pairs of neighbouring products, for operands of `i8`, `u8` or `i16`, whose values
+    /// fit in an `i16`, and sums of 32 bits. The level has an instruction that adds two products; sums of
+    /// integers may be added in any order.
     pub(crate) fn of_pairs(product: &Product, level: Level) -> Option<Kernels> {
         let is_short = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
         let is_paired = is_short(product.x) && is_short(product.y) && product.compute.size() <= 4;

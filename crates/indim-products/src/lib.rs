@@ -11,9 +11,12 @@
 //! - *task*: the work that a thread runs at a time: a macro tile at one or more batch elements, or a slice
 //!   of a macro tile's sum;
 //! - *slice*: a range of the summed index, also called K-slice; it consists of blocks;
-//! - *block*: 512 summed indices;
+//! - *block*: 512 summed indices; the last block of a sum may have fewer;
 //! - *chain*: a sequence of multiply-adds into one accumulator (`order.rs`);
+//! - *lane*: an element of a vector; in a block that is longer than a chain also one of its eight chains;
 //! - *wide sum*: a sum of blocks, in `f64` for floats;
+//! - *node*: in the tree that adds blocks by pairs, the wide sums of a power of two of neighbouring
+//!   blocks, one for each result of a tile;
 //! - *group*: two or four neighbouring summed indices, whose products one instruction adds;
 //! - *panel*: a packed copy of some rows of `x` or columns of `y`, as many as a register tile has.
 //!
@@ -41,7 +44,7 @@
 //! - `store.rs`: rounding and stores of sums;
 //! - `element.rs`: element types, and the exact fused multiply-add of machines without one;
 //! - `vector/`: vectors of each instruction set;
-//! - `shells/`: the functions compiled for each level, with all callees inlined;
+//! - `shells/`: the functions compiled for each level, with their callees inlined;
 //! - `kernels.rs`: the table of these functions.
 //!
 //! Unsafe code stands only in `axpy.rs`, `axpys.rs`, `dot.rs`, `dots.rs`, `initial_sums.rs`, `pack.rs`,

@@ -10,7 +10,9 @@ pub(crate) use indim_ops::meaning::reduction::REDUCTION_BLOCK;
 
 /// The order of the indices of one block in a packed panel: the indices of each chain are adjacent.
 pub(crate) struct PanelOrder {
+    /// Position of the first index of each lane in the panel.
     lane_starts: [usize; CONTRACTION_LANES],
+    /// Whether the block is one chain, so that positions are indices.
     is_chain: bool,
 }
 
@@ -36,7 +38,8 @@ impl PanelOrder {
     }
 }
 
-/// The length of the block that begins at a multiple of [`REDUCTION_BLOCK`].
+/// The length of the block that begins at index `start`, a multiple of [`REDUCTION_BLOCK`], in a sum of
+/// `length` indices.
 #[inline(always)]
 pub(crate) fn block_length(start: usize, length: usize) -> usize {
     REDUCTION_BLOCK.min(length - start)

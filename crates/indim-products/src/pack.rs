@@ -37,13 +37,14 @@ pub(crate) fn pack_runs(offsets: &[isize], lanes: usize, runs: &mut [PackRun]) -
     number
 }
 
-/// The arguments of packing: one run of the summed index in a panel. Strides and offsets are in bytes.
+/// The arguments of packing one *index run* in one panel: summed indices with one stride in the source.
+/// The runs in `runs` are different: they divide each row of the panel. Strides and offsets are in bytes.
 pub(crate) struct PackArguments {
     /// The panel: a row of `width` elements for each index of the slice.
     pub(crate) to: *mut u8,
     /// Elements of a row of the panel.
     pub(crate) width: usize,
-    /// The source at the first index of the run.
+    /// The source at the first index of the index run.
     pub(crate) from: *const u8,
     /// The runs of a row, in order, without gaps.
     pub(crate) runs: *const PackRun,
@@ -55,14 +56,14 @@ pub(crate) struct PackArguments {
     pub(crate) index_stride: isize,
     /// For panels of groups, the stride of the source between the elements of a group.
     pub(crate) factor_stride: isize,
-    /// For panels of groups, the number of elements in the last group of the run if it is incomplete,
-    /// otherwise 0. Missing elements are zero.
+    /// For panels of groups, the number of elements in the last group of the index run if it is
+    /// incomplete, otherwise 0. Missing elements are zero.
     pub(crate) tail: usize,
-    /// Position of the run in the slice.
+    /// Position of the index run in the slice.
     pub(crate) first: usize,
-    /// Indices of the run.
+    /// Number of indices of the index run.
     pub(crate) count: usize,
-    /// Indices of the slice.
+    /// Number of indices of the slice.
     pub(crate) length: usize,
 }
 
@@ -74,11 +75,11 @@ pub(crate) struct PackArguments {
 ///   than `width` less the lanes of a vector;
 /// - the source is valid for reads of each element of each run, at each index, and does not overlap the
 ///   panel;
-/// - the indices lie in the slice;
+/// - the indices of the index run lie in the slice;
 /// - the processor has the level.
 pub(crate) type PackFn = unsafe fn(&PackArguments);
 
-/// A part of a run in one block.
+/// The part of an index run that lies in one block.
 pub(crate) struct PackSegment {
     /// The block's rows of the panel.
     pub(crate) to: *mut u8,
@@ -86,12 +87,13 @@ pub(crate) struct PackSegment {
     pub(crate) from: *const u8,
     /// The first index of the segment in the block.
     pub(crate) block_index: usize,
-    /// Indices of the segment.
+    /// Number of indices of the segment.
     pub(crate) count: usize,
     pub(crate) order: PanelOrder,
 }
 
-/// Calls `visit` for the part of the run in each block; without an order of summation, indices ascend.
+/// Calls `visit` for the part of the index run in each block; without an order of summation, indices
+/// ascend.
 #[inline(always)]
 pub(crate) fn for_each_segment(
     pack: &PackArguments,
@@ -199,7 +201,8 @@ pub(crate) unsafe fn pairs<S: Widen<i16>>(pack: &PackArguments) {
     });
 }
 
-/// Packs by vectors from the element type of the panel. A run that is not contiguous is read at its step.
+/// Packs by vectors from the element type of the panel. A run that is not contiguous is read at its
+/// stride.
 ///
 /// # Safety
 /// Like [`PackFn`].

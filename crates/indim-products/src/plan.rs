@@ -60,7 +60,7 @@ pub struct ProductPlan {
     pub(crate) groups: FactorGroups,
     pub(crate) kernels: Kernels,
     pub(crate) blocking: Blocking,
-    /// Whether `x` and `y` are exchanged.
+    /// Whether `x` and `y` are exchanged: then `rows` are those of the second operand of the product.
     pub(crate) is_exchanged: bool,
     /// The bytes of an element of the result.
     pub(crate) out_size: usize,
@@ -238,8 +238,8 @@ fn axes_by_class(product: &Product) -> Result<[Axes; 4], ProductError> {
 /// Minimum number of columns that are vectorised; fewer leave most lanes of a vector unused.
 const MIN_COLUMNS: usize = 8;
 
-/// Whether rows are better vectorised than columns: they are contiguous in the result and columns are not,
-/// or columns are few.
+/// Whether rows are better vectorised than columns: columns are few and rows are not, or, if both or
+/// neither are few, rows are contiguous in the result and columns are not.
 fn should_exchange(out: DType, [rows, columns]: [&Axes; 2]) -> bool {
     let size = out.size() as isize;
     let is_contiguous = |axes: &Axes| axes.fastest_stride(ProductArray::Out) == size;

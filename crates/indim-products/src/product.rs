@@ -67,8 +67,8 @@ pub struct Product {
     /// The element type of the products. Operands are converted to it exactly, or, if they are integers,
     /// modulo its range.
     pub compute: DType,
-    /// The element type of the result. The sum of floats is an `f64` (of complex numbers, two), which is
-    /// rounded once. The low bits of a sum of integers are stored.
+    /// The element type of the result. The sum of floats is an `f64`, which is rounded once. No kernel
+    /// takes complex numbers. The low bits of a sum of integers are stored.
     pub out: DType,
     /// The axes.
     pub axes: Vec<ProductAxis>,

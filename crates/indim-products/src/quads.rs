@@ -8,7 +8,8 @@ use crate::vector::vnni::QuadVector;
 /// Bytes of a group.
 const GROUP: usize = size_of::<FactorQuad>();
 
-/// Number of groups of a row or column that are packed together: 16 bytes.
+/// Number of groups of a row or column that [`pack_block`] packs together: 16 bytes. This block is not
+/// the block of 512 indices.
 const GROUPS_OF_BLOCK: usize = 4;
 
 /// The highest bit of each byte of a group.
@@ -53,7 +54,7 @@ pub(crate) unsafe fn pack<V: QuadVector, const FLIP: bool>(pack: &PackArguments)
     }
 }
 
-/// Packs a block of whole groups, from `index` on, which are contiguous in each row or column.
+/// Packs [`GROUPS_OF_BLOCK`] whole groups, from `index` on, which are contiguous in each row or column.
 ///
 /// # Safety
 /// Like [`pack`], for the groups of these indices.

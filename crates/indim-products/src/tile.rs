@@ -270,7 +270,8 @@ unsafe fn add_chain<V: Vector, const M: usize, const N: usize>(
     }
 }
 
-/// Stores the first columns of a single block as the result.
+/// Stores the first `columns` columns of finished values: those of a single block, or of a whole slice if
+/// sums have no order.
 ///
 /// # Safety
 /// - `results.out` is valid for writes of `columns` elements of each row;
@@ -342,8 +343,8 @@ unsafe fn merge<E: ProductElement>(nodes: *mut E::Wide, size: usize, top: usize,
     }
 }
 
-/// Adds the nodes that remain, each of rows of some width, and stores the first `columns` results of each
-/// row.
+/// Adds the nodes that remain, each of `rows` rows of `width` sums, and stores the first `columns`
+/// results of each row.
 ///
 /// # Safety
 /// - the blocks of `length` indices have been pushed, each of `rows * width` elements;

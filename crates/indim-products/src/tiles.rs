@@ -1,4 +1,5 @@
-//! Sums of macro tiles by register tiles (`tile.rs`) of packed operands. Holds unsafe code.
+//! Sums of macro tiles by register tiles (`tile.rs`), of operands that are packed or read in place. Holds
+//! unsafe code.
 
 use core::ops::Range;
 
@@ -53,8 +54,8 @@ impl ProductPlan {
             unsafe { self.pack_columns(macro_tile, columns.clone(), indices.clone(), scratch) };
             for row in macro_tile.rows.clone().step_by(blocking.packed_rows) {
                 let rows = row..macro_tile.rows.end.min(row + blocking.packed_rows);
-                // SAFETY: the packed rows lie in scratch memory, which has room for them; then both blocks
-                // are packed, unless tiles read them in place.
+                // SAFETY: the packed rows lie in scratch memory, which has room for them; then both
+                // operands are packed, unless tiles read them in place.
                 unsafe {
                     if !are_rows_resident {
                         self.pack_rows(
@@ -332,7 +333,8 @@ impl ProductPlan {
     }
 }
 
-/// A panel to pack.
+/// A panel to pack: its memory, the elements of a row with padding, the operand, and the byte offsets of
+/// the packed rows or columns in the operand.
 struct Panel<'a> {
     to: *mut u8,
     width: usize,

@@ -49,6 +49,7 @@ pub(crate) struct BoundProgram {
     shared_offset: usize,
     /// The nests with these sizes, computed on demand; unused if the program has no symbols.
     resized_loops: OnceLock<LoopNests>,
+    /// The nests with their code, computed on demand.
     compiled_nests: OnceLock<Vec<CompiledNest>>,
 }
 
@@ -327,8 +328,8 @@ impl BoundProgram {
     }
 
     /// Nest `index` bound to these arrays, and the first address of each of its operands. `None` for a
-    /// nest without elements, and for a loop or branch. If the arrays are not dense, `own` holds the
-    /// binding.
+    /// nest without elements, and for a loop or branch. If the arrays are not dense, or an output of the
+    /// nest lies over an input, `own` holds the binding.
     pub(crate) fn bind_to_arrays<'a>(
         &'a self,
         index: usize,

@@ -108,7 +108,7 @@ impl CompiledProgram {
         CompiledProgram::compile(loops, placeholders, &mut compiler)
     }
 
-    /// Like [`CompiledProgram::new`], for a program of a region too.
+    /// Like [`CompiledProgram::new`], also for the program of a region.
     ///
     /// # Errors
     /// Those of the compiler's `check`.

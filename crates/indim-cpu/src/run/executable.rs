@@ -49,6 +49,7 @@ use indim_arrays::{ArrayView, ArrayViewMut};
 /// ```
 #[derive(Debug)]
 pub struct Executable {
+    /// The program, bound to sizes.
     pub(crate) nests: BoundProgram,
     pub(crate) parameter_names: Arc<[String]>,
     /// Hidden inputs after those of the caller: element counts computed from the sizes of the binding.

@@ -28,7 +28,8 @@ pub struct Forecast {
     pub bytes_read: usize,
     /// Bytes of the outputs.
     pub bytes_written: usize,
-    /// Peak bytes of temporaries between loop nests. A temporary is freed after its last reader.
+    /// Peak bytes of the temporaries between loop nests, of counters, and of the memory that the threads
+    /// of a nest share. A temporary is freed after its last reader.
     pub temporary_bytes: usize,
     /// Peak bytes of the virtual registers and accumulators of one thread.
     pub register_bytes: usize,
@@ -56,7 +57,8 @@ pub(crate) struct RunMemory {
 }
 
 impl RunMemory {
-    /// Refuses a run that would hold more than `limit` bytes; the error names an array of `nests`.
+    /// Refuses a run that would hold more than `limit` bytes; the error names the largest piece. `nests`
+    /// has the arrays of the run.
     pub(crate) fn check<'a>(
         &self,
         limit: usize,

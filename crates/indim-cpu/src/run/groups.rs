@@ -457,7 +457,7 @@ fn cut_axes(nests: &[Arc<LoopNest>], axes: &[usize]) -> Option<Vec<CutAxis>> {
     None
 }
 
-/// Whether a step along a kept axis is a column of an array: the array is transposed, so the axis is its
+/// Whether a step along `axis` is a column of an array: the array is transposed, so the axis is its
 /// innermost. Tiles of few columns read whole cache lines for each element: `argmax` and `max` of a
 /// transposed array in one program took five times as long.
 fn is_column(access: &Access, axis: usize) -> bool {

@@ -2,8 +2,8 @@
 //! unsafe code.
 //!
 //! A *line* is the elements along the axis, at one index of the other axes. A *strip* is one line, or
-//! neighbouring lines whose elements are adjacent in memory. `indim_ops::scan` defines blocks and the order
-//! of the fold, so every division into tiles gives the same bits:
+//! neighbouring lines whose elements are adjacent in memory. `indim_ops::meaning::scan` defines blocks
+//! and the order of the fold, so every division into tiles gives the same bits:
 //! - many strips: a tile is one or more strips;
 //! - few long strips on one thread: a tile is some blocks of a strip, run in order. Each tile stores its
 //!   final state, from which the next tile continues;
@@ -539,7 +539,8 @@ impl BoundNest for BoundScan {
     }
 }
 
-/// A scan for one thread, and its division for several threads.
+/// A scan of many strips for any number of threads, or a scan of few long strips for one thread, with its
+/// division for several threads.
 #[derive(Debug)]
 struct UndividedScan {
     whole: BoundScan,

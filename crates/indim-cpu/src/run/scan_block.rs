@@ -1,4 +1,5 @@
 //! The blocks of scans: 512 elements of one line, or 512 elements of each of several neighbouring lines.
+//! A block consists of *runs* of `RUN_LENGTH` elements.
 
 use indim_ops::meaning::scan::{RUN_LENGTH, SCAN_BLOCK};
 use indim_ops::{Element, Fold, ScalarBackend, ScanCarry};

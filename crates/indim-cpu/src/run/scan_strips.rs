@@ -15,7 +15,7 @@ const MIN_LANES: usize = 6;
 #[derive(Debug, Clone)]
 pub(super) struct OuterAxis {
     pub(super) size: usize,
-    /// The stride of each operand.
+    /// The stride of each operand, in bytes.
     pub(super) strides: AxisStrides,
 }
 
@@ -24,13 +24,13 @@ pub(super) struct OuterAxis {
 pub(super) struct ScanStrips {
     /// Elements of a line, never 0.
     pub(super) length: usize,
-    /// Offset of each operand's first element in the direction of the scan.
+    /// Offset in bytes of each operand's first element in the direction of the scan.
     pub(super) first: AxisStrides,
-    /// Stride of each operand along the axis, in the direction of the scan.
+    /// Stride in bytes of each operand along the axis, in the direction of the scan.
     pub(super) axis_strides: AxisStrides,
     /// Size of the axis of the lanes, along which neighbouring lines are scanned together; 1 without it.
     pub(super) lanes: usize,
-    /// Stride of each operand along the axis of the lanes.
+    /// Stride in bytes of each operand along the axis of the lanes.
     pub(super) lane_strides: AxisStrides,
     /// The remaining axes.
     pub(super) outer: Vec<OuterAxis>,
@@ -112,6 +112,6 @@ pub(super) struct ScanStrip {
     /// The number of the first line. Lines are numbered with the lanes innermost.
     pub(super) line: usize,
     pub(super) width: usize,
-    /// The offset of the first element in each operand.
+    /// The offset of the first element in each operand, in bytes.
     pub(super) offsets: AxisStrides,
 }

@@ -1,8 +1,9 @@
 //! Scatters: nests that combine updates with elements selected by indices. No executor compiles them. Holds
 //! unsafe code.
 //!
-//! A *target* is an index along the scattered axis, with all its elements along the axes behind it. Each
-//! target combines its updates in row-major order, so every number of threads gives the same bits.
+//! A *target* is an index along the scattered axis, with all its elements along the axes after the
+//! scattered axis. Each target combines its updates in row-major order, so every number of threads gives
+//! the same bits.
 //! - If a target is one element, one thread combines all updates in accumulators, and a tile rounds and
 //!   stores a range of them.
 //! - A single update needs no order: a tile is a range of targets. If the result lies over the operand,

@@ -9,7 +9,7 @@ use indim_ops::{ArrayType, DType};
 /// Memory for the temporaries and counters of a run, on the stack if they are small.
 pub(crate) struct Scratch<'n> {
     first: *mut u8,
-    /// The owner of the memory; `None` for memory on the stack.
+    /// The owner of the memory; `None` for memory on the stack or of the caller.
     _buffer: Option<Array>,
     _on_stack: PhantomData<&'n mut StackMemory>,
 }

@@ -56,7 +56,9 @@ thread_local! {
 /// A thread that runs tasks: its team, and its current burst of short tasks.
 pub(crate) struct Caller {
     team: Arc<Team>,
+    /// Time at which the last task ended.
     burst_end: Instant,
+    /// Work of the short tasks of the burst that woke no helper, in bytes moved.
     burst_bytes: usize,
 }
 

@@ -1,4 +1,5 @@
-//! The listing of the kernel calls of a nest: `a0` is an array, `r0` a register of one block.
+//! The listing of the kernel calls of a nest: `a0` is an access to an array, `r0` a block, which several
+//! virtual registers may share.
 
 use core::fmt;
 

@@ -289,6 +289,8 @@ struct TieredBinding {
     kernels: Arc<dyn BoundNest>,
     strides: Vec<AxisStrides>,
     is_over_input: Vec<bool>,
+    /// The code that replaces `kernels` once the budget pays: machine code, or kernels for ever if the
+    /// nest has none for these strides.
     machine: OnceLock<Arc<dyn BoundNest>>,
 }
 
@@ -303,7 +305,8 @@ impl BoundNest for TieredBinding {
         let nest = SizedNest::with_own_sizes(&self.nest);
         let strides = NestStrides::Explicit(&self.strides);
         let bound = self.code.bind_machine(&nest, strides, &self.is_over_input, true);
-        // If the nest has only unrolled code, which does not suit these strides, kernels run them for ever.
+        // If the nest has only unrolled code, which does not suit these strides, kernels run the nest for
+        // ever.
         let kernels = || Arc::clone(&self.kernels);
         let otherwise = (!self.code.is_for_any_sizes()).then(kernels);
         let Some(bound) = bound.or(otherwise) else {

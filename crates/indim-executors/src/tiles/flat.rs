@@ -40,7 +40,7 @@ pub(crate) struct FlatNest {
     is_streamed: bool,
 }
 
-/// An operand of the function: its first address and strides.
+/// An operand of the function: its offset and strides in an operand of the nest.
 #[derive(Debug, Clone, Copy)]
 struct FunctionOperand {
     /// The operand of the nest.

@@ -33,7 +33,8 @@ struct UnitLayout {
     unit_count: usize,
 }
 
-/// The arguments of one call of the function, in steps and accumulators.
+/// The arguments of one call of the function, in steps and accumulators. A *unit* of a call has
+/// accumulators of its own: it is a unit of the reduction, a block of such a unit, or a lane of a block.
 #[derive(Default, Clone, Copy)]
 struct FoldCall {
     /// The first accumulator.

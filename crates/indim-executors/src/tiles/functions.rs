@@ -57,8 +57,9 @@ impl Functions {
     }
 
     /// The function for inputs of these forms; `is_streamed` tells for each output whether its stores are
-    /// non-temporal. `None` if the budget does not pay for it yet, or if compilation fails. A look-up does
-    /// not allocate.
+    /// non-temporal, `is_in_place` whether an output may lie exactly over an input, `has_prefetch`
+    /// whether the function prefetches its inputs. `None` if the budget does not pay for it yet, or if
+    /// compilation fails. A look-up does not allocate.
     pub(crate) fn find_or_compile(
         &self,
         forms: impl Iterator<Item = OperandForm> + Clone,

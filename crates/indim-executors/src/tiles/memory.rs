@@ -91,8 +91,9 @@ pub fn fence_non_temporal_stores() {
 const L1_RUN_BYTES: usize = 16 * 1024;
 
 /// Whether the inner loop goes along steps, for each element of the run: if the stride of steps is the
-/// shorter one, so that they share cache lines, or if a run is a single element. Runs that are longer than
-/// the number of steps and stay in L1 are copied run by run, because the longer inner loop is faster.
+/// shorter one, so that neighbouring steps share cache lines, or if a run is a single element. Runs that
+/// are longer than the number of steps and stay in L1 are copied run by run, because the longer inner
+/// loop is faster.
 fn is_transposed_copy(steps: ElementRun, run: ElementRun) -> bool {
     let [between_steps, in_run] = [steps, run].map(|level| level.stride.unsigned_abs());
     let is_in_l1 = run.count >= steps.count && in_run.saturating_mul(run.count) <= L1_RUN_BYTES;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::tiles::code::TileCode;
 use crate::tiles::wiring::Wiring;
 
-/// Upper bound of the operands of a small nest.
+/// Upper bound of the operands of a nest that one call runs.
 const MAX_SINGLE_CALL_OPERANDS: usize = 16;
 
 /// Maximum length of a list of operands that needs no heap allocation.

@@ -34,7 +34,8 @@ pub(crate) struct StoreFold {
     pub(crate) size: usize,
     pub(crate) source_size: usize,
     pub(crate) result_size: usize,
-    /// The kernels of an arg-reduction; `None` for other reductions. It has an index for each accumulator.
+    /// The kernels of an arg-reduction; `None` for other reductions. An arg-reduction has an index for
+    /// each accumulator.
     pub(crate) arg_reduce: Option<ArgReduceFunctions>,
 }
 

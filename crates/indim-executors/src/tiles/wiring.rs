@@ -62,9 +62,9 @@ pub(crate) struct FunctionWiring {
     pub(crate) row_strides: SmallVec<[isize; INLINE_ITEMS]>,
 }
 
-/// Minimum bytes moved, each counted once, of a nest that writes with non-temporal stores. So much data
-/// evicts itself from the cache before its next use: few last-level caches are larger (32 MiB on the machine
-/// of the committed records).
+/// Minimum bytes that a nest with non-temporal stores moves, where a broadcast operand counts once. So
+/// much data evicts itself from the cache before its next use: few last-level caches are larger (32 MiB
+/// on the machine of the committed records).
 const STREAMED_BYTES: usize = 64 * 1024 * 1024;
 
 impl Wiring {

@@ -5,7 +5,8 @@ use indim_loops::loop_nest::{InstructionKind, LoopNest, NestInstruction};
 use indim_loops::resize::SizedNest;
 use indim_ops::Fact;
 
-/// Cost of a function: `exp` of f32 takes as long as 40 bytes moved, `sin` as long as 120.
+/// Cost of an operation that is not cheap: `exp` of f32 takes as long as 40 bytes moved, `sin` as long as
+/// 120.
 const BYTES_PER_FUNCTION: usize = 64;
 
 /// Cost of a gathered element.

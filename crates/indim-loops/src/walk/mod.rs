@@ -1,9 +1,10 @@
 //! Walks: the order in which a loop nest iterates over memory, for given strides.
 //!
-//! The coalesced axes are cut into tiles of at most one block. A tile covers as many of the innermost axes as
-//! fit, and several steps along the next axis, the tile axis. A long row is thus split, and many short rows
-//! (three colours, four columns) form one tile. No loop has a trip count of three, and an operand that is
-//! invariant over tiles is gathered into a block once.
+//! The coalesced axes are cut into tiles of at most one block, or of more if no operand passes through a
+//! block. A tile covers as many of the innermost axes as fit, and several steps along the next axis, the
+//! tile axis. A long row is thus split, and many short rows (three colours, four columns) form one tile.
+//! No loop has a trip count of three, and an operand that is invariant over tiles is gathered into a
+//! block once.
 //!
 //! An executor may process a tile row by row. Then a step of a tile is one row, and an operand whose rows
 //! are not contiguous with each other (a column, a row of a wider array) is used in place.

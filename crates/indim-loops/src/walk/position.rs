@@ -5,7 +5,9 @@ use super::Walk;
 /// The current tile of an iteration, with the offsets of its operands.
 pub struct Position<'a> {
     walk: &'a Walk,
+    /// The index along each outer axis.
     outer: &'a mut Vec<usize>,
+    /// The byte offset of each operand at these indices.
     offsets: &'a mut Vec<isize>,
     /// The index of the tile along the tile axis.
     tile: usize,

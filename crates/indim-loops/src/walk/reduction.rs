@@ -1,11 +1,11 @@
 //! Walks of nests with a reduced axis.
 //!
-//! Kept axes are those that are not reduced; they are coalesced. The reduced axis is never merged and never
-//! reversed, because its order determines the bits. A *column* is all elements along the reduced axis at one
-//! point of the kept axes; it is a *row* if it is the innermost axis in memory. A *unit* is reduced as a
-//! whole: adjacent columns along the innermost kept axis. Its tiles are consecutive ranges of steps along the
-//! reduced axis. Short rows share a tile, and each row is a unit. Few long units are cut into *segments*,
-//! which are nodes of the summation tree.
+//! Kept axes are those that are not reduced; they are coalesced. The reduced axis is never merged and
+//! never reversed, because its order determines the bits. A *column* is all elements along the reduced
+//! axis at one point of the kept axes; it is a *row* if the reduced axis is the innermost in memory. A
+//! *unit* is reduced as a whole: adjacent columns along the innermost kept axis. Its tiles are
+//! consecutive ranges of steps along the reduced axis. Short rows share a tile, and each row is a unit.
+//! Few long units are cut into *segments*, which are nodes of the summation tree.
 //!
 //! - `direct.rs`: in-place reductions of dense operands, without a walk;
 //! - `partitions.rs`: partitions of a nest whose tiles are walked: units of columns, or tiles of rows.
@@ -149,7 +149,7 @@ pub const MAX_DIRECT_COLUMNS: usize = 512;
 const COLUMN_ALIGNMENT: usize = 16;
 
 /// Maximum columns of a unit that is gathered or computed and uses lanes: memory pages are read in long
-/// segments, and all lanes fit L2.
+/// contiguous stretches, and all lanes fit L2.
 const MAX_LANE_COLUMNS: usize = 512;
 
 /// Minimum number of units, so that threads can share them, if the reduced axis is too short to cut.

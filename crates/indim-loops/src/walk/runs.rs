@@ -3,13 +3,14 @@
 /// A run: elements, or inner runs, at a constant stride.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElementRun {
-    /// The number of elements.
+    /// The number of elements, or of inner runs.
     pub count: usize,
-    /// The stride between them in bytes.
+    /// The stride in bytes between elements, or between inner runs.
     pub stride: isize,
 }
 
-/// Maximum elements of a tile.
+/// Maximum elements of a tile that is gathered or scattered run by run. A tile that uses no blocks may
+/// have more.
 pub const MAX_TILE_ELEMENTS: usize = 4096;
 
 /// Maximum nesting of a tile's runs: one for the steps, and one for each axis of at least two elements.

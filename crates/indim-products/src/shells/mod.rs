@@ -1,4 +1,8 @@
-//! Shells: the only functions compiled for a level, with all their callees inlined. Holds unsafe code.
+//! Shells: functions compiled for a level, with their callees inlined. Holds unsafe code.
+//!
+//! Two functions of a vector, `push_block` and `finish_tree`, are not inlined: `compiled_tree` of
+//! `vector/mod.rs` compiles them for the instructions of the vector. The register tiles of AMX
+//! (`vector/amx.rs`) have no shell.
 //!
 //! - `baseline.rs`: the level that every processor of the target has;
 //! - `avx2.rs`: AVX2;
@@ -27,7 +31,7 @@ pub(crate) trait ProductShells {
     /// Whether the level has instructions for fused multiply-adds of floats.
     const HAS_FMA: bool;
 
-    /// A register tile.
+    /// A register tile of `M` rows and `N` vectors; `X` tells whether `x` is packed.
     fn tile<V: Vector, const M: usize, const N: usize, const X: bool>() -> TileFn;
 
     /// Dot products.

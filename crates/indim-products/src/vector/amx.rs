@@ -70,8 +70,8 @@ struct TileConfiguration {
 }
 
 impl TileConfiguration {
-    /// Whole registers, except that the first rows of `x` (`tmm4`) and their sums (`tmm0`, `tmm1`) have
-    /// `first_rows` rows.
+    /// Whole registers, except those of the first 16 rows of `x` (`tmm4`) and of their sums (`tmm0`,
+    /// `tmm1`), which have `first_rows` rows.
     fn new(first_rows: usize) -> TileConfiguration {
         let (first, all) = (first_rows as u8, TILE as u8);
         let mut rows = [0; 16];

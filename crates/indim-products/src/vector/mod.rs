@@ -1,4 +1,4 @@
-//! Vectors of a register tile. Holds unsafe code.
+//! Vectors of elements, for each instruction set. Holds unsafe code.
 //!
 //! - `portable.rs`: arrays of elements, for every machine;
 //! - `avx2.rs`: 256 bits, AVX2 and FMA;
@@ -99,7 +99,8 @@ pub(crate) trait Vector: Copy {
         }
     }
 
-    /// `x * y + self` with one rounding.
+    /// `x * y + self` with one rounding; wrapping for integers. For groups, the products of all factors
+    /// are added to `self`.
     ///
     /// # Safety
     /// The processor has the instructions of the vector.
@@ -117,7 +118,8 @@ pub(crate) trait Vector: Copy {
     /// The processor has the instructions of the vector.
     unsafe fn finish_block(self) -> Self;
 
-    /// [`tile::push_block`] compiled for the instructions of the vector.
+    /// [`tile::push_block`] compiled for the instructions of the vector; this default is compiled for the
+    /// baseline level.
     ///
     /// # Safety
     /// - Like [`tile::push_block`];
@@ -133,7 +135,8 @@ pub(crate) trait Vector: Copy {
         unsafe { tile::push_block(nodes, index, block, size) }
     }
 
-    /// [`tile::finish_tree`] compiled for the instructions of the vector.
+    /// [`tile::finish_tree`] compiled for the instructions of the vector; this default is compiled for
+    /// the baseline level.
     ///
     /// # Safety
     /// - Like [`tile::finish_tree`];

@@ -32,7 +32,7 @@ use while_loop::Loop;
 #[derive(Debug)]
 pub(crate) struct ControlCode {
     programs: ControlPrograms,
-    /// Upper bound of the memory that a thread needs.
+    /// Upper bound of the memory in bytes that a thread needs.
     thread_bytes: usize,
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct RegionCompiler<'a, E> {
     pub(crate) executor: &'static dyn Executor,
     pub(crate) level: Level,
     pub(crate) check: &'a mut dyn FnMut() -> Result<(), E>,
-    /// The loops and branches compiled so far. A loop compiles its condition twice, so without them a loop
-    /// inside the condition of a loop would be compiled twice at each level.
+    /// The loops and branches compiled so far. A loop compiles its condition twice, so without this list
+    /// a loop inside the condition of a loop would be compiled twice at each level of nesting.
     compiled: Vec<(Control, Arc<ControlCode>)>,
 }
 
@@ -173,7 +173,7 @@ impl ControlCode {
         bytes.sum()
     }
 
-    /// ControlPrograms the programs on these operands and writes the results.
+    /// Runs the programs on these operands and writes the results.
     ///
     /// # Safety
     /// - the operands have the types of the regions' parameters, the outputs the types of the stores;

@@ -15,7 +15,7 @@ pub(crate) trait SortKey:
     const BITS: u32;
     /// All bits set: `key ^ MAX` reverses the order.
     const MAX: Self;
-    /// The sign bit: `key ^ SIGN` is the order of a signed integer with the bits of `key`.
+    /// The sign bit: `key ^ SIGN` compares like the signed integer with the bits of `key`.
     const SIGN: Self;
     /// A key with a position, ordered by the key and then by the position.
     type WithPosition: Copy + Ord + 'static;

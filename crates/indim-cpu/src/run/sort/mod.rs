@@ -96,7 +96,7 @@ impl Sort {
         };
         match self.result {
             SortResult::Values => [size, size],
-            // For the block an element, its position and the position as `i64`; for the row two lists of keys
+            // For the block a key, its position and the position as `i64`; for the row two lists of keys
             // with positions.
             SortResult::Positions => [size + size_of::<[u64; 2]>(), 2 * item],
         }

@@ -1,7 +1,8 @@
 //! Arg-reductions of arrays in memory, whose blocks can be read twice. Holds unsafe code.
 //!
-//! Each column keeps its extreme so far and the first block with that extreme. At the end only this block is
-//! searched for the index.
+//! Each column keeps its extreme so far and the first block with that extreme. At the end only this block
+//! is searched for the index. A *block* here is a number of steps that depends on the columns
+//! (`block_steps`).
 
 use core::ops::Range;
 

@@ -20,7 +20,7 @@ use crate::tiles::tree::{ColumnTree, StepValues, is_sequential};
 pub(super) struct StoreArgReduction {
     pub(super) store: usize,
     pub(super) functions: ArgReduceFunctions,
-    /// ColumnTree, or short rows, that are reduced together.
+    /// Number of columns, or of short rows, that are reduced together.
     width: usize,
     /// Whether the fold of a block is sequential.
     is_sequential: bool,
@@ -31,7 +31,8 @@ pub(super) struct StoreArgReduction {
     segment_extremes: usize,
 }
 
-/// Offsets in the memory of a thread, in bytes.
+/// Offsets in the memory of a thread, in bytes. The transposed block of short rows takes the place of the
+/// lanes.
 #[derive(Debug)]
 struct StateOffsets {
     lanes: usize,
