@@ -159,7 +159,7 @@ fn slices() -> Entry {
         call: "x[start:stop:step, ...]".to_owned(),
         parameters: Vec::new(),
         types: "any".to_owned(),
-        doc: "Python's indices: whole numbers, slices with steps, `None`, `...`, and one array of integers. \
+        doc: "Python's indices: whole numbers, slices with steps, `None`, `...`, and arrays of integers. \
               Slices move nothing.",
         other_names: Vec::new(),
         kind: EntryKind::View,
