@@ -1,16 +1,17 @@
 //! Overlap of strided arrays, decided exactly, like `numpy.shares_memory`.
 //!
-//! Two arrays share a byte if `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q` has a solution: byte `p` of an element of one
-//! array is byte `q` of an element of the other. With positive strides, and the indices of one array counted
-//! from the end, this is `Σ coefficient · unknown = total` over bounded non-negative integers. The problem is
-//! NP-hard (it contains subset sum), so the search is bounded. Layouts made by slicing, transposing and
-//! interleaving take a few steps.
+//! Two arrays share a byte if `a + Σ sᵢxᵢ + p = b + Σ tⱼyⱼ + q` has a solution. `a` and `b` are the
+//! addresses of the first elements, `sᵢ` and `tⱼ` the strides in bytes, `xᵢ` and `yⱼ` the indices; byte
+//! `p` of an element of one array is byte `q` of an element of the other. With positive strides, and the
+//! indices of one array counted from the end, this is `Σ coefficient · unknown = total` over bounded
+//! non-negative integers. The problem is NP-hard (it contains subset sum), so the search is bounded.
+//! Layouts made by slicing, transposing and interleaving take a few steps.
 
 use core::ops::Range;
 
 use indim_ops::ArrayType;
 
-/// Maximum number of assignments that a search tries before it gives up: a few milliseconds.
+/// Maximum number of values of unknowns that a search tries before it gives up: a few milliseconds.
 const MAX_STEPS: usize = 1 << 16;
 
 /// The memory layout of an array.
@@ -85,8 +86,10 @@ impl<'a> StridedLayout<'a> {
         if self.range.is_empty() || is_nested(&terms, self.element_size) {
             return Some(true);
         }
-        // Two elements that share a byte differ in some index. Let `first` be the term of the first index
-        // that differs; by symmetry its difference is positive.
+        // Two elements that share a byte differ in some index. Each term in turn is `first`, the term of
+        // the first index that differs; by symmetry its difference is positive: 1 to `max`. The
+        // differences of the later indices, from -`max` to `max`, are shifted by `max`, so that all
+        // unknowns begin at 0.
         let bytes = 2 * (self.element_size as i128 - 1);
         let mut is_decided = true;
         for (position, first) in terms.iter().enumerate() {
@@ -174,7 +177,8 @@ impl Equation {
         Equation { terms, max_sums, divisors }
     }
 
-    /// Whether the equation has a solution; `None` after [`MAX_STEPS`] assignments.
+    /// Whether the equation has a solution for this total; `None` after [`MAX_STEPS`] values of
+    /// unknowns.
     fn has_solution(&self, total: i128) -> Option<bool> {
         self.can_sum_to(total, 0, &mut MAX_STEPS.clone())
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use crate::element_layout::ElementLayout;
 use crate::pages::{self, Pages};
 
-/// The alignment of new memory: a cache line, and the widest vector register.
+/// The alignment of new memory in bytes: a cache line, and the widest vector register.
 pub const ALIGNMENT: usize = 64;
 
 /// Owned memory, freed when the last array that shares it is dropped.
@@ -87,8 +87,8 @@ fn allocate(bytes: usize) -> Option<(NonNull<u8>, Allocation)> {
     {
         return Some((first, Allocation::Pages { _pages: pages }));
     }
-    // For small arrays, and on machines that cannot map memory, such as WebAssembly. Allocators are slow
-    // for aligned small blocks, but fast for slightly larger blocks that are aligned here.
+    // For small arrays, and where the system maps no memory, as on WebAssembly. Allocators are slow for
+    // aligned small blocks, but fast for slightly larger blocks that are aligned here.
     let layout = Layout::from_size_align(bytes.checked_add(ALIGNMENT)?, 1).ok()?;
     // SAFETY: the size of the layout is at least `ALIGNMENT`, so it is not zero.
     let start = NonNull::new(unsafe { std::alloc::alloc(layout) })?;

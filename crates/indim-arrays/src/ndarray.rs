@@ -21,6 +21,7 @@ fn view_layout<T: ElementLayout>(sizes: &[usize], strides: &[isize]) -> (ArrayTy
     let bytes = array_type.shape.byte_count(size_of::<T>());
     assert!(bytes.is_ok(), "an array of ndarray repeats elements beyond the address space");
     // For one element or none, the strides of `ndarray` may be arbitrary, so they become 0.
+    // `is_moved`: whether an index can move from one element to another.
     let is_moved = array_type.shape.element_count().is_ok_and(|count| count > 1);
     let in_bytes = |stride: &isize| if is_moved { stride * size_of::<T>() as isize } else { 0 };
     (array_type, strides.iter().map(in_bytes).collect())
@@ -68,7 +69,11 @@ impl<'a, T: ElementLayout, D: Dimension> From<ndarray::ArrayView<'a, T, D>> for 
         let (array_type, strides) = view_layout::<T>(view.shape(), view.strides());
         let first = NonNull::new(view.as_ptr().cast_mut().cast());
         let first = first.expect("invariant: arrays have an address");
-        // SAFETY: as for a borrowed array; the memory is borrowed for 'a.
+        // SAFETY:
+        // - `ndarray` guarantees that shape and strides reach only elements of the view, whose memory is
+        //   borrowed for 'a;
+        // - `view_layout` has checked the number of bytes;
+        // - by `ElementLayout` they are elements.
         unsafe { Self::from_raw(array_type, strides, first) }
     }
 }
@@ -116,8 +121,12 @@ impl<'a, T: ElementLayout, D: Dimension> From<ndarray::ArrayViewMut<'a, T, D>>
         let first =
             NonNull::new(view.as_mut_ptr().cast()).expect("invariant: arrays have an address");
         let (array_type, strides) = view_layout::<T>(view.shape(), view.strides());
-        // SAFETY: as for a borrowed array; the memory is borrowed exclusively for 'a, and `view`, taken by
-        // value, is not used after this.
+        // SAFETY:
+        // - `ndarray` guarantees that shape and strides reach only elements of the view, and that elements
+        //   of a writable view do not share memory;
+        // - the memory is borrowed exclusively for 'a, and `view`, taken by value, is not used after this;
+        // - `view_layout` has checked the number of bytes;
+        // - by `ElementLayout` they are elements.
         unsafe { Self::from_raw(array_type, strides, first) }
     }
 }
@@ -147,8 +156,8 @@ impl Array {
         self.try_into()
     }
 
-    /// A copy of the elements as an array of `ndarray`. To compute in an array of your own, without a copy,
-    /// run into a view of it.
+    /// A copy of the elements as an array of `ndarray`. To compute in an array of your own, without a
+    /// copy, pass a view of it to `run_into`.
     ///
     /// # Errors
     /// Like [`Array::ndarray`].
@@ -194,9 +203,9 @@ impl<'a, T: ElementLayout, D: Dimension> TryFrom<&'a Array> for ndarray::ArrayVi
     }
 }
 
-/// The elements as an array of `ndarray`: the memory of the array if it was made of a vector and no clone
-/// shares it, else a copy. The error keeps the array. To compute in an array of your own, without a copy,
-/// run into a view of it.
+/// The elements as an array of `ndarray`: the memory of the array if it was made of a vector and no
+/// clone shares it, else a copy. The error keeps the array. To compute in an array of your own, without
+/// a copy, pass a view of it to `run_into`.
 ///
 /// ```
 /// use indim_arrays::Array;

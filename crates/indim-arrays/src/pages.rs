@@ -89,7 +89,8 @@ impl PagePool {
     }
 }
 
-/// The smallest pooled map of at least `bytes` bytes that wastes less than half of itself.
+/// The smallest pooled map of at least `bytes` bytes that wastes at most half of itself; of several, the
+/// one most recently freed.
 fn take(bytes: usize) -> Option<MmapMut> {
     let mut pool = lock(MAX_LOCK_ATTEMPTS)?;
     let fits = |map: &&MmapMut| map.len() >= bytes && map.len() / 2 <= bytes;

@@ -72,8 +72,8 @@ fn is_dense<'a>(mut axes: impl Iterator<Item = (&'a usize, &'a isize)>, dtype: D
     })
 }
 
-/// The strides in bytes of a dense array whose axes are in this order in memory, outermost first; `None`
-/// for row-major order.
+/// The strides in bytes of a dense array whose axes have the order `axes` in memory, outermost first;
+/// `None` for row-major order.
 pub fn dense_byte_strides(array_type: &ArrayType, axes: &[usize]) -> Option<Vec<isize>> {
     if axes.is_sorted() {
         return None;

@@ -19,7 +19,7 @@ mod substitute {
     pub(crate) struct Mmap(Vec<u8>);
 
     impl Mmap {
-        /// Unsafe like the original, although this body is safe.
+        /// Unsafe like `memmap2::Mmap::map`, although this body is safe.
         pub(crate) unsafe fn map(mut file: &File) -> Result<Self> {
             let mut bytes = Vec::new();
             file.read_to_end(&mut bytes)?;
@@ -43,7 +43,7 @@ mod substitute {
             Err(Error::from(ErrorKind::Unsupported))
         }
 
-        /// Unsafe like the original.
+        /// Unsafe like `memmap2::MmapMut::map_mut`.
         pub(crate) unsafe fn map_mut(_file: &File) -> Result<Self> {
             Err(Error::from(ErrorKind::Unsupported))
         }

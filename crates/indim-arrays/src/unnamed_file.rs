@@ -20,8 +20,8 @@ pub struct UnnamedFile {
 }
 
 impl UnnamedFile {
-    /// A file in `folder`, with the permissions of the user's mask. It stays locked while it is open, so that
-    /// a process that finds it under a temporary name detects the writer.
+    /// A file in `folder`, with the permissions that the user's umask leaves. The file stays locked
+    /// while it is open, so that a process that finds it under a temporary name detects the writer.
     ///
     /// # Errors
     /// [`io::ErrorKind::Unsupported`] if the system has no such files; if the folder is not writable.
@@ -53,7 +53,7 @@ impl UnnamedFile {
     /// reserve space, or map the file.
     ///
     /// # Errors
-    /// If the disk is full.
+    /// If the disk is full, or the system has no memory for the map.
     pub fn map(&mut self, bytes: usize) -> io::Result<Option<&mut [u8]>> {
         if !system::reserve(&self.file, bytes as u64)? {
             return Ok(None);
@@ -68,7 +68,8 @@ impl UnnamedFile {
         }
     }
 
-    /// Writes everything to the disk; `progress` receives the number of mapped bytes after each flush.
+    /// Writes everything to the disk. After each flush, `progress` receives the number of mapped bytes
+    /// that the flush wrote.
     ///
     /// # Errors
     /// If the disk fails.

@@ -74,21 +74,21 @@ pub enum ArrayError {
     },
     /// Elements in row-major order are requested from an array in another memory order.
     NotRowMajor {
-        /// The array.
+        /// Element type and shape of the array.
         array_type: ArrayType,
         /// Its strides, in elements.
         strides: Vec<isize>,
     },
     /// A scalar is requested from an array with more elements, or none.
     NotScalar {
-        /// The array.
+        /// Element type and shape of the array.
         array_type: ArrayType,
     },
-    /// Another number of axes is requested.
+    /// An array of another library is requested with another number of axes.
     AxisCount {
-        /// The array.
+        /// Element type and shape of the array.
         array_type: ArrayType,
-        /// The requested number.
+        /// The requested number of axes.
         wanted: usize,
     },
     /// Another library's array has an element type that indim lacks, or the other byte order.
@@ -188,6 +188,8 @@ impl fmt::Debug for ArrayError {
 
 impl core::error::Error for ArrayError {}
 
+/// Fails if an array with these strides in bytes, and its first element at byte `offset`, does not lie in
+/// memory of `bytes` bytes.
 fn check_within(
     array_type: &ArrayType,
     strides: &[isize],
@@ -266,7 +268,7 @@ macro_rules! define_view {
             /// - every element that shape and strides reach from `first` is valid for the lifetime
             ///   `'a`, for reads, and for writes through a mutable view;
             /// - nothing else uses the memory of a mutable view while the view lives, except inputs of the
-            ///   same call, whose overlap `run_into` handles;
+            ///   same call of `run_into`, which handles their overlap;
             /// - `byte_strides` has one entry per axis, and the array's bytes fit `isize`.
             pub unsafe fn from_raw(
                 array_type: ArrayType,
@@ -280,11 +282,12 @@ macro_rules! define_view {
                 $name { array_type, byte_strides, first, is_row_major, range, memory: PhantomData }
             }
 
-            /// Like [`Self::from_raw`], for a borrowed type and strides, a dense array over all of `memory`,
-            /// and a known row-major flag.
+            /// Like [`Self::from_raw`], for a dense array that fills `memory`. The caller lends type and
+            /// strides, and knows whether the array is row-major.
             ///
             /// # Safety
-            /// Like [`Self::from_raw`]; no stride is negative.
+            /// Like [`Self::from_raw`]; the strides are those of a dense array over `memory`, none is
+            /// negative, and `is_row_major` tells whether they are row-major.
             pub unsafe fn of_dense(
                 array_type: &'a ArrayType,
                 byte_strides: &'a [isize],

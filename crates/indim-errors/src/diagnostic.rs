@@ -36,7 +36,7 @@ pub struct Diagnostic {
     pub location: Option<String>,
     /// Lines of the source text, or the operands with their shapes; each may have a mark.
     pub lines: Vec<MarkedLine>,
-    /// Remarks as pairs of title and text. Titles are `note`, `rule N2`, `help`.
+    /// Remarks as pairs of title and text. Titles are `note`, `help`, `from`, or a rule, as `rule N2`.
     pub remarks: Vec<(String, String)>,
 }
 
@@ -130,7 +130,7 @@ pub enum DiagnosticPart {
     Headline,
     /// Carets, and the message after them.
     Mark,
-    /// The title of a remark: `help`.
+    /// The title of a remark, such as `help`.
     Title,
     /// Everything else.
     Plain,

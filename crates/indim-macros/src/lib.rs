@@ -30,6 +30,7 @@ struct Call {
     inputs: Punctuated<Input, Token![,]>,
 }
 
+/// An input: a variable, or `name = value`.
 struct Input {
     name: Ident,
     value: Expr,

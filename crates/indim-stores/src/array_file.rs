@@ -48,7 +48,7 @@ impl ArrayFile {
     /// # Errors
     /// `io` and `not-a-file` if the file cannot be read; `not-npy`, `unknown-version`, `bad-header` and
     /// `wrong-length` if it is damaged; `unknown-element-type`, `rank-limit`, `too-large`, `out-of-memory`;
-    /// `member-not-named` if it is an archive. Nothing is allocated before the header has been checked.
+    /// `member-not-named` if it is an archive. The elements are allocated after the check of the header.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         Self::open_within(path, usize::MAX)
     }

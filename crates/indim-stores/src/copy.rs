@@ -4,8 +4,8 @@ use indim_shape::Shape;
 
 use crate::ArrayRegion;
 
-/// Copies a region of the row-major array `from`, of shape `shape` and `size` bytes per element, to the dense
-/// array `to`.
+/// Copies a region of the row-major array `from`, of shape `shape` and `size` bytes per element, to the
+/// row-major array `to`, which has the shape of the region.
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -32,8 +32,8 @@ pub fn copy_from_region(
     copy_block((from, whole), (to, part), region.extents(), size);
 }
 
-/// Copies the dense array `from` to a region of the row-major array `to`: the inverse of
-/// [`copy_from_region`].
+/// Copies the row-major array `from`, which has the shape of the region, to a region of the row-major
+/// array `to`, of shape `shape`: the inverse of [`copy_from_region`].
 ///
 /// ```
 /// use indim_shape::Shape;
@@ -59,14 +59,14 @@ pub fn copy_into_region(
     copy_block((from, part), (to, whole), region.extents(), size);
 }
 
-/// The shape of a dense array, and the index of the first element of a block in it.
+/// The shape of a row-major array, and the index of the first element of a block in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BlockOrigin<'a> {
     pub(crate) shape: &'a [usize],
     pub(crate) starts: &'a [usize],
 }
 
-/// Copies a block of these extents between dense arrays.
+/// Copies a block of these extents, with `size` bytes per element, between row-major arrays.
 ///
 /// # Panics
 /// If the block is outside one of the arrays, or a slice is too short.

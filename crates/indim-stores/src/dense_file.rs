@@ -19,7 +19,7 @@ use crate::runs::FileRuns;
 pub(crate) struct DenseFile {
     file: OpenFile,
     header: ArrayHeader,
-    /// File offset of the header; `header.elements` is relative to it.
+    /// File offset of the header in bytes; `header.elements` is relative to it.
     offset: u64,
 }
 

@@ -67,7 +67,7 @@ pub enum StoreErrorKind {
     ReadOnce {
         /// Bytes of elements that were read.
         position: usize,
-        /// The byte of the first element asked for.
+        /// Byte offset of the first requested element, counted from the first byte of all elements.
         requested: usize,
     },
     /// Another error of the format; the diagnostic does not name the location.

@@ -61,11 +61,11 @@ pub enum FileErrorKind {
     },
     /// The header is longer than the file or than the limit.
     HeaderTooLong {
-        /// The length that the file claims.
+        /// The length that the file claims, in bytes.
         claimed: usize,
         /// The available bytes.
         available: usize,
-        /// The maximum length of a header.
+        /// The maximum length of a header, in bytes.
         max: usize,
     },
     /// The header does not parse.
@@ -132,8 +132,8 @@ pub enum FileErrorKind {
 }
 
 impl FileErrorKind {
-    /// The error of a path of an archive that names no member; the error of reading `members` if that
-    /// failed.
+    /// The error of an archive path that names no member; if `members` could not be read, the error of
+    /// reading them.
     pub(crate) fn member_not_named(
         extension: &'static str,
         members: Result<Vec<String>, FileErrorKind>,

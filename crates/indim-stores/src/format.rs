@@ -16,8 +16,8 @@ use crate::{
 /// Maximum number of bytes that identify a format.
 const MAX_FIRST_BYTES: usize = 8;
 
-/// All formats, in the order of messages. A row is compiled in every build: without the feature of a format
-/// its names are still known, but not its code.
+/// All formats, in the order in which messages list them. A row is compiled in every build: without the
+/// feature of a format its names are still known, but not its code.
 static FORMATS: [ArrayFormat; 7] = [
     ArrayFormat {
         name: "npy",
@@ -132,11 +132,12 @@ pub struct ArrayFormat {
 /// The arrays that a file contains. A text after a colon in the path selects one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Members {
-    /// One array.
+    /// One array, which the path alone selects. An array in a Zarr group is a folder with a path of its
+    /// own.
     None,
     /// Arrays with names; the path must name one of them. Any number of results is written to one file.
     Named,
-    /// Columns or pages. Without a text after the colon, the file must have only one.
+    /// Columns or pages. Without a text that selects one, the file must have only one.
     Optional,
 }
 
@@ -261,7 +262,8 @@ impl ArrayFormat {
     }
 
     /// Path, member and format of an array that a text names. For a text with a member the name of the
-    /// file determines the format, otherwise its content. The format is `None` if it is unknown.
+    /// file determines the format, otherwise [`ArrayFormat::of_content`]. The format is `None` if it is
+    /// unknown.
     ///
     /// ```
     /// use indim_stores::ArrayFormat;
@@ -292,8 +294,8 @@ impl ArrayFormat {
         self.code_for(path)?.open(path, member, limit)
     }
 
-    /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format is
-    /// read by regions only.
+    /// Reads a whole array of at most `limit` bytes, or maps it by `map`. Returns `None` if the format
+    /// is read by regions only, or its feature is off.
     ///
     /// # Errors
     /// Those of the format.
@@ -312,7 +314,8 @@ impl ArrayFormat {
         self.code.is_some_and(FormatCode::can_load)
     }
 
-    /// The names of the arrays in the archive at `path`; `None` if the format has no archives.
+    /// The names of the arrays in the archive at `path`; `None` if the format has no archives, or its
+    /// feature is off.
     ///
     /// # Errors
     /// `io`, and `bad-archive` for a damaged archive.
@@ -321,7 +324,8 @@ impl ArrayFormat {
         Some(members.map_err(|kind| FileError::new(path, kind)))
     }
 
-    /// The error of an archive path that names no member; `None` if the format has no archives.
+    /// The error of an archive path that names no member; `None` if the format has no archives, or its
+    /// feature is off.
     pub(crate) fn member_not_named(&self, path: &Path) -> Option<FileErrorKind> {
         let members = self.code?.members(path)?;
         Some(FileErrorKind::member_not_named(self.name, members))
@@ -350,7 +354,8 @@ impl ArrayFormat {
         }
     }
 
-    /// Writes results to an open file; `None` for a format that writes to a path, by [`ArrayFormat::create`].
+    /// The functions that write results to an open file. `None` for a format that writes to a path, by
+    /// [`ArrayFormat::create`], for a format that is not written, and if the feature is off.
     pub fn file_writer(&self) -> Option<&'static FileWriter> {
         match self.code?.writer() {
             FormatWriter::File(writer) => Some(writer),
@@ -358,7 +363,8 @@ impl ArrayFormat {
         }
     }
 
-    /// Chunk shape of a result with this type and metadata; `None` if its regions may have any shape.
+    /// Chunk shape of a result with this type and metadata; `None` if its regions may have any shape, or
+    /// the feature is off.
     ///
     /// ```
     /// # #[cfg(all(feature = "png", feature = "zarr"))] {

@@ -81,7 +81,7 @@ impl ImageRows {
         self.strip.iter().product::<usize>() * self.array_type.dtype.size()
     }
 
-    /// Calls `write` with the elements of a region, which must be the next rows.
+    /// Calls `write` with the elements of a region, which must be the next rows, each as a whole.
     pub(crate) fn write_rows(
         &mut self,
         region: &ArrayRegion,

@@ -30,7 +30,7 @@
 //!   and output files; `memory_limit.rs`: the error of a read that exceeds the memory limit.
 //!
 //! Each format has a folder of its name: `npy/`, and, behind features of these names, `npz/`, `safetensors/`,
-//! `csv/`, `png/`, `tiff/` and `zarr/`. `zstd/` is a decoder for Zarr and TIFF.
+//! `csv/`, `png/`, `tiff/` and `zarr/`. `zstd/` decodes Zstandard frames, for Zarr and TIFF.
 #![cfg_attr(
     not(all(
         feature = "csv",

@@ -126,7 +126,7 @@ impl MemorySink {
         })
     }
 
-    /// The whole array.
+    /// The array, if all its elements are written.
     fn whole(&mut self) -> Result<Array, StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
         let from = mem::take(&mut self.bytes);

@@ -17,7 +17,8 @@ use crate::{CompleteResult, FileError, FileErrorKind, StoreError};
 /// Maximum number of symbolic links followed, as in Linux.
 const MAX_LINKS: usize = 40;
 
-/// Maximum retries if another process removes the new hidden file as stale.
+/// Maximum number of attempts to create a hidden file. Another process may remove each new file as
+/// stale.
 const MAX_TRIES: usize = 8;
 
 /// A file being written. It appears under its name complete and on disk, or not at all.
@@ -75,9 +76,9 @@ impl OutputFile {
         &self.path
     }
 
-    /// Makes the file a `.npy` file, maps it, and returns a view of its elements, which are zeros. Compute
-    /// the array in this view. Returns `None` if the system cannot map the file, or if it is a pipe or a
-    /// device.
+    /// Makes the file a `.npy` file, maps it, and returns a view of its elements, which are zeros.
+    /// Compute the array in this view. Returns `None` if the system cannot map the file, if the file has
+    /// a hidden name, by which other processes could open it, or if it is a pipe or a device.
     ///
     /// ```
     /// use indim_stores::{ArrayFile, OutputFile};
@@ -95,7 +96,7 @@ impl OutputFile {
     /// ```
     ///
     /// # Errors
-    /// `io` if the disk is full; `too-large`.
+    /// `io` if the disk is full or the system has no memory for the map; `too-large`.
     pub fn map_npy(
         &mut self,
         array_type: &ArrayType,
@@ -104,8 +105,9 @@ impl OutputFile {
         map_npy(file, array_type).map_err(|kind| FileError::new(&self.path, kind))
     }
 
-    /// Reserves disk space for `bytes` bytes, if the file system supports it, so that a full disk is an error
-    /// before the computation.
+    /// Reserves disk space for `bytes` bytes, so that a full disk is an error before the computation.
+    /// Does nothing if the file system does not support it, and for a file with a hidden name, a pipe or
+    /// a device.
     ///
     /// # Errors
     /// `io` if the disk is full.
@@ -154,7 +156,8 @@ impl OutputFile {
     /// mapped bytes of each flush.
     ///
     /// # Errors
-    /// `io` if the disk fails or the folder was removed; an existing file is then untouched.
+    /// `io` if the disk fails or the folder was removed. An existing file is then untouched, unless only
+    /// the last step failed: the flush of the folder after the rename.
     pub fn finish(self, progress: &mut dyn FnMut(usize)) -> Result<(), FileError> {
         self.complete(progress)?.commit()
     }
@@ -222,7 +225,8 @@ impl CompleteOutput {
     /// Gives the file its name.
     ///
     /// # Errors
-    /// `io`, for example if the folder was removed; an existing file is then untouched.
+    /// `io`, for example if the folder was removed. An existing file is then untouched, unless only the
+    /// last step failed: the flush of the folder after the rename.
     pub fn commit(self) -> Result<(), FileError> {
         let commit = || match self.target {
             CompleteTarget::Unnamed { file, final_path } => {
@@ -337,7 +341,8 @@ fn open_target(path: &Path) -> Result<OutputTarget, FileErrorKind> {
     }
 }
 
-/// The target of a link to a file that does not exist yet.
+/// The end of a chain of symbolic links to a file that does not exist yet; `path` itself if it is no
+/// link.
 fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -403,7 +408,7 @@ fn link_or_rename(file: &CompleteFile, final_path: &Path) -> io::Result<()> {
     }
 }
 
-/// Unused names for hidden files, which listings of folders omit by default.
+/// Builds hidden files with unused names. Listings of folders omit hidden names by default.
 fn hidden_name_builder() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(HIDDEN_PREFIX).suffix(HIDDEN_SUFFIX);

@@ -23,7 +23,7 @@ pub(crate) fn memory_limit_advice(array_type: &ArrayType, decode_bytes: usize) -
     )
 }
 
-/// Bytes of everything else that a read allocates, rounded up.
+/// Bytes that a read allocates in addition to the array and the decoding of a chunk, rounded up.
 #[cfg(any(feature = "tiff", feature = "zarr"))]
 const READ_OVERHEAD_BYTES: usize = 1 << 20;
 

@@ -8,7 +8,7 @@ use indim_ops::ArrayType;
 /// Contiguous elements in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileRun {
-    /// Index of the first element in the file.
+    /// Index of the first element among the elements of the array, in the order of the file.
     pub(crate) start: usize,
     pub(crate) elements: usize,
 }

@@ -49,7 +49,8 @@ impl<T> SharedOutput<T> {
     }
 }
 
-/// The complete file for the sink that completed last; `None` for the sinks before it, and for a pipe.
+/// The complete file for the sink that completed last; `None` for the sinks before it, and for a `.npy`
+/// stream, which has no name to get.
 #[derive(Debug)]
 pub(crate) struct CompleteSharedOutput(pub(crate) Option<CompleteOutput>);
 

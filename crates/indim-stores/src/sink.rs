@@ -71,7 +71,7 @@ pub trait Sink: fmt::Debug + Send {
     /// Makes the result appear.
     ///
     /// # Errors
-    /// Like [`Sink::complete`]; an earlier result at its path is then untouched.
+    /// Like [`Sink::complete`] and [`CompleteResult::commit`].
     fn finish(self: Box<Self>) -> Result<(), StoreError> {
         self.complete()?.commit()
     }
@@ -83,7 +83,8 @@ pub trait CompleteResult: fmt::Debug + Send {
     /// Makes the result appear.
     ///
     /// # Errors
-    /// `io`, for example if its folder was removed; an earlier result at its path is then untouched.
+    /// `io`, for example if its folder was removed. An earlier result at its path is then untouched,
+    /// unless only the last step failed: the flush of the folder after the rename.
     fn commit(self: Box<Self>) -> Result<(), StoreError>;
 }
 

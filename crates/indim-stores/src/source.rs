@@ -9,8 +9,8 @@ use crate::{ArrayRegion, Geography, StoreError, StoreErrorKind};
 
 /// A stored array. Threads read regions of it concurrently.
 ///
-/// An implementation checks [`Source::array_type`] against the file when it opens it, so callers may allocate
-/// any region. A read allocates the region and at most [`Source::scratch_bytes`].
+/// An implementation checks [`Source::array_type`] against the file when it opens the file, so callers
+/// may allocate any region. A read allocates the region and at most [`Source::scratch_bytes`] more.
 ///
 /// ```
 /// use indim_arrays::{ArrayError, Array};
@@ -61,7 +61,8 @@ pub trait Source: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Reads the elements of a region. The buffer is dense, row-major or column-major; its strides tell.
+    /// Reads the elements of a region. The array is dense, in row-major or column-major order; its
+    /// strides tell which.
     ///
     /// # Errors
     /// `outside-of-array`; the errors of the file.

@@ -35,8 +35,8 @@ pub fn remove_stale_files(folder: &Path) {
             false if kind.is_file() => File::options().write(true).open(&path),
             false => return,
         };
-        // Holds the lock during removal. A process that has just created this entry then fails to lock it,
-        // and creates another.
+        // The lock is held during the removal. A process that has just created this entry then fails to
+        // lock it, and creates another.
         if let Ok(file) = opened
             && file.try_lock().is_ok()
         {

@@ -18,7 +18,8 @@ pub fn read_whole(source: &dyn Source) -> Result<Array, StoreError> {
     }
 }
 
-/// Writes a whole array, chunk by chunk.
+/// Writes a whole array: chunk by chunk if the sink has chunks and the array is row-major, otherwise as
+/// one region.
 ///
 /// # Errors
 /// Like [`Sink::write`].

@@ -10,7 +10,7 @@ use indim_ops::elements::*;
 
 use super::{ElementText, Style};
 
-/// Numbers below this have exponents.
+/// Numbers other than 0 whose magnitude is below this are printed with exponents.
 const MIN_POSITIONAL: f64 = 1e-4;
 
 /// Requirements of printing on a float type. All its values are exact as f64.
@@ -50,7 +50,7 @@ float! {
 
 /// The parts of a number, which are aligned separately.
 struct Decimal {
-    /// The digits before the point, with a minus.
+    /// The digits before the point, after a minus if the number is negative.
     whole: String,
     fraction: String,
     /// Sign and digits, at least two.

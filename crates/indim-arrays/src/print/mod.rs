@@ -111,7 +111,7 @@ pub fn array_text(array: &Array) -> String {
     array_text_with(array, &PrintOptions::default())
 }
 
-/// Like [`array_text`]; `numpy.printoptions` sets the precision and the threshold.
+/// Like [`array_text`], with another precision and threshold, as `numpy.printoptions` sets them.
 ///
 /// ```
 /// use indim_arrays::Array;
@@ -223,7 +223,8 @@ impl<'a> PrintLayout<'a> {
         self.nested(0, 0, " ", LINE_WIDTH, format)
     }
 
-    /// The text of the subarray at `position` along the first `axis` axes.
+    /// The text of the subarray with fixed indices along the first `axis` axes; `position` is the
+    /// position of its first element.
     fn nested(
         &self,
         axis: usize,

@@ -1,4 +1,7 @@
-//! Findings of `indim lint`: broadcasts of unknown legality, and legal ones that are seldom intended.
+//! Findings of `indim lint` about models.
+//!
+//! A broadcast may be legal only for some sizes, be of unknown legality, be seldom intended, or store or
+//! copy elements without need. Results may depend on the runtime.
 
 use super::ErrorExample::Words;
 use super::{ErrorCode, ErrorEntry};

@@ -81,7 +81,7 @@ pub struct ErrorEntry {
     pub explanation: &'static str,
     /// An example that raises the error.
     pub example: ErrorExample,
-    /// The crates that raise it.
+    /// The crates that raise the error.
     pub raised_by: &'static [&'static str],
 }
 

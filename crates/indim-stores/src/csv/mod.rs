@@ -18,10 +18,11 @@ use crate::{ArrayRegion, Source, StoreError, StoreErrorKind};
 /// A column of a CSV table: `i64` if every field is an integer, `bool` if every field is `true` or `false`,
 /// otherwise `f64`.
 ///
-/// Fields may be quoted; a UTF-8 byte order mark is skipped. The delimiter is the most frequent of comma,
-/// semicolon, tab and `|` in the first line. A first line of numbers is data, and its columns have positions,
-/// from 0, instead of names; positions also select columns of tables with a header. Empty fields become NaN,
-/// with a note in [`Source::remarks`]. Any other field that is not a number is an error with its line.
+/// Fields may be quoted; a UTF-8 byte order mark is skipped. The delimiter is the most frequent of
+/// comma, semicolon, tab and `|` in the first line. A first line of numbers is data, and its columns
+/// have positions, from 0, instead of names; positions also select columns of tables with a header.
+/// Empty fields become NaN, with a note in [`Source::remarks`], but are errors in a column of `true` and
+/// `false`. Any other field that is not a number is an error with its line.
 ///
 /// ```
 /// use indim_stores::csv::CsvColumn;

@@ -1,8 +1,9 @@
 //! The header of a `.npy` file.
 //!
-//! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`. Other
-//! readers accept any Python literal, recursively, and allocate the size that the file claims. This parser
-//! accepts only that dict, does not allocate, and reports the offset of an error. The format:
+//! The header is one line of Python, a dict with the three keys `descr`, `fortran_order` and `shape`.
+//! Other readers accept any Python literal, recursively, and allocate the size that the file claims.
+//! This parser accepts only that dict, allocates memory for at most [`MAX_RANK`] sizes, and reports the
+//! offset of an error. The format:
 //! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use core::ops::Range;
@@ -16,7 +17,7 @@ use indim_shape::{MAX_RANK, RankLimitError, Shape, saturating_size};
 use super::descr::{from_descr, number_size};
 use crate::FileErrorKind;
 
-/// Maximum bytes of a header; NumPy's own limit for trusted files is 10,000.
+/// Maximum bytes of a header. NumPy's own limit, for files that are not trusted, is 10,000.
 pub(crate) const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// A prefix of this length contains every accepted header.
@@ -24,7 +25,8 @@ pub(crate) const MAX_PREFIX_BYTES: usize = MAX_HEADER_BYTES + MAGIC.len() + 6;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The fields of a header.
+/// Type, order and location of the elements of an array: the fields of a `.npy` header, or of the entry
+/// of a tensor in a `.safetensors` header.
 #[derive(Debug, PartialEq)]
 pub(crate) struct ArrayHeader {
     pub(crate) array_type: ArrayType,
@@ -32,7 +34,8 @@ pub(crate) struct ArrayHeader {
     pub(crate) is_column_major: bool,
     /// Whether the elements are in non-native byte order.
     pub(crate) is_swapped: bool,
-    /// Byte range of the elements. NumPy ignores bytes after them, such as a second array.
+    /// Byte range of the elements, from the start of the file or of the archive member. NumPy ignores
+    /// bytes after them, such as a second array.
     pub(crate) elements: Range<usize>,
 }
 

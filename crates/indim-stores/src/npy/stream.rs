@@ -74,7 +74,8 @@ impl<R: Read> ArrayStream<R> {
     /// Reads all elements, at most `limit` bytes. No region may have been read.
     ///
     /// # Errors
-    /// `memory-limit`, before anything is read; `wrong-length` if the pipe ends early; `out-of-memory`; `io`.
+    /// `memory-limit`, before any element is read; `wrong-length` if the pipe ends early;
+    /// `out-of-memory`; `io`.
     pub fn read_all(self, limit: usize) -> Result<ArrayFile, FileErrorKind> {
         let Elements { input, .. } =
             self.elements.into_inner().unwrap_or_else(PoisonError::into_inner);

@@ -31,8 +31,7 @@ const GROWTH_DIGITS: usize = 21;
 /// ```
 ///
 /// # Errors
-/// `wrong-length`; those of [`OutputFile::create`] and [`OutputFile::finish`]. An existing file is then
-/// untouched.
+/// `wrong-length`; those of [`OutputFile::create`] and [`OutputFile::finish`].
 pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result<(), FileError> {
     check_length(array_type, elements).map_err(|kind| FileError::new(path, kind))?;
     let mut file = OutputFile::create(path)?;
@@ -51,7 +50,7 @@ pub fn write_npy(path: &Path, array_type: &ArrayType, elements: &[u8]) -> Result
 /// ```
 ///
 /// # Errors
-/// Like [`OutputFile::create`] and [`OutputFile::finish`]. An existing file is then untouched.
+/// Like [`OutputFile::create`] and [`OutputFile::finish`].
 pub fn write_text(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file = OutputFile::create(path)?;
     let written = file.write_all(text.as_bytes());

@@ -33,6 +33,7 @@ const SKIP_BYTES: usize = 64 << 10;
 /// The location of a member in its archive, with its recorded size and checksum.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MemberLocation {
+    /// File offset of the compressed bytes.
     pub(crate) start: u64,
     pub(crate) compressed_bytes: u64,
     /// The CRC-32 of the whole member.
@@ -49,10 +50,11 @@ pub(crate) struct DeflatedFile {
     cursors: Mutex<Vec<InflateCursor>>,
 }
 
-/// A decoder at a position in the member.
+/// A decoder, which has inflated the member up to a position.
 #[derive(Debug)]
 struct InflateCursor {
     decoder: DeflateDecoder<FileRange<Arc<OpenFile>>>,
+    /// Number of inflated bytes.
     position: u64,
     /// Checksum of the bytes up to `position`.
     checksum: Crc,
@@ -186,8 +188,8 @@ impl Source for DeflatedFile {
         true
     }
 
-    /// One cursor. A plan that reads several slices of the array counts it for each of them, and a cursor is
-    /// kept for each.
+    /// One cursor. A plan that reads several slices of the array counts these bytes for each slice, and a
+    /// cursor is kept for each.
     fn scratch_bytes(&self) -> usize {
         CURSOR_BYTES
     }

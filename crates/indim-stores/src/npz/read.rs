@@ -63,7 +63,7 @@ pub fn read_npz_member(path: &Path, member: &str) -> Result<ArrayFile, FileError
 /// ```
 ///
 /// # Errors
-/// Like [`read_npz_member`], and `memory-limit`, before anything is allocated.
+/// Like [`read_npz_member`], and `memory-limit`, before the elements are allocated.
 pub fn read_npz_member_within(
     path: &Path,
     member: &str,

@@ -70,7 +70,8 @@ pub fn largest_npz_member(results: &[&ArrayType]) -> Option<usize> {
 /// ```
 ///
 /// # Errors
-/// `io` if the disk is full or two members have the same name; `too-large`.
+/// `io` if the disk is full; `too-large`. Two members of the same name are an `io` error when the last
+/// sink completes.
 pub fn npz_sinks(
     mut file: OutputFile,
     members: &[(&str, &ArrayType)],

@@ -205,7 +205,8 @@ fn check_palette(info: &png::Info<'_>) -> Result<(), StoreErrorKind> {
     }
 }
 
-/// Fails if the header claims a larger image than the file can decompress to.
+/// Fails if the header claims a larger image than the file can decompress to. The check uses the length
+/// of the file.
 fn check_length(reader: &FileReader, path: &Path) -> Result<(), StoreErrorKind> {
     let info = reader.info();
     let bits = u128::from(info.width) * u128::from(info.height) * info.bits_per_pixel() as u128;

@@ -21,7 +21,8 @@ pub(crate) struct HeaderEntry {
     pub(crate) data_bytes: usize,
 }
 
-/// Finds a tensor, and checks the whole header: the tensors must be contiguous and their sizes match.
+/// Finds a tensor, and checks the whole header: the byte ranges of the tensors must be contiguous and
+/// match their types and shapes.
 pub(crate) fn find(header: &[u8], wanted: &str) -> Result<HeaderEntry, FileErrorKind> {
     let mut tensor = None;
     let mut spans = Vec::new();

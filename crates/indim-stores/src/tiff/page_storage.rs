@@ -84,7 +84,8 @@ impl PageStorage {
     /// Bytes of memory held while a strip or tile of `bytes` decoded bytes is decoded.
     pub(super) fn scratch_bytes(&self, bytes: usize) -> usize {
         let copies = match self.compression {
-            // The library holds the whole image, its coefficients and its samples before it returns any.
+            // The library decodes a strip or tile as one JPEG image. It holds the coefficients and the
+            // samples of the whole image before it returns any sample.
             JPEG => 6,
             // The encoded bytes are in memory too.
             ZSTD => 2,

@@ -28,7 +28,7 @@ impl PatchedFile {
         PatchedFile { file: BufReader::new(file), position: 0, patches: Vec::new() }
     }
 
-    /// The file with another width and height for a page.
+    /// The file with another width and height, in this order in `sizes`, for a page.
     pub(super) fn with_sizes(file: File, page: usize, sizes: [u32; 2]) -> io::Result<Self> {
         let mut padded = PatchedFile::without_patches(file);
         padded.patches = padded.patches_of_sizes(page, sizes)?;
@@ -36,7 +36,7 @@ impl PatchedFile {
         Ok(padded)
     }
 
-    /// The patches that replace the tags of width and height of a page by these sizes.
+    /// The patches that replace the tags of width and height of a page by these sizes, width first.
     fn patches_of_sizes(&mut self, page: usize, sizes: [u32; 2]) -> io::Result<Vec<Patch>> {
         let header = self.bytes_at(0, 4)?;
         let is_little = header[0] == b'I';

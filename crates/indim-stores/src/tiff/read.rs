@@ -94,8 +94,9 @@ impl ChunkGrid {
 }
 
 impl TiffFile {
-    /// Opens a page, counted from 0. `None` selects the only page; overviews (smaller copies of the first
-    /// page) do not count. Fails if decoding a strip or tile takes more than `limit` bytes.
+    /// Opens a page, counted from 0. `None` selects the only page; overviews (smaller copies of the
+    /// first page) and transparency masks do not count. Fails if decoding a strip or tile takes more
+    /// than `limit` bytes.
     ///
     /// # Errors
     /// `io`; `bad-tiff` if it is damaged or uses a feature that the library does not read; `several-pages`,
@@ -251,6 +252,7 @@ impl TiffFile {
 
 /// A strip or tile of a page.
 struct PageChunk {
+    /// Its index in the tags of offsets and byte counts: plane by plane, row-major.
     index: usize,
     /// Its first row, column and band.
     start: [usize; 3],
@@ -285,7 +287,8 @@ fn seek_page(decoder: &mut FileDecoder, page: Option<usize>) -> Result<(), Store
         }
         None if !decoder.more_images() => Ok(()),
         None => {
-            // Overviews, smaller copies of the first page, are not counted.
+            // Overviews (bit 0 of the tag: smaller copies of the first page) and transparency masks (bit
+            // 2) are not counted.
             let (mut pages, mut index) = (1, 0);
             while decoder.more_images() && index < MAX_PAGES {
                 index += 1;

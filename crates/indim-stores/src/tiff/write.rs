@@ -43,6 +43,7 @@ pub struct TiffSink {
     is_big_tiff: bool,
     /// File offset and byte count of each strip.
     strips: Vec<(u64, u64)>,
+    /// File offset of the next byte.
     position: u64,
 }
 

@@ -57,7 +57,8 @@ impl ArrayPath {
         node.strip_prefix(self.outermost()).unwrap_or(Path::new("")).to_owned()
     }
 
-    /// Source and target of the rename. Computed at the end, because earlier results may have created some of
+    /// Source and target of the rename. `store` is the unfinished folder, which has the content of
+    /// `outermost`. The paths are computed at the end, because earlier results may have created some of
     /// the groups.
     pub(super) fn rename_paths(&self, store: &Path) -> Result<(PathBuf, PathBuf), StoreErrorKind> {
         check_free(&self.path)?;

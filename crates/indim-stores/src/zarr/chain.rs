@@ -47,7 +47,8 @@ pub(super) enum ElementCodec {
 }
 
 /// The codec of shards. A shard is a chunk that consists of inner chunks, and an index of their offsets
-/// and lengths.
+/// and lengths. The shapes of shards and inner chunks in this codec have the axis order after the
+/// transposition of the outer chain.
 #[derive(Debug, Clone)]
 pub(super) struct Sharding {
     /// Shape of an inner chunk.
@@ -104,7 +105,7 @@ impl Sharding {
 }
 
 impl CodecChain {
-    /// The chain of metadata in version 3, for chunks of this shape.
+    /// The chain of metadata in version 3, for chunks of shape `chunk` within `depth` shards.
     pub(super) fn of_version_3(
         codecs: &Value,
         dtype: DType,
@@ -392,7 +393,8 @@ fn sharding(
     Ok(Sharding { chunk, codecs, index: IndexCodec { is_at_start, ..index } })
 }
 
-/// Undoes a transposition: axis `i` of `elements`, of shape `shape`, is axis `axes[i]` of the result.
+/// Undoes a transposition: axis `i` of `elements`, of shape `shape`, is axis `axes[i]` of the result. An
+/// element has `size` bytes.
 fn inverse_transpose(elements: &[u8], axes: &[usize], shape: &[usize], size: usize) -> Vec<u8> {
     let rank = shape.len();
     let (mut sizes, mut strides) = (vec![1; rank], vec![0; rank]);

@@ -112,7 +112,7 @@ impl ByteCodec {
     }
 }
 
-/// Inflates `compressed` bytes to at most `limit` bytes.
+/// Reads the output of `reader`, which inflates `compressed` bytes. Fails beyond `limit` bytes.
 fn read_within(reader: impl Read, compressed: usize, limit: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let max_bytes = compressed.saturating_mul(DEFLATE_RATIO).min(limit);

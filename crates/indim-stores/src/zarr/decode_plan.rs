@@ -1,5 +1,6 @@
-//! How chunks are decoded, and the memory that takes, from metadata alone. A chunk is decoded by its codecs,
-//! one stage at a time. A shard is decoded by inner chunks: decoding holds its index and one inner chunk.
+//! How chunks are decoded, and the memory that takes, from metadata alone. A chunk is decoded by its
+//! codecs, one after another. A shard that no codec compresses as a whole is decoded by inner chunks:
+//! decoding holds its index and one inner chunk.
 
 use indim_ops::DType;
 
@@ -9,7 +10,7 @@ use super::metadata::ArrayMetadata;
 
 /// Copies of an index alive while it is read: file bytes, decoded bytes, numbers.
 const INDEX_COPIES: u64 = 3;
-/// Bytes of the checksum of an index, rounded up.
+/// Slack for the checksum of an index, in bytes; the checksum itself has 4.
 const CHECKSUM_BYTES: u64 = 64;
 
 /// How the chunks of an array are decoded, and upper bounds of the memory in bytes.
@@ -23,7 +24,7 @@ pub(super) struct DecodePlan {
     pub(super) is_sharded: bool,
     /// Whether a chunk is stored as its elements, so that a part can be read alone.
     pub(super) is_uncompressed: bool,
-    /// Bytes of one read of encoded elements.
+    /// Maximum bytes of one read of encoded elements: an encoded chunk, or inner chunk of a shard.
     pub(super) max_read_bytes: u64,
     /// Bytes held while a chunk is decoded, including its encoded bytes and its elements.
     pub(super) decode_bytes: u64,
@@ -111,7 +112,7 @@ fn chain_memory(codecs: &CodecChain, chunk: &[u64], dtype: DType) -> ChainMemory
     if codecs.permutation.is_some() {
         buffers.push(elements);
     }
-    // The codec `bytes` swaps elements in place, so it is not a stage with a buffer of its own.
+    // The codec `bytes` swaps elements in place, so it has no buffer of its own.
     let encoded = shard.as_ref().map_or(elements, |shard| shard.encoded);
     if shard.is_some() {
         buffers.push(encoded);

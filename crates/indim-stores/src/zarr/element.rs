@@ -33,7 +33,8 @@ pub(super) fn dtype(name: &str) -> Option<DType> {
 /// The element type of a NumPy description in version 2, and whether the elements are in non-native byte
 /// order.
 pub(super) fn dtype_of_descr(descr: &str) -> Option<(DType, bool)> {
-    // Version 2 has no number type for two raw bytes, and no floats of 8 bits.
+    // Version 2 has no number type for two raw bytes, and none of the storage types, such as floats of 8
+    // bits.
     from_descr(descr).filter(|(dtype, _)| *dtype != DType::Bf16 && !dtype.is_storage())
 }
 

@@ -42,7 +42,8 @@ impl GridCell {
 }
 
 impl GridCell {
-    /// Index of the cell in the grid of a shard whose first element is `shard`; cells have shape `sizes`.
+    /// Index of the cell among the cells of a shard, whose first element has the index `shard` in the
+    /// array; cells have shape `sizes`.
     pub(super) fn index_in(&self, shard: &[usize], sizes: &[usize]) -> Vec<u64> {
         let offsets = self.origin.iter().zip(shard).map(|(inner, outer)| inner - outer);
         offsets.zip(sizes).map(|(offset, size)| (offset / size) as u64).collect()

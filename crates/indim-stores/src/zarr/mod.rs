@@ -50,7 +50,8 @@ use crate::{ArrayRegion, MemoryLimitError, ResultMetadata, StoreError, StoreErro
 pub use sink::{ZarrOptions, ZarrSink};
 pub use unfinished_folder::remove_unfinished_folders;
 
-/// Maximum decoded bytes of a chunk; other readers have the same limit.
+/// Maximum bytes of one buffer in the decoding of a chunk: an encoded or decoded chunk, the output of a
+/// codec, or the index of a shard. Other readers have the same limit for chunks.
 const MAX_CHUNK_BYTES: u64 = 1 << 31;
 /// Maximum bytes of a metadata file.
 const MAX_METADATA_BYTES: u64 = 64 << 20;
@@ -58,7 +59,8 @@ const MAX_METADATA_BYTES: u64 = 64 << 20;
 const METADATA_RATIO: u64 = 128;
 /// Metadata of at most this size is read under any memory limit.
 const SMALL_METADATA_BYTES: u64 = 64 << 10;
-/// Maximum bytes held by concurrent decoding of chunks; a larger chunk is decoded alone.
+/// Maximum bytes held by concurrent decoding of chunks; 1/16 of the memory limit, if that is less. A
+/// larger chunk is decoded alone.
 const MAX_CONCURRENT_BYTES: usize = 128 << 20;
 
 /// A Zarr array in a folder, version 2 or 3.
@@ -96,7 +98,8 @@ pub struct ZarrArray {
     decode_plan: DecodePlan,
     /// Shape of a stored chunk: one file, possibly a shard.
     stored_chunk: Vec<usize>,
-    /// Shape of the chunks decoded as a whole: the inner chunks of a shard.
+    /// Shape of the chunks decoded as a whole: the stored chunks, or the inner chunks if these are
+    /// shards.
     chunks: Vec<usize>,
     /// Number of chunks decoded concurrently.
     concurrency: usize,
@@ -156,7 +159,7 @@ fn usize_of(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Fails if decoding a chunk exceeds a limit. Nothing has been allocated yet.
+/// Fails if decoding a chunk exceeds [`MAX_CHUNK_BYTES`] or `limit`. Nothing has been allocated yet.
 fn check_decode_plan(
     decode_plan: &DecodePlan,
     array_type: &ArrayType,
@@ -212,7 +215,8 @@ impl Source for ZarrArray {
         Some(&self.chunks)
     }
 
-    /// Concurrently decoded chunks with their encoded bytes, and the index of a shard.
+    /// Concurrently decoded chunks with their encoded bytes, the index of a shard, and a batch of small
+    /// chunks.
     fn scratch_bytes(&self) -> usize {
         let cells = usize_of(self.decode_plan.decode_bytes).saturating_mul(self.concurrency);
         cells
@@ -237,8 +241,8 @@ impl Source for ZarrArray {
         read().map_err(|kind| error_at(&self.path, kind))
     }
 
-    /// Reads regions that lie within one chunk each concurrently. Other regions are read one after
-    /// another; each read decodes its chunks concurrently.
+    /// Reads the regions concurrently if each lies within one chunk and the array has no shards.
+    /// Otherwise regions are read one after another; each read decodes its chunks concurrently.
     fn read_each(&self, regions: &[ArrayRegion]) -> Result<Vec<Array>, StoreError> {
         let is_one_chunk =
             |region: &ArrayRegion| grid_cells::cells(region, &self.chunks).nth(1).is_none();

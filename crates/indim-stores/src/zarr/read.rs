@@ -25,8 +25,10 @@ const MAX_BATCH_CHUNKS: usize = 128;
 /// A part of an uncompressed chunk is read alone if its contiguous runs have at least this many bytes.
 const MIN_RUN_BYTES: usize = 4 << 10;
 
-/// The shard read last, with its parsed index. The next region may need it again.
+/// The shard read last, with the parsed index of its inner chunks. The next region may need the shard
+/// again.
 pub(super) struct CachedShard {
+    /// Index of the shard in the grid of stored chunks.
     index: Vec<u64>,
     /// `None` if the shard is not stored.
     stored: Option<StoredShard>,
@@ -107,7 +109,7 @@ impl ZarrArray {
         }
     }
 
-    /// Bytes of a decoded chunk.
+    /// Bytes of a decoded chunk, or inner chunk of a shard.
     fn chunk_len(&self) -> usize {
         chunk_bytes(self.array_type.dtype, &self.chunks)
     }

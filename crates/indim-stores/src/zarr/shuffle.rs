@@ -1,7 +1,7 @@
 //! Blosc's byte shuffle, and the inverses of its byte and bit shuffles.
 
-/// Unshuffles bytes: `from` has the first byte of each element of `element` bytes, then the second byte of
-/// each, and so on. A remainder shorter than an element follows unchanged.
+/// Unshuffles bytes: `from` has the first byte of each element of `element_size` bytes, then the second
+/// byte of each, and so on. A remainder shorter than an element follows unchanged.
 pub(super) fn unshuffle_bytes(from: &[u8], element_size: usize, to: &mut [u8]) {
     let count = from.len() / element_size;
     for (byte, plane) in from[..count * element_size].chunks_exact(count.max(1)).enumerate() {

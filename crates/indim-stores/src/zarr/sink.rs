@@ -61,13 +61,13 @@ impl ZarrOptions {
 /// A Zarr result; [`ZarrArray`](super::ZarrArray) has an example.
 ///
 /// Until the result is complete, it lies in a folder with a hidden name, in the folder that will contain
-/// the array or its outermost new group. A complete result replaces an existing array, but not a group or
-/// anything else.
+/// the array or its outermost new group. A complete result replaces an existing array or an empty folder,
+/// but not a group or anything else.
 pub struct ZarrSink {
     array_path: ArrayPath,
     array_type: ArrayType,
     chunks: Vec<usize>,
-    /// The folder of its chunks, in the unfinished folder.
+    /// The folder of the array's chunks, in the unfinished folder.
     chunk_folder: PathBuf,
     elements_written: usize,
     folder: UnfinishedFolder,
@@ -77,8 +77,8 @@ impl ZarrSink {
     /// A sink for an array in the folder `path`. For `x.zarr/group/name` the sink creates missing groups.
     ///
     /// # Errors
-    /// `io`; `zarr-in-place` if the path has something other than an array, or a parent folder is not a Zarr
-    /// 3 group; `wrong-options` if chunks or names do not match the rank; `too-large`.
+    /// `io`; `zarr-in-place` if the path has something other than an array or an empty folder, or a parent
+    /// folder is not a Zarr 3 group; `wrong-options` if chunks or names do not match the rank; `too-large`.
     pub fn create(
         path: &Path,
         array_type: &ArrayType,
@@ -134,7 +134,8 @@ impl ZarrSink {
         Ok(())
     }
 
-    /// Stores one chunk of a region, padded with zeros beyond the array.
+    /// Stores one chunk of a region, padded with zeros beyond the array. `chunk` is relative to the
+    /// region.
     fn store_chunk(
         &self,
         region: &ArrayRegion,
@@ -171,6 +172,7 @@ impl ZarrSink {
         chunk_bytes(self.array_type.dtype, &self.chunks)
     }
 
+    /// Fails if elements are missing; otherwise flushes the result to the disk.
     fn check_complete(&self) -> Result<(), StoreErrorKind> {
         check_complete(&self.array_type, self.elements_written)?;
         Ok(sync(self.folder.path())?)

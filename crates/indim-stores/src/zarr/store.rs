@@ -87,7 +87,8 @@ fn io_error(key: &str, error: &io::Error) -> StoreErrorKind {
     bad_zarr(&format!("`{key}`: {}", system_message(error)))
 }
 
-/// Writes a file as a whole. The sink flushes it to the disk when the result is complete.
+/// Writes a file as a whole, and creates missing folders above it. The sink flushes the file to the disk
+/// when the result is complete.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // An ending process removes the folder, so no file may be created in it then.
     let _writing = writing();

@@ -22,11 +22,12 @@ pub(super) fn writing() -> RwLockReadGuard<'static, ()> {
     WRITING.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Maximum retries if another process removes the new folder as stale.
+/// Maximum number of attempts to create a folder. Another process may remove each new folder as stale.
 const MAX_TRIES: usize = 8;
 
-/// A folder with a hidden name in the folder of its result. Dropping the handle removes it, and so does
-/// [`remove_unfinished_folders`]. After a kill the next result in the same folder removes it.
+/// A folder with a hidden name in the folder of its result. Dropping the handle removes the folder, and
+/// so does [`remove_unfinished_folders`]. After a kill the next result in the same folder removes it, if
+/// the system can lock folders.
 #[derive(Debug)]
 pub(super) struct UnfinishedFolder {
     path: PathBuf,

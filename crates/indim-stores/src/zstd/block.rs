@@ -8,7 +8,7 @@ use super::huffman::HuffmanTable;
 pub(super) const MAX_BLOCK_BYTES: usize = 128 << 10;
 /// Maximum code of an offset: the number of its extra bits.
 const MAX_OFFSET_CODE: u8 = 31;
-/// Bytes copied at a time if the output has room beyond the match.
+/// Bytes that one step copies, if the output has room for them beyond the end of a match or of literals.
 const COPY_BYTES: usize = 16;
 
 /// Base and extra bits of each code of a literals length. RFC 8878, section 3.1.1.3.2.1.1.
@@ -38,11 +38,15 @@ const fn lengths<const CODES: usize, const EXTRA: usize>(
     codes
 }
 
-/// A kind of codes: the limits of its tables, and its predefined distribution.
+/// A kind of codes: the limits of its tables, and its predefined distribution in RFC 8878.
 struct CodeKind {
+    /// Maximum accuracy of a table: log2 of the number of its states.
     max_accuracy: u32,
+    /// Number of codes.
     symbols: usize,
+    /// Accuracy of the predefined distribution.
     accuracy: u32,
+    /// Number of states of each code in the predefined distribution; -1 as in [`FseTable::of_counts`].
     counts: &'static [i16],
 }
 

@@ -2,7 +2,7 @@
 
 use super::bits::{BackwardBits, ForwardBits};
 
-/// Maximum accuracy of any table: 2^9 states.
+/// Maximum accuracy of any table. The accuracy is log2 of the number of states: at most 2^9 states.
 const MAX_ACCURACY: u32 = 9;
 
 /// An entry for a state: its symbol, and the next state, which is `base` plus the number in the next `bits`

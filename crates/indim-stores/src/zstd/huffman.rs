@@ -5,7 +5,7 @@ use super::fse::FseTable;
 
 /// Maximum length of a code, in bits.
 const MAX_BITS: u32 = 11;
-/// Maximum accuracy of the table of weights.
+/// Maximum accuracy of the table of weights: log2 of the number of its states.
 const WEIGHT_ACCURACY: u32 = 6;
 /// Weights from this header byte on are stored in four bits each.
 const DIRECT_WEIGHTS: u8 = 128;

@@ -1,7 +1,8 @@
 //! A decoder of zstd frames (RFC 8878) that decodes into its output, without a window of its own.
 //!
-//! Memory: the output, bounded by the caller's limit and by the largest expansion of the compressed bytes,
-//! and 300 KiB of tables and literals. Frames with dictionaries are refused. Checksums are compared.
+//! Memory: the output, bounded by the caller's limit and by the largest expansion of the compressed
+//! bytes, and at most [`DECODER_BYTES`] of tables and literals. Frames with dictionaries are refused.
+//! Checksums are compared.
 //!
 //! - `bits.rs`: bit streams; `fse.rs`: tables of finite states; `huffman.rs`: codes of literals;
 //! - `block.rs`: compressed blocks; `xxh64.rs`: the checksum.
@@ -14,14 +15,14 @@ mod xxh64;
 
 use block::{BlockDecoder, MAX_BLOCK_BYTES, OutputBuffer};
 
-/// Maximum ratio: a block that repeats a byte encodes 128 KiB in 4 bytes.
+/// Maximum ratio, decoded bytes per encoded byte: a block that repeats a byte encodes 128 KiB in 4 bytes.
 pub(crate) const ZSTD_RATIO: usize = 1 << 15;
 /// Bytes of memory that decoding takes in addition to input and output.
 pub(crate) const DECODER_BYTES: u64 = 320 << 10;
 
 /// The first bytes of a frame.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// The first bytes of a frame to skip, whose lowest four bits vary.
+/// The first bytes of a frame to skip, as a little-endian number whose lowest four bits vary.
 const SKIPPED_MAGIC: u32 = 0x184d_2a50;
 
 /// The descriptor and the sizes at the beginning of a frame.
@@ -43,6 +44,8 @@ impl FrameHeader {
         }
         let is_single_segment = descriptor & 0x20 != 0;
         let dictionary_bytes = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        // `dictionary` and `content` are the offsets of the dictionary's number and of the content size
+        // in `rest`.
         let dictionary = usize::from(!is_single_segment);
         let content = dictionary + dictionary_bytes;
         let content_bytes = match descriptor >> 6 {
