@@ -74,7 +74,7 @@ pub(super) fn shrink(call: &Call<'_>) -> LoweringResult {
 }
 
 /// Before opset 7 the slope is one number or has one element per channel, on axis 1; since then it
-/// broadcasts onto the last axes.
+/// broadcasts to the shape of operand 0, with the last axes aligned.
 pub(super) fn prelu(call: &Call<'_>) -> LoweringResult {
     let (x, slope) = (call.value(0)?, call.value(1)?);
     let slopes = call.shape(1)?;

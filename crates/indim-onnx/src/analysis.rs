@@ -3,8 +3,8 @@
 use super::flat_node::ValueNumber;
 use super::step::Step;
 
-/// For each value, whether it determines shapes: it is a shape operand, or a value that determines shapes
-/// is computed from its elements.
+/// For each value, whether it determines shapes: it is a shape operand (`Operator::shape_operands`), or
+/// a value that determines shapes is computed from its elements.
 pub(super) fn determines_shapes(nodes: &[Step], value_count: usize) -> Vec<bool> {
     let mut determines = vec![false; value_count];
     mark_shapes(nodes, &mut determines);

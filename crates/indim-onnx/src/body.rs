@@ -37,11 +37,11 @@ pub(super) struct Function {
     attributes: Vec<String>,
     /// Attributes with a default.
     pub(super) defaults: Attributes,
-    /// Its name with its domain, for messages: `my.Scaled`.
+    /// Name of the function, after its domain unless that is ONNX's own, for messages: `my.Scaled`.
     pub(super) shown: String,
 }
 
-/// The attributes of a node. They are few, so lookup is linear.
+/// The attributes of a node, or the defaults of a function. They are few, so lookup is linear.
 #[derive(Clone, Default)]
 pub(super) struct Attributes(Arc<Vec<(String, Arc<AttributeProto>)>>);
 
@@ -64,7 +64,7 @@ pub(super) fn domain_of(domain: &str) -> &str {
     if domain == "ai.onnx" { "" } else { domain }
 }
 
-/// Decodes a protobuf message; `location` is the location for its error.
+/// Decodes a protobuf message; the error of a damaged message is at `location`.
 pub(super) fn decoded<M: Message + Default>(
     bytes: Bytes,
     location: impl FnOnce() -> Location,
@@ -148,8 +148,8 @@ impl Node {
         Attributes::new(resolved)
     }
 
-    /// Work units of the node, for the limit on operations: one, and one more per 16 operands, results
-    /// and references.
+    /// Work units of the node, for the limit on operations: one, and one more for every 16 of its
+    /// operands, results and references together.
     pub(super) fn work(&self) -> usize {
         let proto = &self.proto;
         let parts = proto.input.len() + proto.output.len() + self.references.len();

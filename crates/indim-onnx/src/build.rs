@@ -261,7 +261,8 @@ fn lower(lowering: &Lowering, call: &Call<'_>) -> LoweringResult {
         Lowering::Constant => {
             Ok(vec![KnownValue::constant(call.builder, constants::of_node(call)?)])
         }
-        // `control.rs` builds these; their types alone are inferred from the bodies.
+        // Never reached: `control.rs` builds loops and branches, and `infer/control.rs` infers their
+        // types.
         Lowering::Control => {
             let what = format!("{} outside a model is", call.node.operator);
             Err(FormatErrorKind::Unsupported { what })

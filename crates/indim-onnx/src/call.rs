@@ -20,6 +20,7 @@ pub(super) struct Call<'c> {
     pub(super) node: &'c FlatNode,
     pub(super) operands: &'c [Option<KnownValue>],
     pub(super) tensors: &'c Tensors,
+    /// Note of the broadcast rule of the node, which the lowering fills in.
     pub(super) rule: &'c RuleNote,
 }
 
@@ -101,7 +102,7 @@ impl Call<'_> {
         Ok(self.builder.reshape(self.value(position)?, Shape::scalar())?)
     }
 
-    /// A list of integers: an attribute before version `since`, an operand from it on.
+    /// A list of integers: an attribute before version `since`, an operand from that version on.
     pub(super) fn list(
         &self,
         name: &str,
@@ -165,7 +166,8 @@ impl Call<'_> {
         }
     }
 
-    /// The broadcast rule of binary operators; before opset 7 an attribute states it.
+    /// The broadcast rule of binary operators; before opset 7 the attributes `broadcast` and `axis`
+    /// state it. Records the rule in the note.
     ///
     /// # Errors
     /// `attribute`.
@@ -179,7 +181,8 @@ impl Call<'_> {
         }))
     }
 
-    /// Broadcasts an operand to `shape`, with the last axes aligned. The result has exactly this shape.
+    /// Broadcasts an operand to `shape`, with the last axes aligned, and records the rule in the note.
+    /// The result has exactly this shape.
     pub(super) fn onto(&self, value: &Value, shape: &Shape) -> Result<Value, FormatErrorKind> {
         let rule = self.rule.of(TargetRule::Unidirectional);
         Ok(self.builder.broadcast_to_target(value, &rule, shape)?)

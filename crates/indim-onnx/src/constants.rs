@@ -84,7 +84,7 @@ pub(super) fn range(call: &Call<'_>) -> LoweringResult {
         true => whole_count(&[0, 1, 2].map(|position| number(call, position)))?,
         false => float_count(call)?,
     };
-    // 16-bit floats are summed in `f32`, unless `stash_type` disables it.
+    // 16-bit floats are computed in `f32`, unless the attribute `stash_type` is not 1.
     let is_half = matches!(dtype, DType::F16 | DType::Bf16) && call.int("stash_type", 1)? == 1;
     let computed = if is_half { DType::F32 } else { dtype };
     let positions = call.builder.iota(computed, [count], 0)?;
@@ -133,18 +133,18 @@ fn float_count(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     }
 }
 
-/// The opset since which negative indices count from the end.
+/// The opset since which negative indices of `OneHot` count from the end.
 const NEGATIVE_SINCE: i64 = 11;
 
 /// Operand 2 has two values. The result is the second where the index along the new axis equals the
-/// operand, else the first.
+/// element of operand 0, else the first.
 pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let depth = depth(call)?;
     let mut sizes = call.shape(0)?.to_vec();
     let axis = call.axis(call.int("axis", -1)?, sizes.len() + 1)?;
     sizes.insert(axis, depth);
     let own = (0..sizes.len()).filter(|&at| at != axis).map(|at| at as i64).collect::<Vec<_>>();
-    // Large unsigned indices would count from the end as `i64`.
+    // As `i64`, indices from 2^63 on would be negative and count from the end.
     let dtype = if call.dtype(0)? == DType::U64 { DType::U64 } else { DType::I64 };
     let mut indices = call.value(0)?.convert(dtype);
     if call.version() >= NEGATIVE_SINCE && dtype == DType::I64 {
@@ -157,7 +157,7 @@ pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     one(is_on.select(on?, off?))
 }
 
-/// The number of classes; ONNX also allows a float.
+/// Operand 1 of `OneHot`: the number of classes. ONNX also allows a float type.
 fn depth(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
     let elements = call.elements(1)?;
     let dtype = if elements.dtype() == DType::U64 { DType::U64 } else { DType::I64 };

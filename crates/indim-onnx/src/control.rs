@@ -22,7 +22,7 @@ use super::build::ProgramBuilder;
 use super::call::Call;
 use super::step::{RegionSteps, Step};
 
-/// A loop or branch, or the error of a node in one of its bodies.
+/// A value of a loop or branch, or its error, which can be at a node in one of its bodies.
 type ControlResult<T> = Result<T, FormatError>;
 
 /// The results of a loop or branch; `None` for a result that nothing reads.
@@ -183,7 +183,8 @@ impl ProgramBuilder<'_> {
         Ok(results)
     }
 
-    /// Begins the body of a loop; returns its parameters: the number of the step, then the states.
+    /// Begins the body of a loop; returns its parameters: the number of the step, from 0, then the
+    /// states.
     fn begin_step(&mut self, states: &[ArrayType]) -> Result<Vec<KnownValue>, FormatErrorKind> {
         let mut parameters = vec![ArrayType::new(DType::I64, [])];
         parameters.extend_from_slice(states);
@@ -194,6 +195,7 @@ impl ProgramBuilder<'_> {
 
 /// The operands of a `Scan`.
 struct ScanInputs {
+    /// The initial states.
     initial: Vec<Value>,
     /// The scanned arrays, each with its axis and whether it is scanned backwards. Each step takes one
     /// index of the axis.

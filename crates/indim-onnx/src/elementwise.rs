@@ -35,7 +35,7 @@ pub(super) fn unary(call: &Call<'_>, op: Op) -> LoweringResult {
     one(call.builder.elementwise(op, &[call.value(0)?], &RuleSet::None)?)
 }
 
-/// The magnitude. Unsigned integers are their own; indim's `abs` does not take them.
+/// The magnitude. Unsigned integers are returned unchanged, because indim's `abs` does not take them.
 pub(super) fn abs(call: &Call<'_>) -> LoweringResult {
     match call.dtype(0)?.class() {
         DTypeClass::Unsigned => one(call.value(0)?.clone()),
@@ -71,8 +71,8 @@ pub(super) fn mean(call: &Call<'_>) -> LoweringResult {
     one(sum / count)
 }
 
-/// An amount that is negative or not below the width gives 0, and only copies of the sign bit if a signed
-/// integer is shifted right.
+/// A shift by an amount that is negative or at least the width gives 0. A right shift of a signed
+/// integer then gives copies of the sign bit.
 pub(super) fn bit_shift(call: &Call<'_>) -> LoweringResult {
     let is_signed = call.dtype(0)?.class() == DTypeClass::Signed;
     let op = match &call.text("direction", "")?[..] {

@@ -37,7 +37,7 @@ impl FlatNode {
     }
 }
 
-/// Location of a node; works before its operator is known.
+/// Location of a node, also of one whose operator is unknown.
 pub(super) fn node_location(
     node: &Node,
     index: usize,

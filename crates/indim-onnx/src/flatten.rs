@@ -1,8 +1,8 @@
 //! Flattens a model to one list of nodes: inlines calls of functions, resolves names to indices, and looks
 //! up operators.
 //!
-//! A stack of frames replaces recursion. Each step counts against the limit on operations, so exponential
-//! expansion of calls ends.
+//! A stack of frames replaces the recursion of calls. Each visited node and each call counts against the
+//! limit on operations, so exponential expansion of calls ends.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,11 +38,14 @@ pub(super) struct Flattener<'m> {
     /// call of a function flattens its nodes again. The second key is the address of the enclosing body,
     /// which has the operator sets: functions with other operator sets can share the attribute.
     pub(super) bodies: HashMap<usize, HashMap<usize, Arc<RegionGraph>>>,
+    /// Work units so far, which count against the limit on operations.
     work: usize,
 }
 
 /// A body during its traversal, with the values of its names.
 pub(super) struct Frame {
+    /// The graph, call, or body of a loop or branch that the frame traverses; not a location for
+    /// messages.
     pub(super) location: FrameKind,
     /// Position of the next node.
     pub(super) next: usize,
@@ -54,7 +57,7 @@ pub(super) struct Frame {
 
 pub(super) enum FrameKind {
     Graph,
-    /// A call; `within` is `the function my.Scaled`.
+    /// A call of `function` by `node`; `within` is `the function my.Scaled`.
     Call {
         function: Arc<Function>,
         within: Arc<str>,
@@ -67,7 +70,8 @@ pub(super) enum FrameKind {
     },
 }
 
-/// The work that a node leaves: nothing, a call, or the bodies of a loop or branch.
+/// The traversal that remains after a node: none, the nodes of a called function, or the bodies of a
+/// loop or branch. Unlike work units it has no count.
 enum NodeWork {
     Node,
     Call(Frame),
@@ -151,7 +155,8 @@ impl<'m> Flattener<'m> {
         self.value_count - 1
     }
 
-    /// Flattens a graph with these values for its inputs; returns the values of its outputs.
+    /// Flattens a graph; returns the values of its outputs. `names` has the values of its inputs and
+    /// initializers.
     ///
     /// # Errors
     /// `undefined`, `duplicate`, `cycle`, `limit`, `wrong-count`, `operator-too-new`.
@@ -202,7 +207,8 @@ impl<'m> Flattener<'m> {
         }
     }
 
-    /// Flattens one node: pushes a frame for a call, or appends an operator.
+    /// Flattens one node: appends an operator, or returns the frame of a call or the bodies of a loop or
+    /// branch, which `run` then flattens.
     fn node(
         &mut self,
         frames: &mut [Frame],
@@ -262,7 +268,7 @@ impl<'m> Flattener<'m> {
         Ok(NodeWork::Node)
     }
 
-    /// New values for the results of a node.
+    /// New values for the results of a node; `None` for an unnamed result.
     pub(super) fn define_results(
         &mut self,
         frame: &mut Frame,
@@ -367,7 +373,8 @@ impl<'m> Flattener<'m> {
     }
 }
 
-/// The operator of a node with its version; `None` for an unknown name.
+/// The operator of a node with its version; `None` for a name that the table lacks and for a node of
+/// another domain than ONNX's own.
 fn operator(
     node: &Node,
     opset: Option<i64>,

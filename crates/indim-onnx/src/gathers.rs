@@ -1,4 +1,4 @@
-//! Gathers and scatters: `GatherElements`, `GatherND`, `ScatterElements` and `ScatterND`.
+//! Gathers and scatters: `GatherElements`, `GatherND`, `Scatter`, `ScatterElements` and `ScatterND`.
 //!
 //! Negative indices count from the end; other indices out of range are run-time errors. Updates of one
 //! element are combined in row-major order; ONNX does not define the order.

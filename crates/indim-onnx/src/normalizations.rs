@@ -32,7 +32,8 @@ impl NormalizationOperand<'_> {
     }
 }
 
-/// The element type in which mean and deviation are computed.
+/// The element type in which mean and deviation are computed: the attribute `stash_type`, where 0 stands
+/// for the type of operand 0.
 fn stash_dtype(call: &Call<'_>) -> Result<DType, FormatErrorKind> {
     match call.int("stash_type", 1)? {
         0 => call.dtype(0),

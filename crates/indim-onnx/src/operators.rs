@@ -21,7 +21,7 @@ pub(super) struct Operator {
     /// Minimal and maximal number of operands.
     pub(super) operands: (usize, usize),
     pub(super) lowering: Lowering,
-    /// Operands whose elements are a shape, axes or a count; they must be known at build time.
+    /// Operands whose elements must be known at build time, such as a shape, axes, a count or a mode.
     pub(super) shape_operands: &'static [usize],
     /// Whether the results depend only on the types of the operands.
     pub(super) reads_types: bool,

@@ -24,12 +24,12 @@ pub(super) fn mat_mul(call: &Call<'_>) -> LoweringResult {
 /// The opset from which the third operand of `Gemm` broadcasts without an attribute.
 const BROADCASTS_SINCE: i64 = 7;
 
-/// `alpha * a * b + beta * c`, both operands transposed on request.
+/// `alpha * a * b + beta * c`; the attributes `transA` and `transB` transpose `a` and `b`.
 pub(super) fn gemm(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, is_of_products)?;
     let (a, b) = (matrix(call, 0, "transA")?, matrix(call, 1, "transB")?);
-    // A bias broadcasts by another rule than the matrices. A note holds one rule, so with a bias it stays
-    // empty.
+    // A bias broadcasts by another rule than the matrices. The node's `RuleNote` holds one rule, so with
+    // a bias it stays empty.
     if call.optional(2).is_none() {
         call.rule.of(ContractionRule::Matmul);
     }
@@ -66,7 +66,8 @@ fn matrix(call: &Call<'_>, position: usize, name: &str) -> Result<Value, FormatE
     }
 }
 
-/// The value times an attribute, in the value's type; a factor of 1 adds no node.
+/// The value times `factor`, in the value's type; a factor of 1 adds no node. The error names the
+/// attribute from which the factor comes.
 fn scaled(
     call: &Call<'_>,
     value: Value,
@@ -154,7 +155,7 @@ fn broadcast_parameter(
     }
 }
 
-/// `(a - a_zero_point) * (b - b_zero_point)` in 32 bits.
+/// The matrix product of `a - a_zero_point` and `b - b_zero_point`, in 32 bits.
 pub(super) fn mat_mul_integer(call: &Call<'_>) -> LoweringResult {
     one(integer_product(call, (0, 2), (1, 3))?)
 }
@@ -174,9 +175,10 @@ fn integer_product(
     Ok(call.builder.matmul(a, b)?)
 }
 
-/// The same product, as `sum(a * b) - a_zero * sum(b - b_zero) - b_zero * sum(a)`. The factors of
-/// `sum(a * b)` are unchanged bytes, for which the matrix product is fastest; both forms are equal
-/// because sums wrap. `None` for vectors, or zero points that differ along the summed axis.
+/// The product of `integer_product`, as `sum(a * b) - a_zero * sum(b - b_zero) - b_zero * sum(a)`. The
+/// factors of `sum(a * b)` are bytes that are only converted to 32 bits, for which the matrix product is
+/// fastest; both forms are equal because sums wrap. `None` for vectors, or zero points that differ along
+/// the summed axis.
 fn product_of_bytes(
     call: &Call<'_>,
     (a, a_zero): (usize, usize),
@@ -253,8 +255,8 @@ fn zero_points(
     Ok(ZeroPoints::Each(zero))
 }
 
-/// `a_scale * b_scale / y_scale` times the integer product in 32 bits, plus the zero point of the result,
-/// rounded to its type.
+/// The integer product in 32 bits times `a_scale * b_scale / y_scale`, rounded, plus the zero point of
+/// the result, saturated to the type of that zero point.
 pub(super) fn mat_mul_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let product = integer_product(call, (0, 2), (3, 5))?.convert(DType::F32);

@@ -63,8 +63,8 @@ fn is_quantized(dtype: DType) -> bool {
     matches!(dtype, DType::I8 | DType::U8 | DType::I16 | DType::U16) || dtype.is_storage()
 }
 
-/// `saturate(round_even(x / scale) + zero_point)`, computed in f32, which represents all these integers
-/// exactly.
+/// `saturate(round_even(x / scale) + zero_point)`, computed in `f32`, which represents all quantised
+/// integers exactly. For an 8-bit float type: `x / scale + zero_point`, converted to this type.
 pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
     let stated = output_dtype(call)?;
     let zero = call.optional(2).map(|zero| &zero.value);
@@ -90,8 +90,9 @@ pub(super) fn quantize(call: &Call<'_>) -> LoweringResult {
     one(converted(call, &shifted, dtype)?)
 }
 
-/// `x` converted to `dtype`. With `saturate`, the default, numbers beyond the largest 8-bit float become
-/// that float. Infinities do so too, except in types without -0, where they become NaN.
+/// `x` converted to `dtype`. In a conversion to an 8-bit float type with `saturate`, the default,
+/// numbers beyond the largest float of this type become that float. Infinities do so too, except in
+/// types without -0, where they become NaN.
 pub(super) fn converted(
     call: &Call<'_>,
     x: &Value,
@@ -116,7 +117,8 @@ pub(super) fn converted(
     Ok(limited.convert(dtype))
 }
 
-/// `saturate(round_even(x) + zero_point)` of `f32`.
+/// `saturate(round_even(x) + zero)`, converted to the integer type `dtype`; `x` and `zero` are of type
+/// `f32`.
 pub(super) fn round_and_saturate(
     call: &Call<'_>,
     x: Value,
@@ -145,7 +147,8 @@ fn integer_range(dtype: DType) -> (f64, f64) {
     }
 }
 
-/// `(x - zero_point) * scale`, computed in f32 and rounded to the type of the scale.
+/// `(x - zero_point) * scale`, rounded to the type that `output_dtype` states, else to that of the
+/// scale. Differences of integers are computed in `i32`, all else in `f32`.
 pub(super) fn dequantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(0, |dtype| is_quantized(dtype) || dtype == DType::I32)?;
     let result = output_dtype(call)?.unwrap_or(call.dtype(1)?);

@@ -26,7 +26,7 @@ pub(super) fn rnn(call: &Call<'_>) -> LoweringResult {
     layer(call, CellKind::Rnn)
 }
 
-/// The results: the state after every step, then the final states.
+/// Lowers a recurrent layer. The results are the hidden state after every step, then the final states.
 fn layer(call: &Call<'_>, kind: CellKind) -> LoweringResult {
     let directions = directions(&call.text("direction", "forward")?)?;
     let is_batch_first = call.int("layout", 0)? != 0;
@@ -133,7 +133,7 @@ fn weights(
     Ok(CellWeights { input: of(1, 3)?, recurrent, input_bias, recurrent_bias, peepholes })
 }
 
-/// The part of an operand for one direction.
+/// The part of an operand for the direction `number`: its index along axis 0.
 fn part(
     call: &Call<'_>,
     value: &Value,

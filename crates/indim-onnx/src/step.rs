@@ -27,13 +27,16 @@ pub(super) struct RegionSteps {
 
 /// A node without a lowering.
 pub(super) struct OpaqueNode {
+    /// Name of the operator, not of the node.
     pub(super) name: String,
+    /// The reason; `None` for an operator of ONNX that indim does not support.
     pub(super) reason: Option<String>,
     pub(super) location: Location,
 }
 
 /// A node without a lowering, or a loop or branch with such nodes in its bodies.
 pub(super) struct OpaqueStep {
+    /// The node itself, or the nodes without a lowering in its bodies.
     pub(super) nodes: Vec<OpaqueNode>,
     pub(super) operands: Vec<Option<ValueNumber>>,
     pub(super) results: Vec<Option<ValueNumber>>,

@@ -83,7 +83,7 @@ pub(super) fn dtype_named(name: &str) -> Result<DType, FormatErrorKind> {
 /// The declaration of an input.
 ///
 /// # Errors
-/// `unsupported-type`, `limit`, `attribute` for a negative size.
+/// `unsupported-type`, `limit`.
 pub(super) fn declared_input(
     info: &ValueInfoProto,
     limits: &FormatLimits,

@@ -165,7 +165,8 @@ pub(super) fn slice_start(start: i64, step: i64, size: usize) -> i64 {
     }
 }
 
-/// `pads` lists the padding before each axis, then the padding behind each axis. Negative padding crops.
+/// Operand 1 lists the padding before each axis, then the padding behind each axis; before opset 11 an
+/// attribute lists it. Negative padding crops.
 pub(super) fn pad(call: &Call<'_>) -> LoweringResult {
     let (rank, dtype) = (call.shape(0)?.rank(), call.dtype(0)?);
     let name = if call.version() < 2 { "paddings" } else { "pads" };
@@ -217,7 +218,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult {
     Ok(results)
 }
 
-/// The sizes of the results without `split`. Since opset 18 the last pieces can be smaller.
+/// The sizes of the results without `split`. Since opset 18 the last results can be smaller.
 fn equal_parts(call: &Call<'_>, size: usize) -> Result<Vec<usize>, FormatErrorKind> {
     let outputs = call.node.results.len();
     let count = match call.optional_int("num_outputs")? {

@@ -12,7 +12,8 @@ use indim_ops::{DType, ReduceOp};
 use super::call::{Call, LoweringResult, one};
 use super::quantization::{broadcast_along_axis, round_and_saturate};
 
-/// Windows, and the number of padding elements that `ceil_mode` adds to each.
+/// The window of each spatial axis, and the number of padding elements that `ceil_mode` adds behind each
+/// axis.
 type PaddedWindows<W> = Result<(Vec<W>, Vec<usize>), FormatErrorKind>;
 
 /// An attribute that lists `count` numbers, each at least `min`. Without the attribute, each is
@@ -62,8 +63,8 @@ fn stated_pads(
     }
 }
 
-/// The padded windows of the attributes, for a kernel of these sizes. `ceils` tells whether `ceil_mode`
-/// rounds the number of windows up.
+/// The windows with the strides, dilations and padding of the attributes, for a kernel of these sizes.
+/// `ceils` tells whether `ceil_mode` rounds the number of windows up.
 fn padded(call: &Call<'_>, kernel: &[usize], ceils: bool) -> PaddedWindows<PaddedWindow> {
     let mut windows = unpadded_windows(call, kernel)?;
     let auto_pad = call.text("auto_pad", "NOTSET")?;
@@ -105,8 +106,8 @@ fn groups(call: &Call<'_>) -> Result<usize, FormatErrorKind> {
         .ok_or_else(|| FormatErrorKind::attribute("group", format!("is {groups}")))
 }
 
-/// The convolution of two values with the attributes of the node; `weights` is the position of the weights,
-/// `dtype` the element type of the result if it is not that of the values.
+/// The convolution of two values with the attributes of the node; `weights` is the position of the
+/// weights, `dtype` the element type of the result, or `None` for that of the values.
 fn convolved(
     call: &Call<'_>,
     (x, w): (&Value, &Value),
@@ -154,7 +155,8 @@ pub(super) fn convolution_integer(call: &Call<'_>) -> LoweringResult {
     one(convolved(call, (&x, &w), 1, Some(DType::I32))?)
 }
 
-/// `QLinearConv`: a convolution in 32 bits, times the quotient of the scales.
+/// `QLinearConv`: a convolution with its bias in 32 bits, times `x_scale * w_scale / y_scale`, rounded,
+/// plus the zero point of the result.
 pub(super) fn convolution_quantized(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(7, |dtype| matches!(dtype, DType::I8 | DType::U8))?;
     let (x, w) = (subtract_zero_point(call, 0, 2)?, subtract_zero_point(call, 3, 5)?);

@@ -8,7 +8,7 @@ use indim_shape::{RuleSet, TargetRule};
 
 use crate::call::{Call, LoweringResult};
 
-/// A composition of indim with these parameters.
+/// A composition of indim with these parameters, applied to operand 0.
 pub(super) fn composition(
     call: &Call<'_>,
     composition: Composition,
@@ -72,7 +72,8 @@ pub(super) fn hsigmoid(call: &Call<'_>) -> LoweringResult {
     Ok((call.value(0) + 3).clamp(0, 6) / 6)
 }
 
-/// Quantises to `levels` values between the input bounds and maps these values to the output bounds.
+/// Quantises to `levels` values between the input bounds (operands 1 and 2) and maps these values to the
+/// range of the output bounds (operands 3 and 4).
 pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     call.check_dtype(DType::is_float, "floats")?;
     let levels = call.layer.integer("levels", None)?;
@@ -92,7 +93,7 @@ pub(super) fn fake_quantize(call: &Call<'_>) -> LoweringResult {
     Ok(none.select(none.le(&x, min)?, new_low, above)?)
 }
 
-/// An operand broadcast to the shape of the first.
+/// An operand broadcast to the shape of operand 0 by the rule of the layer; without a rule unchanged.
 fn onto_data(call: &Call<'_>, operand: usize) -> LoweringResult<Value> {
     let value = call.value(operand);
     let rule = match call.layer.rule()? {

@@ -23,7 +23,7 @@ impl Layer {
         text.trim().parse().map_err(wrong)
     }
 
-    /// A boolean.
+    /// A boolean. Without a default the attribute is required.
     pub(super) fn flag(&self, name: &str, default: Option<bool>) -> AttributeResult<bool> {
         let Some(text) = self.attribute(name) else {
             return default.ok_or_else(|| FormatErrorKind::attribute(name, "is missing"));
@@ -40,7 +40,7 @@ impl Layer {
         self.parsed(name, self.text(name)?, "number")
     }
 
-    /// An integer.
+    /// An integer. Without a default the attribute is required.
     pub(super) fn integer(&self, name: &str, default: Option<i64>) -> AttributeResult<i64> {
         match (self.attribute(name), default) {
             (None, Some(default)) => Ok(default),

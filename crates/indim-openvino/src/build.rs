@@ -24,11 +24,12 @@ pub(super) fn build(model: &IrModel, inputs: &[InputBinding]) -> Result<ModelPro
     building.finish(&frame)
 }
 
-/// A network during its build.
+/// A network during its build: that of the file, or the body of a loop or branch.
 pub(super) struct Frame<'m> {
     pub(super) network: &'m Network,
     pub(super) plan: &'m NetworkPlan,
-    /// The results of each layer built so far; `None` for a result of a loop that no layer reads.
+    /// The results of each layer built so far; `None` for a result of a loop or branch that no layer
+    /// reads.
     pub(super) values: Vec<Vec<Option<KnownValue>>>,
     /// The outputs that some layer reads, each as layer and output. Empty without loops and branches,
     /// which alone need it.
@@ -222,7 +223,8 @@ impl<'m> ProgramBuilder<'m> {
     }
 }
 
-/// The constant results of a call if all operands are known and the results are small.
+/// The results of a call as constants, if the elements of all operands are known and the results are
+/// small.
 fn computed(operation: &Operation, call: &Call<'_>) -> Option<Vec<Array>> {
     let operands: Vec<Option<KnownValue>> = call.operands.iter().cloned().map(Some).collect();
     fold_known_operands(&operands, |builder, operands| {

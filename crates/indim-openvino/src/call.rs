@@ -8,7 +8,7 @@ use crate::layer::Layer;
 use indim_model::shape_values::KnownValue;
 use indim_model::{FormatErrorKind, FormatLimits, RuleNote};
 
-/// The nodes of an operation, or its error.
+/// The result of a lowering, or its error.
 pub(super) type LoweringResult<T = Value> = Result<T, FormatErrorKind>;
 
 /// A layer during its lowering.

@@ -18,12 +18,14 @@ use crate::network::Network;
 /// overlap with different types and offsets.
 const MAX_REREADS: usize = 16;
 
-/// The external file of constants. Equal ranges are read once.
+/// The external file of constants. A range that several constants read in one type becomes one array.
 pub(super) struct Constants<'s> {
     source: &'s SourceFile,
     limits: &'s FormatLimits,
     content: Option<Bytes>,
+    /// The arrays read so far, by offset in bytes, element type and number of bytes.
     read: HashMap<(usize, DType, usize), Array>,
+    /// The bytes of all arrays read so far.
     bytes: usize,
 }
 
@@ -149,7 +151,7 @@ fn name(source: &SourceFile) -> String {
     format!("{}.bin", stem.to_string_lossy())
 }
 
-/// The number of bytes in an attribute: `offset` or `size`.
+/// The attribute `offset` or `size`, in bytes, not the end of the range.
 fn range_end(layer: &Layer, name: &str) -> Result<u64, FormatErrorKind> {
     let wrong = |_| FormatErrorKind::attribute(name, "is not a number of bytes");
     layer.text(name)?.trim().parse().map_err(wrong)

@@ -318,12 +318,13 @@ const ITERATION: &str = "current_iteration";
 struct LoopPlan<'p> {
     end: LoopEnd,
     /// For each state, the result of the body that gives its next value, and the parameter that receives
-    /// it.
+    /// it. Results and parameters are positions of layers in the body, here and in the fields below.
     states: &'p [(usize, usize)],
     /// Index of the state of each parameter.
     state_of_parameter: HashMap<usize, usize>,
-    /// Index of the state of each result. The results in `last` are states behind those of back edges.
+    /// Index of the state of each result. The results in `last` are states after those of back edges.
     state_of_result: HashMap<usize, usize>,
+    /// The initial values of the states of back edges.
     initial: Vec<Value>,
     /// For each sliced parameter: the array, split into parts, the axis that counts the parts, and
     /// whether the first step takes the last part.
@@ -411,7 +412,7 @@ fn loop_end(
     let enters = control.operands.get(1).cloned();
     let known = whole_number(trips);
     let trips = match (known, parts) {
-        // A negative count is no limit.
+        // A negative trip count sets no limit; the number of parts then does, if there are any.
         (Some(..0), parts) => parts.map(number),
         (Some(steps), Some(parts)) if usize::try_from(steps).is_ok_and(|steps| steps > parts) => {
             let expected =
@@ -476,7 +477,7 @@ impl Parts {
         usize::try_from(axis).ok().filter(|&axis| axis < rank).ok_or_else(wrong)
     }
 
-    /// The size of a part, which is the distance between two of them.
+    /// The size of a part, which must equal the distance between the starts of neighbouring parts.
     fn part(&self) -> LoweringResult<i64> {
         let (part, stride) = (self.part_size, self.stride.checked_abs());
         let what = || {

@@ -78,7 +78,7 @@ fn in_range_mask(call: &Call<'_>, indices: &Value, size: usize) -> LoweringResul
     Ok(b.and(from, below, &[])?)
 }
 
-/// The gather along an axis, where operand and indices begin with common batch axes.
+/// The gather along an axis, where operand and indices begin with `batches` common axes.
 fn gather_with_batch(
     call: &Call<'_>,
     indices: Value,
@@ -145,7 +145,7 @@ pub(super) fn gather_nd_of_one_batch(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.reshape(gathered, sizes)?)
 }
 
-/// `OneHot`: along a new axis, one value at the index and another one elsewhere.
+/// `OneHot`: along a new axis, operand 2 at the index and operand 3 elsewhere.
 pub(super) fn one_hot(call: &Call<'_>) -> LoweringResult {
     let (b, shape) = (call.builder, call.shape(0)?);
     let depth = call.integer(1)?;

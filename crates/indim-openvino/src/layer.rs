@@ -45,9 +45,11 @@ pub(super) struct Port {
     pub(super) id: u64,
     /// Names of the value.
     pub(super) names: Vec<String>,
+    /// Name of the element type.
     pub(super) precision: Option<String>,
     /// The size of each axis; `None` is unknown.
     pub(super) sizes: Vec<Option<usize>>,
+    /// Byte range of the port's start tag.
     pub(super) span: Range<usize>,
 }
 
@@ -105,8 +107,9 @@ impl Layer {
         Location { span: Some(port.span.clone()), described: Some(self.described()) }
     }
 
-    /// Adds the location where the error can be repaired: the attributes for errors of the broadcast rule
-    /// or of a value, else the layer.
+    /// Adds the location where the error can be repaired: the attributes for an error of an attribute,
+    /// of the broadcast rule, of an element type or of the size of a constant, else the start tag of the
+    /// layer.
     pub(super) fn fault(&self, kind: FormatErrorKind) -> FormatError {
         let is_of_attributes = match &kind {
             FormatErrorKind::Attribute { name, .. } => self.attribute(name).is_some(),
@@ -211,7 +214,7 @@ impl Port {
     }
 }
 
-/// The size of an axis; -1 and ranges mean unknown.
+/// The size of an axis; -1, `?` and ranges mean unknown.
 fn dimension(node: Node<'_, '_>) -> Result<Option<usize>, FormatError> {
     let text = node.text().unwrap_or_default().trim();
     match text {

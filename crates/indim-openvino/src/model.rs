@@ -20,7 +20,7 @@ use crate::survey::{NetworkRows, Survey};
 /// A network from which graphs are built.
 pub(super) struct IrModel {
     pub(super) network: Network,
-    /// The table rows and constants of the layers.
+    /// The rows of the table of operations (`operation.rs`) and the constants of the layers.
     pub(super) plan: NetworkPlan,
     pub(super) inputs: Vec<ModelInput>,
     /// Positions of the layers that are inputs.
@@ -32,7 +32,7 @@ pub(super) struct IrModel {
     pub(super) limits: FormatLimits,
 }
 
-/// The table rows and constants of a network and of its bodies.
+/// The rows of the table of operations and the constants of a network and of its bodies.
 pub(super) struct NetworkPlan {
     /// The table row of each layer.
     pub(super) operations: Vec<&'static Operation>,
@@ -110,7 +110,8 @@ impl IrModel {
         Ok(())
     }
 
-    /// Names each result like its value, or, if two results share the value, like its own layer.
+    /// Names each result like its value, or like its own layer if another result has this name or the
+    /// value has none.
     fn find_results(&mut self) -> Result<(), FormatError> {
         let mut used_names: HashSet<&str> = HashSet::new();
         for position in self.layers(|lowering| matches!(lowering, Lowering::Result)) {
@@ -175,7 +176,7 @@ fn declared(layer: &Layer, limits: &FormatLimits) -> Result<ModelInput, FormatEr
     Ok(ModelInput { name: String::new(), dtype, sizes, has_default: false, is_shape: false })
 }
 
-/// Parses a size: `3`, `?` or `1..5`, where either bound can be missing.
+/// Parses a size: `3`, `?`, `-1`, or `1..5`, where either bound can be missing.
 fn size(text: &str) -> Result<DeclaredSize, FormatErrorKind> {
     let wrong = || FormatErrorKind::attribute("shape", "is not a list of sizes");
     let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());

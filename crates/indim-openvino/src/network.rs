@@ -135,7 +135,8 @@ fn connect(layers: &mut [Layer], section: Node<'_, '_>) -> Result<(), FormatErro
     Ok(())
 }
 
-/// Positions of layers and of their ports, by identifier.
+/// Positions of layers by their identifier, and positions of their ports by the position of the layer
+/// and the identifier of the port.
 struct Ports {
     layers: HashMap<u64, usize>,
     inputs: HashMap<(usize, u64), usize>,
@@ -165,7 +166,7 @@ impl Ports {
         Ok(ports)
     }
 
-    /// The layer and the port of an edge.
+    /// The positions of the layer and of the port at one end of an edge.
     fn find(
         &self,
         side: &HashMap<(usize, u64), usize>,

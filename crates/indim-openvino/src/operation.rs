@@ -1,8 +1,8 @@
 //! The table of supported operations: operation set and lowering.
 //!
-//! A row has the name, the operation set that introduced this version, the number of operands, the operands
-//! that determine shapes or axes and must be known at build time, and the lowering. A layer names an
-//! operation set; its version is the newest one in this set.
+//! A row has the name, the operation set that introduced this version, the number of operands, the
+//! operands that determine shapes or axes and must be known at build time, and the lowering. A layer
+//! names an operation set, and has the newest version of its operation in this set.
 
 use core::ops::RangeInclusive;
 
@@ -27,9 +27,10 @@ use crate::windows;
 /// A row of the table.
 pub(super) struct Operation {
     name: &'static str,
+    /// The operation set that introduced this version.
     since: u32,
     pub(super) operands: RangeInclusive<usize>,
-    /// The operands that must be known at build time.
+    /// The shape operands: operands that must be known at build time.
     pub(super) shapes: &'static [usize],
     pub(super) lowering: Lowering,
 }
@@ -45,9 +46,9 @@ pub(super) enum Lowering {
     Result,
     /// A value that depends only on the shape of the operand.
     Shape(fn(&Call<'_>) -> LoweringResult<Array>),
-    /// A function of floats.
+    /// A unary function; integers are computed in double precision.
     Function(Op),
-    /// A function that maps integers to integers.
+    /// A unary function that maps integers to integers.
     Exact(Op),
     /// Arithmetic under a broadcast rule.
     Arithmetic(Op),
@@ -67,7 +68,7 @@ pub(super) enum Lowering {
     WideReduction(Reduction),
     /// A reduction of booleans.
     LogicalReduction(Reduction),
-    /// A function along one axis that keeps its size.
+    /// A function along one axis, such as softmax, whose result has the shape of the operand.
     AlongAxis(Reduction),
     /// A batch normalisation, with the positions of `[data, gamma, beta, mean, variance]` among the
     /// operands.
@@ -198,7 +199,7 @@ const TABLE: &[Operation] = &[
     by("ReduceLogicalOr", 1, 2..=2, &[1], LogicalReduction(Reduction::Any)),
     of("SoftMax", 1, 1, AlongAxis(Reduction::Softmax)),
     of("LogSoftmax", 5, 1, AlongAxis(Reduction::LogSoftmax)),
-    // The second operation set introduced it, but files name the first one.
+    // The second operation set introduced `MVN`, but files name the first one.
     of("MVN", 1, 1, Custom(reduction::mvn_of_channels)),
     by("MVN", 6, 2..=2, &[1], Custom(reduction::mvn)),
     by("NormalizeL2", 1, 2..=2, &[1], Custom(reduction::normalize_l2)),

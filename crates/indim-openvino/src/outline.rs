@@ -71,7 +71,8 @@ fn walk(
             inputs.extend(values[position].iter().copied());
             continue;
         }
-        // The lists of constants are read from a file.
+        // Size sources read constants from the external file, so only layers with an open size look for
+        // them.
         let size_sources = match results.iter().any(|(_, stated)| stated.has_open_size()) {
             true => size_sources(network, position, lists),
             false => Vec::new(),
@@ -181,7 +182,8 @@ fn has_one_shape(layer: &Layer) -> bool {
         && input.zip(output).is_some_and(|(input, output)| input.sizes == output.sizes)
 }
 
-/// Name and type of a result. The first name of the port, else the layer's, is its name.
+/// Name and type of a result. The name is the first one of the port, else it comes from the layer
+/// (`Layer::value_name`).
 fn result(
     layer: &Layer,
     (position, port): (usize, &Port),

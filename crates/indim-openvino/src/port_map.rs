@@ -14,7 +14,7 @@ use crate::xml;
 pub(super) struct PortMap {
     pub(super) inputs: Vec<MappedPort>,
     pub(super) outputs: Vec<MappedPort>,
-    /// The layer of a result and the layer of the parameter that gets it in the next step.
+    /// The position in the body of a result, and that of the parameter that gets it in the next step.
     pub(super) back_edges: Vec<(usize, usize)>,
 }
 
@@ -27,6 +27,7 @@ pub(super) struct MappedPort {
     pub(super) internal: usize,
     /// The parts of the array, if each step takes or makes one part.
     pub(super) parts: Option<Parts>,
+    /// The attribute `purpose` in lower case; empty without it.
     pub(super) purpose: String,
 }
 

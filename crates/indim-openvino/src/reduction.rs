@@ -7,7 +7,7 @@ use indim_shape::{ReductionRuleName, TargetRule};
 
 use crate::call::{Call, LoweringResult};
 
-/// The axes in the second operand, and `keep_dims`.
+/// The axes in operand 1, and `keep_dims`.
 fn reduce_options(call: &Call<'_>) -> LoweringResult<ReduceOptions> {
     let axes = call.integers(1)?;
     let keepdims = call.layer.flag("keep_dims", Some(false))?;
@@ -69,14 +69,14 @@ pub(super) fn cumsum(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.scan(ReduceOp::Add, call.value(0), axis as i64, reverse, exclusive)?)
 }
 
-/// A function along one axis that keeps its size.
+/// A function along one axis, such as softmax, whose result has the shape of the operand.
 pub(super) fn softmax(call: &Call<'_>, function: Reduction) -> LoweringResult {
     let axis = call.layer.integer("axis", Some(1))?;
     let axis = call.axis(axis, call.shape(0)?.rank())?;
     Ok(call.builder.along(function, call.value(0), [axis as i64])?)
 }
 
-/// The operand in the type of the computation: 16-bit floats become `f32`.
+/// An operand in the type of the computation: `f64` if operand 0 has this type, else `f32`.
 fn scaled_in(call: &Call<'_>, operand: usize) -> LoweringResult {
     call.check_dtype_of(operand, DType::is_float, "floats")?;
     let dtype = if call.dtype(0)? == DType::F64 { DType::F64 } else { DType::F32 };
@@ -100,8 +100,8 @@ pub(super) fn mvn(call: &Call<'_>) -> LoweringResult {
     normalized(call, &axes, epsilon)
 }
 
-/// `MVN` of opset 1: normalises the axes behind the channels, and also the channels if `across_channels`
-/// is set.
+/// `MVN` of opset 1: normalises the axes behind the channels, and also the channels unless
+/// `across_channels` is false.
 pub(super) fn mvn_of_channels(call: &Call<'_>) -> LoweringResult {
     let epsilon = Epsilon::InsideRoot(call.layer.float("eps")?);
     let rank = call.shape(0)?.rank();

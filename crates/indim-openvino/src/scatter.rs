@@ -91,7 +91,7 @@ fn scatter_with_reduction(
     Ok(b.convert(mean, dtype)?)
 }
 
-/// 0 - x: unsigned integers wrap.
+/// `0 - x`; integers wrap.
 fn negate(call: &Call<'_>, x: &Value) -> LoweringResult {
     let array_type = x.array_type()?;
     if array_type.dtype.is_float() {

@@ -44,8 +44,8 @@ const SAME_BATCH: [&str; 10] = [
     "SpaceToDepth",
 ];
 
-/// The size sources of the results of a layer; empty if the operation does not determine them. Lists of
-/// axes are read from small constants.
+/// The size sources that all results of a layer share; empty if the operation does not determine them.
+/// Lists of axes are read from small constants.
 pub(super) fn size_sources(
     network: &Network,
     position: usize,

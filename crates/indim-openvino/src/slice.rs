@@ -6,7 +6,8 @@ use indim_model::FormatErrorKind;
 
 use crate::call::{Call, LoweringResult};
 
-/// `Slice`: a start, a stop and a step for each axis in operand 4, or without it for the first axes.
+/// `Slice`: a start, a stop and a step for each axis that operand 4 lists, or, without operand 4, for
+/// the first axes.
 pub(super) fn slice(call: &Call<'_>) -> LoweringResult {
     let shape = call.shape(0)?;
     let [starts, stops, steps] = [1, 2, 3].map(|operand| call.integers(operand));

@@ -48,7 +48,8 @@ fn index_type(call: &Call<'_>, name: &str, default: DType) -> LoweringResult<DTy
     }
 }
 
-/// `SearchSorted`: the position of each value in a sorted table, or in the table of its row.
+/// `SearchSorted`: the position of each value in a sorted table. A table of higher rank has one sorted
+/// row for each row of values.
 pub(super) fn search_sorted(call: &Call<'_>) -> LoweringResult {
     let b = call.builder;
     let is_right = call.layer.flag("right_mode", Some(false))?;

@@ -13,7 +13,7 @@ use crate::operation::{Lowering, MissingReason, Operation, operation_of};
 /// The reason why a `MaxPool` is unsupported if another layer reads its second result.
 const READS_INDICES: &str = "with indices as a second result";
 
-/// The table rows of the layers of a network.
+/// The rows of the table of operations (`operation.rs`) of the layers of a network.
 pub(super) struct NetworkRows {
     /// One row for each layer.
     pub(super) operations: Vec<&'static Operation>,
@@ -21,7 +21,7 @@ pub(super) struct NetworkRows {
     pub(super) bodies: Vec<NetworkRows>,
 }
 
-/// The table rows of the layers of a file.
+/// The result of the checks: the table rows of the layers of a file, and its shape inputs.
 pub(super) struct Survey {
     pub(super) rows: NetworkRows,
     /// Whether each layer is an input whose elements determine shapes.
@@ -87,7 +87,7 @@ fn count_unsupported(network: &Network, unsupported: &mut UnsupportedOperations)
     network.bodies.iter().for_each(|body| count_unsupported(&body.network, unsupported));
 }
 
-/// Whether each layer has no lowering.
+/// For each layer, whether indim has no lowering for it.
 pub(super) fn opaque(network: &Network) -> Vec<bool> {
     let rows = rows(network, &mut UnsupportedOperations::default());
     let is_opaque = |(layer, row): (&Layer, &Option<_>)| row.is_none() || refusal(layer).is_some();
@@ -171,7 +171,7 @@ fn is_of_integers(layer: &Layer) -> bool {
     dtype.is_some_and(|dtype| dtype.is_integer())
 }
 
-/// Whether each layer has results known at build time.
+/// Whether the results of each layer are known at build time.
 fn known(network: &Network, operations: &[&Operation], is_shape: &[bool]) -> Vec<bool> {
     let mut is_known = vec![false; network.layers.len()];
     for &position in &network.order {
@@ -217,7 +217,7 @@ fn check_shapes(
     Ok(())
 }
 
-/// The layers from the first unknown one to this one.
+/// The unknown layers on the way from an input to the layer `from`, the first `MAX_SHOWN` of them.
 fn chain(network: &Network, from: usize, is_known: &[bool]) -> Vec<String> {
     /// Maximum number of layers that an error lists; more do not help the user.
     const MAX_SHOWN: usize = 8;

@@ -90,7 +90,7 @@ pub(super) fn concat(call: &Call<'_>) -> LoweringResult {
     Ok(call.builder.concatenate(&operands, axis as i64)?)
 }
 
-/// `Split`: pieces of equal size.
+/// `Split`: parts of equal size.
 pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
@@ -110,7 +110,7 @@ pub(super) fn split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     }
 }
 
-/// `VariadicSplit`: pieces of the sizes in operand 2; the size -1 is inferred.
+/// `VariadicSplit`: parts of the sizes in operand 2; the size -1 is inferred.
 pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     let shape = call.shape(0)?;
     let axis = call.axis(call.integer(1)?, shape.rank())?;
@@ -133,7 +133,7 @@ pub(super) fn variadic_split(call: &Call<'_>) -> LoweringResult<Vec<Value>> {
     parts(call, axis, &sizes)
 }
 
-/// Splits the first operand along an axis into consecutive pieces.
+/// Splits the first operand along an axis into consecutive parts.
 fn parts(call: &Call<'_>, axis: usize, sizes: &[usize]) -> LoweringResult<Vec<Value>> {
     let (x, shape) = (call.value(0), call.shape(0)?);
     let mut slices: Vec<AxisSlice> = shape.iter().map(|&size| AxisSlice::whole(size)).collect();

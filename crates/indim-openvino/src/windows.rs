@@ -10,7 +10,8 @@ use indim_ops::{DType, ReduceOp};
 
 use crate::call::{Call, LoweringResult};
 
-/// Windows, and the number of padding elements that rounding adds to each.
+/// The window of each spatial axis, and the number of padding elements that rounding adds behind each
+/// axis.
 type PaddedWindows<W> = (Vec<W>, Vec<usize>);
 
 fn is_number(dtype: DType) -> bool {
@@ -60,7 +61,7 @@ fn stated_pads(call: &Call<'_>, rank: usize) -> LoweringResult<Option<Vec<(i64, 
     }
 }
 
-/// The padded windows of the attributes, for a kernel of these sizes.
+/// The windows with the strides, dilations and padding of the attributes, for a kernel of these sizes.
 fn padded(
     call: &Call<'_>,
     kernel: &[usize],
@@ -74,7 +75,7 @@ fn padded(
     Ok((windows, rounding_padding))
 }
 
-/// The sizes of the spatial axes of the weights, operand 1, which has `leading` axes before them.
+/// The sizes of the spatial axes of the weights (operand 1), which follow `leading` other axes.
 fn kernel_sizes(call: &Call<'_>, leading: usize) -> LoweringResult<Vec<usize>> {
     let (rank, weights) = (spatial(call)?.len(), call.shape(1)?);
     if weights.rank() != rank + leading {

@@ -6,7 +6,8 @@ use roxmltree::{Document, Error, Node, ParsingOptions};
 
 use indim_model::{FormatError, FormatErrorKind, FormatLimits};
 
-/// XML elements and texts for each allowed operation; enough for a layer with some ports.
+/// Maximum number of XML elements and texts for each allowed operation; enough for a layer with some
+/// ports.
 const NODES_PER_OPERATION: usize = 64;
 /// Maximum attributes of one element, because the parser compares each with all before it.
 const MAX_ATTRIBUTES: usize = 1000;
@@ -82,7 +83,7 @@ fn byte_of(text: &str, row: usize, column: usize) -> usize {
     before + line.char_indices().nth(column - 1).map_or(line.len(), |(index, _)| index)
 }
 
-/// Byte range of the start tag, on its first line.
+/// Byte range of the start tag, at most to the end of its first line.
 pub(super) fn start_tag(node: &Node<'_, '_>) -> Range<usize> {
     let Range { start, end } = node.range();
     let text = &node.document().input_text()[start..end];

@@ -10,7 +10,8 @@ use indim_shape::{AnyRule, RuleSet};
 
 use crate::call::Call;
 
-/// Maximum elements of a list that builds shapes; no shape, list of axes or list of indices has more.
+/// Maximum number of elements that the inference keeps of one value. Lists from which models compute
+/// shapes, such as sizes, axes and indices, are shorter.
 pub(super) const MAX_ELEMENTS: usize = 1024;
 
 /// An operand or a result of a node: its type, and its elements if they are few, because shapes may be
@@ -35,8 +36,8 @@ impl TypedValue {
         self
     }
 
-    /// The symbolic elements, or else the known elements as numbers. `None` if a float is not a whole
-    /// number.
+    /// The symbolic elements, or else the known elements as numbers. `None` if elements are unknown or
+    /// not whole numbers.
     pub(super) fn symbols(&self) -> Option<Vec<SymbolicSize>> {
         if let Some(elements) = &self.elements {
             return Some(elements.clone());
@@ -71,9 +72,10 @@ fn whole(numbers: impl Iterator<Item = f64>) -> Option<Vec<i64>> {
 /// The reason why a shape rule gives no types.
 #[derive(Debug)]
 pub(super) enum RuleError {
-    /// The type of an operand is unknown.
+    /// The type or the elements of an operand are unknown, or an attribute that the rule needs is
+    /// missing.
     Unknown,
-    /// The broadcast of the operands is illegal; the call has recorded it.
+    /// The broadcast of the operands is illegal; `RuleCall::broadcasts` has it.
     Broadcast,
     /// The shapes of the operands do not fit the operator.
     Shapes(String),
@@ -89,18 +91,19 @@ impl From<FormatErrorKind> for RuleError {
 
 pub(super) type RuleResult = Result<Vec<TypedValue>, RuleError>;
 
-/// A shape rule.
+/// A shape rule: infers the types of the results of a node, and the few elements that determine shapes.
 pub(super) type Rule = fn(&RuleCall<'_>) -> RuleResult;
 
 /// A node with the types of its operands.
 pub(super) struct RuleCall<'c> {
-    /// Access to the attributes.
+    /// Access to the attributes and the version. Its own operands are empty.
     pub(super) call: &'c Call<'c>,
     pub(super) operands: &'c [Option<TypedValue>],
     /// Name of the first result.
     pub(super) result: &'c str,
     /// Name of the node and its operator, for messages.
     pub(super) label: String,
+    /// The broadcasts that the shape rule has judged so far.
     pub(super) broadcasts: RefCell<Vec<OutlineBroadcast>>,
 }
 
@@ -172,8 +175,8 @@ impl RuleCall<'_> {
         self.symbols(position)?.iter().map(SymbolicSize::number).collect()
     }
 
-    /// A list of numbers: an attribute before version `since`, an operand from it on. `Ok(None)`: it is
-    /// absent.
+    /// A list of numbers: an attribute before version `since`, an operand from that version on.
+    /// `Ok(None)`: the list is absent.
     ///
     /// # Errors
     /// `RuleError::Unknown` if its elements are unknown.
@@ -216,6 +219,8 @@ impl RuleCall<'_> {
         }
     }
 
+    /// The common size of two axes that must be equal: the first size if it is a number, else the second.
+    ///
     /// # Errors
     /// `RuleError::Shapes` if both sizes are numbers and differ.
     pub(super) fn unify(

@@ -28,7 +28,8 @@ impl Walker<'_> {
         Ok(NodeInference { results, ..NodeInference::default() })
     }
 
-    /// Goes through a body; returns the types of its outputs. `None` if the node lacks the attribute.
+    /// Goes through a body whose inputs have the types `given`; returns the types of its outputs. `None`
+    /// if the node lacks the attribute.
     fn region(
         &mut self,
         flat: &FlatNode,
@@ -76,8 +77,9 @@ impl Walker<'_> {
         Ok(Some(types.collect()))
     }
 
-    /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If a step
-    /// changes the size of a state, the size becomes a new symbol and the body is walked again.
+    /// `Loop`: the final states, then the values of all steps, stacked along a new axis 0. If the body
+    /// changes the type of a state, each size that differs becomes a new symbol and the body is walked
+    /// again.
     fn repeated(
         &mut self,
         flat: &FlatNode,
@@ -194,8 +196,8 @@ impl Walker<'_> {
     }
 }
 
-/// The type of a value that is one of two. Sizes that differ become new symbols, named after `name`; a
-/// rank or element type that differs is unknown.
+/// The type of a value that has one of two types, as that of an `If` or of a state. Sizes that differ
+/// become new symbols, named after `name`; a rank or element type that differs is unknown.
 fn join_types(first: &ValueType, second: &ValueType, name: &str) -> ValueType {
     let sizes = match (&first.sizes, &second.sizes) {
         (Some(a), Some(b)) if a.len() == b.len() => {
@@ -216,7 +218,7 @@ fn is_true(value: &TypedValue) -> bool {
     matches!(value.symbols().as_deref(), Some([one]) if one.number() == Some(1))
 }
 
-/// A negative trip count is none.
+/// A negative trip count runs no step.
 fn at_least_0(trips: SymbolicSize) -> SymbolicSize {
     match trips.number() {
         Some(..0) => SymbolicSize::known(0),

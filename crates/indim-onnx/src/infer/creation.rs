@@ -106,7 +106,7 @@ pub(super) fn range(call: &RuleCall<'_>) -> RuleResult {
     array(&element, vec![call.or_new_symbol(count(), 0)])
 }
 
-/// The type in the attribute `dtype`, in the shape of operand 0.
+/// The type in the attribute `dtype`, else that of operand 0, in the shape of operand 0.
 pub(super) fn like(call: &RuleCall<'_>) -> RuleResult {
     let element = match call.call.optional_int("dtype")? {
         Some(number) => element_name(number),
@@ -115,7 +115,7 @@ pub(super) fn like(call: &RuleCall<'_>) -> RuleResult {
     array(&element, call.sizes(0)?.to_vec())
 }
 
-/// Random numbers in the shape of an attribute.
+/// Random numbers in the shape that the attribute `shape` states.
 pub(super) fn random(call: &RuleCall<'_>) -> RuleResult {
     let sizes = call.call.ints("shape")?.ok_or(RuleError::Unknown)?;
     let element = element_name(call.call.int("dtype", 1)?);
@@ -128,7 +128,7 @@ pub(super) fn multinomial(call: &RuleCall<'_>) -> RuleResult {
     array(&element, vec![rows, known(call.call.int("sample_size", 1)?)])
 }
 
-/// A window of a signal: as many numbers as operand 0 says.
+/// A window function of signal processing: as many numbers as operand 0 says.
 pub(super) fn window(call: &RuleCall<'_>) -> RuleResult {
     let count = call.symbols(0).and_then(|count| count.first().cloned());
     let element = element_name(call.call.int("output_datatype", 1)?);

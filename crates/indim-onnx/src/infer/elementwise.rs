@@ -33,7 +33,8 @@ pub(super) fn predicate(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![TypedValue::of(ValueType::new("bool", sizes)).with_elements(elements)])
 }
 
-/// The sizes of the result: by NumPy's rule, or before opset 7 by the attributes.
+/// The sizes of the result: by NumPy's rule, or before opset 7 by the rule in the attributes `broadcast`
+/// and `axis`.
 fn binary_sizes(call: &RuleCall<'_>) -> Result<Vec<SymbolicSize>, RuleError> {
     call.broadcast(call.call.rule()?, call.named(&[0, 1])?, None)
 }

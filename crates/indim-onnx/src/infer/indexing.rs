@@ -192,7 +192,8 @@ pub(super) fn suppression(call: &RuleCall<'_>) -> RuleResult {
     array("i64", vec![call.new_symbol(0), known(3)])
 }
 
-/// The type of operand 0, then the two statistics, in which the normalised axes have size 1.
+/// `LayerNormalization`: the type of operand 0, then those of the mean and of the reciprocal deviation,
+/// in which the normalised axes have size 1. `RMSNormalization` has only the first result.
 pub(super) fn normalized(call: &RuleCall<'_>) -> RuleResult {
     let operand = call.operand(0)?.value_type.clone();
     let Some(sizes) = &operand.sizes else { return Err(RuleError::Unknown) };

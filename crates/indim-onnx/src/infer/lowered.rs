@@ -33,7 +33,7 @@ pub(super) fn results(
     tensors: &Tensors,
 ) -> Result<Option<Vec<LoweredResult>>, FormatErrorKind> {
     attribute_table::check(node.operator, node.version, &node.attributes)?;
-    // The lowering of a constant reads all elements; its shape rule reads only the type.
+    // The lowering of a constant reads all its elements, its shape rule only a few at most.
     if refusal(node).is_some() || matches!(operator.lowering, Lowering::Constant) {
         return Ok(None);
     }

@@ -46,8 +46,8 @@ pub(super) struct NodeInference {
 }
 
 impl NodeInference {
-    /// The same inference with the results of the lowering, and with the symbolic elements of the shape
-    /// rule.
+    /// The same inference with the results of the lowering, the symbolic elements of the shape rule, and
+    /// no problems, because a node whose lowering succeeds is valid.
     fn refine(self, results: Vec<LoweredResult>) -> NodeInference {
         let by_rule = self.results.unwrap_or_default();
         let results = results.into_iter().enumerate().map(|(at, result)| TypedValue {
@@ -70,7 +70,7 @@ impl NodeInference {
 }
 
 impl Walker<'_> {
-    /// Infers the types of a node's results, and adds the node.
+    /// Infers the types of a node's results, and adds the node to the outline.
     pub(super) fn operator(
         &mut self,
         (index, node): (usize, &Arc<Node>),
@@ -104,7 +104,7 @@ impl Walker<'_> {
             true => self.control(&flat, &typed)?,
             false => self.inferred(&flat, &rules, &typed),
         };
-        // Nodes of its regions are in the list before it.
+        // The nodes in the bodies of this node are in the list before it.
         let number = self.outline.nodes.len();
         self.outline.nodes.push(OutlineNode {
             broadcasts: inference.broadcasts,
@@ -309,7 +309,7 @@ fn constant_axes(flat: &FlatNode) -> Vec<usize> {
     value.and_then(|value| value.t.as_ref()).map(repeated_axes).unwrap_or_default()
 }
 
-/// The position of each named result.
+/// The position of each named result, in place of its value, which no rule reads.
 fn results(names: &[String]) -> Vec<Option<usize>> {
     let one = |(at, name): (usize, &String)| (!name.is_empty()).then_some(at);
     names.iter().enumerate().map(one).collect()

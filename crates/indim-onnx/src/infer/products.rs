@@ -1,4 +1,4 @@
-//! Shape rules of matrix products.
+//! Shape rules of matrix products, `Einsum` and `Attention`.
 
 use indim_model::outline::{SymbolicSize, ValueType};
 use indim_shape::{RuleSet, TargetRule};
@@ -87,7 +87,7 @@ pub(super) fn gemm(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes)
 }
 
-/// `Einsum`: a letter for each axis, `...` for axes that broadcast.
+/// `Einsum`: the equation has a letter for each axis, and `...` for axes that broadcast.
 pub(super) fn einsum(call: &RuleCall<'_>) -> RuleResult {
     let equation: String =
         call.call.text("equation", "")?.chars().filter(|c| !c.is_whitespace()).collect();

@@ -40,7 +40,8 @@ pub(super) fn recurrent(call: &RuleCall<'_>) -> RuleResult {
     Ok(vec![typed(&all), typed(&last), typed(&last)])
 }
 
-/// `DFT`: the size along one axis changes, the last axis is a complex pair.
+/// `DFT`: the size along one axis changes. The last axis has the real and the imaginary part; the
+/// inverse of a one-sided transform has only the real part.
 pub(super) fn dft(call: &RuleCall<'_>) -> RuleResult {
     let mut sizes = call.sizes(0)?.to_vec();
     let rank = sizes.len();

@@ -1,4 +1,4 @@
-//! The table of shape rules: the rule of each operator, and its role in findings.
+//! The table of shape rules: the rule of each operator, and its role in lint findings.
 //!
 //! Shape inference also covers operators that indim does not compute, which have no row in the table of
 //! `operators.rs`: each needs a row here and a rule, a function that several operators may share. The rule of

@@ -13,16 +13,17 @@ use crate::types::{declared_at, element_name, sizes_of};
 /// A body during its traversal, with the values of its names.
 pub(super) struct Scope {
     pub(super) body: Arc<GraphBody>,
-    /// `None` for an input that a call omits.
+    /// The value of each name, as index in the outline; `None` for an input that a call omits.
     names: HashMap<String, Option<usize>>,
     /// Types that the file states.
     pub(super) stated: HashMap<String, StatedType>,
     /// Arguments of the function, for references to its attributes.
     pub(super) arguments: Attributes,
+    /// Name of the innermost function that contains the nodes.
     pub(super) function: Option<Arc<str>>,
     /// Whether names of the scopes before this one are hidden.
     pub(super) is_function: bool,
-    /// Path of the region.
+    /// Path of the function or body, such as `/my.Scaled/Loop_3.body`; empty for the main graph.
     pub(super) region: Arc<str>,
 }
 
@@ -53,11 +54,12 @@ impl Scope {
         Ok(())
     }
 
-    /// The function around its nodes, for messages.
+    /// The function that contains the nodes of the scope, for messages.
     pub(super) fn within(&self) -> Option<Arc<str>> {
         self.function.as_ref().map(|name| Arc::from(format!("the function {name}")))
     }
 
+    /// The value of a name of this scope; `None` if the scope lacks the name.
     pub(super) fn own(&self, name: &str) -> Option<Option<usize>> {
         self.names.get(name).copied()
     }

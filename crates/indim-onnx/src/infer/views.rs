@@ -214,7 +214,8 @@ pub(super) fn split(call: &RuleCall<'_>) -> RuleResult {
     Ok(results)
 }
 
-/// The sizes of `count` parts; a remainder makes the last parts smaller.
+/// The sizes of `count` parts; a remainder makes the last parts smaller. `None` for the parts of a
+/// symbolic size that `count` does not divide.
 fn equal_parts(size: &SymbolicSize, count: i64) -> Vec<Option<SymbolicSize>> {
     let Some(number) = size.number() else {
         return vec![size.divided_exactly(&known(count)); count as usize];
@@ -348,8 +349,8 @@ fn sliced(list: &[SymbolicSize], (start, end, step): (i64, i64, i64)) -> Option<
 /// Bounds from this number on mean the end of the axis.
 const END_OF_AXIS: i64 = i32::MAX as i64;
 
-/// The size of a slice of an axis. A negative bound counts from the end: a symbolic size is assumed to be
-/// large enough for it.
+/// The size of a slice of an axis. A negative bound counts from the end; a symbolic size is assumed to
+/// be at least as large as such a bound.
 fn slice_size(
     size: &SymbolicSize,
     (start, end, step): (SymbolicSize, SymbolicSize, i64),

@@ -23,7 +23,8 @@ use crate::tensor::Tensors;
 /// Maximum depth of nested regions and calls: each level takes a part of the stack.
 const MAX_DEPTH: usize = 60;
 
-/// Maximum elements in all short lists together, so that many nodes with lists do not fill the memory.
+/// Maximum number of kept elements of all values together, so that many nodes with short lists do not
+/// fill the memory.
 const MAX_KEPT_ELEMENTS: usize = 1 << 22;
 
 /// Goes through the nodes of one model.
@@ -33,12 +34,13 @@ pub(super) struct Walker<'m> {
     pub(super) options: &'m OutlineOptions,
     pub(super) tensors: Tensors,
     pub(super) outline: Outline,
-    /// Known elements of the values, as far as they are few.
+    /// Known elements of each value of the outline, if they are few.
     pub(super) arrays: Vec<Option<Array>>,
     pub(super) scopes: Vec<Scope>,
     pub(super) size_names: SizeNames,
-    /// Keeps attributes alive: arrays are cached by their addresses.
+    /// Keeps the attributes alive, because `tensors` caches arrays by the addresses of attributes.
     kept: Vec<Arc<GraphBody>>,
+    /// Work units so far, which count against the limit on operations.
     work: usize,
     /// Elements that may still be kept.
     elements_left: usize,
@@ -295,7 +297,7 @@ impl Walker<'_> {
 
 /// Conversion of values for shape rules.
 impl Walker<'_> {
-    /// The operand or result `index` as a shape rule takes it.
+    /// The value `index` of the outline, as an operand of a shape rule.
     pub(super) fn typed(&self, index: usize) -> TypedValue {
         let value = &self.outline.values[index];
         TypedValue {

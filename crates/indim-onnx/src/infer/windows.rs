@@ -35,7 +35,7 @@ impl Windows {
         Ok(Windows { kernel, strides, dilations, pads, auto_pad })
     }
 
-    /// The extent of a dilated kernel.
+    /// The number of elements from the first to the last of a dilated kernel along an axis.
     fn extent(&self, axis: usize) -> Option<SymbolicSize> {
         let dilation = known(self.dilations[axis]);
         self.kernel[axis].plus(&known(-1))?.times(&dilation)?.plus(&known(1))
@@ -214,7 +214,7 @@ pub(super) fn global_pool(call: &RuleCall<'_>) -> RuleResult {
     array(&call.element(0)?, sizes.iter().enumerate().map(size).collect())
 }
 
-/// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region.
+/// `RoiAlign`, `MaxRoiPool`: a grid of the same size for each region of the image (operand 1).
 pub(super) fn regions(call: &RuleCall<'_>) -> RuleResult {
     let (x, rois) = (call.ranked(0, 4)?, call.ranked(1, 2)?);
     let (rows, columns) = match call.call.ints("pooled_shape")? {

@@ -5,7 +5,8 @@ use indim_ops::{DType, Op};
 
 use super::model_writer::ModelWriter;
 
-/// The name of the value, and the description of its decomposition.
+/// The name of the value, and the description of its decomposition; `None` for an operation that the
+/// writer cannot decompose.
 type DecomposedName = Option<(String, &'static str)>;
 
 impl ModelWriter<'_> {
@@ -129,6 +130,7 @@ impl ModelWriter<'_> {
         self.op("Less", &[&size, &infinity])
     }
 
+    /// `Log(x) / of_base`; `of_base` is the natural logarithm of the base.
     fn logarithm(&mut self, x: &str, of_base: f64, dtype: DType) -> String {
         let (log, base) = (self.op("Log", &[x]), self.number(of_base, dtype));
         self.op("Div", &[&log, &base])
@@ -189,7 +191,9 @@ impl ModelWriter<'_> {
         self.op("Where", &[&differ, &moved, &rest])
     }
 
-    /// The exact result is an integer, so it is rounded again; a division by 0 gives the quotient itself.
+    /// `floor(x / y)`, computed as `(x - remainder) / y`, less 1 if the signs of the remainder and of
+    /// `y` differ. The exact result is an integer, so the computed one is rounded to an integer; for `y`
+    /// = 0 it is `x / y`.
     fn floored(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let [zero, one] = [0.0, 1.0].map(|number| self.number(number, dtype));
         let [rest, differ] = self.remainder(x, y, dtype);
@@ -260,19 +264,21 @@ impl ModelWriter<'_> {
         self.copy_sign(&angle, x, dtype)
     }
 
-    /// The difference of equal infinities is taken as 0.
+    /// `log(exp(x) + exp(y))`. The difference of equal infinities is taken as 0, which gives `x + ln 2`.
     fn log_add_exp(&mut self, x: &str, y: &str, dtype: DType) -> String {
         let largest = self.op("Max", &[x, y]);
         let difference = self.op("Sub", &[x, y]);
         let distance = self.op("Abs", &[&difference]);
         let distance = self.op("Neg", &[&distance]);
         let rest = self.op("Softplus", &[&distance]);
+        // `two` is the natural logarithm of 2.
         let two = self.number(core::f64::consts::LN_2, dtype);
         let is_equal = self.op("Equal", &[x, y]);
         let rest = self.op("Where", &[&is_equal, &two, &rest]);
         self.op("Add", &[&largest, &rest])
     }
 
+    /// The maximum or minimum; if one operand is a NaN, the other operand.
     fn extreme(&mut self, operator: &str, x: &str, y: &str) -> String {
         let (first, second) = (self.op("IsNaN", &[x]), self.op("IsNaN", &[y]));
         let extreme = self.op(operator, &[x, y]);

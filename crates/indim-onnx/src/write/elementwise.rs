@@ -1,5 +1,5 @@
-//! Element-wise operations as ONNX operators: one node, or a few if its form in ONNX differs; else the
-//! decomposition in `compositions.rs`, which the writer reports to the user.
+//! Element-wise operations as ONNX operators: one node, or a few if ONNX has another form of the
+//! operation; else the decomposition in `compositions.rs`, which the writer reports to the user.
 
 use indim_graph::{Array, Node, ValueId};
 use indim_model::location_of;
@@ -70,7 +70,7 @@ const BITWISE_OPERATORS: &[(Op, &str)] = &[
     (Op::Xor, "BitwiseXor"),
 ];
 
-/// Operations whose operators lack `f16` or `bf16` before opset 22.
+/// Operations whose operators lack `f16` or `bf16` before opset 22 (`IsInf` before opset 20).
 const WIDE_BEFORE_22: &[Op] = &[
     Op::Acos,
     Op::Acosh,
@@ -119,6 +119,7 @@ impl ModelWriter<'_> {
         self.set(value, name, sizes);
     }
 
+    /// Writes an operation that ONNX has, as one node or a few; `None` if it needs a decomposition.
     pub(super) fn of_one_operator(
         &mut self,
         op: Op,

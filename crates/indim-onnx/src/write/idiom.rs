@@ -39,11 +39,12 @@ impl Idiom {
     }
 }
 
-/// The nodes to write.
+/// The values that are written to the file, and the idioms among them.
 pub(super) struct IdiomPlan {
     /// The idiom whose result is this value, if any.
     pub(super) idioms: Vec<Option<Idiom>>,
-    /// Whether the file needs the value.
+    /// Whether the value is written: a parameter, or a value on which an output depends, outside an
+    /// idiom.
     pub(super) is_needed: Vec<bool>,
 }
 
@@ -122,7 +123,7 @@ enum AxisOperator {
 
 /// The operator for a function along axes, on elements of type `dtype`. ONNX adds 16-bit floats in 16
 /// bits, so a sum of them is no idiom: it is written node by node in double precision, as indim computes
-/// it.
+/// it. Integers of 8 and 16 bits are excluded too, because the operators lack them.
 fn axis_operator(found: &ReductionMatch, dtype: DType) -> Option<AxisOperator> {
     use AxisOperator::{OneAxis, SeveralAxes};
     let AxisOperation::Function(function) = found.function else { return None };

@@ -1,7 +1,8 @@
 //! The writer of ONNX models.
 //!
-//! ONNX broadcasts by NumPy's rule. A broadcast therefore needs a `Transpose` and a `Reshape` only if its
-//! axes are not the last ones, and an `Expand` only if a reader needs the full shape.
+//! ONNX broadcasts by NumPy's rule. A broadcast therefore needs a `Reshape` only if the operand's axes
+//! do not become the last axes of the result, a `Transpose` only if they change their order, and an
+//! `Expand` only if a node that reads the result needs its full shape.
 //!
 //! * `model_writer.rs`: nodes, constants and names of the model.
 //! * `structure.rs`, `scatter.rs`, `sort.rs`, `elementwise.rs`, `compositions.rs`: the kinds of graph
@@ -125,7 +126,7 @@ fn default_opset(graph: &Graph, options: &WriteOptions) -> i64 {
     written.map(|(_, node)| least_opset(node)).fold(preferred, i64::max)
 }
 
-/// The first opset that supports a node.
+/// The first opset, from `OLDEST_OPSET` on, that supports a node.
 fn least_opset(node: &Node) -> i64 {
     let is_signed = node.array_type.dtype.class() == DTypeClass::Signed;
     match node.kind {
@@ -144,7 +145,8 @@ fn info(name: &str, array_type: &ArrayType) -> Bytes {
     Bytes::from(ValueInfoProto { name: name.to_owned(), r#type: Some(declared) }.encode_to_vec())
 }
 
-/// Moves the constants to an external file if they have more than `max` bytes.
+/// Moves the constants to an external file if they have more than `max` bytes together. Returns the name
+/// and the content of the file.
 fn extract_constants(
     tensors: &mut [TensorProto],
     name: &str,

@@ -35,6 +35,7 @@ pub(super) struct ModelWriter<'g> {
     constants: HashMap<Array, String>,
     /// Names of parameters and outputs, which the user chose: `fresh` avoids them.
     taken: HashSet<String>,
+    /// Number of the next new name.
     fresh: usize,
 }
 
@@ -203,7 +204,8 @@ impl<'g> ModelWriter<'g> {
         name
     }
 
-    /// The result sizes of operands that broadcast by NumPy's rule; the caller has checked that they do.
+    /// The result sizes of operands that broadcast by NumPy's rule. The operands of an element-wise node
+    /// always do: in the graph they have one shape, and in the file only broadcast axes lack their size.
     pub(super) fn broadcast_sizes(operands: &[CompactValue]) -> Shape {
         let rank = operands.iter().map(|piece| piece.sizes.rank()).max().unwrap_or(0);
         let size = |axis: usize| {

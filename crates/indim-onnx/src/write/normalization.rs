@@ -14,7 +14,7 @@ pub(super) struct Normalization {
     epsilon: f64,
     /// The first normalised axis; all axes from it on are normalised.
     first_axis: usize,
-    /// The axes of gain and bias.
+    /// The axes of the operand to which the axes of gain and bias belong.
     parameter_axes: Vec<usize>,
     gain: Option<ValueId>,
     bias: Option<ValueId>,
@@ -90,8 +90,9 @@ fn operand_orders(operands: &[ValueId]) -> [(ValueId, ValueId); 2] {
     [(operands[0], operands[1]), (operands[1], operands[0])]
 }
 
-/// The operand of a broadcast that maps its axes to exactly `axes`, or that broadcasts a scalar. The
-/// value itself if `axes` are all its axes.
+/// The operand of a broadcast that maps the axes of its operand to exactly `axes`, without a change of
+/// size, or that broadcasts a scalar. For another value that value itself, if `axes` are as many as its
+/// axes. Else `None`.
 fn broadcast_source(graph: &Graph, value: ValueId, axes: &[usize]) -> Option<ValueId> {
     let node = &graph[value];
     let shape = &node.array_type.shape;

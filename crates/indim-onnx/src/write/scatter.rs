@@ -8,10 +8,10 @@ use indim_shape::Shape;
 use super::model_writer::{ModelWriter, ints, text};
 
 impl ModelWriter<'_> {
-    /// Indices into an axis of `size` elements as ONNX's `i64`, which counts negative ones from the end.
+    /// Indices into an axis of `size` elements as `i64`; ONNX counts negative indices from the end.
     ///
-    /// A cast of `u64` would make indices from 2^63 on negative. They are therefore clamped or reduced before
-    /// the cast: an index that is out of range stays out of range.
+    /// A cast of `u64` would make indices from 2^63 on negative. They are therefore clamped or reduced
+    /// before the cast. In the mode `Error` an index that is out of range stays out of range.
     pub(super) fn onnx_indices(&mut self, indices: ValueId, size: usize, mode: TakeMode) -> String {
         let indices_dtype = self.graph[indices].array_type.dtype;
         let named = self.whole(indices);
@@ -42,8 +42,9 @@ impl ModelWriter<'_> {
         }
     }
 
-    /// Writes a scatter. `ScatterND` indexes the first axis, so the scattered axis is moved to the front. It
-    /// rounds each partial sum and product, so floats narrower than `f64` are written as `f64`.
+    /// Writes a scatter. `ScatterND` indexes the first axis, so the scattered axis is moved to the
+    /// front. `ScatterND` rounds each partial sum and product, so sums and products of floats narrower
+    /// than `f64` are computed as `f64`.
     pub(super) fn scatter(
         &mut self,
         value: ValueId,

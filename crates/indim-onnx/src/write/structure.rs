@@ -1,4 +1,4 @@
-//! Nodes of data movement and reductions as ONNX operators.
+//! Nodes of data movement, iotas, reductions and scans as ONNX operators.
 
 use indim_graph::{Array, AxisSlice, Node, TakeMode, ValueId};
 use indim_model::location_of;
@@ -207,6 +207,7 @@ impl ModelWriter<'_> {
         self.cast(&reduced, dtype)
     }
 
+    /// Writes an arg-reduction.
     fn search(&mut self, whole: &str, dtype: DType, op: ReduceOp, axis: usize) -> String {
         let operator = if op == ReduceOp::ArgMax { "ArgMax" } else { "ArgMin" };
         if dtype.is_float() {
@@ -221,7 +222,8 @@ impl ModelWriter<'_> {
 /// The opset that introduced `CumProd`.
 const CUM_PROD: i64 = 26;
 
-/// The type in which ONNX folds elements of type `dtype`.
+/// The type in which the writer lets ONNX fold or scan elements of type `dtype`. ONNX accepts 8-bit
+/// integers only for a maximum or minimum (`is_extreme`), and 16-bit integers for no fold or scan.
 fn widened(dtype: DType, is_extreme: bool) -> DType {
     match (dtype.class(), dtype.size()) {
         (DTypeClass::Signed | DTypeClass::Unsigned, 1) if is_extreme => dtype,

@@ -1,4 +1,4 @@
-//! Activation functions.
+//! Activation functions and `MVN`.
 
 use indim_builder::Composition;
 use indim_model::{Epsilon, FormatErrorKind};

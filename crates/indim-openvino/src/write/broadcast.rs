@@ -1,4 +1,5 @@
-//! Broadcasts. An operand that OpenVINO broadcasts by NumPy's rule is only aligned, not materialised.
+//! Broadcasts. An operand that OpenVINO broadcasts by NumPy's rule is only aligned, not materialised:
+//! its axes move to the positions of their result axes, between axes of size 1.
 
 use indim_graph::{Graph, Node, NodeKind, ValueId};
 use indim_model::ReductionMatcher;
@@ -92,7 +93,8 @@ fn largest(graph: &Graph, node: &Node) -> usize {
     positions.max_by_key(|&position| count(node.operands[position])).unwrap_or(0)
 }
 
-/// The source and the axis map of a value that is a broadcast.
+/// The operand and the axis map of a value that is a broadcast; this operand is the source of the
+/// broadcast.
 fn broadcast(graph: &Graph, value: ValueId) -> Option<(ValueId, &AxisMap)> {
     match &graph[value].kind {
         NodeKind::BroadcastInDim(map) => Some((graph[value].operands[0], map)),
@@ -111,7 +113,7 @@ fn broadcasts_to_result(graph: &Graph, node: &Node) -> bool {
     RuleSet::Numpy.elaborate(&shapes).is_ok_and(|met| *met.result() == node.array_type.shape)
 }
 
-/// The shape with size 1 for the axes outside the map.
+/// A shape of rank `rank`: the sizes of `shape` at the axes in the map, else 1.
 fn aligned_shape(shape: &Shape, map: &AxisMap, rank: usize) -> Shape {
     let mut sizes = vec![1; rank];
     map.iter().zip(shape.iter()).for_each(|(&axis, &size)| sizes[axis] = size);

@@ -72,6 +72,7 @@ pub(super) fn log1p(m: &mut LayerWriter, operands: &[WriterPort]) -> LayerResult
     m.select(&is_near, &near, &far)
 }
 
+/// `Log(x) / base`; `base` is the natural logarithm of the base.
 fn log_over(m: &mut LayerWriter, operands: &[WriterPort], base: f64) -> LayerResult {
     let log = m.unary(("Log", 1), &operands[0]);
     let base = m.number(base, dtype(operands))?;

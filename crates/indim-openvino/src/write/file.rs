@@ -8,7 +8,7 @@ use indim_ops::{ArrayType, DType};
 
 use crate::element_type::{attribute_name, port_name};
 
-/// A value in the file: an output of a layer.
+/// A value in the file: an output of a layer, with the number of the layer in the file.
 #[derive(Debug, Clone)]
 pub(super) struct WriterPort {
     layer: usize,
@@ -22,6 +22,7 @@ pub(super) type Attribute = (&'static str, String);
 
 struct WriterLayer {
     operation: &'static str,
+    /// The operation set that the layer names.
     set: u32,
     name: String,
     attributes: Vec<Attribute>,
@@ -55,7 +56,7 @@ impl File {
         WriterPort { layer, output: 0, array_type }
     }
 
-    /// Adds a layer with two outputs of these types, and returns the one with this number.
+    /// Adds a layer with two outputs of the types `outputs`; returns the output number `output`.
     pub(super) fn layer_of_two(
         &mut self,
         operation: (&'static str, u32),

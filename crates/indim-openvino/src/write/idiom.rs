@@ -18,7 +18,8 @@ pub(super) enum Idiom {
     Clamp([f64; 2]),
     /// `log(1 + exp(x))`.
     SoftPlus,
-    /// A sum, mean or product in double precision with a rounded result, along these axes.
+    /// A sum, mean or product in double precision with a rounded result: the name of the operation, and
+    /// the axes.
     Sum(&'static str, Vec<usize>),
     /// `SoftMax` or `LogSoftmax` along one axis.
     OneAxis((&'static str, u32), usize),
@@ -28,7 +29,7 @@ pub(super) enum Idiom {
     Product(Box<ProductMatch>),
 }
 
-/// The idiom whose result is this node, and its operand; for a product its first operand.
+/// The idiom whose result is this value, and its operand; for a product its first operand.
 pub(super) fn idiom(
     graph: &Graph,
     value: ValueId,
@@ -63,7 +64,7 @@ pub(super) fn idiom(
     }
 }
 
-/// The operation for a function along axes that keep their size.
+/// The idiom of a function along axes that keep their size; `None` if OpenVINO has no such operation.
 fn along_axes(found: &ReductionMatch) -> Option<Idiom> {
     match (found.function, &found.axes[..]) {
         (AxisOperation::Function(Reduction::Softmax), &[axis]) => {
@@ -122,7 +123,8 @@ fn sum(graph: &Graph, node: &Node, uses: &[usize]) -> Option<(Idiom, ValueId)> {
     Some((Idiom::Sum(operation, axes), x))
 }
 
-/// The operand of a conversion to double precision, if it has this type.
+/// The operand of the conversion to double precision that gives `wide`, if the operand has the float
+/// type `dtype`.
 fn narrow(graph: &Graph, wide: ValueId, dtype: DType) -> Option<ValueId> {
     let NodeKind::Convert = graph[wide].kind else { return None };
     let x = graph[wide].operands[0];

@@ -10,7 +10,8 @@ use crate::write::file::WriterPort;
 use crate::write::layer_writer::LayerResult;
 
 impl NetworkWriter<'_> {
-    /// Writes a gather. An index out of range is an error in indim; OpenVINO gives zeros.
+    /// Writes a gather. In the mode `error` an index out of range is an error in indim; OpenVINO gives
+    /// zeros.
     pub(super) fn take(
         &mut self,
         value: ValueId,
@@ -67,8 +68,8 @@ impl NetworkWriter<'_> {
     }
 
     /// `u64` indices as `i64`, clamped or wrapped as the mode asks. A conversion to `i64` would make
-    /// indices from 2^63 on negative. They are therefore clamped or reduced before the conversion: an
-    /// index out of range stays out of range.
+    /// indices from 2^63 on negative. They are therefore clamped or reduced before the conversion. In
+    /// the mode `error` an index out of range stays out of range.
     fn unsigned_indices(
         &mut self,
         indices: &WriterPort,

@@ -9,7 +9,7 @@ use indim_shape::{RuleSet, Shape};
 use crate::element_type::attribute_name;
 use crate::write::file::{Attribute, File, WriterPort};
 
-/// A written layer, or the reason why it is unsupported.
+/// The result of a written layer, or an error.
 pub(super) type LayerResult = Result<WriterPort, FormatErrorKind>;
 
 /// Writes layers into a file.
@@ -56,7 +56,7 @@ impl LayerWriter {
         self.broadcasting((operation, 1), &[], &[x, y], x.array_type.dtype)
     }
 
-    /// A comparison.
+    /// A comparison, or a logical operation on booleans.
     pub(super) fn compare(
         &mut self,
         operation: &'static str,

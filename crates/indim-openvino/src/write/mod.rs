@@ -4,8 +4,8 @@
 //! * `operation.rs`: the table of element-wise operations; `compose.rs`: decompositions of operations that
 //!   OpenVINO lacks.
 //! * `broadcast.rs`: broadcasts of operands; `structural.rs`: data movement, conversions and reductions;
-//!   `activation.rs`: activation functions; `product.rs`: matrix products; `indices.rs`: gathers, scatters
-//!   and sorts.
+//!   `activation.rs`: activation functions and `MVN`; `product.rs`: matrix products; `indices.rs`: gathers,
+//!   scatters, sorts and searches in sorted tables.
 //! * `merge_reductions.rs` and `idiom.rs`: subgraphs that are one operation.
 
 mod activation;
@@ -69,7 +69,7 @@ struct NetworkWriter<'g> {
     graph: &'g Graph,
     plan: WritePlan,
     layers: LayerWriter,
-    /// The values written so far.
+    /// The values written so far, by their index in the graph.
     ports: Vec<Option<WriterPort>>,
     notes: Notes,
 }

@@ -13,18 +13,20 @@ pub(super) enum OperationEncoding {
     One(&'static str, u32),
     /// One operation; the third field is the operation for booleans.
     OrLogical(&'static str, u32, &'static str),
-    /// A quotient of integers with a rounding attribute.
+    /// A quotient of integers, with the value of `m_pythondiv`: whether quotients are rounded down.
     IntegerDivision(&'static str),
     /// A right shift of integers.
     RightShift {
-        /// Whether the integers are signed.
+        /// Whether the shift is arithmetic, for which the integers must be signed; a logical shift needs
+        /// unsigned ones.
         signed: bool,
     },
     /// PReLU with a slope of the rank of the first operand.
     Prelu,
-    /// An equivalent with the same results.
+    /// Layers with the same results, which the writer does not report.
     Same(fn(&mut LayerWriter, &[WriterPort]) -> LayerResult),
-    /// A decomposition and its description.
+    /// A decomposition whose results can differ, and its description, which the writer reports to the
+    /// user.
     Decomposition(fn(&mut LayerWriter, &[WriterPort]) -> LayerResult, &'static str),
     /// No encoding.
     Unsupported,

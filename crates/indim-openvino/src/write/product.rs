@@ -37,7 +37,8 @@ impl NetworkWriter<'_> {
         Some(self.layers.reshape(&transposed, &operand.matrices))
     }
 
-    /// Writes a contraction that is no matrix product as products and their sum, floats in double precision.
+    /// Writes a contraction that is no matrix product as products and their sum, floats in double
+    /// precision, the type of the node.
     pub(super) fn contract(
         &mut self,
         value: ValueId,
